@@ -1,16 +1,16 @@
 """Per-request rows: Parquet files, each closed before the next begins."""
 
-import contextlib
 import io
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
-from jostle.host.files import open_regular, write_whole
+from jostle.host.files import write_whole
 from jostle.record.jsonl import check_fingerprint, damaged
 from jostle.record.layout import Fingerprint
 from jostle.record.outcomes import Outcome
+from jostle.record.rows_reader import count_rows, read_file
 
 if TYPE_CHECKING:
     import polars
@@ -31,12 +31,6 @@ COLUMNS = {
 }
 
 ROWS_FILE = re.compile(r"requests-[0-9]{1,9}\.parquet")
-
-BYTES_AT_MOST = 1 << 30
-"""Of one file: a second of a million requests has 30 MB."""
-
-ROWS_AT_MOST = 20_000_000
-"""Of one file: a few kilobytes of Parquet can stand for any number of equal rows."""
 
 BATCH_NS = 1_000_000_000
 """Rows are held for at most this long before they become a file: what a `kill -9` can cost."""
@@ -138,11 +132,11 @@ def read_rows(
     import polars
 
     if at_most is not None:
-        files = files[_middle([_length(file) for file in files], at_most)]
+        files = files[_middle([count_rows(file) for file in files], at_most)]
     for file in files:
         if file.name in known:
             check_fingerprint(file, known[file.name])
-    frames = [_frame_of(file, columns) for file in files]
+    frames = [_checked(file, columns) for file in files]
     try:
         return polars.concat(frames)
     except polars.exceptions.PolarsError as error:
@@ -153,37 +147,15 @@ def _number(name: str) -> int:
     return int(name.removesuffix(".parquet").split("-")[1])
 
 
-def _length(file: Path) -> int:
+def _checked(file: Path, columns: list[str] | None) -> "polars.DataFrame":
     import polars
 
-    with _guarded(file) as opened:
-        return int(polars.scan_parquet(opened).select(polars.len()).collect().item())
-
-
-def _frame_of(file: Path, columns: list[str] | None) -> "polars.DataFrame":
-    import polars
-
-    if (length := _length(file)) > ROWS_AT_MOST:
-        raise damaged(file, f"it has {length:,} rows; the most is {ROWS_AT_MOST:,}")
-    with _guarded(file) as opened:
-        frame = polars.read_parquet(opened, columns=columns)
+    frame = read_file(file, columns)
     for name, kind in frame.schema.items():
         text = name in ("workload", "request", "outcome")
         if name not in COLUMNS or (kind == polars.Categorical if text else kind.is_integer()) is False:
             raise damaged(file, f"it has a column {name!r} of type {kind}")
     return frame
-
-
-@contextlib.contextmanager
-def _guarded(file: Path) -> Iterator[BinaryIO]:
-    """The file, opened; whatever goes wrong with it inside is NotARun."""
-    import polars
-
-    try:
-        with open_regular(file, BYTES_AT_MOST) as opened:
-            yield opened
-    except (OSError, ValueError, polars.exceptions.PolarsError, polars.exceptions.PanicException) as error:
-        raise damaged(file, error) from None
 
 
 def _middle(lengths: Sequence[int], at_most: int) -> slice:

@@ -1,0 +1,129 @@
+"""Reads files of rows, in a process of its own.
+
+A run folder may come from a stranger, and Polars ends its process where a page of a Parquet file asks for
+more memory than there is. Here that ends a process that does nothing else, and the file is a damaged one. The
+process starts with the first file, reads all others, and ends with this one.
+"""
+
+import atexit
+import contextlib
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jostle.errors import NotARun
+from jostle.record.jsonl import damaged
+
+if TYPE_CHECKING:
+    import polars
+
+__all__ = ["count_rows", "read_file"]
+
+THREADS = 4
+"""Of Polars: each reserves address space, of which the process may have only so much."""
+
+END_S = 5
+
+
+def count_rows(file: Path) -> int:
+    """How many rows a Parquet file says that it has. Raises NotARun."""
+    answer, _ = _ask(file, {"ask": "count"})
+    return int(answer["count"])
+
+
+def read_file(file: Path, columns: Sequence[str] | None) -> "polars.DataFrame":
+    """The rows of a Parquet file, with all columns or these. Raises NotARun."""
+    import polars
+
+    _, rows = _ask(file, {"ask": "rows", "columns": columns})
+    return polars.read_ipc_stream(io.BytesIO(rows))
+
+
+def _ask(file: Path, question: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+    global _worker
+    with _lock:
+        if _worker is None or not _worker.is_ours():
+            _worker = _Worker()
+        answered = _worker.answer({"file": str(file.absolute()), **question})
+        if answered is None:
+            how, _worker = _worker.end(), None
+            raise damaged(file, f"the process that reads it {how}")
+    answer, rows = answered
+    if "problem" in answer:
+        raise NotARun(answer["problem"])
+    return answer, rows
+
+
+class _Worker:
+    """The process, as this one sees it."""
+
+    def __init__(self) -> None:
+        self._of = os.getpid()
+        self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 (as long as the process)
+        self._asked_at = 0
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "jostle.record.rows_worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._complaints,
+            env={"POLARS_MAX_THREADS": str(THREADS), **os.environ},
+            start_new_session=True,  # Ctrl-C is for this process
+        )
+
+    def is_ours(self) -> bool:
+        """Whether it can be asked: not after a fork, nor where something else has ended it."""
+        return self._of == os.getpid() and self._process.poll() is None
+
+    def answer(self, question: dict[str, Any]) -> tuple[dict[str, Any], bytes] | None:
+        """None where it has ended."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._asked_at = os.fstat(self._complaints.fileno()).st_size
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.write(json.dumps(question).encode() + b"\n")
+            self._process.stdin.flush()
+        line = self._process.stdout.readline()
+        if not line.endswith(b"\n"):
+            return None
+        answer = json.loads(line)
+        length = answer.get("bytes", 0)
+        rows = self._process.stdout.read(length)
+        return (answer, rows) if len(rows) == length else None
+
+    def end(self) -> str:
+        """How it ended, with what it said of the last file."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.close()
+        self._process.stdout.close()
+        try:
+            code = self._process.wait(END_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            code = self._process.wait()
+        with self._complaints:
+            self._complaints.seek(self._asked_at)
+            said = self._complaints.read().decode("utf-8", "replace").strip().splitlines()
+        if code < 0:
+            # What follows the first line is where in Polars it happened.
+            return ": ".join([f"was ended by {signal.Signals(-code).name}", *said[:1]])
+        return ": ".join([f"ended with exit code {code}", *said[-1:]])
+
+
+_worker: _Worker | None = None
+_lock = threading.Lock()
+
+
+@atexit.register
+def _end() -> None:
+    if _worker is not None and _worker.is_ours():
+        _worker.end()

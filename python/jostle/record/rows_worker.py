@@ -1,0 +1,95 @@
+"""The process that reads files of rows for `rows_reader`.
+
+Each question is a line of JSON on standard input; each answer is a line of JSON on standard output and, where
+rows are asked for, an Arrow IPC stream of as many bytes as the line says.
+"""
+
+import contextlib
+import io
+import json
+import os
+import resource
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import polars
+
+from jostle.errors import NotARun
+from jostle.host.files import open_regular
+from jostle.record.jsonl import damaged
+
+__all__ = ["main"]
+
+FILE_BYTES_AT_MOST = 1 << 30
+"""A second of a million requests has 30 MB."""
+
+ROWS_AT_MOST = 20_000_000
+"""Of one file: a few kilobytes of Parquet can stand for any number of equal rows."""
+
+MEMORY_BYTES = 8 << 30
+"""Of address space: the rows of one file may take 1.5 GB, and each thread of Polars reserves some."""
+
+COMPUTING_S = 60
+"""For one file: as many rows as it may have are read in a few seconds."""
+
+
+def main() -> None:
+    """Answers until nobody asks any more."""
+    _limit(resource.RLIMIT_AS, MEMORY_BYTES)
+    for line in sys.stdin.buffer:
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        _limit(resource.RLIMIT_CPU, int(used.ru_utime + used.ru_stime) + COMPUTING_S)
+        answer, rows = _answer(json.loads(line))
+        try:
+            sys.stdout.buffer.write(json.dumps(answer).encode() + b"\n")
+            sys.stdout.buffer.write(rows)
+            sys.stdout.buffer.flush()
+        except BrokenPipeError:
+            os._exit(1)
+
+
+def _limit(what: int, to: int) -> None:
+    """Of this process: no more than what it was allowed when it began."""
+    _, hard = resource.getrlimit(what)
+    resource.setrlimit(what, (to if hard == resource.RLIM_INFINITY else min(to, hard), hard))
+
+
+def _answer(question: dict[str, Any]) -> tuple[dict[str, Any], bytes | memoryview]:
+    file = Path(question["file"])
+    try:
+        if question["ask"] == "count":
+            return {"count": _count(file)}, b""
+        rows = _rows(file, question["columns"])
+        return {"bytes": len(rows)}, rows
+    except NotARun as error:
+        return {"problem": str(error)}, b""
+
+
+def _count(file: Path) -> int:
+    with _guarded(file) as opened:
+        return int(polars.scan_parquet(opened).select(polars.len()).collect().item())
+
+
+def _rows(file: Path, columns: list[str] | None) -> memoryview:
+    if (count := _count(file)) > ROWS_AT_MOST:
+        raise damaged(file, f"it has {count:,} rows; the most is {ROWS_AT_MOST:,}")
+    stream = io.BytesIO()
+    with _guarded(file) as opened:
+        polars.read_parquet(opened, columns=columns).write_ipc_stream(stream)
+    return stream.getbuffer()
+
+
+@contextlib.contextmanager
+def _guarded(file: Path) -> Iterator[BinaryIO]:
+    """The file, opened; whatever goes wrong with it inside is NotARun."""
+    try:
+        with open_regular(file, FILE_BYTES_AT_MOST) as opened:
+            yield opened
+    except (OSError, ValueError, polars.exceptions.PolarsError, polars.exceptions.PanicException) as error:
+        raise damaged(file, error) from None
+
+
+if __name__ == "__main__":
+    main()
