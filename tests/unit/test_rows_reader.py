@@ -50,6 +50,24 @@ def test_a_process_that_was_killed_meanwhile_is_replaced() -> None:
     assert count_rows(SOUND) > 0
 
 
+def test_who_was_interrupted_does_not_get_the_answer_to_the_question_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    count_rows(SOUND)
+    first = worker()
+
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        # After the question was sent, and before its answer was read.
+        patch.setattr(rows_reader._worker._process.stdout, "readline", interrupted, raising=False)
+        with pytest.raises(KeyboardInterrupt):
+            read_file(SOUND, None)
+    assert count_rows(SOUND) == polars.read_parquet(SOUND).height
+    assert worker() != first
+
+
 def test_a_forked_process_asks_its_own() -> None:
     count_rows(SOUND)
     parent = worker()

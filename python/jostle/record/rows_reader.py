@@ -50,12 +50,13 @@ def read_file(file: Path, columns: Sequence[str] | None) -> "polars.DataFrame":
 def _ask(file: Path, question: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
     global _worker
     with _lock:
-        if _worker is None or not _worker.is_ours():
-            _worker = _Worker()
-        answered = _worker.answer({"file": str(file.absolute()), **question})
+        worker = _worker if _worker is not None and _worker.is_ours() else _Worker()
+        # Asked again only once it has answered: Ctrl-C would leave its answer to the next question.
+        _worker = None
+        answered = worker.answer({"file": str(file.absolute()), **question})
         if answered is None:
-            how, _worker = _worker.end(), None
-            raise damaged(file, f"the process that reads it {how}")
+            raise damaged(file, f"the process that reads it {worker.end()}")
+        _worker = worker
     answer, rows = answered
     if "problem" in answer:
         raise NotARun(answer["problem"])
