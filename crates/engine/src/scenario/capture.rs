@@ -78,9 +78,9 @@ impl InBody {
     /// `None` for what is no part of the body; the error says what is wrong with it.
     pub fn of(source: &SourceSpec) -> Result<Option<Self>, String> {
         Ok(Some(match source {
-            SourceSpec::Json(pointer) => Self::Json(Pointer::parse(pointer).ok_or_else(|| {
-                format!("JSON pointer {pointer:?} is neither empty nor begins with '/' (RFC 6901)")
-            })?),
+            SourceSpec::Json(pointer) => {
+                Self::Json(Pointer::parse(pointer).ok_or_else(|| json::no_pointer(pointer))?)
+            }
             SourceSpec::Regex(pattern) => Self::Regex(Pattern::compile(pattern)?),
             SourceSpec::Body => Self::Whole {
                 most: MAX_VALUE_BYTES,

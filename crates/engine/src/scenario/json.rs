@@ -3,6 +3,8 @@
 //! Nothing of the document is kept but the key that is being read and the value that was asked for. Of members with
 //! the same name the first counts. A document that is broken somewhere behind the value is not noticed.
 
+use std::borrow::Cow;
+
 use super::capture::{MAX_VALUE_BYTES, Missing};
 
 /// A longer member name is not compared: it is another one.
@@ -21,18 +23,38 @@ struct Token {
 impl Pointer {
     /// `None` for what is neither empty nor begins with `/`.
     pub fn parse(text: &str) -> Option<Self> {
-        if text.is_empty() {
-            return Some(Self(Vec::new()));
-        }
-        let tokens = text.strip_prefix('/')?.split('/').map(|token| {
-            let name = token.replace("~1", "/").replace("~0", "~");
-            let plain = name.bytes().all(|byte| byte.is_ascii_digit())
-                && (name == "0" || !name.starts_with('0'));
-            let index = if plain { name.parse().ok() } else { None };
-            Token { name, index }
+        let tokens = tokens(text)?.map(|name| Token {
+            index: index(&name),
+            name: name.into_owned(),
         });
         Some(Self(tokens.collect()))
     }
+}
+
+/// The names that a pointer leads through. `None` for what is neither empty nor begins with `/`.
+pub fn tokens(pointer: &str) -> Option<impl Iterator<Item = Cow<'_, str>>> {
+    if !pointer.is_empty() && !pointer.starts_with('/') {
+        return None;
+    }
+    Some(pointer.split('/').skip(1).map(|token| {
+        if token.contains('~') {
+            token.replace("~1", "/").replace("~0", "~").into()
+        } else {
+            token.into()
+        }
+    }))
+}
+
+/// A name as the number of an element, where it is one.
+pub fn index(name: &str) -> Option<u64> {
+    let plain =
+        name.bytes().all(|byte| byte.is_ascii_digit()) && (name == "0" || !name.starts_with('0'));
+    if plain { name.parse().ok() } else { None }
+}
+
+/// What is said of a text that is no pointer.
+pub fn no_pointer(text: &str) -> String {
+    format!("JSON pointer {text:?} is neither empty nor begins with '/' (RFC 6901)")
 }
 
 /// How far the search through one document has come.

@@ -11,15 +11,17 @@
     reason = "a piece of the language's memory is written and read in place"
 )]
 
+use std::borrow::Cow;
 use std::ffi::{CStr, c_int};
 
 use mlua::{Lua, Table, ffi, lua_State};
 
 use super::natives::MOST_BODY_BYTES;
-use super::stack::{push_text, raise, text};
+use super::stack::{push_text, raise, text, type_name};
 use super::{Reply, json};
 use crate::record::interval::OUTCOME_NAMES;
 use crate::scenario::head::Head;
+use crate::scenario::json::{no_pointer, tokens};
 
 /// Marks answers among what else is foreign to the language.
 const TAG: c_int = 1;
@@ -194,19 +196,47 @@ unsafe extern "C-unwind" fn json_called(state: *mut lua_State) -> c_int {
     }
 }
 
-/// The body as values. Upvalue: what marks lists.
+/// The body as values, or the value in it that a pointer leads to. Upvalue: what marks lists.
 unsafe extern "C-unwind" fn json(state: *mut lua_State) -> c_int {
-    // SAFETY: a script has called it, and its argument stays on the stack.
+    // SAFETY: a script has called it, and its arguments stay on the stack.
     unsafe {
         let Some(answer) = Packed::at(state, 1) else {
             raise(state, "write answer:json(), with a colon");
         };
-        match answer.body() {
-            Ok(body) => match json::push(state, body, ffi::lua_upvalueindex(1)) {
-                Ok(()) => 1,
-                Err(error) => raise(state, &format!("the answer is not JSON: {error}")),
-            },
+        let body = match answer.body() {
+            Ok(body) => body,
             Err(problem) => raise(state, &problem),
+        };
+        let list = ffi::lua_upvalueindex(1);
+        let pushed = if ffi::lua_isnoneornil(state, 2) != 0 {
+            json::push(state, body, list)
+        } else {
+            json::push_at(state, body, list, pointer(state, 2))
+        };
+        match pushed {
+            Ok(()) => 1,
+            Err(error) => raise(state, &format!("the answer is not JSON: {error}")),
+        }
+    }
+}
+
+/// The tokens of the pointer at `place`.
+///
+/// # Safety
+/// Only in a function that a script has called, for as long as the text stays on the stack.
+unsafe fn pointer<'a>(state: *mut lua_State, place: c_int) -> impl Iterator<Item = Cow<'a, str>> {
+    // SAFETY: as for this function.
+    unsafe {
+        let Some(pointer) = text(state, place) else {
+            let kind = type_name(state, place);
+            raise(
+                state,
+                &format!("json() takes a JSON pointer, as in json(\"/items/0/id\"), not a {kind}"),
+            );
+        };
+        match std::str::from_utf8(pointer).ok().and_then(tokens) {
+            Some(tokens) => tokens,
+            None => raise(state, &no_pointer(&String::from_utf8_lossy(pointer))),
         }
     }
 }

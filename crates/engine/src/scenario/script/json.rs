@@ -5,13 +5,15 @@
     reason = "values are made and read where they lie, without a reference and a protection for each"
 )]
 
+use std::borrow::Cow;
 use std::ffi::{c_int, c_void};
 use std::fmt;
 
 use mlua::{ffi, lua_State};
-use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::stack::{push_text, text, type_name};
+use crate::scenario::json::{index, tokens};
 
 /// As deep as tables may lie in one another; texts are read as deep as that, too.
 const DEEPEST: usize = 128;
@@ -30,18 +32,67 @@ pub unsafe fn push(
     document: &[u8],
     list: c_int,
 ) -> Result<(), serde_json::Error> {
-    let value = Pushed {
+    // SAFETY: the document may be one value, and needs room for it.
+    unsafe { ffi::luaL_checkstack(state, 1, std::ptr::null()) };
+    let whole = Pushed {
         state,
         list,
         member: false,
     };
+    read(document, whole)
+}
+
+/// Pushes the value that the tokens of a pointer (RFC 6901) lead to in the document; null is nil, and so is a value that
+/// is not there. All else as for [`push`], but of members with the same name the first counts, as for steps.
+///
+/// # Safety
+/// Where the language may fail.
+pub unsafe fn push_at<'p>(
+    state: *mut lua_State,
+    document: &[u8],
+    list: c_int,
+    pointer: impl Iterator<Item = Cow<'p, str>>,
+) -> Result<(), serde_json::Error> {
     // SAFETY: the document may be one value, and needs room for it.
     unsafe { ffi::luaL_checkstack(state, 1, std::ptr::null()) };
+    let value = Pushed {
+        state,
+        list,
+        member: true,
+    };
+    let mut tokens = pointer;
+    let found = read(
+        document,
+        At {
+            tokens: &mut tokens,
+            value,
+        },
+    )?;
+    if !found {
+        // SAFETY: there is room for it, as no value was pushed.
+        unsafe { ffi::lua_pushnil(state) }
+    }
+    Ok(())
+}
+
+fn read<'de, S: DeserializeSeed<'de>>(
+    document: &'de [u8],
+    value: S,
+) -> Result<S::Value, serde_json::Error> {
     // Looked at as a whole, it is known sooner to be UTF-8 than text by text; what is not is told by where it is wrong.
     match std::str::from_utf8(document) {
-        Ok(text) => value.read(&mut serde_json::Deserializer::from_str(text)),
-        Err(_) => value.read(&mut serde_json::Deserializer::from_slice(document)),
+        Ok(text) => read_to_end(&mut serde_json::Deserializer::from_str(text), value),
+        Err(_) => read_to_end(&mut serde_json::Deserializer::from_slice(document), value),
     }
+}
+
+fn read_to_end<'de, R: serde_json::de::Read<'de>, S: DeserializeSeed<'de>>(
+    reader: &mut serde_json::Deserializer<R>,
+    value: S,
+) -> Result<S::Value, serde_json::Error> {
+    let value = value.deserialize(&mut *reader)?;
+    reader.end()?;
+    Ok(value)
 }
 
 /// A value that is pushed while it is read.
@@ -54,14 +105,6 @@ struct Pushed {
 }
 
 impl Pushed {
-    fn read<'de, R: serde_json::de::Read<'de>>(
-        self,
-        reader: &mut serde_json::Deserializer<R>,
-    ) -> Result<(), serde_json::Error> {
-        self.deserialize(&mut *reader)?;
-        reader.end()
-    }
-
     fn number(self, number: f64) {
         // SAFETY: there is room for one value.
         unsafe { ffi::lua_pushnumber(self.state, number) }
@@ -157,6 +200,114 @@ impl<'de> Visitor<'de> for Pushed {
             }
         }
         Ok(())
+    }
+}
+
+/// A value on the way that a pointer leads, and whether it led to one, which is pushed then.
+struct At<'a, I> {
+    tokens: &'a mut I,
+    value: Pushed,
+}
+
+impl<'de, 'p, I: Iterator<Item = Cow<'p, str>>> DeserializeSeed<'de> for At<'_, I> {
+    type Value = bool;
+
+    fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<bool, D::Error> {
+        match self.tokens.next() {
+            None => self.value.deserialize(reader).map(|()| true),
+            Some(name) => reader.deserialize_any(Through { name, rest: self }),
+        }
+    }
+}
+
+/// A value that has to have a member or an element of this name.
+struct Through<'a, 'p, I> {
+    name: Cow<'p, str>,
+    rest: At<'a, I>,
+}
+
+impl<'de, 'p, I: Iterator<Item = Cow<'p, str>>> Visitor<'de> for Through<'_, 'p, I> {
+    type Value = bool;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a value")
+    }
+
+    fn visit_unit<E>(self) -> Result<bool, E> {
+        Ok(false)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<bool, E> {
+        Ok(false)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<bool, E> {
+        Ok(false)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<bool, E> {
+        Ok(false)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<bool, E> {
+        Ok(false)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<bool, E> {
+        Ok(false)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<bool, A::Error> {
+        let mut found = false;
+        let mut before = index(&self.name);
+        while let Some(more) = before.filter(|more| *more > 0) {
+            if items.next_element::<IgnoredAny>()?.is_none() {
+                return Ok(false);
+            }
+            before = Some(more - 1);
+        }
+        if before.is_some() {
+            found = items.next_element_seed(self.rest)?.unwrap_or(false);
+        }
+        while items.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(found)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<bool, A::Error> {
+        let mut found = false;
+        let mut rest = Some(self.rest);
+        while let Some(here) = members.next_key_seed(Named(&self.name))? {
+            match rest.take_if(|_| here) {
+                Some(rest) => found = members.next_value_seed(rest)?,
+                None => {
+                    members.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// Whether a member has this name.
+struct Named<'a>(&'a str);
+
+impl<'de> DeserializeSeed<'de> for Named<'_> {
+    type Value = bool;
+
+    fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<bool, D::Error> {
+        reader.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Named<'_> {
+    type Value = bool;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a name")
+    }
+
+    fn visit_str<E>(self, name: &str) -> Result<bool, E> {
+        Ok(name == self.0)
     }
 }
 
@@ -312,6 +463,17 @@ mod tests {
             read.unwrap()
         }
 
+        fn read_at(&self, lua: &Lua, text: &[u8], pointer: &str) -> Value {
+            // SAFETY: it runs where the language may fail.
+            let read = unsafe {
+                lua.exec_raw(&self.0, |state| {
+                    push_at(state, text, 1, tokens(pointer).unwrap()).unwrap();
+                    ffi::lua_remove(state, 1);
+                })
+            };
+            read.unwrap()
+        }
+
         fn write(&self, lua: &Lua, value: &Value) -> Result<Vec<u8>, String> {
             let mut out = Vec::new();
             let mut written = Ok(());
@@ -388,6 +550,37 @@ mod tests {
         assert_eq!(parts, ["[]", "[null,1]"]);
     }
 
+    #[test]
+    fn of_members_with_the_same_name_a_pointer_leads_to_the_first() {
+        let lua = Lua::new();
+        let lists = lists(&lua);
+        let text = br#"{"a":1,"a":{"b":2}}"#;
+        assert_eq!(lists.read_at(&lua, text, "/a"), Value::Number(1.0));
+        assert_eq!(lists.read_at(&lua, text, "/a/b"), Value::Nil);
+    }
+
+    /// All places of a document, and beside each one that is not there.
+    fn places(document: &Json, place: &str, found: &mut Vec<String>) {
+        found.push(place.into());
+        found.push(format!("{place}/-"));
+        match document {
+            Json::Array(items) => {
+                for (number, item) in items.iter().enumerate() {
+                    places(item, &format!("{place}/{number}"), found);
+                }
+                found.push(format!("{place}/{}", items.len()));
+                found.push(format!("{place}/00"));
+            }
+            Json::Object(members) => {
+                for (name, member) in members {
+                    let name = name.replace('~', "~0").replace('/', "~1");
+                    places(member, &format!("{place}/{name}"), found);
+                }
+            }
+            _ => {}
+        }
+    }
+
     fn documents() -> impl Strategy<Value = Json> {
         let leaf = prop_oneof![
             any::<bool>().prop_map(Json::from),
@@ -412,6 +605,21 @@ mod tests {
             let value = lists.read(&lua, &text);
             let again = lists.write(&lua, &value).unwrap();
             prop_assert_eq!(serde_json::from_slice::<Json>(&again).unwrap(), document);
+        }
+
+        #[test]
+        fn a_pointer_leads_where_it_leads_in_serde_json(document in documents()) {
+            let lua = Lua::new();
+            let lists = lists(&lua);
+            let text = serde_json::to_vec(&document).unwrap();
+            let mut found = Vec::new();
+            places(&document, "", &mut found);
+            for pointer in found {
+                let value = lists.read_at(&lua, &text, &pointer);
+                let written = lists.write(&lua, &value).unwrap();
+                let expected = document.pointer(&pointer).unwrap_or(&Json::Null);
+                prop_assert_eq!(&serde_json::from_slice::<Json>(&written).unwrap(), expected, "{}", pointer);
+            }
         }
     }
 }

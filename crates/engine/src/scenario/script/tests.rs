@@ -112,6 +112,7 @@ fn a_journey_asks_and_sleeps_and_sees_its_answers() {
             check(a.status == 200 and a.ok and a.outcome == "ok", "login")
             check(a.headers["content-TYPE"] == "text/x" and a.headers.X == "1, 2" and a.headers.y == nil)
             local id = a:json().items[1].id
+            check(a:json("/items/0/id") == id and a:json("").items[1].id == id and a:json("/items/1") == nil)
             sleep("250ms")
             sleep(2)
             http.get(`/items/{id}?i={client.iteration}&q={escape("a b")}`)
@@ -278,6 +279,18 @@ fn mistakes_are_told_with_their_lines() {
         (
             "http.get('/'):json()",
             "s.luau:2: the answer is not JSON: expected value",
+        ),
+        (
+            "http.get('/'):json('/a')",
+            "s.luau:2: the answer is not JSON: expected value",
+        ),
+        (
+            "http.get('/'):json('a')",
+            "s.luau:2: JSON pointer \"a\" is neither empty nor begins with '/' (RFC 6901)",
+        ),
+        (
+            "http.get('/'):json(1)",
+            "s.luau:2: json() takes a JSON pointer, as in json(\"/items/0/id\"), not a number",
         ),
         (
             "http.get('/')\nsleep('1 year')",
