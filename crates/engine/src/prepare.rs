@@ -99,7 +99,8 @@ fn prepare_workload(
     for (index, request) in spec.requests.iter().enumerate() {
         let mut steps = spec.journeys.iter().flat_map(|journey| {
             let script = journey.script.as_ref();
-            journey.steps.iter().map(move |step| (step, script))
+            let steps = journey.steps.iter().enumerate();
+            steps.map(move |(number, step)| (step, script.map(|script| (script, number))))
         });
         let made_by = steps.find(|(step, _)| step.request == index);
         if spec.target.http2.is_some() {
@@ -109,7 +110,7 @@ fn prepare_workload(
         let turns = Turns::new(&spec.load, share);
         let (step, script) = made_by.map_or((None, None), |(step, script)| (Some(step), script));
         requests.push(match script {
-            Some(script) => request_of_script(&name, request, script, turns)?,
+            Some(site) => request_of_script(&name, request, site, turns)?,
             None => prepare_request(&name, request, step, &host, turns)?,
         });
     }
@@ -298,11 +299,11 @@ fn prepare_request(
     })
 }
 
-/// A request that a script makes: what is sent is known only then.
+/// A request that a script makes, and its number there: what is sent is known only then.
 fn request_of_script(
     workload: &str,
     spec: &RequestSpec,
-    script: &ScriptSpec,
+    (script, number): (&ScriptSpec, usize),
     turns: Turns,
 ) -> Result<Request, StartError> {
     let encode = |keep_alive| {
@@ -325,9 +326,13 @@ fn request_of_script(
         reads_path: spec.cookies,
         reads_head: spec.cookies || decodes || script::reads_headers(&script.source),
         decodes,
-        taps: vec![Tap::Keep(InBody::Whole {
-            most: MOST_BODY_BYTES,
-        })],
+        taps: if script::is_unseen(&script.source, number) {
+            Vec::new()
+        } else {
+            vec![Tap::Keep(InBody::Whole {
+                most: MOST_BODY_BYTES,
+            })]
+        },
         stream: None,
         websocket: None,
         raw: None,

@@ -377,7 +377,7 @@ impl<'a> Visit<'a> {
                 outcome,
                 Outcome::Ok | Outcome::WrongStatus | Outcome::WrongBody
             );
-            if !answer.redirects && whole {
+            if !answer.redirects && whole && !request.taps.is_empty() {
                 reply.body = Some(taps.kept(&request.taps, SCRIPT_TAP));
             }
             taps.forget();

@@ -61,7 +61,7 @@ impl InHead {
 /// Found in the body of an answer; prepared once and shared by all clients.
 #[derive(Debug)]
 pub enum InBody {
-    Json(Pointer),
+    Json(Pointer<'static>),
     Regex(Pattern),
     Whole { most: usize },
 }
@@ -79,7 +79,7 @@ impl InBody {
     pub fn of(source: &SourceSpec) -> Result<Option<Self>, String> {
         Ok(Some(match source {
             SourceSpec::Json(pointer) => {
-                Self::Json(Pointer::parse(pointer).ok_or_else(|| json::no_pointer(pointer))?)
+                Self::Json(Pointer::parse(pointer.as_bytes())?.into_owned())
             }
             SourceSpec::Regex(pattern) => Self::Regex(Pattern::compile(pattern)?),
             SourceSpec::Body => Self::Whole {
@@ -91,7 +91,7 @@ impl InBody {
 
     pub fn begin(&self) -> BodySearch {
         match self {
-            Self::Json(_) => BodySearch::Json(json::Search::default()),
+            Self::Json(_) => BodySearch::Json(json::Search::of_at_most(MAX_VALUE_BYTES)),
             Self::Regex(_) => BodySearch::Regex(Window::default()),
             Self::Whole { .. } => BodySearch::Whole {
                 kept: Vec::new(),

@@ -5,62 +5,89 @@
 
 use std::borrow::Cow;
 
-use super::capture::{MAX_VALUE_BYTES, Missing};
+use memchr::memchr2;
+
+use super::capture::Missing;
 
 /// A longer member name is not compared: it is another one.
 const MAX_NAME_BYTES: usize = 1024;
+/// Most values are as short as that.
+const MOST_VALUES_BYTES: usize = 64;
 
 #[derive(Debug)]
-pub struct Pointer(Vec<Token>);
+pub struct Pointer<'a>(Vec<Token<'a>>);
 
 #[derive(Debug)]
-struct Token {
-    name: String,
+struct Token<'a> {
+    name: Cow<'a, [u8]>,
     /// As the number of an element, where it is one.
     index: Option<u64>,
 }
 
-impl Pointer {
-    /// `None` for what is neither empty nor begins with `/`.
-    pub fn parse(text: &str) -> Option<Self> {
-        let tokens = tokens(text)?.map(|name| Token {
-            index: index(&name),
-            name: name.into_owned(),
-        });
-        Some(Self(tokens.collect()))
-    }
-}
-
-/// The names that a pointer leads through. `None` for what is neither empty nor begins with `/`.
-pub fn tokens(pointer: &str) -> Option<impl Iterator<Item = Cow<'_, str>>> {
-    if !pointer.is_empty() && !pointer.starts_with('/') {
-        return None;
-    }
-    Some(pointer.split('/').skip(1).map(|token| {
-        if token.contains('~') {
-            token.replace("~1", "/").replace("~0", "~").into()
-        } else {
-            token.into()
+impl<'a> Pointer<'a> {
+    /// The error says what is wrong with a text that is neither empty nor begins with `/`.
+    pub fn parse(text: &'a [u8]) -> Result<Self, String> {
+        if !text.is_empty() && text[0] != b'/' {
+            let text = String::from_utf8_lossy(text);
+            return Err(format!(
+                "JSON pointer {text:?} is neither empty nor begins with '/' (RFC 6901)"
+            ));
         }
-    }))
+        let tokens = text.split(|byte| *byte == b'/').skip(1).map(|token| {
+            let name = unescaped_token(token);
+            let index = index(&name);
+            Token { name, index }
+        });
+        // Most are as short as that.
+        let mut all = Vec::with_capacity(4);
+        all.extend(tokens);
+        Ok(Self(all))
+    }
+
+    pub fn into_owned(self) -> Pointer<'static> {
+        let tokens = self.0.into_iter().map(|token| Token {
+            name: token.name.into_owned().into(),
+            index: token.index,
+        });
+        Pointer(tokens.collect())
+    }
 }
 
-/// A name as the number of an element, where it is one.
-pub fn index(name: &str) -> Option<u64> {
-    let plain =
-        name.bytes().all(|byte| byte.is_ascii_digit()) && (name == "0" || !name.starts_with('0'));
-    if plain { name.parse().ok() } else { None }
+/// `~1` is a slash, and `~0` a tilde.
+fn unescaped_token(token: &[u8]) -> Cow<'_, [u8]> {
+    if !token.contains(&b'~') {
+        return token.into();
+    }
+    let mut name = Vec::with_capacity(token.len());
+    let mut rest = token;
+    while let [byte, behind @ ..] = rest {
+        let (byte, behind) = match (byte, behind) {
+            (b'~', [b'1', behind @ ..]) => (b'/', behind),
+            (b'~', [b'0', behind @ ..]) => (b'~', behind),
+            _ => (*byte, behind),
+        };
+        name.push(byte);
+        rest = behind;
+    }
+    name.into()
 }
 
-/// What is said of a text that is no pointer.
-pub fn no_pointer(text: &str) -> String {
-    format!("JSON pointer {text:?} is neither empty nor begins with '/' (RFC 6901)")
+/// Without leading zeros.
+fn index(name: &[u8]) -> Option<u64> {
+    let plain = name.iter().all(u8::is_ascii_digit) && (name == b"0" || !name.starts_with(b"0"));
+    plain.then(|| std::str::from_utf8(name).ok()?.parse().ok())?
 }
 
 /// How far the search through one document has come.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Search {
+    /// A value may have this many bytes.
+    most: usize,
     state: State,
+    /// The value is the one that was asked for, or the member has its name.
+    wanted: bool,
+    /// Behind a backslash.
+    escaped: bool,
     /// Objects and arrays on the way that were entered.
     level: usize,
     /// The innermost of them is an array, and this is the number of its element.
@@ -68,41 +95,27 @@ pub struct Search {
     index: u64,
     /// Nesting within the value that is passed over or taken.
     depth: u32,
-    /// The member name or the value that is being read, as it stands in the document.
+    /// Of a member name, what came in earlier pieces of the document; or the value, as it stands there.
     kept: Vec<u8>,
 }
 
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     /// A value begins that the pointer leads to or through.
-    #[default]
     OnTheWay,
     /// In an object on the way: a member name, or its end.
     Member,
-    Name {
-        escaped: bool,
-    },
-    Colon {
-        matches: bool,
-    },
+    Name,
+    Colon,
     /// In an array on the way: an element, or its end.
     Element,
     /// A value begins that is passed over, or taken.
-    Begin {
-        take: bool,
-    },
-    Scalar {
-        take: bool,
-    },
-    Text {
-        take: bool,
-        escaped: bool,
-    },
-    Nested {
-        take: bool,
-        text: bool,
-        escaped: bool,
-    },
+    Begin,
+    Scalar,
+    Text,
+    /// In an object or an array that is passed over or taken.
+    Nested,
+    TextInNested,
     /// Behind a value that was passed over.
     Behind,
     Found,
@@ -111,210 +124,256 @@ enum State {
 }
 
 impl Search {
-    pub fn feed(&mut self, pointer: &Pointer, bytes: &[u8]) {
-        for byte in bytes {
-            // Some bytes end what stands before them and begin something themselves.
-            while !self.step(pointer, *byte) {}
-            if matches!(self.state, State::Found | State::Nothing | State::TooLong) {
-                return;
-            }
+    pub fn of_at_most(bytes: usize) -> Self {
+        Self {
+            most: bytes,
+            state: State::OnTheWay,
+            wanted: false,
+            escaped: false,
+            level: 0,
+            array: false,
+            index: 0,
+            depth: 0,
+            kept: Vec::new(),
+        }
+    }
+
+    pub fn feed(&mut self, pointer: &Pointer<'_>, bytes: &[u8]) {
+        let mut rest = bytes;
+        while let [byte, behind @ ..] = rest {
+            rest = match self.state {
+                State::Name => self.name(pointer, rest),
+                State::Scalar => self.scalar(rest),
+                State::Text => self.rest_of_text(rest),
+                State::Nested | State::TextInNested => self.nested(rest),
+                State::Found | State::Nothing | State::TooLong => return,
+                _ if matches!(byte, b' ' | b'\t' | b'\n' | b'\r') => behind,
+                _ => {
+                    let taken = self.between(pointer, *byte);
+                    if taken { behind } else { rest }
+                }
+            };
         }
     }
 
     /// The document is whole: the value as text. A text without its quotes and escapes, everything else as it stands
     /// there; `null` is nothing.
     pub fn end(&mut self) -> Result<Vec<u8>, Missing> {
-        let kept = std::mem::take(&mut self.kept);
+        let mut written = self.written()?;
+        match &written[..] {
+            [b'"', text @ .., b'"'] => {
+                if text.contains(&b'\\') {
+                    return unescaped(text).ok_or(Missing::Nothing);
+                }
+                written.pop();
+                written.remove(0);
+                Ok(written)
+            }
+            b"null" => Err(Missing::Nothing),
+            _ => Ok(written),
+        }
+    }
+
+    /// The document is whole: the value as it stands there.
+    pub fn written(&mut self) -> Result<Vec<u8>, Missing> {
         match self.state {
-            State::Found | State::Scalar { take: true } => match kept.first() {
-                Some(b'"') => unescaped(&kept).ok_or(Missing::Nothing),
-                _ if kept == b"null" => Err(Missing::Nothing),
-                _ => Ok(kept),
-            },
+            State::Scalar if !self.wanted => Err(Missing::Nothing),
+            State::Found | State::Scalar => Ok(std::mem::take(&mut self.kept)),
             State::TooLong => Err(Missing::TooLong),
             _ => Err(Missing::Nothing),
         }
     }
 
-    /// Takes one byte; false if it is to be looked at again in the new state.
-    fn step(&mut self, pointer: &Pointer, byte: u8) -> bool {
-        let space = matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
-        match self.state {
-            State::OnTheWay
-            | State::Member
-            | State::Element
-            | State::Colon { .. }
-            | State::Begin { .. }
-            | State::Behind
-                if space => {}
+    /// Between names and values. False if the byte is to be looked at again in the new state.
+    fn between(&mut self, pointer: &Pointer<'_>, byte: u8) -> bool {
+        let (state, taken) = match self.state {
             State::OnTheWay if self.level == pointer.0.len() => {
+                self.wanted = true;
                 self.kept.clear();
-                self.state = State::Begin { take: true };
-                return false;
+                (State::Begin, false)
             }
             State::OnTheWay => {
                 self.level += 1;
                 (self.array, self.index) = (byte == b'[', 0);
-                self.state = match byte {
-                    b'{' => State::Member,
-                    b'[' => State::Element,
-                    _ => State::Nothing,
-                };
-            }
-            State::Member => {
-                self.kept.clear();
-                self.kept.push(byte);
-                self.state = match byte {
-                    b'"' => State::Name { escaped: false },
-                    _ => State::Nothing,
-                };
-            }
-            State::Name { escaped } => self.name(pointer, byte, escaped),
-            State::Colon { matches } => {
-                self.state = match byte {
-                    b':' if matches => State::OnTheWay,
-                    b':' => State::Begin { take: false },
-                    _ => State::Nothing,
-                };
-            }
-            State::Element if byte == b']' => self.state = State::Nothing,
-            State::Element => {
-                let wanted = pointer.0[self.level - 1].index == Some(self.index);
-                self.state = if wanted {
-                    State::OnTheWay
-                } else {
-                    State::Begin { take: false }
-                };
-                return false;
-            }
-            State::Behind => {
-                self.state = match byte {
-                    b',' if self.array => State::Element,
-                    b',' => State::Member,
-                    _ => State::Nothing,
-                };
-                self.index += 1;
-            }
-            State::Begin { take } => {
-                self.depth = 1;
-                self.state = match byte {
-                    b'"' => State::Text {
-                        take,
-                        escaped: false,
-                    },
-                    b'{' | b'[' => State::Nested {
-                        take,
-                        text: false,
-                        escaped: false,
-                    },
-                    b',' | b':' | b'}' | b']' => State::Nothing,
-                    _ => State::Scalar { take },
-                };
-                self.keep(take, byte);
-            }
-            State::Scalar { take } if space || matches!(byte, b',' | b'}' | b']') => {
-                self.value_ends(take);
-                return take;
-            }
-            State::Scalar { take } => self.keep(take, byte),
-            State::Text { take, escaped } => {
-                self.state = State::Text {
-                    take,
-                    escaped: !escaped && byte == b'\\',
-                };
-                self.keep(take, byte);
-                if byte == b'"' && !escaped {
-                    self.value_ends(take);
+                match byte {
+                    b'{' => (State::Member, true),
+                    b'[' => (State::Element, true),
+                    _ => (State::Nothing, true),
                 }
             }
-            State::Nested {
-                take,
-                text,
-                escaped,
-            } => self.nested(byte, take, text, escaped),
-            State::Found | State::Nothing | State::TooLong => {}
-        }
-        true
+            State::Member if byte == b'"' => {
+                self.kept.clear();
+                self.escaped = false;
+                (State::Name, true)
+            }
+            State::Colon if byte == b':' && self.wanted => (State::OnTheWay, true),
+            State::Colon if byte == b':' => (State::Begin, true),
+            State::Element if byte == b']' => (State::Nothing, true),
+            State::Element if pointer.0[self.level - 1].index == Some(self.index) => {
+                (State::OnTheWay, false)
+            }
+            State::Element => {
+                self.wanted = false;
+                (State::Begin, false)
+            }
+            State::Behind if byte == b',' => {
+                self.index += 1;
+                let next = if self.array {
+                    State::Element
+                } else {
+                    State::Member
+                };
+                (next, true)
+            }
+            State::Begin => (self.begin(byte), true),
+            _ => (State::Nothing, true),
+        };
+        self.state = state;
+        taken
     }
 
-    fn name(&mut self, pointer: &Pointer, byte: u8, escaped: bool) {
-        if self.kept.len() < MAX_NAME_BYTES {
+    /// A value that is passed over or taken begins with this byte.
+    fn begin(&mut self, byte: u8) -> State {
+        (self.escaped, self.depth) = (false, 1);
+        if self.wanted {
+            self.kept.reserve(MOST_VALUES_BYTES);
             self.kept.push(byte);
         }
-        self.state = if byte == b'"' && !escaped {
-            let wanted = pointer.0[self.level - 1].name.as_bytes();
-            let matches = unescaped(&self.kept).is_some_and(|name| name == wanted);
-            State::Colon { matches }
-        } else {
-            State::Name {
-                escaped: !escaped && byte == b'\\',
-            }
-        };
+        match byte {
+            b'"' => State::Text,
+            b'{' | b'[' => State::Nested,
+            b',' | b':' | b'}' | b']' => State::Nothing,
+            _ => State::Scalar,
+        }
     }
 
-    fn nested(&mut self, byte: u8, take: bool, text: bool, escaped: bool) {
-        let (mut text, mut escaped) = (text, escaped);
-        if text {
-            text = escaped || byte != b'"';
-            escaped = !escaped && byte == b'\\';
+    /// Takes what belongs to a member name; gives the rest.
+    fn name<'b>(&mut self, pointer: &Pointer<'_>, bytes: &'b [u8]) -> &'b [u8] {
+        let (own, rest, ends) = self.up_to_quote(bytes);
+        if !ends {
+            // One byte more than is compared shows that it is too long.
+            let room = (MAX_NAME_BYTES + 1).saturating_sub(self.kept.len());
+            self.kept.extend_from_slice(&own[..own.len().min(room)]);
+            return rest;
+        }
+        let last = &own[..own.len() - 1];
+        let whole = if self.kept.is_empty() {
+            last
         } else {
+            self.kept.extend_from_slice(last);
+            &self.kept
+        };
+        let wanted = &pointer.0[self.level - 1].name;
+        self.wanted = whole.len() <= MAX_NAME_BYTES
+            && if whole.contains(&b'\\') {
+                unescaped(whole).is_some_and(|name| name == **wanted)
+            } else {
+                whole == &**wanted
+            };
+        self.state = State::Colon;
+        rest
+    }
+
+    fn scalar<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
+        let behind = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | b',' | b'}' | b']');
+        let end = bytes.iter().position(behind);
+        let (own, rest) = bytes.split_at(end.unwrap_or(bytes.len()));
+        self.keep(own, end.is_some());
+        rest
+    }
+
+    fn rest_of_text<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
+        let (own, rest, ends) = self.up_to_quote(bytes);
+        self.keep(own, ends);
+        rest
+    }
+
+    /// Takes what belongs to an object or an array; gives the rest.
+    fn nested<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
+        let mut rest = bytes;
+        let mut text = self.state == State::TextInNested;
+        while let [byte, behind @ ..] = rest {
+            if text {
+                let (_, behind, ends) = self.up_to_quote(rest);
+                (rest, text) = (behind, !ends);
+                continue;
+            }
+            rest = behind;
             match byte {
                 b'"' => text = true,
                 b'{' | b'[' => self.depth += 1,
                 b'}' | b']' => self.depth -= 1,
                 _ => {}
             }
+            if self.depth == 0 {
+                break;
+            }
         }
-        self.state = State::Nested {
-            take,
-            text,
-            escaped,
-        };
-        self.keep(take, byte);
-        if self.depth == 0 {
-            self.value_ends(take);
-        }
-    }
-
-    fn keep(&mut self, take: bool, byte: u8) {
-        if !take {
-            return;
-        }
-        if self.kept.len() < MAX_VALUE_BYTES {
-            self.kept.push(byte);
+        self.state = if text {
+            State::TextInNested
         } else {
-            self.state = State::TooLong;
-        }
+            State::Nested
+        };
+        self.keep(&bytes[..bytes.len() - rest.len()], self.depth == 0);
+        rest
     }
 
-    fn value_ends(&mut self, take: bool) {
-        if self.state != State::TooLong {
-            self.state = if take { State::Found } else { State::Behind };
+    /// Within a text: up to the quote that ends it, or all, and the rest; whether it ends.
+    fn up_to_quote<'b>(&mut self, bytes: &'b [u8]) -> (&'b [u8], &'b [u8], bool) {
+        let mut at = 0;
+        while at < bytes.len() {
+            if std::mem::take(&mut self.escaped) {
+                at += 1;
+                continue;
+            }
+            let Some(found) = memchr2(b'"', b'\\', &bytes[at..]) else {
+                break;
+            };
+            at += found + 1;
+            if bytes[at - 1] == b'"' {
+                return (&bytes[..at], &bytes[at..], true);
+            }
+            self.escaped = true;
+        }
+        (bytes, &[], false)
+    }
+
+    /// What belongs to a value, and whether it ends there.
+    fn keep(&mut self, bytes: &[u8], ends: bool) {
+        if self.wanted {
+            if self.kept.len() + bytes.len() > self.most {
+                self.state = State::TooLong;
+                return;
+            }
+            self.kept.extend_from_slice(bytes);
+        }
+        if ends {
+            self.state = if self.wanted {
+                State::Found
+            } else {
+                State::Behind
+            };
         }
     }
 }
 
-/// A JSON text in its quotes, as it reads.
-fn unescaped(quoted: &[u8]) -> Option<Vec<u8>> {
-    if !quoted.contains(&b'\\') {
-        return quoted
-            .strip_prefix(b"\"")?
-            .strip_suffix(b"\"")
-            .map(<[u8]>::to_vec);
-    }
-    let text: String = serde_json::from_slice(quoted).ok()?;
+/// What stands between the quotes of a JSON text, as it reads.
+fn unescaped(text: &[u8]) -> Option<Vec<u8>> {
+    let quoted = [b"\"", text, b"\""].concat();
+    let text: String = serde_json::from_slice(&quoted).ok()?;
     Some(text.into_bytes())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scenario::capture::MAX_VALUE_BYTES;
     use proptest::prelude::*;
     use serde_json::Value;
 
     fn find(pointer: &str, document: &[u8], piece: usize) -> Result<Vec<u8>, Missing> {
-        let pointer = Pointer::parse(pointer).unwrap();
-        let mut search = Search::default();
+        let pointer = Pointer::parse(pointer.as_bytes()).unwrap();
+        let mut search = Search::of_at_most(MAX_VALUE_BYTES);
         for piece in document.chunks(piece.max(1)) {
             search.feed(&pointer, piece);
         }

@@ -11,7 +11,6 @@
     reason = "a piece of the language's memory is written and read in place"
 )]
 
-use std::borrow::Cow;
 use std::ffi::{CStr, c_int};
 
 use mlua::{Lua, Table, ffi, lua_State};
@@ -21,7 +20,7 @@ use super::stack::{push_text, raise, text, type_name};
 use super::{Reply, json};
 use crate::record::interval::OUTCOME_NAMES;
 use crate::scenario::head::Head;
-use crate::scenario::json::{no_pointer, tokens};
+use crate::scenario::json::Pointer;
 
 /// Marks answers among what else is foreign to the language.
 const TAG: c_int = 1;
@@ -211,7 +210,7 @@ unsafe extern "C-unwind" fn json(state: *mut lua_State) -> c_int {
         let pushed = if ffi::lua_isnoneornil(state, 2) != 0 {
             json::push(state, body, list)
         } else {
-            json::push_at(state, body, list, pointer(state, 2))
+            json::push_at(state, body, list, &pointer(state, 2))
         };
         match pushed {
             Ok(()) => 1,
@@ -220,11 +219,11 @@ unsafe extern "C-unwind" fn json(state: *mut lua_State) -> c_int {
     }
 }
 
-/// The tokens of the pointer at `place`.
+/// The pointer at `place`.
 ///
 /// # Safety
 /// Only in a function that a script has called, for as long as the text stays on the stack.
-unsafe fn pointer<'a>(state: *mut lua_State, place: c_int) -> impl Iterator<Item = Cow<'a, str>> {
+unsafe fn pointer<'a>(state: *mut lua_State, place: c_int) -> Pointer<'a> {
     // SAFETY: as for this function.
     unsafe {
         let Some(pointer) = text(state, place) else {
@@ -234,9 +233,9 @@ unsafe fn pointer<'a>(state: *mut lua_State, place: c_int) -> impl Iterator<Item
                 &format!("json() takes a JSON pointer, as in json(\"/items/0/id\"), not a {kind}"),
             );
         };
-        match std::str::from_utf8(pointer).ok().and_then(tokens) {
-            Some(tokens) => tokens,
-            None => raise(state, &no_pointer(&String::from_utf8_lossy(pointer))),
+        match Pointer::parse(pointer) {
+            Ok(pointer) => pointer,
+            Err(problem) => raise(state, &problem),
         }
     }
 }

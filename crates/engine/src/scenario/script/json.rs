@@ -5,7 +5,6 @@
     reason = "values are made and read where they lie, without a reference and a protection for each"
 )]
 
-use std::borrow::Cow;
 use std::ffi::{c_int, c_void};
 use std::fmt;
 
@@ -13,7 +12,7 @@ use mlua::{ffi, lua_State};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::stack::{push_text, text, type_name};
-use crate::scenario::json::{index, tokens};
+use crate::scenario::json::{Pointer, Search};
 
 /// As deep as tables may lie in one another; texts are read as deep as that, too.
 const DEEPEST: usize = 128;
@@ -42,57 +41,42 @@ pub unsafe fn push(
     read(document, whole)
 }
 
-/// Pushes the value that the tokens of a pointer (RFC 6901) lead to in the document; null is nil, and so is a value that
-/// is not there. All else as for [`push`], but of members with the same name the first counts, as for steps.
+/// Pushes the value that the pointer leads to in the document; null is nil, and so is a value that is not there. A document
+/// that is broken behind the value is not noticed. All else as for [`push`].
 ///
 /// # Safety
 /// Where the language may fail.
-pub unsafe fn push_at<'p>(
+pub unsafe fn push_at(
     state: *mut lua_State,
     document: &[u8],
     list: c_int,
-    pointer: impl Iterator<Item = Cow<'p, str>>,
+    pointer: &Pointer<'_>,
 ) -> Result<(), serde_json::Error> {
-    // SAFETY: the document may be one value, and needs room for it.
+    let mut search = Search::of_at_most(document.len());
+    search.feed(pointer, document);
+    let found = search.written();
+    if found.is_err() {
+        serde_json::from_slice::<IgnoredAny>(document)?;
+    }
+    // SAFETY: there may be one value, and room is asked for it.
     unsafe { ffi::luaL_checkstack(state, 1, std::ptr::null()) };
     let value = Pushed {
         state,
         list,
         member: true,
     };
-    let mut tokens = pointer;
-    let found = read(
-        document,
-        At {
-            tokens: &mut tokens,
-            value,
-        },
-    )?;
-    if !found {
-        // SAFETY: there is room for it, as no value was pushed.
-        unsafe { ffi::lua_pushnil(state) }
+    match found {
+        Ok(found) => read(&found, value),
+        Err(_) => value.visit_unit(),
     }
-    Ok(())
 }
 
-fn read<'de, S: DeserializeSeed<'de>>(
-    document: &'de [u8],
-    value: S,
-) -> Result<S::Value, serde_json::Error> {
+fn read(document: &[u8], value: Pushed) -> Result<(), serde_json::Error> {
     // Looked at as a whole, it is known sooner to be UTF-8 than text by text; what is not is told by where it is wrong.
     match std::str::from_utf8(document) {
-        Ok(text) => read_to_end(&mut serde_json::Deserializer::from_str(text), value),
-        Err(_) => read_to_end(&mut serde_json::Deserializer::from_slice(document), value),
+        Ok(text) => value.read(&mut serde_json::Deserializer::from_str(text)),
+        Err(_) => value.read(&mut serde_json::Deserializer::from_slice(document)),
     }
-}
-
-fn read_to_end<'de, R: serde_json::de::Read<'de>, S: DeserializeSeed<'de>>(
-    reader: &mut serde_json::Deserializer<R>,
-    value: S,
-) -> Result<S::Value, serde_json::Error> {
-    let value = value.deserialize(&mut *reader)?;
-    reader.end()?;
-    Ok(value)
 }
 
 /// A value that is pushed while it is read.
@@ -105,6 +89,14 @@ struct Pushed {
 }
 
 impl Pushed {
+    fn read<'de, R: serde_json::de::Read<'de>>(
+        self,
+        reader: &mut serde_json::Deserializer<R>,
+    ) -> Result<(), serde_json::Error> {
+        self.deserialize(&mut *reader)?;
+        reader.end()
+    }
+
     fn number(self, number: f64) {
         // SAFETY: there is room for one value.
         unsafe { ffi::lua_pushnumber(self.state, number) }
@@ -200,114 +192,6 @@ impl<'de> Visitor<'de> for Pushed {
             }
         }
         Ok(())
-    }
-}
-
-/// A value on the way that a pointer leads, and whether it led to one, which is pushed then.
-struct At<'a, I> {
-    tokens: &'a mut I,
-    value: Pushed,
-}
-
-impl<'de, 'p, I: Iterator<Item = Cow<'p, str>>> DeserializeSeed<'de> for At<'_, I> {
-    type Value = bool;
-
-    fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<bool, D::Error> {
-        match self.tokens.next() {
-            None => self.value.deserialize(reader).map(|()| true),
-            Some(name) => reader.deserialize_any(Through { name, rest: self }),
-        }
-    }
-}
-
-/// A value that has to have a member or an element of this name.
-struct Through<'a, 'p, I> {
-    name: Cow<'p, str>,
-    rest: At<'a, I>,
-}
-
-impl<'de, 'p, I: Iterator<Item = Cow<'p, str>>> Visitor<'de> for Through<'_, 'p, I> {
-    type Value = bool;
-
-    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("a value")
-    }
-
-    fn visit_unit<E>(self) -> Result<bool, E> {
-        Ok(false)
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<bool, E> {
-        Ok(false)
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<bool, E> {
-        Ok(false)
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<bool, E> {
-        Ok(false)
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<bool, E> {
-        Ok(false)
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<bool, E> {
-        Ok(false)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<bool, A::Error> {
-        let mut found = false;
-        let mut before = index(&self.name);
-        while let Some(more) = before.filter(|more| *more > 0) {
-            if items.next_element::<IgnoredAny>()?.is_none() {
-                return Ok(false);
-            }
-            before = Some(more - 1);
-        }
-        if before.is_some() {
-            found = items.next_element_seed(self.rest)?.unwrap_or(false);
-        }
-        while items.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(found)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<bool, A::Error> {
-        let mut found = false;
-        let mut rest = Some(self.rest);
-        while let Some(here) = members.next_key_seed(Named(&self.name))? {
-            match rest.take_if(|_| here) {
-                Some(rest) => found = members.next_value_seed(rest)?,
-                None => {
-                    members.next_value::<IgnoredAny>()?;
-                }
-            }
-        }
-        Ok(found)
-    }
-}
-
-/// Whether a member has this name.
-struct Named<'a>(&'a str);
-
-impl<'de> DeserializeSeed<'de> for Named<'_> {
-    type Value = bool;
-
-    fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<bool, D::Error> {
-        reader.deserialize_str(self)
-    }
-}
-
-impl Visitor<'_> for Named<'_> {
-    type Value = bool;
-
-    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("a name")
-    }
-
-    fn visit_str<E>(self, name: &str) -> Result<bool, E> {
-        Ok(name == self.0)
     }
 }
 
@@ -464,10 +348,11 @@ mod tests {
         }
 
         fn read_at(&self, lua: &Lua, text: &[u8], pointer: &str) -> Value {
+            let pointer = Pointer::parse(pointer.as_bytes()).unwrap();
             // SAFETY: it runs where the language may fail.
             let read = unsafe {
                 lua.exec_raw(&self.0, |state| {
-                    push_at(state, text, 1, tokens(pointer).unwrap()).unwrap();
+                    push_at(state, text, 1, &pointer).unwrap();
                     ffi::lua_remove(state, 1);
                 })
             };

@@ -22,7 +22,7 @@ mod stack;
 mod vm;
 
 pub use natives::MOST_BODY_BYTES;
-pub use sites::{Site, reads_headers};
+pub use sites::{Site, is_unseen, reads_headers};
 pub use vm::{Start, Vm, Walk};
 
 use super::capture::Missing;

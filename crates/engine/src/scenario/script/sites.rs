@@ -17,6 +17,8 @@ pub struct Site {
     pub expect: Vec<u16>,
     /// It does not stand in the script that it asks for a path: it may ask for a URL.
     pub anywhere: bool,
+    /// Each of its calls is a statement of its own, so that its answers are never looked at.
+    pub unseen: bool,
 }
 
 impl Site {
@@ -36,6 +38,12 @@ pub fn reads_headers(source: &str) -> bool {
     words.windows(2).any(field) || words.iter().any(text)
 }
 
+/// Whether no answer of the request with this number is ever looked at.
+pub fn is_unseen(source: &str, number: usize) -> bool {
+    let sites = find("", source).map(|(sites, _)| sites);
+    sites.is_ok_and(|sites| sites.get(number).is_some_and(|site| site.unseen))
+}
+
 /// Requests by number, and the source in which each call has that number as its first argument. An error names the
 /// line.
 pub fn find(file: &str, source: &str) -> Result<(Vec<Site>, String), String> {
@@ -49,10 +57,12 @@ pub fn find(file: &str, source: &str) -> Result<(Vec<Site>, String), String> {
             continue;
         }
         let at = |problem: String| format!("{file}:{}: {problem}", word.line);
-        let (site, open) = site(&words[place..]).map_err(at)?;
+        let before = words[..place].last().map(|word| word.kind);
+        let (site, open) = site(before, &words[place..]).map_err(at)?;
         let number = match sites.iter().position(|known| known.name == site.name) {
             Some(number) if sites[number].is_like(&site) => {
                 sites[number].anywhere |= site.anywhere;
+                sites[number].unseen &= site.unseen;
                 number
             }
             Some(_) => {
@@ -82,7 +92,7 @@ pub fn find(file: &str, source: &str) -> Result<(Vec<Site>, String), String> {
 }
 
 /// The request that begins with `http` here, and the byte behind its opening parenthesis.
-fn site(words: &[Token<'_>]) -> Result<(Site, usize), String> {
+fn site(before: Option<Kind<'_>>, words: &[Token<'_>]) -> Result<(Site, usize), String> {
     let kind = |place: usize| words.get(place).map(|word| word.kind);
     let (Some(Kind::Symbol(b'.')), Some(Kind::Name(method)), Some(Kind::Symbol(b'('))) =
         (kind(1), kind(2), kind(3))
@@ -96,7 +106,7 @@ fn site(words: &[Token<'_>]) -> Result<(Site, usize), String> {
         return Err(format!("there is no http.{method}: it has {known}"));
     }
     let inside = &words[4..];
-    let (path, options) = arguments(inside);
+    let [path, options, behind] = arguments(inside);
     let called = match path {
         [
             Token {
@@ -127,12 +137,37 @@ fn site(words: &[Token<'_>]) -> Result<(Site, usize), String> {
         method: method.to_uppercase(),
         expect: given.expect,
         anywhere: !is_path,
+        unseen: may_end_a_statement(before) && may_begin_one(behind.first().map(|word| word.kind)),
     };
     Ok((site, words[3].end))
 }
 
-/// The words of the first argument, and of all others.
-fn arguments<'w, 'a>(inside: &'w [Token<'a>]) -> (&'w [Token<'a>], &'w [Token<'a>]) {
+/// Whether the word before a call belongs to another statement. Where it may be so or not (`then` and `else` are also in
+/// expressions), it does not.
+fn may_end_a_statement(word: Option<Kind<'_>>) -> bool {
+    const GO_ON: [&str; 12] = [
+        "and", "or", "not", "in", "return", "if", "elseif", "while", "until", "then", "else",
+        "local",
+    ];
+    match word {
+        None | Some(Kind::Text(_) | Kind::Number(_)) => true,
+        Some(Kind::Name(name)) => !GO_ON.contains(&name),
+        Some(Kind::Symbol(byte)) => matches!(byte, b')' | b']' | b'}' | b';'),
+    }
+}
+
+/// Whether the word behind a call, which does not go on with an operator then, belongs to another statement.
+fn may_begin_one(word: Option<Kind<'_>>) -> bool {
+    const OPERATORS: [&str; 2] = ["and", "or"];
+    match word {
+        None | Some(Kind::Symbol(b';')) => true,
+        Some(Kind::Name(name)) => !OPERATORS.contains(&name),
+        Some(_) => false,
+    }
+}
+
+/// The words of the first argument, of all others, and those behind the call.
+fn arguments<'w, 'a>(inside: &'w [Token<'a>]) -> [&'w [Token<'a>]; 3] {
     let mut depth = 0_usize;
     let mut comma = None;
     for (place, word) in inside.iter().enumerate() {
@@ -141,14 +176,18 @@ fn arguments<'w, 'a>(inside: &'w [Token<'a>]) -> (&'w [Token<'a>], &'w [Token<'a
             Kind::Symbol(b')' | b'}' | b']') if depth == 0 => {
                 let first = comma.unwrap_or(place);
                 let others = (first + 1).min(place);
-                return (&inside[..first], &inside[others..place]);
+                return [
+                    &inside[..first],
+                    &inside[others..place],
+                    &inside[place + 1..],
+                ];
             }
             Kind::Symbol(b')' | b'}' | b']') => depth -= 1,
             Kind::Symbol(b',') if depth == 0 => comma = comma.or(Some(place)),
             _ => {}
         }
     }
-    (inside, &[])
+    [inside, &[], &[]]
 }
 
 #[derive(Default)]
@@ -283,6 +322,42 @@ mod tests {
         let found = sites.iter().map(|site| site.anywhere);
         let expected = [false, false, true, true, true, true];
         assert_eq!(found.collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn it_is_known_which_answers_are_never_looked_at() {
+        for source in [
+            "http.get('/')",
+            "for _ = 1, 2 do http.get('/') end",
+            "local a = 1 http.get('/') sleep(1)",
+            "f() http.get('/'); g()",
+            "x = {} http.get('/', { json = { 1, (2) } }) x = 'y'",
+            "repeat http.get('/') until f()",
+        ] {
+            assert!(is_unseen(source, 0), "{source}");
+        }
+        for source in [
+            "local a = http.get('/')",
+            "return http.get('/')",
+            "return\nhttp.get('/')",
+            "f(http.get('/'))",
+            "f(1, http.get('/'))",
+            "x = { http.get('/') }",
+            "http.get('/'):json()",
+            "http.get('/').body = 1",
+            "http.get('/') ('a'):rep(2)",
+            "local a = if b then http.get('/') else http.get('/')",
+            "local a = b and http.get('/')",
+            "local a = not http.get('/')",
+            "local a = 1 == http.get('/') and 2",
+            "if http.get('/') then f() end",
+            "while\n-- ok\nhttp.get('/') do f() end",
+            "for a in http.get('/') do f() end",
+            "http.get('/') local a = http.get('/')",
+        ] {
+            assert!(!is_unseen(source, 0), "{source}");
+        }
+        assert!(is_unseen("f(http.get('/a')) http.get('/b')", 1));
     }
 
     #[test]
