@@ -95,7 +95,7 @@ def test_a_process_that_dies_is_named_and_the_rest_goes_on(null_server: str) -> 
     found = intervals(running)
     (lost,) = running.lost
     assert (lost.generator, lost.of) == (2, 2)
-    assert lost.why == "generator 2 of 2 was killed by SIGKILL"
+    assert lost.why == "generator 2 of 2 was ended by SIGKILL"
     assert found[-1]["end_ns"] == 2_000_000_000
     sent = [[g["generator"] for g in i["generators"]] for i in found]
     assert sent[-1] == [1]
@@ -165,7 +165,7 @@ def test_a_lost_share_makes_the_run_invalid_and_stands_in_the_journal(tmp_path: 
     result = as_json(subprocess.CompletedProcess([], process.returncode, out, complaints))
     assert (process.returncode, result["verdict"]) == (3, "invalid")
     assert any(
-        "offered load is missing: generator 1 of 2 was killed by SIGKILL" in r for r in result["reasons"]
+        "offered load is missing: generator 1 of 2 was ended by SIGKILL" in r for r in result["reasons"]
     )
     events = RunRecord.open(record.folder).journal
     assert [e["generator"] for e in events if e["event"] == "generator lost"] == [1]

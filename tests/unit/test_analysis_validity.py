@@ -536,12 +536,12 @@ def test_the_share_of_a_generator_that_died(
         "generator": 2,
         "of": 2,
         "at_ns": round(at_s * 1e9),
-        "why": "generator 2 of 2 was killed by SIGKILL",
+        "why": "generator 2 of 2 was ended by SIGKILL",
     }
     found = with_generators(tmp_path, [0, 0], [lost])
     told = check(found, "generators")
     assert (told.verdict, told.value) == (verdict, pytest.approx(missing))
-    assert "generator 2 of 2 was killed by SIGKILL" in told.message
+    assert "generator 2 of 2 was ended by SIGKILL" in told.message
     assert "Little's law" not in names(found)
 
 

@@ -27,6 +27,7 @@ from jostle.generator.partition import partition
 from jostle.generator.wire import read_frame
 from jostle.host.exhaustion import within_limits
 from jostle.host.out_of_memory import MemoryWatch
+from jostle.host.supervised import Exit
 
 if TYPE_CHECKING:
     from jostle._engine import Interval
@@ -138,9 +139,7 @@ class _Child:
     def end(self) -> str:
         """How it ended; waits for it."""
         code = self.process.wait()
-        how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
-        if code == -signal.SIGKILL and (for_memory := self._memory.killed()):
-            how = f"was ended {for_memory}"
+        how = str(Exit.of_code(code, self._memory.killed() if code == -signal.SIGKILL else ""))
         self._complaints.seek(0)
         last = self._complaints.read().decode("utf-8", "replace").strip().splitlines()[-1:]
         return f"{how}: {last[0]}" if last else how

@@ -125,8 +125,15 @@ class Exit:
 
     code: int | None
     signal: str | None
-    others: int
+    others: int = 0
     for_memory: str = ""
+
+    @classmethod
+    def of_code(cls, code: int, for_memory: str = "") -> "Exit":
+        """Of a process that `subprocess` has started: negative codes are signals."""
+        if code >= 0:
+            return cls(code, None)
+        return cls(None, supervisor.signal_name(-code), for_memory=for_memory)
 
     def __str__(self) -> str:
         if self.for_memory:

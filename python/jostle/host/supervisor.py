@@ -337,10 +337,13 @@ def program(name: str, env: dict[str, str]) -> str:
 def exit_of(status: int) -> dict[str, Any]:
     """How a process ended: its exit code, or the name of the signal that ended it."""
     if os.WIFSIGNALED(status):
-        number = os.WTERMSIG(status)
-        known = {member.value: member.name for member in signal.Signals}
-        return {"code": None, "signal": known.get(number, str(number))}
+        return {"code": None, "signal": signal_name(os.WTERMSIG(status))}
     return {"code": os.WEXITSTATUS(status), "signal": None}
+
+
+def signal_name(number: int) -> str:
+    known = {member.value: member.name for member in signal.Signals}
+    return known.get(number, f"signal {number}")
 
 
 def descendants(root: int) -> dict[int, int]:

@@ -10,7 +10,6 @@ import contextlib
 import io
 import json
 import os
-import signal
 import subprocess
 import sys
 import tempfile
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jostle.errors import NotARun
+from jostle.host.supervised import Exit
 from jostle.record.jsonl import damaged
 
 if TYPE_CHECKING:
@@ -114,10 +114,8 @@ class _Worker:
         with self._complaints:
             self._complaints.seek(self._asked_at)
             said = self._complaints.read().decode("utf-8", "replace").strip().splitlines()
-        if code < 0:
-            # What follows the first line is where in Polars it happened.
-            return ": ".join([f"was ended by {signal.Signals(-code).name}", *said[:1]])
-        return ": ".join([f"ended with exit code {code}", *said[-1:]])
+        # What follows the first line of one that was ended is where in Polars it happened.
+        return ": ".join([str(Exit.of_code(code)), *(said[:1] if code < 0 else said[-1:])])
 
 
 _worker: _Worker | None = None
