@@ -96,7 +96,6 @@ def _metadata() -> dict[str, Any]:
         "cargo",
         "metadata",
         "--locked",
-        "--offline",
         "--format-version=1",
         "--filter-platform",
         PLATFORM,
