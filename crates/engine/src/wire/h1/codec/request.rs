@@ -429,19 +429,9 @@ pub(super) fn check(
 }
 
 /// `tchar` of RFC 9110 section 5.6.2.
-pub(super) const fn is_token(byte: u8) -> bool {
-    // One look, as names of headers are checked in every request of a script.
-    const TOKENS: [bool; 256] = {
-        let mut found = [false; 256];
-        let mut byte = 0;
-        while byte < found.len() {
-            found[byte] = matches!(
-                byte as u8,
-                b'0'..=b'9' | b'A'..=b'Z' | b'^'..=b'z' | b'!' | b'#'..=b'\'' | b'*' | b'+' | b'-' | b'.' | b'|' | b'~'
-            );
-            byte += 1;
-        }
-        found
-    };
-    TOKENS[byte as usize]
+pub(super) fn is_token(byte: u8) -> bool {
+    matches!(
+        byte,
+        b'0'..=b'9' | b'A'..=b'Z' | b'^'..=b'z' | b'!' | b'#'..=b'\'' | b'*' | b'+' | b'-' | b'.' | b'|' | b'~'
+    )
 }
