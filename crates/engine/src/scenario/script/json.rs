@@ -31,14 +31,8 @@ pub unsafe fn push(
     document: &[u8],
     list: c_int,
 ) -> Result<(), serde_json::Error> {
-    // SAFETY: the document may be one value, and needs room for it.
-    unsafe { ffi::luaL_checkstack(state, 1, std::ptr::null()) };
-    let whole = Pushed {
-        state,
-        list,
-        member: false,
-    };
-    read(document, whole)
+    // SAFETY: as for this function.
+    unsafe { read(state, document, list, false) }
 }
 
 /// Pushes the value that the pointer leads to in the document; null is nil, and so is a value that is not there. A document
@@ -54,24 +48,33 @@ pub unsafe fn push_at(
 ) -> Result<(), serde_json::Error> {
     let mut search = Search::of_at_most(document.len());
     search.feed(pointer, document);
-    let found = search.written();
-    if found.is_err() {
+    let found = if let Ok(found) = search.written() {
+        found
+    } else {
         serde_json::from_slice::<IgnoredAny>(document)?;
-    }
-    // SAFETY: there may be one value, and room is asked for it.
+        b"null".to_vec()
+    };
+    // SAFETY: as for this function.
+    unsafe { read(state, &found, list, true) }
+}
+
+/// Pushes a document, which is null as a member of an object is or as an item of a list.
+///
+/// # Safety
+/// Where the language may fail.
+unsafe fn read(
+    state: *mut lua_State,
+    document: &[u8],
+    list: c_int,
+    member: bool,
+) -> Result<(), serde_json::Error> {
+    // SAFETY: the document may be one value, and needs room for it.
     unsafe { ffi::luaL_checkstack(state, 1, std::ptr::null()) };
     let value = Pushed {
         state,
         list,
-        member: true,
+        member,
     };
-    match found {
-        Ok(found) => read(&found, value),
-        Err(_) => value.visit_unit(),
-    }
-}
-
-fn read(document: &[u8], value: Pushed) -> Result<(), serde_json::Error> {
     // Looked at as a whole, it is known sooner to be UTF-8 than text by text; what is not is told by where it is wrong.
     match std::str::from_utf8(document) {
         Ok(text) => value.read(&mut serde_json::Deserializer::from_str(text)),
