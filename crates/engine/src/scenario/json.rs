@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 
 use memchr::memchr2;
+use smallvec::SmallVec;
 
 use super::capture::Missing;
 
@@ -13,9 +14,11 @@ use super::capture::Missing;
 const MAX_NAME_BYTES: usize = 1024;
 /// Most values are as short as that.
 const MOST_VALUES_BYTES: usize = 64;
+/// Most pointers go through no more members and elements.
+const MOST_LEVELS: usize = 4;
 
 #[derive(Debug)]
-pub struct Pointer<'a>(Vec<Token<'a>>);
+pub struct Pointer<'a>(SmallVec<[Token<'a>; MOST_LEVELS]>);
 
 #[derive(Debug)]
 struct Token<'a> {
@@ -33,15 +36,13 @@ impl<'a> Pointer<'a> {
                 "JSON pointer {text:?} is neither empty nor begins with '/' (RFC 6901)"
             ));
         }
-        let tokens = text.split(|byte| *byte == b'/').skip(1).map(|token| {
+        let mut tokens = SmallVec::new();
+        for token in text.split(|byte| *byte == b'/').skip(1) {
             let name = unescaped_token(token);
             let index = index(&name);
-            Token { name, index }
-        });
-        // Most are as short as that.
-        let mut all = Vec::with_capacity(4);
-        all.extend(tokens);
-        Ok(Self(all))
+            tokens.push(Token { name, index });
+        }
+        Ok(Self(tokens))
     }
 
     pub fn into_owned(self) -> Pointer<'static> {

@@ -16,21 +16,32 @@ const MARKING_PERCENT: c_int = 1600;
 /// 100 µs.
 const SWEEPING_PERCENT: c_int = 200;
 
-/// What its last step was, as Luau numbers them (`lgc.h`: `GCSpropagate`, `GCSatomic`).
+/// It begins anew when there is twice as much as was in use after its last go, but not below so much: the few clients of
+/// most runs use little, all of which it would mark again after some hundred requests.
+const GOAL_PERCENT: c_int = 200;
+const LEAST_GOAL_KB: c_int = 2 << 10;
+
+/// What its last step was, as Luau numbers them (`lgc.h`: `GCSpropagate`, `GCSatomic`, `GCSsweep`).
 const MARKED_SOME: c_int = 1;
 const MARKED_ALL: c_int = 3;
+const SWEPT_SOME: c_int = 4;
 
-/// After each of its steps: how much it does in the next.
+/// After each of its steps: how much it does in the next, and when it begins anew.
 pub fn pace(state: *mut lua_State, step: c_int) {
-    let percent = match step {
-        MARKED_SOME => MARKING_PERCENT,
-        MARKED_ALL => SWEEPING_PERCENT,
+    // SAFETY: the state is that of the machine whose collector calls; numbers are set, and nothing allocated.
+    let set = |what, percent| unsafe { ffi::lua_gc(state, what, percent) };
+    match step {
+        MARKED_SOME => set(ffi::LUA_GCSETSTEPMUL, MARKING_PERCENT),
+        MARKED_ALL => set(ffi::LUA_GCSETSTEPMUL, SWEEPING_PERCENT),
+        SWEPT_SOME => {
+            let kb = set(ffi::LUA_GCCOUNT, 0).max(1);
+            set(
+                ffi::LUA_GCSETGOAL,
+                GOAL_PERCENT.max(100 * LEAST_GOAL_KB / kb),
+            )
+        }
         _ => return,
     };
-    // SAFETY: the state is that of the machine whose collector calls; a number is set, and nothing allocated.
-    unsafe {
-        ffi::lua_gc(state, ffi::LUA_GCSETSTEPMUL, percent);
-    }
 }
 
 #[cfg(test)]
@@ -67,5 +78,24 @@ mod tests {
             paces[1..].chunks_exact(2).all(|pair| pair == changes),
             "{paces:?}"
         );
+    }
+
+    #[test]
+    fn it_begins_anew_when_there_is_enough_to_collect() {
+        let lua = Lua::new();
+        guard::begin();
+        guard::watch(&lua);
+        let state = lua.current_thread().state();
+        let mut most = 0;
+        for number in 0..200_000 {
+            lua.create_table().unwrap();
+            // SAFETY: gives a number.
+            let kb = unsafe { ffi::lua_gc(state, ffi::LUA_GCCOUNT, 0) };
+            if number > 100_000 {
+                most = most.max(kb);
+            }
+        }
+        let expected = LEAST_GOAL_KB * 3 / 4..LEAST_GOAL_KB * 3 / 2;
+        assert!(expected.contains(&most), "{most} kB");
     }
 }

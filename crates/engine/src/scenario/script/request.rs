@@ -23,13 +23,21 @@ const FORM: &str = "application/x-www-form-urlencoded";
 pub struct Exchange {
     /// `None` while a script is loaded.
     pub script: RefCell<Option<Rc<Script>>>,
-    /// The number of a request, and what it asks for.
-    pub asked: RefCell<Option<(usize, Asked)>>,
-    pub reply: RefCell<Reply>,
+    /// The number of a request, and the request.
+    pub asked: RefCell<Option<(usize, Box<Flight>)>>,
+    /// The client goes on with its answer, and makes its next request in the same memory.
+    pub ended: RefCell<Option<Box<Flight>>>,
     /// What marks lists.
     list: *const c_void,
     /// Holds each body of JSON until its length is known.
     document: RefCell<Vec<u8>>,
+}
+
+/// A request and what it gives.
+#[derive(Debug, Default)]
+pub struct Flight {
+    pub asked: Asked,
+    pub reply: Reply,
 }
 
 impl Exchange {
@@ -37,7 +45,7 @@ impl Exchange {
         Rc::new(Self {
             script: RefCell::default(),
             asked: RefCell::default(),
-            reply: RefCell::default(),
+            ended: RefCell::default(),
             list,
             document: RefCell::default(),
         })
@@ -83,8 +91,12 @@ unsafe extern "C-unwind" fn request(state: *mut lua_State) -> c_int {
 unsafe extern "C-unwind" fn answered(state: *mut lua_State, _: c_int) -> c_int {
     // SAFETY: the coroutine goes on where `request` has left it, with an empty stack.
     unsafe {
-        let reply = exchange(state).reply.take();
-        answer::push(state, &reply);
+        let mut ended = exchange(state).ended.borrow_mut();
+        let reply = ended
+            .as_mut()
+            .map(|flight| std::mem::take(&mut flight.reply));
+        drop(ended);
+        answer::push(state, &reply.unwrap_or_default());
     }
     1
 }
@@ -117,14 +129,16 @@ unsafe fn ask(state: *mut lua_State, exchange: &Exchange) -> Result<(), String> 
             method,
             cookies: script.cookies,
         };
-        let mut asked = Asked::of(path).map_err(|error| error.to_string())?;
+        let mut flight = exchange.ended.take().unwrap_or_default();
+        let asked = &mut flight.asked;
+        asked.begin(path).map_err(|error| error.to_string())?;
         let options = if ffi::lua_type(state, 3) == ffi::LUA_TTABLE {
             Options::read(state)?
         } else {
             Options::default()
         };
-        options.write(state, exchange, &mut asked, around)?;
-        exchange.asked.replace(Some((number, asked)));
+        options.write(state, exchange, asked, around)?;
+        exchange.asked.replace(Some((number, flight)));
     }
     Ok(())
 }

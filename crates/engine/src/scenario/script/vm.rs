@@ -8,7 +8,7 @@ use mlua::{Error, Function, Lua, LuaOptions, LuaString, StdLib, Table, Value};
 
 use super::coroutines::{Coroutine, Coroutines, Yielded};
 use super::natives::natives;
-use super::request::Exchange;
+use super::request::{Exchange, Flight};
 use super::{Reply, Script, answer, guard, request};
 use crate::record::interval::Outcome;
 use crate::scenario::slots::Slots;
@@ -78,13 +78,6 @@ enum With {
     Answer(Box<Flight>),
     /// The end of a pause.
     Awake,
-}
-
-/// A request and what it gives.
-#[derive(Debug)]
-struct Flight {
-    asked: Asked,
-    reply: Reply,
 }
 
 /// What a journey begins with.
@@ -224,12 +217,9 @@ impl Vm {
         let last = walk.step.unwrap_or(0) as usize;
         match (resumed, asked) {
             (Err(error), _) => Next::Failed(last, self.failed(&error)),
-            (Ok(_), Some((step, asked))) => {
+            (Ok(_), Some((step, flight))) => {
                 walk.step = Some(step as u32);
-                walk.goes_on = With::Answer(Box::new(Flight {
-                    asked,
-                    reply: Reply::default(),
-                }));
+                walk.goes_on = With::Answer(flight);
                 Next::Step(step)
             }
             (Ok(Some((seconds, spread))), None) => {
@@ -272,7 +262,7 @@ impl Vm {
                 .reset()
                 .and_then(|()| self.start(walk, start)),
             With::Answer(flight) => {
-                exchange.reply.replace(flight.reply);
+                exchange.ended.replace(Some(flight));
                 walk.coroutine.resume(&[])
             }
             With::Awake => walk.coroutine.resume(&[]),

@@ -45,30 +45,32 @@ const HOST: usize = 0;
 const AGENT: usize = 1;
 const TYPE: usize = 2;
 
-/// Room for the headers of most requests, as a request that grows is copied.
-const HEADERS_BYTES: usize = 256;
+/// Room for most requests, as a request that grows is copied.
+const MOST_REQUESTS_BYTES: usize = 384;
+/// The memory of a request that was longer is not kept for the next one.
+const MOST_KEPT_BYTES: usize = 4096;
 
 const ENCODE: &str = ", or percent-encode it: escape(text)";
 
 impl Asked {
-    /// With the path only, or the URL.
-    pub fn of(target: &[u8]) -> Result<Self, EncodeError> {
-        if !is_url(target) {
+    /// Begins anew, with the path only, or the URL.
+    pub fn begin(&mut self, target: &[u8]) -> Result<(), EncodeError> {
+        if !is_path(target) && !is_url(target) {
             let path = std::str::from_utf8(target).unwrap_or("\u{fffd}");
             check("the path", path, |byte| byte.is_ascii_graphic(), ENCODE)?;
-            if !path.starts_with('/') {
-                let target = path.to_owned();
-                return Err(EncodeError::Target { target });
-            }
+            let target = path.to_owned();
+            return Err(EncodeError::Target { target });
         }
-        let mut bytes = Vec::with_capacity(target.len() + HEADERS_BYTES);
-        bytes.extend_from_slice(target);
-        Ok(Self {
-            path: bytes.len(),
-            headers: bytes.len(),
-            given: [false; NOTED.len()],
-            bytes,
-        })
+        if self.bytes.capacity() > MOST_KEPT_BYTES {
+            self.bytes = Vec::new();
+        }
+        self.bytes.clear();
+        self.bytes.reserve(MOST_REQUESTS_BYTES);
+        self.bytes.extend_from_slice(target);
+        self.path = target.len();
+        self.headers = target.len();
+        self.given = [false; NOTED.len()];
+        Ok(())
     }
 
     /// Appends a header line.
@@ -94,7 +96,7 @@ impl Asked {
         for (given, known) in self.given.iter_mut().zip(NOTED) {
             *given |= name.eq_ignore_ascii_case(known);
         }
-        self.line(name, value);
+        self.append(&[name.as_bytes(), b": ", value, b"\r\n"]);
         Ok(())
     }
 
@@ -111,15 +113,16 @@ impl Asked {
     /// Adds what is missing, and the body.
     pub fn finish(&mut self, body: Option<&[u8]>, around: Around<'_>) {
         if !self.given[HOST] {
-            self.line("Host", around.authority.as_bytes());
+            self.append(&[b"Host: ", around.authority.as_bytes(), b"\r\n"]);
         }
         if !self.given[AGENT] {
-            let agent = concat!("jostle/", env!("CARGO_PKG_VERSION"));
-            self.line("User-Agent", agent.as_bytes());
+            let agent = concat!("User-Agent: jostle/", env!("CARGO_PKG_VERSION"), "\r\n");
+            self.append(&[agent.as_bytes()]);
         }
         if body.is_some() || matches!(around.method, "POST" | "PUT" | "PATCH") {
             let length = body.map_or(0, <[u8]>::len);
-            self.line("Content-Length", length.to_string().as_bytes());
+            let length = length.to_string();
+            self.append(&[b"Content-Length: ", length.as_bytes(), b"\r\n"]);
         }
         self.headers = self.bytes.len();
         self.bytes.extend_from_slice(body.unwrap_or_default());
@@ -155,11 +158,10 @@ impl Asked {
         }
     }
 
-    fn line(&mut self, name: &str, value: &[u8]) {
-        for part in [name.as_bytes(), b": ", value, b"\r\n"] {
+    fn append(&mut self, line: &[&[u8]]) {
+        for part in line {
             self.bytes.extend_from_slice(part);
         }
-        self.headers = self.bytes.len();
     }
 
     fn lines(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
@@ -171,6 +173,12 @@ impl Asked {
             Some((&line[..colon], line[colon + 1..].trim_ascii()))
         })
     }
+}
+
+/// All bytes at once: looking for the first one that is wrong takes several times as long.
+fn is_path(target: &[u8]) -> bool {
+    let fit = |all, byte: &u8| all & byte.is_ascii_graphic();
+    target.first() == Some(&b'/') && target.iter().fold(true, fit)
 }
 
 /// Whether it begins as one, and not as a path.
@@ -194,6 +202,12 @@ mod tests {
         cookies: true,
     };
 
+    fn begun(target: &[u8]) -> Result<Asked, EncodeError> {
+        let mut asked = Asked::default();
+        asked.begin(target)?;
+        Ok(asked)
+    }
+
     fn sent(asked: &Asked, keep_alive: bool) -> String {
         let template = encode_asked("POST", keep_alive, true).unwrap();
         let mut out = Vec::new();
@@ -209,7 +223,7 @@ mod tests {
 
     #[test]
     fn a_request_is_written_whole() {
-        let mut asked = Asked::of(b"/orders?x={1}").unwrap();
+        let mut asked = begun(b"/orders?x={1}").unwrap();
         asked.header(b"X-One", "ü".as_bytes(), AROUND).unwrap();
         asked.finish(Some(b"hi"), AROUND);
         let agent = concat!("User-Agent: jostle/", env!("CARGO_PKG_VERSION"));
@@ -225,7 +239,7 @@ mod tests {
 
     #[test]
     fn host_and_agent_can_be_another_s() {
-        let mut asked = Asked::of(b"/").unwrap();
+        let mut asked = begun(b"/").unwrap();
         asked.header(b"HOST", b"other", AROUND).unwrap();
         asked.header(b"user-agent", b"me", AROUND).unwrap();
         asked.finish(None, AROUND);
@@ -236,11 +250,11 @@ mod tests {
     #[test]
     fn a_url_is_known_by_its_scheme() {
         for target in ["http://a/b c", "HTTPS://a", "http://"] {
-            let asked = Asked::of(target.as_bytes()).unwrap();
+            let asked = begun(target.as_bytes()).unwrap();
             assert_eq!(asked.url(), Some(target.as_bytes()));
         }
-        assert_eq!(Asked::of(b"/http://").unwrap().url(), None);
-        assert!(Asked::of(b"ftp://a/").is_err());
+        assert_eq!(begun(b"/http://").unwrap().url(), None);
+        assert!(begun(b"ftp://a/").is_err());
     }
 
     #[test]
@@ -253,9 +267,9 @@ mod tests {
             "/ü".as_bytes(),
             b"/\xff",
         ] {
-            assert!(Asked::of(path).is_err(), "{path:?}");
+            assert!(begun(path).is_err(), "{path:?}");
         }
-        let mut asked = Asked::of(b"/").unwrap();
+        let mut asked = begun(b"/").unwrap();
         for (name, value) in [
             ("X", "a\r\nY: b"),
             ("X Y", "a"),
@@ -274,14 +288,14 @@ mod tests {
     fn a_redirect_takes_headers_and_body_along() {
         let site = serde_json::json!({"name": "r", "method": "POST", "path": "/"});
         let site: RequestSpec = serde_json::from_value(site).unwrap();
-        let mut asked = Asked::of(b"/a").unwrap();
+        let mut asked = begun(b"/a").unwrap();
         asked.header(b"X", b"{y}", AROUND).unwrap();
         asked.finish(Some(b"hi"), AROUND);
         let spec = asked.spec(&site);
         assert_eq!(spec.headers[0], ("X".into(), "{y}".into()));
         assert_eq!(spec.headers.len(), 2, "{:?}", spec.headers);
         assert_eq!(spec.body_base64.as_deref(), Some("aGk="));
-        let mut asked = Asked::of(b"/a").unwrap();
+        let mut asked = begun(b"/a").unwrap();
         asked.header(b"Host", b"other", AROUND).unwrap();
         asked.finish(None, AROUND);
         let spec = asked.spec(&site);
