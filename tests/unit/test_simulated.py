@@ -1,6 +1,7 @@
 """Simulated servers: what a plan may say, what is calculated, and that nobody takes it for measured."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from jostle.generator import executor_for, simulated_in
 from jostle.generator.simulated import server_spec
 from jostle.generator.spec import Address, engine_spec
 from jostle.plan import parse_plan
-from jostle.record import RunRecord
+from jostle.record import RunRecord, TrialRecord
 from jostle.runner.preview import preview
 from support.commands import run_command
 
@@ -119,8 +120,20 @@ def test_the_record_is_that_of_a_run_and_says_that_nothing_was_measured(tmp_path
     assert "pid" not in server
 
 
-def test_a_busy_machine_and_its_floor_say_nothing_of_what_was_calculated(tmp_path: Path) -> None:
+def stolen() -> Iterator[dict[str, Any]]:
+    """Half of a core, all the time."""
+    totals = dict.fromkeys(("own_cpu_s", "waited_s", "pressure_memory_s", "pressure_io_s"), 0.0)
+    for step in range(80):
+        time = {"t_ns": step * 250_000_000, "busy_s": step * 0.25, "steal_s": step * 0.125}
+        yield {**totals, **time, "mhz": None}
+
+
+def test_a_busy_machine_and_its_floor_say_nothing_of_what_was_calculated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     simulated(tmp_path)
+    monkeypatch.setattr(TrialRecord, "machine", lambda _: stolen())
+    monkeypatch.setattr(TrialRecord, "suspended_s", 9.0)
     (run,) = (tmp_path / "runs").iterdir()
     host = json.loads((run / "host.json").read_text())
     floor = {"loads": [{"title": "1 client", "kind": "closed", "response_s": {"p50": 30e-6}}]}
@@ -128,6 +141,7 @@ def test_a_busy_machine_and_its_floor_say_nothing_of_what_was_calculated(tmp_pat
     (run / "host.json").write_text(json.dumps({**host, "cpu_pressure": 0.9, "floor": floor, "argv": argv}))
     result = analyse(RunRecord.open(run), distributions=False)
     assert [note for note in result.notes if "wake-up delay" in note or "Floor" in note] == []
+    assert [cell.verdict for cell in result.summaries] == ["valid", "valid"]
     assert result.rerun == f"jostle simulate plan.toml --seed {host['seed']}"
 
 

@@ -285,7 +285,7 @@ def rerun_of(record: RunRecord) -> str:
 def _notes(data: Sequence[TrialData], host: Mapping[str, Any]) -> list[str]:
     """What a reader must know of every figure."""
     notes = []
-    simulated = any("simulated" in f.trial.description.get("server", {}) for f in data)
+    simulated = any(f.trial.simulated for f in data)
     if simulated:
         notes.append("Simulated: load and servers were calculated. Nothing was measured.")
     if any(f.given_up.n for f in data):

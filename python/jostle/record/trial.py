@@ -90,6 +90,11 @@ class TrialRecord:
         """What was measured; only its label where that is all that is known."""
         return self.description.get("server") or {"label": self.contestant}
 
+    @property
+    def simulated(self) -> bool:
+        """Load and server were calculated: nothing was measured."""
+        return "simulated" in self.server
+
     @cached_property
     def _outcome(self) -> OutcomeEntry:
         return read_object(self.folder / "outcome.json", OutcomeEntry) or NO_OUTCOME

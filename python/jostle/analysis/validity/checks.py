@@ -66,14 +66,16 @@ def judge_data(data: TrialData) -> Validity:
     if data.trial.status == "failed" or not data.recorded:
         checks = [_ended(data)]
     else:
-        checks = [check for make in CHECKS if (check := make(data)) is not None]
+        left_out = OF_THE_MACHINE if data.trial.simulated else ()
+        makes = (make for make in CHECKS if make not in left_out)
+        checks = [check for make in makes if (check := make(data)) is not None]
     return _with_cause(Validity.of(checks), data)
 
 
 def _with_cause(validity: Validity, data: TrialData) -> Validity:
     """Where the generator or the machine is at fault: what the machine did, told once, with the worst."""
     blamed = [check for check in validity.failed if check.cause in ("generator", "machine")]
-    if not blamed or not (why := told(data)):
+    if not blamed or data.trial.simulated or not (why := told(data)):
         return validity
     told_with = replace(blamed[0], message=f"{blamed[0].message}; {why}")
     return Validity.of(told_with if check is blamed[0] else check for check in validity.checks)
@@ -430,6 +432,9 @@ def _clock(data: TrialData) -> Check | None:
         "clock resolution", verdict, share, CLOCK_SUSPECT, "share", message, remedy, TIMES, cause="generator"
     )
 
+
+OF_THE_MACHINE = (time_was_lost, clock_was_set, machine, stolen)
+"""What happened to the machine meanwhile touches nothing that is calculated."""
 
 CHECKS: list[Callable[[TrialData], Check | None]] = [
     _ended,

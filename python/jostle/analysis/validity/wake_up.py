@@ -87,7 +87,7 @@ def _told(known_s: float, shares: Mapping[str, float], of: str = "the") -> str:
 
 def _shares(data: TrialData) -> dict[str, float]:
     """Of the median and longer quantiles, and of those of service times: what part may be waking up."""
-    if data.attentive or _simulated(data):
+    if data.attentive or data.trial.simulated:
         return {}
     delay_s = _delay_s(data)
     found = {
@@ -125,7 +125,3 @@ def _known_s(data: TrialData) -> float:
         if not polls and asleep and (awake := medians.get((title, True)))
     ]
     return max(measured) if measured else WAKE_UP_S
-
-
-def _simulated(data: TrialData) -> bool:
-    return "simulated" in data.trial.description.get("server", {})

@@ -128,7 +128,7 @@ def capacity_of(found: Measured, *, model: bool = True) -> CapacityResult:
         took_s=took_s(record),
         rerun=rerun_of(record),
         seed=int(record.host.get("seed") or 0),
-        simulated="simulated" in (found.alone.trial.description.get("server", {}) if found.alone else {}),
+        simulated=found.alone is not None and found.alone.trial.simulated,
     )
 
 
@@ -353,7 +353,7 @@ def _steps(data: TrialData) -> tuple[float, float]:
 def _notes(found: Measured) -> list[str]:
     notes = []
     alone = found.alone
-    if alone is not None and "simulated" in alone.trial.description.get("server", {}):
+    if alone is not None and alone.trial.simulated:
         notes.append("Simulated: load and server were calculated. Nothing was measured.")
     if not found.record.complete:
         notes.append(f"The run is not complete: {found.record.incomplete_why}")
