@@ -1,6 +1,9 @@
 #!/usr/bin/env bash
-# Installs what jostle is measured against: wrk, h2load, ab, dnsperf, nginx, Redis, dnsmasq and tcpdump from Debian, oha
-# from crates.io, k6 and ghz from the Go proxy. Prints the folder of those that it built. Quick when nothing is missing.
+# Installs what jostle is measured against: wrk, h2load, ab, dnsperf, nginx, Redis, dnsmasq and tcpdump from Debian, and of
+# oha (crates.io), k6 and ghz (the Go proxy) those that are named. Prints the folder of what it built. Quick when nothing
+# is missing.
+#
+#     peers.sh [oha] [k6] [ghz]
 set -euo pipefail
 CACHE=${JOSTLE_BENCH_CACHE:-/var/cache/jostle/bench}
 OHA=1.16.0
@@ -21,18 +24,29 @@ if [ ${#missing[@]} -gt 0 ]; then
     apt-get update -qq
     DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends -o DPkg::Lock::Timeout=300 "${missing[@]}" >/dev/null
 fi
-if [ ! -x "$CACHE/bin/oha" ]; then
-    echo "bench: building oha (a few minutes)" >&2
-    cargo install --quiet --locked --root "$CACHE" "oha@$OHA"
-fi
-if [ ! -x "$CACHE/bin/k6" ]; then
-    echo "bench: building k6 (a few minutes)" >&2
-    GOBIN="$CACHE/bin" go install "go.k6.io/k6@$K6"
-fi
-if [ ! -x "$CACHE/bin/ghz" ]; then
-    echo "bench: building ghz" >&2
-    GOBIN="$CACHE/bin" go install "github.com/bojand/ghz/cmd/ghz@$GHZ"
-fi
-# The server of calls, which the tests have, too; Go keeps what it has built.
-(cd "$(dirname "$0")/../tests/support/grpc/go" && go build -o "$CACHE/bin/grpc-go-server" .)
+for peer in "$@"; do
+    case $peer in
+    oha)
+        [ -x "$CACHE/bin/oha" ] && continue
+        echo "bench: building oha (a few minutes)" >&2
+        cargo install --quiet --locked --root "$CACHE" "oha@$OHA"
+        ;;
+    k6)
+        [ -x "$CACHE/bin/k6" ] && continue
+        echo "bench: building k6 (a few minutes)" >&2
+        GOBIN="$CACHE/bin" go install "go.k6.io/k6@$K6"
+        ;;
+    ghz)
+        # And the server of calls, which the tests have, too; Go keeps what it has built.
+        (cd "$(dirname "$0")/../tests/support/grpc/go" && go build -o "$CACHE/bin/grpc-go-server" .)
+        [ -x "$CACHE/bin/ghz" ] && continue
+        echo "bench: building ghz" >&2
+        GOBIN="$CACHE/bin" go install "github.com/bojand/ghz/cmd/ghz@$GHZ"
+        ;;
+    *)
+        echo "bench: $peer is not among what can be built: oha, k6, ghz" >&2
+        exit 2
+        ;;
+    esac
+done
 echo "$CACHE/bin"

@@ -73,8 +73,18 @@ BY_HAND: Sections = {
     "explain-real": explain_real.run,
 }
 
-WITHOUT_PEERS = {"capacity", "explain", "explain-real", "simulator"}
+WITHOUT_PEERS = {"big", "capacity", "explain", "explain-real", "simulator"}
 """Sections that measure nothing beside jostle, and on nothing but its own servers."""
+BUILT = {
+    "cpu": {"oha", "k6"},
+    "grpc": {"ghz"},
+    "websocket": {"k6"},
+    "connecting": {"oha"},
+    "pacing": {"oha", "k6"},
+    "attention": {"oha", "k6"},
+    "journeys": {"k6"},
+}
+"""The peers of a section that have to be built, which takes minutes."""
 
 
 def main() -> None:
@@ -82,7 +92,8 @@ def main() -> None:
     if len(os.sched_getaffinity(0)) < 2:
         raise SystemExit("bench: two cores are needed, one for the server and one for the generator")
     if not WITHOUT_PEERS.issuperset(options.only):
-        built = subprocess.run([HERE / "peers.sh"], check=True, stdout=subprocess.PIPE, text=True)
+        peers = sorted({peer for name in options.only for peer in BUILT.get(name, ())})
+        built = subprocess.run([HERE / "peers.sh", *peers], check=True, stdout=subprocess.PIPE, text=True)
         os.environ["PATH"] = f"{built.stdout.strip()}:{os.environ['PATH']}"
     results = Path(options.results)
     results.mkdir(exist_ok=True, parents=True)
