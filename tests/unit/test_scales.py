@@ -14,6 +14,7 @@ from jostle.plan import Plan, parse_plan, to_toml
 from jostle.plan.loading import Settings
 from jostle.plan.model import Changes
 from jostle.runner import tune
+from support.commands import run_command
 
 PLAN = """
 title = "t"
@@ -158,6 +159,15 @@ def test_a_tuned_value_is_measured_once_per_machine(tmp_path: Path, monkeypatch:
     (tmp_path / "tuned.json").write_text("broken")
     assert tune.tuned(load, {"count": 9}, told.append).parameters["count"] == 9
     assert len(told) == 2
+
+
+def test_an_unknown_contestant_is_refused_before_anything_is_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tune, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(tune, "_measured", lambda *_: pytest.fail("a server was started"))
+    with pytest.raises(UnknownName, match="nod"):
+        run_command("race", "starvation", "--contestants", "nod")
 
 
 def test_a_time_can_be_a_multiple_of_what_a_request_takes(

@@ -1,7 +1,7 @@
 """`jostle check PLAN`, and `--dry-run` of `run` and `race`: what would run, without starting anything."""
 
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,14 +10,13 @@ import typer
 
 from jostle.cli.exit_codes import ExitCode
 from jostle.cli.options import OUTPUT, Seed, unfold
-from jostle.cli.plan_options import PlanOptions
+from jostle.cli.plan_options import PlanOptions, read
 
 if TYPE_CHECKING:
     from jostle.plan import Plan
-    from jostle.plan.loading import Settings
     from jostle.runner.preview import Preview
 
-__all__ = ["as_tuned_before", "check", "read", "show_preview"]
+__all__ = ["check", "show_preview"]
 
 HELP = """Check a plan, and send its journeys, POSTs included, once to a server that is running.
 
@@ -61,9 +60,9 @@ def check(
     from jostle import experiments
 
     if plan_file in experiments.names() and not Path(plan_file).exists():
-        plan = options.plan(context, as_tuned_before(partial(experiments.load, plan_file)))
+        plan = options.plan(context, partial(experiments.load, plan_file), tune=False)
     else:
-        plan = options.plan(context, as_tuned_before(partial(read, Path(plan_file))))
+        plan = options.plan(context, partial(read, Path(plan_file)), tune=False)
     show_preview(plan, into, seed)
     return _try(plan) if send and plan.journey else ExitCode.DONE
 
@@ -82,24 +81,6 @@ def _try(plan: "Plan") -> ExitCode:
     whom = f"{label} ({url})"
     _say("journeys", f"now each is really sent to {whom}, once, POSTs included (--no-send prevents this)")
     return ExitCode.DONE if show_tried(plan, label) else ExitCode.FAILED
-
-
-def as_tuned_before(load: "Callable[..., Plan]") -> "Callable[..., Plan]":
-    """`load` without tuning, which would start a server; with what was tuned on this machine before."""
-    from jostle.runner.tune import tuned_before
-
-    def known(settings: "Settings | None" = None, **changes: object) -> "Plan":
-        return tuned_before(lambda chosen: load(settings=chosen, **changes), settings or {})
-
-    return known
-
-
-def read(file: Path, **changes: object) -> "Plan":
-    """The plan in `file`."""
-    from jostle import roster
-    from jostle.plan.loading import load_plan
-
-    return load_plan(file, environment=roster.environment(), **changes)  # type: ignore[arg-type]
 
 
 def show_preview(plan: "Plan", into: Path, seed: int | None) -> ExitCode:

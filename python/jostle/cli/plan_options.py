@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -21,8 +22,9 @@ from jostle.cli.options import (
 
 if TYPE_CHECKING:
     from jostle.plan import Plan
+    from jostle.plan.loading import Settings
 
-__all__ = ["DryRun", "PlanOptions"]
+__all__ = ["DryRun", "PlanOptions", "read"]
 
 DATABASE = "Database"
 
@@ -147,10 +149,19 @@ class PlanOptions:
     allow_targets: AllowTargets = None
 
     def plan(
-        self, context: typer.Context, load: "Callable[..., Plan]", duration: str | None = None
+        self,
+        context: typer.Context,
+        read: "Callable[..., Plan]",
+        duration: str | None = None,
+        *,
+        tune: bool = True,
     ) -> "Plan":
-        """What `load(settings=…, share_cores=…)` gives, changed as the options of the command say."""
+        """What `read(settings=…, share_cores=…)` gives, changed as the options of the command say, and tuned.
+
+        `tune=False`: no server is started; what was never tuned on this machine is left in the plan's `tune`.
+        """
         from jostle.plan.model import Changes
+        from jostle.runner.tune import print_to_stderr, tuned, tuned_before
 
         changes = {
             field.name: getattr(self, field.name) for field in fields(Changes) if field.name != "duration"
@@ -159,5 +170,18 @@ class PlanOptions:
         changes["workloads"] = split_workloads(self.workloads)
         changes["allow_targets"] = self.allow_targets or ()
         places = {Changes.PLACES.get(name, name): option for name, option in option_names(context).items()}
-        plan = load(settings=split_settings(self.settings), share_cores=self.share_cores)
-        return plan.changed(Changes(duration=duration, **changes), places)
+        wanted = Changes(duration=duration, **changes)
+
+        def load(settings: "Settings") -> "Plan":
+            return read(settings=settings, share_cores=self.share_cores).changed(wanted, places)
+
+        settings = split_settings(self.settings)
+        return tuned(load, settings, print_to_stderr) if tune else tuned_before(load, settings)
+
+
+def read(file: Path, **changes: object) -> "Plan":
+    """The plan in `file`."""
+    from jostle import roster
+    from jostle.plan.loading import load_plan
+
+    return load_plan(file, environment=roster.environment(), **changes)  # type: ignore[arg-type]

@@ -97,15 +97,13 @@ def race(
     if quick and as_published:
         raise PlanError("--quick and --as-published are two scales", "give one of them")
     scale = "quick" if quick else "as-published" if as_published else ""
+    plan = options.plan(context, functools.partial(experiments.load, name, scale=scale), tune=not dry_run)
     if dry_run:
-        from jostle.cli.check import as_tuned_before, show_preview
+        from jostle.cli.check import show_preview
 
-        load = as_tuned_before(functools.partial(experiments.load, name, scale=scale))
-        return show_preview(options.plan(context, load), into, seed)
-    from jostle.api import load_experiment
+        return show_preview(plan, into, seed)
     from jostle.cli.carry_out import carry_out
 
-    plan = options.plan(context, functools.partial(load_experiment, name, scale=scale))
     return carry_out(plan, into, name, seed=seed, output=output)
 
 
@@ -121,17 +119,13 @@ def _all(
 ) -> int:
     """Into a folder of its own, or into the one that is given, as it is."""
     from jostle import experiments
-    from jostle.api import load_experiment
-    from jostle.cli.check import as_tuned_before
     from jostle.cli.race_all import race_all
     from jostle.cli.race_all_preview import show_all
 
     def load(name: str) -> "Plan":
-        if dry_run:
-            return options.plan(
-                context, as_tuned_before(functools.partial(experiments.load, name, scale="quick"))
-            )
-        return options.plan(context, functools.partial(load_experiment, name, scale="quick"))
+        return options.plan(
+            context, functools.partial(experiments.load, name, scale="quick"), tune=not dry_run
+        )
 
     folder = into / time.strftime("%Y-%m-%dT%H-%M-%S-all") if into == Path("runs") else into
     only = [name.strip() for name in names.split(",")] if names else None

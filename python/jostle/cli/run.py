@@ -9,7 +9,7 @@ import typer
 
 from jostle.cli.options import PLAN, Into, Seed, refuse_beside, unfold
 from jostle.cli.output import PlanOutput
-from jostle.cli.plan_options import DryRun, PlanOptions
+from jostle.cli.plan_options import DryRun, PlanOptions, read
 from jostle.errors import PlanError
 
 __all__ = ["run"]
@@ -61,15 +61,13 @@ def run(
         return go_on(resume, output)
     if plan_file is None:
         raise PlanError("which plan?", "jostle run PLAN.toml, or jostle run --resume RUN")
+    plan = options.plan(context, functools.partial(read, plan_file), duration, tune=not dry_run)
     if dry_run:
-        from jostle.cli.check import as_tuned_before, read, show_preview
+        from jostle.cli.check import show_preview
 
-        load = as_tuned_before(functools.partial(read, plan_file))
-        return show_preview(options.plan(context, load, duration), into, seed)
-    from jostle.api import load_plan
+        return show_preview(plan, into, seed)
     from jostle.generator import simulated_in
 
-    plan = options.plan(context, functools.partial(load_plan, plan_file), duration)
     if simulated := simulated_in(plan):
         raise PlanError(f"{next(iter(simulated))} is simulated", f"jostle simulate {plan_file}")
     return carry_out(plan, into, plan_file.stem, seed=seed, output=output)

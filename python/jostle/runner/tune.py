@@ -62,11 +62,14 @@ def print_to_stderr(line: str) -> None:
 def tuned(load: Callable[[Settings], Plan], settings: Settings, tell: Callable[[str], None]) -> Plan:
     """The plan that `load` gives for `settings`, with what it leaves to be tuned found out for this machine.
 
-    `tell` hears what is measured. Raises what starting the tuned server raises.
+    `tell` hears what is measured. Raises `UnknownName` before anything is started, and what starting the
+    tuned server raises.
     """
     plan = load(settings)
     if not plan.tune:
         return plan
+    for label in plan.contestants:
+        contestant.find(label, plan.contestant)
     found = {
         name: _value(plan, name, tune, tell)
         if _is_used(load, settings, name, tune)
