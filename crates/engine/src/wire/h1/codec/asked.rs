@@ -80,23 +80,24 @@ impl Asked {
         value: &[u8],
         around: Around<'_>,
     ) -> Result<(), EncodeError> {
-        let name = std::str::from_utf8(name).unwrap_or("\u{fffd}");
-        check("the name of a header", name, is_token, "")?;
-        let is = |known: &&str| name.eq_ignore_ascii_case(known);
-        if ADDED.iter().any(is) || (around.cookies && is(&"cookie")) {
-            return Err(EncodeError::Added { name: name.into() });
+        if name.is_empty() || !all(name, is_token) {
+            let name = std::str::from_utf8(name).unwrap_or("\u{fffd}");
+            check("the name of a header", name, is_token, "")?;
         }
-        let unfit = |byte: &u8| *byte != b'\t' && byte.is_ascii_control();
-        // All bytes at once: looking for the first one takes several times as long.
-        if value.iter().fold(false, |any, byte| any | unfit(byte)) {
-            let value = String::from_utf8_lossy(value);
-            let field = format!("header {name}");
-            check(&field, &value, |byte| !unfit(&byte), "")?;
+        let is = |known: &&str| name.eq_ignore_ascii_case(known.as_bytes());
+        if ADDED.iter().any(is) || (around.cookies && is(&"cookie")) {
+            let name = String::from_utf8_lossy(name).into_owned();
+            return Err(EncodeError::Added { name });
+        }
+        let fit = |byte: u8| byte == b'\t' || !byte.is_ascii_control();
+        if !all(value, fit) {
+            let field = format!("header {}", String::from_utf8_lossy(name));
+            check(&field, &String::from_utf8_lossy(value), fit, "")?;
         }
         for (given, known) in self.given.iter_mut().zip(NOTED) {
-            *given |= name.eq_ignore_ascii_case(known);
+            *given |= is(&known);
         }
-        self.append(&[name.as_bytes(), b": ", value, b"\r\n"]);
+        self.append(&[name, b": ", value, b"\r\n"]);
         Ok(())
     }
 
@@ -175,10 +176,13 @@ impl Asked {
     }
 }
 
-/// All bytes at once: looking for the first one that is wrong takes several times as long.
 fn is_path(target: &[u8]) -> bool {
-    let fit = |all, byte: &u8| all & byte.is_ascii_graphic();
-    target.first() == Some(&b'/') && target.iter().fold(true, fit)
+    target.first() == Some(&b'/') && all(target, |byte| byte.is_ascii_graphic())
+}
+
+/// Looks at all bytes: to stop at the first one that is unfit takes several times as long.
+fn all(bytes: &[u8], fit: impl Fn(u8) -> bool) -> bool {
+    bytes.iter().fold(true, |all, byte| all & fit(*byte))
 }
 
 /// Whether it begins as one, and not as a path.
