@@ -28,14 +28,14 @@ const SWEPT_SOME: c_int = 4;
 
 /// After each of its steps: how much it does in the next, and when it begins anew.
 pub fn pace(state: *mut lua_State, step: c_int) {
-    // SAFETY: the state is that of the machine whose collector calls; numbers are set, and nothing allocated.
-    let set = |what, percent| unsafe { ffi::lua_gc(state, what, percent) };
+    // SAFETY: the state is that of the machine whose collector calls; numbers are set or read, and nothing allocated.
+    let gc = |what, value| unsafe { ffi::lua_gc(state, what, value) };
     match step {
-        MARKED_SOME => set(ffi::LUA_GCSETSTEPMUL, MARKING_PERCENT),
-        MARKED_ALL => set(ffi::LUA_GCSETSTEPMUL, SWEEPING_PERCENT),
+        MARKED_SOME => gc(ffi::LUA_GCSETSTEPMUL, MARKING_PERCENT),
+        MARKED_ALL => gc(ffi::LUA_GCSETSTEPMUL, SWEEPING_PERCENT),
         SWEPT_SOME => {
-            let kb = set(ffi::LUA_GCCOUNT, 0).max(1);
-            set(
+            let kb = gc(ffi::LUA_GCCOUNT, 0).max(1);
+            gc(
                 ffi::LUA_GCSETGOAL,
                 GOAL_PERCENT.max(100 * LEAST_GOAL_KB / kb),
             )
