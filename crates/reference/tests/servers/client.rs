@@ -41,6 +41,7 @@ impl Server {
         Client {
             stream,
             unread: Vec::new(),
+            reset: false,
         }
     }
 
@@ -62,6 +63,8 @@ impl Drop for Server {
 pub struct Client {
     pub stream: TcpStream,
     unread: Vec<u8>,
+    /// Told when it wrote: the kernel tells a reset only once, and a read after that finds the end.
+    reset: bool,
 }
 
 /// How a connection went on after the bytes that were read.
@@ -78,6 +81,12 @@ pub enum End {
 impl Client {
     pub fn send(&mut self, text: &str) {
         self.stream.write_all(text.as_bytes()).unwrap();
+    }
+
+    /// Sends to a server that may have ended the connection already.
+    pub fn offer(&mut self, bytes: &[u8]) {
+        let sent = self.stream.write_all(bytes);
+        self.reset = sent.is_err_and(|error| error.kind() == ErrorKind::ConnectionReset);
     }
 
     /// Reads one answer, framed by its Content-Length.
@@ -122,6 +131,7 @@ impl Client {
         let mut buffer = [0; 16 * 1024];
         loop {
             match self.stream.read(&mut buffer) {
+                Ok(0) if self.reset => return (std::mem::take(&mut self.unread), End::Reset),
                 Ok(0) => return (std::mem::take(&mut self.unread), End::Closed),
                 Ok(count) => self.unread.extend_from_slice(&buffer[..count]),
                 Err(error) if error.kind() == ErrorKind::ConnectionReset => {

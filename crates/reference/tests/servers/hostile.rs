@@ -1,7 +1,6 @@
 //! Each hostile behaviour does what its name says.
 
 use crate::client::{BINARY, Client, End, Server};
-use std::io::Write;
 use std::process::Command;
 use std::time::Duration;
 
@@ -21,8 +20,7 @@ fn met(behaviour: &str, patience: Duration) -> (String, End) {
 
 fn ask(server: &Server) -> Client {
     let mut client = server.connect();
-    let request = b"GET /hello HTTP/1.1\r\nHost: a\r\n\r\n";
-    let _ = client.stream.write_all(request); // fails where the server has reset already
+    client.offer(b"GET /hello HTTP/1.1\r\nHost: a\r\n\r\n");
     client
 }
 
