@@ -84,7 +84,7 @@ def test_a_published_experiment_runs_with_its_published_figures(
         "--contestants",
         "node-express,reference-processor-sharing",
         *("--workloads", "fast-only,fast-with-slow,stream-only,stream-with-slow"),
-        *("--set", "slow=38", "--set", "window=1200ms"),
+        *("--set", "slow=37", "--set", "window=1600ms"),
         "--json",
         timeout=240,
     )
