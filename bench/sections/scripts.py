@@ -98,11 +98,11 @@ def run(effort: Effort) -> Section:
         (effort.folder / name).write_text(text)
     found: dict[str, list[Sample]] = {name: [] for name in FILES if name.startswith(("items", "one"))}
     late: dict[str, list[int]] = {name: [] for name in PACED}
+    pairs, seconds = effort.rounds * PAIRS, effort.seconds / PAIRS
     with nginx() as server:
-        for number in range(effort.rounds * PAIRS):
+        for number in range(pairs):
             for name in random.sample(list(found), len(found)):
                 command = [*JOSTLE.closed(server.url, CLIENTS), "--journey", _file(effort, name)]
-                seconds = effort.seconds / PAIRS
                 sample = measure(JOSTLE, command, server, CLIENTS, seconds, number, effort.folder)
                 found[name].append(sample)
                 print(f"  pair {number + 1}: {name}: {sample.cpu_us:.2f} µs")
@@ -147,7 +147,8 @@ def run(effort: Effort) -> Section:
         ),
     ]
     samples = [asdict(sample) | {"what": name} for name, each in found.items() for sample in each]
-    return Section(rows, samples=[*samples, {"late_us": late}])
+    details = f"CPU is measured in {pairs} pairs of windows of {seconds:g} s."
+    return Section(rows, details, [*samples, {"late_us": late}])
 
 
 def _more_us(found: dict[str, list[Sample]], script: str, steps: str) -> list[float]:

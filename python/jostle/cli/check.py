@@ -10,7 +10,7 @@ import typer
 
 from jostle.cli.exit_codes import ExitCode
 from jostle.cli.options import OUTPUT, Seed, unfold
-from jostle.cli.plan_options import PlanOptions, read
+from jostle.cli.plan_options import PlanOptions, read_plan
 
 if TYPE_CHECKING:
     from jostle.plan import Plan
@@ -62,7 +62,7 @@ def check(
     if plan_file in experiments.names() and not Path(plan_file).exists():
         plan = options.plan(context, partial(experiments.load, plan_file), tune=False)
     else:
-        plan = options.plan(context, partial(read, Path(plan_file)), tune=False)
+        plan = options.plan(context, partial(read_plan, Path(plan_file)), tune=False)
     show_preview(plan, into, seed)
     return _try(plan) if send and plan.journey else ExitCode.DONE
 

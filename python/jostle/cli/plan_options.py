@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from jostle.plan import Plan
     from jostle.plan.loading import Settings
 
-__all__ = ["DryRun", "PlanOptions", "read"]
+__all__ = ["DryRun", "PlanOptions", "read_plan"]
 
 DATABASE = "Database"
 
@@ -179,7 +179,7 @@ class PlanOptions:
         return tuned(load, settings, print_to_stderr) if tune else tuned_before(load, settings)
 
 
-def read(file: Path, **changes: object) -> "Plan":
+def read_plan(file: Path, **changes: object) -> "Plan":
     """The plan in `file`."""
     from jostle import roster
     from jostle.plan.loading import load_plan

@@ -9,7 +9,7 @@ import typer
 
 from jostle.cli.options import PLAN, Into, Seed, refuse_beside, unfold
 from jostle.cli.output import PlanOutput
-from jostle.cli.plan_options import DryRun, PlanOptions, read
+from jostle.cli.plan_options import DryRun, PlanOptions, read_plan
 from jostle.errors import PlanError
 
 __all__ = ["run"]
@@ -61,7 +61,7 @@ def run(
         return go_on(resume, output)
     if plan_file is None:
         raise PlanError("which plan?", "jostle run PLAN.toml, or jostle run --resume RUN")
-    plan = options.plan(context, functools.partial(read, plan_file), duration, tune=not dry_run)
+    plan = options.plan(context, functools.partial(read_plan, plan_file), duration, tune=not dry_run)
     if dry_run:
         from jostle.cli.check import show_preview
 

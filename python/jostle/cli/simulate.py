@@ -8,7 +8,7 @@ import typer
 
 from jostle.cli.options import Into, Seed, unfold
 from jostle.cli.output import PlanOutput
-from jostle.cli.plan_options import DryRun, PlanOptions, read
+from jostle.cli.plan_options import DryRun, PlanOptions, read_plan
 from jostle.errors import PlanError
 
 __all__ = ["simulate"]
@@ -43,7 +43,7 @@ def simulate(
     from jostle.cli.carry_out import carry_out
     from jostle.generator import simulated_in
 
-    plan = options.plan(context, functools.partial(read, plan_file))
+    plan = options.plan(context, functools.partial(read_plan, plan_file))
     if not simulated_in(plan):
         raise PlanError(
             f"no server of {plan_file} is simulated",

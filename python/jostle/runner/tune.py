@@ -29,6 +29,7 @@ from jostle.plan import Plan, Workload
 from jostle.plan.loading import Settings
 from jostle.plan.tuning import Tune
 from jostle.record.outcomes import Outcome
+from jostle.runner.participants import with_their_labels
 
 __all__ = ["print_to_stderr", "tuned", "tuned_before"]
 
@@ -68,8 +69,7 @@ def tuned(load: Callable[[Settings], Plan], settings: Settings, tell: Callable[[
     plan = load(settings)
     if not plan.tune:
         return plan
-    for label in plan.contestants:
-        contestant.find(label, plan.contestant)
+    with_their_labels(plan)
     found = {
         name: _value(plan, name, tune, tell)
         if _is_used(load, settings, name, tune)

@@ -129,23 +129,20 @@ impl Client {
     pub fn listen(&mut self, patience: Duration, limit: usize) -> (Vec<u8>, End) {
         self.stream.set_read_timeout(Some(patience)).unwrap();
         let mut buffer = [0; 16 * 1024];
-        loop {
+        let end = loop {
             match self.stream.read(&mut buffer) {
-                Ok(0) if self.reset => return (std::mem::take(&mut self.unread), End::Reset),
-                Ok(0) => return (std::mem::take(&mut self.unread), End::Closed),
+                Ok(0) if self.reset => break End::Reset,
+                Ok(0) => break End::Closed,
                 Ok(count) => self.unread.extend_from_slice(&buffer[..count]),
-                Err(error) if error.kind() == ErrorKind::ConnectionReset => {
-                    return (std::mem::take(&mut self.unread), End::Reset);
-                }
-                Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    return (std::mem::take(&mut self.unread), End::Silent);
-                }
+                Err(error) if error.kind() == ErrorKind::ConnectionReset => break End::Reset,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break End::Silent,
                 Err(error) => panic!("{error}"),
             }
             if self.unread.len() > limit {
-                return (std::mem::take(&mut self.unread), End::More);
+                break End::More;
             }
-        }
+        };
+        (std::mem::take(&mut self.unread), end)
     }
 }
 
