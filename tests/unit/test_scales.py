@@ -161,6 +161,27 @@ def test_a_tuned_value_is_measured_once_per_machine(tmp_path: Path, monkeypatch:
     assert len(told) == 2
 
 
+def test_a_tuned_value_that_no_longer_holds_is_measured_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The machine is four times as fast as when the value was found."""
+    monkeypatch.setattr(tune, "cache_folder", lambda: tmp_path)
+    per_count_s = 4e-6
+    monkeypatch.setattr(tune, "_seconds", lambda url: per_count_s * int(url.rsplit("/", 1)[1]))
+    told: list[str] = []
+    first = tune.tuned(lambda settings: parse(PLAN, settings=settings), {}, told.append)
+    assert first.parameters["count"] == 5_000  # 20 ms
+    per_count_s = 1.1e-6 * 4
+    kept = tune.tuned(lambda settings: parse(PLAN, settings=settings), {}, told.append)
+    assert kept.parameters["count"] == 5_000  # a tenth off: good enough
+    per_count_s = 1e-6
+    again = tune.tuned(lambda settings: parse(PLAN, settings=settings), {}, told.append)
+    assert again.parameters["count"] == 20_000
+    assert "the value found earlier no longer holds" in told[2]
+    (entry,) = json.loads((tmp_path / "tuned.json").read_text())
+    assert entry["value"] == 20_000
+
+
 def test_an_unknown_contestant_is_refused_before_anything_is_measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from jostle.report.combined import Chapter
     from jostle.runner.schedule import Planned
 
-__all__ = ["State", "in_order", "race_all", "share_of_budget"]
+__all__ = ["State", "in_order", "in_turn", "race_all", "share_of_budget"]
 
 FORMAT = 1
 STATE = "all.json"
@@ -122,14 +122,13 @@ def race_all(
     plans = {name: plan for name in names if (plan := _plan(state, name, load)) is not None}
     results: dict[str, RunResult] = {}
     stopped, began = False, time.monotonic()
-    for number, name in enumerate(names, 1):
-        if name not in plans or state.of_experiment(name).get("state") == "done":
+    turns = in_turn(plans)
+    for number, name in enumerate(turns, 1):
+        if state.of_experiment(name).get("state") == "done":
             continue
-        _say(f"\n{number} of {len(names)}  {name}: {plans[name].title} ({_time_left(state, plans, name)})")
+        _say(f"\n{number} of {len(turns)}  {name}: {plans[name].title} ({_time_left(state, plans, name)})")
         try:
-            left = [
-                n for n in names[number - 1 :] if n in plans and state.of_experiment(n).get("state") != "done"
-            ]
+            left = [n for n in turns[number - 1 :] if state.of_experiment(n).get("state") != "done"]
             passed_s = time.monotonic() - began
             budget = share_of_budget(plans[name].budget - passed_s, [_expected_s(plans[n]) for n in left])
             plan = plans[name].model_copy(update={"budget": budget})
@@ -156,6 +155,13 @@ def in_order(only: Sequence[str] | None) -> list[str]:
             experiments.load(name)
     ordered = [*(name for name in ORDER if name in known), *(name for name in known if name not in ORDER)]
     return [name for name in ordered if only is None or name in only]
+
+
+def in_turn(plans: Mapping[str, Plan]) -> list[str]:
+    """The experiments in the order in which they run: the fewer claims, the earlier. What one leaves of the
+    budget passes on to those after it, and so to where most is to be decided.
+    """
+    return sorted(plans, key=lambda name: len(plans[name].claim))
 
 
 def _plan(state: State, name: str, load: Callable[[str], Plan]) -> Plan | None:

@@ -2,7 +2,8 @@
 
 The server is asked as a trial would ask it, on the cores that it would have: with larger and larger values
 until the request takes as long as the plan says, or by clients without a pause, for its capacity. What was
-found is kept in the cache folder. A parameter that no chosen workload uses is left as it is.
+found is kept in the cache folder, and a time is checked by one start before it is used again: it may come
+from an hour in which this machine was busy. A parameter that no chosen workload uses is left as it is.
 """
 
 import json
@@ -38,6 +39,9 @@ STEPS = 6
 
 CLOSE = 0.05
 """A request that takes as long as it should within this share is close enough."""
+
+STILL_HOLDS = 0.25
+"""A value found earlier is used again while it is off by no more than this; starts differ by a tenth."""
 
 STARTS = 3
 """Whether and how a runtime compiles a loop is settled anew whenever its server starts: a trial has a server
@@ -102,15 +106,18 @@ def _is_used(load: Callable[[Settings], Plan], settings: Settings, name: str, tu
 
 
 def _value(plan: Plan, name: str, tune: Tune, tell: Callable[[str], None]) -> int | str:
-    """From the cache, else measured."""
+    """From the cache where that still holds, else measured."""
     key = _key(plan, tune)
+    server = contestant.find(tune.on, plan.contestant)
     known = _remembered(key)
-    if known is not None:
+    if known is not None and _still_holds(known, server, plan, tune):
         return _written(known, tune)
     used = "" if tune.on in plan.contestants else f" ({tune.on} runs only for this)"
-    tell(f"tuning {name}: {tune.goal}{used}")
-    value = _measured(contestant.find(tune.on, plan.contestant), plan, tune, plan.parameters[name])
+    again = "" if known is None else "; the value found earlier no longer holds"
+    tell(f"tuning {name}: {tune.goal}{used}{again}")
+    value = _measured(server, plan, tune, plan.parameters[name])
     file, entries = _known()
+    entries = [entry for entry in entries if not _agrees(entry, key)]
     entries.append(key | {"value": value, "measured": time.strftime("%Y-%m-%dT%H:%M:%S%z")})
     write_whole(file, json.dumps(entries, indent=2) + "\n")
     written = _written(value, tune)
@@ -129,9 +136,24 @@ def _key(plan: Plan, tune: Tune) -> dict[str, Any]:
 
 def _remembered(key: dict[str, Any]) -> int | None:
     for entry in _known()[1]:
-        if all(entry.get(k) == v for k, v in key.items()):
+        if _agrees(entry, key):
             return int(entry["value"])
     return None
+
+
+def _agrees(entry: dict[str, Any], key: dict[str, Any]) -> bool:
+    return all(entry.get(k) == v for k, v in key.items())
+
+
+def _still_holds(known: int, server: contestant.Contestant, plan: Plan, tune: Tune) -> bool:
+    """Whether one start confirms what was found earlier. A capacity is not asked for again: that would take
+    as long as the measurement.
+    """
+    if tune.share is not None:
+        return True
+    took = _typical(server, plan, tune.get.replace("{value}", str(known)))
+    now = took / tune.takes if tune.takes is not None else (tune.times or 1.0) * took * 1e3 / known
+    return abs(now - 1) <= STILL_HOLDS
 
 
 def _asked(tune: Tune) -> dict[str, Any]:
