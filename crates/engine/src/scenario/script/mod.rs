@@ -12,6 +12,7 @@
 mod answer;
 mod collector;
 mod coroutines;
+mod format;
 mod guard;
 mod json;
 mod lexer;
