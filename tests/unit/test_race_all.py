@@ -4,40 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from jostle.cli.race_all import State, in_turn, share_of_budget
+from jostle.cli.race_all import State
 from jostle.cli.race_all_preview import show_all
 from jostle.errors import PlanError
 from jostle.plan import Plan, parse_plan
 from jostle.plan.model import Changes
-
-
-def test_experiments_share_the_time_in_proportion_to_their_first_rounds() -> None:
-    """60 minutes for first rounds of 20, 10 and 10: each can go on for half as long again."""
-    minutes = [20.0, 10.0, 10.0]
-    assert share_of_budget(60.0, minutes) == pytest.approx(30.0)
-    assert share_of_budget(30.0, minutes[1:]) == pytest.approx(15.0)
-    assert share_of_budget(15.0, minutes[2:]) == pytest.approx(15.0)
-
-
-def test_what_one_leaves_over_is_for_the_others() -> None:
-    assert share_of_budget(60.0 - 12.0, [10.0, 10.0]) == pytest.approx(24.0)
-
-
-def test_experiments_with_the_most_claims_run_last() -> None:
-    claim = """
-[[claim]]
-says = "It answers"
-ours = true
-holds = [{ quantity = "throughput", contestant = "reference-null", workload = "timed", above = 1 }]
-"""
-    plans = {name: parse_plan(TWO + n * claim, name) for name, n in (("a", 2), ("b", 0), ("c", 1), ("d", 0))}
-    assert in_turn(plans) == ["b", "d", "c", "a"]
-
-
-def test_no_time_left_is_no_mistake() -> None:
-    assert share_of_budget(-5.0, [10.0]) == 1.0
-    assert share_of_budget(5.0, [0.0]) == 1.0
-
 
 TWO = """
 title = "Two"

@@ -1,14 +1,17 @@
 """Rounds until all is decided: only what is open goes on, and the run says why it ended."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from jostle.analysis.run import analyse
+from jostle.analysis.run import analyse, took_s
 from jostle.errors import PlanError
 from jostle.plan.model import Changes
 from jostle.record import RunRecord
-from jostle.runner import until_decided
+from jostle.runner import experiment, resume, until_decided
+from jostle.runner.budget import Budget
+from jostle.runner.experiment import Turns
 from support.fakes import Laboratory, laboratory
 
 
@@ -85,8 +88,6 @@ def test_rounds_are_given_once(lab: Laboratory) -> None:
 
 
 def test_a_stopped_run_goes_on_until_all_is_decided(lab: Laboratory) -> None:
-    from jostle.runner import experiment, resume
-
     def stop() -> None:
         raise KeyboardInterrupt
 
@@ -114,3 +115,87 @@ def test_the_last_look_of_a_run_that_has_ended_needs_no_wider_interval_than_one_
     goes_on = analyse(RunRecord.open(lab.folder)).requirements[0].estimate
     assert ended.value == goes_on.value
     assert goes_on.low < ended.low <= ended.high < goes_on.high
+
+
+def in_turns(lab: Laboratory, more: str) -> Turns:
+    plan = lab.plan(more=more).changed(Changes(until_decided=True))
+    return experiment.experiment_in_turns(
+        plan, lab.base, "fake", 7, lab.executor, lab.observer, Budget(36_000.0)
+    )
+
+
+def test_in_turns_there_are_the_first_rounds_and_then_one_at_a_time(
+    lab: Laboratory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(until_decided, "MOST_ROUNDS", 5)
+    turns = in_turns(lab, requirement(MEASURED))
+    for rounds in (THREE, [*THREE, 4], [*THREE, 4, 5]):
+        next(turns)
+        record = RunRecord.open(lab.folder)
+        assert rounds_of(record, "a") == rounds_of(record, "b") == rounds
+        assert not record.ended
+        assert record.journal[-1]["event"] == "run waits"
+    with pytest.raises(StopIteration) as end:
+        next(turns)
+    assert end.value.value.complete
+    record = RunRecord.open(lab.folder)
+    assert record.complete
+    assert len(record.trials) == 10
+    assert looks(record)[-1].endswith("after 5 rounds the rest is too close to tell")
+
+
+def test_what_is_decided_by_the_first_rounds_has_no_further_turn(lab: Laboratory) -> None:
+    turns = in_turns(lab, requirement(1))
+    next(turns)
+    with pytest.raises(StopIteration):
+        next(turns)
+    assert looks(RunRecord.open(lab.folder)) == ["2 of 2 need no further round; the run ends"]
+
+
+def test_a_run_that_is_left_between_its_turns_goes_on_later(
+    lab: Laboratory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(until_decided, "MOST_ROUNDS", 4)
+    turns = in_turns(lab, requirement(MEASURED))
+    next(turns)
+    turns.close()
+    assert RunRecord.open(lab.folder).incomplete_why == (
+        "6 of 6 trials are complete; stopped while others had their turn"
+    )
+    unfinished = resume.unfinished(lab.folder)
+    assert unfinished is not None
+    turns = experiment.resume_in_turns(unfinished, lab.executor, lab.observer, Budget(36_000.0))
+    for rounds in (THREE, [*THREE, 4]):
+        next(turns)
+        record = RunRecord.open(lab.folder)
+        assert rounds_of(record, "a") == rounds_of(record, "b") == rounds
+    with pytest.raises(StopIteration):
+        next(turns)
+    assert RunRecord.open(lab.folder).complete
+
+
+def test_a_run_that_was_stopped_in_a_further_round_goes_on_with_all_contestants(
+    lab: Laboratory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(until_decided, "MOST_ROUNDS", 5)
+
+    def stop() -> None:
+        raise KeyboardInterrupt
+
+    lab.executor.loads = [lambda: None] * 7 + [stop]
+    with pytest.raises(KeyboardInterrupt):
+        run(lab, requirement(MEASURED), budget="10h")
+    unfinished = resume.unfinished(lab.folder)
+    assert unfinished is not None
+    assert len(unfinished.left) == 1
+    experiment.resume_experiment(unfinished, lab.executor, lab.observer)
+    record = RunRecord.open(lab.folder)
+    assert rounds_of(record, "a") == rounds_of(record, "b") == [*THREE, 4, 5]
+
+
+def test_the_turns_of_others_are_no_part_of_the_time_that_a_run_took() -> None:
+    second = 1_000_000_000
+    events = [(0, "run started"), (10, "run waits"), (60, "looked at"), (70, "run waits"), (90, "run ended")]
+    journal = [{"at": at * second, "event": event} for at, event in events]
+    assert took_s(SimpleNamespace(journal=journal)) == 20.0  # type: ignore[arg-type]
+    assert took_s(SimpleNamespace(journal=[])) is None  # type: ignore[arg-type]

@@ -5,6 +5,7 @@ result = analyse(RunRecord.open("runs/2026-11-21T18-52-34-starvation"))
 
 import shlex
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from jostle.analysis.compare.page import by_chance
@@ -144,9 +145,15 @@ def _web_address(text: str) -> str:
 
 
 def took_s(record: RunRecord) -> float | None:
-    """From the first event to the last one, with any pause before a resume; None where there are none."""
-    times = [e["at"] for e in record.journal if isinstance(e.get("at"), int)]
-    return (max(times) - min(times)) / 1e9 if times else None
+    """From the first event to the last one, with any pause before a resume, but without the turns of other
+    runs; None where there are no events.
+    """
+    events = [(e["at"], e["event"]) for e in record.journal if isinstance(e.get("at"), int)]
+    if not events:
+        return None
+    times = [at for at, _ in events]
+    waited = sum(after - at for (at, event), (after, _) in pairwise(events) if event == "run waits")
+    return (max(times) - min(times) - waited) / 1e9
 
 
 def _in_order(

@@ -39,17 +39,18 @@ class _Course:
         self.total = 0
         self.done = 0
         self._began = 0.0
+        self._took_s = 0.0
         self._measured = 0
 
     def begin(self, planned: "Planned") -> None:
         self.done = max(self.done, planned.number - 1)
-        if not self._measured:
-            self._began = self._now()
+        self._began = self._now()
 
     def end(self, planned: "Planned") -> bool:
         """Whether another tenth of the run is over."""
         before = self._part()
         self.done = max(self.done, planned.number)
+        self._took_s += self._now() - self._began
         self._measured += 1
         return self._part() > before
 
@@ -60,9 +61,7 @@ class _Course:
         """For a reader; "" before the first trial is over, and after the last."""
         if not self._measured or self.done >= self.total:
             return ""
-        return (
-            f"about {minutes((self._now() - self._began) / self._measured * (self.total - self.done))} left"
-        )
+        return f"about {minutes(self._took_s / self._measured * (self.total - self.done))} left"
 
 
 class _Failures:
@@ -227,6 +226,7 @@ class Progress(Silent):
     def close(self) -> None:
         if self._bars is not None:
             self._bars.stop()
+            self._bars = None
 
 
 def observer_for(stream: TextIO, *, quiet: bool = False, verbose: bool = False) -> Silent:

@@ -5,7 +5,7 @@ import shlex
 import sys
 import time
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,8 +19,9 @@ from jostle.host.files import write_json
 from jostle.plan import Plan
 from jostle.record.jsonl import read_object
 from jostle.record.verdict import Verdict
+from jostle.runner.budget import Budget
 from jostle.runner.duration import trial_s
-from jostle.runner.experiment import Outcome, resume_experiment, run_experiment
+from jostle.runner.experiment import experiment_in_turns, resume_in_turns
 from jostle.runner.observer import Silent, UntilItFails
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from jostle.report.combined import Chapter
     from jostle.runner.schedule import Planned
 
-__all__ = ["State", "in_order", "in_turn", "race_all", "share_of_budget"]
+__all__ = ["State", "in_order", "race_all"]
 
 FORMAT = 1
 STATE = "all.json"
@@ -112,7 +113,9 @@ def race_all(
     """Run every experiment, or `only` these, as `load` gives their plans, into `folder`, and write the page.
 
     What `folder` holds already is not measured again; a run that was cut short goes on where it stopped. An
-    experiment that fails does not stop the others. Returns the exit code.
+    experiment that fails does not stop the others. Where rounds are added until all is decided, all share one
+    budget: after the first rounds of each, every one that is not decided gets one further round in its turn.
+    Returns the exit code.
     """
     from jostle.runner.interrupt import let_signals_stop_like_ctrl_c
 
@@ -121,22 +124,32 @@ def race_all(
     let_signals_stop_like_ctrl_c()
     plans = {name: plan for name in names if (plan := _plan(state, name, load)) is not None}
     results: dict[str, RunResult] = {}
-    stopped, began = False, time.monotonic()
-    turns = in_turn(plans)
-    for number, name in enumerate(turns, 1):
-        if state.of_experiment(name).get("state") == "done":
-            continue
-        _say(f"\n{number} of {len(turns)}  {name}: {plans[name].title} ({_time_left(state, plans, name)})")
-        try:
-            left = [n for n in turns[number - 1 :] if state.of_experiment(n).get("state") != "done"]
-            passed_s = time.monotonic() - began
-            budget = share_of_budget(plans[name].budget - passed_s, [_expected_s(plans[n]) for n in left])
-            plan = plans[name].model_copy(update={"budget": budget})
-            _run(state, name, plan, observer_for(sys.stderr, quiet=quiet, verbose=verbose))
-        except KeyboardInterrupt:
-            stopped = True
-            break
-        _write(state, names, results, pngs=False)
+    budget = Budget(max((plan.budget for plan in plans.values()), default=0.0))
+    waiting = [
+        _Experiment(state, name, plan, budget, observer_for(sys.stderr, quiet=quiet, verbose=verbose))
+        for name, plan in plans.items()
+        if state.of_experiment(name).get("state") != "done"
+    ]
+    stopped = False
+    try:
+        for number, one in enumerate(waiting, 1):
+            left = _time_left(state, plans, one.name)
+            _say(f"\n{number} of {len(waiting)}  {one.name}: {one.plan.title} ({left})")
+            one.turn()
+            _write(state, names, results, pngs=False)
+        while waiting := [one for one in waiting if one.goes_on]:
+            for one in waiting:
+                left = minutes(max(0.0, budget.left_s))
+                _say(f"\n{one.name}: until all is decided ({left} of the budget left)")
+                results.pop(one.name, None)
+                one.turn()
+                if not one.goes_on:
+                    _write(state, names, results, pngs=False)
+    except KeyboardInterrupt:
+        stopped = True
+    finally:
+        for one in waiting:
+            one.leave()
     paths = _write(state, names, results, pngs=True)
     if stopped:
         _say(f"stopped; jostle race --all --into {shlex.quote(str(folder))} goes on from here")
@@ -157,13 +170,6 @@ def in_order(only: Sequence[str] | None) -> list[str]:
     return [name for name in ordered if only is None or name in only]
 
 
-def in_turn(plans: Mapping[str, Plan]) -> list[str]:
-    """The experiments in the order in which they run: the fewer claims, the earlier. What one leaves of the
-    budget passes on to those after it, and so to where most is to be decided.
-    """
-    return sorted(plans, key=lambda name: len(plans[name].claim))
-
-
 def _plan(state: State, name: str, load: Callable[[str], Plan]) -> Plan | None:
     """None, and noted, where there can be none."""
     try:
@@ -174,40 +180,60 @@ def _plan(state: State, name: str, load: Callable[[str], Plan]) -> Plan | None:
         return None
 
 
-def _run(state: State, name: str, plan: Plan, shown: Silent) -> None:
-    """Run it, or what is left of it. Whatever it raises but Ctrl-C is noted and printed."""
-    started = time.monotonic()
-    observer = UntilItFails(shown)
-    before_s = float(state.of_experiment(name).get("took_s", 0.0))
-    took = {}
-    try:
-        _carry_out(state, name, plan, _Noting(state, name, observer))
-        took = {"state": "done", "why": ""}
-    except JostleError as error:
-        took = {"state": "failed", "why": str(error)}
-        _say(f"{name} failed: {error}")
-    except Exception as error:  # a mistake of ours in one experiment does not take the others with it
-        took = {"state": "failed", "why": f"{type(error).__name__}: {error}"}
-        traceback.print_exc()
-    finally:
-        observer.close()
-        state.set(name, took_s=round(before_s + time.monotonic() - started, 1), **took)
+class _Experiment:
+    """One of the experiments. It goes on by a turn at a time."""
+
+    def __init__(self, state: State, name: str, plan: Plan, budget: Budget, shown: Silent) -> None:
+        self.name, self.plan, self.goes_on = name, plan, True
+        self._state = state
+        self._observer = UntilItFails(shown)
+        self._turns = _turns(state, name, plan, budget, _Noting(state, name, self._observer))
+
+    def turn(self) -> None:
+        """Its first rounds, or what is left of them; later a further round. Whatever it raises but Ctrl-C is
+        noted and printed.
+        """
+        started = time.monotonic()
+        before_s = _took(self._state.of_experiment(self.name))
+        noted = {}
+        try:
+            next(self._turns)
+            noted = {"state": "waits"}
+        except StopIteration:
+            noted = {"state": "done", "why": ""}
+        except JostleError as error:
+            noted = {"state": "failed", "why": str(error)}
+            _say(f"{self.name} failed: {error}")
+        except Exception as error:  # a mistake of ours in one experiment does not take the others with it
+            noted = {"state": "failed", "why": f"{type(error).__name__}: {error}"}
+            traceback.print_exc()
+        finally:
+            self._observer.close()
+            self._state.set(self.name, took_s=round(before_s + time.monotonic() - started, 1), **noted)
+            self.goes_on = noted.get("state") == "waits"
+
+    def leave(self) -> None:
+        """It has no further turn; its record says so if it waits for one."""
+        self._turns.close()
 
 
-def _carry_out(state: State, name: str, plan: Plan, observer: Silent) -> Outcome | None:
+def _turns(
+    state: State, name: str, plan: Plan, budget: Budget, observer: Silent
+) -> Generator[None, None, None]:
     from jostle.runner.resume import unfinished
 
     begun = state.run_folder(name)
     if begun is not None:
         try:
-            left = unfinished(begun)
-            if left is None:
-                return None
-            _say(f"{len(left.left)} of {len(left.trials)} trials are left")
-            return resume_experiment(left, executor_for(left.plan), observer)
+            run = unfinished(begun)
+            if run is not None:
+                _say(f"{len(run.left)} of {len(run.trials)} trials are left")
+                yield from resume_in_turns(run, executor_for(run.plan), observer, budget)
+            return
         except NotARun as error:
             _say(f"{error.message}; it is run again")
-    return run_experiment(plan, state.folder / "runs", name, state.seed, executor_for(plan), observer)
+    executor, runs = executor_for(plan), state.folder / "runs"
+    yield from experiment_in_turns(plan, runs, name, state.seed, executor, observer, budget)
 
 
 def _write(state: State, names: Sequence[str], results: "dict[str, RunResult]", *, pngs: bool) -> list[Path]:
@@ -244,8 +270,6 @@ def _chapter(state: State, name: str, results: "dict[str, RunResult]") -> "Chapt
         traceback.print_exc()
         results.pop(name, None)
         return Chapter(name, plan.title, source, why=f"its record cannot be shown: {error}")
-    if not results[name].complete:
-        results.pop(name, None)  # more may come
     return found
 
 
@@ -254,24 +278,14 @@ def _took(noted: Mapping[str, Any]) -> float:
 
 
 def _time_left(state: State, plans: Mapping[str, Plan], name: str) -> str:
-    """For this experiment, and for all that are left: as planned, times how far plans were off so far."""
-    finished = [n for n in plans if state.of_experiment(n).get("state") == "done"]
+    """First rounds, of this experiment and of all that are left: as planned, times how far plans were off."""
+    finished = [n for n in plans if state.of_experiment(n).get("state") in ("done", "waits")]
     planned_s = sum(_expected_s(plans[n]) for n in finished)
     seen_s = sum(_took(state.of_experiment(n)) for n in finished)
     factor = seen_s / planned_s if planned_s and seen_s else 1.0
     this_s = _expected_s(plans[name]) * factor
     all_s = sum(_expected_s(plan) for n, plan in plans.items() if n not in finished) * factor
     return f"about {minutes(this_s)}; {minutes(all_s)} for all that is left"
-
-
-def share_of_budget(left_s: float, first_rounds_s: Sequence[float]) -> float:
-    """Seconds for the first of the experiments that are left; `first_rounds_s`: what the first rounds of each
-    take.
-
-    In proportion to them, so that all get about as many further rounds: in equal parts of the time the
-    longest ones would end with their first rounds, and the shortest go on with what is too close to tell.
-    """
-    return max(1.0, left_s * first_rounds_s[0] / sum(first_rounds_s)) if sum(first_rounds_s) else 1.0
 
 
 def _expected_s(plan: Plan) -> float:

@@ -136,6 +136,7 @@ Event = Literal[
     "trial set aside",
     "repeats given up",
     "looked at",
+    "run waits",
     "plan extended",
     "run stopped",
     "run ended",
@@ -153,8 +154,8 @@ class JournalEntry(TypedDict):
     generator lost: number and the keys of LostGenerator. extra rounds planned ("cell repeated" in format 1):
     contestant, workload, why. run resumed: done, left, host. trial set aside: number, folder, and why
     where the generator or the machine had spoiled it. repeats given up: why. looked
-    at (after a round of a run that goes on until all is decided): round, why. plan extended (with further
-    workloads): files (plan.toml). run stopped: why.
+    at (after a round of a run that goes on until all is decided): round, why. run waits: others have their
+    turn, up to the next event. plan extended (with further workloads): files (plan.toml). run stopped: why.
     """
 
     at: Ns

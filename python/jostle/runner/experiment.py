@@ -1,11 +1,15 @@
-"""Which trials, in which order: rounds interleaved at random, every server started anew for each trial."""
+"""Which trials, in which order: rounds interleaved at random, every server started anew for each trial.
+
+Experiments that share a budget run in turns: the first rounds of each, and then one further round at a time
+of each that is not decided.
+"""
 
 import contextlib
 import itertools
 import os
 import random
 import secrets
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -49,8 +53,11 @@ if TYPE_CHECKING:
 __all__ = [
     "Further",
     "Outcome",
+    "Turns",
+    "experiment_in_turns",
     "find_room",
     "resume_experiment",
+    "resume_in_turns",
     "run_experiment",
 ]
 
@@ -65,6 +72,10 @@ class Outcome:
 
     folder: Path
     complete: bool
+
+
+Turns = Generator[None, None, Outcome]
+"""A run that stops where others may have their turn, and goes on when it is asked for the next one."""
 
 
 def run_experiment(
@@ -85,6 +96,32 @@ def run_experiment(
     skipped by name; raises `MissingRuntime` or `ContestantError` when none is left, and `KeyboardInterrupt`
     after what was measured has been recorded.
     """
+    return _at_once(_begin(plan, base, slug, seed, executor, observer, further))
+
+
+def experiment_in_turns(
+    plan: Plan,
+    base: Path,
+    slug: str,
+    seed: int | None,
+    executor: Executor,
+    observer: Observer,
+    shared: Budget,
+) -> Turns:
+    """As `run_experiment`, in turns, with others who have a share in the budget."""
+    return _begin(plan, base, slug, seed, executor, observer, shared=shared)
+
+
+def _begin(
+    plan: Plan,
+    base: Path,
+    slug: str,
+    seed: int | None,
+    executor: Executor,
+    observer: Observer,
+    further: Further | None = None,
+    shared: Budget | None = None,
+) -> Turns:
     if seed is None:
         seed = plan.seed if plan.seed is not None else secrets.randbits(32)
     plan = with_their_labels(plan)
@@ -110,7 +147,7 @@ def run_experiment(
     observer.scheduled(trials, writer.folder)
     quiet = facts.get("cpu_pressure", 0.0) < BUSY
     session = _Session(plan, _by_label(ready), writer, executor, observer, seed, quiet)
-    sound = _run_all(session, trials, further)
+    sound = yield from _run_all(session, trials, trials, further, shared)
     return Outcome(writer.folder, complete=sound and taking_part.all_take_part)
 
 
@@ -121,8 +158,17 @@ def resume_experiment(run: "Unfinished", executor: Executor, observer: Observer)
     going on, `CannotServe` or a `ContestantError` when a contestant that is left cannot run here any more,
     and `KeyboardInterrupt` after what was measured has been recorded.
     """
+    return _at_once(_resume(run, executor, observer))
+
+
+def resume_in_turns(run: "Unfinished", executor: Executor, observer: Observer, shared: Budget) -> Turns:
+    """As `resume_experiment`, in turns, with others who have a share in the budget."""
+    return _resume(run, executor, observer, shared)
+
+
+def _resume(run: "Unfinished", executor: Executor, observer: Observer, shared: Budget | None = None) -> Turns:
     left = [contestants.find(label, run.plan.contestant, run.base) for label in run.contestants_left]
-    cells = list(dict.fromkeys((one.contestant, one.workload) for one in run.left))
+    cells = list(dict.fromkeys((one.contestant, one.workload) for one in run.to_come))
     find_room(run.plan, left, cells, executor)
     for contestant in left:
         for name in (workload for label, workload in cells if label == contestant.label):
@@ -136,42 +182,104 @@ def resume_experiment(run: "Unfinished", executor: Executor, observer: Observer)
     observer.scheduled(run.trials, run.folder)
     quiet = (cpu_pressure() or 0.0) < BUSY
     session = _Session(run.plan, _by_label(left), writer, executor, observer, run.seed, quiet)
-    sound = _run_all(session, run.left)
+    sound = yield from _run_all(session, run.trials, run.left, shared=shared)
     return Outcome(run.folder, complete=sound and all(run.done.values()) and not run.skipped)
+
+
+def _at_once(turns: Turns) -> Outcome:
+    while True:
+        try:
+            next(turns)
+        except StopIteration as end:
+            outcome: Outcome = end.value
+            return outcome
 
 
 def _by_label(ready: Iterable[Contestant]) -> dict[str, Contestant]:
     return {contestant.label: contestant for contestant in ready}
 
 
-def _run_all(session: "_Session", trials: list[Planned], further: Further | None = None) -> bool:
-    """Run them in their order, and close the run; whether all of them ended as they should.
+def _run_all(
+    session: "_Session",
+    trials: Sequence[Planned],
+    left: Sequence[Planned],
+    further: Further | None = None,
+    shared: Budget | None = None,
+) -> Generator[None, None, bool]:
+    """Run those of `trials` that are left, and close the run; whether all of them ended as they should.
 
     However the run ends, its journal says why.
     """
-    plan, writer, observer = session.plan, session.writer, session.observer
     try:
-        _build_peers(plan, observer)
-        with _databases(plan, session.contestants.values()) as databases, contextlib.ExitStack() as stack:
-            session = replace(session, databases=databases)
-            budget = Budget(plan.budget)
-            stack.callback(session.kept.stop)
-            sound = session.run_all(trials)
-            if further is not None:
-                sound += _further(session, trials, further)
-            if plan.until_decided:
-                sound += _until_decided(session, trials, budget)
-            if more := plan_repeats(plan, writer, trials, session.contestants):
-                names = listed(list(dict.fromkeys(trial.contestant for trial in more)))
-                why = f"rounds of {names} fall into two groups, so there are as many again"
-                observer.scheduled([*trials, *more], writer.folder, why)
-                sound += session.run_all(more)
+        _build_peers(session.plan, session.observer)
+        sound = yield from _rounds(session, trials, left, further, shared)
     except BaseException as error:
         with contextlib.suppress(RecordLost):
-            writer.journal("run stopped", why=_why_stopped(error))
+            session.writer.journal("run stopped", why=_why_stopped(error))
         raise
-    writer.journal("run ended")
+    session.writer.journal("run ended")
     return all(sound)
+
+
+def _rounds(
+    session: "_Session",
+    trials: Sequence[Planned],
+    left: Sequence[Planned],
+    further: Further | None,
+    shared: Budget | None,
+) -> Generator[None, None, list[bool]]:
+    """For each trial whether it ended as it should."""
+    plan, writer = session.plan, session.writer
+    budget = shared or Budget(plan.budget)
+    with contextlib.ExitStack() as stack:
+        equipped = _equipped(session, stack)
+        sound = equipped.run_all(left)
+        if further is not None:
+            sound += _further(equipped, trials, further)
+        if plan.until_decided and shared is None:
+            for more in _until_decided(session, trials, budget):
+                sound += equipped.run_all(more)
+        if more := plan_repeats(plan, writer, trials, session.contestants):
+            names = listed(list(dict.fromkeys(trial.contestant for trial in more)))
+            why = f"rounds of {names} fall into two groups, so there are as many again"
+            session.observer.scheduled([*trials, *more], writer.folder, why)
+            sound += equipped.run_all(more)
+    if plan.until_decided and shared is not None:
+        sound += yield from _in_turns(session, trials, shared)
+    return sound
+
+
+def _until_decided(session: "_Session", trials: Sequence[Planned], budget: Budget) -> Iterator[list[Planned]]:
+    """Further rounds as long as anything is open; the observer knows them."""
+    from jostle.runner.until_decided import further_rounds  # numpy and scipy would delay the first request
+
+    known = list(trials)
+    for more in further_rounds(session.plan, session.writer, session.seed, budget):
+        known += more
+        session.observer.scheduled(known, session.writer.folder, "not everything is decided yet")
+        yield more
+
+
+def _in_turns(
+    session: "_Session", trials: Sequence[Planned], budget: Budget
+) -> Generator[None, None, list[bool]]:
+    """The same, each round in its turn; for each of their trials whether it ended as it should."""
+    rounds, ended = _until_decided(session, trials, budget), list[bool]()
+    while True:
+        session.writer.journal("run waits")
+        yield
+        more = next(rounds, None)
+        if more is None:
+            return ended
+        with contextlib.ExitStack() as stack:
+            ended += _equipped(session, stack).run_all(more)
+
+
+def _equipped(session: "_Session", stack: contextlib.ExitStack) -> "_Session":
+    """With its databases. They and the servers that are kept end with `stack`."""
+    databases = stack.enter_context(_databases(session.plan, session.contestants.values()))
+    stack.callback(session.kept.stop)
+    return replace(session, databases=databases)
 
 
 def _further(session: "_Session", trials: Sequence[Planned], further: Further) -> list[bool]:
@@ -189,21 +297,11 @@ def _further(session: "_Session", trials: Sequence[Planned], further: Further) -
     return ended
 
 
-def _until_decided(session: "_Session", trials: Sequence[Planned], budget: Budget) -> list[bool]:
-    """Further rounds as long as anything is open; for each of their trials whether it ended as it should."""
-    from jostle.runner.until_decided import further_rounds  # numpy and scipy would delay the first request
-
-    known, ended = list(trials), list[bool]()
-    for more in further_rounds(session.plan, session.writer, session.seed, budget):
-        known += more
-        session.observer.scheduled(known, session.writer.folder, "not everything is decided yet")
-        ended += session.run_all(more)
-    return ended
-
-
 def _why_stopped(error: BaseException) -> str:
     if isinstance(error, KeyboardInterrupt):
         return "stopped by the user"
+    if isinstance(error, GeneratorExit):
+        return "stopped while others had their turn"
     return error.message if isinstance(error, JostleError) else f"{type(error).__name__}: {error}"
 
 

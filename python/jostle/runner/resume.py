@@ -35,9 +35,16 @@ class Unfinished:
         return [planned for planned in self.trials if planned.number not in self.done]
 
     @property
+    def to_come(self) -> list[Planned]:
+        """What is left; of a run that goes on until all is decided everything, as any of it may get further
+        rounds.
+        """
+        return self.trials if self.plan.until_decided else self.left
+
+    @property
     def contestants_left(self) -> list[str]:
         """Those that still have something to do."""
-        return list(dict.fromkeys(planned.contestant for planned in self.left))
+        return list(dict.fromkeys(planned.contestant for planned in self.to_come))
 
 
 def unfinished(folder: Path) -> Unfinished | None:
