@@ -126,7 +126,6 @@ UNSAFE = {
     "crates/engine/src/machine.rs", "crates/engine/src/prepare.rs",
     "crates/engine/src/scenario/script/answer.rs", "crates/engine/src/scenario/script/collector.rs",
     "crates/engine/src/scenario/script/coroutines.rs",
-    "crates/engine/src/scenario/script/format.rs",
     "crates/engine/src/scenario/script/guard.rs", "crates/engine/src/scenario/script/json.rs",
     "crates/engine/src/scenario/script/request.rs", "crates/engine/src/scenario/script/stack.rs",
     "crates/engine/src/schedule/clock.rs",

@@ -12,7 +12,6 @@
 mod answer;
 mod collector;
 mod coroutines;
-mod format;
 mod guard;
 mod json;
 mod lexer;

@@ -205,37 +205,6 @@ fn coroutines_of_many_clients_do_not_mix() {
 }
 
 #[test]
-fn texts_are_filled_in_as_the_language_does_it() {
-    let long = "x".repeat(600);
-    let source = r#"
-        local own, long = {}, "LONG"
-        return function()
-            local function same(text, expected)
-                check(text == expected, `{text} for {expected}`)
-            end
-            same(`{1}|{0}|{12345678901234}|{"a"}|{""}|100%`, "1|0|12345678901234|a||100%")
-            same(`{-3}|{1.5}|{1e15}|{1e21}|{2^53}`, "-3|1.5|" .. tostring(1e15) .. "|1e+21|" .. tostring(2^53))
-            same(`{-0}|{0/0}|{1/0}`, tostring(-0) .. "|" .. tostring(0/0) .. "|inf")
-            same(`{true}|{nil}|{own}`, "true|nil|" .. tostring(own))
-            same(`{long}{1}{long}`, long .. "1" .. long)
-            same(string.format("%d%%|%5.1f|%q|%*", 7, 2.25, "a", "b"), '7%|  2.2|"a"|b')
-            same(("%*"):format("%*"), "%*")
-            local _, why = pcall(string.format, "%*|%*", 1)
-            same(why, "missing argument #3")
-            _, why = pcall(string.format, "%y", 1)
-            same(why, "invalid option '%y' to 'format'")
-            _, why = pcall(string.format, "%")
-            same(why, "missing argument #2")
-            _, why = pcall(string.format)
-            same(why, "missing argument #1 to 'format' (string expected)")
-            http.get("/")
-        end
-    "#;
-    let (_, end) = way(&source.replace("LONG", &long), "");
-    assert!(matches!(end, Next::End), "{end:?}");
-}
-
-#[test]
 fn chances_follow_from_the_seed() {
     let source = "return function() http.get(`/{random(1, 1000000)}/{uuid()}/{math.random()}`) end";
     assert_eq!(way(source, "").0, way(source, "").0);

@@ -9,7 +9,7 @@ use mlua::{Error, Function, Lua, LuaOptions, LuaString, StdLib, Table, Value};
 use super::coroutines::{Coroutine, Coroutines, Yielded};
 use super::natives::natives;
 use super::request::{Exchange, Flight};
-use super::{Reply, Script, answer, format, guard, request};
+use super::{Reply, Script, answer, guard, request};
 use crate::record::interval::Outcome;
 use crate::scenario::slots::Slots;
 use crate::scenario::traveller::Next;
@@ -360,7 +360,6 @@ fn prelude(lua: &Lua, native: &Table, list: &Table, limit: usize) -> mlua::Resul
     list.set("__metatable", "a list")?;
     list.set_readonly(true);
     answer::install(lua, &prelude.get("Headers")?, list)?;
-    format::install(lua)?;
     prelude.get::<Table>("empty")?.set_readonly(true);
     lua.sandbox(true)?;
     lua.set_memory_limit(limit)?;
