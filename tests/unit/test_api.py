@@ -104,8 +104,10 @@ def test_a_plan_that_is_not_tuned_yet_is_refused(runs: Any) -> None:
 
 
 def test_an_experiment_is_that_of_the_command(plan_of: Any) -> None:
-    plan = jostle.load_experiment("starvation", scale="quick", settings={"slow": 30})
-    assert plan == plan_of("race", "starvation", "--quick", "--set", "slow=30")
+    """The window is given, as a tuned one may be measured anew each time."""
+    settings = {"slow": 30, "window": "1s"}
+    plan = jostle.load_experiment("starvation", scale="quick", settings=settings)
+    assert plan == plan_of("race", "starvation", "--quick", "--set", "slow=30", "--set", "window=1s")
 
 
 def test_a_hit_is_that_of_the_command(runs: Any, plan_of: Any) -> None:
