@@ -137,7 +137,7 @@ def test_what_cannot_be_tuned_is_refused(change: tuple[str, str], says: str) -> 
 
 
 def test_a_tuned_value_is_measured_once_per_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The server's time grows with the value; the cache answers the second time, however busy the machine is."""
+    """Time grows with the value; the cache answers the second time, however busy the machine is."""
     monkeypatch.setattr(tune, "cache_folder", lambda: tmp_path)
     monkeypatch.setattr(tune, "STILL_HOLDS", 1e9)
     text = PLAN.replace("reference-null", "reference-run-to-completion").replace("/count/", "/work?us=")
