@@ -120,7 +120,7 @@ def test_the_last_look_of_a_run_that_has_ended_needs_no_wider_interval_than_one_
 def in_turns(lab: Laboratory, more: str) -> Turns:
     plan = lab.plan(more=more).changed(Changes(until_decided=True))
     return experiment.experiment_in_turns(
-        plan, lab.base, "fake", 7, lab.executor, lab.observer, Budget(36_000.0)
+        plan, lab.base, "fake", 7, lab.executor, lab.observer, shared=Budget(36_000.0)
     )
 
 

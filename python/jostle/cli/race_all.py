@@ -137,16 +137,19 @@ def race_all(
             _say(f"\n{number} of {len(waiting)}  {one.name}: {one.plan.title} ({left})")
             one.turn()
             _write(state, names, results, pngs=False)
-        while waiting := [one for one in waiting if one.goes_on]:
+        while waiting := [one for one in waiting if one.state == "waits"]:
             for one in waiting:
                 left = minutes(max(0.0, budget.left_s))
                 _say(f"\n{one.name}: until all is decided ({left} of the budget left)")
-                results.pop(one.name, None)
                 one.turn()
-                if not one.goes_on:
+                if one.state != "waits":
+                    results.pop(one.name, None)
                     _write(state, names, results, pngs=False)
     except KeyboardInterrupt:
         stopped = True
+        for one in waiting:
+            if one.state != "done":  # its last turns are not on the page yet
+                results.pop(one.name, None)
     finally:
         for one in waiting:
             one.leave()
@@ -184,10 +187,15 @@ class _Experiment:
     """One of the experiments. It goes on by a turn at a time."""
 
     def __init__(self, state: State, name: str, plan: Plan, budget: Budget, shown: Silent) -> None:
-        self.name, self.plan, self.goes_on = name, plan, True
+        self.name, self.plan = name, plan
         self._state = state
         self._observer = UntilItFails(shown)
         self._turns = _turns(state, name, plan, budget, _Noting(state, name, self._observer))
+
+    @property
+    def state(self) -> str:
+        """It "waits" for another turn, "done", "failed", or "begun" where a turn was cut short."""
+        return str(self._state.of_experiment(self.name).get("state", ""))
 
     def turn(self) -> None:
         """Its first rounds, or what is left of them; later a further round. Whatever it raises but Ctrl-C is
@@ -210,7 +218,6 @@ class _Experiment:
         finally:
             self._observer.close()
             self._state.set(self.name, took_s=round(before_s + time.monotonic() - started, 1), **noted)
-            self.goes_on = noted.get("state") == "waits"
 
     def leave(self) -> None:
         """It has no further turn; its record says so if it waits for one."""
@@ -233,7 +240,7 @@ def _turns(
         except NotARun as error:
             _say(f"{error.message}; it is run again")
     executor, runs = executor_for(plan), state.folder / "runs"
-    yield from experiment_in_turns(plan, runs, name, state.seed, executor, observer, budget)
+    yield from experiment_in_turns(plan, runs, name, state.seed, executor, observer, shared=budget)
 
 
 def _write(state: State, names: Sequence[str], results: "dict[str, RunResult]", *, pngs: bool) -> list[Path]:

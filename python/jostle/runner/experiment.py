@@ -96,7 +96,7 @@ def run_experiment(
     skipped by name; raises `MissingRuntime` or `ContestantError` when none is left, and `KeyboardInterrupt`
     after what was measured has been recorded.
     """
-    return _at_once(_begin(plan, base, slug, seed, executor, observer, further))
+    return _at_once(experiment_in_turns(plan, base, slug, seed, executor, observer, further))
 
 
 def experiment_in_turns(
@@ -106,22 +106,10 @@ def experiment_in_turns(
     seed: int | None,
     executor: Executor,
     observer: Observer,
-    shared: Budget,
-) -> Turns:
-    """As `run_experiment`, in turns, with others who have a share in the budget."""
-    return _begin(plan, base, slug, seed, executor, observer, shared=shared)
-
-
-def _begin(
-    plan: Plan,
-    base: Path,
-    slug: str,
-    seed: int | None,
-    executor: Executor,
-    observer: Observer,
     further: Further | None = None,
     shared: Budget | None = None,
 ) -> Turns:
+    """As `run_experiment`, in turns, with others who have a share in the budget; without it in one."""
     if seed is None:
         seed = plan.seed if plan.seed is not None else secrets.randbits(32)
     plan = with_their_labels(plan)
@@ -158,15 +146,13 @@ def resume_experiment(run: "Unfinished", executor: Executor, observer: Observer)
     going on, `CannotServe` or a `ContestantError` when a contestant that is left cannot run here any more,
     and `KeyboardInterrupt` after what was measured has been recorded.
     """
-    return _at_once(_resume(run, executor, observer))
+    return _at_once(resume_in_turns(run, executor, observer))
 
 
-def resume_in_turns(run: "Unfinished", executor: Executor, observer: Observer, shared: Budget) -> Turns:
-    """As `resume_experiment`, in turns, with others who have a share in the budget."""
-    return _resume(run, executor, observer, shared)
-
-
-def _resume(run: "Unfinished", executor: Executor, observer: Observer, shared: Budget | None = None) -> Turns:
+def resume_in_turns(
+    run: "Unfinished", executor: Executor, observer: Observer, shared: Budget | None = None
+) -> Turns:
+    """As `resume_experiment`, in turns, with others who have a share in the budget; without it in one."""
     left = [contestants.find(label, run.plan.contestant, run.base) for label in run.contestants_left]
     cells = list(dict.fromkeys((one.contestant, one.workload) for one in run.to_come))
     find_room(run.plan, left, cells, executor)

@@ -41,7 +41,7 @@ CLOSE = 0.05
 """A request that takes as long as it should within this share is close enough."""
 
 STILL_HOLDS = 0.25
-"""A value found earlier is used again while it is off by no more than this; starts differ by a tenth."""
+"""A value found earlier is used again while one start finds it off by no more than this."""
 
 STARTS = 3
 """Whether and how a runtime compiles a loop is settled anew whenever its server starts: a trial has a server
