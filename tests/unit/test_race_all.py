@@ -1,9 +1,12 @@
 """The time of `jostle race --all` is that of all experiments together."""
 
+from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from jostle.cli import race_all
 from jostle.cli.race_all import State
 from jostle.cli.race_all_preview import show_all
 from jostle.errors import PlanError
@@ -59,3 +62,28 @@ def test_a_dry_run_of_all_says_what_cannot_run_and_what_is_done(
     said = shown(tmp_path, capsys)
     assert "pair: it cannot run: pair has a mistake" in said
     assert "threads: it is done already" in said
+
+
+def test_the_next_round_goes_to_whoever_has_spent_the_least_time_on_further_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now, begun = 0.0, list[str]()
+
+    def turns(_: State, name: str, *_more: object) -> Iterator[None]:
+        nonlocal now
+        for _turn in range(5):
+            begun.append(name)
+            now += {"pair": 10.0, "threads": 25.0}[name]
+            yield
+
+    def load(name: str) -> Plan:
+        return parse_plan(TWO, name).changed(Changes(until_decided=True, budget="90m"))
+
+    monkeypatch.setattr(race_all, "_turns", turns)
+    monkeypatch.setattr(race_all, "_write", lambda *_, **__: [])
+    monkeypatch.setattr(race_all, "time", SimpleNamespace(monotonic=lambda: now))
+    monkeypatch.setattr("jostle.runner.interrupt.let_signals_stop_like_ctrl_c", lambda: None)
+    race_all.race_all(tmp_path, ["threads", "pair"], load, 1, quiet=True)
+    first, further = begun[:2], begun[2:]
+    assert first == ["pair", "threads"]
+    assert further == ["pair", "threads", "pair", "pair", "threads", "pair", "threads", "threads"]

@@ -114,7 +114,7 @@ def race_all(
 
     What `folder` holds already is not measured again; a run that was cut short goes on where it stopped. An
     experiment that fails does not stop the others. Where rounds are added until all is decided, all share one
-    budget: after the first rounds of each, every one that is not decided gets one further round in its turn.
+    budget: after the first rounds of each, the next one goes to whichever has spent the least time on further ones.
     Returns the exit code.
     """
     from jostle.runner.interrupt import let_signals_stop_like_ctrl_c
@@ -138,13 +138,13 @@ def race_all(
             one.turn()
             _write(state, names, results, pngs=False)
         while waiting := [one for one in waiting if one.state == "waits"]:
-            for one in waiting:
-                left = minutes(max(0.0, budget.left_s))
-                _say(f"\n{one.name}: until all is decided ({left} of the budget left)")
-                one.turn()
-                if one.state != "waits":
-                    results.pop(one.name, None)
-                    _write(state, names, results, pngs=False)
+            one = min(waiting, key=lambda one: one.further_s)
+            left = minutes(max(0.0, budget.left_s))
+            _say(f"\n{one.name}: until all is decided ({left} of the budget left)")
+            one.turn()
+            if one.state != "waits":
+                results.pop(one.name, None)
+                _write(state, names, results, pngs=False)
     except KeyboardInterrupt:
         stopped = True
         for one in waiting:
@@ -188,6 +188,8 @@ class _Experiment:
 
     def __init__(self, state: State, name: str, plan: Plan, budget: Budget, shown: Silent) -> None:
         self.name, self.plan = name, plan
+        self.further_s = 0.0
+        """Time that its further rounds have taken."""
         self._state = state
         self._observer = UntilItFails(shown)
         self._turns = _turns(state, name, plan, budget, _Noting(state, name, self._observer))
@@ -201,7 +203,7 @@ class _Experiment:
         """Its first rounds, or what is left of them; later a further round. Whatever it raises but Ctrl-C is
         noted and printed.
         """
-        started = time.monotonic()
+        started, is_further = time.monotonic(), self.state == "waits"
         before_s = _took(self._state.of_experiment(self.name))
         noted = {}
         try:
@@ -217,7 +219,9 @@ class _Experiment:
             traceback.print_exc()
         finally:
             self._observer.close()
-            self._state.set(self.name, took_s=round(before_s + time.monotonic() - started, 1), **noted)
+            took_s = time.monotonic() - started
+            self.further_s += took_s if is_further else 0.0
+            self._state.set(self.name, took_s=round(before_s + took_s, 1), **noted)
 
     def leave(self) -> None:
         """It has no further turn; its record says so if it waits for one."""

@@ -1,7 +1,6 @@
 """Which trials, in which order: rounds interleaved at random, every server started anew for each trial.
 
-Experiments that share a budget run in turns: the first rounds of each, and then one further round at a time
-of each that is not decided.
+Experiments that share a budget run in turns: the first rounds of each, and then one further round at a time.
 """
 
 import contextlib
