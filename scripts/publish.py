@@ -1,4 +1,4 @@
-"""Takes a whole run of all experiments into docs/results; `python scripts/docs.py --write` then writes what quotes it.
+"""Takes a whole run of all experiments into docs/results. `scripts/docs.py --write` then quotes it.
 
 python scripts/publish.py FOLDER        of `jostle race --all --until-decided --budget 90m`
 
@@ -24,7 +24,7 @@ REPORT = re.compile(r"^\[The full report\]\(reports/[^)]*\)\n", re.MULTILINE)
 
 
 def publish(run: Path) -> None:
-    """Raises `SystemExit` for a folder that does not hold a whole run, and where the results are too large."""
+    """Raises `SystemExit` for a folder that does not hold a whole run, and for too large results."""
     state = State.of(run, None)
     missing = [name for name in in_order(None) if state.of_experiment(name).get("state") != "done"]
     if missing:
@@ -35,7 +35,7 @@ def publish(run: Path) -> None:
     made[RESULTS / "results.md"] = REPORT.sub("", (run / "results.md").read_text("utf-8")).encode()
     size = sum(map(len, made.values()))
     if size > MOST_BYTES:
-        raise SystemExit(f"{size / 1e6:.1f} MB are too much for the repository: at most {MOST_BYTES / 1e6:.0f}")
+        raise SystemExit(f"{size / 1e6:.1f} MB are too much: at most {MOST_BYTES / 1e6:.0f} MB")
     for picture in (RESULTS / "pictures").glob("*.png"):
         picture.unlink()
     for path, content in made.items():
@@ -43,7 +43,7 @@ def publish(run: Path) -> None:
 
 
 def smaller(picture: Path) -> bytes:
-    """Half as wide and as high, in few colours: a sixth of the size, and as clear on a page."""
+    """Half as wide and as high, in few colours: a tenth of the size, and as clear on a page."""
     with Image.open(picture) as image:
         size = image.width // 2, image.height // 2
         half = image.convert("RGB").resize(size, Image.Resampling.LANCZOS).quantize(COLOURS)

@@ -114,8 +114,8 @@ def race_all(
 
     What `folder` holds already is not measured again; a run that was cut short goes on where it stopped. An
     experiment that fails does not stop the others. Where rounds are added until all is decided, all share one
-    budget: after the first rounds of each, the next one goes to whichever has spent the least time on further ones.
-    Returns the exit code.
+    budget: after the first rounds of each, the next one goes to whichever has spent the least time on further
+    ones. Returns the exit code.
     """
     from jostle.runner.interrupt import let_signals_stop_like_ctrl_c
 
