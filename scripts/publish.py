@@ -6,6 +6,7 @@ The full pages and the records stay behind: they are 100 times as large, and the
 """
 
 import io
+import json
 import re
 import sys
 from pathlib import Path
@@ -31,7 +32,8 @@ def publish(run: Path) -> None:
         raise SystemExit(f"{run} has no whole run: {', '.join(missing)}")
     pictures = sorted((run / "pictures").glob("*.png"))
     made = {RESULTS / "pictures" / picture.name: smaller(picture) for picture in pictures}
-    made[RESULTS / "results.json"] = (run / "results.json").read_bytes()
+    results = json.loads((run / "results.json").read_text("utf-8"))
+    made[RESULTS / "results.json"] = json.dumps(results, ensure_ascii=False).encode() + b"\n"
     made[RESULTS / "results.md"] = REPORT.sub("", (run / "results.md").read_text("utf-8")).encode()
     size = sum(map(len, made.values()))
     if size > MOST_BYTES:

@@ -1,6 +1,6 @@
 //! What the engine asks of the machine: open files, cores, priority.
 
-#![expect(unsafe_code, reason = "cores and priorities of threads")]
+#![expect(unsafe_code, reason = "cores and priorities of threads, and a hint to the caches")]
 
 use std::io;
 
@@ -14,6 +14,18 @@ pub fn open_files() -> u64 {
         return size;
     }
     std::fs::read_dir("/proc/self/fd").map_or(0, |folder| folder.count() as u64 - 1)
+}
+
+/// Asks for memory to be brought into the caches, and does not wait for it.
+pub fn prefetch(from: *const u8, bytes: usize) {
+    #[cfg(target_arch = "x86_64")]
+    for line in (0..bytes).step_by(64) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: it is a hint: nothing is read, and no address is wrong.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(line).cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (from, bytes);
 }
 
 /// The cores on which a thread may run.

@@ -20,8 +20,10 @@ use tokio::io::unix::AsyncFd;
 use tokio::task::yield_now;
 
 use crate::attention::Attention;
+use crate::machine::prefetch;
 use crate::schedule::clock::Clock;
-use crate::schedule::timer::{TimerFd, TimerQueue};
+use crate::schedule::timer::TimerFd;
+use crate::schedule::timer_queue::TimerQueue;
 use crate::schedule::wall_clock::WallClock;
 
 /// The seats of one worker's tasks, and what wakes them.
@@ -53,6 +55,9 @@ struct Table {
     wakers: Vec<Option<Waker>>,
     free: Vec<u32>,
 }
+
+/// Of a client of a closed loop, with what the runtime adds.
+const TASK_BYTES: usize = 640;
 
 const NEVER: u64 = u64::MAX;
 const PASSED: u64 = 0;
@@ -101,11 +106,14 @@ impl Seats {
     /// Ends it: the next one comes at `due` or when somebody's moment has come, and at `latest` in any case.
     pub fn end_turn(&self, cx: &mut Context<'_>, due: u64, latest: u64) {
         let next = self.timers.borrow().next();
-        let due = next.map_or(due, |next| next.min(due));
+        let due = next.map_or(due, |(next, _)| next.min(due));
         let Some(due) = self.attention.sleep_until(self.turn.get(), due) else {
             cx.waker().wake_by_ref();
             return;
         };
+        if let Some((_, slot)) = next {
+            self.fetch(slot);
+        }
         let due = due.min(latest);
         if due == self.armed.get() {
             return;
@@ -114,6 +122,13 @@ impl Seats {
             gone_off.clear_ready();
         }
         self.arm(due);
+    }
+
+    /// While the worker sleeps, the caches get the task that is woken next: among 10,000 it is in none of them.
+    fn fetch(&self, slot: u32) {
+        if let Some(Some(waker)) = self.table.borrow().wakers.get(slot as usize) {
+            prefetch(waker.data().cast(), TASK_BYTES);
+        }
     }
 
     fn arm(&self, due: u64) {

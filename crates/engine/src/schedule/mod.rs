@@ -7,4 +7,5 @@ pub(crate) mod queue;
 pub mod random;
 pub mod think;
 pub(crate) mod timer;
+pub(crate) mod timer_queue;
 pub(crate) mod wall_clock;
