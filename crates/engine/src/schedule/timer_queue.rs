@@ -73,9 +73,12 @@ impl TimerQueue {
             return;
         };
         let current = now >> BUCKET_BITS;
-        for bucket in number(earliest)..=current.min(number(earliest) + BUCKETS - 1) {
-            let due = self.ring[place(bucket)].extract_if(.., |entry| number(*entry) <= current);
+        for reached in number(earliest)..=current.min(number(earliest) + BUCKETS - 1) {
+            let bucket = &mut self.ring[place(reached)];
+            let due = bucket.extract_if(.., |entry| number(*entry) <= current);
             self.near.extend(due.map(Reverse));
+            // Where all are due together, each bucket in its turn would keep room for all of them.
+            bucket.shrink_to_fit();
         }
         self.next = current + 1;
         self.earliest = self.find_earliest();
