@@ -1,6 +1,9 @@
 //! What the engine asks of the machine: open files, cores, priority.
 
-#![expect(unsafe_code, reason = "cores and priorities of threads, and a hint to the caches")]
+#![expect(
+    unsafe_code,
+    reason = "cores and priorities of threads, and a hint to the caches"
+)]
 
 use std::io;
 
