@@ -2,7 +2,7 @@
 
 python scripts/publish.py FOLDER        of `jostle race --all --until-decided --budget 90m`
 
-The full pages and the records stay behind: they are 100 times as large, and the command makes them again.
+The full pages and the records stay behind: they are 30 times as large, and the command makes them again.
 """
 
 import io

@@ -1,4 +1,4 @@
-"""The time of `jostle race --all` is that of all experiments together."""
+"""`jostle race --all`: how long it takes, and which experiment has the next turn."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-//! What the engine asks of the machine: open files, cores, priority.
+//! What the engine asks of the machine: open files, cores, priority, caches.
 
 #![expect(
     unsafe_code,

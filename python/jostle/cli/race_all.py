@@ -220,7 +220,8 @@ class _Experiment:
         finally:
             self._observer.close()
             took_s = time.monotonic() - started
-            self.further_s += took_s if is_further else 0.0
+            if is_further:
+                self.further_s += took_s
             self._state.set(self.name, took_s=round(before_s + took_s, 1), **noted)
 
     def leave(self) -> None:

@@ -19,7 +19,7 @@ pub struct TimerQueue {
     /// Of the buckets whose time has come.
     near: BinaryHeap<Reverse<Entry>>,
     /// Number of the first bucket whose time has not come.
-    next: u64,
+    coming: u64,
     /// By number, modulo their count. One may hold entries of later turns of the ring, too.
     ring: Vec<Vec<Entry>>,
     /// The earliest entry of the ring.
@@ -30,7 +30,7 @@ impl Default for TimerQueue {
     fn default() -> Self {
         Self {
             near: BinaryHeap::new(),
-            next: 0,
+            coming: 0,
             ring: vec![Vec::new(); BUCKETS as usize],
             earliest: None,
         }
@@ -40,7 +40,7 @@ impl Default for TimerQueue {
 impl TimerQueue {
     pub fn push(&mut self, due: u64, slot: u32) {
         let entry = (due, slot);
-        if number(entry) < self.next {
+        if number(entry) < self.coming {
             self.near.push(Reverse(entry));
             return;
         }
@@ -72,15 +72,15 @@ impl TimerQueue {
         let Some(earliest) = self.earliest.filter(|(due, _)| *due <= now) else {
             return;
         };
-        let current = now >> BUCKET_BITS;
-        for reached in number(earliest)..=current.min(number(earliest) + BUCKETS - 1) {
+        let (first, current) = (number(earliest), now >> BUCKET_BITS);
+        for reached in first..=current.min(first + BUCKETS - 1) {
             let bucket = &mut self.ring[place(reached)];
             let due = bucket.extract_if(.., |entry| number(*entry) <= current);
             self.near.extend(due.map(Reverse));
             // Where all are due together, each bucket in its turn would keep room for all of them.
             bucket.shrink_to_fit();
         }
-        self.next = current + 1;
+        self.coming = current + 1;
         self.earliest = self.find_earliest();
     }
 
@@ -89,7 +89,7 @@ impl TimerQueue {
             let entries = self.ring[place(bucket)].iter().copied();
             entries.filter(|entry| number(*entry) == bucket).min()
         };
-        (self.next..self.next.saturating_add(BUCKETS))
+        (self.coming..self.coming.saturating_add(BUCKETS))
             .find_map(in_this_turn)
             .or_else(|| self.ring.iter().flatten().copied().min())
     }
