@@ -124,11 +124,10 @@ impl Coroutine {
 
     /// With what lies on its stack.
     fn go_on(&self, given: i32) -> mlua::Result<Yielded> {
+        // Nothing of the language runs below, whose depth of calls would have to be added to the coroutine's.
+        let below = std::ptr::null_mut();
         // SAFETY: the coroutine lives as long as it has its place, and waits.
-        let status = unsafe {
-            let main = ffi::lua_mainthread(self.state);
-            ffi::lua_resume_(self.state, main, given)
-        };
+        let status = unsafe { ffi::lua_resume_(self.state, below, given) };
         match status {
             ffi::LUA_YIELD => {
                 // SAFETY: what it has yielded is on its stack, which is emptied.
