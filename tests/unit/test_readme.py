@@ -1,6 +1,8 @@
 """The README and the lists beside it name what is there."""
 
+import json
 import re
+from collections import Counter
 from pathlib import Path
 
 from jostle import experiments, roster
@@ -26,3 +28,33 @@ def test_every_experiment_is_listed() -> None:
 def test_every_command_is_shown() -> None:
     for name in COMMANDS:
         assert re.search(rf"jostle {name}\b", text("README.md")), name
+
+
+def findings() -> str:
+    found = re.search(r"## What the experiments found\n(.*?)\n## ", text("README.md"), re.DOTALL)
+    assert found
+    return " ".join(found[1].split())
+
+
+def test_every_finding_is_a_figure_of_the_published_run() -> None:
+    number = r"[\d.]+"
+    figures = re.findall(rf"{number}(?: %| kB)? \[{number}, {number}\]", findings())
+    assert len(figures) > 10
+    judged = text("docs/results/results.json")
+    assert [figure for figure in figures if figure not in judged] == []
+
+
+def test_the_findings_are_counted_as_in_the_published_run() -> None:
+    results = json.loads(text("docs/results/results.json"))
+    claims = [claim for each in results["experiments"] for claim in each["result"]["claims"]]
+    verdicts = Counter(claim["verdict"] for claim in claims if not claim["ours"])
+    reproduced, other_size, not_reproduced = (
+        verdicts[verdict] for verdict in ("reproduced", "same direction, other size", "not reproduced")
+    )
+    for told in (
+        f"make {verdicts.total()} claims",
+        f"decided {verdicts.total() - verdicts['cannot tell']} of them",
+        f"{reproduced} were reproduced, {other_size} show the same direction",
+        f"and {not_reproduced} were not reproduced",
+    ):
+        assert told in findings()
