@@ -36,12 +36,13 @@ from jostle.plan.workload import SAME
 from jostle.record import RunWriter, TrialRecord
 from jostle.record.layout import CUT_SHORT, SPOILED, Event, Status
 from jostle.runner.budget import Budget
+from jostle.runner.compared import Pair
 from jostle.runner.disk_space import check_disk_space, least_bytes
 from jostle.runner.duration import load_s
 from jostle.runner.extra_rounds import plan_repeats
 from jostle.runner.observer import Observer
 from jostle.runner.participants import Participants, participants, with_their_labels
-from jostle.runner.schedule import Pair, Planned, schedule
+from jostle.runner.schedule import Planned, schedule
 from jostle.runner.trial import KeptServers, TrialContext, run_trial
 from jostle.text import host_and_port
 

@@ -14,7 +14,7 @@ from jostle.contestant.fit import check_fit
 from jostle.contestant.protocols import EXPLAIN, check_explained
 from jostle.errors import CannotServe, PlanError
 from jostle.plan import Plan
-from jostle.runner.schedule import Pair
+from jostle.runner.compared import Pair
 
 __all__ = ["Participants", "participants", "with_their_labels"]
 

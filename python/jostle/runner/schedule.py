@@ -1,16 +1,14 @@
-"""Which trials, in which order: rounds interleaved at random."""
+"""Which trials, in which order: rounds interleaved at random, with what is compared side by side."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from jostle.plan import Plan
+from jostle.runner.compared import Pair, compared
 
-__all__ = ["Pair", "Planned", "in_order", "schedule"]
-
-Pair = tuple[str, str]
-"""A contestant and a workload."""
+__all__ = ["Planned", "in_order", "schedule"]
 
 
 @dataclass(frozen=True)
@@ -37,14 +35,35 @@ def schedule(cells: Sequence[Pair], plan: Plan, seed: int) -> list[Planned]:
 
 
 def in_order(cells: Sequence[Pair], plan: Plan, round_number: int, order: random.Random) -> list[Pair]:
-    """At random; but what is measured on one started server stays together, backwards in even rounds."""
+    """What is compared lies next to each other, as far as can be: machines change their speed within minutes.
+    All else is at random. What is measured on one started server stays together, backwards in even rounds."""
     blocks: dict[tuple[str, ...], list[Pair]] = {}
     for contestant, workload in cells:
         blocks.setdefault((contestant, *plan.group_of(workload)), []).append((contestant, workload))
     shuffled = list(blocks.items())
     order.shuffle(shuffled)
-    found: list[Pair] = []
     for (_, *group), block in shuffled:
         block.sort(key=lambda cell: group.index(cell[1]), reverse=round_number % 2 == 0)
-        found += block
-    return found
+    placed = list(_neighbours_first([block for _, block in shuffled], compared(plan, cells)))
+    if order.random() < 0.5:  # of two that are compared, either one is as often the first
+        placed.reverse()
+    return [cell for block in placed for cell in block]
+
+
+def _neighbours_first(
+    blocks: Sequence[list[Pair]], pairs: Collection[frozenset[Pair]]
+) -> Iterator[list[Pair]]:
+    """Depth first: behind each block one that it is compared with, or that one of the last was."""
+    where = {cell: number for number, block in enumerate(blocks) for cell in block}
+    beside: dict[int, set[int]] = {}
+    for one, other in (tuple(pair) for pair in pairs if len(pair) == 2):
+        beside.setdefault(where[one], set()).add(where[other])
+        beside.setdefault(where[other], set()).add(where[one])
+    placed: set[int] = set()
+    waiting = list(reversed(range(len(blocks))))
+    while waiting:
+        number = waiting.pop()
+        if number not in placed:
+            placed.add(number)
+            yield blocks[number]
+            waiting += sorted(beside.get(number, ()), reverse=True)
