@@ -1,11 +1,14 @@
 """What a section of the bench gives: rows of the table, and the samples behind them."""
 
+import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Effort", "Row", "Section", "Sections", "ratio_text", "spread"]
+from scipy.stats import binom
+
+__all__ = ["Effort", "Row", "Section", "Sections", "middle", "ratio_text", "spread"]
 
 
 @dataclass(frozen=True)
@@ -42,9 +45,16 @@ Sections = dict[str, Callable[[Effort], Section]]
 
 def spread(values: Sequence[float], form: str = ",.2f") -> str:
     """Median, lowest and highest."""
-    import statistics
-
     return f"{statistics.median(values):{form}} ({min(values):{form}} to {max(values):{form}})"
+
+
+def middle(values: Sequence[float], form: str = ",.2f") -> str:
+    """The median and its interval of at least 95 %, from one value to another, by rank: of many values the
+    lowest and the highest say little."""
+    ordered = sorted(values)
+    told = f"{statistics.median(ordered):{form}}"
+    rank = int(binom.ppf(0.025, len(ordered), 0.5))
+    return f"{told} (95 %: {ordered[rank - 1]:{form}} to {ordered[-rank]:{form}})" if rank else told
 
 
 def ratio_text(bar: float) -> str:

@@ -1,7 +1,8 @@
-"""Tools take turns in random order in every round, so that what changes meanwhile meets all alike."""
+"""Tools take turns in random order in every round, so that what changes meanwhile meets all alike. Those with
+as many connections, which are compared, follow one another: machines change their speed within minutes."""
 
 import random
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -28,7 +29,8 @@ def in_turns(turns: Mapping[Key, Turn], server: Counting, effort: Effort) -> dic
     """The samples of each of `turns`, in the order of their rounds."""
     found: dict[Key, list[Sample]] = {key: [] for key in turns}
     for number in range(effort.rounds):
-        for key, turn in random.sample(list(turns.items()), len(turns)):
+        for key in _order({key: turn.connections for key, turn in turns.items()}):
+            turn = turns[key]
             sample = measure(
                 turn.tool, turn.command, server, turn.connections, effort.seconds, number, effort.folder
             )
@@ -36,3 +38,10 @@ def in_turns(turns: Mapping[Key, Turn], server: Counting, effort: Effort) -> dic
             cost = f"{sample.cpu_us:.2f} µs, {sample.rate:,.0f}/s, {sample.peak_mb:,.1f} MB"
             print(f"  round {number + 1}: {key}: {cost}", flush=True)
     return found
+
+
+def _order(connections: Mapping[Key, int]) -> Iterator[Key]:
+    numbers = list(dict.fromkeys(connections.values()))
+    for number in random.sample(numbers, len(numbers)):
+        beside = [key for key, of_key in connections.items() if of_key == number]
+        yield from random.sample(beside, len(beside))

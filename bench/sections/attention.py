@@ -2,6 +2,9 @@
 and asleep, in turn with a C program that never sleeps, on the null server and on nginx. Beside them what wrk,
 oha and k6 report of the same servers.
 
+The engine awake and the C program are measured in pairs, one right after the other: a machine's speed, and
+how often it is interrupted, changes within seconds. Ratios are of pairs.
+
 Lateness is from the intended start to the send; jostle records whole microseconds, at least 1.
 """
 
@@ -15,7 +18,7 @@ from typing import Any
 
 from programs import ENGINE, printed
 from reports import PEERS, report
-from rows import Effort, Row, Section
+from rows import Effort, Row, Section, middle
 from servers import nginx, reference
 from watched import TOOL_CORE
 
@@ -28,6 +31,9 @@ BESIDE = [0, 2000]
 
 SERVERS = ["null", "nginx"]
 NAMES = {"C": "C, never asleep", "awake": "jostle, awake", "asleep": "jostle, asleep"}
+PAIRS = 4
+"""In each round, with windows of a quarter of its length."""
+
 P50_BAR, P99_BAR = 1.10, 1.25
 LATE_P50_US, LATE_P99_US = 2, 50
 
@@ -40,23 +46,30 @@ def run(effort: Effort) -> Section:
         for server in SERVERS:
             with _server(server) as port:
                 for rate in RATES:
-                    numbers = [str(port), str(rate), str(effort.seconds + 1)]
-                    turns: dict[str, list[str]] = {
-                        "C": ["taskset", "-c", str(TOOL_CORE), str(compiled), *numbers],
-                        "awake": [*ENGINE, *numbers, "awake"],
-                        "asleep": [*ENGINE, *numbers, "asleep"],
-                    }
-                    tools = [*turns, *_beside(rate)]
-                    for tool in random.sample(tools, len(tools)):
+                    for tool, seconds in _turns(rate, effort.seconds):
+                        numbers = [str(port), str(rate), str(seconds + 1)]
+                        ours: dict[str, list[str]] = {
+                            "C": ["taskset", "-c", str(TOOL_CORE), str(compiled), *numbers],
+                            "awake": [*ENGINE, *numbers, "awake"],
+                            "asleep": [*ENGINE, *numbers, "asleep"],
+                        }
                         found = {"round": number, "server": server, "rate": rate, "tool": tool}
-                        if tool in turns:
-                            found |= printed(turns[tool])
+                        if tool in ours:
+                            found |= printed(ours[tool])
                         else:
-                            found |= report(tool, f"http://127.0.0.1:{port}/", rate, effort.seconds)
+                            found |= report(tool, f"http://127.0.0.1:{port}/", rate, seconds)
                         samples.append(found)
                         print(f"  {found}", flush=True)
     rows = [row for server in SERVERS for rate in RATES for row in _rows(samples, server, rate)]
     return Section(rows, _details(samples), samples)
+
+
+def _turns(rate: int, seconds: float) -> Iterator[tuple[str, float]]:
+    """Of one round: each tool, and for how long it is measured."""
+    turns = [["C", "awake"]] * PAIRS + [[tool] for tool in ("asleep", *_beside(rate))]
+    for tools in random.sample(turns, len(turns)):
+        for tool in random.sample(tools, len(tools)):
+            yield tool, seconds / PAIRS if len(tools) > 1 else seconds
 
 
 @contextlib.contextmanager
@@ -73,8 +86,10 @@ def _rows(samples: list[dict[str, Any]], server: str, rate: int) -> list[Row]:
     what = f"{server}, {_load(rate)}, awake"
     rows = []
     for part, bar in (("p50", P50_BAR), ("p99", P99_BAR)):
-        ratio = _of(samples, server, rate, "awake", part) / _of(samples, server, rate, "C", part)
-        rows.append(Row(f"{what}: response {part} ÷ C", f"≤ {bar:.2f}", f"{ratio:.2f}", ratio <= bar))
+        pairs = zip(*(_all(samples, server, rate, tool, part) for tool in ("awake", "C")), strict=True)
+        ratios = [ours / of_c for ours, of_c in pairs]
+        what_of = f"{what}: response {part} ÷ C"
+        rows.append(Row(what_of, f"≤ {bar:.2f}", middle(ratios), median(ratios) <= bar))
     if rate:
         for part, most in (("late_p50", LATE_P50_US), ("late_p99", LATE_P99_US)):
             late = _of(samples, server, rate, "awake", part)
@@ -82,10 +97,14 @@ def _rows(samples: list[dict[str, Any]], server: str, rate: int) -> list[Row]:
     return rows
 
 
-def _of(samples: list[dict[str, Any]], server: str, rate: int, tool: str, part: str) -> float:
-    """The median of the rounds."""
+def _all(samples: list[dict[str, Any]], server: str, rate: int, tool: str, part: str) -> list[float]:
     keys = (server, rate, tool)
-    return median(s[part] for s in samples if (s["server"], s["rate"], s["tool"]) == keys)
+    return [s[part] for s in samples if (s["server"], s["rate"], s["tool"]) == keys]
+
+
+def _of(samples: list[dict[str, Any]], server: str, rate: int, tool: str, part: str) -> float:
+    """The median of its windows."""
+    return median(_all(samples, server, rate, tool, part))
 
 
 def _beside(rate: int) -> list[str]:
@@ -99,7 +118,7 @@ def _load(rate: int) -> str:
 
 def _details(samples: list[dict[str, Any]]) -> str:
     lines = [
-        "Microseconds, medians of the rounds:",
+        f"Microseconds, medians of the windows; {PAIRS} pairs of C and jostle awake in each round:",
         "",
         "| server | load | tool | p50 | p99 | late p50 | late p99 |",
         "|---|---|---|---|---|---|---|",

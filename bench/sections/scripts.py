@@ -13,8 +13,7 @@ import statistics
 from dataclasses import asdict, dataclass
 
 from programs import ENGINE, printed
-from rows import Effort, Row, Section, spread
-from scipy.stats import binom
+from rows import Effort, Row, Section, middle, spread
 from servers import Nginx, nginx
 from tools import JOSTLE
 from watched import TOOL_CORE
@@ -177,11 +176,7 @@ def _pair(name: str, server: Nginx, effort: Effort, number: int) -> Pair:
 
 
 def _told(pairs: list[Pair]) -> str:
-    """The median of the differences, and its interval of at least 95 %: from one to another, by rank."""
-    values = sorted(pair.more_us for pair in pairs)
-    told = f"{statistics.median(values):.2f}"
-    rank = int(binom.ppf(0.025, len(values), 0.5))
-    return f"{told} (95 %: {values[rank - 1]:.2f} to {values[-rank]:.2f})" if rank else told
+    return middle([pair.more_us for pair in pairs])
 
 
 def _row(what: str, bar: float, values: list[float] | list[int], form: str = ",.0f") -> Row:
