@@ -36,8 +36,8 @@ def claim(
     return RATIO.format(says=says, quantity=quantity, left=left, workload=workload, limit=limit, needs=needs)
 
 
-def asked(folder: Path, more: str) -> dict[str, Question]:
-    run = make_run(folder, starvation_trials(5), plan_text=PLAN + more)
+def asked(folder: Path, more: str, rounds: int = 5) -> dict[str, Question]:
+    run = make_run(folder, starvation_trials(rounds), plan_text=PLAN + more)
     record = RunRecord.open(run)
     return {question.text: question for question in questions(record, analyse(record))}
 
@@ -70,6 +70,15 @@ def test_only_what_more_rounds_can_decide_is_open(tmp_path: Path, ratio: float) 
         "too small a machine": False,
     }
     assert found["undecided"].cells == {("node", "fast-only"), ("go", "fast-only")}
+
+
+def test_what_too_few_rounds_told_anything_about_is_open(tmp_path: Path) -> None:
+    """As where a slow request ran to the end of the trial in one round of three: another may decide it."""
+    found = asked(tmp_path, claim("two rounds"), rounds=2)
+    assert found["two rounds"].open
+    requirement = '[[require]]\nthat = "throughput > 1/s"\ncontestant = "node"\nworkload = "stream"\n'
+    (question,) = asked(tmp_path, requirement, rounds=2).values()
+    assert question.open
 
 
 def test_an_index_is_about_the_workloads_that_it_is_made_of(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from jostle.analysis.compare.pairs import Key
 from jostle.analysis.judge.claims import Measured, missing, sides_of
 from jostle.analysis.results import Claim, Comparison, Estimate, Requirement, RunResult
+from jostle.analysis.stats.enough import LEAST_ROUNDS
 from jostle.analysis.summaries import by_workload
 from jostle.analysis.trial.data import TrialData
 from jostle.plan import claims as asked
@@ -88,13 +89,13 @@ def _comparison(one: Comparison) -> Question:
     (primary,) = [d for d in one.differences if d.quantity == one.primary] or one.differences[:1]
     undecided = primary.finding in ("unclear", "may be chance") and primary.verdict is not Verdict.INVALID
     cells = frozenset({(one.a, one.workload), (one.b, one.workload)})
-    narrows = primary.ratio.value is not None and primary.ratio.low is not None
-    return Question(f"{one.b} against {one.a} ({one.workload})", cells, undecided and narrows)
+    narrows = undecided and _can_narrow(primary.ratio)
+    return Question(f"{one.b} against {one.a} ({one.workload})", cells, narrows)
 
 
 def _can_narrow(estimate: Estimate) -> bool:
-    """There is an interval, which more rounds make shorter."""
-    return estimate.value is not None and estimate.low is not None
+    """There is an interval, which more rounds make shorter, or too few rounds told anything for one."""
+    return estimate.value is not None and (estimate.low is not None or estimate.n < LEAST_ROUNDS)
 
 
 def _invalid(result: RunResult, cells: Collection[Key]) -> bool:
