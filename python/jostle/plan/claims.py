@@ -193,6 +193,15 @@ class Part(Table):
         return (low if self.above is None else self.above), (high if self.below is None else self.below)
 
     @property
+    def sides(self) -> list[tuple[str, str, str]]:
+        """Contestant, workload and quantity of what is measured, and of what it is divided by in a ratio."""
+        others = [Opponent(), *([self.against] if self.against else [])]
+        return [
+            (o.contestant or self.contestant, o.workload or self.workload, o.quantity or self.quantity)
+            for o in others
+        ]
+
+    @property
     def size(self) -> tuple[float, float] | None:
         """Lowest and highest value of the published size; None where no size is judged.
 
@@ -241,11 +250,8 @@ class Part(Table):
                 f"{self.quantity} against another: an index is a ratio already",
                 "write a rule for each of the two indices",
             )
-        sides = [
-            (o.contestant or self.contestant, o.workload or self.workload, o.quantity or self.quantity)
-            for o in (Opponent(), against)
-        ]
-        if sides[0] == sides[1]:
+        ours, theirs = self.sides
+        if ours == theirs:
             raise BadValue("against itself", 'say what differs, for example against = { contestant = "go" }')
 
 

@@ -15,22 +15,27 @@ Pair = tuple[str, str]
 def compared(plan: Plan, cells: Collection[Pair]) -> set[frozenset[Pair]]:
     """Those of `cells` whose figures the plan's claims, ratios and `[[starvation]]` set against each other. A
     plan that has none of these compares contestants under the same workload."""
+    taking_part = set(cells)
     contestants = list(dict.fromkeys(contestant for contestant, _ in cells))
-    asked = {frozenset(pair) for pair in _asked(plan, contestants) if {*pair} <= {*cells}}
-    return asked or {
-        frozenset(pair) for pair in itertools.combinations(cells, 2) if len({load for _, load in pair}) == 1
-    }
+    asked = {frozenset(pair) for pair in _asked(plan, contestants) if taking_part.issuperset(pair)}
+    return {pair for pair in asked if len(pair) == 2} or set(_under_one_workload(cells))
 
 
-def _asked(plan: Plan, contestants: Sequence[str]) -> Iterator[tuple[Pair, Pair]]:
+def _asked(plan: Plan, contestants: Sequence[str]) -> Iterator[tuple[Pair, ...]]:
     for part in (part for claim in plan.claim for part in claim.holds):
-        if part.against is not None:
-            names = part.contestant, part.against.contestant or part.contestant
-            workloads = part.workload, part.against.workload or part.workload
-            for left, right in itertools.product(*(meant(name, contestants) for name in names)):
-                yield (left, workloads[0]), (right, workloads[1])
+        yield from itertools.product(
+            *([(name, workload) for name in meant(side, contestants)] for side, workload, _ in part.sides)
+        )
     for contestant in contestants:
         for ratio in plan.ratio:
             yield (contestant, ratio.workload), (contestant, ratio.against)
         for form in plan.starvation:
             yield (contestant, form.alone), (contestant, form.with_)
+
+
+def _under_one_workload(cells: Collection[Pair]) -> Iterator[frozenset[Pair]]:
+    under: dict[str, list[Pair]] = {}
+    for cell in cells:
+        under.setdefault(cell[1], []).append(cell)
+    for beside in under.values():
+        yield from map(frozenset, itertools.combinations(beside, 2))

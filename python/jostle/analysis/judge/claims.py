@@ -143,14 +143,11 @@ def _other_cores(needs: asked.Needs, keys: Sequence[Key], measured: Measured) ->
 
 def sides_of(part: asked.Part, measured: Measured) -> list[tuple[Key, Key | None]]:
     """What is measured, and what it is divided by: one pair for each contestant that the names mean."""
-    left = _keys(part, asked.Opponent(), measured)
-    right: Sequence[Key | None] = _keys(part, part.against, measured) if part.against else [None]
+    left, *others = (
+        [(name, workload) for name in measured.meant(contestant)] for contestant, workload, _ in part.sides
+    )
+    right: Sequence[Key | None] = others[0] if others else [None]
     return [(a, b) for a in left for b in right]
-
-
-def _keys(part: asked.Part, other: asked.Opponent, measured: Measured) -> list[Key]:
-    workload = other.workload or part.workload
-    return [(name, workload) for name in measured.meant(other.contestant or part.contestant)]
 
 
 def _part(
@@ -168,7 +165,7 @@ def _part(
     `settled`: how much runs may differ by without their drift being added to the interval.
     """
     rounds = min(len(measured.rounds(key)) for key in (left, right or left))
-    other = (part.against.quantity if part.against else None) or part.quantity
+    *_, other = part.sides[-1]
     unit = "ratio" if right is not None else METRICS.get(part.quantity, "")
     rule, name = Rule(*part.limits), f"{part.quantity} of {', '.join(left)}"
     if right is not None:

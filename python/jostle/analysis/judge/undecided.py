@@ -89,8 +89,8 @@ def _comparison(one: Comparison) -> Question:
     (primary,) = [d for d in one.differences if d.quantity == one.primary] or one.differences[:1]
     undecided = primary.finding in ("unclear", "may be chance") and primary.verdict is not Verdict.INVALID
     cells = frozenset({(one.a, one.workload), (one.b, one.workload)})
-    narrows = undecided and _can_narrow(primary.ratio)
-    return Question(f"{one.b} against {one.a} ({one.workload})", cells, narrows)
+    text = f"{one.b} against {one.a} ({one.workload})"
+    return Question(text, cells, undecided and _can_narrow(primary.ratio))
 
 
 def _can_narrow(estimate: Estimate) -> bool:
