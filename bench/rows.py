@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from scipy.stats import binom
+from jostle.analysis.stats.quantile_ci import order_statistic_ranks
 
 __all__ = ["Effort", "Row", "Section", "Sections", "middle", "ratio_text", "spread"]
 
@@ -49,12 +49,12 @@ def spread(values: Sequence[float], form: str = ",.2f") -> str:
 
 
 def middle(values: Sequence[float], form: str = ",.2f") -> str:
-    """The median and its interval of at least 95 %, from one value to another, by rank: of many values the
-    lowest and the highest say little."""
+    """The median and its interval of at least 95 %, from one value to another: of many values the lowest and
+    the highest say little."""
     ordered = sorted(values)
     told = f"{statistics.median(ordered):{form}}"
-    rank = int(binom.ppf(0.025, len(ordered), 0.5))
-    return f"{told} (95 %: {ordered[rank - 1]:{form}} to {ordered[-rank]:{form}})" if rank else told
+    low, high, _ = order_statistic_ranks(len(ordered), 0.5)
+    return f"{told} (95 %: {ordered[low - 1]:{form}} to {ordered[high - 1]:{form}})" if low else told
 
 
 def ratio_text(bar: float) -> str:

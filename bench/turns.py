@@ -2,7 +2,7 @@
 as many connections, which are compared, follow one another: machines change their speed within minutes."""
 
 import random
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -11,9 +11,10 @@ from servers import Counting
 from tools import Tool
 from window import Sample, measure
 
-__all__ = ["Turn", "in_turns"]
+__all__ = ["Turn", "in_turns", "side_by_side"]
 
 Key = TypeVar("Key", bound=Hashable)
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
@@ -28,9 +29,11 @@ class Turn:
 def in_turns(turns: Mapping[Key, Turn], server: Counting, effort: Effort) -> dict[Key, list[Sample]]:
     """The samples of each of `turns`, in the order of their rounds."""
     found: dict[Key, list[Sample]] = {key: [] for key in turns}
+    beside: dict[int, list[tuple[Key, Turn]]] = {}
+    for key, turn in turns.items():
+        beside.setdefault(turn.connections, []).append((key, turn))
     for number in range(effort.rounds):
-        for key in _order({key: turn.connections for key, turn in turns.items()}):
-            turn = turns[key]
+        for key, turn in side_by_side(list(beside.values())):
             sample = measure(
                 turn.tool, turn.command, server, turn.connections, effort.seconds, number, effort.folder
             )
@@ -40,8 +43,7 @@ def in_turns(turns: Mapping[Key, Turn], server: Counting, effort: Effort) -> dic
     return found
 
 
-def _order(connections: Mapping[Key, int]) -> Iterator[Key]:
-    numbers = list(dict.fromkeys(connections.values()))
-    for number in random.sample(numbers, len(numbers)):
-        beside = [key for key, of_key in connections.items() if of_key == number]
-        yield from random.sample(beside, len(beside))
+def side_by_side(groups: Sequence[Sequence[Item]]) -> Iterator[Item]:
+    """In random order, but the members of each group one right after the other."""
+    for group in random.sample(groups, len(groups)):
+        yield from random.sample(group, len(group))

@@ -9,7 +9,6 @@ Lateness is from the intended start to the send; jostle records whole microsecon
 """
 
 import contextlib
-import random
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +19,7 @@ from programs import ENGINE, printed
 from reports import PEERS, report
 from rows import Effort, Row, Section, middle
 from servers import nginx, reference
+from turns import side_by_side
 from watched import TOOL_CORE
 
 BENCH = Path(__file__).parents[1]
@@ -47,17 +47,8 @@ def run(effort: Effort) -> Section:
             with _server(server) as port:
                 for rate in RATES:
                     for tool, seconds in _turns(rate, effort.seconds):
-                        numbers = [str(port), str(rate), str(seconds + 1)]
-                        ours: dict[str, list[str]] = {
-                            "C": ["taskset", "-c", str(TOOL_CORE), str(compiled), *numbers],
-                            "awake": [*ENGINE, *numbers, "awake"],
-                            "asleep": [*ENGINE, *numbers, "asleep"],
-                        }
                         found = {"round": number, "server": server, "rate": rate, "tool": tool}
-                        if tool in ours:
-                            found |= printed(ours[tool])
-                        else:
-                            found |= report(tool, f"http://127.0.0.1:{port}/", rate, seconds)
+                        found |= _measured(tool, compiled, port, rate, seconds)
                         samples.append(found)
                         print(f"  {found}", flush=True)
     rows = [row for server in SERVERS for rate in RATES for row in _rows(samples, server, rate)]
@@ -66,10 +57,18 @@ def run(effort: Effort) -> Section:
 
 def _turns(rate: int, seconds: float) -> Iterator[tuple[str, float]]:
     """Of one round: each tool, and for how long it is measured."""
-    turns = [["C", "awake"]] * PAIRS + [[tool] for tool in ("asleep", *_beside(rate))]
-    for tools in random.sample(turns, len(turns)):
-        for tool in random.sample(tools, len(tools)):
-            yield tool, seconds / PAIRS if len(tools) > 1 else seconds
+    pair = [(tool, seconds / PAIRS) for tool in ("C", "awake")]
+    return side_by_side([pair] * PAIRS + [[(tool, seconds)] for tool in ("asleep", *_beside(rate))])
+
+
+def _measured(tool: str, compiled: Path, port: int, rate: int, seconds: float) -> dict[str, Any]:
+    numbers = [str(port), str(rate), str(seconds + 1)]
+    ours: dict[str, list[str]] = {
+        "C": ["taskset", "-c", str(TOOL_CORE), str(compiled), *numbers],
+        "awake": [*ENGINE, *numbers, "awake"],
+        "asleep": [*ENGINE, *numbers, "asleep"],
+    }
+    return printed(ours[tool]) if tool in ours else report(tool, f"http://127.0.0.1:{port}/", rate, seconds)
 
 
 @contextlib.contextmanager

@@ -111,6 +111,7 @@ def run(effort: Effort) -> Section:
             for name in random.sample(list(late), len(late)):
                 late[name].append(_late_us(server, effort, name))
                 print(f"  round {number + 1}: {name}: p99.9 of the lateness {late[name][-1]:,} µs")
+    more_us = {name: [pair.more_us for pair in pairs] for name, pairs in found.items()}
     later = [s - t for s, t in zip(late["script"], late["steps"], strict=True)]
     asleep, holding = (
         more_per_client(effort, effort.folder / f"{name}.luau") for name in ("asleep", "holding")
@@ -119,16 +120,16 @@ def run(effort: Effort) -> Section:
         Row(
             "CPU of a request of a script, more than of a step, login and items, µs",
             f"≤ {BAR_CPU_US:g}",
-            _told(found["items"]),
-            statistics.median(pair.more_us for pair in found["items"]) <= BAR_CPU_US,
+            middle(more_us["items"]),
+            statistics.median(more_us["items"]) <= BAR_CPU_US,
         ),
         Row(
             "the same, where the script takes whole answers as tables, µs",
             "",
-            _told(found["items-tables"]),
+            middle(more_us["items-tables"]),
             None,
         ),
-        Row("CPU of a script of a single request, more than of a step, µs", "", _told(found["one"]), None),
+        Row("CPU of a script of a single request, more than of a step, µs", "", middle(more_us["one"]), None),
         _row(
             "user memory per client asleep in a script, more than a plain client's, bytes", BAR_BYTES, asleep
         ),
@@ -173,10 +174,6 @@ def _pair(name: str, server: Nginx, effort: Effort, number: int) -> Pair:
         seconds = effort.seconds / WINDOWS
         measured[side] = measure(JOSTLE, command, server, CLIENTS, seconds, number, effort.folder)
     return Pair(**measured)
-
-
-def _told(pairs: list[Pair]) -> str:
-    return middle([pair.more_us for pair in pairs])
 
 
 def _row(what: str, bar: float, values: list[float] | list[int], form: str = ",.0f") -> Row:
