@@ -19,6 +19,12 @@ use crate::wire::h1::codec::{Around, Asked};
 const JSON: &str = "application/json";
 const FORM: &str = "application/x-www-form-urlencoded";
 
+/// Of the path among the arguments; options come behind it.
+const PATH: c_int = 3;
+/// Of a request: headers, json, form, body.
+const OPTIONS: usize = 4;
+const NO_NUMBER: &str = "a request has the number that was written into it";
+
 /// What the client that runs says to the engine and hears from it.
 pub struct Exchange {
     /// `None` while a script is loaded.
@@ -52,8 +58,9 @@ impl Exchange {
     }
 }
 
-/// The function behind each `http.get` of all scripts: `(number, path, options)`, where the number, which is written into
-/// the script before it runs, tells which request it is. It has to end with its exchange.
+/// The function behind each `http.get` of all scripts: `(number, shape, path, option, option …)`. Number and shape are
+/// written into the script before it runs ([`super::sites`]): which request it is, and of each option its first letter. It
+/// has to end with its exchange.
 pub fn function(lua: &Lua, exchange: &Rc<Exchange>) -> mlua::Result<Function> {
     let exchange = Rc::as_ptr(exchange);
     // SAFETY: two values are within the stack that there is.
@@ -107,22 +114,27 @@ unsafe fn ask(state: *mut lua_State, exchange: &Exchange) -> Result<(), String> 
     let Some(script) = &*exchange.script.borrow() else {
         return Ok(());
     };
-    // SAFETY: three arguments stay on the stack, whether given or not, until the request is written.
+    // SAFETY: all arguments stay on the stack, whether given or not, until the request is written. A function has room for
+    // 20 values, and a request has four options.
     unsafe {
-        ffi::lua_settop(state, 3);
         if ffi::lua_isyieldable(state) == 0 {
             return Err(
                 "a request cannot be made inside a function that sorts, replaces or compares"
                     .into(),
             );
         }
-        let Some(path) = text(state, 2) else {
-            let kind = type_name(state, 2);
+        let shape = text(state, 2).filter(|shape| shape.len() <= OPTIONS);
+        let Some(shape) = shape else {
+            return Err(NO_NUMBER.into());
+        };
+        ffi::lua_settop(state, PATH + c_int::from(shape.len() as u8));
+        let Some(path) = text(state, PATH) else {
+            let kind = type_name(state, PATH);
             return Err(format!("the path of a request is a text, not {kind}"));
         };
         let number = ffi::lua_tonumber(state, 1) as usize;
         let Some(method) = script.methods.get(number) else {
-            return Err("a request has the number that was written into it".into());
+            return Err(NO_NUMBER.into());
         };
         let around = Around {
             authority: &script.authority,
@@ -132,11 +144,7 @@ unsafe fn ask(state: *mut lua_State, exchange: &Exchange) -> Result<(), String> 
         let mut flight = exchange.ended.take().unwrap_or_default();
         let asked = &mut flight.asked;
         asked.begin(path).map_err(|error| error.to_string())?;
-        let options = if ffi::lua_type(state, 3) == ffi::LUA_TTABLE {
-            Options::read(state)?
-        } else {
-            Options::default()
-        };
+        let options = Options::read(state, shape)?;
         options.write(state, exchange, asked, around)?;
         exchange.asked.replace(Some((number, flight)));
     }
@@ -154,34 +162,23 @@ struct Options {
 
 impl Options {
     /// # Safety
-    /// Their table has to be the third and last on the stack.
-    unsafe fn read(state: *mut lua_State) -> Result<Self, String> {
+    /// They have to lie behind the path.
+    unsafe fn read(state: *mut lua_State, shape: &[u8]) -> Result<Self, String> {
         let mut found = Self::default();
-        // SAFETY: what is found takes up to four places, and what is looked at two: a function has 20. Keys are texts, or
-        // named by a copy.
-        unsafe {
-            let mut next = ffi::lua_rawiter(state, 3, 0);
-            while next >= 0 {
-                let place = ffi::lua_gettop(state) - 1;
-                let kind = ffi::lua_type(state, -1);
-                match (text(state, -2), kind) {
-                    (Some(b"name" | b"expect"), _) => ffi::lua_pop(state, 2),
-                    (Some(b"json"), _) => found.json = Some(place),
-                    (Some(b"form"), _) => found.form = Some(place),
-                    (Some(b"headers"), ffi::LUA_TTABLE) => found.headers = Some(place),
-                    (Some(b"body"), ffi::LUA_TSTRING) => found.body = Some(place),
-                    (Some(b"headers"), _) => {
-                        return Err("headers are a table: headers = {Authorization = token}".into());
-                    }
-                    (Some(b"body"), _) => {
-                        return Err("body is a text; for a table write json = …".into());
-                    }
-                    _ => return Err(unknown_option(state)),
+        for (place, letter) in (PATH + 1..).zip(shape) {
+            // SAFETY: as the caller says.
+            let kind = unsafe { ffi::lua_type(state, place) };
+            match (letter, kind) {
+                (_, ffi::LUA_TNIL) => {}
+                (b'j', _) => found.json = Some(place),
+                (b'f', _) => found.form = Some(place),
+                (b'h', ffi::LUA_TTABLE) => found.headers = Some(place),
+                (b'b', ffi::LUA_TSTRING) => found.body = Some(place),
+                (b'h', _) => {
+                    return Err("headers are a table: headers = {Authorization = token}".into());
                 }
-                if ffi::lua_gettop(state) > place {
-                    ffi::lua_replace(state, place);
-                }
-                next = ffi::lua_rawiter(state, 3, next);
+                (b'b', _) => return Err("body is a text; for a table write json = …".into()),
+                _ => return Err(NO_NUMBER.into()),
             }
         }
         Ok(found)
@@ -222,15 +219,6 @@ impl Options {
         }
         Ok(())
     }
-}
-
-/// # Safety
-/// The key has to be last but one on the stack.
-unsafe fn unknown_option(state: *mut lua_State) -> String {
-    // SAFETY: the key is no longer looked for.
-    let key = unsafe { text_or_number(state, -2) }.unwrap_or(b"of that kind");
-    let key = String::from_utf8_lossy(key);
-    format!("a request has no option {key}: it has headers, json, form, body, name and expect")
 }
 
 /// # Safety

@@ -1,6 +1,13 @@
 //! The requests that a script makes, known before it runs: each stands in it as `http.get(…)`, with its name.
 //!
-//! The numbers of these requests are written into the calls, so that nothing has to be looked up while it runs.
+//! The numbers of these requests are written into the calls, and their options become arguments, so that no table is made
+//! for a request, and nothing has to be looked up while it runs:
+//!
+//! ```text
+//!  http.post("/a", { headers = h, name = "a", json = { x = 1 } })  ─►  http.post(0,"hj","/a" , ( h)  , ( { x = 1 }) )
+//! ```
+
+use std::ops::Range;
 
 use super::lexer::{Kind, Token, tokens};
 
@@ -44,13 +51,11 @@ pub fn is_unseen(source: &str, number: usize) -> bool {
     sites.is_ok_and(|sites| sites.get(number).is_some_and(|site| site.unseen))
 }
 
-/// Requests by number, and the source in which each call has that number as its first argument. An error names the
-/// line.
+/// Requests by number, and the source as it runs ([`super::request::function`]). An error names the line.
 pub fn find(file: &str, source: &str) -> Result<(Vec<Site>, String), String> {
     let words = tokens(source);
     let mut sites: Vec<Site> = Vec::new();
-    let mut numbered = String::with_capacity(source.len() + 64);
-    let mut copied = 0;
+    let mut edits = Vec::new();
     for (place, word) in words.iter().enumerate() {
         let field = place > 0 && matches!(words[place - 1].kind, Kind::Symbol(b'.' | b':'));
         if word.kind != Kind::Name("http") || field {
@@ -58,7 +63,8 @@ pub fn find(file: &str, source: &str) -> Result<(Vec<Site>, String), String> {
         }
         let at = |problem: String| format!("{file}:{}: {problem}", word.line);
         let before = words[..place].last().map(|word| word.kind);
-        let (site, open) = site(before, &words[place..]).map_err(at)?;
+        let call = call(before, &words[place..]).map_err(at)?;
+        let site = call.site;
         let number = match sites.iter().position(|known| known.name == site.name) {
             Some(number) if sites[number].is_like(&site) => {
                 sites[number].anywhere |= site.anywhere;
@@ -77,22 +83,71 @@ pub fn find(file: &str, source: &str) -> Result<(Vec<Site>, String), String> {
                 sites.len() - 1
             }
         };
-        numbered.push_str(&source[copied..open]);
-        numbered.push_str(&number.to_string());
-        numbered.push(',');
-        copied = open;
+        edits.push(Edit::insert(
+            call.open,
+            format!("{number},\"{}\",", call.shape),
+        ));
+        edits.extend(call.edits);
     }
     if sites.is_empty() {
         return Err(format!(
             "{file}: it makes no request: write for example http.get(\"/\")"
         ));
     }
-    numbered.push_str(&source[copied..]);
-    Ok((sites, numbered))
+    Ok((sites, edited(source, edits)))
 }
 
-/// The request that begins with `http` here, and the byte behind its opening parenthesis.
-fn site(before: Option<Kind<'_>>, words: &[Token<'_>]) -> Result<(Site, usize), String> {
+/// A change of the source that keeps its lines.
+#[derive(Debug)]
+struct Edit {
+    /// Bytes that are replaced.
+    at: Range<usize>,
+    by: String,
+}
+
+impl Edit {
+    fn insert(at: usize, by: impl Into<String>) -> Self {
+        Self {
+            at: at..at,
+            by: by.into(),
+        }
+    }
+
+    /// `word`: of one byte.
+    fn symbol(word: &Token<'_>, by: &str) -> Self {
+        Self {
+            at: word.end - 1..word.end,
+            by: by.into(),
+        }
+    }
+}
+
+fn edited(source: &str, mut edits: Vec<Edit>) -> String {
+    // Calls lie within others.
+    edits.sort_by_key(|edit| edit.at.start);
+    let mut out = String::with_capacity(source.len() + 64);
+    let mut copied = 0;
+    for edit in edits {
+        out.push_str(&source[copied..edit.at.start]);
+        out.push_str(&edit.by);
+        copied = edit.at.end;
+    }
+    out.push_str(&source[copied..]);
+    out
+}
+
+/// One call.
+struct Call {
+    site: Site,
+    /// The byte behind its opening parenthesis.
+    open: usize,
+    /// Of its options, in their order.
+    shape: String,
+    edits: Vec<Edit>,
+}
+
+/// The call that begins with `http` here.
+fn call(before: Option<Kind<'_>>, words: &[Token<'_>]) -> Result<Call, String> {
     let kind = |place: usize| words.get(place).map(|word| word.kind);
     let (Some(Kind::Symbol(b'.')), Some(Kind::Name(method)), Some(Kind::Symbol(b'('))) =
         (kind(1), kind(2), kind(3))
@@ -123,7 +178,7 @@ fn site(before: Option<Kind<'_>>, words: &[Token<'_>]) -> Result<(Site, usize), 
         [] => return Err(format!("http.{method}() needs a path")),
         _ => None,
     };
-    let given = named(method, options)?;
+    let given = options_of(method, options)?;
     let name = given.name.or(called).ok_or_else(|| {
         format!(
             "the path of this request is calculated, so it needs a name for the results: write http.{method}(path, \
@@ -139,7 +194,12 @@ fn site(before: Option<Kind<'_>>, words: &[Token<'_>]) -> Result<(Site, usize), 
         anywhere: !is_path,
         unseen: may_end_a_statement(before) && may_begin_one(behind.first().map(|word| word.kind)),
     };
-    Ok((site, words[3].end))
+    Ok(Call {
+        site,
+        open: words[3].end,
+        shape: given.shape,
+        edits: given.edits,
+    })
 }
 
 /// Whether the word before a call belongs to another statement. Where it may be so or not (`then` and `else` are also in
@@ -166,7 +226,7 @@ fn may_begin_one(word: Option<Kind<'_>>) -> bool {
     }
 }
 
-/// The words of the first argument, of all others, and those behind the call.
+/// The words of the first argument, of all others from their comma on, and those behind the call.
 fn arguments<'w, 'a>(inside: &'w [Token<'a>]) -> [&'w [Token<'a>]; 3] {
     let mut depth = 0_usize;
     let mut comma = None;
@@ -175,10 +235,9 @@ fn arguments<'w, 'a>(inside: &'w [Token<'a>]) -> [&'w [Token<'a>]; 3] {
             Kind::Symbol(b'(' | b'{' | b'[') => depth += 1,
             Kind::Symbol(b')' | b'}' | b']') if depth == 0 => {
                 let first = comma.unwrap_or(place);
-                let others = (first + 1).min(place);
                 return [
                     &inside[..first],
-                    &inside[others..place],
+                    &inside[first..place],
                     &inside[place + 1..],
                 ];
             }
@@ -194,51 +253,125 @@ fn arguments<'w, 'a>(inside: &'w [Token<'a>]) -> [&'w [Token<'a>]; 3] {
 struct Given {
     name: Option<String>,
     expect: Vec<u16>,
+    /// Of the options that are known only while the script runs: the first letter of each.
+    shape: String,
+    edits: Vec<Edit>,
 }
 
-/// What is known before the run of the options of a request.
-fn named(method: &str, options: &[Token<'_>]) -> Result<Given, String> {
+/// What is known before the run of the options of a request; `words`: from their comma on.
+fn options_of(method: &str, words: &[Token<'_>]) -> Result<Given, String> {
     let mut given = Given::default();
-    let Some((first, _)) = options.split_first() else {
-        return Ok(given);
+    let (comma, open, mut fields) = match words {
+        [] => return Ok(given),
+        [comma, open, fields @ ..] if open.kind == Kind::Symbol(b'{') => (comma, open, fields),
+        _ => {
+            return Err(format!(
+                "write the options of a request where it is made: http.{method}(path, {{headers = …}})"
+            ));
+        }
     };
-    if first.kind != Kind::Symbol(b'{') {
-        return Err(format!(
-            "write the options of a request where it is made: http.{method}(path, {{headers = …}})"
-        ));
-    }
-    let mut depth = 0_usize;
-    for (place, word) in options.iter().enumerate() {
-        match word.kind {
-            Kind::Symbol(b'(' | b'{' | b'[') => depth += 1,
-            Kind::Symbol(b')' | b'}' | b']') => depth = depth.saturating_sub(1),
-            Kind::Name(key @ ("name" | "expect")) if depth == 1 => {
-                let begins = matches!(options[place - 1].kind, Kind::Symbol(b'{' | b',' | b';'));
-                let value = match &options[place + 1..] {
-                    [sign, value @ ..] if begins && sign.kind == Kind::Symbol(b'=') => value,
-                    _ => continue,
+    given
+        .edits
+        .extend([Edit::symbol(comma, ""), Edit::symbol(open, "")]);
+    loop {
+        fields = match fields {
+            [close] if close.kind == Kind::Symbol(b'}') => {
+                given.edits.push(Edit::symbol(close, ""));
+                return Ok(given);
+            }
+            [
+                Token {
+                    kind: Kind::Name(name),
+                    end,
+                    line,
+                },
+                sign,
+                value @ ..,
+            ] if sign.kind == Kind::Symbol(b'=') => {
+                let (value, behind) = value.split_at(length(value));
+                let Some(last) = value.last() else {
+                    return Err(FIELDS.into());
                 };
-                match key {
-                    "name" => given.name = Some(name(value)?),
-                    _ => given.expect = expect(value)?,
+                let key = end - name.len()..*end;
+                if given.knows(name, value)? {
+                    let by = "\n".repeat(last.line - line);
+                    let at = key.start..last.end;
+                    given.edits.push(Edit { at, by });
+                } else {
+                    given.edits.extend([
+                        Edit {
+                            at: key,
+                            by: ",".into(),
+                        },
+                        Edit::symbol(sign, "("),
+                        Edit::insert(last.end, ")"),
+                    ]);
+                }
+                match behind {
+                    [separator, more @ ..] if separator.kind != Kind::Symbol(b'}') => {
+                        given.edits.push(Edit::symbol(separator, ""));
+                        more
+                    }
+                    _ => behind,
                 }
             }
+            _ => return Err(FIELDS.into()),
+        };
+    }
+}
+
+impl Given {
+    /// Takes an option. Whether its value is known, and not needed while the script runs.
+    fn knows(&mut self, option: &str, value: &[Token<'_>]) -> Result<bool, String> {
+        match option {
+            "name" => self.name = Some(name(value)?),
+            "expect" => self.expect = expect(value)?,
+            "headers" | "json" | "form" | "body" => {
+                let letter = &option[..1];
+                if self.shape.contains(letter) {
+                    return Err(format!("a request has {option} twice"));
+                }
+                self.shape.push_str(letter);
+                return Ok(false);
+            }
+            _ => {
+                return Err(format!(
+                    "a request has no option {option}: it has headers, json, form, body, name and expect"
+                ));
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// Of a field's value, the number of its words.
+fn length(words: &[Token<'_>]) -> usize {
+    let mut depth = 0_usize;
+    let ends = |word: &Token<'_>| {
+        match word.kind {
+            Kind::Symbol(b'(' | b'{' | b'[') => depth += 1,
+            Kind::Symbol(b')' | b'}' | b']') if depth > 0 => depth -= 1,
+            Kind::Symbol(b'}' | b',' | b';') if depth == 0 => return true,
             _ => {}
         }
-    }
-    Ok(given)
+        false
+    };
+    words.iter().position(ends).unwrap_or(words.len())
 }
 
 fn name(value: &[Token<'_>]) -> Result<String, String> {
     match value {
-        [text, end, ..] if ends(end) => match text.kind {
-            Kind::Text(text) if !text.is_empty() => Ok(text.to_owned()),
-            _ => Err(NAME.into()),
-        },
+        [
+            Token {
+                kind: Kind::Text(text),
+                ..
+            },
+        ] if !text.is_empty() => Ok((*text).to_owned()),
         _ => Err(NAME.into()),
     }
 }
 
+const FIELDS: &str = "the options of a request stand by their names: {headers = …, json = …}";
 const NAME: &str =
     "the name of a request is a text, so that it is known before the run: name = \"…\"";
 
@@ -250,28 +383,23 @@ fn expect(value: &[Token<'_>]) -> Result<Vec<u16>, String> {
     let wrong = || {
         "expect is a status, or a list of statuses: expect = 404, expect = {200, 404}".to_owned()
     };
-    let Some((first, rest)) = value.split_first() else {
-        return Err(wrong());
+    let codes = match value {
+        [open, codes @ .., _] if open.kind == Kind::Symbol(b'{') => codes,
+        [_] => value,
+        _ => return Err(wrong()),
     };
-    if first.kind != Kind::Symbol(b'{') {
-        return match (status(first), rest.first()) {
-            (Some(code), Some(end)) if ends(end) => Ok(vec![code]),
+    let codes = codes.split(|word| matches!(word.kind, Kind::Symbol(b',' | b';')));
+    let codes = codes.filter(|between| !between.is_empty());
+    let codes: Vec<u16> = codes
+        .map(|code| match code {
+            [code] => status(code).ok_or_else(wrong),
             _ => Err(wrong()),
-        };
+        })
+        .collect::<Result<_, _>>()?;
+    if codes.is_empty() {
+        return Err(wrong());
     }
-    let mut codes = Vec::new();
-    for word in rest {
-        match word.kind {
-            Kind::Symbol(b'}') if !codes.is_empty() => return Ok(codes),
-            Kind::Symbol(b',' | b';') => {}
-            _ => codes.push(status(word).ok_or_else(wrong)?),
-        }
-    }
-    Err(wrong())
-}
-
-fn ends(word: &Token<'_>) -> bool {
-    matches!(word.kind, Kind::Symbol(b',' | b';' | b'}'))
+    Ok(codes)
 }
 
 #[cfg(test)]
@@ -308,8 +436,34 @@ mod tests {
         .unwrap();
         assert_eq!(
             numbered,
-            "a = http.get(0,\"/a\")\nhttp.post(1,\n'/b')http.get(0,'/a')"
+            "a = http.get(0,\"\",\"/a\")\nhttp.post(1,\"\",\n'/b')http.get(0,\"\",'/a')"
         );
+    }
+
+    #[test]
+    fn options_become_arguments_on_the_same_lines() {
+        for (source, expected) in [
+            ("http.get('/', {})", "http.get(0,\"\",'/' )"),
+            (
+                "http.post('/', { json = f(x), headers = h })",
+                "http.post(0,\"jh\",'/'  , ( f(x)) , ( h) )",
+            ),
+            (
+                "http.post('/', {\n  name = 'a', -- its name\n  body = b;\n})",
+                "http.post(0,\"b\",'/' \n   -- its name\n  , ( b)\n)",
+            ),
+            (
+                "http.post(p(), {name =\n'a', expect = {200, 404}, form = {x = {1, 2}}})",
+                "http.post(0,\"f\",p() \n  , ( {x = {1, 2}}))",
+            ),
+            (
+                "http.post('/', {json = http.get('/b', {headers = h}):json()})",
+                "http.post(0,\"j\",'/' , ( http.get(1,\"h\",'/b' , ( h)):json()))",
+            ),
+        ] {
+            let (_, numbered) = find("s.luau", source).unwrap();
+            assert_eq!(numbered, expected, "{source}");
+        }
     }
 
     #[test]
@@ -415,6 +569,23 @@ mod tests {
             (
                 "http.get('/', {name = 'a' .. x})",
                 "s.luau:1: the name of a request is a text",
+            ),
+            (
+                "http.get('/', {headers = h}, 1)",
+                "s.luau:1: the options of a request stand by their names",
+            ),
+            ("http.get('/', {h})", "s.luau:1: the options of a request"),
+            (
+                "http.get('/', {['json'] = h})",
+                "s.luau:1: the options of a request",
+            ),
+            (
+                "http.get('/', {json = a, json = b})",
+                "s.luau:1: a request has json twice",
+            ),
+            (
+                "\nhttp.get('/', {header = h})",
+                "s.luau:2: a request has no option header: it has headers, json",
             ),
             (
                 "http.get('/', options)",

@@ -245,8 +245,8 @@ fn mistakes_are_told_with_their_lines() {
             "s.luau:2: header Connection is added by itself",
         ),
         (
-            "http.get('/', {header = {}})",
-            "s.luau:2: a request has no option header: it has headers, json",
+            "http.get('/', {headers = 'x'})",
+            "s.luau:2: headers are a table",
         ),
         (
             "http.post('/', {json = {print}})",
