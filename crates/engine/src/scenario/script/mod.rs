@@ -12,10 +12,12 @@
 mod answer;
 mod collector;
 mod coroutines;
+mod edit;
 mod guard;
 mod json;
 mod lexer;
 mod natives;
+mod options;
 mod request;
 mod sites;
 mod stack;
