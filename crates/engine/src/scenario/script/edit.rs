@@ -4,34 +4,27 @@ use std::ops::Range;
 
 use super::lexer::Token;
 
-/// A change of the source that keeps its lines.
 #[derive(Debug)]
 pub struct Edit {
     /// Bytes that are replaced.
-    pub at: Range<usize>,
-    pub by: String,
+    at: Range<usize>,
+    by: String,
 }
 
 impl Edit {
-    pub fn insert(at: usize, by: impl Into<String>) -> Self {
-        Self {
-            at: at..at,
-            by: by.into(),
-        }
+    pub fn new(at: Range<usize>, by: impl Into<String>) -> Self {
+        let by = by.into();
+        Self { at, by }
     }
 
-    /// `word`: of one byte.
-    pub fn symbol(word: &Token<'_>, by: &str) -> Self {
-        Self {
-            at: word.end - 1..word.end,
-            by: by.into(),
-        }
+    /// Replaces a word.
+    pub fn word(word: &Token<'_>, by: &str) -> Self {
+        Self::new(word.start..word.end, by)
     }
 }
 
-/// The source with all changes, of which none lies within another.
+/// The source with all changes, in any order: none lies within another. Of those at the same place, the first comes first.
 pub fn edited(source: &str, mut edits: Vec<Edit>) -> String {
-    // Calls lie within others.
     edits.sort_by_key(|edit| edit.at.start);
     let mut out = String::with_capacity(source.len() + 64);
     let mut copied = 0;

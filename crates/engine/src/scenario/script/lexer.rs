@@ -6,6 +6,8 @@
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Token<'a> {
     pub kind: Kind<'a>,
+    /// Of its first byte.
+    pub start: usize,
     /// Of the byte behind it.
     pub end: usize,
     /// From 1.
@@ -32,6 +34,26 @@ pub fn tokens(source: &str) -> Vec<Token<'_>> {
     std::iter::from_fn(|| lexer.next()).collect()
 }
 
+/// How many of the words stand before one of these symbols that is in no brackets of theirs.
+pub fn before(words: &[Token<'_>], symbols: &[u8]) -> usize {
+    let mut depth = 0_usize;
+    let is_end = |word: &Token<'_>| {
+        let Kind::Symbol(byte) = word.kind else {
+            return false;
+        };
+        if depth == 0 && symbols.contains(&byte) {
+            return true;
+        }
+        match byte {
+            b'(' | b'{' | b'[' => depth += 1,
+            b')' | b'}' | b']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        false
+    };
+    words.iter().position(is_end).unwrap_or(words.len())
+}
+
 struct Lexer<'a> {
     source: &'a str,
     at: usize,
@@ -40,8 +62,10 @@ struct Lexer<'a> {
 
 impl<'a> Lexer<'a> {
     fn next(&mut self) -> Option<Token<'a>> {
+        let mut start;
         let kind = loop {
-            let (start, byte) = (self.at, self.peek()?);
+            start = self.at;
+            let byte = self.peek()?;
             match byte {
                 _ if byte.is_ascii_whitespace() => self.advance(1),
                 b'-' if self.rest().starts_with(b"--") => self.pass_comment(),
@@ -69,6 +93,7 @@ impl<'a> Lexer<'a> {
         };
         Some(Token {
             kind,
+            start,
             end: self.at,
             line: self.line,
         })

@@ -2,7 +2,7 @@
 //! arguments of its call.
 
 use super::edit::Edit;
-use super::lexer::{Kind, Token};
+use super::lexer::{Kind, Token, before};
 
 const FIELDS: &str = "the options of a request stand by their names: {headers = …, json = …}";
 const NAME: &str =
@@ -32,44 +32,39 @@ pub fn given(method: &str, words: &[Token<'_>]) -> Result<Given, String> {
     };
     given
         .edits
-        .extend([Edit::symbol(comma, ""), Edit::symbol(open, "")]);
+        .extend([Edit::word(comma, ""), Edit::word(open, "")]);
     loop {
         fields = match fields {
             [close] if close.kind == Kind::Symbol(b'}') => {
-                given.edits.push(Edit::symbol(close, ""));
+                given.edits.push(Edit::word(close, ""));
                 return Ok(given);
             }
             [
-                Token {
+                key @ Token {
                     kind: Kind::Name(name),
-                    end,
-                    line,
+                    ..
                 },
                 sign,
                 value @ ..,
             ] if sign.kind == Kind::Symbol(b'=') => {
-                let (value, behind) = value.split_at(length(value));
+                let (value, behind) = value.split_at(before(value, b",;}"));
                 let Some(last) = value.last() else {
                     return Err(FIELDS.into());
                 };
-                let key = end - name.len()..*end;
-                if given.knows(name, value)? {
-                    let by = "\n".repeat(last.line - line);
-                    let at = key.start..last.end;
-                    given.edits.push(Edit { at, by });
+                let edits = if given.knows(name, value)? {
+                    let lines = "\n".repeat(last.line - key.line);
+                    vec![Edit::new(key.start..last.end, lines)]
                 } else {
-                    given.edits.extend([
-                        Edit {
-                            at: key,
-                            by: ",".into(),
-                        },
-                        Edit::symbol(sign, "("),
-                        Edit::insert(last.end, ")"),
-                    ]);
-                }
+                    vec![
+                        Edit::word(key, ","),
+                        Edit::word(sign, "("),
+                        Edit::new(last.end..last.end, ")"),
+                    ]
+                };
+                given.edits.extend(edits);
                 match behind {
                     [separator, more @ ..] if separator.kind != Kind::Symbol(b'}') => {
-                        given.edits.push(Edit::symbol(separator, ""));
+                        given.edits.push(Edit::word(separator, ""));
                         more
                     }
                     _ => behind,
@@ -102,21 +97,6 @@ impl Given {
         }
         Ok(true)
     }
-}
-
-/// Of a field's value, the number of its words.
-fn length(words: &[Token<'_>]) -> usize {
-    let mut depth = 0_usize;
-    let ends = |word: &Token<'_>| {
-        match word.kind {
-            Kind::Symbol(b'(' | b'{' | b'[') => depth += 1,
-            Kind::Symbol(b')' | b'}' | b']') if depth > 0 => depth -= 1,
-            Kind::Symbol(b'}' | b',' | b';') if depth == 0 => return true,
-            _ => {}
-        }
-        false
-    };
-    words.iter().position(ends).unwrap_or(words.len())
 }
 
 fn name(value: &[Token<'_>]) -> Result<String, String> {

@@ -8,7 +8,7 @@
 //! ```
 
 use super::edit::{Edit, edited};
-use super::lexer::{Kind, Token, tokens};
+use super::lexer::{Kind, Token, before, tokens};
 use super::options::given;
 
 const METHODS: [&str; 7] = ["get", "post", "put", "delete", "patch", "head", "options"];
@@ -62,8 +62,8 @@ pub fn find(file: &str, source: &str) -> Result<(Vec<Site>, String), String> {
             continue;
         }
         let at = |problem: String| format!("{file}:{}: {problem}", word.line);
-        let before = words[..place].last().map(|word| word.kind);
-        let call = call(before, &words[place..]).map_err(at)?;
+        let last = words[..place].last().map(|word| word.kind);
+        let call = call(last, &words[place..]).map_err(at)?;
         let site = call.site;
         let number = match sites.iter().position(|known| known.name == site.name) {
             Some(number) if sites[number].is_like(&site) => {
@@ -83,10 +83,8 @@ pub fn find(file: &str, source: &str) -> Result<(Vec<Site>, String), String> {
                 sites.len() - 1
             }
         };
-        edits.push(Edit::insert(
-            call.open,
-            format!("{number},\"{}\",", call.shape),
-        ));
+        let added = format!("{number},\"{}\",", call.shape);
+        edits.push(Edit::new(call.open..call.open, added));
         edits.extend(call.edits);
     }
     if sites.is_empty() {
@@ -107,8 +105,8 @@ struct Call {
     edits: Vec<Edit>,
 }
 
-/// The call that begins with `http` here.
-fn call(before: Option<Kind<'_>>, words: &[Token<'_>]) -> Result<Call, String> {
+/// The call that begins with `http` here; `last`: the word before it.
+fn call(last: Option<Kind<'_>>, words: &[Token<'_>]) -> Result<Call, String> {
     let kind = |place: usize| words.get(place).map(|word| word.kind);
     let (Some(Kind::Symbol(b'.')), Some(Kind::Name(method)), Some(Kind::Symbol(b'('))) =
         (kind(1), kind(2), kind(3))
@@ -153,7 +151,7 @@ fn call(before: Option<Kind<'_>>, words: &[Token<'_>]) -> Result<Call, String> {
         method: method.to_uppercase(),
         expect: given.expect,
         anywhere: !is_path,
-        unseen: may_end_a_statement(before) && may_begin_one(behind.first().map(|word| word.kind)),
+        unseen: may_end_a_statement(last) && may_begin_one(behind.first().map(|word| word.kind)),
     };
     Ok(Call {
         site,
@@ -189,25 +187,10 @@ fn may_begin_one(word: Option<Kind<'_>>) -> bool {
 
 /// The words of the first argument, of all others from their comma on, and those behind the call.
 fn arguments<'w, 'a>(inside: &'w [Token<'a>]) -> [&'w [Token<'a>]; 3] {
-    let mut depth = 0_usize;
-    let mut comma = None;
-    for (place, word) in inside.iter().enumerate() {
-        match word.kind {
-            Kind::Symbol(b'(' | b'{' | b'[') => depth += 1,
-            Kind::Symbol(b')' | b'}' | b']') if depth == 0 => {
-                let first = comma.unwrap_or(place);
-                return [
-                    &inside[..first],
-                    &inside[first..place],
-                    &inside[place + 1..],
-                ];
-            }
-            Kind::Symbol(b')' | b'}' | b']') => depth -= 1,
-            Kind::Symbol(b',') if depth == 0 => comma = comma.or(Some(place)),
-            _ => {}
-        }
-    }
-    [inside, &[], &[]]
+    let path = before(inside, b",)");
+    let all = before(inside, b")");
+    let behind = inside.get(all + 1..).unwrap_or_default();
+    [&inside[..path], &inside[path..all], behind]
 }
 
 #[cfg(test)]
