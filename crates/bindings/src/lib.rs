@@ -13,12 +13,12 @@ use jostle_simulator::spec::DisciplineSpec;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use tikv_jemallocator::Jemalloc;
 
 /// The engine's tasks and sockets are aligned to 128 bytes, for which the C library's allocator takes up to 128 more: with
 /// this one an idle client takes 30 % less memory (`make bench ONLY=memory`).
+#[cfg(feature = "extension-module")]
 #[global_allocator]
-static ALLOCATOR: Jemalloc = Jemalloc;
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 /// A run of the engine. It works in threads of its own; Python only asks for intervals.
 #[pyclass(frozen)]
