@@ -99,6 +99,8 @@ def _metadata() -> dict[str, Any]:
         "--format-version=1",
         "--filter-platform",
         PLATFORM,
+        "--features",
+        "jostle-bindings/extension-module",  # as the wheel is built
     ]
     output = subprocess.run(words, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     found: dict[str, Any] = json.loads(output)

@@ -6,7 +6,8 @@ from support.real import Jostle, as_json
 
 SHORT = [
     *("--set", "count=2000000", "--set", "costly=1000000"),
-    *("--set", "window=1s", "--set", "mix-window=1s", "--set", "delay=2ms"),
+    *("--set", "window=1s", "--set", "mix-window=1s", "--set", "other-window=1s", "--set", "over-window=1s"),
+    *("--set", "delay=2ms"),
     *(
         "--set",
         "costly-rate=2/s",

@@ -241,9 +241,16 @@ def _rows(requests: list[Request]) -> dict[str, bytes]:
 
 def histogram(seconds: Iterable[float]) -> dict[str, Any]:
     """As the engine gives one: encoded, with its count and maximum."""
+    import numpy as np
+
     recorded = HdrHistogram(1, 3_600_000_000, 3)
-    for value in seconds:
-        recorded.record_value(max(1, round(value * 1e6)))
+    values = np.array([max(1, round(value * 1e6)) for value in seconds], dtype=np.int64)
+    # Of each value, 11 binary digits decide its slot. One count for a slot: hdrh is slow.
+    bits = np.maximum(np.frexp(values.astype(float))[1] - 11, 0)
+    slots, counts = np.unique(values >> bits << bits, return_counts=True)
+    for slot, count in zip(slots.tolist(), counts.tolist(), strict=True):
+        recorded.record_value(slot, count)
+    recorded.max_value = int(values.max(initial=0))
     return {
         "v2": base64.b64decode(recorded.encode()),
         "count": recorded.get_total_count(),

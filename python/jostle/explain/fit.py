@@ -91,7 +91,8 @@ class Fit:
         """That of all bursts but the worst sixth, where noise may have changed who was next."""
         chosen = self.residuals if part is None else self.residuals[part]
         bursts = self.bursts if part is None else self.bursts[part]
-        squares = np.array([np.mean(chosen[bursts == burst] ** 2) for burst in np.unique(bursts)])
+        sizes = np.bincount(bursts)
+        squares = np.bincount(bursts, chosen**2)[sizes > 0] / sizes[sizes > 0]
         kept = np.sort(squares)[: max(1, math.ceil(len(squares) * 5 / 6))]
         return float(np.sqrt(np.mean(kept)))
 
@@ -161,9 +162,10 @@ class Observed:
         self.bursts = [served for burst in bursts if (served := _served(burst))]
         self._unsteady = min(unsteady, MOST_UNSTEADY)
         flat = [job for served in self.bursts for job in served]
-        self.burst = np.repeat(np.arange(len(self.bursts)), [len(served) for served in self.bursts])
-        ends = np.cumsum([len(served) for served in self.bursts])
-        self._parts = [slice(end - len(served), end) for served, end in zip(self.bursts, ends, strict=True)]
+        self._sizes = np.array([len(served) for served in self.bursts], dtype=np.intp)
+        self._ends = np.cumsum(self._sizes)
+        self._parts = [slice(end - size, end) for size, end in zip(self._sizes, self._ends, strict=True)]
+        self.burst = np.repeat(np.arange(len(self.bursts)), self._sizes)
         self._at = np.array([job.at for job in flat])
         self._group = np.array([job.group for job in flat])
         self._requests = [_requests(served, [job.at for job in served]) for served in self.bursts]
@@ -202,12 +204,18 @@ class Observed:
         paces = np.zeros(len(self.bursts))
         if self._unsteady:
             # A factor for each burst, under a normal law that ends at `REACH`.
-            paces = np.array([float(np.median(residuals[part])) for part in self._parts])
+            paces = self._medians(residuals)
             factors = np.clip(paces, -REACH * self._unsteady, REACH * self._unsteady)
-            sizes = np.bincount(self.burst)
             residuals = residuals - factors[self.burst]
-            paid = paid + ((factors / self._unsteady) ** 2 / 2 / sizes)[self.burst]
+            paid = paid + ((factors / self._unsteady) ** 2 / 2 / self._sizes)[self.burst]
         return Fit(candidate, residuals, paid, self.burst, paces, at_ends, refuted)
+
+    def _medians(self, values: Floats) -> Floats:
+        """Of each burst; all at once, as there are many bursts and few requests in each."""
+        inorder = values[np.lexsort((values, self.burst))]
+        upper, lower = self._ends - (self._sizes + 1) // 2, self._ends - self._sizes // 2 - 1
+        medians: Floats = (inorder[lower] + inorder[upper]) / 2
+        return medians
 
     def _best_met(self, met: Sequence[list[list[int | None]]]) -> tuple[list[float], list[float]]:
         """Of what each burst may have met, the ends that explain it best, and the cost of choosing these: of
@@ -217,9 +225,10 @@ class Observed:
         if len(each) == 1:
             return each[0], [0.0] * len(each[0])
         off = np.array([self.seen - self._logs(np.array(ends)) for ends in each])
+        squares = np.add.reduceat(off**2, self._ends - self._sizes, axis=1)
+        of_bursts = np.sqrt(squares / self._sizes).T
         ends, costs = [], []
-        for part in self._parts:
-            errors = np.sqrt(np.mean(off[:, part] ** 2, axis=1))
+        for part, errors in zip(self._parts, of_bursts, strict=True):
             best = int(np.argmin(errors))
             alike = int(np.count_nonzero(errors <= errors[best] + ALIKE))
             size = part.stop - part.start
