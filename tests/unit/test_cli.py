@@ -9,6 +9,7 @@ import pytest
 
 import jostle
 from jostle import cli
+from jostle.contestant import Contestant
 from support.commands import run_command
 from support.real import environment
 from support.synthetic import Trial, closed, lognormal, make_run
@@ -135,3 +136,14 @@ def test_a_hit_loads_no_scipy(tmp_path: Path) -> None:
     shown = f"main(['report', {str(folder)!r}, '--format', 'text'])"
     code = f"from jostle.cli import main\ntry: {shown}\nexcept SystemExit: pass"
     assert "scipy" not in loaded(code)
+
+
+def test_the_list_of_contestants_fits_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr(Contestant, "missing", lambda _: [])
+    _, listed = run_command("contestants", "list")
+    assert max(map(len, listed.splitlines())) <= 80
+    assert "…" not in listed
+    assert re.search(
+        r"^reference-processor-sharing +reference +yes +processor sharing *$", listed, re.MULTILINE
+    )

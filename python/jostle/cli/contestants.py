@@ -38,7 +38,7 @@ def list_them(
     names: Annotated[list[str] | None, typer.Argument(metavar="[NAME…]", help="Show these in full.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the list as JSON.")] = False,
 ) -> None:
-    """List contestants: runtime, discipline, and which can run here."""
+    """List contestants: runtime, which can run here, and discipline."""
     from jostle import contestant, roster
 
     found = [contestant.find(name) for name in names or roster.names()]
@@ -56,8 +56,8 @@ def _table(found: "list[Contestant]") -> None:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in ("contestant", "runtime", "discipline", "ready"):
-        table.add_column(column, no_wrap=column != "ready")
+    for column in ("contestant", "runtime", "ready", "discipline"):
+        table.add_column(column, no_wrap=column != "discipline")
     lacking = []
     for one in found:
         missing = one.missing()
@@ -66,8 +66,8 @@ def _table(found: "list[Contestant]") -> None:
         table.add_row(
             one.name,
             one.file.runtime.removeprefix("jostle-"),
-            one.file.discipline.partition(";")[0].replace("c workers, ", "workers, ").partition(", conn")[0],
             "no" if missing else "yes",
+            one.file.discipline.partition(";")[0].replace("c workers, ", "workers, ").partition(", conn")[0],
         )
     Console().print(table)
     if lacking:
