@@ -43,6 +43,7 @@ def trial(rng: np.random.Generator, factor: float, *, repeats: bool) -> Measured
         data: Any = SimpleNamespace(
             pacing=from_values(late.tolist()),
             responses=SimpleNamespace(whole=response),
+            response=response,
             service=from_values(service.tolist()),
             given_up=EMPTY,
             trial=SimpleNamespace(description={}),

@@ -276,7 +276,7 @@ def test_a_blocked_closed_client_is_a_finding(tmp_path: Path) -> None:
 def test_nothing_answered_without_a_reason_is_suspect(tmp_path: Path) -> None:
     validity = judged(tmp_path, [Request(0.0, 0.0, 5.0, "unfinished")])
     assert validity.verdict == "suspect"
-    assert check(validity, "answers").message == "none of 1 requests was answered"
+    assert check(validity, "answers").message == "none of 1 requests was answered as expected"
 
 
 @pytest.mark.parametrize("kind", Outcome)
@@ -287,7 +287,9 @@ def test_every_failure_has_a_remedy_of_its_own_kind(tmp_path: Path, kind: Outcom
     failed = [Request(i / 100, None, i / 100 + 0.001, kind) for i in range(100)]
     validity = judged(tmp_path, failed)
     errors, answers = (check(validity, name) for name in ("errors", "answers"))
-    assert answers.message == "no request was sent: no connection could be made"
+    script = kind == Outcome.SCRIPT_FAILED
+    why = "the script failed before its first one" if script else "no connection could be made"
+    assert answers.message == f"no request was sent: {why}"
     assert errors.remedy == answers.remedy != ""
     assert ("--cacert" in errors.remedy) == (kind == "tls_failed")
 
@@ -602,3 +604,43 @@ def test_waking_up_takes_what_the_floor_of_this_machine_says_and_at_most_a_servi
     assert "takes up to 40 µs" in asleep(60e-6).message
     assert asleep(60e-6).value == pytest.approx(40 / 50, rel=0.05)  # the shortest median: until headers
     assert asleep(0.5).value == pytest.approx(1.0, rel=0.05)
+
+
+def test_requests_for_which_there_was_no_connection_are_not_the_generator_s(tmp_path: Path) -> None:
+    requests = open_loop(STEADY, 100, 4.0)
+    refused = [
+        Request(r.intended, None, r.intended + 0.001, "connect_refused") if 1.0 < r.intended < 2.0 else r
+        for r in requests
+    ]
+    validity = judged(tmp_path, refused, load=POISSON, duration=4.0)
+    found = check(validity, "offered load")
+    assert found.verdict == "valid"
+    n = sum(r.sent is None for r in refused)
+    assert found.message.endswith(f"; for {n} there was no connection")
+
+
+def test_a_gap_between_two_times_is_no_lateness(tmp_path: Path) -> None:
+    """The median of ten lies between the fifth and the sixth, here 100 ms apart."""
+    requests = [Request(i / 5, i / 5 + 1e-4, i / 5 + 1e-4 + (0.1 if i < 5 else 0.2)) for i in range(10)]
+    data = TrialData(recorded(tmp_path, Trial("a", "w", 1, requests, load=POISSON, pacing=1e-4)))
+    found = lateness_effects(data)["p50"]
+    assert found.reported_s == pytest.approx(0.15, rel=0.01)
+    assert found.reported_s - found.without_s == pytest.approx(1e-4, rel=0.05)
+
+
+def test_lateness_is_told_of_no_quantile_that_is_not_known(tmp_path: Path) -> None:
+    answered = [Request(i / 50, i / 50 + 1e-4, i / 50 + 0.3) for i in range(20)]
+    waiting = [Request(0.4 + i / 50, None, 5.0, "never_sent") for i in range(100)]
+    data = TrialData(recorded(tmp_path, Trial("a", "w", 1, answered + waiting, load=POISSON, pacing=1e-4)))
+    assert "p5" in lateness_effects(data)
+    assert "p50" not in lateness_effects(data)
+
+
+def test_waking_up_is_told_of_no_quantile_that_takes_more_requests(tmp_path: Path) -> None:
+    requests = closed(lognormal(60e-6, 0.01), 0.0012)
+    assert 15 < len(requests) < 29
+    data = TrialData(recorded(tmp_path, Trial("a", "w", 1, requests, interval=0.001, duration=0.002)))
+    found = wake_up(data)
+    assert found is not None
+    assert "p50" in found.affects
+    assert {"p90", "p99", "p99.9"}.isdisjoint(found.affects)

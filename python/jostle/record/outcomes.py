@@ -6,6 +6,7 @@ from enum import StrEnum
 __all__ = [
     "CENSORED",
     "ENDED_BY_STOP",
+    "NOT_CONNECTED",
     "REFUSALS",
     "TIMEOUTS",
     "WRONG_ANSWERS",
@@ -75,6 +76,17 @@ TIMEOUTS = frozenset({Outcome.CONNECT_TIMEOUT, Outcome.RESPONSE_TIMEOUT, Outcome
 
 CENSORED = TIMEOUTS | ENDED_BY_STOP
 """They might have been answered later. All other failures were never going to be."""
+
+NOT_CONNECTED = frozenset(
+    {
+        Outcome.CONNECT_REFUSED,
+        Outcome.CONNECT_TIMEOUT,
+        Outcome.CONNECT_FAILED,
+        Outcome.DNS_FAILED,
+        Outcome.TLS_FAILED,
+    }
+)
+"""There was no connection on which anything could have been sent."""
 
 REFUSALS = frozenset(
     {

@@ -12,6 +12,7 @@ from jostle.report.document import NOTHING
 from jostle.text import one_line
 
 __all__ = [
+    "NO_RIGHT_ANSWER",
     "QUANTILES",
     "as_published",
     "as_written",
@@ -26,6 +27,9 @@ __all__ = [
     "unanswered",
     "unanswered_label",
 ]
+
+NO_RIGHT_ANSWER = "no right answer"
+"""What `unanswered` is called where all kinds of it stand together: failed, wrong, given up, cut off."""
 
 QUANTILES = ("p50", "p90", "p99", "p99.9", "max")
 

@@ -72,9 +72,7 @@ def quantile_estimate(
 ) -> Estimate:
     """The p-quantile in seconds with its interval. `tau` is the sample's autocorrelation time."""
     if not len(sample.values_s):
-        return Estimate(
-            None, n=sample.n, note="no request was answered" if sample.n else "nothing was measured"
-        )
+        return Estimate(None, n=sample.n, note=_nothing(sample))
     curve = known_part(sample)
     if not len(curve.cdf):
         return Estimate(None, n=sample.n, note="too few were answered, among those that were given up")
@@ -114,7 +112,7 @@ def quantile_estimates(
 def largest_time(sample: WeightedSample) -> Estimate:
     """ "≥" where a request failed, or was given up after it."""
     if not len(sample.values_s):
-        return Estimate(None, note="no request was answered" if sample.n else "nothing was measured")
+        return Estimate(None, note=_nothing(sample))
     bound = "≥" if sample.never or (sample.censored[-1] and not sample.events[-1]) else ""
     largest = float(sample.values_s[-1])
     return Estimate(largest, low=largest if bound else None, bound="≥" if bound else "", n=sample.n)
@@ -133,3 +131,8 @@ def _interval(curve: Curve, p: float, n: int, confidence: float) -> tuple[float 
 def _two_sided(p: float, confidence: float) -> int:
     """Samples from which on the interval has an upper end."""
     return math.ceil(math.log((1 - confidence) / 2) / math.log(p))
+
+
+def _nothing(sample: WeightedSample) -> str:
+    """Why there is no time."""
+    return "no request was answered as expected" if sample.n else "nothing was measured"

@@ -33,7 +33,14 @@ from jostle.analysis.validity.machine import machine, stolen, told
 from jostle.analysis.validity.remedies import remedy_for
 from jostle.analysis.validity.wake_up import wake_up
 from jostle.formatting import percent, tallied
-from jostle.record.outcomes import TIMEOUTS, WRONG_ANSWERS, Outcome, failures, outcome_label
+from jostle.record.outcomes import (
+    NOT_CONNECTED,
+    TIMEOUTS,
+    WRONG_ANSWERS,
+    Outcome,
+    failures,
+    outcome_label,
+)
 from jostle.record.verdict import Verdict
 from jostle.units import format_count, format_duration, format_rate
 
@@ -173,11 +180,13 @@ def _answers(data: TrialData) -> Check:
     """Beside a background workload few answers are a finding: that is what blocking looks like."""
     sent, n = data.total("sent"), data.ok()
     if sent == 0:
-        message = "no request was sent" + (": no connection could be made" if data.errors else "")
+        only_scripts = data.errors.keys() == {Outcome.SCRIPT_FAILED}
+        why = ": the script failed before its first one" if only_scripts else ": no connection could be made"
+        message = "no request was sent" + (why if data.errors else "")
         remedy = remedy_for(data.errors) if data.errors else "let it run longer, or raise the rate"
         return Check("answers", Verdict.INVALID, 0, 1, "requests", message, remedy)
     if n == 0 and not data.has_background:
-        message = f"none of {format_count(sent)} requests was answered"
+        message = f"none of {format_count(sent)} requests was answered as expected"
         remedy = (
             remedy_for(data.errors)
             if data.errors
@@ -186,7 +195,8 @@ def _answers(data: TrialData) -> Check:
         return Check("answers", Verdict.SUSPECT, 0, FEW_ANSWERS, "answers", message, remedy)
     least = min(FEW_ANSWERS, _planned_requests(data))
     if n < least and not data.has_background:
-        message = f"only {n} of {format_count(sent)} requests were answered: too few for any quantile"
+        message = f"only {n} of {format_count(sent)} requests were answered as expected: "
+        message += "too few for any quantile"
         remedy = "let it run longer, or send more at once (an open loop does)"
         return Check("answers", Verdict.SUSPECT, n, least, "answers", message, remedy, TIMES, cause="plan")
     needed = samples_needed(0.999)
@@ -213,13 +223,15 @@ def _generator_cpu(data: TrialData) -> Check:
 
 
 def _offered(data: TrialData) -> Check | None:
-    """Open loop: what was due against what was sent."""
+    """Open loop: what was due against what was sent. That no connection was made is not the generator's."""
     if data.open is None or data.total("due") == 0:
         return None
     due, sent = data.total("due"), data.total("sent")
-    share = sent / due
+    unconnected = sum(n for kind, n in data.errors.items() if kind in NOT_CONNECTED)
+    share = min(1.0, (sent + unconnected) / due)
     offered, achieved = format_rate(due / data.duration_s), format_rate(sent / data.duration_s)
-    message = f"{achieved} of {offered} due were sent ({percent(share)})"
+    message = f"{achieved} of {offered} due were sent ({percent(sent / due)})"
+    message += f"; for {format_count(unconnected)} there was no connection" if unconnected else ""
     if share >= SENT_SUSPECT:
         return Check("offered load", Verdict.VALID, share, SENT_SUSPECT, "share", message)
     limit = data.most_connections

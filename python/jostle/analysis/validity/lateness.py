@@ -56,30 +56,34 @@ class Effect:
 
 def lateness_effects(data: TrialData) -> dict[str, Effect]:
     """On each figure of response times that the trial has; empty where nothing was paced."""
-    late, response, service = data.pacing, data.responses.whole, data.service
-    if not late.n or not response.n_events or not service.n_events:
+    late, answered, service = data.pacing, data.responses.whole, data.service
+    if not late.n or not answered.n_events or not service.n_events:
         return {}
-    quantiles = {n: p for n, p in LEVELS.items() if p <= 0.5 or response.n >= samples_needed(p)}
-    effects = {
-        name: Effect(_quantile(response, p), _without(p, response, service, late))
-        for name, p in {**quantiles, "max": 1.0}.items()
-    }
-    means = response.mean_s or 0.0, (response.mean_s or 0.0) - (late.mean_s or 0.0), service.mean_s or 0.0
-    effects["mean"] = Effect(means[0], max(means[1:]))
-    return effects
+    n = data.response.n
+    quantiles = {name: p for name, p in LEVELS.items() if p <= 0.5 or n >= samples_needed(p)}
+    effects = {name: _effect(p, data.response, service, late) for name, p in quantiles.items()}
+    effects["max"] = _effect(1.0, answered, service, late)
+    mean_s = answered.mean_s or 0.0
+    effects["mean"] = Effect(mean_s, max(mean_s - (late.mean_s or 0.0), service.mean_s or 0.0))
+    return {name: effect for name, effect in effects.items() if effect}
 
 
-def _without(p: float, response: WeightedSample, service: WeightedSample, late: WeightedSample) -> float:
-    """The least that the p-quantile of the response times would be, seconds."""
+def _effect(
+    p: float, response: WeightedSample, service: WeightedSample, late: WeightedSample
+) -> Effect | None:
+    """On the p-quantile as tables have it; None where it is not known, because so many were never answered.
+
+    By how much it would be less is told by times that were seen; the quantile itself may lie between two.
+    """
+    curve = known_part(response)
+    reported_s = curve.estimate(p, response.n)
+    if reported_s is None:
+        return None
     beyond = 1 - late.events.cumsum() / late.n
-    ranks = response.events.cumsum().searchsorted((p - beyond) * response.n - 1e-9)
-    bounds = np.where(p - beyond > 0, response.values_s[ranks] - late.values_s, 0.0)
-    return min(_quantile(response, p), max(_quantile(service, p), float(bounds.max(initial=0.0))))
-
-
-def _quantile(sample: WeightedSample, p: float) -> float:
-    """As tables have it, seconds; of a sample in which something ended."""
-    return known_part(sample).estimate(p, sample.n) or 0.0
+    seen_s = curve.values_s[curve.cdf.searchsorted(np.append(p - beyond, p) - 1e-9)]
+    less_s = float(np.where(p - beyond > 0, seen_s[-1] - seen_s[:-1] + late.values_s, seen_s[-1]).min())
+    least_s = known_part(service).estimate(p, service.n) or 0.0
+    return Effect(reported_s, min(reported_s, max(least_s, reported_s - less_s)))
 
 
 def lateness(data: TrialData) -> Check | None:

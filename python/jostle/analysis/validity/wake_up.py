@@ -12,6 +12,7 @@ from typing import Any
 
 from jostle.analysis.results import Check
 from jostle.analysis.stats.kaplan_meier import known_part
+from jostle.analysis.stats.quantile_ci import samples_needed
 from jostle.analysis.stats.sample import WeightedSample
 from jostle.analysis.trial.data import TrialData
 from jostle.analysis.validity.figures import COMPOSED, LEVELS, RATES, TIMES
@@ -102,9 +103,11 @@ def _shares(data: TrialData) -> dict[str, float]:
 
 
 def _quantiles(sample: WeightedSample) -> Iterable[tuple[str, float]]:
+    """Those that tables show: with too few requests they show none."""
     curve = known_part(sample) if len(sample.values_s) else None
     for name, p in LEVELS.items():
-        value = curve.estimate(p, sample.n) if curve and p >= 0.5 else None
+        enough = p >= 0.5 and sample.n >= samples_needed(p)
+        value = curve.estimate(p, sample.n) if curve and enough else None
         if value:
             yield name, value
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from jostle.formatting import amount, percent
 from jostle.report.document import Column, Table, columns
 from jostle.report.views import View
-from jostle.report.workload import quantiles
+from jostle.report.workload import NO_RIGHT_ANSWER, quantiles
 
 __all__ = ["quantile_table"]
 
@@ -16,7 +16,7 @@ def quantile_table(views: Sequence[View]) -> Table:
     names = list(dict.fromkeys(q for _, _, s in series for q in s.response))
     several = len(views) > 1
     head = columns(
-        "comparison | contestant | load" if several else "contestant | load", "answers | not answered"
+        "comparison | contestant | load" if several else "contestant | load", f"answers | {NO_RIGHT_ANSWER}"
     )
     table = Table(
         f"Response times: {'; '.join(view.title for view in views)}",

@@ -64,7 +64,8 @@ def shares_of(found: Distribution, edges: list[float]) -> list[float]:
 
 
 def share_below(found: Distribution, seconds: float) -> float:
-    """The share of answers up to `seconds`: counted where they are few, else between two quantiles.
+    """The share of answers up to `seconds`: counted where they are few, else between two quantiles, and so
+    many whole answers.
 
     The quantiles are those of all requests: they end at the share that was answered.
     """
@@ -81,5 +82,6 @@ def share_below(found: Distribution, seconds: float) -> float:
             empty = i == len(s) - 1 or s[i + 1] == s[i] or s[i + 1] > GAP * s[i]
             part = 0.0 if empty else (seconds - s[i]) / (s[i + 1] - s[i])
             share = p[i] + (part * (p[i + 1] - p[i]) if part else 0.0)
-            return min(max(share / answered, 1 / found.n), 1.0)  # the first one is there
+            count = max(round(share / answered * found.n), 1)  # the first one is there
+            return min(count / found.n, 1.0)
     return 0.0

@@ -27,7 +27,7 @@ from jostle.report.document import (
     upto,
 )
 from jostle.report.render.shapes import round_edges, shape, shares_of
-from jostle.report.workload import span
+from jostle.report.workload import NO_RIGHT_ANSWER, span
 from jostle.text import tied
 
 if TYPE_CHECKING:
@@ -330,7 +330,7 @@ def _histogram(block: Histogram, console: "Console") -> None:
     shares = [share * (1 - block.unanswered) for share in shares_of(found, edges)]
     rows = [(amount(edge, "s"), share) for edge, share in zip(edges[1:], shares, strict=True)]
     if block.unanswered:
-        rows.append(("not answered", block.unanswered))
+        rows.append((NO_RIGHT_ANSWER, block.unanswered))
     _bars(rows, console)
 
 
@@ -345,6 +345,6 @@ def _bars(rows: Sequence[tuple[str, float]], console: "Console") -> None:
     room = console.width - max(len(name) for name, _ in rows) - len("100.0 %") - 4
     for name, share in rows:
         bar = "█" * round(min(BAR_WIDTH, room) * share / most) or ("▏" if share > 0 else "")
-        drawn.add_row(name, _text(bar, "red" if name == "not answered" else "blue"), percent(share))
+        drawn.add_row(name, _text(bar, "red" if name == NO_RIGHT_ANSWER else "blue"), percent(share))
     console.print()
     console.print(drawn)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from statistics import fmean
 
 from jostle.analysis.results import RunResult, Starvation, WorkloadSummary
 from jostle.formatting import amount, formatted, percent
@@ -226,8 +227,9 @@ def workloads(chosen: Sequence[WorkloadSummary], caption: str, *, named: bool = 
 
 def _single(result: RunResult, summary: WorkloadSummary) -> list[Block]:
     """One workload on one server: load, throughput, outcomes, times, and their shape."""
-    offered = next((t.offered_per_s for t in result.trials if t.number in summary.trials), None)
-    asked = f" of {amount(offered, '/s')} offered" if offered is not None else ""
+    trials = [t for t in result.trials if t.number in summary.trials]
+    offered = [t.offered_per_s for t in trials if t.offered_per_s is not None]
+    asked = f" of {amount(fmean(offered), '/s')} offered" if offered else ""
     load = _load(result.plan_text, summary.workload)
     failed = f"; {percent(summary.error_share)} failed"
     missing = not_answered(summary.outcomes)
