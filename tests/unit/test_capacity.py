@@ -276,6 +276,8 @@ def test_twice_the_workers_carry_about_twice_as_much(tmp_path: Path) -> None:
     assert capacity.now.value
     assert capacity.predicted.value
     assert 2.0 < capacity.predicted.value / capacity.now.value < 2.8
+    assert capacity.predicted.high is not None
+    assert capacity.predicted.high <= 400  # four workers of 10 ms, whatever was measured with two
     assert "not measured" in predicted.sentences[-1]
 
 

@@ -29,6 +29,7 @@ from jostle.cli.options import (
     Send,
     Until,
     option_names,
+    seed_option,
     unfold,
 )
 from jostle.cli.output import RunOutput
@@ -432,12 +433,7 @@ def hit(
     url: Annotated[str, typer.Argument(metavar="URL", help="The URL to load.")],
     *,
     options: HitOptions,
-    seed: Annotated[
-        int | None,
-        _option(
-            "--seed", metavar="N", help="Seed for all random choices (default: a random one).", group=LOAD
-        ),
-    ] = None,
+    seed: Annotated[int | None, seed_option(LOAD)] = None,
     once: Annotated[
         bool,
         _option(

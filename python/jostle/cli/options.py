@@ -40,6 +40,7 @@ __all__ = [
     "option_names",
     "refuse_beside",
     "run_folders",
+    "seed_option",
     "split_contestants",
     "split_settings",
     "split_workloads",
@@ -52,15 +53,19 @@ ANSWER, STREAM = "Answer", "Stream of events"
 PLAN, GENERATOR, OUTPUT = "Plan", "Generator", "Output"
 """The groups of options in `--help`."""
 
-Seed = Annotated[
-    int | None,
-    typer.Option(
+
+def seed_option(group: str) -> Any:
+    return typer.Option(
         "--seed",
         metavar="N",
+        min=0,
+        max=2**63 - 1,
         help="Seed for all random choices (default: a random one).",
-        rich_help_panel=PLAN,
-    ),
-]
+        rich_help_panel=group,
+    )
+
+
+Seed = Annotated[int | None, seed_option(PLAN)]
 Processes = Annotated[
     int | None,
     typer.Option(

@@ -94,7 +94,9 @@ class Step(Call):
         description="the journey ends here, as completed, if this holds after an answer of this step, even "
         'with repeats left: "{state} == done"',
     )
-    repeat: PositiveCount = Field(default=1, description="how often it is sent, one after another")
+    repeat: Annotated[PositiveCount, Field(lt=2**32)] = Field(
+        default=1, description="how often it is sent, one after another"
+    )
     think: ThinkTime = Field(default=Think(), description='pause after its answer: "1s ± 20%"')
     once_per_client: bool = Field(
         default=False, description="each client sends it once, in its first journey; recorded separately"

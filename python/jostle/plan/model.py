@@ -96,16 +96,23 @@ LEAST_EXPLAIN_S = 20.0
 
 UNTIL_DECIDED: Literal["until decided"] = "until decided"
 
+MOST_ROUNDS = 10_000
+"""The order of all trials is listed before the first one."""
+
 ROUNDS_SCHEMA: Any = {
     "anyOf": [
-        {"type": "integer", "minimum": 1},
+        {"type": "integer", "minimum": 1, "maximum": MOST_ROUNDS},
         {"type": "string", "pattern": f"^(until decided|[0-9][0-9_,.]*|{PARAMETER})$"},
     ]
 }
 
 
 def _rounds(value: Any) -> Any:
-    return value if value == UNTIL_DECIDED else positive_count(value)
+    if value == UNTIL_DECIDED:
+        return value
+    if (rounds := positive_count(value)) > MOST_ROUNDS:
+        raise BadValue(f"{rounds:,} rounds are too many", f"at most {MOST_ROUNDS:,}; a round may be longer")
+    return rounds
 
 
 def _contestants(value: Any) -> Any:

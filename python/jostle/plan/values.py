@@ -70,10 +70,17 @@ def _positive_duration(value: Any) -> float:
     return seconds
 
 
+MOST_PER_S = 1e9
+"""The engine counts in nanoseconds."""
+
+
 def _rate(value: Any) -> float:
     if not isinstance(value, str):
         raise BadValue(f"{shown(value)} does not say per what time", 'write for example "1000/s" or "60/min"')
-    return units.rate(value)
+    per_s = units.rate(value)
+    if per_s > MOST_PER_S:
+        raise BadValue(f"{value!r} is too much", f"at most {MOST_PER_S:,.0f}/s")
+    return per_s
 
 
 def _positive_rate(value: Any) -> float:

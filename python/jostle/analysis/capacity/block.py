@@ -152,11 +152,13 @@ def _limited(data: TrialData, validity: Validity, slos: Sequence[Slo], tallies: 
 
 def _kept_from_the_send(data: TrialData, limit_s: float, share: float) -> bool:
     """Of an open load whose requests found connections: what its response times have beyond its service times
-    is the generator's own lateness.
+    is the generator's own lateness. Both of the same requests, those that are tallied.
     """
     if data.open is None or data.counts.connections.max() >= data.most_connections:
         return False
-    service, failed = data.service, sum(data.errors.values())
+    settled = _settled(data)
+    (service,) = fold(data.trial.interval_histograms("service"), [settled]).parts
+    failed = int(data.counts.failed[settled].sum())
     late = int(service.events[service.values_s > limit_s].sum())
     cut_off = data.outcomes().get(Outcome.UNFINISHED, 0)
     return late + failed + cut_off <= share * (service.n_events + failed + cut_off)

@@ -23,6 +23,12 @@ __all__ = ["CONFIDENCE", "Crossing", "crossing"]
 
 CONFIDENCE = 0.95
 
+EVEN = 0.5
+"""The crossing is given as the middle of the interval of this confidence. Where nothing was measured between
+a level that kept the limit and one that broke it by far, the likeliest crossing has the steepest slope and is
+at the upper end, though others are hardly less likely.
+"""
+
 CANDIDATES, ROUGHLY = 301, 61
 LEAST_SLOPE, MOST_SLOPE = 0.5, 400.0
 NEWTON, MOST_STEP = 25, 20.0
@@ -52,6 +58,7 @@ class Crossing(NamedTuple):
     low: float
     high: float
     bounded: bool  # both ends lie within the levels that were measured
+    likeliest: float  # where to look next
 
 
 def crossing(
@@ -83,13 +90,16 @@ def crossing(
         max(lowest, float(x.min()) / BEYOND), min(highest, float(x.max()) * BEYOND), CANDIDATES
     )
     slopes, logs = _profile(candidates, x, total * weights, k * weights, limit)
-    top = float(logs.max())
-    best = float(np.mean(candidates[logs >= top - 1e-9]))
     dispersion = max(1.0, _pearson(share, total, k, weights) / free)
-    allowed = dispersion * float(stdtrit(free, (1 + confidence) / 2)) ** 2 / 2
-    inside = candidates[logs >= top - allowed]
+
+    def accepted(confidence: float) -> Floats:
+        allowed = dispersion * float(stdtrit(free, (1 + confidence) / 2)) ** 2 / 2
+        return np.asarray(candidates[logs >= float(logs.max()) - allowed])
+
+    likeliest = float(np.mean(candidates[logs >= float(logs.max()) - 1e-9]))
+    inside = accepted(confidence)
     low, high = float(inside.min()), float(inside.max())
-    return Crossing(best, low, high, low > lowest and high < highest)
+    return Crossing(float(np.mean(accepted(EVEN))), low, high, low > lowest and high < highest, likeliest)
 
 
 def _weights(share: Floats, n: Floats, k: Floats, free: int) -> Floats:

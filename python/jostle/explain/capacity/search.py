@@ -142,19 +142,19 @@ class Search:
             why = f"between {low:g} and {high:g}"
         else:
             if self._narrow(found, levels):
-                rest = self._for_the_model(levels, found.level)
+                rest = self._for_the_model(levels, found.likeliest)
                 return self._shuffled(levels, [], rest, "for the model", batch)
             wanted += self._around(found)
-            why = f"about {found.level:.3g}"
-        rest = self._for_the_model(levels, found.level) if found else {}
+            why = f"about {found.likeliest:.3g}"
+        rest = self._for_the_model(levels, found.likeliest) if found else {}
         return self._shuffled(levels, wanted, rest, why, batch, again=found is not None)
 
     def _around(self, found: Crossing) -> list[float]:
         """The ends of the interval and its middle; where nothing bounds an end, a level beyond it."""
-        low, high = max(found.low, found.level / REACH), min(found.high, found.level * REACH)
+        low, high = max(found.low, found.likeliest / REACH), min(found.high, found.likeliest * REACH)
         if not found.bounded:
-            low, high = min(low, found.level / BEYOND), max(high, found.level * BEYOND)
-        return [low, found.level, high]
+            low, high = min(low, found.likeliest / BEYOND), max(high, found.likeliest * BEYOND)
+        return [low, found.likeliest, high]
 
     def _for_the_model(self, levels: Sequence[Level], capacity: float) -> dict[float, bool]:
         """Those that were not measured yet, and whether they are held out."""
@@ -167,7 +167,7 @@ class Search:
         return {a: out for a, out in asked.items() if not any(max(a, k) / min(a, k) < APART for k in known)}
 
     def _narrow(self, found: Crossing, levels: Sequence[Level]) -> bool:
-        near = [one for one in levels if found.level / REACH <= one.level <= found.level * REACH]
+        near = [one for one in levels if found.likeliest / REACH <= one.level <= found.likeliest * REACH]
         if (
             not found.bounded
             or len(near) < LEAST_LEVELS - 1
@@ -176,7 +176,7 @@ class Search:
             return False
         if self.whole and math.floor(found.low) == math.floor(found.high):
             return True
-        return found.high - found.low <= 2 * self.precision * found.level
+        return found.high - found.low <= 2 * self.precision * found.likeliest
 
     def _shuffled(
         self,

@@ -137,7 +137,7 @@ def _sentences(model: _Model, slo: Slo, load: str, least: float) -> list[str]:
         said.append(
             f"With {fewer:,} it would be {percent(model.broken(fewer))}."
             if fewer > least
-            else f"With {fewer:,} the work would pile up: it is {least:.1f} workers' worth."
+            else f"With {fewer:,} the work would pile up: it is {least:,.1f} workers' worth."
             if slo.limit_s is not None
             else f"With {fewer:,} it would be {percent(model.broken(fewer))}."
         )

@@ -215,14 +215,16 @@ def _fit(
         raise PlanError(
             f"{folder} has nothing to fit: it takes {models.LEAST_LEVELS} levels up to 60 % of the load, "
             "and one above them",
-            "jostle capacity measures them",
+            "jostle capacity without --quick measures them",
         )
     kept = models.retained(candidates, len(fitting))
     return _Fitted(*models.judged(kept, fitting, held_out), fitting[0].spec, unit)
 
 
 def _capacity(slos: Sequence[Slo], now: Estimate, fitted: _Fitted, changes: Changes) -> WhatIfFigure:
-    """The measured capacity, times what each model says of the change."""
+    """The measured capacity, times what each model says of the change, and no more than the changed server
+    can answer: what was measured may be a little above what the model carries.
+    """
     ratios = []
     for model in fitted.kept:
         before, after = (
@@ -238,6 +240,9 @@ def _capacity(slos: Sequence[Slo], now: Estimate, fitted: _Fitted, changes: Chan
     value = now.value * best
     if fitted.unit == "clients":
         value, low, high = (float(math.floor(end)) for end in (value, low, high))
+    else:
+        most = [changes.model(model).limit_per_s for model in fitted.kept]
+        value, low, high = min(value, most[0]), min(low, most[0]), min(high, max(most))
     return WhatIfFigure("capacity", now, Estimate(value, low, high, unit=fitted.unit))
 
 
