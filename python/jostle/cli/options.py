@@ -54,12 +54,17 @@ PLAN, GENERATOR, OUTPUT = "Plan", "Generator", "Output"
 """The groups of options in `--help`."""
 
 
+def _checked_seed(seed: int | None) -> int | None:
+    if seed is not None and not 0 <= seed < 2**63:
+        raise typer.BadParameter(f"{seed} is not from 0 to {2**63 - 1}")
+    return seed
+
+
 def seed_option(group: str) -> Any:
     return typer.Option(
         "--seed",
         metavar="N",
-        min=0,
-        max=2**63 - 1,
+        callback=_checked_seed,
         help="Seed for all random choices (default: a random one).",
         rich_help_panel=group,
     )
