@@ -68,7 +68,8 @@ class Reason(StrEnum):
 
 REMEDIES: dict[Reason, str] = {
     Reason.UNSATURATED: "send more requests at once: with these the server had a worker or a core for each",
-    Reason.EQUAL_SIZES: "name requests that take different times, such as one that takes four times as long",
+    Reason.EQUAL_SIZES: "name a second route that takes another time, such as a quarter of the longest; "
+    "those of less than 2 ms are too short for a burst",
     Reason.TOO_NOISY: "measure on a quiet machine, or name longer requests: repeated bursts took other times",
     Reason.GENERATOR_BOUND: "send from a machine or a core that has nothing else to do",
     Reason.INTERMEDIARY: "ask the server itself, without the proxy in between",

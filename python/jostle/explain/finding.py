@@ -125,7 +125,7 @@ BECAUSE: dict[discipline.Reason, tuple[Reason, str]] = {
         Reason.NOT_SATURATED,
         "the server had room for all requests of the largest burst",
     ),
-    discipline.Reason.EQUAL_SIZES: (Reason.EQUAL_TIMES, "all requests took the same time"),
+    discipline.Reason.EQUAL_SIZES: (Reason.EQUAL_TIMES, "all requests of the bursts took the same time"),
     discipline.Reason.TOO_NOISY: (Reason.NOISY, "the same requests took different times"),
     discipline.Reason.GENERATOR_BOUND: (Reason.GENERATOR, "jostle itself was late"),
     discipline.Reason.INTERMEDIARY: (Reason.INTERMEDIARY, "something stands between"),
