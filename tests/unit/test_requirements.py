@@ -2,6 +2,7 @@
 
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -162,6 +163,17 @@ def test_what_was_not_measured_or_is_invalid_cannot_be_told(tmp_path: Path) -> N
     append_event(none / "journal.ndjson", "contestant skipped", contestant="go", why="no go here")
     (found,) = analyse(RunRecord.open(none)).requirements
     assert (found.verdict, found.message) == ("cannot tell", "not measured (go: no go here)")
+
+
+def test_wrong_answers_make_all_figures_invalid_but_how_many_they_are(tmp_path: Path) -> None:
+    require = "".join(f'[[require]]\nthat = "{that}"\n' for that in ("errors < 1 %", "p50 < 1 s"))
+    times = closed(lognormal(0.002, 0.2), 5.0)
+    wrong = [replace(r, outcome="wrong_status") if i % 20 == 0 else r for i, r in enumerate(times)]
+    trials = [Trial("node", "fast-only", number, wrong) for number in (1, 2, 3)]
+    result = analyse(RunRecord.open(make_run(tmp_path, trials, plan_text=PLAN + require)))
+    assert result.verdict == "invalid"
+    verdicts = {r.that: r.verdict for r in result.requirements if r.workload == "fast-only"}
+    assert verdicts == {"errors < 1 %": "fail", "p50 < 1 s": "cannot tell"}
 
 
 @pytest.mark.parametrize(

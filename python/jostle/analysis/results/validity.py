@@ -18,7 +18,7 @@ class Check:
     """One validity check: a measured value beside its threshold, and what to do when it fails.
 
     `affects`: the figures that a failure touches, by their names in plans (`jostle.plan.metrics`); empty:
-    all of them.
+    all of them, but those that it `spares`.
     """
 
     name: str
@@ -30,6 +30,10 @@ class Check:
     remedy: str = ""
     affects: tuple[str, ...] = ()
     cause: Cause = "server"
+    spares: tuple[str, ...] = ()
+
+    def touches(self, figure: str) -> bool:
+        return figure in self.affects if self.affects else figure not in self.spares
 
     @property
     def severity(self) -> tuple[int, float]:
@@ -75,7 +79,7 @@ class Validity:
 
     def verdict_of(self, figure: str) -> Verdict:
         """Of one figure, by its name in plans: the worst check that touches it."""
-        return worst(c.verdict for c in self.checks if not c.affects or figure in c.affects)
+        return worst(c.verdict for c in self.checks if c.touches(figure))
 
 
 def _of_the_trial(check: Check) -> Verdict:

@@ -116,6 +116,10 @@ def _ended(data: TrialData) -> Check:
     )
 
 
+FAILURES = ("errors",)
+"""How many requests failed is known, whatever their failures make of the other figures."""
+
+
 def _wrong_answers(data: TrialData) -> Check:
     found = {w: data.outcomes(w) for w in (MEASURED, BACKGROUND)}
     wrong = {str(kind): sum(o.get(kind, 0) for o in found.values()) for kind in sorted(WRONG_ANSWERS)}
@@ -133,6 +137,7 @@ def _wrong_answers(data: TrialData) -> Check:
         "wrong answers",
         f"wrong answers: {kinds}",
         remedy_for(wrong),
+        spares=FAILURES,
     )
 
 
@@ -152,7 +157,7 @@ def _errors(data: TrialData) -> Check:
     why = tallied(sum((Counter(data.reasons(kind)) for kind in errors), Counter()))
     message = f"{percent(share)} of the requests failed ({kinds}{f'; {why}' if why else ''})"
     remedy = remedy_for(data.errors) if verdict is not Verdict.VALID else ""
-    return Check("errors", verdict, share, threshold, "share", message, remedy)
+    return Check("errors", verdict, share, threshold, "share", message, remedy, spares=FAILURES)
 
 
 def _excess(data: TrialData) -> Check | None:

@@ -52,9 +52,9 @@ NOT_SHOWN = {"min": "the shortest response time"}
 
 
 def verdicts_of_figures(trials: Iterable[Validity]) -> dict[str, Verdict]:
-    """Of each figure of these trials together; empty where a failed check touches all of them."""
+    """Of each figure of these trials together; empty where failed checks touch all of them."""
     trials = list(trials)
-    if not any(check.affects for trial in trials for check in trial.failed):
+    if not any(check.affects or check.spares for trial in trials for check in trial.failed):
         return {}
     return {figure: worst(trial.verdict_of(figure) for trial in trials) for figure in METRICS}
 

@@ -82,6 +82,6 @@ def share_below(found: Distribution, seconds: float) -> float:
             empty = i == len(s) - 1 or s[i + 1] == s[i] or s[i + 1] > GAP * s[i]
             part = 0.0 if empty else (seconds - s[i]) / (s[i + 1] - s[i])
             share = p[i] + (part * (p[i + 1] - p[i]) if part else 0.0)
-            count = max(round(share / answered * found.n), 1)  # the first one is there
-            return min(count / found.n, 1.0)
+            count = round(share / answered * found.n)
+            return min(max(count, 1), found.n - 1) / found.n  # the first one is there, and not the last one
     return 0.0

@@ -112,7 +112,7 @@ def affects(result: RunResult) -> str:
     touched: dict[Verdict, dict[tuple[str, str], set[str]]] = {Verdict.INVALID: {}, Verdict.SUSPECT: {}}
     for failed in failed_checks(result):
         cells = touched[failed.worst.verdict]
-        figures = set(failed.affects or (*METRICS, EVERY_FIGURE))
+        figures = set(failed.affects or (*METRICS, EVERY_FIGURE)) - set(failed.worst.spares)
         cells[failed.contestant, failed.workload] = (
             cells.get((failed.contestant, failed.workload), set()) | figures
         )
@@ -121,7 +121,8 @@ def affects(result: RunResult) -> str:
         if cell in touched[Verdict.SUSPECT]:
             touched[Verdict.SUSPECT][cell] -= lost
     if measured and all(EVERY_FIGURE in touched[Verdict.INVALID].get(cell, ()) for cell in measured):
-        return "Do not use any of the figures."
+        left = [f for f in METRICS if not any(f in lost for lost in touched[Verdict.INVALID].values())]
+        return f"Do not use any of the figures{f' but {named(left)}' if left else ''}."
     told = [
         f"{word}: {_places(touched[verdict], measured)}."
         for verdict, word in WORDS.items()
