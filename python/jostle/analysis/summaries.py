@@ -12,7 +12,7 @@ from jostle.analysis.stats.sample import pool
 from jostle.analysis.trial.data import PARTS, TrialData
 from jostle.analysis.trial.summary import cpu_per_request, rss_max
 from jostle.analysis.validity.figures import verdicts_of_figures
-from jostle.record.outcomes import error_share
+from jostle.record.outcomes import Outcome, error_share
 from jostle.record.verdict import worst
 
 __all__ = ["by_workload", "seed_of", "summarize"]
@@ -29,7 +29,7 @@ def summarize(
     reasons: dict[str, Counter[str]] = defaultdict(Counter)
     for data in measured:
         outcomes.update(data.outcomes())
-        for kind in data.outcomes():
+        for kind in {*data.outcomes(), Outcome.SCRIPT_FAILED}:
             reasons[kind].update(data.reasons(kind))
     cpu = [share for data in measured if (share := cpu_per_request(data)) is not None]
     return WorkloadSummary(

@@ -80,10 +80,14 @@ def quantile_of_all(found: Distribution, p: float) -> float | None:
 
 
 def describe_outcomes(summary: WorkloadSummary) -> str:
-    """How often each kind of end came: "2,016 ok, 4 wrong status (4 × 503)"."""
+    """How often each kind of end came: "2,016 ok, 4 wrong status (4 × 503)". Scripts that failed after a
+    request are no ends of requests, and are told last.
+    """
+    outcomes = dict(summary.outcomes)
+    if scripts := summary.failures.get(Outcome.SCRIPT_FAILED):
+        outcomes[Outcome.SCRIPT_FAILED] = sum(scripts.values())
     counts = [
-        f"{amount(n, 'count')} {outcome_label(kind)}{_texts(summary, kind)}"
-        for kind, n in summary.outcomes.items()
+        f"{amount(n, 'count')} {outcome_label(kind)}{_texts(summary, kind)}" for kind, n in outcomes.items()
     ]
     return ", ".join(counts or ["none"])
 

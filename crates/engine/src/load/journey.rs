@@ -100,16 +100,21 @@ pub fn travel<'a>(
                         None
                     }
                     Next::End => break HowEnded::Completed,
+                    Next::Failed(number, why) if requests > 0 => {
+                        let now = shared.clock.now();
+                        if !shared.seats.running(now) {
+                            break HowEnded::Unfinished;
+                        }
+                        script_failed(client, journey, number, now, &why);
+                        break HowEnded::Failed(number, Outcome::ScriptFailed);
+                    }
                     Next::Failed(number, why) => {
                         if !counted {
                             let now = shared.clock.now();
                             shared.recorder.borrow_mut().due(client.workload(), now);
                         }
-                        let failed = unsent(client, journey, number, intended, Some(why));
-                        if requests == 0 {
-                            outcome = failed;
-                        }
-                        break script_ended(number, failed);
+                        outcome = unsent(client, journey, number, intended, Some(why));
+                        break script_ended(number, outcome);
                     }
                 }
             };
@@ -209,7 +214,21 @@ pub fn travel<'a>(
     }
 }
 
-/// How the journey ends after a script that failed, unless the run's end came first.
+/// Tells why a script failed after a request, which has been counted.
+fn script_failed(client: &Client, journey: u32, step: usize, now: u64, why: &str) {
+    let shared = client.shared();
+    let workload = &shared.plan.workloads[client.workload()];
+    let request = step_of(client, journey, step as u32).request;
+    shared.recorder.borrow_mut().script_failed(
+        workload.index,
+        request,
+        workload.phase_at(now),
+        now,
+        why,
+    );
+}
+
+/// How the journey ends after a script that failed before its first request, unless the run's end came first.
 fn script_ended(step: usize, outcome: Outcome) -> HowEnded {
     match outcome {
         Outcome::ScriptFailed => HowEnded::Failed(step, outcome),

@@ -251,6 +251,21 @@ impl Recorder {
         self.loads[workload].state.due += 1;
     }
 
+    /// After a request that has been counted, its journey's script failed at `now`.
+    pub fn script_failed(
+        &mut self,
+        workload: usize,
+        request: usize,
+        phase: usize,
+        now: u64,
+        why: &str,
+    ) {
+        self.roll(now);
+        self.series(workload, request, phase)
+            .failures
+            .add(Outcome::ScriptFailed, why, 1);
+    }
+
     /// An arrival of an open loop was handed to a connection.
     pub fn handed_out(&mut self, workload: usize, arrival: &Arrival) {
         if !arrival.counted {

@@ -172,7 +172,7 @@ fn a_check_ends_the_journey_and_is_counted_with_its_text_and_line() {
     let seen = run(one(going(address, closed(2, 10), source, json!({})), 0));
     assert_eq!(journeys(&seen), (0, 0, 10));
     assert_eq!(by_request(&seen, 0, Outcome::WrongStatus), 10);
-    assert_eq!(by_request(&seen, 0, Outcome::ScriptFailed), 10);
+    assert_eq!(by_request(&seen, 0, Outcome::ScriptFailed), 0);
     assert_eq!(by_request(&seen, 1, Outcome::Ok), 0);
     let text = ("script_failed", "s.luau:3: it is missing".to_owned());
     assert_eq!(seen.failures()[&text], 10);

@@ -232,6 +232,11 @@ class TrialData:
         """Why requests ended so, and how many; of a wrong status it is the code."""
         return self.counts.reasons.get((workload, kind), {})
 
+    def scripts_failed(self, workload: int = MEASURED) -> int:
+        """Journeys that their script ended, after a request or before the first one."""
+        counted = self.outcomes(workload).get(Outcome.SCRIPT_FAILED, 0)  # in an old record all of them
+        return max(counted, sum(self.reasons(Outcome.SCRIPT_FAILED, workload).values()))
+
     def ok(self, workload: int = MEASURED) -> int:
         return self.outcomes(workload).get(Outcome.OK, 0)
 

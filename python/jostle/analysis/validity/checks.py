@@ -123,6 +123,7 @@ FAILURES = ("errors",)
 def _wrong_answers(data: TrialData) -> Check:
     found = {w: data.outcomes(w) for w in (MEASURED, BACKGROUND)}
     wrong = {str(kind): sum(o.get(kind, 0) for o in found.values()) for kind in sorted(WRONG_ANSWERS)}
+    wrong[Outcome.SCRIPT_FAILED] = sum(map(data.scripts_failed, found))
     total = sum(wrong.values())
     if not total:
         return Check("verified work", Verdict.VALID, 0, 0, "wrong answers", "every answer was the right one")
