@@ -164,7 +164,7 @@ def test_the_load_stands_above_the_figures() -> None:
         ('clients = 1, for = "10s"', "1 client for 10s"),
         ('clients = 10000, requests = 20000, for = "10s"', "10,000 clients, 20,000 requests, at most 10s"),
         ('clients = 2, think = "1s", for = "1s"', "2 clients, thinking 1s for 1s"),
-        ('rate = "2000/s", for = "10s"', "2000/s (poisson arrivals) for 10s"),
+        ('rate = "2000/s", for = "10s"', "2,000/s (poisson arrivals) for 10s"),
     ):
         result = replace(make_hit(), plan_text=f"[workload.hit]\nload = {{ {load} }}")
         assert f"load        {says}\n" in printed(result)

@@ -53,7 +53,9 @@ class Feed(Table):
         try:
             with self.path.open(newline="", encoding="utf-8-sig") as lines:
                 if self.csv is not None:
-                    return next(csv.reader(lines, strict=True), [])
+                    if not (heading := next(csv.reader(lines, strict=True), [])):
+                        raise BadValue(f"{self.path} is empty", "its first line names the columns")
+                    return heading
                 return list(_object(self.path, 1, lines.readline()))
         except (OSError, UnicodeDecodeError, csv.Error) as error:
             raise _unreadable(self.path, error) from None

@@ -4,7 +4,9 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
+from jostle import units
 from jostle.analysis.results import Distribution, Estimate, PublishedFigure, WorkloadSummary
+from jostle.errors import BadValue
 from jostle.formatting import Formatted, amount, formatted, percent, plural, tallied
 from jostle.plan.claims import in_base_unit
 from jostle.record.outcomes import CENSORED, Outcome, outcome_label
@@ -124,8 +126,17 @@ def moment(started: str) -> str:
     return f"{found.day} {found:%b %Y, %H:%M} {zone}".rstrip()
 
 
+def _stated(rate: str) -> str:
+    """A plan's rate, for readers: "5,000,000/s", "57.25/s", "0.1667/s"."""
+    try:
+        per_s = units.rate(rate)
+    except BadValue:
+        return rate  # of another version's plan
+    return f"{round(per_s, 4):,.10g}/s" if per_s >= 0.01 else f"{per_s:.3g}/s"
+
+
 def describe_load(load: Mapping[str, Any], connection: Mapping[str, Any] = {}) -> str:
-    """A plan's `load` in words: "10 clients for 10s", "2000/s (poisson arrivals) for 10s".
+    """A plan's `load` in words: "10 clients for 10s", "2,000/s (poisson arrivals) for 10s".
 
     `connection`: the plan's, for "10 clients over 2 HTTP/2 connections for 10s".
     """
@@ -133,7 +144,7 @@ def describe_load(load: Mapping[str, Any], connection: Mapping[str, Any] = {}) -
         who = plural(load["clients"], "client")
         who += f", thinking {load['think']}" if load.get("think", "0s") != "0s" else ""
     elif "rate" in load and isinstance(load.get("arrivals", ""), str):
-        who = f"{load['rate']} ({load.get('arrivals', 'poisson')} arrivals)"
+        who = f"{_stated(load['rate'])} ({load.get('arrivals', 'poisson')} arrivals)"
     else:
         return ""
     if (http2 := connection.get("http2")) is not None:

@@ -83,10 +83,18 @@ def definition(trials: Sequence[TrialData]) -> dict[str, Any]:
 def differs(a: Sequence[TrialData], b: Sequence[TrialData]) -> str:
     """In what the workload of `a` is another one than that of `b`; empty where they are the same."""
     ours, theirs = definition(a), definition(b)
-    for key in dict.fromkeys([*ours, *theirs]):
-        if ours.get(key) != theirs.get(key):
-            return f"{key}: {_short(ours.get(key))} against {_short(theirs.get(key))}"
-    return ""
+    if ours == theirs:
+        return ""
+    path, one, other = _first_difference((), ours, theirs)
+    return f"{', '.join(path)}: {_short(one)} against {_short(other)}"
+
+
+def _first_difference(path: tuple[str, ...], a: Any, b: Any) -> tuple[tuple[str, ...], Any, Any]:
+    """Of two that differ: where, and what stands there."""
+    if not (isinstance(a, Mapping) and isinstance(b, Mapping)):
+        return path, a, b
+    key = next(key for key in dict.fromkeys([*a, *b]) if a.get(key) != b.get(key))
+    return _first_difference((*path, key), a.get(key), b.get(key))
 
 
 def _short(value: Any) -> str:

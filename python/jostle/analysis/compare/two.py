@@ -142,8 +142,9 @@ def _compared(
             continue
         another = differs(a.grouped[ours], b.grouped[theirs])
         if another:
+            places = f"on {ours[0]} and on {theirs[0]}" if a is b else f"in {a.name} and in {b.name}"
             raise NotComparable(
-                f"the workload {ours[1]!r} is not the same on {ours[0]} and on {theirs[0]}: {another}",
+                f"the workload {ours[1]!r} is not the same {places}: {another}",
                 "measure both under the same workload: differences would come from it as well",
             )
         labels = _labels(ours[0], theirs[0])
