@@ -154,4 +154,4 @@ def tallied(found: Mapping[str, int]) -> str:
     ordered = sorted(found.items(), key=lambda pair: -pair[1])
     named = [f"{format_count(count)} × {one_line(what)}" for what, count in ordered[:MOST_KINDS]]
     more = len(ordered) - len(named)
-    return ", ".join([*named, f"{format_count(more)} more kinds"] if more else named)
+    return ", ".join([*named, plural(more, "more kind")] if more else named)

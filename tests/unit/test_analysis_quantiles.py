@@ -325,7 +325,7 @@ def test_failures_lie_beyond_every_quantile() -> None:
     for name in ("p99", "max"):
         assert (found[name].value, found[name].bound, found[name].high) == (0.95, "≥", None)
     assert "5 % of the requests failed" in found["p99"].note
-    assert quantile_estimate(from_values([], never=10), 0.5).note == "no request was answered as expected"
+    assert quantile_estimate(from_values([], never=10), 0.5).note == "nothing was answered as expected"
     assert pool([whole, whole]).never == 100
 
 

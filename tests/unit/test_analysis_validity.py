@@ -309,11 +309,11 @@ def test_wrong_answers_are_invalid_wherever_they_are(tmp_path: Path) -> None:
     wrong = [replace(good[0], outcome="wrong_body"), *good[1:]]
     validity = judged(tmp_path, wrong)
     assert validity.verdict == "invalid"
-    assert check(validity, "verified work").message == "wrong answers: 1 with a wrong body"
+    assert check(validity, "verified work").message == "wrong answers: 1 wrong body"
     background = [*good, Request(0.0, 0.0, 1.0, "wrong_status", workload=1)]
     beside = judged(tmp_path, background, background={"closed": {"clients": 1}})
     assert beside.verdict == "invalid"
-    assert check(beside, "verified work").message == "wrong answers: 1 with a wrong status (1 × 503)"
+    assert check(beside, "verified work").message == "wrong answers: 1 wrong status (1 × 503)"
 
 
 @pytest.mark.parametrize(
@@ -463,7 +463,7 @@ def test_status_codes_are_those_of_records_of_before_as_well(tmp_path: Path) -> 
     now = judge(recorded(tmp_path / "now", trial))
     before = changed(tmp_path / "before", trial, rewrite)
     for validity in (now, before):
-        assert check(validity, "verified work").message.endswith("with a wrong status (10 × 503)")
+        assert check(validity, "verified work").message.endswith(" wrong status (10 × 503)")
 
 
 def test_what_came_after_answers_and_addresses_that_were_passed_over_are_counted(tmp_path: Path) -> None:

@@ -278,3 +278,18 @@ def test_a_number_is_not_broken_between_its_digits() -> None:
     terminal.render(document, Console(file=out, width=60), full=True)
     assert "5.03 ms" in out.getvalue()
     assert not re.search(r"\d[.,]\s*$", out.getvalue(), re.MULTILINE)
+
+
+def test_figures_that_do_not_fit_stand_in_a_table_below() -> None:
+    table = Table(
+        "", columns("workload = | contestant =", "sent = | answered = | lost = | overtaken = | stray =")
+    )
+    figures = ("12,003", "11,963", "38 (1.9 %)", "19", "21")
+    table.add("hit", "127.0.0.1", *figures)
+    out = io.StringIO()
+    document = Document("title", None, "", [], [], "", [Section("", [table])])
+    terminal.render(document, Console(file=out, width=48), full=True)
+    lines = out.getvalue().splitlines()
+    assert max(map(len, lines)) <= 48
+    assert all(figure in out.getvalue() for figure in figures)
+    assert sum("127.0.0.1" in line for line in lines) > 1

@@ -131,6 +131,11 @@ def compare(
         if VERSUS in folders:
             at = folders.index(VERSUS)
             sides = [folders[:at], folders[at + 1 :]]
+        elif len(folders) > 2:
+            raise PlanError(
+                f"{len(folders)} runs, and nothing says which are compared with which",
+                "jostle compare A1 A2 A3 vs B1 B2 B3",
+            )
         result = api.compare(*sides, contestants=split_contestants(contestants), fail_if=fail_if or ()).result
     if output is None:
         _print(result, chosen, sys.stdout)

@@ -135,4 +135,4 @@ def _two_sided(p: float, confidence: float) -> int:
 
 def _nothing(sample: WeightedSample) -> str:
     """Why there is no time."""
-    return "no request was answered as expected" if sample.n else "nothing was measured"
+    return "nothing was answered as expected" if sample.n else "nothing was measured"

@@ -116,6 +116,9 @@ def _ended(data: TrialData) -> Check:
     )
 
 
+MANY_WAITED = 0.1
+"""Of the requests that were sent: if so many waited for a stream, those that were not sent did, too."""
+
 FAILURES = ("errors",)
 """How many requests failed is known, whatever their failures make of the other figures."""
 
@@ -127,7 +130,7 @@ def _wrong_answers(data: TrialData) -> Check:
     total = sum(wrong.values())
     if not total:
         return Check("verified work", Verdict.VALID, 0, 0, "wrong answers", "every answer was the right one")
-    kinds = " and ".join(f"{format_count(n)} with a {outcome_label(k)}" for k, n in wrong.items() if n)
+    kinds = ", ".join(f"{format_count(n)} {outcome_label(k)}" for k, n in wrong.items() if n)
     codes = tallied(sum((Counter(data.reasons(Outcome.WRONG_STATUS, w)) for w in found), Counter()))
     kinds += f" ({codes})" if codes else ""
     return Check(
@@ -241,8 +244,10 @@ def _offered(data: TrialData) -> Check | None:
     if share >= SENT_SUSPECT:
         return Check("offered load", Verdict.VALID, share, SENT_SUSPECT, "share", message)
     limit = data.most_connections
-    if data.counts.connections.max() >= limit:
-        message += f": all {format_count(limit)} connections were waiting for the server, which is overloaded"
+    no_stream = data.total("stream_waits") >= MANY_WAITED * sent
+    if no_stream or data.counts.connections.max() >= limit:
+        full = "streams that it allows" if no_stream else f"{format_count(limit)} connections"
+        message += f": all {full} were waiting for the server, which is overloaded"
         remedy = (
             "a finding about the server; response times then grow with the length of the run: lower the rate"
         )

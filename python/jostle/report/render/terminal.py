@@ -1,5 +1,6 @@
 """What a person sees when a run is over: verdict first, 80 columns, plain where it is piped."""
 
+import itertools
 import re
 import textwrap
 from collections.abc import Sequence
@@ -218,20 +219,45 @@ def _tables(table: Table, console: "Console") -> None:
 def _table(table: Table, console: "Console") -> None:
     """The columns that 80 characters have room for; shapes and intervals only where they fit, too.
 
-    Where not even the rest does, long names go on in the next line.
+    Where not even the rest does, long names go on in the next line, and then columns in a table below.
     """
-    wide = console.options.update(width=10 * console.width)
     for shapes, intervals in ((True, True), (False, True), (False, False)):
         drawn = _rich(table, shapes=shapes, intervals=intervals)
-        excess = console.measure(drawn, options=wide).maximum - console.width
+        excess = _excess(drawn, console)
         if excess <= 0:
             break
-    else:
-        drawn = _rich(_with_folded_names(table, excess), shapes=False, intervals=False)
+    if excess > 0:
+        table = _with_folded_names(table, excess)
+        drawn = _rich(table, shapes=False, intervals=False)
+    if _excess(drawn, console) > 0 and len(parts := _in_parts(table, console)) > 1:
+        for part in parts:
+            _table(part, console)
+        return
     for line in console.render_lines(drawn, pad=False):
         text = _joined(line)
         text.rstrip()
         console.print(text)
+
+
+def _excess(drawn: "RichTable", console: "Console") -> int:
+    """By so many characters it is wider than the terminal."""
+    wide = console.options.update(width=10 * console.width)
+    return console.measure(drawn, options=wide).maximum - console.width
+
+
+def _in_parts(table: Table, console: "Console") -> list[Table]:
+    """Tables one below the other, each with the words that begin its rows and as many columns as fit."""
+    places = table.places(narrow=True)
+    words = list(itertools.takewhile(lambda i: table.columns[i].kind == "word", places))
+    parts: list[Table] = []
+    kept: list[int] = []
+    for place in places[len(words) :]:
+        wider = table.only([*words, *kept, place])
+        if kept and _excess(_rich(wider, shapes=False, intervals=False), console) > 0:
+            parts.append(table.only([*words, *kept]))
+            kept = []
+        kept.append(place)
+    return [*parts, table.only([*words, *kept])]
 
 
 def _joined(line: "Sequence[Segment]") -> "Text":
