@@ -65,7 +65,7 @@ def _reflected(target: str, service: str) -> bytes:
     except ValueError as error:
         raise PlanError(
             f"grpc: the server does not describe its services (reflection): {error}",
-            "name the .proto file: proto = …, or --proto FILE",
+            "is it running, and the address right? else name the .proto file: proto = …, or --proto FILE",
         ) from None
     if schema is None:
         raise PlanError(f"grpc: there is no service {service!r}", nearest(service, known))

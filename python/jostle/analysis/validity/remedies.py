@@ -7,7 +7,10 @@ from jostle.record.outcomes import Outcome
 __all__ = ["remedy_for"]
 
 CORRECT = "send the request by hand; correct the expectation, or the server"
-CUT_OFF = "the server closes connections: check its log, and whether the scheme is right (http, https)"
+CUT_OFF = (
+    "the server ends connections or streams before the answer: check its log and its limits, and whether the "
+    "scheme is right (http, https)"
+)
 REMEDIES: Mapping[str, str] = {
     Outcome.CONNECT_REFUSED: "is the server running, and still accepting? check its log and its accept queue",
     Outcome.CONNECT_TIMEOUT: "nothing is listening, or it accepts too slowly: "
@@ -17,11 +20,12 @@ REMEDIES: Mapping[str, str] = {
     Outcome.DNS_FAILED: "the name was not found: correct it, or give --connect-to",
     Outcome.TLS_FAILED: "the certificate is not trusted or has another name, or the port does not speak TLS "
     "(curl -v shows it); trust its authority (--cacert; tls.ca in a plan), "
-    "or do not verify it (-k; tls.verify = false)",
+    "or do not verify it (-k; tls.verify = false); a server that requires a certificate: --cert, --key",
     Outcome.RESET: CUT_OFF,
     Outcome.CLOSED_EARLY: CUT_OFF,
     Outcome.CAPTURE_FAILED: 'look at its answers (`jostle check`); on-capture-failed = "ignore" accepts them',
-    Outcome.STALE: "it closes idle connections: shorten the think time, or raise its keep-alive timeout",
+    Outcome.STALE: "it closes connections between requests: idle ones (shorten the think time, or raise its "
+    "keep-alive timeout), or after some requests (--requests-per-connection N sends no more than that)",
     Outcome.RESPONSE_TIMEOUT: "send less, or raise the timeout: requests that are given up "
     "have only a lower bound",
     Outcome.MALFORMED: "its answers break the rules of HTTP, WebSocket or gRPC: try one by hand (curl -v)",

@@ -8,3 +8,4 @@ mod wanted;
 
 pub use link::{Link, STATUS};
 pub use upgrade::Upgrade;
+pub use wanted::check;

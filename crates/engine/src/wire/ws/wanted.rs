@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use crate::spec::Match;
+use crate::wire::h1::codec::Template;
 use crate::wire::verify::MAX_JSON_BYTES;
 
 /// What is awaited, and how far the message that comes now is that.
@@ -93,6 +94,17 @@ impl<'a> Wanted<'a> {
             ),
             _ => None,
         }
+    }
+}
+
+/// A message that is always the same must have the value by which its answer is known.
+pub fn check(matched: &Match, message: &Template) -> Result<(), String> {
+    let (Match::Field(pointer), Some(sent)) = (matched, message.fixed()) else {
+        return Ok(());
+    };
+    match value_at(sent, pointer) {
+        Some(_) => Ok(()),
+        None => Err(format!("match: what is sent has no value at {pointer}")),
     }
 }
 

@@ -227,6 +227,13 @@ fn what_cannot_be_is_refused_before_the_run() {
         (
             ten(
                 address,
+                json!({"websocket": {"message": "text", "match": {"field": "/id"}}}),
+            ),
+            "match: what is sent has no value at /id",
+        ),
+        (
+            ten(
+                address,
                 json!({"websocket": {"message": "text", "ping_ns": 0}}),
             ),
             "no pong comes in no time",
