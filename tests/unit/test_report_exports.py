@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from jostle import report
 from jostle.analysis.results import FORMAT, Estimate
+from jostle.analysis.results.journeys import JourneyResult, StepResult
 from jostle.record.verdict import Verdict
 from support.golden import Golden
 from support.results import RUNTIMES, make_hit, make_starvation
@@ -19,6 +20,18 @@ def test_markdown(golden: Golden) -> None:
 
 def test_csv(golden: Golden) -> None:
     golden("starvation.csv", report.to_csv(make_starvation(RUNTIMES[:2], rounds=2, open_form=False)))
+
+
+def test_csv_has_what_belongs_to_journeys_and_their_steps() -> None:
+    time = {"p50": Estimate(0.25, 0.2, 0.3, unit="s")}
+    step = StepResult("form", False, False, 9, {"ok": 9}, {}, time)
+    journey = JourneyResult("node", "shop", "buy", 3, 1, 0, time, time, [step])
+    rows = csv.DictReader(io.StringIO(report.to_csv(replace(make_hit(), journeys=[journey]))))
+    values = {row["quantity"]: row["value"] for row in rows if row["workload"] == "shop"}
+    assert values["journey buy: ended"] == "1"
+    assert values["journey buy: time p50"] == "0.25"
+    assert values["journey buy, step form: requests"] == "9"
+    assert values["journey buy, step form: response p50"] == "0.25"
 
 
 def test_json(golden: Golden) -> None:

@@ -3,7 +3,8 @@
 import csv
 import io
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
 from jostle.analysis.results import CapacityResult, CompareResult, Estimate, RunResult, Sizing, WhatIf
@@ -79,6 +80,9 @@ def figures(result: RunResult) -> list[dict[str, Any]]:
         *_cell_rows(result),
         *_goodput_rows(result),
         *_phase_rows(result),
+        *_rows_of("journey", result.journeys),
+        *_rows_of("stream", result.streams),
+        *_rows_of("pings", result.pings),
         *_trial_rows(result),
     ]
 
@@ -139,6 +143,29 @@ def _goodput_rows(result: RunResult) -> Iterator[dict[str, Any]]:
             ("database CPU per request", g.database_cpu_s_per_request),
         ):
             yield _figure(quantity, found) | about
+
+
+def _rows_of(kind: str, results: Sequence[Any]) -> Iterator[dict[str, Any]]:
+    """Every number and estimate of results that stand for something of a cell: "stream /events: gap p50"."""
+    for one in results:
+        about = {"contestant": one.contestant, "workload": one.workload}
+        which = getattr(one, "name", None) or getattr(one, "request", "")
+        yield from _fields(f"{kind} {which}".rstrip(), one, about)
+        for step in getattr(one, "steps", ()):
+            yield from _fields(f"{kind} {which}, step {step.name}", step, about)
+
+
+def _fields(name: str, one: Any, about: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for field in fields(one):
+        found, quantity = getattr(one, field.name), f"{name}: {field.name.replace('_', ' ')}"
+        if isinstance(found, Estimate):
+            yield _figure(quantity, found) | about
+        elif isinstance(found, Mapping):
+            for part, figure in found.items():
+                if isinstance(figure, Estimate):
+                    yield _figure(f"{quantity} {part}", figure) | about
+        elif isinstance(found, int) and not isinstance(found, bool):
+            yield about | {"quantity": quantity, "value": found}
 
 
 def _phase_rows(result: RunResult) -> Iterator[dict[str, Any]]:
