@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import polars
 import pytest
 
 from jostle.errors import GeneratorsLost
-from jostle.generator import LocalExecutor, Running
+from jostle.generator import LocalExecutor, Running, processes
 from jostle.generator.spec import Address, engine_spec
 from jostle.plan import parse_plan
 from jostle.record import RunRecord
@@ -55,7 +56,8 @@ def outcomes(found: list[Any]) -> dict[str, int]:
     return total
 
 
-def test_three_processes_have_the_arrivals_of_one(null_server: str) -> None:
+def test_three_processes_have_the_arrivals_of_one(null_server: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "LEAD_S", 3.0)  # on a busy machine one may come late
     spec = specification(null_server, OPEN)
     alone = intervals(LocalExecutor(1).start(spec))
     running = LocalExecutor(3).start(spec)
@@ -67,6 +69,27 @@ def test_three_processes_have_the_arrivals_of_one(null_server: str) -> None:
     assert len(starts) == 3
     assert max(starts) - min(starts) <= 5_000_000
     assert not any(Path(f"/proc/{generator.pid}").exists() for generator in running.generators)
+
+
+def test_one_that_starts_late_does_not_end_the_others(
+    null_server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The others give their first intervals, and may have ended, before it says that it has begun."""
+    say = processes._Child.say
+    late: list[threading.Timer] = []
+
+    def hold_the_second(child: processes._Child, what: Any) -> None:
+        if child.index == 1 and what != "stop" and set(what) == {"start_unix_ns"}:
+            os.kill(child.process.pid, signal.SIGSTOP)
+            late.append(threading.Timer(1.5, os.kill, (child.process.pid, signal.SIGCONT)))
+            late[0].start()
+        say(child, what)
+
+    monkeypatch.setattr(processes._Child, "say", hold_the_second)
+    load = 'load = { clients = 3, requests = 600, for = "20s" }'
+    found = intervals(LocalExecutor(3).start(specification(null_server, load)))
+    late[0].join()
+    assert outcomes(found) == {"ok": 600}
 
 
 def test_totals_of_a_closed_load_are_exact(null_server: str) -> None:

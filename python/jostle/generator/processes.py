@@ -13,6 +13,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections import deque
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -43,8 +44,11 @@ LEAD_S, LEAD_EACH_S = 0.2, 0.05
 SILENT_S = 6.0
 """One that gives no interval for so long beyond an interval's length is taken for dead, and killed."""
 
-Inbox = queue.SimpleQueue[tuple[int, dict[str, Any] | None]]
-"""Frames as they come, with the index of the generator; None when it has ended."""
+Told = tuple[int, dict[str, Any] | None]
+"""A frame with the index of its generator; None when that has ended."""
+
+Inbox = queue.SimpleQueue[Told]
+"""Frames as they come."""
 
 
 class LocalExecutor:
@@ -75,17 +79,20 @@ def _start(spec: Mapping[str, Any], count: int) -> Running:
                 children.append(_Child(index, count, inbox))
             undo.callback(children[-1].kill)
             children[-1].say(share)
-        _answers(children, inbox, "ready")
+        _answers(children, inbox, "ready", [])
         start_unix_ns = time.time_ns() + round((LEAD_S + LEAD_EACH_S * count) * 1e9)
         for child in children:
             child.say({"start_unix_ns": start_unix_ns})
-        started = _answers(children, inbox, "started_unix_ns")
+        early: list[Told] = []
+        started = _answers(children, inbox, "started_unix_ns", early)
         undo.pop_all()
-    return _GeneratorGroup(children, inbox, started, spec)
+    return _GeneratorGroup(children, inbox, started, early, spec)
 
 
-def _answers(children: Sequence["_Child"], inbox: Inbox, key: str) -> list[Any]:
-    """What each of them says first, under `key`. Raises `StartRefused`."""
+def _answers(children: Sequence["_Child"], inbox: Inbox, key: str, early: list[Told]) -> list[Any]:
+    """What each of them says first, under `key`. What some say after that, while others are late, goes into
+    `early`. Raises `StartRefused`.
+    """
     answers: dict[int, Any] = {}
     give_up = time.monotonic() + READY_S
     while len(answers) < len(children):
@@ -96,6 +103,9 @@ def _answers(children: Sequence["_Child"], inbox: Inbox, key: str) -> list[Any]:
             raise StartRefused(
                 f"{', '.join(silent)} did not come up within {READY_S:g} s", "is this machine overloaded?"
             ) from None
+        if index in answers and key == "started_unix_ns":
+            early.append((index, frame))
+            continue
         if frame is None:
             raise StartRefused(f"{children[index].name} {children[index].end()} before the load began")
         if "refused" in frame:
@@ -160,7 +170,12 @@ class _GeneratorGroup:
     """All generators of a run as one. Those that die are named, and the others go on."""
 
     def __init__(
-        self, children: list[_Child], inbox: Inbox, started: list[int], spec: Mapping[str, Any]
+        self,
+        children: list[_Child],
+        inbox: Inbox,
+        started: list[int],
+        early: Sequence[Told],
+        spec: Mapping[str, Any],
     ) -> None:
         count = len(children)
         self.generators = [
@@ -171,6 +186,7 @@ class _GeneratorGroup:
         self.lost: list[Lost] = []
         self._children = children
         self._inbox = inbox
+        self._early = deque(early)
         self._merging = Merger(count, math.ceil(spec["threads"] / count), len(spec["workloads"]))
         self._finished: set[int] = set()
         self._silent: set[int] = set()
@@ -181,7 +197,8 @@ class _GeneratorGroup:
         give_up = time.monotonic() + timeout_s
         while (interval := self._merging.next()) is None:
             try:
-                index, frame = self._inbox.get(timeout=max(0.0, give_up - time.monotonic()))
+                wait_s = max(0.0, give_up - time.monotonic())
+                index, frame = self._early.popleft() if self._early else self._inbox.get(timeout=wait_s)
             except queue.Empty:
                 self._kill_the_silent()
                 return None
