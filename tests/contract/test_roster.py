@@ -18,7 +18,7 @@ from jostle.contestant.contract import CheckResult, verify
 from jostle.database import Database
 from jostle.errors import StartFailed
 from jostle.host.procfs import with_environment
-from support.contestants import FILES
+from support.contestants import FILES, give_time_to_stop
 
 ALL_BUT_HTTP2 = [*contract.ROUTES, *contract.ALSO, *contract.PROTOCOL, *contract.METHODS]
 
@@ -30,7 +30,8 @@ def shop() -> Iterator[Database]:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_keeps_the_contract(name: str, shop: Database) -> None:
+def test_keeps_the_contract(name: str, shop: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    give_time_to_stop(monkeypatch)
     contestant = find(name)
     assert [(tool.command, tool.install) for tool in contestant.missing()] == []
     with contestant.start(database=shop.placeholders()) as server:

@@ -1,7 +1,6 @@
 """The processes of contestants: they stop in the middle of work, and nothing of them stays."""
 
 import contextlib
-import functools
 import os
 import signal
 import socket
@@ -12,12 +11,10 @@ from pathlib import Path
 import pytest
 
 from jostle.contestant import Server, find
-from jostle.contestant import server as contestant_server
 from jostle.contestant.checks import HELLO, TEXT, Answers, AnswersJson, Refuses, Target
 from jostle.contestant.contract import CheckResult, verify
 from jostle.host.resource_usage import Sampler
-from jostle.host.supervised import Task
-from support.contestants import FILES
+from support.contestants import FILES, give_time_to_stop
 from support.waiting import eventually
 
 JOSTLE = """
@@ -35,9 +32,6 @@ serve one request each, but the Java thread pools.
 COMPUTING_S = 0.2
 """CPU time that shows that a server is at it."""
 
-STOPPED_S = 20.0
-"""It must have stopped by then: so long only because all cores compute, and other tests beside it."""
-
 
 def computes(name: str) -> bool:
     """Reference servers serve by the clock: their work takes time and no processor."""
@@ -49,7 +43,7 @@ def computes(name: str) -> bool:
 def test_it_refuses_what_needs_a_database_without_one_and_stops_while_it_computes(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(contestant_server, "Task", functools.partial(Task, grace_s=STOPPED_S))
+    give_time_to_stop(monkeypatch)
     contestant = find(name)
     with contestant.start() as server, contextlib.ExitStack() as clients:
         assert server.process is not None

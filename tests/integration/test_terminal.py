@@ -27,7 +27,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     base = tmp_path_factory.mktemp("run")
     with reference_server("run-to-completion") as url:
         words = command("hit", f"{url}/hello", "-n", "300", "--save", base)
-        assert subprocess.run(words, capture_output=True, env=environment()).returncode == 0
+        done = subprocess.run(words, capture_output=True, env=environment())
+    assert done.returncode in (0, 3), done.stderr  # 3: invalid, where the machine stood still
     (folder,) = base.iterdir()
     return folder
 
