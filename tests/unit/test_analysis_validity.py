@@ -619,6 +619,20 @@ def test_requests_for_which_there_was_no_connection_are_not_the_generator_s(tmp_
     assert found.message.endswith(f"; for {n} there was no connection")
 
 
+@pytest.mark.parametrize("waits", [0, 50])
+def test_where_requests_wait_for_streams_the_server_is_the_limit(tmp_path: Path, waits: int) -> None:
+    sent = open_loop(STEADY, 100, 2.0)
+    requests = sent + [Request(2.0 + i / 100, None, 4.0, "never_sent") for i in range(200)]
+    trial = Trial("a", "w", 1, requests, load=POISSON, duration=4.0)
+
+    def waited(interval: dict[str, Any]) -> None:
+        interval["workloads"][0]["stream_waits"] = waits
+
+    found = check(changed(tmp_path, trial, waited), "offered load")
+    assert found.cause == ("server" if waits else "generator")
+    assert ("all streams that it allows were waiting" in found.message) == bool(waits)
+
+
 def test_a_gap_between_two_times_is_no_lateness(tmp_path: Path) -> None:
     """The median of ten lies between the fifth and the sixth, here 100 ms apart."""
     requests = [Request(i / 5, i / 5 + 1e-4, i / 5 + 1e-4 + (0.1 if i < 5 else 0.2)) for i in range(10)]

@@ -244,7 +244,7 @@ def _offered(data: TrialData) -> Check | None:
     if share >= SENT_SUSPECT:
         return Check("offered load", Verdict.VALID, share, SENT_SUSPECT, "share", message)
     limit = data.most_connections
-    no_stream = data.total("stream_waits") >= MANY_WAITED * sent
+    no_stream = 0 < MANY_WAITED * sent <= data.total("stream_waits")
     if no_stream or data.counts.connections.max() >= limit:
         full = "streams that it allows" if no_stream else f"{format_count(limit)} connections"
         message += f": all {full} were waiting for the server, which is overloaded"
