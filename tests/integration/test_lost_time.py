@@ -12,7 +12,7 @@ import pytest
 
 from support.real import command, environment, recorded, reference_server
 
-LOAD_S = 2
+LOAD_S = 5
 SHIFTED = Path(__file__).parents[1] / "support" / "wall_clock" / "shifted.c"
 
 
@@ -82,9 +82,10 @@ def test_a_wall_clock_that_is_set_changes_no_figure(
         (tmp_path / "next").replace(shift)
         trial = measured(running)
     (clock,) = [check for check in trial["validity"]["checks"] if check["name"] == "wall clock"]
-    assert clock["value"] == pytest.approx(by_s, abs=0.1)
+    assert clock["value"] == pytest.approx(by_s, abs=1)
     assert clock["verdict"] == "valid"
-    assert not [check for check in trial["validity"]["checks"] if check["name"] == "lost time"]
+    lost = [check for check in trial["validity"]["checks"] if check["name"] == "lost time"]
+    assert all(check["value"] < 0.5 for check in lost), "the machine may stand still, but not for an hour"
     assert trial["response"]["max"]["value"] < LOAD_S
     (outcome,) = [json.loads(p.read_text()) for p in tmp_path.glob("runs/*/trials/*/outcome.json")]
     assert outcome["status"] == "ended"
@@ -100,7 +101,7 @@ def test_a_wall_clock_that_is_set_changes_no_time_of_an_event(
     with reference_server("events") as url:
         running = begun(
             tmp_path,
-            f"{url}/events?n=4&first-ms=10&gap-ms=10",
+            f"{url}/events?n=4&first-ms=10&gap-ms=50",
             *("-c", "4", "--stream", "sse"),
             LD_PRELOAD=str(shifted),
             WALL_CLOCK_SHIFT=str(shift),
@@ -111,8 +112,8 @@ def test_a_wall_clock_that_is_set_changes_no_time_of_an_event(
     (found,), (trial,) = result["streams"], result["trials"]
     assert found["events"] > 0
     assert found["first"]["p50"]["value"] >= 0.010
-    assert found["gap"]["p50"]["value"] == pytest.approx(0.010, rel=0.25)
-    assert trial["response"]["p50"]["value"] >= 0.040
+    assert found["gap"]["p50"]["value"] == pytest.approx(0.050, rel=0.25)
+    assert trial["response"]["p50"]["value"] >= 0.160
     assert trial["response"]["max"]["value"] < LOAD_S
     (clock,) = [check for check in trial["validity"]["checks"] if check["name"] == "wall clock"]
-    assert clock["value"] == pytest.approx(by_s, abs=0.1)
+    assert clock["value"] == pytest.approx(by_s, abs=1)
