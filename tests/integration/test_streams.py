@@ -37,23 +37,25 @@ def outcomes(result: dict[str, Any]) -> dict[str, int]:
 def test_first_event_and_gaps_are_those_of_the_schedule(
     jostle_command: Jostle, events: str, form: str
 ) -> None:
-    """The first event 30 ms after the request, seven more 20 ms apart: nothing can come earlier than that.
+    """The first event 30 ms after the request, seven more 100 ms apart: nothing can come earlier than that.
 
     Two generators, so that what they saw is added up.
     """
-    url = f"{events}?n=8&first-ms=30&gap-ms=20&format={form}&until=[DONE]"
+    url = f"{events}?n=8&first-ms=30&gap-ms=100&format={form}&until=[DONE]"
     options = ["--stream", form, "--stream-until", "[DONE]", "--stream-usage", '"event": (7)']
     options += ["--slo", "first event < 10 s, gap p50 < 1 ms", "--processes", "2"]
     result = as_json(jostle_command("hit", url, *options, "-c", "4", "-n", "24", "--json"))
     found = stream(result)
     assert outcomes(result) == {"ok": 24}
     assert (found["whole"], found["events"], found["broken_off"], found["none"]) == (24, 192, 0, 0)
-    assert found["met"] == 0, "every gap is longer than 1 ms"
+    assert found["met"] < 12, (
+        "gaps are longer than 1 ms, but where a server that stood still sends them at once"
+    )
     assert 0.030 <= found["first"]["p50"]["value"] <= found["first"]["max"]["value"]
-    assert found["gap"]["p50"]["value"] == pytest.approx(0.020, rel=0.25)
-    assert found["last"]["p50"]["value"] >= 0.170
+    assert found["gap"]["p50"]["value"] == pytest.approx(0.100, rel=0.25)
+    assert found["last"]["p50"]["value"] >= 0.730
     assert found["longest_gap"]["p50"]["value"] >= found["gap"]["p50"]["value"]
-    assert found["per_token"]["p50"]["value"] == pytest.approx(0.140 / 6, rel=0.25)
+    assert found["per_token"]["p50"]["value"] == pytest.approx(0.700 / 6, rel=0.25)
     assert result["summaries"][0]["parts"]["connect"]["p50"]["n"] == 4, (
         "the text that ends it frees its connection"
     )
@@ -62,7 +64,7 @@ def test_first_event_and_gaps_are_those_of_the_schedule(
 HOW_IT_ENDS = [
     ("/events?n=3&gap-ms=2", {}, "ok", 3, ""),
     ("/events?n=1000000&gap-ms=2", {"events": 4}, "ok", 4, ""),
-    ("/events?n=5&gap-ms=2&stall-after=2", {"stall": "50 ms"}, "stream_stalled", 2, "did not come in time"),
+    ("/events?n=5&gap-ms=2&stall-after=2", {"stall": "500 ms"}, "stream_stalled", 2, "did not come in time"),
     ("/events?n=5&gap-ms=2&cut-after=2", {}, "closed_early", 2, ""),
     ("/events?n=2&gap-ms=2", {"until": "[DONE]"}, "stream_ended", 2, "without the text"),
     ("/events?n=2&gap-ms=2", {"events": 3}, "stream_ended", 2, "before its last event"),
