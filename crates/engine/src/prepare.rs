@@ -249,10 +249,9 @@ fn prepare_request(
         (call.clone(), call)
     } else if alone {
         let message = encode_message(spec).map_err(|error| invalid(error.to_string()))?;
-        let socket = spec.websocket.as_ref();
-        socket
-            .map_or(Ok(()), |socket| ws::check(&socket.matched, &message))
-            .map_err(invalid)?;
+        if let Some(socket) = &spec.websocket {
+            ws::check(&socket.matched, &message).map_err(invalid)?;
+        }
         (message.clone(), message)
     } else {
         (encode(true)?, encode(false)?)

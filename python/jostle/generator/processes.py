@@ -79,7 +79,7 @@ def _start(spec: Mapping[str, Any], count: int) -> Running:
                 children.append(_Child(index, count, inbox))
             undo.callback(children[-1].kill)
             children[-1].say(share)
-        _answers(children, inbox, "ready", [])
+        _answers(children, inbox, "ready")
         start_unix_ns = time.time_ns() + round((LEAD_S + LEAD_EACH_S * count) * 1e9)
         for child in children:
             child.say({"start_unix_ns": start_unix_ns})
@@ -89,9 +89,11 @@ def _start(spec: Mapping[str, Any], count: int) -> Running:
     return _GeneratorGroup(children, inbox, started, early, spec)
 
 
-def _answers(children: Sequence["_Child"], inbox: Inbox, key: str, early: list[Told]) -> list[Any]:
+def _answers(
+    children: Sequence["_Child"], inbox: Inbox, key: str, early: list[Told] | None = None
+) -> list[Any]:
     """What each of them says first, under `key`. What some say after that, while others are late, goes into
-    `early`. Raises `StartRefused`.
+    `early`; None: they have nothing to say, and one that ends is lost. Raises `StartRefused`.
     """
     answers: dict[int, Any] = {}
     give_up = time.monotonic() + READY_S
@@ -103,7 +105,7 @@ def _answers(children: Sequence["_Child"], inbox: Inbox, key: str, early: list[T
             raise StartRefused(
                 f"{', '.join(silent)} did not come up within {READY_S:g} s", "is this machine overloaded?"
             ) from None
-        if index in answers and key == "started_unix_ns":
+        if early is not None and index in answers:
             early.append((index, frame))
             continue
         if frame is None:

@@ -90,13 +90,14 @@ def crossing(
         max(lowest, float(x.min()) / BEYOND), min(highest, float(x.max()) * BEYOND), CANDIDATES
     )
     slopes, logs = _profile(candidates, x, total * weights, k * weights, limit)
+    top = float(logs.max())
     dispersion = max(1.0, _pearson(share, total, k, weights) / free)
 
     def accepted(confidence: float) -> Floats:
         allowed = dispersion * float(stdtrit(free, (1 + confidence) / 2)) ** 2 / 2
-        return np.asarray(candidates[logs >= float(logs.max()) - allowed])
+        return np.asarray(candidates[logs >= top - allowed])
 
-    likeliest = float(np.mean(candidates[logs >= float(logs.max()) - 1e-9]))
+    likeliest = float(np.mean(candidates[logs >= top - 1e-9]))
     inside = accepted(confidence)
     low, high = float(inside.min()), float(inside.max())
     return Crossing(float(np.mean(accepted(EVEN))), low, high, low > lowest and high < highest, likeliest)

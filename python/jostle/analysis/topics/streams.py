@@ -171,10 +171,8 @@ def _first(data: TrialData, number: int) -> WeightedSample:
     given_up, begun = (_times(data, measure, number) for measure in ("censored", "event_given_up"))
     waited = given_up.events.copy()
     np.subtract.at(waited, given_up.values_s.searchsorted(begun.values_s), begun.events)
-    left = waited > 0
-    waits = WeightedSample(
-        given_up.values_s[left], given_up.middles_s[left], np.zeros_like(waited[left]), waited[left]
-    )
+    left = replace(given_up, events=waited).only_events()
+    waits = replace(left, events=left.censored, censored=left.events)
     times = pool([_times(data, "event_first", number), waits])
     return replace(times, never=_without_event(data, number) - int(waited.sum()))
 

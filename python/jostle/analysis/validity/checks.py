@@ -50,7 +50,11 @@ CPU_SUSPECT, CPU_INVALID = 0.80, 0.95
 TURNS_CPU = 0.02
 """Share of a core up to which a generator does not disturb the server whose cores it shares."""
 SENT_SUSPECT, SENT_INVALID = 0.99, 0.95
+MANY_WAITED = 0.1
+"""Of the requests that were sent: if so many waited for a stream, those that were not sent did, too."""
 ERRORS_SUSPECT, ERRORS_INVALID = 0.001, 0.05
+HOW_MANY_FAILED = ("errors",)
+"""A figure that is known, whatever failures make of the others."""
 LITTLE_SUSPECT = 0.01
 INTERACTIVE_SUSPECT = 0.02
 BY_CHANCE = 3.0
@@ -116,13 +120,6 @@ def _ended(data: TrialData) -> Check:
     )
 
 
-MANY_WAITED = 0.1
-"""Of the requests that were sent: if so many waited for a stream, those that were not sent did, too."""
-
-FAILURES = ("errors",)
-"""How many requests failed is known, whatever their failures make of the other figures."""
-
-
 def _wrong_answers(data: TrialData) -> Check:
     found = {w: data.outcomes(w) for w in (MEASURED, BACKGROUND)}
     wrong = {str(kind): sum(o.get(kind, 0) for o in found.values()) for kind in sorted(WRONG_ANSWERS)}
@@ -141,7 +138,7 @@ def _wrong_answers(data: TrialData) -> Check:
         "wrong answers",
         f"wrong answers: {kinds}",
         remedy_for(wrong),
-        spares=FAILURES,
+        spares=HOW_MANY_FAILED,
     )
 
 
@@ -161,7 +158,7 @@ def _errors(data: TrialData) -> Check:
     why = tallied(sum((Counter(data.reasons(kind)) for kind in errors), Counter()))
     message = f"{percent(share)} of the requests failed ({kinds}{f'; {why}' if why else ''})"
     remedy = remedy_for(data.errors) if verdict is not Verdict.VALID else ""
-    return Check("errors", verdict, share, threshold, "share", message, remedy, spares=FAILURES)
+    return Check("errors", verdict, share, threshold, "share", message, remedy, spares=HOW_MANY_FAILED)
 
 
 def _excess(data: TrialData) -> Check | None:

@@ -228,11 +228,11 @@ def _table(table: Table, console: "Console") -> None:
             break
     if excess > 0:
         table = _with_folded_names(table, excess)
+        if len(parts := _in_parts(table, console)) > 1:
+            for part in parts:
+                _table(part, console)
+            return
         drawn = _rich(table, shapes=False, intervals=False)
-    if _excess(drawn, console) > 0 and len(parts := _in_parts(table, console)) > 1:
-        for part in parts:
-            _table(part, console)
-        return
     for line in console.render_lines(drawn, pad=False):
         text = _joined(line)
         text.rstrip()
