@@ -1,7 +1,7 @@
 """Each check: silent where all is well, loud where it is not, and fair to slow servers."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,61 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jostle.analysis.results import Check, Validity
+from jostle.analysis.results import Validity
 from jostle.analysis.run import judge
 from jostle.analysis.trial.data import TrialData
-from jostle.analysis.validity.lateness import lateness_effects
 from jostle.analysis.validity.limits import within_files, within_ports
-from jostle.analysis.validity.wake_up import wake_up
-from jostle.record import RunRecord, TrialRecord
+from jostle.record import TrialRecord
 from jostle.record.outcomes import ENDED_BY_STOP, Outcome
-from support.synthetic import (
-    Request,
-    Trial,
-    back_to_back,
-    closed,
-    lognormal,
-    make_run,
-    open_loop,
-    starvation_trials,
-)
-
-STEADY = lognormal(0.002, 0.2)
-POISSON = {
-    "open": {"arrivals": "poisson", "rates": [{"from": 200.0, "to": 200.0}], "max_connections": 10_000}
-}
-
-
-def recorded(tmp_path: Path, trial: Trial) -> TrialRecord:
-    return RunRecord.open(make_run(tmp_path, [trial])).trials[0]
-
-
-def judged(tmp_path: Path, requests: list[Request], **more: Any) -> Validity:
-    return judge(recorded(tmp_path, Trial("node", "fast", 1, requests, **more)))
-
-
-def check(validity: Validity, name: str) -> Check:
-    (found,) = [c for c in validity.checks if c.name == name]
-    return found
-
-
-def names(validity: Validity) -> set[str]:
-    return {c.name for c in validity.checks}
-
-
-def changed(tmp_path: Path, trial: Trial, change: Any) -> Validity:
-    """Judge a trial of which `change` has edited each interval on disk."""
-    return judge(edited(tmp_path, trial, change))
-
-
-def edited(tmp_path: Path, trial: Trial, change: Any) -> TrialRecord:
-    record = recorded(tmp_path, trial)
-    path = record.folder / "intervals.ndjson"
-    intervals = [json.loads(line) for line in path.read_text().splitlines()]
-    for interval in intervals:
-        change(interval)
-    path.write_text("".join(json.dumps(i) + "\n" for i in intervals))
-    return TrialRecord(record.folder)
+from support.judging import POISSON, STEADY, changed, check, edited, judged, names, recorded
+from support.synthetic import Request, Trial, back_to_back, closed, open_loop, starvation_trials
 
 
 def test_sound_trials_are_valid(tmp_path: Path) -> None:
@@ -143,100 +96,6 @@ def test_generators_on_other_machines_are_not_held_to_the_limits_of_the_driver(t
         data = TrialData(TrialRecord(trial.folder))
         found = {c.name for c in (within_files(data), within_ports(data)) if c is not None}
         assert found == expected
-
-
-def late(lags: Callable[[int], float], service: float = 0.002) -> list[Request]:
-    """1,000 requests that are due every 5 ms, each sent `lags` of its number late."""
-    due = [(i + 1) / 200 for i in range(995)]
-    return [Request(t, t + lags(i), t + lags(i) + service) for i, t in enumerate(due)]
-
-
-CONSTANT = {"open": {"arrivals": "constant", "rates": [{"from": 200.0, "to": 200.0}]}}
-
-
-@pytest.mark.parametrize(
-    ("lag", "expected", "verdict"),
-    [(50e-6, set(), "valid"), (300e-6, {"lateness"}, "suspect"), (4e-3, {"mostly lateness"}, "invalid")],
-)
-def test_lateness_is_judged_by_what_it_adds_to_a_response_time(
-    tmp_path: Path, lag: float, expected: set[str], verdict: str
-) -> None:
-    """Of a server that takes 2 ms."""
-    validity = judged(tmp_path, late(lambda _: lag), load=CONSTANT, pacing=None)
-    failed = {c.name for c in validity.failed}
-    assert expected <= failed <= {*expected, "lateness"}
-    assert validity.verdict == verdict
-
-
-def test_only_the_quantiles_that_lateness_touches_are_named_and_the_others_stand(tmp_path: Path) -> None:
-    validity = judged(tmp_path, late(lambda i: 0.02 if i % 50 == 0 else 0.0), load=CONSTANT, pacing=None)
-    spoiled = check(validity, "mostly lateness")
-    assert "p99 could be 2.00 ms instead of 22.0 ms" in spoiled.message
-    assert "p99" in spoiled.affects
-    assert (spoiled.verdict, validity.verdict) == ("invalid", "suspect")
-    expected = {"p50": "valid", "p90": "valid", "p99": "invalid", "max": "suspect", "throughput": "valid"}
-    assert {figure: validity.verdict_of(figure) for figure in expected} == expected
-
-
-def test_quantiles_below_the_late_requests_are_left_alone(tmp_path: Path) -> None:
-    """Every second request was late: quantiles of the others are as they are."""
-    requests = late(lambda i: 0.01 if i % 2 else 0.0)
-    effects = lateness_effects(
-        TrialData(recorded(tmp_path, Trial("a", "w", 1, requests, load=CONSTANT, pacing=None)))
-    )
-    assert effects["p99"].without_s == pytest.approx(0.002, rel=0.01)
-    assert effects["p25"].share == pytest.approx(0, abs=1e-3)
-
-
-def test_waiting_for_a_connection_is_no_lateness_of_the_generator(tmp_path: Path) -> None:
-    """Half of the requests wait 20 ms for a connection: their service times do not show it."""
-    requests = late(lambda i: 0.02 if i % 2 == 0 else 0.0)
-    validity = judged(tmp_path, requests, load=CONSTANT, pacing=20e-6)
-    assert check(validity, "lateness").verdict == "valid"
-
-
-def test_closed_loops_are_not_paced(tmp_path: Path) -> None:
-    assert "lateness" not in names(judged(tmp_path, closed(STEADY, 5.0)))
-
-
-def waiting(limit: float) -> list[Request]:
-    """A server that takes 50/s of 200/s on two connections: most requests wait, and some are never sent."""
-    requests = []
-    for i in range(1000):
-        due, sent = i / 200, i / 50
-        if sent < limit:
-            requests.append(
-                Request(due, sent, min(sent + 0.02, 5.0), "ok" if sent + 0.02 <= 5 else "unfinished")
-            )
-        else:
-            requests.append(Request(due, None, 5.0, "never_sent"))
-    return requests
-
-
-def test_a_server_that_cannot_keep_up_is_not_the_generators_fault(tmp_path: Path) -> None:
-    few = {"open": {**POISSON["open"], "max_connections": 1}}
-    validity = judged(tmp_path, waiting(5.0), load=few)
-    offered = check(validity, "offered load")
-    assert (offered.verdict, validity.verdict) == ("suspect", "suspect")
-    assert "overloaded" in offered.message
-    assert check(validity, "lateness").verdict == "valid"
-
-
-def test_clients_that_may_have_several_connections_are_not_all_busy_with_one_each(tmp_path: Path) -> None:
-    few = {"open": {**POISSON["open"], "max_connections": 1}}
-    trial = Trial("node", "fast", 1, waiting(5.0), load=few, open_connections=(1,) * 5)
-    folder = recorded(tmp_path, trial).folder
-    described = json.loads((folder / "trial.json").read_text())
-    pages = {"name": "page", "weight": 1, "steps": [], "connections": 6}
-    described["engine"]["workloads"][0]["journeys"] = [pages]
-    (folder / "trial.json").write_text(json.dumps(described))
-    assert "overloaded" not in check(judge(TrialRecord(folder)), "offered load").message
-
-
-def test_requests_that_the_generator_did_not_send_make_the_run_invalid(tmp_path: Path) -> None:
-    validity = judged(tmp_path, waiting(5.0), load=POISSON)
-    assert check(validity, "offered load").verdict == "invalid"
-    assert check(validity, "offered load").value == pytest.approx(0.25)
 
 
 def test_littles_law(tmp_path: Path) -> None:
@@ -552,109 +411,3 @@ def test_generators_that_did_not_start_together(tmp_path: Path) -> None:
     assert check(together, "start").verdict == check(together, "generators").verdict == "valid"
     assert check(with_generators(tmp_path / "apart", [0, 6_000_000], []), "start").verdict == "suspect"
     assert "start" not in names(with_generators(tmp_path / "alone", [0], []))
-
-
-FAST = lognormal(55e-6, 0.1)
-"""Of a server that answers about as fast as a sleeping generator wakes up."""
-
-
-def test_times_that_are_mostly_waking_up_are_suspect_by_name(tmp_path: Path) -> None:
-    validity = judged(tmp_path, closed(FAST, 0.5))
-    asleep = check(validity, "wake-up")
-    assert "waking up takes up to 50 µs, which may be more than half of the p50, the p90" in asleep.message
-    assert (asleep.verdict, validity.verdict) == ("suspect", "suspect")
-    assert "%" not in asleep.message  # of a fast server it would always be 100 %
-    assert {"min", "p50", "p90", "service p50", "time to headers"} <= set(asleep.affects)
-    assert "throughput" in asleep.affects  # of a closed loop: who waits longer, sends less
-    due = [Request(t := (i + 1) / 200, t, t + 55e-6) for i in range(990)]
-    assert "throughput" not in check(judged(tmp_path / "open", due, load=CONSTANT), "wake-up").affects
-
-
-def test_quantiles_that_hardly_contain_waking_up_stand(tmp_path: Path) -> None:
-    """A tenth takes 5 ms."""
-    slow_ones = [Request(t := i / 200, t, t + (0.005 if i % 5 == 0 else 55e-6)) for i in range(990)]
-    asleep = check(judged(tmp_path, slow_ones), "wake-up")
-    assert "p50" in asleep.affects
-    assert not {"p90", "p99", "service p99"} & set(asleep.affects)
-
-
-def test_a_generator_that_polled_or_a_slow_server_is_not_doubted(tmp_path: Path) -> None:
-    folder = recorded(tmp_path / "awake", Trial("a", "w", 1, closed(FAST, 0.5), attentive=True))
-    assert "wake-up" not in {c.name for c in judge(folder).checks}
-    assert "wake-up" not in names(judged(tmp_path / "slow", closed(lognormal(0.002, 0.1), 2.0)))
-
-
-def test_waking_up_takes_what_the_floor_of_this_machine_says_and_at_most_a_service_time(
-    tmp_path: Path,
-) -> None:
-    loads = [
-        {"title": "1 client", "awake": awake, "response_s": {"p50": p50}}
-        for awake, p50 in ((False, 60e-6), (True, 20e-6))
-    ]
-    folder = make_run(tmp_path, [Trial("a", "w", 1, closed(FAST, 0.5))])
-    host = json.loads((folder / "host.json").read_text())
-
-    def asleep(p50: float) -> Check:
-        floor = {"loads": [{**loads[0], "response_s": {"p50": p50}}, loads[1]]}
-        (folder / "host.json").write_text(json.dumps({**host, "floor": floor}))
-        found = wake_up(TrialData(RunRecord.open(folder).trials[0]))
-        assert found is not None
-        return found
-
-    assert "takes up to 40 µs" in asleep(60e-6).message
-    assert asleep(60e-6).value == pytest.approx(40 / 50, rel=0.05)  # the shortest median: until headers
-    assert asleep(0.5).value == pytest.approx(1.0, rel=0.05)
-
-
-def test_requests_for_which_there_was_no_connection_are_not_the_generator_s(tmp_path: Path) -> None:
-    requests = open_loop(STEADY, 100, 4.0)
-    refused = [
-        Request(r.intended, None, r.intended + 0.001, "connect_refused") if 1.0 < r.intended < 2.0 else r
-        for r in requests
-    ]
-    validity = judged(tmp_path, refused, load=POISSON, duration=4.0)
-    found = check(validity, "offered load")
-    assert found.verdict == "valid"
-    n = sum(r.sent is None for r in refused)
-    assert found.message.endswith(f"; for {n} there was no connection")
-
-
-@pytest.mark.parametrize("waits", [0, 50])
-def test_where_requests_wait_for_streams_the_server_is_the_limit(tmp_path: Path, waits: int) -> None:
-    sent = open_loop(STEADY, 100, 2.0)
-    requests = sent + [Request(2.0 + i / 100, None, 4.0, "never_sent") for i in range(200)]
-    trial = Trial("a", "w", 1, requests, load=POISSON, duration=4.0)
-
-    def waited(interval: dict[str, Any]) -> None:
-        interval["workloads"][0]["stream_waits"] = waits
-
-    found = check(changed(tmp_path, trial, waited), "offered load")
-    assert found.cause == ("server" if waits else "generator")
-    assert ("all streams that it allows were waiting" in found.message) == bool(waits)
-
-
-def test_a_gap_between_two_times_is_no_lateness(tmp_path: Path) -> None:
-    """The median of ten lies between the fifth and the sixth, here 100 ms apart."""
-    requests = [Request(i / 5, i / 5 + 1e-4, i / 5 + 1e-4 + (0.1 if i < 5 else 0.2)) for i in range(10)]
-    data = TrialData(recorded(tmp_path, Trial("a", "w", 1, requests, load=POISSON, pacing=1e-4)))
-    found = lateness_effects(data)["p50"]
-    assert found.reported_s == pytest.approx(0.15, rel=0.01)
-    assert found.reported_s - found.without_s == pytest.approx(1e-4, rel=0.05)
-
-
-def test_lateness_is_told_of_no_quantile_that_is_not_known(tmp_path: Path) -> None:
-    answered = [Request(i / 50, i / 50 + 1e-4, i / 50 + 0.3) for i in range(20)]
-    waiting = [Request(0.4 + i / 50, None, 5.0, "never_sent") for i in range(100)]
-    data = TrialData(recorded(tmp_path, Trial("a", "w", 1, answered + waiting, load=POISSON, pacing=1e-4)))
-    assert "p5" in lateness_effects(data)
-    assert "p50" not in lateness_effects(data)
-
-
-def test_waking_up_is_told_of_no_quantile_that_takes_more_requests(tmp_path: Path) -> None:
-    requests = closed(lognormal(60e-6, 0.01), 0.0012)
-    assert 15 < len(requests) < 29
-    data = TrialData(recorded(tmp_path, Trial("a", "w", 1, requests, interval=0.001, duration=0.002)))
-    found = wake_up(data)
-    assert found is not None
-    assert "p50" in found.affects
-    assert {"p90", "p99", "p99.9"}.isdisjoint(found.affects)
