@@ -58,10 +58,7 @@ pub fn describe(error: &io::Error) -> String {
         Some(rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType)) => {
             return "the server did not answer in TLS; does it speak without, here?".into();
         }
-        Some(rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer)) => {
-            return "the server's certificate was not issued by an authority that is trusted"
-                .into();
-        }
+        Some(rustls::Error::InvalidCertificate(error)) => return of_certificate(error),
         _ => {}
     }
     let text = error.to_string();
@@ -71,6 +68,35 @@ pub fn describe(error: &io::Error) -> String {
         (Some(_), Some(first)) => first.to_lowercase().chain(rest).collect(),
         _ => text.to_owned(),
     }
+}
+
+/// Why a server's certificate is refused.
+fn of_certificate(error: &CertificateError) -> String {
+    let why = match error {
+        CertificateError::UnknownIssuer => "was not issued by an authority that is trusted",
+        CertificateError::ExpiredContext { .. } => "has expired",
+        CertificateError::NotValidYetContext { .. } => "is not valid yet",
+        CertificateError::NotValidForNameContext {
+            expected,
+            presented,
+        } => {
+            let expected = expected.to_str();
+            // As webpki has it: DnsName("example.com"), IpAddress(127.0.0.1).
+            let names = presented.iter().filter_map(|name| {
+                let name = name.split_once('(')?.1.trim_end_matches(')');
+                Some(name.trim_matches('"'))
+            });
+            let names: Vec<_> = names.collect();
+            let others = if names.is_empty() {
+                "no name (it has no subjectAltName)".to_owned()
+            } else {
+                names.join(", ")
+            };
+            return format!("the server's certificate is for {others}, not for {expected}");
+        }
+        other => return format!("the server's certificate is not accepted: {other}"),
+    };
+    format!("the server's certificate {why}")
 }
 
 #[cfg(test)]
@@ -99,5 +125,21 @@ mod tests {
             unknown.contains("not issued by an authority that is trusted"),
             "{unknown}"
         );
+        let named = |presented: &[&str]| {
+            let expected = "a.example".try_into().unwrap();
+            let presented = presented.iter().map(ToString::to_string).collect();
+            words(
+                CertificateError::NotValidForNameContext {
+                    expected,
+                    presented,
+                }
+                .into(),
+            )
+        };
+        assert_eq!(
+            named(&["DnsName(\"b.example\")", "IpAddress(127.0.0.1)"]),
+            "the server's certificate is for b.example, 127.0.0.1, not for a.example"
+        );
+        assert!(named(&[]).contains("no subjectAltName"));
     }
 }

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use crate::support::*;
 use jostle_engine::StartError;
 use jostle_engine::interval::Measure;
-use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, date_time_ymd};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
@@ -112,11 +112,7 @@ fn tls_server_with(
             if stream.get_ref().1.alpn_protocol() == Some(b"h2") {
                 return hello_over_http2(stream).await;
             }
-            let mut buffer = [0; 4096];
-            while matches!(stream.read(&mut buffer).await, Ok(1..)) {
-                stream.write_all(OK).await.ok();
-                stream.flush().await.ok();
-            }
+            answer(stream).await;
         }
     });
     (address, shaken)
@@ -207,6 +203,57 @@ fn certificates_that_do_not_fit_are_refused_unless_told_otherwise() {
         run(over_tls(address, other)).outcomes(),
         failed,
         "another name"
+    );
+}
+
+/// A server whose certificate is as `openssl req -x509` makes it: signed by itself, and an authority's. The certificate.
+fn as_openssl_makes_it(last_year: i32) -> (SocketAddr, String) {
+    let mut kind = CertificateParams::new(vec!["shop.example".to_owned()]).unwrap();
+    kind.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    kind.not_before = date_time_ymd(2000, 1, 1);
+    kind.not_after = date_time_ymd(last_year, 12, 31);
+    let (acceptor, certificate) = signed_by_itself(&kind);
+    let address = serve(move |stream| {
+        let acceptor = acceptor.clone();
+        async move {
+            if let Ok(stream) = acceptor.accept(stream).await {
+                answer(stream).await;
+            }
+        }
+    });
+    (address, certificate)
+}
+
+async fn answer(mut stream: TlsStream<TcpStream>) {
+    let mut buffer = [0; 4096];
+    while matches!(stream.read(&mut buffer).await, Ok(1..)) {
+        stream.write_all(OK).await.ok();
+        stream.flush().await.ok();
+    }
+}
+
+#[test]
+fn a_certificate_that_the_user_named_is_accepted_though_it_is_an_authoritys() {
+    let (address, certificate) = as_openssl_makes_it(2999);
+    let seen = run(over_tls(address, json!({"ca_pem": certificate})));
+    assert_eq!(seen.outcomes(), ok(12));
+    let refused = |address, tls| {
+        let failures = run(over_tls(address, tls)).failures();
+        let (outcome, why) = failures.into_keys().next().unwrap();
+        assert_eq!(outcome, "tls_failed");
+        why
+    };
+    let name = json!({"ca_pem": certificate, "server_name": "other.example"});
+    assert_eq!(
+        refused(address, name),
+        "the server's certificate is for shop.example, not for other.example"
+    );
+    let other = json!({"ca_pem": Authority::new().pem});
+    assert!(refused(address, other).contains("not accepted"));
+    let (address, certificate) = as_openssl_makes_it(2001);
+    assert_eq!(
+        refused(address, json!({"ca_pem": certificate})),
+        "the server's certificate has expired"
     );
 }
 

@@ -15,6 +15,7 @@ use tokio::net::{TcpStream, UnixStream};
 
 use crate::spec::TargetSpec;
 use crate::wire::failure::describe;
+use crate::wire::grpc::answer::Answer;
 use crate::wire::grpc::frames::{self, Piece, Reader};
 use crate::wire::grpc::status::{self, UNIMPLEMENTED};
 use crate::wire::h2::codec::{Endpoint, Event, Fields, Stream};
@@ -142,13 +143,17 @@ async fn secured(
     Talk::new(stream, origin, true).ask(service).await
 }
 
-/// A connection, and what is said on it.
+/// A connection, and what is asked on it.
 struct Talk<'a, S> {
     stream: S,
     endpoint: Endpoint,
     buffer: Vec<u8>,
     origin: &'a str,
     tls: bool,
+    /// Of the service that is asked.
+    version: &'static str,
+    /// It does not have this version.
+    unimplemented: bool,
 }
 
 impl<'a, S: AsyncRead + AsyncWrite + Unpin> Talk<'a, S> {
@@ -159,79 +164,21 @@ impl<'a, S: AsyncRead + AsyncWrite + Unpin> Talk<'a, S> {
             buffer: vec![0; 16 * 1024],
             origin,
             tls,
+            version: "",
+            unimplemented: false,
         }
     }
 
     async fn ask(mut self, service: &str) -> Result<Vec<u8>, Unknown> {
         let mut refused = String::new();
         for version in VERSIONS {
-            let mut conversation = Conversation::begin(&mut self, version)?;
-            match conversation.files_of(service).await {
-                Err(Unknown::Failed(why)) if conversation.unimplemented => refused = why,
+            self.version = version;
+            match self.files_of(service).await {
+                Err(Unknown::Failed(why)) if self.unimplemented => refused = why,
                 found => return found,
             }
         }
         Err(Unknown::Failed(refused))
-    }
-
-    /// Sends what there is to send, and reads what comes next.
-    async fn turn(&mut self) -> Result<(), String> {
-        let Self {
-            stream,
-            endpoint,
-            buffer,
-            ..
-        } = self;
-        let sent = stream.write_all(endpoint.unsent()).await;
-        sent.map_err(|error| describe(&error))?;
-        endpoint.wrote(endpoint.unsent().len());
-        stream.flush().await.map_err(|error| describe(&error))?;
-        let read = stream.read(buffer).await;
-        match read.map_err(|error| describe(&error))? {
-            0 => Err("it closed the connection".into()),
-            read => endpoint
-                .feed(&buffer[..read], 0)
-                .map_err(|violation| violation.what.to_owned()),
-        }
-    }
-}
-
-/// One call of `ServerReflectionInfo`: a question, its reply, the next question.
-struct Conversation<'t, 'a, S> {
-    talk: &'t mut Talk<'a, S>,
-    stream: Rc<Stream>,
-    id: u32,
-    reader: Reader,
-    unread: Vec<u8>,
-    /// How the server has ended the call, once what came before is read.
-    ended: Option<String>,
-    unimplemented: bool,
-}
-
-impl<'t, 'a, S: AsyncRead + AsyncWrite + Unpin> Conversation<'t, 'a, S> {
-    fn begin(talk: &'t mut Talk<'a, S>, version: &str) -> Result<Self, String> {
-        let request = format!(
-            "POST /grpc.reflection.{version}.ServerReflection/ServerReflectionInfo HTTP/1.1\r\n\
-             host: {}\r\ncontent-type: application/grpc\r\nte: trailers\r\n\r\n",
-            talk.origin
-        );
-        let form = Form {
-            tls: talk.tls,
-            call: true,
-        };
-        let mut block = Vec::new();
-        encode(request.as_bytes(), form, &mut block)?;
-        let stream = Rc::<Stream>::default();
-        let (id, _) = talk.endpoint.ask(&stream, &block, false);
-        Ok(Self {
-            talk,
-            stream,
-            id,
-            reader: Reader::default(),
-            unread: Vec::new(),
-            ended: None,
-            unimplemented: false,
-        })
     }
 
     /// The file that has the service, and all that it imports.
@@ -269,15 +216,76 @@ impl<'t, 'a, S: AsyncRead + AsyncWrite + Unpin> Conversation<'t, 'a, S> {
     }
 
     async fn question(&mut self, asked: Asked) -> Result<Reply, String> {
+        let mut call = Call::begin(self, asked)?;
+        let message = call.message().await;
+        self.unimplemented = call.unimplemented;
+        Reply::decode(message?.as_slice()).map_err(|error| error.to_string())
+    }
+
+    /// Sends what there is to send, and reads what comes next.
+    async fn turn(&mut self) -> Result<(), String> {
+        let Self {
+            stream,
+            endpoint,
+            buffer,
+            ..
+        } = self;
+        let sent = stream.write_all(endpoint.unsent()).await;
+        sent.map_err(|error| describe(&error))?;
+        endpoint.wrote(endpoint.unsent().len());
+        stream.flush().await.map_err(|error| describe(&error))?;
+        let read = stream.read(buffer).await;
+        match read.map_err(|error| describe(&error))? {
+            0 => Err("it closed the connection".into()),
+            read => endpoint
+                .feed(&buffer[..read], 0)
+                .map_err(|violation| violation.what.to_owned()),
+        }
+    }
+}
+
+/// One call of `ServerReflectionInfo`, with one question. Its request ends there: a server of another kind may wait for
+/// the end before it answers.
+struct Call<'t, 'a, S> {
+    talk: &'t mut Talk<'a, S>,
+    stream: Rc<Stream>,
+    reader: Reader,
+    unread: Vec<u8>,
+    /// How the server has ended the call, once what came before is read.
+    ended: Option<String>,
+    unimplemented: bool,
+}
+
+impl<'t, 'a, S: AsyncRead + AsyncWrite + Unpin> Call<'t, 'a, S> {
+    fn begin(talk: &'t mut Talk<'a, S>, asked: Asked) -> Result<Self, String> {
+        let request = format!(
+            "POST /grpc.reflection.{}.ServerReflection/ServerReflectionInfo HTTP/1.1\r\n\
+             host: {}\r\ncontent-type: application/grpc\r\nte: trailers\r\n\r\n",
+            talk.version, talk.origin
+        );
+        let form = Form {
+            tls: talk.tls,
+            call: true,
+        };
+        let mut block = Vec::new();
+        encode(request.as_bytes(), form, &mut block)?;
         let asked = Some(asked);
         let mut frame = Vec::new();
         frames::write(&Question { asked }.encode_to_vec(), &mut frame);
-        let (sent, _) = self.talk.endpoint.send(self.id, &frame, false);
+        let stream = Rc::<Stream>::default();
+        let (id, _) = talk.endpoint.ask(&stream, &block, false);
+        let (sent, _) = talk.endpoint.send(id, &frame, true);
         if sent < frame.len() {
             return Err("it takes no question".into());
         }
-        let message = self.message().await?;
-        Reply::decode(message.as_slice()).map_err(|error| error.to_string())
+        Ok(Self {
+            talk,
+            stream,
+            reader: Reader::default(),
+            unread: Vec::new(),
+            ended: None,
+            unimplemented: false,
+        })
     }
 
     async fn message(&mut self) -> Result<Vec<u8>, String> {
@@ -331,13 +339,7 @@ impl<'t, 'a, S: AsyncRead + AsyncWrite + Unpin> Conversation<'t, 'a, S> {
             Event::Head { length, end, .. } => {
                 let (fields, after) = rest.split_at(length);
                 *rest = after;
-                match Fields(fields).value(":status") {
-                    Some(status) if status != b"200" && status[0] != b'1' => {
-                        let status = String::from_utf8_lossy(status);
-                        Some(format!("it answers with HTTP status {status}"))
-                    }
-                    _ => end.then(|| self.judge(fields)),
-                }
+                why_not_grpc(fields).or_else(|| end.then(|| self.judge(fields)))
             }
             Event::Data { length, end } => {
                 let (part, after) = rest.split_at(length);
@@ -362,6 +364,15 @@ impl<'t, 'a, S: AsyncRead + AsyncWrite + Unpin> Conversation<'t, 'a, S> {
         self.unimplemented = status == UNIMPLEMENTED;
         status::describe(status, text("grpc-message"))
     }
+}
+
+/// Of the head of an answer; interim heads and trailers say nothing of it.
+fn why_not_grpc(head: &[u8]) -> Option<String> {
+    let value = |name: &str| Fields(head).value(name);
+    let status = std::str::from_utf8(value(":status")?).ok()?;
+    let status = status.parse().ok().filter(|status| *status >= 200)?;
+    let failure = Answer::check_head(status, value).err()?;
+    Some(failure.why)
 }
 
 fn add(files: &mut BTreeMap<String, FileDescriptorProto>, reply: Reply) -> Result<(), String> {

@@ -110,6 +110,25 @@ fn a_server_describes_its_services_with_all_that_they_import() {
     }
 }
 
+/// Speaks HTTP/2 but not gRPC, and answers when it has read the whole request.
+fn answering_with_a_page() -> SocketAddr {
+    serve(|stream| async move {
+        let Ok(mut connection) = handshake(stream).await else {
+            return;
+        };
+        while let Some(Ok((request, mut respond))) = connection.accept().await {
+            tokio::task::spawn_local(async move {
+                let mut body = request.into_body();
+                while body.data().await.is_some() {}
+                let head = Response::builder().header("content-type", "text/plain");
+                let head = head.body(()).unwrap();
+                let mut answer = respond.send_response(head, false).unwrap();
+                answer.send_data("hello".into(), true).unwrap();
+            });
+        }
+    })
+}
+
 #[test]
 fn why_a_server_does_not_describe_itself_is_told() {
     let patience = Duration::from_secs(20);
@@ -123,6 +142,8 @@ fn why_a_server_does_not_describe_itself_is_told() {
     };
     assert_eq!(why(describing("v9"), patience), "UNIMPLEMENTED");
     assert!(why(([127, 0, 0, 1], 1).into(), patience).contains("connection refused"));
+    let page = why(answering_with_a_page(), patience);
+    assert!(page.contains("Content-Type text/plain"), "{page}");
     let silent = serve(|stream| async move {
         let _open = stream;
         std::future::pending::<()>().await;

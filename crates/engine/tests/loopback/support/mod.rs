@@ -24,9 +24,13 @@ pub const SECOND: u64 = 1_000_000_000;
 
 /// TLS as a server for `localhost` with a certificate that it signed itself.
 pub fn self_signed() -> TlsAcceptor {
+    signed_by_itself(&CertificateParams::new(vec!["localhost".to_owned()]).unwrap()).0
+}
+
+/// TLS as a server with a certificate of this kind; and the certificate, in PEM.
+pub fn signed_by_itself(kind: &CertificateParams) -> (TlsAcceptor, String) {
     let key = KeyPair::generate().unwrap();
-    let certificate = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
-    let certificate = certificate.self_signed(&key).unwrap();
+    let certificate = kind.self_signed(&key).unwrap();
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
@@ -36,7 +40,8 @@ pub fn self_signed() -> TlsAcceptor {
             vec![certificate.der().clone()],
             PrivateKeyDer::try_from(key.serialize_der()).unwrap(),
         );
-    TlsAcceptor::from(Arc::new(config.unwrap()))
+    let acceptor = TlsAcceptor::from(Arc::new(config.unwrap()));
+    (acceptor, certificate.pem())
 }
 
 /// A server in a thread of its own; it ends with the test's process.

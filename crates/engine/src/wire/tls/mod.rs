@@ -1,14 +1,15 @@
 //! TLS by rustls, prepared once before the run.
 
+mod trust;
+
 use std::sync::Arc;
 
-use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::client::{Resumption, WebPkiServerVerifier};
-use rustls::crypto::{CryptoProvider, ring};
+use rustls::ClientConfig;
+use rustls::client::Resumption;
+use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::version::{TLS12, TLS13};
-use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 use tokio_rustls::TlsConnector;
 
 use crate::spec::TlsSpec;
@@ -99,7 +100,7 @@ fn configure(spec: &TlsSpec, http2: bool) -> Field<ClientConfig> {
         .with_protocol_versions(versions)
         .map_err(|error| ("version", error.to_string()))?
         .dangerous()
-        .with_custom_certificate_verifier(verifier(spec, provider)?);
+        .with_custom_certificate_verifier(trust::verifier(spec, provider)?);
     let mut config = match (&spec.client_cert_pem, &spec.client_key_pem) {
         (None, None) => builder.with_no_client_auth(),
         (Some(certificates), Some(key)) => {
@@ -145,25 +146,6 @@ fn protocols(spec: &TlsSpec, http2: bool) -> Field<Vec<Vec<u8>>> {
     Ok(names.map(|name| name.clone().into_bytes()).collect())
 }
 
-fn verifier(spec: &TlsSpec, provider: Arc<CryptoProvider>) -> Field<Arc<dyn ServerCertVerifier>> {
-    if spec.insecure {
-        return Ok(Arc::new(NoVerification(provider)));
-    }
-    let mut roots = RootCertStore::empty();
-    match &spec.ca_pem {
-        None => roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned()),
-        Some(pem) => {
-            for certificate in certificates_of("ca_pem", pem)? {
-                roots
-                    .add(certificate)
-                    .map_err(|error| ("ca_pem", error.to_string()))?;
-            }
-        }
-    }
-    let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider).build();
-    Ok(verifier.map_err(|error| ("ca_pem", error.to_string()))?)
-}
-
 fn certificates_of(field: &'static str, pem: &str) -> Field<Vec<CertificateDer<'static>>> {
     let certificates: Vec<_> = CertificateDer::pem_slice_iter(pem.as_bytes())
         .collect::<Result<_, _>>()
@@ -175,45 +157,4 @@ fn certificates_of(field: &'static str, pem: &str) -> Field<Vec<CertificateDer<'
         ));
     }
     Ok(certificates)
-}
-
-/// `--insecure`: any certificate will do; the handshake's signatures are still checked.
-#[derive(Debug)]
-struct NoVerification(Arc<CryptoProvider>);
-
-impl ServerCertVerifier for NoVerification {
-    fn verify_server_cert(
-        &self,
-        _end_entity: &CertificateDer<'_>,
-        _intermediates: &[CertificateDer<'_>],
-        _server_name: &ServerName<'_>,
-        _ocsp_response: &[u8],
-        _now: UnixTime,
-    ) -> Result<ServerCertVerified, rustls::Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        let algorithms = &self.0.signature_verification_algorithms;
-        rustls::crypto::verify_tls12_signature(message, certificate, signature, algorithms)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        let algorithms = &self.0.signature_verification_algorithms;
-        rustls::crypto::verify_tls13_signature(message, certificate, signature, algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
-    }
 }
