@@ -5,10 +5,10 @@ import jostle
 run = jostle.run("my-plan.toml")      # or jostle.hit("http://127.0.0.1:8080/", clients=50, seconds=10)
 run.result.verdict                    # "valid", "suspect" or "invalid"
 run.figures                           # every figure with its interval, as a polars frame
-run.requests                          # per-request rows, where the plan asks for them
+run.requests                          # a row per request, if the plan asks for rows
 jostle.compare(run, other).chart()    # by how much the quantiles differ, as an altair chart
 jostle.explain("http://127.0.0.1:8080/", slow=["/report"]).paragraph   # how the server behaves, and why
-jostle.capacity("http://127.0.0.1:8080/", "p99 < 100 ms").sentences    # which rate it carries
+jostle.capacity("http://127.0.0.1:8080/", "p99 < 100 ms").sentences    # which rate it can carry
 """
 
 from typing import TYPE_CHECKING, Any
@@ -40,11 +40,11 @@ if TYPE_CHECKING:
     from jostle.plan.builder import journey
 
 _HOME = {"JostleError": "jostle.errors", "Plan": "jostle.plan", "journey": "jostle.plan.builder"}
-"""Where names are that do not come from `jostle.api`."""
+"""The modules of names that do not come from `jostle.api`."""
 
 
 def __getattr__(name: str) -> Any:
-    """Import on first use: the command line must not pay for what it does not need."""
+    """Import on first use, so that the command line does not load what it does not need."""
     import importlib
 
     if name not in __all__:

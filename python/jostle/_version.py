@@ -1,4 +1,4 @@
-"""The version of jostle, which every record carries; `pyproject.toml` says the same (tested)."""
+"""The version of jostle, which every record contains. `pyproject.toml` says the same (a test checks it)."""
 
 __all__ = ["__version__"]
 

@@ -1,4 +1,4 @@
-"""jostle from Python: run a plan, look at what came out, compare."""
+"""jostle from Python: run a plan, look at the result, compare."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -40,7 +40,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Run:
-    """A run on disk, which shows itself in a notebook. Everything is read from `folder` when asked for."""
+    """A run on disk, which a notebook displays. Everything is read from `folder` when it is needed."""
 
     folder: Path
 
@@ -58,7 +58,7 @@ class Run:
 
     @property
     def figures(self) -> "polars.DataFrame":
-        """A row per figure of every contestant, workload and trial: quantity, value, interval, unit, n."""
+        """A row per figure of each contestant, workload and trial: quantity, value, interval, unit, n."""
         import polars
 
         from jostle.report import figures
@@ -89,7 +89,7 @@ class Run:
         return notebook.run_charts(self.result)
 
     def report(self) -> Path:
-        """Write the page into the run's folder and return its path."""
+        """Write the page into the run's folder, and return its path."""
         from jostle.report import write_page
 
         path = self.folder / "report.html"
@@ -104,14 +104,14 @@ class Run:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What differs between two runs, or two contestants of one; shows itself in a notebook."""
+    """What differs between two runs, or two contestants of one run; a notebook displays it."""
 
     result: "CompareResult"
 
     def chart(self, workload: str | None = None) -> Any:
-        """The shift function of one workload (the first, when not named) as an altair chart.
+        """The shift function of one workload (by default the first) as an altair chart.
 
-        Raises `PlanError` where there is none, as after one round only.
+        Raises `PlanError` if there is none, for example after a single round.
         """
         from jostle.analysis.stats.enough import TOO_FEW_ROUNDS
         from jostle.report.render import notebook
@@ -139,10 +139,11 @@ def load_plan(
     share_cores: bool = False,
     tell: Callable[[str], None] = print_to_stderr,
 ) -> Plan:
-    """Read a plan file and tune for this machine what it leaves to be tuned, which starts a server.
+    """Read a plan file, and calibrate its tuned parameters on this machine, which starts a server.
 
-    `scale`: the name of a `[scale.NAME]` table; `settings`: parameters to change; `share_cores`: server and
-    generator share their cores, whatever the plan says; `tell` hears what is measured. Raises `JostleError`.
+    `scale`: the name of a `[scale.NAME]` table. `settings`: parameters to change. `share_cores`: server and
+    generator share their cores, whatever the plan says. `tell` is told what is measured. Raises
+    `JostleError`.
     """
     return tuned(
         lambda known: read_plan(
@@ -161,7 +162,7 @@ def load_experiment(
     share_cores: bool = False,
     tell: Callable[[str], None] = print_to_stderr,
 ) -> Plan:
-    """The plan of a published experiment ("starvation"), as `load_plan`; `scale`: "quick", "as-published"."""
+    """The plan of an experiment such as "starvation", as `load_plan`. `scale`: "quick", "as-published"."""
     return tuned(
         lambda known: experiments.load(name, scale=scale, settings=known, share_cores=share_cores),
         settings or {},
@@ -178,8 +179,8 @@ def run(
 ) -> Run:
     """Run a plan, or the file of one, and wait for its end: what `jostle run` does, without its pages.
 
-    `into`: the run gets a folder of its own in it. `seed`: of the order and of all arrivals; the plan's own,
-    or one that is drawn and recorded, when not given. Raises `JostleError`.
+    `into`: the folder in which the run gets a folder of its own. `seed`: for the order of trials and all
+    arrivals; by default the plan's own, or one that is drawn and recorded. Raises `JostleError`.
     """
     if not isinstance(plan, Plan):
         return _run(load_plan(plan), Path(into), Path(plan).stem, seed, observer)
@@ -194,8 +195,10 @@ def hit(
     observer: Observer | None = None,
     **options: Any,
 ) -> Run:
-    """Load one URL now: what `jostle hit` does. `options`: clients, seconds, requests, rate, think, headers,
-    body, expect, timeout, …, all of them in `jostle.plan.hit.PLACES`. Raises `JostleError`.
+    """Load one URL now: what `jostle hit` does.
+
+    `options`: clients, seconds, requests, rate, think, headers, body, expect, timeout, …; all are listed in
+    `jostle.plan.hit.PLACES`. Raises `JostleError`.
     """
     return _run(hit_plan(url, options), Path(into), "hit", seed, observer)
 
@@ -226,10 +229,10 @@ def capacity(
     """The highest load at which `target` keeps `slo`: what `jostle capacity` does. It overloads the server.
 
     `target`: a URL, or a contestant with settings and path, "node:threadpool=8/fast/44". `slo`: "p99 < 100
-    ms", "errors < 1 %", or several. `clients`: of a closed crowd, instead of a rate per second. `most`: no
-    level is higher. `budget`: time for it, "4m". `tell` hears what is measured, and whether the text stays.
-    `options`: what is sent, as those of `hit`. `result.answer` is "found" where `result.capacity` has a value
-    with its interval, and `result.sentences` say it in words. Raises `JostleError`.
+    ms", "errors < 1 %", or several. `clients`: find a number of clients of a closed loop instead of a rate
+    per second. `most`: the highest level. `budget`: the time for it, "4m". `tell` is told what is measured,
+    and whether the text stays. `options`: what is sent, as for `hit`. `answer` of the result is "found" if
+    its `capacity` has a value with an interval; its `sentences` say it in words. Raises `JostleError`.
     """
     from jostle.explain.capacity.answer import Measured, capacity_of
     from jostle.explain.capacity.question import question_of
@@ -244,7 +247,7 @@ def capacity(
 def open_run(folder: Path | str) -> Run:
     """A run that is already on disk. Raises `NotARun`."""
     run = Run(Path(folder))
-    run.record  # noqa: B018 (opened now, so that a wrong folder is refused at once)
+    run.record  # noqa: B018 (read now, so that a wrong folder is refused at once)
     return run
 
 
@@ -258,10 +261,11 @@ def compare(
     contestants: Sequence[str] | None = None,
     fail_if: str | Sequence[str] = (),
 ) -> Comparison:
-    """The run `b` against the run `a`, or of `contestants` (two names) of `a` the second against the first.
+    """Compare run `b` with run `a`, or the second of two `contestants` of `a` with the first.
 
-    Of lists of at least three runs each the run is the unit. `fail_if`: one condition or more, as "p99 >
-    +5 %", judged in `result.conditions`. Raises `PlanError`, `NotARun`, `NotComparable`, `UnknownName`.
+    With lists of at least three runs each, the run is the unit of comparison. `fail_if`: one or more
+    conditions such as "p99 > +5 %", judged in `result.conditions`. Raises `PlanError`, `NotARun`,
+    `NotComparable`, `UnknownName`.
     """
     from jostle.analysis.compare.two import compare_many, compare_records, judge_conditions
     from jostle.plan.conditions import change
@@ -289,10 +293,10 @@ def compare_plans(
     fail_if: str | Sequence[str] = (),
     observer: Observer | None = None,
 ) -> Comparison:
-    """Run two plans as one, their contestants in turns in every round, and compare each with the one in
-    its place.
+    """Run two plans as one, with their contestants side by side in every round, and compare these in pairs.
 
-    The plans may differ in their contestants only: two versions of a server. Raises `JostleError`.
+    Contestants at the same place in the two plans are a pair. The plans may differ only in their contestants,
+    such as two versions of a server. Raises `JostleError`.
     """
     from dataclasses import replace
 

@@ -3,18 +3,18 @@
 JostleError                 every message says what happened, where, and what to do next
 ├── UserError               the user's mistake: one message, no traceback, exit code 2
 │   ├── PlanError           a plan file or an option that cannot be run
-│   │   ├── BadValue        a text that does not give the value that is needed; a ValueError too
-│   │   ├── CannotServe     a workload in a protocol, on a route or of a size that a contestant does not have
-│   │   └── StartRefused    a load that this machine has no room for
+│   │   ├── BadValue        a text that is not the kind of value that is needed; also a ValueError
+│   │   ├── CannotServe     a workload whose protocol, routes or connections a contestant cannot serve
+│   │   └── StartRefused    a load for which this machine has no room
 │   ├── UnknownName         a contestant, experiment or variant that does not exist
-│   ├── NotARun             a folder that is not a run, or of another format
+│   ├── NotARun             a folder that is not a run, or has another format
 │   ├── NotComparable       two runs that cannot be compared
 │   ├── UnreachableTarget   nothing listens where the load should go
-│   └── ClusterRefused      a cluster on which no run can start
+│   └── ClusterRefused      a cluster on which a run cannot start
 ├── GeneratorsLost          no generator is left: the trial is over
 │   └── ExecutorLost        what started the generators is gone: the run is over
 │       └── ClusterLost     the head of the cluster is gone
-├── RecordLost              the run's folder takes no more: a full disk, a folder that is gone
+├── RecordLost              the run's folder cannot be written any more: a full disk, a missing folder
 └── ContestantError         a server did not do its part
     ├── MissingRuntime      a command that the contestant needs is not installed
     ├── BuildFailed         with the last lines of the build
@@ -70,11 +70,11 @@ class PlanError(UserError):
 
 
 class BadValue(PlanError, ValueError):
-    """A value that cannot be; the hint says what can. A `ValueError` too, so that models may raise it."""
+    """A wrong value; the hint shows a right one. It is also a `ValueError`, so that models may raise it."""
 
 
 class CannotServe(PlanError):
-    """The contestant cannot serve this workload: a protocol, a route or connections that it does not have."""
+    """The contestant cannot serve this workload: it lacks the protocol, a route or enough connections."""
 
 
 class StartRefused(PlanError):
@@ -91,7 +91,7 @@ class UnknownName(UserError):
 
 
 class NotARun(UserError):
-    """A folder that is not a run of jostle, or of a format that this version cannot read."""
+    """A folder that is not a run of jostle, or has a format that this version cannot read."""
 
 
 class NotComparable(UserError):
@@ -103,7 +103,7 @@ class UnreachableTarget(UserError):
 
 
 class ClusterRefused(UserError):
-    """No run starts on this cluster: it is open to others, out of reach, or not of one version."""
+    """A run cannot start on this cluster: it is open to others, unreachable, or has several versions."""
 
 
 class GeneratorsLost(JostleError):
@@ -111,15 +111,15 @@ class GeneratorsLost(JostleError):
 
 
 class ExecutorLost(GeneratorsLost):
-    """What the generators were started by is gone: no further trial can run."""
+    """What started the generators is gone, so that no further trial can run."""
 
 
 class ClusterLost(ExecutorLost):
-    """The head is gone in the middle of a trial; generators stop by their lease."""
+    """The head is gone in the middle of a trial; generators stop when their lease runs out."""
 
 
 class RecordLost(JostleError):
-    """What is measured cannot be written any more: the run is over, what was written stands."""
+    """Results cannot be written any more: the run is over, but what was written remains."""
 
 
 class ContestantError(JostleError):
@@ -143,8 +143,8 @@ class ServerDied(ContestantError):
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """One line that offers the names nearest to `name`, or all of them when none is near."""
-    import difflib  # late: few runs end with a mistake
+    """One line with the known names nearest to `name`, or with all of them if none is near."""
+    import difflib  # imported late: few runs end with a mistake
 
     known = list(known)
     close = difflib.get_close_matches(name, known, n=3, cutoff=0.5)

@@ -1,4 +1,4 @@
-"""How figures are written: one way for sentences, the terminal, the page and every export.
+"""How figures are written: the same way in sentences, on the terminal, on the page and in every export.
 
 Values are in base units: seconds, bytes, per second, shares of 1.
 """
@@ -25,14 +25,14 @@ __all__ = [
 ]
 
 MISSING = NOTHING
-"""Stands where there is no value."""
+"""What is written if there is no value."""
 
 MOST_KINDS = 5
-"""A tally names so many kinds."""
+"""How many kinds a tally names."""
 
 
 class HasInterval(Protocol):
-    """A figure with its interval, as the analysis makes it."""
+    """A figure with its interval, as the analysis produces it."""
 
     @property
     def value(self) -> float | None: ...
@@ -64,7 +64,7 @@ class Formatted(NamedTuple):
 
 
 def amount(value: float | None, unit: str, *, fine: bool = False) -> str:
-    """One number with its unit, scaled to read well; a dash where there is none."""
+    """One number with its unit, scaled to read well; a dash for None."""
     if value is None:
         return MISSING
     if unit in ("share", "%"):
@@ -73,12 +73,12 @@ def amount(value: float | None, unit: str, *, fine: bool = False) -> str:
 
 
 def percent(share: float | None) -> str:
-    """A share as a percentage; a part is never rounded to nothing nor to the whole."""
+    """A share as a percentage, which is never rounded to nothing or to the whole."""
     return MISSING if share is None else format_share(share)
 
 
 def formatted(found: HasInterval, unit: str | None = None, *, fine: bool = False) -> Formatted:
-    """A figure with its interval, in one unit: "4.51 ms", "[4.20, 4.80]". `unit`: in place of its own."""
+    """A figure with its interval, in one unit: "4.51 ms", "[4.20, 4.80]". `unit` replaces its own unit."""
     unit = found.unit if unit is None else unit
     if found.value is None:
         return Formatted(MISSING, "", found.note, MISSING)
@@ -95,7 +95,7 @@ def formatted(found: HasInterval, unit: str | None = None, *, fine: bool = False
 
 
 def interval(found: HasInterval, unit: str | None = None) -> str:
-    """A figure with its interval in a sentence: "4.51 ms [4.20, 4.80]"; or why there is none."""
+    """A figure with its interval for a sentence, "4.51 ms [4.20, 4.80]", or why there is none."""
     if found.value is None:
         return f"is not known: {found.note}"
     written = formatted(found, unit)
@@ -103,9 +103,9 @@ def interval(found: HasInterval, unit: str | None = None) -> str:
 
 
 def change(ratio: float, low: float | None = None, high: float | None = None) -> str:
-    """A ratio as a change: "+5.2 %", "−12 %"; where any of the three is beyond a tripling, "× 3.4", "÷ 4.8".
+    """A ratio as a change: "+5.2 %", "−12 %"; "× 3.4", "÷ 4.8" if any of the three is a factor of 3 or more.
 
-    The interval stands in the same unit: "−48 % [−67, −17]", "÷ 4.8 [2.3, 10]".
+    The interval has the same unit: "−48 % [−67, −17]", "÷ 4.8 [2.3, 10]".
     """
     ends = [] if low is None or high is None else [low, high]
     if any(r >= 3 or r <= 1 / 3 for r in (ratio, *ends)):
@@ -150,7 +150,7 @@ def listed(names: Sequence[str]) -> str:
 
 
 def tallied(found: Mapping[str, int]) -> str:
-    """What there was and how often, most frequent first: "4,000 × 503, 635 × 500"; the first few kinds."""
+    """The first few kinds and how often each occurred, the most frequent first: "4,000 × 503, 635 × 500"."""
     ordered = sorted(found.items(), key=lambda pair: -pair[1])
     named = [f"{format_count(count)} × {one_line(what)}" for what, count in ordered[:MOST_KINDS]]
     more = len(ordered) - len(named)

@@ -1,8 +1,8 @@
-"""Text that comes from elsewhere, made safe to show; addresses taken apart; secrets kept out of records.
+"""Making foreign text safe to show, splitting addresses, and keeping secrets out of records.
 
 What counts as a secret, in the plan, the command line and every record: values whose name says so (headers,
-environment, parameters, keys of a query), passwords in URLs, and a body in which such a name occurs.
-docs/PLAN.md says the same to users.
+environment, parameters, keys of a query), passwords in URLs, and bodies in which such a name occurs.
+docs/PLAN.md tells users the same.
 """
 
 import re
@@ -38,10 +38,10 @@ DEFAULT_PORTS = {
     "postgres": 5432,
     "postgresql": 5432,
 }
-"""Where a URL of that scheme leads that names no port."""
+"""The port of a URL that names none, by scheme."""
 
 HIDDEN = "(hidden)"
-"""Stands in records in place of a secret."""
+"""Replaces secrets in records."""
 
 _NAME = (
     r"auth(?!or(?!i[sz]))|cookie|token|secret|passw|pwd|session|credential|signature"
@@ -49,7 +49,7 @@ _NAME = (
 )
 _SECRET_NAME = re.compile(_NAME, re.IGNORECASE)
 _PLACEHOLDER = re.compile(r"((Bearer|Basic|Token) )?\{[^{}]+\}")
-"""Of a variable: the secret itself stands elsewhere."""
+"""A variable in place of a secret, which need not be hidden: the secret itself is elsewhere."""
 _PASSWORD = re.compile(r"((?<!\w)\w++://[^:/?#@\s]*):[^/?#\s]*@|([?&]password=)[^&#\s]*")
 _QUERY = re.compile(rf"([?&][^=&#\s]*(?:{_NAME})[^=&#\s]*=)(?!\{{)[^&#\s]+", re.IGNORECASE)
 
@@ -58,34 +58,34 @@ _SPACES = "\N{NO-BREAK SPACE}\N{THIN SPACE}\N{NARROW NO-BREAK SPACE}"
 
 
 def one_line(text: object) -> str:
-    """Text of foreign origin made safe for one line: no control characters, no line breaks, no bidi marks."""
+    """Foreign text made safe for one line: without control characters, line breaks or bidi marks."""
     return "".join(c if c.isprintable() or c in _SPACES else "·" for c in str(text))
 
 
 def plain_lines(text: str) -> list[str]:
-    """The lines of a foreign text, each made safe; tabs become blanks."""
+    """The lines of a foreign text, each made safe; tabs become spaces."""
     return [one_line(line.expandtabs(4)) for line in text.splitlines()]
 
 
 def host_and_port(url: str) -> tuple[str, int]:
-    """Where connections to a URL of `DEFAULT_PORTS` go; the host is empty where it names none.
+    """Where connections to a URL go, if its scheme is in `DEFAULT_PORTS`; the host is empty if it has none.
 
-    Raises `ValueError` for a port that is none, `KeyError` for another scheme.
+    Raises `ValueError` for an invalid port, `KeyError` for another scheme.
     """
     parts = urlsplit(url)
     return parts.hostname or "", DEFAULT_PORTS[parts.scheme] if parts.port is None else parts.port
 
 
 def quoted(text: str) -> str:
-    """Lines of foreign origin, each behind a bar.
+    """Lines of foreign origin, each after a bar.
 
-    A line of a log that begins with "::" is an order to GitHub's runner, which ignores blanks before it.
+    GitHub's runner takes a log line that begins with "::" for a command, even after spaces.
     """
     return "\n".join(f"│ {line}" for line in text.split("\n"))
 
 
 def first_line(why: str) -> str:
-    """Why something failed, without the output that its last words announce."""
+    """The first line of why something failed, without the words that announce the output below it."""
     return why.partition("\n")[0].removesuffix(":").removesuffix("; its last output")
 
 
@@ -100,16 +100,16 @@ def names_a_secret(name: str) -> bool:
 
 
 def without_password(text: str) -> str:
-    """`postgresql://me:secret@here/shop` → `postgresql://me@here/shop`, wherever in `text` it stands."""
+    """`postgresql://me:secret@here/shop` → `postgresql://me@here/shop`, anywhere in `text`."""
     return _PASSWORD.sub(lambda found: f"{found[1]}@" if found[1] else found[2], text)
 
 
 def redact(data: Any, known: Collection[str] = ()) -> Any:
-    """The same data, fit for a record: tables, lists and texts, as TOML or JSON has them.
+    """The same data (tables, lists and texts, as in TOML or JSON), fit for a record.
 
-    Texts and lists of texts under a key that names a secret are hidden; passwords and secret keys of queries
-    in every other text, and each of the `known` secrets wherever it stands. Under `body`,
-    `send` and `tcp`, see `redact_body`.
+    Hidden are texts and lists of texts under a key that names a secret; in every other text, passwords and
+    values of secret query keys; and the `known` secrets wherever they occur. For `body`, `send`, `tcp` and
+    `udp`, see `redact_body`.
     """
     if isinstance(data, dict):
         return {key: _redact_value(str(key), value, known) for key, value in data.items()}
@@ -119,7 +119,7 @@ def redact(data: Any, known: Collection[str] = ()) -> Any:
 
 
 def redact_body(body: str) -> str:
-    """The body of a request; hidden as a whole where the name of a secret occurs in it."""
+    """The body of a request, or `HIDDEN` if the name of a secret occurs in it."""
     return HIDDEN if names_a_secret(body) else body
 
 
@@ -127,12 +127,12 @@ def redact_command(words: Sequence[str]) -> list[str]:
     """The words of a command, fit for a record.
 
     Redacted are headers (`-H`), bodies and messages (`-b`, `--data`, `--send`, `--message`), settings
-    (`--set`), the value of any option whose name names a secret, and passwords and secret keys of queries in
-    every other word.
+    (`--set`), the value of any option whose name suggests a secret and, in every other word, passwords and
+    values of secret query keys.
     """
     redacted: list[str] = []
     hide: Callable[[str], str] | None = None
-    """For the next word, where it is the value of the option before it."""
+    """How to hide the next word, if it is the value of the option before it."""
     for word in words:
         if hide is not None:
             redacted.append(hide(word))
@@ -145,7 +145,7 @@ def redact_command(words: Sequence[str]) -> list[str]:
 
 
 def _option(word: str) -> tuple[str, str, Callable[[str], str]]:
-    """The option with its "=", its value, and how that is made fit for a record."""
+    """The option with its "=", its value, and how the value is made fit for a record."""
     for pattern, rule in _OPTIONS:
         if found := pattern.fullmatch(word):
             return found["option"], found["value"], rule
@@ -154,7 +154,7 @@ def _option(word: str) -> tuple[str, str, Callable[[str], str]]:
 
 def _redact_value(name: str, value: Any, known: Collection[str]) -> Any:
     if name == "capture":
-        return value  # where something is found in an answer, and not what
+        return value  # says where in an answer something is, not what it is
     if isinstance(value, str) and name in ("body", "send", "tcp", "udp"):
         return redact_body(_redact_text(value, known))
     if isinstance(value, dict) and name in ("tcp", "udp"):
@@ -172,7 +172,7 @@ _BRACES = re.compile(r"\{[^{}]*\}")
 
 
 def _raw_text(sent: dict[str, Any]) -> str:
-    """What a request of raw bytes sends, if it stands in the plan."""
+    """What a request of raw bytes sends, if the plan contains it."""
     if "hex" in sent:
         return bytes.fromhex(_BRACES.sub("", sent["hex"])).decode(errors="replace")
     return str(sent.get("text", ""))
@@ -185,7 +185,7 @@ def _redact_text(text: str, known: Collection[str] = ()) -> str:
 
 
 def _redact_pair(mark: str, text: str) -> str:
-    """ "Name: value" of a header, "name=value" of a setting."""
+    """Redact "Name: value" of a header or "name=value" of a setting."""
     name, found, value = text.partition(mark)
     if not found or not names_a_secret(name):
         return _redact_text(text)
@@ -214,5 +214,5 @@ _BEFORE_A_UNIT = re.compile(r"(?<=\d) (?=(?:%|µs|ms|s|min|h|[kMGT]?i?B)(?![\w-]
 
 
 def tied(text: str) -> str:
-    """A figure and its unit stay on one line."""
+    """Keep figures and their units on one line."""
     return _BEFORE_A_UNIT.sub("\N{NO-BREAK SPACE}", text)

@@ -1,4 +1,4 @@
-"""Durations, rates, sizes, shares and counts: read as people write them, shown with three digits.
+"""Durations, rates, sizes, shares and counts: read as people write them, and shown with three digits.
 
 duration("1m30s") == 90.0          format_duration(0.00451) == "4.51 ms"
 rate("60/min") == 1.0              format_rate(12345.6) == "12,346/s"
@@ -72,11 +72,11 @@ _THOUSANDS = {"": 1.0, "k": 1e3, "M": 1e6}
 MINUS, NOTHING = "\N{MINUS SIGN}", "\N{EN DASH}"
 
 LONGEST_S = 366 * 24 * 3600.0
-"""No duration is longer: beyond it, nanoseconds would no longer be exact."""
+"""The longest duration, a leap year. Above 2^53 ns (104 days) it is no longer exact to the nanosecond."""
 
 
 def duration(text: str, *, bare: str = "") -> float:
-    """Seconds, exact to the nanosecond, of "900ms", "1m30s", "0.5 s". `bare`: the unit of a bare number."""
+    """Read "900ms", "1m30s" or "0.5 s" as seconds, to the nanosecond. `bare`: the unit of a bare number."""
     example = 'write for example "500ms", "5s", "1m30s" or "20m"'
     total_ns, position = 0.0, 0
     while position < len(text) or position == 0:
@@ -95,7 +95,7 @@ def duration(text: str, *, bare: str = "") -> float:
 
 
 def rate(text: str, *, bare: str = "") -> float:
-    """Per second, of "1000/s", "60/min", "10k/s". `bare`: the time of a number without one ("s")."""
+    """Read "1000/s", "60/min" or "10k/s" as a rate per second. `bare`: the time if none is given ("s")."""
     example = 'write for example "1000/s", "10k/s" or "60/min"'
     amount, slash, per = text.partition("/")
     found = _QUANTITY.fullmatch(amount)
@@ -111,7 +111,7 @@ def rate(text: str, *, bare: str = "") -> float:
 
 
 def size(text: str) -> int:
-    """Bytes, of "12B", "1kB" (1000) or "1KiB" (1024); a bare number is bytes."""
+    """Read "12B", "1kB" (1000) or "1KiB" (1024) as bytes; a bare number is bytes."""
     found = _QUANTITY.fullmatch(text)
     if found is None or (found[2] or "B") not in _BYTES:
         raise BadValue(f"{text!r} is not a size", 'write for example "512B", "1kB" (1000) or "1KiB" (1024)')
@@ -122,7 +122,7 @@ def size(text: str) -> int:
 
 
 def share(text: str) -> float:
-    """A share of one, of "10%" or "0.1"."""
+    """Read "10%" or "0.1" as a share of one."""
     example = 'write for example "10%" or "0.1"'
     found = _QUANTITY.fullmatch(text)
     if found is None or found[2] not in ("", "%"):
@@ -134,7 +134,7 @@ def share(text: str) -> float:
 
 
 def count(text: str) -> int:
-    """A whole number, of "10_000", "10,000" or "10k"."""
+    """Read "10_000", "10,000" or "10k" as a whole number."""
     example = 'write a whole number, for example 50, "10_000" or "10k"'
     found = _QUANTITY.fullmatch(text)
     if found is None or found[2] not in _THOUSANDS:
@@ -148,9 +148,9 @@ def count(text: str) -> int:
 
 
 def base_unit(text: str) -> tuple[str, float]:
-    """The base unit of a unit as people write it, and how many base units one of it is.
+    """The base unit of a unit as people write it, and how many base units it is.
 
-    Base units: "s", "/s", "bytes", and "" of plain numbers. "ms" is ("s", 0.001), "MB" is ("bytes", 1e6),
+    Base units are "s", "/s", "bytes", and "" for plain numbers. "ms" is ("s", 0.001), "MB" is ("bytes", 1e6),
     "hits/60 s" is ("/s", 1/60), "%" is ("", 0.01).
     """
     unit = text.strip()
@@ -176,19 +176,19 @@ def exact_duration(seconds: float) -> str:
 
 
 def exact_number(value: float) -> str:
-    """A number as text that reads back the same, without an exponent where it can be."""
+    """A number as text that reads back the same, without an exponent if possible."""
     return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(value)
 
 
 class Scale(NamedTuple):
     """One unit for a value and for the ends of its interval: "ms" in 4.51 ms [4.20, 4.80]."""
 
-    size: float  # of this unit, in the base unit
+    size: float  # of one such unit, in base units
     suffix: str  # what follows the number: " ms", "/s", " %"
     digits: Callable[[float], str]  # writes a number ≥ 0
 
     def number(self, value: float) -> str:
-        """`value`, in the base unit, as a number of this unit; a dash for what is no number."""
+        """`value`, given in the base unit, as a number of this unit; a dash for NaN and infinity."""
         if not math.isfinite(value):
             return NOTHING
         text = self.digits(abs(value) / self.size)
@@ -201,10 +201,10 @@ class Scale(NamedTuple):
 
 
 def scale(value: float, unit: str, *, fine: bool = False) -> Scale:
-    """The scale that fits `value` in a base unit: s, /s, bytes, share, ratio, count; others as they are.
+    """The scale that fits `value` in a base unit: s, /s, bytes, share, ratio, count; others are unscaled.
 
-    Times are recorded to a microsecond, so none is shown finer; `fine` is for times that are computed, as the
-    processor time of a request.
+    Times are recorded to a microsecond, so none is shown finer; `fine` is for times that are computed, such
+    as the CPU time of a request.
     """
     value = abs(value) if math.isfinite(value) else 0.0
     match unit:
@@ -234,7 +234,7 @@ def _time_scale(seconds: float, *, fine: bool) -> Scale:
         return Scale(1.0, " s", _three)
     name, size = steps[0]
     for unit, length in steps:
-        # minutes only from 100 s on: "72.0 s" is read more easily than "1.20 min"
+        # minutes only from 100 s on: "72.0 s" is easier to read than "1.20 min"
         begins = 100.0 if unit == "min" else length
         if _three_digits(seconds) >= begins:
             name, size = unit, length
@@ -243,10 +243,9 @@ def _time_scale(seconds: float, *, fine: bool) -> Scale:
 
 
 def format_duration(seconds: float, *, fine: bool = False) -> str:
-    """Three digits and a unit that fits: "812 µs", "4.51 ms", "1.20 s", "12.5 min"; a dash for no number.
+    """Three digits and a unit that fits: "812 µs", "4.51 ms", "1.20 s", "12.5 min"; a dash for NaN.
 
-    Nothing between a microsecond and 100 of them has a fraction, as the record has none, but where it is
-    `fine`.
+    Microseconds have no fraction, as the record has none, unless `fine`.
     """
     return scale(seconds, "s", fine=fine).write(seconds)
 
@@ -263,19 +262,19 @@ def format_span(seconds: float) -> str:
 
 
 def format_rate(per_s: float) -> str:
-    """ "12,346/s", "57.2/s", "0.05/s"; a dash for what is no number."""
+    """A rate as "12,346/s", "57.2/s" or "0.05/s"; a dash for NaN."""
     return scale(per_s, "/s").write(per_s)
 
 
 def format_bytes(value: float) -> str:
-    """Three digits in powers of 1000: "512 B", "1.02 kB", "165 MB"; a dash for what is no number."""
+    """Three digits in powers of 1000: "512 B", "1.02 kB", "165 MB"; a dash for NaN."""
     return scale(value, "bytes").write(value)
 
 
 def format_share(share: float) -> str:
     """A share as a percentage: "0.58 %", "26 %", "92.2 %".
 
-    A part is never rounded to nothing nor to the whole: "< 0.01 %", "> 99.9 %".
+    It is never rounded to nothing or to the whole: "< 0.01 %", "> 99.9 %".
     """
     if 0 < abs(share) < 0.0001:
         return "< 0.01 %" if share > 0 else f"> {MINUS}0.01 %"
@@ -290,7 +289,7 @@ def format_number(value: float) -> str:
 
 
 def format_count(value: float) -> str:
-    """Whole, with thousands marked: "10,000"."""
+    """A whole number with separators: "10,000"."""
     return f"{value:,.0f}"
 
 
@@ -311,7 +310,7 @@ def _three_whole(value: float) -> str:
 
 
 def _three(value: float) -> str:
-    """Three significant digits, trailing zeros kept: 4.5 → "4.50"; below 1 without them: 0.05."""
+    """Three significant digits, with trailing zeros kept (4.5 → "4.50") except below 1 (0.05)."""
     value = _three_digits(value)
     if value < 1:
         return f"{Decimal(str(value)):f}" if value else "0"
@@ -323,7 +322,7 @@ def _rate_digits(value: float) -> str:
 
 
 def _percent_digits(value: float) -> str:
-    """Three digits, below 1 % two; without trailing zeros."""
+    """Three digits, or two below 1 %; without trailing zeros."""
     if value >= 1000:
         return _whole(value)
     return _without_zeros(f"{float(f'{value:.2g}' if value < 1 else f'{value:.3g}'):.6f}")
@@ -334,7 +333,7 @@ def _ratio_digits(value: float) -> str:
 
 
 def _plain_digits(value: float) -> str:
-    """A count whole, any other number with three digits."""
+    """A whole number from 1000 on, below that three digits."""
     return _whole(value) if value >= 1000 else _without_zeros(f"{_three_digits(value):.6f}")
 
 

@@ -258,6 +258,14 @@ def test_whether_a_server_may_be_on_a_core_is_seen_by_who_listens() -> None:
     assert not ports.may_be_on(mine, [])
 
 
+def test_servers_of_datagrams_are_seen_as_well() -> None:
+    with socket.socket(type=socket.SOCK_DGRAM) as bound:
+        bound.bind(("127.0.0.1", 0))
+        place = f"127.0.0.1:{bound.getsockname()[1]}"
+        assert ports.may_be_on(os.sched_getaffinity(0), [place])
+        assert not ports.may_be_on({4095}, [place])
+
+
 def test_somebody_else_who_answers_is_not_taken_for_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another process gets the port between our look at it and the server's start."""
     port = free_port()

@@ -216,7 +216,7 @@ def test_what_is_expected(expect: str, status: list[int], body: Any) -> None:
 
 
 def test_bodies_headers_and_params(tmp_path: Path) -> None:
-    (tmp_path / "ids.csv").write_text("id,name\n7,a\n9,b\n")
+    (tmp_path / "ids.csv").write_text("\ufeffid,name\n7,a\n9,b\n")  # as spreadsheets write it
     (tmp_path / "body.bin").write_bytes(b"\x00\xff")
     made = request(
         '{ name = "order", put = "/o/{id}/{n}/{kind}", body-file = "body.bin", '

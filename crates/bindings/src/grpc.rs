@@ -1,4 +1,4 @@
-//! What the plans of gRPC need to know before a run.
+//! What plans with gRPC need to know before a run.
 
 use std::time::Duration;
 
@@ -9,12 +9,12 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-/// A method as it is called, and whether it takes and gives a stream of messages.
+/// A method's name, and whether it takes and whether it returns a stream of messages.
 type Method = (String, bool, bool);
-/// Where, why, and a field that is not there with those that are.
+/// Place, problem, and if a field is unknown, its name with those of the known fields.
 type Refusal = (String, String, Option<(String, Vec<String>)>);
 
-/// The `FileDescriptorSet` of these `.proto` files and of all that they import from the folders `imports`.
+/// Returns the `FileDescriptorSet` of these `.proto` files and of all that they import from the folders `imports`.
 #[pyfunction]
 #[expect(
     clippy::needless_pass_by_value,
@@ -25,7 +25,7 @@ pub fn compile_protos(
     files: Vec<String>,
     imports: Vec<String>,
 ) -> PyResult<Bound<'_, PyBytes>> {
-    // Its debug form has the file and the place in it.
+    // The debug form includes the file and the place in it.
     let refused = |error: protox::Error| PyValueError::new_err(format!("{error:?}"));
     let mut compiler = Compiler::new(&imports).map_err(refused)?;
     compiler
@@ -44,7 +44,9 @@ pub fn grpc_methods(schema: &[u8]) -> PyResult<Vec<Method>> {
         .collect())
 }
 
-/// The `FileDescriptorSet` of a service as the server of this `TargetSpec` has it; else the services that it has.
+/// Asks the server of this `TargetSpec` for the `FileDescriptorSet` of a service.
+///
+/// If the server does not have the service, returns `None` and the services that it has.
 #[pyfunction]
 pub fn grpc_reflected<'py>(
     py: Python<'py>,
@@ -63,7 +65,7 @@ pub fn grpc_reflected<'py>(
     }
 }
 
-/// Why the method does not take this message, or list of messages; `None` if it does.
+/// Returns why the method does not accept this message or list of messages; `None` if it does.
 #[pyfunction]
 pub fn grpc_refusal(schema: &[u8], method: &str, message_json: &str) -> PyResult<Option<Refusal>> {
     let schema = Schema::decode(schema).map_err(PyValueError::new_err)?;

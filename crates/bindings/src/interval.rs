@@ -58,7 +58,7 @@ fn list<'py, T>(
     Ok(list)
 }
 
-/// Those that hold something.
+/// The histograms that hold something, by name.
 fn by_measure<'py>(
     py: Python<'py>,
     names: &[&str],
@@ -248,7 +248,7 @@ fn thread<'py>(py: Python<'py>, state: &ThreadState) -> PyResult<Bound<'py, PyDi
     Ok(dict)
 }
 
-/// `from` is "" where the kernel chooses the local address.
+/// `from` is "" if the kernel chooses the local address.
 fn port<'py>(py: Python<'py>, port: &PortUse) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     let from = port.from.map(|from| from.to_string()).unwrap_or_default();
@@ -258,7 +258,7 @@ fn port<'py>(py: Python<'py>, port: &PortUse) -> PyResult<Bound<'py, PyDict>> {
     Ok(dict)
 }
 
-/// Columns as little-endian arrays; `None` without rows.
+/// Columns as little-endian arrays; `None` if there are no rows.
 fn rows<'py>(py: Python<'py>, rows: &Rows) -> PyResult<Option<Bound<'py, PyDict>>> {
     if rows.end_ns.is_empty() {
         return Ok(None);

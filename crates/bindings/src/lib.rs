@@ -14,13 +14,13 @@ use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-/// The engine's tasks and sockets are aligned to 128 bytes, for which the C library's allocator takes up to 128 more: with
-/// this one an idle client takes 30 % less memory (`make bench ONLY=memory`).
+/// The engine's tasks and sockets are aligned to 128 bytes, for which the C library's allocator uses up to 128 bytes
+/// more. With jemalloc, an idle client takes 30 % less memory (`make bench ONLY=memory`).
 #[cfg(feature = "extension-module")]
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
-/// A run of the engine. It works in threads of its own; Python only asks for intervals.
+/// A run of the engine. It works in its own threads; Python only asks for intervals.
 #[pyclass(frozen)]
 struct Run(jostle_engine::Run);
 
@@ -62,7 +62,7 @@ impl Run {
     }
 }
 
-/// `OSError` where the machine gives no further thread or descriptor, else `ValueError`.
+/// `OSError` if the system refused a thread or a descriptor, else `ValueError`.
 fn refusal(error: &StartError) -> PyErr {
     match error {
         StartError::Worker { error: cause, .. } => match cause.raw_os_error() {
@@ -73,7 +73,7 @@ fn refusal(error: &StartError) -> PyErr {
     }
 }
 
-/// A simulated run, which is calculated as its intervals are asked for.
+/// A simulated run, calculated interval by interval on demand.
 #[pyclass(frozen)]
 struct Simulation(Mutex<jostle_simulator::Simulation>);
 
@@ -91,7 +91,7 @@ impl Simulation {
             .map_err(|error| PyValueError::new_err(error.to_string()))
     }
 
-    /// `None` after the last.
+    /// Returns the next interval; `None` after the last.
     fn next_interval<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         let interval = py.detach(|| {
             let simulation = self.0.lock();
@@ -103,7 +103,7 @@ impl Simulation {
     }
 }
 
-/// When each request of each burst is answered by a server of this discipline that is idle at the burst's beginning.
+/// Returns when each request of each burst is answered by a server of this discipline that was idle before it.
 #[pyfunction]
 #[pyo3(signature = (discipline_json, bursts, seed, room=None))]
 #[expect(
@@ -135,7 +135,7 @@ fn burst_answers(
 /// Method, name, accepted statuses, and whether it may ask for a URL.
 type ScriptRequest = (String, String, Vec<u16>, bool);
 
-/// Each request of a script, in the order of their numbers.
+/// Returns the requests of a script, in the order of their numbers.
 #[pyfunction]
 fn script_requests(py: Python<'_>, file: &str, source: &str) -> PyResult<Vec<ScriptRequest>> {
     let found = py.detach(|| jostle_engine::scenario::script::requests(file, source));
@@ -145,7 +145,7 @@ fn script_requests(py: Python<'_>, file: &str, source: &str) -> PyResult<Vec<Scr
         .collect())
 }
 
-/// The sum of `Hist["v2"]` of several; `None` when nothing was recorded in any.
+/// Returns the sum of several `Hist["v2"]`; `None` if nothing was recorded in any of them.
 #[pyfunction]
 #[expect(
     clippy::needless_pass_by_value,

@@ -1,32 +1,35 @@
-//! Waiting awake: while an answer may come soon or a due time is near, the worker looks at its sockets again and
-//! again instead of sleeping until the kernel wakes it up.
+//! Busy-polling: while an answer may come soon or a due time is near, the worker polls its sockets continuously instead
+//! of sleeping until the kernel wakes it up.
 
 use std::cell::Cell;
 use std::rc::Rc;
 
 use crate::schedule::clock::Clock;
 
-/// What comes within this time is waited for awake. A sleeper runs some 50 µs after what woke it at the median, 200 µs
-/// at the far end, and slowly for milliseconds, with cold caches and, in a virtual machine, on a core that the host gave
-/// away meanwhile. With 2 ms a server's median at 300/s was 97 µs, with 20 ms 65, and 62 to a client that never sleeps
-/// (measured by turns). An answer that takes longer than this is told at most 0.3 % too long by the median wake-up.
+/// Events expected within this time are waited for awake.
+///
+/// A sleeper runs about 50 µs after the event that woke it (median; 200 µs in the tail), and then slowly for some
+/// milliseconds: its caches are cold, and the host of a virtual machine may have given its core away. At 300 requests/s
+/// a server's median was 97 µs with a limit of 2 ms, 65 µs with 20 ms, and 62 µs with a client that never sleeps
+/// (measured alternately). Beyond 20 ms the median wake-up makes an answer appear at most 0.3 % too long.
 const NEAR_NS: u64 = 20_000_000;
-/// So long before it is due a request of an open loop is made ready, if nothing is in flight meanwhile; its moment is
-/// then waited for with everything in the caches.
+/// How long before it is due a request of an open loop is prepared, if nothing is in flight. The worker then waits for
+/// the due time with everything in the caches.
 const LEAD_NS: u64 = 30_000;
-/// A turn without work that took longer was interrupted, so that not all of it was the worker's own.
+/// A turn without work that took longer than this was interrupted, so its time does not count as waiting.
 const LONGEST_LOOK_NS: u64 = 20_000;
 
-/// One worker's attention.
+/// Whether and when one worker busy-polls.
 #[derive(Debug)]
 pub struct Attention {
     on: bool,
-    /// Until then an answer may come soon.
+    /// Until this moment an answer may come soon.
     soon_until: Cell<u64>,
-    /// Somebody did something in this turn.
+    /// Whether anything was done in this turn.
     worked: Cell<bool>,
+    /// When this turn began.
     turn: Cell<u64>,
-    /// Time spent awake for nothing.
+    /// Time spent busy-polling without work.
     waited_ns: Rc<Cell<u64>>,
 }
 
@@ -45,7 +48,7 @@ impl Attention {
         self.on
     }
 
-    /// A turn begins. The one before was spent waiting if nobody did anything in it.
+    /// Notes that a turn begins. The previous turn counts as waiting if nothing was done in it.
     pub fn begin_turn(&self, now: u64) {
         let look = now.saturating_sub(self.turn.replace(now));
         if self.on && !self.worked.replace(false) && look < LONGEST_LOOK_NS {
@@ -53,17 +56,17 @@ impl Attention {
         }
     }
 
-    /// Something was done.
+    /// Notes that something was done in this turn.
     pub fn work(&self) {
         self.worked.set(true);
     }
 
-    /// How long before its moment something may be begun, to be finished by [`Self::wait_until`].
+    /// How long before its due time a request may be prepared; [`Self::wait_until`] then waits for the due time.
     pub fn lead(&self) -> u64 {
         if self.on { LEAD_NS } else { 0 }
     }
 
-    /// Waits awake until `at`, which is at most [`Self::lead`] away. Gives the time.
+    /// Busy-waits until `at`, but for at most [`Self::lead`]. Returns the time.
     pub fn wait_until(&self, clock: Clock, at: u64) -> u64 {
         let begin = clock.now();
         let at = at.min(begin + self.lead());
@@ -77,20 +80,20 @@ impl Attention {
         now
     }
 
-    /// Something was sent at `now`, and an answer is awaited.
+    /// Notes that something was sent at `now` and an answer is awaited.
     pub fn expect_answer(&self, now: u64) {
         self.soon_until.set(now + NEAR_NS);
     }
 
-    /// When a worker that has nothing to do at `now` and something at `due` must be awake: `None` if it must not sleep
-    /// at all.
+    /// Until when a worker may sleep that has nothing to do between `now` and `due`.
+    ///
+    /// `None` if it must not sleep at all.
     pub fn sleep_until(&self, now: u64, due: u64) -> Option<u64> {
         if !self.on {
             return Some(due);
         }
         let awake_from = due.saturating_sub(NEAR_NS);
         if now < self.soon_until.get() || now >= awake_from {
-            // The next turn is waited for unless something comes.
             return None;
         }
         Some(awake_from)
@@ -156,7 +159,7 @@ mod tests {
                 attention.work();
             }
         }
-        // The last one was interrupted for a long time.
+        // The last turn was interrupted for a long time.
         attention.begin_turn(5 * MS);
         assert_eq!(waited.get(), 1500);
     }

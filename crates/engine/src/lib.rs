@@ -1,13 +1,13 @@
-//! The load engine of jostle. It knows HTTP, sockets and clocks; it knows nothing of Python or of files.
+//! The load engine of jostle. It knows protocols, sockets and clocks, but nothing about Python or files.
 //!
-//! A [`RunSpec`](spec::RunSpec) says what the load is; [`Run::start`] prepares and starts it; intervals of what
-//! was seen come out of [`Run::next_interval`].
+//! A [`RunSpec`](spec::RunSpec) describes the load, [`Run::start`] prepares and starts it, and [`Run::next_interval`]
+//! returns what was measured, interval by interval.
 //!
 //! ```text
 //!  run ─► worker ─┬─► load (closed, open) ─► wire (link ─► h1, h2, ws)
 //!                 │      └─► scenario         └─► seat
 //!                 └─► record
-//!  spec ─► plan    what is asked, and what is done      schedule    when; pure
+//!  spec ─► plan    what is asked for, made ready to run      schedule    when things are due
 //! ```
 pub mod spec;
 

@@ -1,4 +1,4 @@
-//! What the engine asks of the machine: open files, cores, priority, caches.
+//! What the engine needs from the machine: open files, cores, priorities, caches.
 
 #![expect(
     unsafe_code,
@@ -9,9 +9,9 @@ use std::io;
 
 use crate::spec::error::StartError;
 
-/// Open descriptors of this process.
+/// Returns the number of open file descriptors of this process.
 pub fn open_files() -> u64 {
-    // Since Linux 6.2 the directory's size is their number; before, it is 0 and they are counted.
+    // Since Linux 6.2 the size of this directory is their number. Before that it is 0, and they have to be counted.
     let size = std::fs::metadata("/proc/self/fd").map_or(0, |folder| folder.len());
     if size > 0 {
         return size;
@@ -19,12 +19,12 @@ pub fn open_files() -> u64 {
     std::fs::read_dir("/proc/self/fd").map_or(0, |folder| folder.count() as u64 - 1)
 }
 
-/// Asks for memory to be brought into the caches, and does not wait for it.
+/// Prefetches memory into the caches without waiting for it.
 pub fn prefetch(from: *const u8, bytes: usize) {
     #[cfg(target_arch = "x86_64")]
     for line in (0..bytes).step_by(64) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: it is a hint: nothing is read, and no address is wrong.
+        // SAFETY: a prefetch is only a hint: it accesses nothing, and any address is allowed.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(line).cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]
@@ -36,7 +36,7 @@ pub fn prefetch(from: *const u8, bytes: usize) {
 pub struct Cores(libc::cpu_set_t);
 
 impl Cores {
-    /// Those of the calling thread.
+    /// Returns those of the calling thread.
     pub fn own() -> io::Result<Self> {
         // SAFETY: an all-zero set is an empty set, and a valid place for the answer; 0 is the calling thread.
         let (result, set) = unsafe {
@@ -50,7 +50,7 @@ impl Cores {
         Err(io::Error::last_os_error())
     }
 
-    /// Lets the calling thread run on these only.
+    /// Restricts the calling thread to these cores.
     pub fn pin(&self) -> io::Result<()> {
         // SAFETY: the set is valid; 0 is the calling thread.
         let result = unsafe { libc::sched_setaffinity(0, size_of_val(&self.0), &raw const self.0) };
@@ -61,7 +61,7 @@ impl Cores {
     }
 }
 
-/// Lets the calling thread run on `core` only.
+/// Restricts the calling thread to `core`.
 pub fn pin(core: usize) -> Result<(), StartError> {
     // SAFETY: an all-zero set is an empty set.
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
@@ -79,7 +79,9 @@ pub fn pin(core: usize) -> Result<(), StartError> {
     })
 }
 
-/// Lets the calling thread run before all ordinary ones of its core. Threads that it starts do not.
+/// Gives the calling thread precedence over all ordinary threads on its core.
+///
+/// Threads that it starts do not inherit this.
 pub fn precede() -> io::Result<()> {
     // SAFETY: `parameters` is all that is read; 0 is the calling thread.
     let result = unsafe {

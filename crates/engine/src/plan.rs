@@ -1,4 +1,4 @@
-//! The specification made ready to run: requests encoded, checks prepared, addresses known.
+//! The specification made ready to run: requests are encoded, checks prepared and addresses known.
 
 use crate::record::recorder::{Outline, WorkloadOutline};
 use crate::scenario::Mix;
@@ -12,7 +12,9 @@ use crate::wire::stamped::Stamping;
 use crate::wire::target::Target;
 use crate::wire::watch::Limits;
 
-/// Shared by all workers, and never changed but for the [`Turns`](crate::wire::request::Turns).
+/// What a run does; shared by all workers.
+///
+/// During the run only [`Turns`](crate::scenario::turns::Turns) and the other servers that [`Redirects`] know change.
 #[derive(Debug)]
 pub struct Plan {
     pub seed: u64,
@@ -21,12 +23,12 @@ pub struct Plan {
     pub interval_ns: u64,
     pub rows: bool,
     pub trace: bool,
-    /// Workers wait awake while an answer or a due time is near.
+    /// Whether workers busy-poll while an answer or a due time is near.
     pub attentive: bool,
-    /// When the run ends by its plan; `u64::MAX` if only its requests end it.
+    /// The planned end of the run; `u64::MAX` if it ends only when its requests are done.
     pub end_ns: u64,
     pub workloads: Vec<Workload>,
-    /// Of all workloads.
+    /// The scripts of all workloads.
     pub scripts: Vec<Script>,
 }
 
@@ -35,23 +37,23 @@ pub struct Workload {
     pub index: usize,
     pub role: Role,
     pub target: Target,
-    /// Where the kernel is to say when events come.
+    /// Keeps the kernel's timestamping of received bytes on; `None` if it is not needed or not available.
     pub stamping: Option<Stamping>,
     pub requests: Vec<Request>,
     pub mix: Mix,
     pub journeys: Option<Journeys>,
-    /// The number under which the steps are recorded that every client makes once; `None` where there are none.
+    /// The workload number under which steps are recorded that every client makes only once; `None` if there are none.
     pub apart: Option<usize>,
     pub load: LoadSpec,
-    /// Of a closed load that has them.
+    /// The phases of a closed load; `None` if it has none.
     pub phases: Option<Phases>,
     pub limits: Limits,
-    /// How redirects are followed, if they are.
+    /// How redirects are followed, and where the URLs that journeys ask for may lead.
     pub redirects: Option<Redirects>,
 }
 
 impl Plan {
-    /// What of it is to be recorded.
+    /// Returns what is to be recorded of this plan.
     pub fn outline(&self) -> Outline {
         Outline {
             interval_ns: self.interval_ns,
@@ -66,21 +68,22 @@ impl Plan {
         }
     }
 
-    /// Clients, or connections of open loads, that a worker of this run has at most.
+    /// The most clients, and connections of open loads, that a worker can have.
     pub fn clients_per_worker(&self) -> u64 {
+        let workers = self.workers() as u64;
         let clients = self.workloads.iter().map(|workload| match &workload.load {
             LoadSpec::Closed(closed) => closed.clients,
             LoadSpec::Open(open) => open.max_connections,
         });
-        clients.sum::<u64>().div_ceil(self.workers() as u64)
+        clients.map(|clients| clients.div_ceil(workers)).sum()
     }
 
-    /// Worker threads of all generators.
+    /// The number of worker threads of all generators.
     pub fn workers(&self) -> usize {
         self.threads * self.share.of
     }
 
-    /// The number of this generator's thread among all of them: generators take turns.
+    /// The number of this generator's `thread` among those of all generators, which take turns.
     pub fn worker(&self, thread: usize) -> usize {
         thread * self.share.of + self.share.index
     }
@@ -102,7 +105,7 @@ impl Workload {
         })
     }
 
-    /// At least 1. Phases of a closed load; of an open one, its pieces of the rate.
+    /// The number of phases of a closed load, or of pieces of the rate of an open one; at least 1.
     pub fn phase_count(&self) -> usize {
         match &self.load {
             LoadSpec::Closed(closed) => closed.phases.len().max(1),

@@ -1,4 +1,4 @@
-//! From the specification to the plan: encode, resolve, and see whether this machine can do it.
+//! From the specification to the plan: encodes requests, resolves names, and checks whether this machine can run it.
 
 #![expect(unsafe_code, reason = "the limit of open files")]
 
@@ -37,7 +37,7 @@ use crate::wire::verify::BodyVerifier;
 use crate::wire::watch::Limits;
 use crate::wire::ws::{self, Upgrade};
 
-/// Files that the run needs beside its connections: timers, pollers, resolver, pipes.
+/// Open files that the run needs besides its connections: timers, pollers, resolver, pipes.
 const OTHER_FILES: u64 = 64;
 const FILES_PER_THREAD: u64 = 8 + MOST_LINGERING;
 
@@ -76,7 +76,7 @@ fn share_of(spec: Option<ShareSpec>) -> ShareSpec {
     spec.unwrap_or(ShareSpec { index: 0, of: 1 })
 }
 
-/// The end of the longest phased load, if all measured loads are phased.
+/// Returns the end of the longest phased load if all measured loads are phased, and otherwise `u64::MAX`.
 fn planned_end(workloads: &[Workload]) -> u64 {
     let measured = workloads
         .iter()
@@ -161,8 +161,10 @@ fn prepare_workload(
     })
 }
 
-/// Steps that every client makes once are recorded behind all workloads, as one more. In an open load every arrival is
-/// a new client, and they are steps like all others.
+/// Numbers the workloads under which steps are recorded that every client makes only once.
+///
+/// These numbers follow those of all workloads. Open loads have none: every arrival is a new client there, so such
+/// steps are steps like any other.
 fn number_those_apart(workloads: &mut [Workload]) {
     let mut number = workloads.len();
     for workload in workloads {
@@ -206,7 +208,7 @@ fn keeps_url(step: &StepSpec) -> bool {
     step.capture.iter().any(|capture| capture.base.is_some())
 }
 
-/// What the step keeps of the answer's body, in the order in which it says so.
+/// Returns what the step captures from the answer's body, in the order of its captures.
 fn keeps(step: &StepSpec) -> Result<Vec<Tap>, String> {
     let mut taps = Vec::new();
     for capture in &step.capture {
@@ -302,7 +304,7 @@ fn prepare_request(
     })
 }
 
-/// A request that a script makes, and its number there: what is sent is known only then.
+/// Prepares a request that a script makes: `number` of those in the script. What it sends is known only at run time.
 fn request_of_script(
     workload: &str,
     spec: &RequestSpec,
@@ -344,7 +346,7 @@ fn request_of_script(
     })
 }
 
-/// The script of a journey, if it has one; its steps are the requests that stand in it.
+/// Returns the script of a journey, if it has one. The journey's steps must be the requests that occur in the script.
 fn script_of(
     workload: &str,
     journey: &JourneySpec,
@@ -392,11 +394,11 @@ fn raise_open_files(spec: &RunSpec) -> Result<(), StartError> {
         };
         let shared = workload.target.http2.and_then(|http2| http2.connections);
         let connections = shared.map_or(clients, |shared| shared.min(clients));
-        // A redirect or a URL may lead a client to another server while its own connection stays.
+        // A redirect or a URL may lead a client to another server while its own connection stays open.
         let away = workload.redirects.as_ref().map_or(0, |_| clients);
         let journeys = workload.journeys.iter();
         let each = journeys.map(|journey| u64::from(journey.connections)).max();
-        // On journeys, a WebSocket is beside them.
+        // On journeys, a WebSocket is an additional connection.
         let mut requests = workload.requests.iter();
         let socket = each.is_some() && requests.any(|request| request.websocket.is_some());
         (each.unwrap_or(1) + u64::from(socket))

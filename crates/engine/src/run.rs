@@ -21,9 +21,9 @@ use crate::spec::RunSpec;
 use crate::spec::error::StartError;
 use crate::worker::Worker;
 
-/// From the moment when all threads are there to t = 0: until then each makes what it needs.
+/// Time from the moment when all threads are ready to t = 0, in which each sets up what it needs.
 const LEAD_NS: u64 = 5_000_000;
-/// A stop lies so far ahead that every worker knows of it before it comes: all end at the same moment.
+/// How far ahead a stop is scheduled, so that every worker knows of it in time and all end at the same moment.
 const NOTICE_NS: u64 = 1_000_000;
 /// A run that has started. Dropping it stops it.
 #[derive(Debug)]
@@ -36,8 +36,9 @@ pub struct Run {
 }
 
 impl Run {
-    /// Checks the specification, resolves names, and starts the worker threads. An error names the field or the
-    /// host and says what to do.
+    /// Checks the specification, resolves names, and starts the worker threads.
+    ///
+    /// An error names the field or the host, and says what to do.
     pub fn start(spec: RunSpec) -> Result<Self, StartError> {
         let (cores, start_unix_ns) = (spec.cores.clone(), spec.start_unix_ns);
         let real_time = spec.real_time;
@@ -83,7 +84,7 @@ impl Run {
         drop(out);
         let (clock, started_unix_ns) = zero(start_unix_ns);
         for start in starts {
-            // A thread that does not listen has died, and is reported as lost.
+            // If the thread does not receive it, it has died and is reported as lost.
             let _ = start.send(clock);
         }
         let outbox = Arc::new(Outbox::default());
@@ -97,12 +98,12 @@ impl Run {
         })
     }
 
-    /// Blocks up to `timeout`: the next interval, merged over all workers. [`Poll::Finished`] after the last.
+    /// Returns the next interval, merged over all workers; [`Poll::Finished`] after the last. Blocks up to `timeout`.
     pub fn next_interval(&self, timeout: Duration) -> Poll {
         self.outbox.next(timeout)
     }
 
-    /// Ends the run cleanly: what was recorded comes out, requests in flight are counted as unfinished.
+    /// Ends the run cleanly: everything recorded is delivered, and requests in flight are counted as unfinished.
     pub fn stop(&self) {
         self.finish.end_at(match self.clock.now() {
             0 => 0,
@@ -110,7 +111,7 @@ impl Run {
         });
     }
 
-    /// Wall clock at t = 0.
+    /// The wall-clock time of t = 0.
     pub fn started_unix_ns(&self) -> u64 {
         self.started_unix_ns
     }
@@ -126,13 +127,13 @@ impl Drop for Run {
                 .unwrap_or_else(std::sync::PoisonError::into_inner),
         );
         for thread in threads {
-            // One that panicked has said so already, and `workers_lost` has counted it.
+            // If it panicked, the panic has been printed already.
             let _ = thread.join();
         }
     }
 }
 
-/// The clock of the run, and its zero by the wall clock.
+/// Returns the clock of the run, and the wall-clock time of its zero.
 fn zero(start_unix_ns: Option<u64>) -> (Clock, u64) {
     let (monotonic, unix) = (monotonic_ns(), unix_ns());
     let wait = start_unix_ns.map_or(LEAD_NS, |start| start.saturating_sub(unix).max(LEAD_NS));
@@ -161,7 +162,7 @@ fn start_collector(
         .map_err(|error| StartError::Worker { worker: 0, error })
 }
 
-/// What a worker's thread begins with.
+/// What a worker's thread is started with.
 struct Thread {
     index: usize,
     core: Option<usize>,
@@ -185,11 +186,11 @@ impl Thread {
             }
         };
         let _ = ready.send(Ok(()));
-        // No clock comes when another thread could not start.
+        // No clock is sent if another thread could not start.
         let Ok(clock) = when.recv() else { return };
         let _ending = EndsWithPanic(&self.finish, clock);
         self.work(&runtime, clock, delivery);
-        // A resolver that is still busy is not waited for.
+        // Does not wait for name resolutions that are still running.
         runtime.shutdown_background();
     }
 
@@ -199,7 +200,7 @@ impl Thread {
         let mut builder = Builder::new_current_thread();
         builder.enable_io();
         if let Some(core) = self.core {
-            // The runtime's own threads, which resolve names, would starve behind this one on its core.
+            // The runtime's threads, which resolve names, would inherit this core and starve behind the worker.
             let cores = Cores::own().map_err(failed)?;
             builder.on_thread_start(move || drop(cores.pin()));
             pin(core)?;
@@ -228,7 +229,7 @@ impl Thread {
     }
 }
 
-/// A worker that panics takes the run with it: what it should have done is done by nobody.
+/// Ends the run if its worker panics, as nobody else would do that worker's share.
 struct EndsWithPanic<'a>(&'a Finish, Clock);
 
 impl Drop for EndsWithPanic<'_> {

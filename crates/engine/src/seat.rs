@@ -1,9 +1,8 @@
 //! Seats: every task of a worker has one, and the worker does not end before all of them are free again.
 //!
-//! A seat has a deadline and the task's waker. The worker comes round every few milliseconds and wakes those whose
-//! deadline has passed; in every turn it wakes those who sleep until a moment of their own, and one kernel timer brings
-//! about the next turn when nothing else does; at the end everybody is woken, and each task records how far it had
-//! come.
+//! A seat holds a deadline and the task's waker. In every turn of its loop the worker wakes the tasks whose timers are
+//! due; every few milliseconds it also wakes those whose deadline has passed. One kernel timer brings about the next
+//! turn if nothing else does. At the end of the run all tasks are woken, and each records how far it had come.
 
 #![expect(unsafe_code, reason = "a descriptor that stays the same one")]
 
@@ -34,29 +33,29 @@ pub struct Seats {
     turn: Cell<u64>,
     timers: RefCell<TimerQueue>,
     alarm: AsyncFd<TimerFd>,
-    /// What the alarm is set to.
+    /// The time to which the alarm is set.
     armed: Cell<u64>,
     attention: Attention,
     table: RefCell<Table>,
-    /// When the run ends, as the worker's loop saw it last.
+    /// The end of the run, as last seen by the worker's loop.
     end: Cell<u64>,
     stopping: Cell<bool>,
-    /// A task has panicked.
+    /// Whether a task has panicked.
     broken: Cell<bool>,
     /// The waker of the worker's own loop, which has no seat.
     own: RefCell<Option<Waker>>,
 }
 
-/// By slot.
+/// The data of all seats, by slot.
 #[derive(Default)]
 struct Table {
-    /// `NEVER`: none; `PASSED`: it has passed, and the task was woken.
+    /// `NEVER` if there is none; `PASSED` if it has passed and the task was woken.
     deadlines: Vec<u64>,
     wakers: Vec<Option<Waker>>,
     free: Vec<u32>,
 }
 
-/// Of a client of a closed loop, with what the runtime adds.
+/// The size of the task of a closed loop's client, including what the runtime adds.
 const TASK_BYTES: usize = 640;
 
 const NEVER: u64 = u64::MAX;
@@ -83,14 +82,14 @@ impl Seats {
         }))
     }
 
-    /// The task that awaits this is the worker's own loop; gives its waker.
+    /// Registers the awaiting task as the worker's own loop; returns its waker.
     pub async fn preside(&self) -> Waker {
         let own = poll_fn(|cx| Poll::Ready(cx.waker().clone())).await;
         *self.own.borrow_mut() = Some(own.clone());
         own
     }
 
-    /// Begins a turn of the worker's own loop: wakes whoever is due. Gives the time.
+    /// Begins a turn of the worker's own loop: wakes the tasks whose timers are due. Returns the time.
     pub fn begin_turn(&self) -> u64 {
         assert!(!self.broken.get(), "a task of this worker has panicked");
         let now = self.clock.now();
@@ -103,7 +102,7 @@ impl Seats {
         now
     }
 
-    /// Ends it: the next one comes at `due` or when somebody's moment has come, and at `latest` in any case.
+    /// Ends the turn. The next one comes at `due` or when the next timer is due, and at `latest` in any case.
     pub fn end_turn(&self, cx: &mut Context<'_>, due: u64, latest: u64) {
         let next = self.timers.borrow().next();
         let due = next.map_or(due, |(next, _)| next.min(due));
@@ -124,7 +123,7 @@ impl Seats {
         self.arm(due);
     }
 
-    /// While the worker sleeps, the caches get the task that is woken next: among 10,000 it is in none of them.
+    /// Prefetches the task that is woken next while the worker sleeps: one task among 10,000 is in none of the caches.
     fn fetch(&self, slot: u32) {
         if let Some(Some(waker)) = self.table.borrow().wakers.get(slot as usize) {
             prefetch(waker.data().cast(), TASK_BYTES);
@@ -136,7 +135,7 @@ impl Seats {
         self.alarm.get_ref().set(self.clock.monotonic(due));
     }
 
-    /// Brings about another turn.
+    /// Brings about another turn of the worker's own loop.
     pub fn wake_own(&self) {
         self.own.borrow().as_ref().inspect(|own| own.wake_by_ref());
     }
@@ -153,7 +152,7 @@ impl Seats {
         }
     }
 
-    /// How long before its moment something may be begun.
+    /// How long before its due time a request may be prepared.
     pub fn lead(&self) -> u64 {
         self.attention.lead()
     }
@@ -162,17 +161,17 @@ impl Seats {
         self.end.set(end);
     }
 
-    /// The run goes on at `now`, so another request may be begun.
+    /// Whether the run still continues at `now`, so that another request may be begun.
     pub fn running(&self, now: u64) -> bool {
         !self.stopping() && now < self.end.get()
     }
 
-    /// Nothing more is to be sent.
+    /// Whether the run has ended, so that nothing more may be sent.
     pub fn stopping(&self) -> bool {
         self.stopping.get()
     }
 
-    /// Wakes everybody, and waits until all have recorded what they had in hand and left.
+    /// Wakes all tasks, and waits until each has recorded what it had in hand and left its seat.
     pub async fn stop(&self) {
         self.stopping.set(true);
         for waker in self.table.borrow().wakers.iter().flatten() {
@@ -183,7 +182,7 @@ impl Seats {
         }
     }
 
-    /// Waking somebody who has nothing to do does no harm: every wait looks at its own condition.
+    /// Wakes a task. A needless wake-up does no harm, as every wait checks its own condition.
     pub fn wake(&self, slot: u32) {
         self.attention.work();
         if let Some(Some(waker)) = self.table.borrow().wakers.get(slot as usize) {
@@ -194,7 +193,7 @@ impl Seats {
     fn set_timer(&self, due: u64, slot: u32) {
         self.timers.borrow_mut().push(due, slot);
         if self.attention.is_on() {
-            // The next turn decides how to wait for it.
+            // The next turn decides how it is waited for.
             self.wake_own();
         } else if due < self.armed.get() {
             self.arm(due);
@@ -222,7 +221,7 @@ impl Table {
     }
 }
 
-/// Why a wait ended before what was waited for.
+/// Why a wait ended early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Interrupt {
     Deadline,
@@ -236,7 +235,7 @@ pub struct Seat {
 }
 
 impl Seat {
-    /// For a task that is about to be spawned.
+    /// Takes a seat for a task that is about to be spawned.
     pub fn take(seats: &Rc<Seats>) -> Self {
         let slot = seats.table.borrow_mut().take();
         Self {
@@ -245,12 +244,12 @@ impl Seat {
         }
     }
 
-    /// Another one at the same worker.
+    /// Takes another seat at the same worker.
     pub fn take_another(&self) -> Self {
         Self::take(&self.seats)
     }
 
-    /// The task that awaits this is the one to be woken.
+    /// Registers the awaiting task as the one to be woken.
     pub async fn sit(&self) {
         poll_fn(|cx| {
             self.seats.table.borrow_mut().wakers[self.slot as usize] = Some(cx.waker().clone());
@@ -263,25 +262,27 @@ impl Seat {
         self.slot
     }
 
-    /// Whoever asks for the time is at work.
+    /// Returns the time. Counts as work: only a task that does something asks for it.
     pub fn now(&self) -> u64 {
         self.seats.attention.work();
         self.seats.clock.now()
     }
 
-    /// When it was `unix_ns` by the wall clock: after `earliest`, and before now. None: nobody knows.
+    /// Converts the wall-clock time `unix_ns`, which lies between `earliest` and now, to the clock of the run.
+    ///
+    /// `None` if that cannot be done reliably.
     pub fn moment(&self, unix_ns: u64, earliest: u64) -> Option<u64> {
         self.seats.attention.work();
         self.seats.wall_clock.moment(unix_ns, earliest)
     }
 
-    /// Waits awake for a moment that is near; gives the time.
+    /// Busy-waits for a moment that is near; returns the time.
     pub fn wait_until(&self, at: u64) -> u64 {
         self.seats.attention.work();
         self.seats.attention.wait_until(self.seats.clock, at)
     }
 
-    /// Something is sent at `now`, and an answer is awaited.
+    /// Notes that something is sent at `now` and an answer is awaited.
     pub fn expect_answer(&self, now: u64) {
         self.seats.attention.expect_answer(now);
     }
@@ -298,7 +299,7 @@ impl Seat {
         self.seats.table.borrow_mut().deadlines[self.slot as usize] = at;
     }
 
-    /// The task is woken at `at`, too.
+    /// Has the task woken at `at` as well.
     pub fn wake_at(&self, at: u64) {
         self.seats.set_timer(at, self.slot);
     }
@@ -328,8 +329,10 @@ impl Seat {
         })
     }
 
-    /// Waits until `due`; gives the time of the turn in which the task ran again. `None` if the run stopped or the
-    /// task is not `wanted` any more (whoever changes that wakes it). `meanwhile` may wake the task for something else.
+    /// Waits until `due`; returns the time of the turn in which the task ran again.
+    ///
+    /// `None` if the run has stopped, or the task is no longer `wanted` (whoever changes that must wake it).
+    /// `meanwhile` may register the task to be woken for something else.
     pub fn sleep_until(
         &self,
         due: u64,
@@ -354,13 +357,14 @@ impl Seat {
         })
     }
 
-    /// Waits until the worker has seen that the run has ended.
+    /// Waits until the worker has noticed that the run has ended.
     pub async fn until_stop(&self) {
         self.wait_for(|| None::<()>, |_| ()).await;
     }
 
-    /// Waits until `ready` gives something; `None` if the run stopped. Whoever makes it ready wakes the task.
-    /// `meanwhile` may wake it for something else.
+    /// Waits until `ready` returns something; `None` if the run has stopped.
+    ///
+    /// Whoever makes it ready must wake the task. `meanwhile` may register it to be woken for something else.
     pub fn wait_for<T>(
         &self,
         mut ready: impl FnMut() -> Option<T>,
@@ -379,7 +383,7 @@ impl Seat {
 
 impl Drop for Seat {
     fn drop(&mut self) {
-        // A task's panic ends with the task, and nobody would know.
+        // The runtime catches the panic of a task, so nobody else would notice it.
         if thread::panicking() {
             self.seats.broken.set(true);
             self.seats.wake_own();

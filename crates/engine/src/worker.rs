@@ -1,7 +1,7 @@
-//! A worker: one thread, one runtime, many clients. It owns all that they touch, so nothing is locked.
+//! A worker: one thread, one runtime, many clients. It owns everything they touch, so nothing is locked.
 //!
-//! Its own loop comes round every few milliseconds, wakes those whose deadline has passed, and cuts intervals when
-//! nothing else does.
+//! Every few milliseconds its own loop wakes the tasks whose deadline has passed, and cuts an interval if nothing else
+//! has done so.
 
 use std::future::poll_fn;
 use std::io;
@@ -20,19 +20,20 @@ use crate::schedule::clock::{Clock, monotonic_ns};
 use crate::spec::LoadSpec;
 use crate::wire::request::Request;
 
-/// Longest and shortest time between two rounds of the worker's loop; it also bounds how late a stop is seen.
+/// Longest and shortest time between two rounds of the worker's loop.
 const LONGEST_ROUND_NS: u64 = 20_000_000;
 const SHORTEST_ROUND_NS: u64 = 1_000_000;
-/// Before the start: how long it is waited for without sleeping, and how often a sleeper looks for a stop.
+/// Before the start: for how long at the end a worker waits without sleeping, and how often before that it checks for a
+/// stop.
 const AWAKE_NS: u64 = 200_000;
 const LONGEST_SLEEP: Duration = Duration::from_millis(20);
-/// A timeout is noticed late by at most this part of itself, or by the shortest round.
+/// A timeout is noticed late by at most this fraction of its length, or by one shortest round.
 const ROUNDS_PER_TIMEOUT: u64 = 32;
 
 pub struct Worker(Rc<Shared>);
 
 impl Worker {
-    /// Must be called within the runtime. `index` is its number among the workers of all generators.
+    /// Must be called within the runtime. `index` is the worker's number among those of all generators.
     pub fn new(
         index: usize,
         plan: Arc<Plan>,
@@ -43,7 +44,7 @@ impl Worker {
         Shared::new(index, plan, clock, finish, recorder).map(|shared| Self(Rc::new(shared)))
     }
 
-    /// From before t = 0 to the end; everything recorded has been given away when it returns.
+    /// Runs from before t = 0 to the end; everything recorded has been delivered when it returns.
     pub async fn run(self) {
         let shared = &self.0;
         shared.finish.watch(shared.seats.preside().await);
@@ -68,8 +69,7 @@ impl Worker {
         shared.recorder.borrow_mut().finish(last_moment);
     }
 
-    /// Blocks until t = 0, or until the run was stopped before. Sleeping ends late, so the last stretch is waited out
-    /// awake.
+    /// Blocks until t = 0, or until the run is stopped before. A sleep ends late, so the last stretch is busy-waited.
     fn wait_for_start(&self) {
         let Shared { clock, finish, .. } = &*self.0;
         let left = || clock.monotonic(0).saturating_sub(monotonic_ns());
@@ -81,8 +81,7 @@ impl Worker {
         }
     }
 
-    /// One turn of the worker's loop: it comes before whatever else the worker does when it has woken up. Ready at the
-    /// end of the run.
+    /// One turn of the worker's loop, which precedes whatever else a woken worker does. Ready at the end of the run.
     fn turn(
         &self,
         cx: &mut Context<'_>,
@@ -106,7 +105,7 @@ impl Worker {
         Poll::Pending
     }
 
-    /// What is to be done every few milliseconds, and at the end.
+    /// Does what is due every few milliseconds, and at the end.
     fn round(&self, now: u64, late: Option<u64>) {
         let mut recorder = self.0.recorder.borrow_mut();
         recorder.roll(now);

@@ -29,7 +29,7 @@ fn plan(host: &str, load: &Value) -> Plan {
     prepare(serde_json::from_value(spec).unwrap()).unwrap()
 }
 
-/// The run of a plan on one worker that has one more task.
+/// Runs a plan on one worker with one additional task.
 fn run_with<F: Future<Output = ()> + 'static>(
     plan: Plan,
     task: impl FnOnce(Seat) -> F,
@@ -68,7 +68,7 @@ fn a_panic_of_one_task_is_one_of_the_worker() {
     assert_eq!(*text, "a task of this worker has panicked");
 }
 
-/// Answers one request on each of so many connections, and then refuses.
+/// Answers one request on each of `connections` connections, and then refuses further ones.
 fn answering(connections: usize) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -82,7 +82,9 @@ fn answering(connections: usize) -> SocketAddr {
     address
 }
 
-/// Ten connections, one after another, to a name that has these addresses: how they ended, and what was passed over.
+/// Makes ten requests, each over a new connection, to a name that has these addresses.
+///
+/// Returns how many were answered, and which addresses were passed over.
 fn ten_to(addresses: &[SocketAddr]) -> (u64, Texts) {
     let load = json!({"clients": 1, "requests": 10, "requests_per_connection": 1});
     let mut plan = plan("localhost", &load);
@@ -111,7 +113,7 @@ fn of_a_names_addresses_one_that_never_answers_costs_one_attempt() {
     socket
         .bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into())
         .unwrap();
-    // With a full queue the kernel drops what comes.
+    // When the queue is full, the kernel drops further connection requests.
     socket.listen(0).unwrap();
     let silent = socket.local_addr().unwrap().as_socket().unwrap();
     let _first = TcpStream::connect(silent).unwrap();

@@ -28,7 +28,7 @@ pub enum Command {
     Help,
     Version,
     ListHostile,
-    /// What, where, and in how many processes.
+    /// What to serve, at which address, and in how many processes.
     Serve(Server, SocketAddr, usize),
 }
 
@@ -37,13 +37,13 @@ pub enum Server {
     Events,
     WebSocket,
     Grpc,
-    /// Each comes back so long after it came.
+    /// Each line comes back after this delay.
     Lines(Nanos),
     Datagrams(Path),
     Scheduled {
         name: String,
         made: Made,
-        /// Of service, in percent on top.
+        /// Additional service, in percent.
         slower: f64,
         extras: Box<Extras>,
     },
@@ -54,7 +54,7 @@ pub enum Server {
     },
 }
 
-/// Understands the arguments, or says what is wrong with them and what to do.
+/// Parses the arguments, or says what is wrong with them and what to do.
 pub fn parse(mut parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
     let mut names: Vec<String> = Vec::new();
     let mut settings = Settings::default();
@@ -161,7 +161,7 @@ fn server(names: &[&str], settings: &mut Settings) -> Result<Server, lexopt::Err
     }
 }
 
-/// Understands an option that goes with any discipline; false where there is none of this name.
+/// Parses an option that goes with any discipline; returns false if there is no such option.
 fn extra(
     option: &str,
     parser: &mut lexopt::Parser,
@@ -280,7 +280,7 @@ fn parallelism(parser: &mut lexopt::Parser, option: &str) -> Result<usize, lexop
     Ok(count(parser, option, MAX_PARALLELISM)? as usize)
 }
 
-/// An option that was given and that the server did not take.
+/// Returns an option that was given but that the server did not take.
 fn unused(settings: &Settings) -> Option<&'static str> {
     let own = [
         (settings.workers.is_some(), "--workers"),

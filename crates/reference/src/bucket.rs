@@ -1,17 +1,17 @@
-//! A token bucket: so many requests a second on average, and so many at once.
+//! A token bucket: limits how many requests pass per second on average, and how many at once.
 
 use jostle_simulator::discipline::Nanos;
 
 pub struct Bucket {
-    /// In which time a token comes.
+    /// Time between two tokens.
     gap: Nanos,
     size: u64,
-    /// When the bucket is full again.
+    /// When the bucket will be full again.
     full: Nanos,
 }
 
 impl Bucket {
-    /// A full one.
+    /// Creates a full bucket.
     pub fn new(per_second: f64, burst: u64) -> Self {
         Self {
             gap: (1e9 / per_second).round() as Nanos,

@@ -1,4 +1,4 @@
-//! A connection with its buffers: what has been read and not yet used, what is answered and not yet sent.
+//! A connection with its buffers: input that is not used yet, and output that is not sent yet.
 
 use crate::stream::Stream;
 use std::io;
@@ -8,7 +8,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 const READ_BYTES: usize = 1024;
-/// How long a closing server still reads, lest a reset destroy its last answer on the way.
+/// How long a closing server keeps reading, so that no reset destroys its last answer in transit.
 const LINGER: Duration = Duration::from_secs(1);
 
 pub struct Connection {
@@ -24,7 +24,7 @@ impl Connection {
         Self::over(Stream::Tcp(stream), number)
     }
 
-    /// With another task of this process.
+    /// Creates a connection with another task of this process.
     pub fn within(stream: DuplexStream, number: u64) -> Self {
         Self::over(Stream::Within(stream), number)
     }
@@ -38,7 +38,7 @@ impl Connection {
         }
     }
 
-    /// Sends what is to be sent, then reads more input; false at its end.
+    /// Sends pending output, then reads more input; returns false at the end of the input.
     pub async fn fill(&mut self) -> io::Result<bool> {
         self.flush().await?;
         self.input.reserve(READ_BYTES);
@@ -53,7 +53,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Sends all but the last `rest` bytes now, and those in a write of their own, with Nagle's algorithm on.
+    /// Sends the last `rest` bytes in a write of their own after all the others, with Nagle's algorithm on.
     pub async fn send_apart(&mut self, rest: usize) -> io::Result<()> {
         if let Some(stream) = self.stream.tcp() {
             stream.set_nodelay(false)?;
@@ -64,12 +64,12 @@ impl Connection {
         self.flush().await
     }
 
-    /// Waits until the peer has closed; for ever, if it sends something more.
+    /// Waits until the peer has closed; for ever if it sends anything more.
     pub async fn peer_has_gone(&mut self) {
         self.stream.peer_has_gone().await;
     }
 
-    /// Ends the connection with a TCP reset once it is dropped.
+    /// Makes the connection end with a TCP reset when it is dropped.
     pub fn reset_when_dropped(&self) -> io::Result<()> {
         match self.stream.tcp() {
             Some(stream) => socket2::SockRef::from(stream).set_linger(Some(Duration::ZERO)),
@@ -77,7 +77,7 @@ impl Connection {
         }
     }
 
-    /// Drops the next `count` bytes of input, reading them as needed; false if the input ends before.
+    /// Drops the next `count` bytes of input, reading them as needed; returns false if the input ends before.
     pub async fn skip(&mut self, mut count: u64) -> io::Result<bool> {
         loop {
             let present = count.min(self.input.len() as u64);
@@ -92,12 +92,12 @@ impl Connection {
         }
     }
 
-    /// Sends what is to be sent and ends the connection so that the peer receives all of it.
+    /// Sends pending output and ends the connection so that the peer receives all of it.
     pub async fn close(mut self) -> io::Result<()> {
         self.end().await
     }
 
-    /// The same for whoever does not own it; nothing more may be sent.
+    /// Like `close`, for callers that do not own the connection. Nothing more may be sent afterwards.
     pub async fn end(&mut self) -> io::Result<()> {
         self.flush().await?;
         self.stream.shutdown().await?;

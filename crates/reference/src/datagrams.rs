@@ -1,5 +1,5 @@
-//! A UDP server: every datagram comes back as it was, so long after it came, but for those that are lost, come twice
-//! or are held back, each of them one in a stated number of all that came.
+//! A UDP server: every datagram comes back unchanged after a stated delay, except for those that are lost, doubled or
+//! held back. Each of these happens to one in a stated number of all datagrams.
 
 use crate::timer::Timer;
 use jostle_simulator::discipline::Nanos;
@@ -10,19 +10,19 @@ use tokio::net::UdpSocket;
 
 const MAX_DATAGRAM_BYTES: usize = 65_536;
 
-/// What becomes of datagrams, counted over all clients.
+/// What happens to datagrams, counted over all clients.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Path {
     pub delay: Nanos,
-    /// Of every so many the last one is lost.
+    /// The last of every this many datagrams is lost.
     pub lose: Option<u64>,
-    /// Of every so many the last one comes back twice.
+    /// The last of every this many datagrams comes back twice.
     pub double: Option<u64>,
-    /// Of every so many the last one comes back after the next one of its client.
+    /// The last of every this many datagrams comes back after the next one of its client.
     pub hold: Option<u64>,
 }
 
-/// What is to be sent.
+/// A datagram to be sent.
 struct Answer {
     bytes: Vec<u8>,
     to: SocketAddr,
@@ -31,14 +31,14 @@ struct Answer {
 #[derive(Default)]
 struct Echo {
     path: Path,
-    /// Datagrams that have come.
+    /// How many datagrams have come.
     count: u64,
-    /// By client.
+    /// Datagrams held back, by client.
     held: HashMap<SocketAddr, Vec<u8>>,
 }
 
 impl Echo {
-    /// What is sent for a datagram, in this order.
+    /// Returns what is sent in response to a datagram, in this order.
     fn answers(&mut self, bytes: &[u8], from: SocketAddr) -> Vec<Answer> {
         self.count += 1;
         let is_due = |each: Option<u64>| each.is_some_and(|each| self.count.is_multiple_of(each));
@@ -58,7 +58,7 @@ impl Echo {
     }
 }
 
-/// Echoes for ever.
+/// Echoes datagrams for ever.
 pub async fn echo(socket: UdpSocket, path: Path) -> io::Result<()> {
     let timer = Timer::new()?;
     let mut echo = Echo {
@@ -70,7 +70,7 @@ pub async fn echo(socket: UdpSocket, path: Path) -> io::Result<()> {
     loop {
         tokio::select! {
             received = socket.recv_from(&mut buffer) => {
-                // An error is that of an answer which nobody was there to take.
+                // An error concerns an earlier answer whose client has gone.
                 if let Ok((length, from)) = received {
                     let due = timer.now() + path.delay;
                     let answers = echo.answers(&buffer[..length], from);
@@ -80,7 +80,7 @@ pub async fn echo(socket: UdpSocket, path: Path) -> io::Result<()> {
             rung = timer.rung(), if !waiting.is_empty() => rung?,
         }
         while let Some((_, answer)) = waiting.pop_front_if(|(due, _)| *due <= timer.now()) {
-            let _ = socket.send_to(&answer.bytes, answer.to).await; // a client that has gone is its own affair
+            let _ = socket.send_to(&answer.bytes, answer.to).await; // fails if the client has gone
         }
         timer.set(waiting.front().map(|(due, _)| *due))?;
     }
@@ -90,7 +90,7 @@ pub async fn echo(socket: UdpSocket, path: Path) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// What comes back for the datagrams 1, 2, 3, …, each time.
+    /// What comes back for each of the datagrams 1, 2, 3, …
     fn echoed(path: Path, datagrams: u8) -> Vec<Vec<u8>> {
         let mut echo = Echo {
             path,

@@ -1,7 +1,7 @@
-//! A proxy that makes a server seem farther away: requests pass at once, answers come later.
+//! A proxy that makes a server seem farther away: requests pass at once, answers are delayed.
 //!
-//! Every piece of an answer is held for the same time from its own arrival. Pieces wait side by side, not one
-//! behind the other, so what is pipelined stays pipelined.
+//! Every piece of an answer is held for the same time from its own arrival. The waits of successive pieces
+//! overlap, so what is pipelined stays pipelined.
 
 use crate::connection::Connection;
 use crate::stream::Stream;
@@ -15,10 +15,10 @@ use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::mpsc::{self, Receiver, Sender};
 
 const PIECE_BYTES: usize = 16 * 1024;
-/// How many pieces of one connection may wait; a server that answers faster than that is read later.
+/// How many pieces of one connection may wait. Beyond that, no more is read from the server until one is sent.
 const HELD_PIECES: usize = 1024;
 
-/// A piece of an answer, and when it is due. An empty one is the end.
+/// When a piece of an answer is due, and the piece. An empty piece marks the end.
 type Held = (Nanos, Vec<u8>);
 
 /// Passes everything between a client and `to` ("host:port") until the server closes or either breaks off.
@@ -46,14 +46,14 @@ pub async fn forward(client: Connection, to: &str, delay: Nanos) -> io::Result<(
     }
 }
 
-/// Requests, at once. Never ends well by itself: when the client has said all, answers may still come.
+/// Passes requests on at once. Ends only on an error: when the client has sent everything, answers may still come.
 async fn ask(mut asked: OwnedReadHalf, mut asking: OwnedWriteHalf) -> io::Result<()> {
     tokio::io::copy(&mut asked, &mut asking).await?;
     asking.shutdown().await?;
     pending().await
 }
 
-/// Answers, each with the moment at which it is due.
+/// Reads pieces of answers, and queues each with the moment at which it is due.
 async fn take(
     mut answers: OwnedReadHalf,
     queue: Sender<Held>,
@@ -70,7 +70,7 @@ async fn take(
     }
 }
 
-/// Sends each piece when it is due; they are due in the order in which they came.
+/// Sends each piece when it is due. Pieces are due in the order in which they came.
 async fn release(
     mut waiting: Receiver<Held>,
     answering: &mut OwnedWriteHalf,

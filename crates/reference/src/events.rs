@@ -1,9 +1,9 @@
-//! A server of event streams. When each event leaves is stated, and every event tells when it was due: ground truth
-//! for a client's clock.
+//! A server of event streams. The request states when each event is sent, and every event says when it was due: ground
+//! truth for a client's clock.
 //!
 //! `/events?n=20&gap-ms=50&first-ms=50&size=64&format=sse`: the first event is due `first-ms` after the request, each
-//! further one `gap-ms` after the one before was due. `until=TEXT` comes last, at once. `stall-after=K` and
-//! `cut-after=K`: after K events nothing comes any more, or the connection is closed.
+//! further one `gap-ms` after the one before was due. `until=TEXT` follows immediately after the last event. After K
+//! events, `stall-after=K` sends nothing more, and `cut-after=K` closes the connection.
 
 use crate::connection::Connection;
 use crate::http::{Answer, Framing, Method, Request};
@@ -27,7 +27,7 @@ pub struct Schedule {
     pub events: u64,
     first: Nanos,
     gap: Nanos,
-    /// Bytes of each event's data, at least.
+    /// Minimum size of each event's data, in bytes.
     size: usize,
     pub until: Option<String>,
     pub stall_after: Option<u64>,
@@ -125,12 +125,12 @@ impl Schedule {
         Ok(())
     }
 
-    /// Nanoseconds from the request to an event, never 0.
+    /// Nanoseconds from the request to the event with this number; never 0.
     pub fn due(&self, number: u64) -> Nanos {
         (self.first + number * self.gap).max(1)
     }
 
-    /// What an event says that is due at `due` of the monotonic clock.
+    /// The data of an event that is due at `due` on the monotonic clock.
     pub fn data(&self, number: u64, due: Nanos) -> String {
         let mut data = format!("{{\"event\": {number}, \"due_ns\": {due}");
         let room = self.size.saturating_sub(data.len() + 1);
@@ -154,7 +154,7 @@ impl Schedule {
         .expect("memory takes what is written to it");
     }
 
-    /// An event in a chunk of its own.
+    /// Appends an event as a chunk of its own.
     fn event(&self, data: &str, output: &mut Vec<u8>) {
         let (before, after) = if self.lines {
             ("", "\n")

@@ -1,4 +1,4 @@
-//! What a server does besides scheduling. All of it goes with any discipline.
+//! What a server can do besides scheduling. All of it can be combined with any discipline.
 
 use crate::pauses::Pauses;
 use jostle_simulator::discipline::Nanos;
@@ -9,24 +9,24 @@ pub struct Extras {
     /// How many requests may wait beyond those in service.
     pub queue: Option<usize>,
     pub full: Option<Full>,
-    /// Requests per second, and at once.
+    /// A limit of requests per second on average, and of requests at once.
     pub bucket: Option<(f64, u64)>,
     pub pauses: Option<Pauses>,
-    /// How many requests of the waiting route wait at once.
+    /// How many requests of the waiting route may wait at once.
     pub pool: Option<usize>,
-    /// How many requests at the start demand by which factor more.
+    /// How many requests at the start demand more service, and by which factor.
     pub cold: Option<(u64, f64)>,
-    /// Only the first request for a path is computed.
+    /// Whether only the first request for a path is computed.
     pub cache: bool,
     /// How long a connection may be idle.
     pub idle: Option<Duration>,
-    /// How many requests a connection carries.
+    /// How many requests a connection may carry.
     pub requests: Option<u64>,
-    /// Head and body are written one after the other, and Nagle's algorithm is on.
+    /// Whether head and body are written separately, with Nagle's algorithm on.
     pub two_writes: bool,
 }
 
-/// What becomes of a request that finds the queue full.
+/// What happens to a request that finds the queue full.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Full {
     /// It is answered with 503.
@@ -66,7 +66,7 @@ impl Extras {
         ]
     }
 
-    /// By which factor the `n`-th request (from 0) demands more service.
+    /// The factor by which the service of the `n`-th request (from 0) is multiplied.
     pub fn warmth(&self, n: u64) -> f64 {
         self.cold
             .filter(|&(count, _)| n < count)

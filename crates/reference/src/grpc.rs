@@ -1,5 +1,5 @@
-//! A gRPC server whose answers are known, for messages of any type: what comes back is what was sent. Metadata of the
-//! call says how: `schedule` (that of `/events`, as in a query), `delay-ms`, and `status` with `reason`.
+//! A gRPC server with known answers, for messages of any type: it sends back what it received. The metadata of a call
+//! says how: `schedule` (a query like that of `/events`), `delay-ms`, and `status` with `reason`.
 //!
 //! `jostle.Echo/Say` answers with the message, `Repeat` with the message on a schedule, `Collect` with the last message
 //! of a stream, `Talk` with each message of a stream as it comes. `echo.proto` describes it.
@@ -26,7 +26,7 @@ const UNIMPLEMENTED: u16 = 12;
 /// How a call ends: its status, and why.
 type End = (u16, String);
 
-/// Answers the calls of one connection, side by side, until either side ends it.
+/// Answers the calls of one connection concurrently, until either side ends it.
 pub async fn converse(connection: Connection) -> io::Result<()> {
     let handshake = h2::server::Builder::new()
         .max_concurrent_streams(STREAMS)
@@ -35,7 +35,7 @@ pub async fn converse(connection: Connection) -> io::Result<()> {
     while let Some(call) = calls.accept().await {
         let (request, respond) = call.map_err(io::Error::other)?;
         spawn_local(async move {
-            let _ = answer(request, respond).await; // its client has gone
+            let _ = answer(request, respond).await; // fails if the client has gone
         });
     }
     Ok(())
@@ -182,7 +182,7 @@ struct Messages {
 }
 
 impl Messages {
-    /// `None` after the last.
+    /// Returns the next message; `None` after the last.
     async fn next(&mut self) -> io::Result<Option<Bytes>> {
         loop {
             if let Some(prefix) = self.input.first_chunk::<PREFIX_BYTES>() {

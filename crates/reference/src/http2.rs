@@ -1,5 +1,5 @@
-//! HTTP/2 with prior knowledge, for every site: each stream is a connection within this process, over which the site
-//! answers one request in HTTP/1.1, and what it says is passed on.
+//! HTTP/2 with prior knowledge, for every site. For each stream there is a connection within this process, over which
+//! the site answers one request in HTTP/1.1; the answer is then passed on over HTTP/2.
 
 use crate::connection::Connection;
 use crate::http::{self, Method, Parsed};
@@ -19,11 +19,11 @@ use tokio::task::spawn_local;
 
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const MAX_HEADERS: usize = 100;
-/// Of a stream's answer so much may wait for the client.
+/// How many bytes of a stream's answer may wait for the client.
 const WAITING_BYTES: usize = 64 * 1024;
 const STREAMS: u32 = 1024;
 
-/// Whether the bytes begin a connection of HTTP/2; `None` while they may.
+/// Whether the bytes begin an HTTP/2 connection; `None` while that is still undecided.
 pub fn begins(input: &[u8]) -> Option<bool> {
     let known = input.len().min(PREFACE.len());
     if input[..known] != PREFACE[..known] {
@@ -32,7 +32,7 @@ pub fn begins(input: &[u8]) -> Option<bool> {
     (known == PREFACE.len()).then_some(true)
 }
 
-/// Answers the requests of one connection, side by side, until either side ends it.
+/// Answers the requests of one connection concurrently, until either side ends it.
 pub async fn converse(site: Rc<impl Site + 'static>, connection: Connection) -> io::Result<()> {
     let KeepAlive { idle, requests } = site.keep_alive();
     let number = connection.number;
@@ -60,7 +60,7 @@ pub async fn converse(site: Rc<impl Site + 'static>, connection: Connection) -> 
         let (site, open) = (Rc::clone(&site), Rc::clone(&open));
         open.set(open.get() + 1);
         spawn_local(async move {
-            let _ = exchange(&*site, number, request, respond).await; // its client has gone, or is told by a reset
+            let _ = exchange(&*site, number, request, respond).await; // fails if the client has gone or was reset
             open.set(open.get() - 1);
         });
     }
@@ -99,7 +99,7 @@ async fn exchange(
     answered.and(passed)
 }
 
-/// The request as HTTP/1.1 has it, as far as a site looks at it.
+/// The request in HTTP/1.1, reduced to what a site looks at.
 fn as_text(request: &::http::Request<RecvStream>) -> String {
     let target = request
         .uri()
@@ -117,7 +117,7 @@ async fn swallow(mut body: RecvStream) -> io::Result<()> {
     Ok(())
 }
 
-/// Takes an answer in HTTP/1.1, and gives it on as frames.
+/// Reads an answer in HTTP/1.1, and passes it on as HTTP/2 frames.
 struct Passing {
     from: DuplexStream,
     input: BytesMut,
@@ -151,7 +151,7 @@ impl Passing {
         }
     }
 
-    /// Reads on; an error where the site has ended it, or the client has `left`.
+    /// Reads more of the answer; fails if the site has ended it, or if the client has `left`.
     async fn more<T>(&mut self, left: impl Future<Output = T>) -> io::Result<()> {
         tokio::select! {
             read = self.from.read_buf(&mut self.input) => match read? {
@@ -229,7 +229,7 @@ impl Passing {
     }
 }
 
-/// A connection of which the first bytes have been read.
+/// A connection whose first bytes have already been read.
 pub struct Begun {
     input: Bytes,
     stream: Stream,

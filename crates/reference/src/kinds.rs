@@ -1,4 +1,4 @@
-//! The disciplines by name, and the settings that each of them takes.
+//! The disciplines by name, and the settings that each of them accepts.
 
 use crate::extras::Extras;
 use crate::present::Present;
@@ -13,10 +13,10 @@ use rand::rngs::SmallRng;
 const DEFAULT_WORKERS: usize = 2;
 const DEFAULT_THREADS: usize = 5;
 const DEFAULT_SLICE: Nanos = 10_000_000;
-/// After which GHC's timer asks a thread to give way.
+/// The time after which GHC's timer asks a thread to give way.
 const DEFAULT_GATED_SLICE: Nanos = 20_000_000;
 
-/// What the command line said. A kind of server takes out what it understands.
+/// The settings from the command line. A kind of server takes out those that it understands.
 #[derive(Debug, Default, PartialEq)]
 pub struct Settings {
     pub workers: Option<usize>,
@@ -24,31 +24,31 @@ pub struct Settings {
     pub cores: Option<usize>,
     pub slice: Option<Nanos>,
     pub assignment: Option<Assignment>,
-    /// Requests whose client has gone are not begun.
+    /// Whether requests whose client has gone are dropped before they begin.
     pub drop_gone: bool,
-    /// Percent of service on top of what the routes demand.
+    /// Additional service on top of what the routes demand, in percent.
     pub slower: Option<f64>,
     pub extras: Extras,
     pub to: Option<String>,
     pub delay: Option<Nanos>,
-    /// Of datagrams: one in so many is lost, comes back twice, or late.
+    /// One in how many datagrams is lost, comes back twice, or comes back late.
     pub lose: Option<u64>,
     pub double: Option<u64>,
     pub hold: Option<u64>,
 }
 
-/// A discipline, and how many requests it has in service at once.
+/// A discipline, how many requests it has in service at once, and whether it drops those whose client has gone.
 pub struct Made {
     pub discipline: Box<dyn Discipline<Waiter>>,
     pub parallelism: usize,
     pub drops_gone: bool,
 }
 
-/// Makes the discipline called `name`; `None` if there is none.
+/// Creates the discipline called `name`; `None` if there is no such discipline.
 pub fn make(name: &str, settings: &mut Settings) -> Option<Made> {
     let spec = spec(name, settings)?;
     let present = settings.drop_gone.then(|| for_the_present(spec)).flatten();
-    settings.drop_gone &= present.is_none(); // who does not understand it leaves it to be complained of
+    settings.drop_gone &= present.is_none(); // left set if not understood, so that it is reported
     Some(Made {
         drops_gone: present.is_some(),
         discipline: present.unwrap_or_else(|| spec.make(rand::random())),
@@ -56,7 +56,7 @@ pub fn make(name: &str, settings: &mut Settings) -> Option<Made> {
     })
 }
 
-/// The discipline without those who have gone, where requests wait in one queue.
+/// The discipline that drops requests whose client has gone; `None` unless all requests wait in one queue.
 fn for_the_present(spec: DisciplineSpec) -> Option<Box<dyn Discipline<Waiter>>> {
     Some(match spec {
         DisciplineSpec::Workers { workers } => {

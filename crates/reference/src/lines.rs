@@ -1,5 +1,5 @@
-//! A server without a protocol: every line comes back as it was, so long after it came. The line `bye` is the last one
-//! of its connection.
+//! A server without a protocol: every line comes back unchanged after a stated delay. The line `bye` is the last one of
+//! its connection.
 
 use crate::connection::Connection;
 use crate::timer::Timer;
@@ -9,7 +9,7 @@ use std::io;
 /// A longer line ends its connection.
 const MAX_LINE_BYTES: usize = 64 * 1024;
 
-/// Echoes one client's lines, one after another, until it has gone or has said `bye`.
+/// Echoes the lines of one client, one after another, until it has gone or has sent `bye`.
 pub async fn echo(mut connection: Connection, delay: Nanos) -> io::Result<()> {
     let timer = Timer::new()?;
     loop {
@@ -31,7 +31,7 @@ pub async fn echo(mut connection: Connection, delay: Nanos) -> io::Result<()> {
     }
 }
 
-/// Bytes of the first line, if it has come.
+/// Length of the first line with its newline, if all of it has come.
 fn line(input: &[u8]) -> Option<usize> {
     let end = input.iter().position(|byte| *byte == b'\n')?;
     Some(end + 1)

@@ -1,5 +1,5 @@
 //! `jostle-reference`: small servers whose scheduling discipline is known exactly, a null server, and
-//! hostile peers. Ground truth for what jostle says of servers.
+//! hostile peers. They are the ground truth for what jostle says about servers.
 
 mod args;
 mod bucket;

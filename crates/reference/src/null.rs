@@ -1,4 +1,4 @@
-//! The null server: every request gets the /hello body at once.
+//! The null server: every request is answered at once with the /hello body.
 //!
 //! It is the floor for calibration: what a load generator measures here is the generator, the kernel and
 //! the loopback, and next to nothing of a server.
@@ -8,7 +8,7 @@ use crate::http::{Answer, Framing, HELLO, Method, Persistence, Request, TEXT};
 use crate::site::Site;
 use std::io;
 
-/// The one answer, encoded beforehand.
+/// The only answer, encoded in advance for each kind of persistence.
 pub struct Null {
     close: Vec<u8>,
     keep: Vec<u8>,

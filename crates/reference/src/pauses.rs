@@ -1,13 +1,13 @@
-//! Pauses: at the end of every period the service stands still, as a garbage collector or a checkpoint lets it.
+//! Pauses: at the end of every period the service stands still, as for a garbage collection or a checkpoint.
 //!
-//! Service time is time without pauses. A discipline knows service time only, so every completion is exact.
+//! Service time is time without pauses. A discipline knows only service time, so every completion is exact.
 
 use jostle_simulator::discipline::Nanos;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pauses {
     pub period: Nanos,
-    /// Shorter than the period; 0: there are no pauses.
+    /// Shorter than the period; 0 if there are no pauses.
     pub length: Nanos,
 }
 
@@ -23,7 +23,7 @@ impl Pauses {
         at / self.period * working + (at % self.period).min(working)
     }
 
-    /// When so much service time has passed, at the earliest.
+    /// The earliest moment at which this much service time has passed.
     pub fn moment(self, service_time: Nanos) -> Nanos {
         let working = self.period - self.length;
         let Some(before) = service_time.checked_sub(1) else {

@@ -1,4 +1,4 @@
-//! An order of waiting that passes over those whose client has gone.
+//! An order of waiting that skips requests whose client has gone.
 
 use crate::scheduler::Waiter;
 use jostle_simulator::discipline::{Nanos, Waiting};

@@ -1,4 +1,4 @@
-//! What each route answers, and how much service it demands. Pure: request target in, plan out.
+//! What each route answers, and how much service it demands. No I/O: request target in, plan out.
 
 use crate::http::{Answer, HELLO, JSON, TEXT};
 use crate::scheduler::Need;
@@ -18,7 +18,7 @@ const MAX_FIBONACCI: u64 = 60;
 const MAX_WORK_US: u64 = 60_000_000;
 const MAX_SLEEP_MS: f64 = 60_000.0;
 
-/// What is to happen for one request.
+/// How one request is answered.
 #[derive(Debug)]
 pub struct Plan {
     pub answer: Answer,
@@ -114,7 +114,7 @@ fn service(demand: Nanos, answer: Answer) -> Plan {
     }
 }
 
-/// The value of a parameter of the query.
+/// Returns the value of a parameter of the query.
 pub fn parameter<'q>(query: &'q str, name: &str) -> Option<&'q str> {
     query
         .split('&')
@@ -123,14 +123,14 @@ pub fn parameter<'q>(query: &'q str, name: &str) -> Option<&'q str> {
         .map(|(_, value)| value)
 }
 
-/// A whole number up to `max`, or the answer that refuses it.
+/// Parses a whole number up to `max`, or returns the answer that refuses it.
 pub fn whole(name: &str, text: &str, max: u64) -> Result<u64, Answer> {
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());
     let value = text.parse().ok().filter(|&value| digits && value <= max);
     value.ok_or_else(|| out_of_range(name, "whole number", max))
 }
 
-/// A number from 0 to `max`, or the answer that refuses it.
+/// Parses a number from 0 to `max`, or returns the answer that refuses it.
 pub fn real(name: &str, text: &str, max: f64) -> Result<f64, Answer> {
     let value = text
         .parse()
@@ -143,7 +143,7 @@ fn out_of_range(name: &str, kind: &str, max: impl Display) -> Answer {
     Answer::refusal(400, format!("{name} must be a {kind} from 0 to {max}"))
 }
 
-/// The n-th Fibonacci number, 0 and 1 being the first two.
+/// The n-th Fibonacci number, starting from fib(0) = 0 and fib(1) = 1.
 fn fibonacci(n: u64) -> u64 {
     let (mut this, mut next) = (0, 1);
     for _ in 0..n {
@@ -152,7 +152,7 @@ fn fibonacci(n: u64) -> u64 {
     this
 }
 
-/// What the naive double recursion would cost: as many calls as its leaves, fib(n + 1), at 3 ns each.
+/// What the naive double recursion would cost: 3 ns for each of its fib(n + 1) leaves.
 fn fibonacci_demand(n: u64) -> Nanos {
     fibonacci(n + 1) * FIBONACCI_CALL
 }

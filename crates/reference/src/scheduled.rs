@@ -1,4 +1,4 @@
-//! The reference server: each request is answered when its discipline says that its service is done.
+//! The reference server: each request is answered when the discipline says that its service is done.
 
 use crate::bucket::Bucket;
 use crate::connection::Connection;
@@ -15,25 +15,25 @@ use std::collections::HashSet;
 use std::io;
 use std::rc::Rc;
 
-/// A cache that is asked for more paths than this remembers no further ones.
+/// How many paths the cache remembers; further ones are not added.
 const MAX_CACHED: usize = 100_000;
 
 pub struct Scheduled {
     /// The body of `/`.
     about: String,
-    /// By which every demand of service is multiplied.
+    /// The factor by which every demand for service is multiplied.
     factor: f64,
     drops_gone: bool,
     extras: Extras,
     scheduler: Rc<Scheduler>,
     bucket: Option<RefCell<Bucket>>,
     cached: RefCell<HashSet<String>>,
-    /// Requests for service so far.
+    /// Number of requests for service so far.
     asked: Cell<u64>,
 }
 
 impl Scheduled {
-    /// The site, and the scheduler that has to run beside it.
+    /// Returns the site, and the scheduler that must run beside it.
     pub fn new(
         name: &str,
         made: Made,
@@ -64,7 +64,7 @@ impl Scheduled {
         Ok((site, scheduler))
     }
 
-    /// Whether the target was asked for before; from now on it was.
+    /// Whether the target is in the cache. If not, adds it.
     fn in_cache(&self, target: &str) -> bool {
         let mut cached = self.cached.borrow_mut();
         if !self.extras.cache || cached.contains(target) {
@@ -92,7 +92,7 @@ impl Scheduled {
         }
     }
 
-    /// Waits until the job is done; `None` where there was no room for it.
+    /// Waits until the job is done; returns `None` if there was no room for it.
     async fn fulfil(&self, need: Need, connection: &mut Connection) -> io::Result<Option<Nanos>> {
         let done = self.scheduler.fulfil(need, connection.number);
         if !self.drops_gone {

@@ -1,4 +1,4 @@
-//! Runs a discipline against the clock: requests wait here until the calculation says that they are done.
+//! Runs a discipline in real time: requests wait here until the calculation says that they are done.
 
 use crate::pauses::Pauses;
 use crate::timer::Timer;
@@ -8,10 +8,10 @@ use std::io;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
-/// A waiting request: is told the exact moment of its completion.
+/// A waiting request, which is told the exact moment of its completion.
 pub struct Waiter {
     completion: oneshot::Sender<Nanos>,
-    /// Its place in the server; given back when the request is done or dropped.
+    /// The request's place in the server, given back when it is done or dropped.
     _place: Arc<()>,
 }
 
@@ -25,14 +25,14 @@ impl Waiter {
 pub struct Scheduler {
     timer: Timer,
     queues: RefCell<Queues>,
-    /// Every request in the discipline holds a copy.
+    /// Every request in the discipline holds a clone, so that the reference count tells how many there are.
     places: Arc<()>,
     /// How many requests the discipline takes at once.
     room: usize,
 }
 
 struct Queues {
-    /// Its clock is service time.
+    /// The discipline. Its clock is service time.
     service: Box<dyn Discipline<Waiter>>,
     pauses: Pauses,
     /// Pure waits, which take no part in the discipline.
@@ -46,9 +46,9 @@ struct Queues {
 /// What a job waits for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Need {
-    /// So much service from the discipline.
+    /// This much service from the discipline.
     Service(Nanos),
-    /// That so much time passes.
+    /// The passing of this much time.
     Delay(Nanos),
 }
 
@@ -84,11 +84,11 @@ impl Scheduler {
         self.timer.now()
     }
 
-    /// Waits until the job is done; returns the time from its arrival to its exact completion, or `None` where there
-    /// was no room for it.
+    /// Waits until the job is done; returns the time from its arrival to its exact completion, or `None` if there was
+    /// no room for it.
     ///
-    /// `connection`: which one the request came over, in the order of their acceptance. A request given up by its
-    /// client keeps its place, as in a server that does not notice, unless the discipline passes over it.
+    /// `connection` is the number of the request's connection in the order of acceptance. A request given up by its
+    /// client keeps its place, as in a server that does not notice, unless the discipline skips it.
     pub async fn fulfil(&self, need: Need, connection: u64) -> io::Result<Option<Nanos>> {
         let (completion, completed) = oneshot::channel();
         let Some(arrival) = self.submit(need, connection, completion)? else {
@@ -111,7 +111,7 @@ impl Scheduler {
         }
     }
 
-    /// Returns the moment of arrival; `None` where there is no room.
+    /// Returns the moment of arrival; `None` if there is no room.
     fn submit(
         &self,
         need: Need,
@@ -153,7 +153,7 @@ impl Queues {
         }
         self.delay.advance(now, &mut self.done);
         for Done { at, job } in self.done.drain(..) {
-            let _ = job.completion.send(at); // fails where the client has gone
+            let _ = job.completion.send(at); // fails if the client has gone
         }
     }
 

@@ -9,7 +9,7 @@ use tokio::net::{TcpListener, TcpSocket, UdpSocket};
 use tokio::signal::unix::{SignalKind, signal};
 
 const BACKLOG: u32 = 4096;
-/// How long to wait for connections to end when there are no descriptors for more.
+/// How long to wait for connections to end when no descriptor is left for another one.
 const EXHAUSTED_PAUSE: Duration = Duration::from_millis(10);
 
 /// Lets this process hold as many connections as the system permits.
@@ -20,7 +20,7 @@ pub fn raise_descriptor_limit() -> io::Result<()> {
     Ok(setrlimit(Resource::Nofile, limit)?)
 }
 
-/// Listens at `address`; `shared` with other processes of the same user.
+/// Listens at `address`. If `shared`, other processes of the same user may listen there, too.
 pub fn listen(address: SocketAddr, shared: bool) -> Result<TcpListener, String> {
     let attempt = || {
         let socket = if address.is_ipv4() {
@@ -36,7 +36,7 @@ pub fn listen(address: SocketAddr, shared: bool) -> Result<TcpListener, String> 
     attempt().map_err(|error| cannot_listen(address, &error))
 }
 
-/// Takes datagrams at `address`.
+/// Opens a socket for datagrams at `address`.
 pub async fn bind(address: SocketAddr) -> Result<UdpSocket, String> {
     let bound = UdpSocket::bind(address).await;
     bound.map_err(|error| cannot_listen(address, &error))
@@ -48,12 +48,12 @@ fn cannot_listen(address: SocketAddr, error: &io::Error) -> String {
     )
 }
 
-/// Tells on standard output that connections may come, and where to.
+/// Announces on standard output that the server is ready, and its address.
 pub fn say_where(address: SocketAddr) -> io::Result<()> {
     writeln!(io::stdout(), "listening on {address}")
 }
 
-/// Handles each connection in a task of its own, for ever.
+/// Accepts connections for ever, and handles each in a task of its own.
 pub async fn accept<F>(listener: TcpListener, handle: impl Fn(Connection) -> F) -> io::Result<()>
 where
     F: Future<Output = io::Result<()>> + 'static,
@@ -62,11 +62,11 @@ where
     loop {
         match listener.accept().await {
             Ok((stream, _)) => {
-                let _ = stream.set_nodelay(true); // fails where the client has gone
+                let _ = stream.set_nodelay(true); // fails if the client has gone
                 let conversation = handle(Connection::new(stream, accepted));
                 accepted += 1;
                 tokio::task::spawn_local(async move {
-                    let _ = conversation.await; // a client that breaks off is its own affair
+                    let _ = conversation.await; // fails if the client breaks off
                 });
             }
             Err(error) if is_of_one_connection(&error) => {}
@@ -83,7 +83,7 @@ fn is_of_one_connection(error: &io::Error) -> bool {
     )
 }
 
-/// Ends when the process is asked to stop, at any time after this call.
+/// Returns a future that ends when the process is asked to stop, at any time after this call.
 pub fn asked_to_stop() -> io::Result<impl Future<Output = ()>> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;

@@ -1,5 +1,6 @@
-//! Several processes behind one port: each has its own socket there, among which the kernel deals connections
-//! out by a hash of their addresses (`SO_REUSEPORT`). More connections than one process may have open files.
+//! Several processes behind one port: each has its own socket there, and the kernel distributes connections among them
+//! by a hash of their addresses (`SO_REUSEPORT`). Together they can hold more connections than one process may have
+//! open files.
 
 use rustix::process::{Signal, set_parent_process_death_signal};
 use std::env;
@@ -7,19 +8,19 @@ use std::io::{self, BufRead, BufReader};
 use std::net::SocketAddr;
 use std::process::{Command, Stdio};
 
-/// Set for those that another process has started, and that end with it.
+/// Environment variable that marks a process as started by another one, with which it ends.
 const SIBLING: &str = "JOSTLE_REFERENCE_SIBLING";
 
 pub fn is_sibling() -> bool {
     env::var_os(SIBLING).is_some()
 }
 
-/// Asks for an end when the process that started this one ends.
+/// Asks the kernel to terminate this process when the one that started it ends.
 pub fn end_with_parent() -> io::Result<()> {
     Ok(set_parent_process_death_signal(Some(Signal::TERM))?)
 }
 
-/// Starts `count` more processes with the arguments of this one, at `address`; returns when all of them listen.
+/// Starts `count` more processes with this one's arguments, at the port of `address`; returns when all of them listen.
 pub fn start(count: usize, address: SocketAddr) -> Result<(), String> {
     let failed = |why: String| format!("cannot start {count} more processes: {why}");
     let program = env::current_exe().map_err(|error| failed(error.to_string()))?;

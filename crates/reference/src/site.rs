@@ -1,4 +1,4 @@
-//! A well-behaved HTTP server, whatever it serves: a connection's requests are answered one after another.
+//! A well-behaved HTTP server for any content: a connection's requests are answered one after another.
 
 use crate::connection::Connection;
 use crate::http::{self, Framing, Method, Parsed, Persistence, Request};
@@ -7,16 +7,16 @@ use std::io;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// How long a connection is kept, and for how many requests; `None`: for as long as the client likes.
+/// How long an idle connection is kept, and for how many requests; `None` means as long as the client likes.
 #[derive(Clone, Copy, Default)]
 pub struct KeepAlive {
     pub idle: Option<Duration>,
     pub requests: Option<u64>,
 }
 
-/// What is served.
+/// The content that is served.
 pub trait Site {
-    /// What a request asks for, in a form that outlives the bytes of the request.
+    /// What a request asks for, in a form that outlives the request's bytes.
     type Task;
 
     fn keep_alive(&self) -> KeepAlive {
@@ -25,7 +25,7 @@ pub trait Site {
 
     fn understand(&self, request: &Request) -> Self::Task;
 
-    /// Puts the answer into the connection's output, when it is time.
+    /// Waits until the answer is due, and appends it to the connection's output.
     async fn answer(
         &self,
         task: Self::Task,
@@ -87,7 +87,7 @@ pub async fn converse(site: Rc<impl Site + 'static>, mut connection: Connection)
     }
 }
 
-/// `None` where it took longer.
+/// Returns what `future` returns; `None` if it takes longer than `time`.
 pub async fn within<T>(time: Option<Duration>, future: impl Future<Output = T>) -> Option<T> {
     match time {
         Some(time) => tokio::time::timeout(time, future).await.ok(),

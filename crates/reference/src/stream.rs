@@ -1,4 +1,4 @@
-//! What carries a connection's bytes.
+//! The transport of a connection's bytes.
 
 use std::io;
 use std::pin::Pin;
@@ -8,12 +8,12 @@ use tokio::net::TcpStream;
 
 pub enum Stream {
     Tcp(TcpStream),
-    /// Another task of this process, which speaks HTTP/2 for it.
+    /// Leads to another task of this process, which speaks HTTP/2 with the client.
     Within(DuplexStream),
 }
 
 impl Stream {
-    /// `None` where it is no socket.
+    /// The TCP socket; `None` if there is none.
     pub fn tcp(&self) -> Option<&TcpStream> {
         match self {
             Self::Tcp(stream) => Some(stream),
@@ -21,7 +21,7 @@ impl Stream {
         }
     }
 
-    /// Waits until the peer has closed; for ever, if it sends something more.
+    /// Waits until the peer has closed; for ever if it sends anything more.
     pub async fn peer_has_gone(&mut self) {
         let more = match self {
             Self::Tcp(stream) => stream.peek(&mut [0]).await,

@@ -1,6 +1,6 @@
-//! The server's clock, and one alarm on it that rings within microseconds of its time.
+//! The server's clock, with one alarm that rings within microseconds of its time.
 //!
-//! tokio's own timers tick in milliseconds; a timerfd watched by the runtime does not.
+//! A timerfd watched by the runtime is this precise, whereas tokio's own timers tick in milliseconds.
 
 use jostle_simulator::discipline::Nanos;
 use rustix::fd::OwnedFd;
@@ -16,7 +16,7 @@ const NANOS_PER_SECOND: Nanos = 1_000_000_000;
 
 pub struct Timer {
     descriptor: AsyncFd<OwnedFd>,
-    /// The moment of the monotonic clock that this timer calls 0.
+    /// The monotonic time that is this timer's 0.
     epoch: Nanos,
 }
 
@@ -34,7 +34,7 @@ impl Timer {
         })
     }
 
-    /// Nanoseconds since the timer was made.
+    /// Nanoseconds since the timer was created.
     pub fn now(&self) -> Nanos {
         monotonic() - self.epoch
     }
@@ -70,7 +70,7 @@ impl Timer {
     }
 }
 
-/// The monotonic clock.
+/// The time of the monotonic clock, in nanoseconds.
 pub fn monotonic() -> Nanos {
     let time = clock_gettime(ClockId::Monotonic);
     time.tv_sec as Nanos * NANOS_PER_SECOND + time.tv_nsec as Nanos

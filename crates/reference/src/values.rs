@@ -9,7 +9,7 @@ const MAX_RATE: f64 = 1e6;
 const MAX_COUNT: u64 = 1_000_000;
 const MAX_FACTOR: f64 = 1000.0;
 
-/// "250us", "50ms" or "1.5s", more than nothing.
+/// Parses a time such as "250us", "50ms" or "1.5s", which must be positive.
 pub fn time(text: &str) -> Option<Nanos> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = match &text[digits.len()..] {
@@ -22,21 +22,21 @@ pub fn time(text: &str) -> Option<Nanos> {
     Some((seconds * 1e9).round() as Nanos).filter(|&nanos| nanos > 0)
 }
 
-/// "1s:50ms": every so often, for so long; the second is the shorter one.
+/// Parses a period and a length such as "1s:50ms"; the length must be shorter than the period.
 pub fn period(text: &str) -> Option<(Nanos, Nanos)> {
     let (period, length) = text.split_once(':')?;
     let (period, length) = (time(period)?, time(length)?);
     (length < period).then_some((period, length))
 }
 
-/// "100/s:20": so many a second, and so many at once.
+/// Parses a rate and a burst such as "100/s:20": requests per second, and requests at once.
 pub fn rate(text: &str) -> Option<(f64, u64)> {
     let (rate, burst) = text.split_once("/s:")?;
     let rate = number(rate, MAX_RATE).filter(|&rate| rate >= MIN_RATE)?;
     Some((rate, count(burst)?))
 }
 
-/// "20:3x": so many, and by which factor.
+/// Parses a count and a factor such as "20:3x".
 pub fn factor(text: &str) -> Option<(u64, f64)> {
     let (many, factor) = text.strip_suffix('x')?.split_once(':')?;
     Some((count(many)?, number(factor, MAX_FACTOR)?))

@@ -1,4 +1,4 @@
-//! A burst: requests at stated times before an idle server, and when each is answered.
+//! A burst: requests that reach an idle server at stated times, and when each is answered.
 
 use crate::discipline::{Done, Nanos};
 use crate::spec::{DisciplineSpec, SpecError};
@@ -11,9 +11,9 @@ pub struct Request {
     pub connection: u64,
 }
 
-/// When each of `requests` is answered; `None` for one that found `room` others in the server.
+/// Returns when each of `requests` is answered; `None` for one that found `room` others in the server.
 ///
-/// What arrives at the same moment arrives in the order given. `seed`: of a random order.
+/// Requests of the same moment arrive in the order given. `seed` determines a random order.
 pub fn answers(
     discipline: DisciplineSpec,
     requests: &[Request],
@@ -41,7 +41,7 @@ pub fn answers(
     Ok(answers)
 }
 
-/// Writes down who is done; returns how many.
+/// Notes the answers to completed requests; returns their number.
 fn note(done: &mut Vec<Done<usize>>, answers: &mut [Option<Nanos>]) -> usize {
     let count = done.len();
     for Done { at, job } in done.drain(..) {

@@ -14,17 +14,17 @@ use crate::simulation::Stage;
 use crate::thinking::{LAST, Linked, Thinking};
 use crate::timeouts::Timeouts;
 
-/// In `next` of a client that does not think.
+/// Values of `next` for a client that is not thinking.
 const IN_FLIGHT: u32 = LAST + 1;
 const ABSENT: u32 = LAST + 2;
 
-/// Sixteen bytes: there may be ten millions.
+/// Only sixteen bytes, because there may be ten million clients.
 #[derive(Debug, Clone, Copy)]
 struct Client {
-    /// When its next request is due, or the one in flight was.
+    /// When the next request is due, or when the one in flight was.
     due: Nanos,
     next: u32,
-    /// Requests that it has begun.
+    /// How many requests the client has begun.
     turn: u32,
 }
 
@@ -48,11 +48,11 @@ pub struct Crowd {
     clients: Vec<Client>,
     thinking: Thinking,
     timeouts: Timeouts,
-    /// Clients at lower positions are wanted.
+    /// How many clients there should be: those at lower positions than this.
     wanted: u64,
     alive: u64,
     in_flight: u64,
-    /// Requests that may still be begun.
+    /// How many requests may still be begun.
     budget: u64,
     seed: u64,
 }
@@ -77,17 +77,17 @@ impl Crowd {
         }
     }
 
-    /// Everybody has had all requests, or the last phase is over and all have left.
+    /// Whether all requests have ended, or the last phase is over and all clients have left.
     pub fn is_done(&self) -> bool {
         self.in_flight == 0 && (self.budget == 0 || (self.change.is_none() && self.alive == 0))
     }
 
-    /// The end of its last phase.
+    /// The end of the last phase.
     pub fn planned_end(&self) -> Option<Nanos> {
         self.phases.as_ref().map(Phases::end_ns)
     }
 
-    /// It ends by itself.
+    /// Whether the load ends by itself.
     pub fn is_bounded(&self) -> bool {
         self.spec.requests.is_some() || self.phases.is_some()
     }
@@ -99,7 +99,7 @@ impl Crowd {
         [self.change, thinker, late].into_iter().flatten().min()
     }
 
-    /// Everything that is due now.
+    /// Does everything that is due now.
     pub fn act(&mut self, stage: &mut Stage) {
         if self.change.is_some_and(|at| at <= stage.now) {
             self.resize(stage);
@@ -113,14 +113,14 @@ impl Crowd {
         }
     }
 
-    /// The server has answered.
+    /// Takes an answer from the server, unless its request has timed out.
     pub fn answered(&mut self, job: Job, at: Nanos, stage: &mut Stage) {
         if unanswered(&self.clients)(job.slot, job.turn) {
             self.ended(job.slot, job.request, at, Outcome::Ok, stage);
         }
     }
 
-    /// The run has ended: what is in flight stays unanswered.
+    /// Ends the run: requests in flight are recorded as unfinished.
     pub fn stop(&mut self, stage: &mut Stage) {
         for slot in 0..self.clients.len() as u32 {
             if self.clients[slot as usize].next == IN_FLIGHT {
@@ -130,8 +130,8 @@ impl Crowd {
         }
     }
 
-    /// The number of clients goes with the plan. The last to come are the first to go; each ends the request that it
-    /// has in hand.
+    /// Adjusts the number of clients to the plan. The last to come are the first to leave; each finishes the request
+    /// that it has in flight.
     fn resize(&mut self, stage: &mut Stage) {
         let (count, next) = match &self.phases {
             Some(phases) => (phases.clients_at(stage.now), phases.next_change(stage.now)),
@@ -225,19 +225,19 @@ impl Crowd {
         self.alive -= 1;
     }
 
-    /// A client has no room to remember it, and whoever answers gives it back.
+    /// Which request a client has in flight. It is recomputed because a client has no room to store it.
     fn request_in_flight(&self, slot: u32) -> u16 {
         self.request(slot, self.clients[slot as usize].turn)
     }
 
-    /// The request that a client takes at this turn. Where clients end and are replaced, each begins anew.
+    /// Which request a client makes at this turn. If clients end and are replaced, each new one begins from the start.
     fn request(&self, slot: u32, turn: u32) -> u16 {
         let turn = self.turn_of_life(turn);
         let mut random = self.stream(slot, turn, 0);
         self.mix.player(turn - 1).next(&mut random) as u16
     }
 
-    /// The think time after the request that has just ended; none between a client and the one that takes its place.
+    /// Returns the think time after the request that has just ended; 0 between a client and the one that replaces it.
     fn pause(&self, slot: u32) -> Nanos {
         let turn = self.clients[slot as usize].turn;
         let of_life = self.turn_of_life(turn);
@@ -259,7 +259,7 @@ impl Crowd {
             .map_or(before, |most| before % most)
     }
 
-    /// The random numbers for one purpose of one turn: a client keeps none from one to the next.
+    /// Returns the random numbers for one purpose of one turn. A client stores no generator from one turn to the next.
     fn stream(&self, slot: u32, turn: u64, purpose: u64) -> Stream {
         Stream::new(
             self.seed,

@@ -1,8 +1,9 @@
-//! Clients and servers on a clock that runs as fast as it can be calculated.
+//! Simulated clients and servers, on a clock that runs as fast as it can be calculated.
 //!
 //! The load is that of the engine: the same [`RunSpec`](jostle_engine::spec::RunSpec), the same arrivals from the same
-//! seed. The server is a [discipline](discipline) with stated service times. Out come the engine's intervals, so that
-//! whatever reads a measured run reads a simulated one. Connections cost nothing, and nothing is lost on the way.
+//! seed. The server is a [discipline](discipline) with stated service times. The results are the engine's intervals,
+//! so that whatever reads a measured run can read a simulated one. Connecting takes no time, and nothing is lost in
+//! transit.
 //!
 //! ```text
 //!  simulation ─┬─► closed ─► thinking    closed loops
@@ -11,7 +12,7 @@
 //!              └─► recorder
 //! ```
 //!
-//! A [burst](burst) is simulated without clients: stated requests, and when each is answered.
+//! A [burst](burst) is simulated without clients: requests at stated times, and when each is answered.
 #![deny(unsafe_code)]
 
 pub mod burst;

@@ -22,7 +22,7 @@ struct Connection {
     sent: Nanos,
     request: u16,
     busy: bool,
-    /// Requests that it has carried.
+    /// How many requests it has carried.
     turn: u32,
 }
 
@@ -33,7 +33,7 @@ pub struct Pool {
     schedule: Schedule,
     connections: Vec<Connection>,
     free: Vec<u32>,
-    /// Intended starts of what waits for a connection.
+    /// Intended starts of the requests that wait for a connection.
     backlog: VecDeque<Nanos>,
     timeouts: Timeouts,
     in_flight: u64,
@@ -64,7 +64,7 @@ impl Pool {
         self.schedule.peek().is_none() && self.in_flight == 0 && self.backlog.is_empty()
     }
 
-    /// It ends by itself.
+    /// Whether the load ends by itself.
     pub fn is_bounded(&self) -> bool {
         self.spec.requests.is_some() || matches!(self.spec.arrivals, Arrivals::Trace(_))
     }
@@ -74,7 +74,7 @@ impl Pool {
         [self.schedule.peek(), late].into_iter().flatten().min()
     }
 
-    /// Everything that is due now.
+    /// Does everything that is due now.
     pub fn act(&mut self, stage: &mut Stage) {
         while let Some(slot) = self
             .timeouts
@@ -89,14 +89,14 @@ impl Pool {
         }
     }
 
-    /// The server has answered.
+    /// Takes an answer from the server, unless its request has timed out.
     pub fn answered(&mut self, job: Job, at: Nanos, stage: &mut Stage) {
         if unanswered(&self.connections)(job.slot, job.turn) {
             self.ended(job.slot, at, Outcome::Ok, stage);
         }
     }
 
-    /// The run has ended: what is in flight stays unanswered, and what waits is never sent.
+    /// Ends the run: requests in flight are recorded as unfinished, and waiting ones as never sent.
     pub fn stop(&mut self, stage: &mut Stage) {
         for slot in 0..self.connections.len() as u32 {
             if self.connections[slot as usize].busy {
@@ -118,7 +118,7 @@ impl Pool {
         }
     }
 
-    /// The first that waits gets a connection, if one is free or may be opened.
+    /// Gives the first waiting request a connection, if one is free or may be opened.
     fn send(&mut self, stage: &mut Stage) {
         if self.free.is_empty() && (self.connections.len() as u64) < self.spec.max_connections {
             self.free.push(self.connections.len() as u32);

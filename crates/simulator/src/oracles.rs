@@ -1,4 +1,4 @@
-//! Simulated runs against exact results of queueing theory, and against the books that every run must balance.
+//! Simulated runs, checked against exact results of queueing theory and against the balances that every run must keep.
 
 use jostle_engine::interval::{Interval, Measure, Outcome};
 use jostle_engine::spec::RunSpec;
@@ -47,7 +47,7 @@ fn simulate(run: RunSpec, server: ServerSpec) -> Vec<Interval> {
     Simulation::new(run, server).unwrap().collect()
 }
 
-/// Sums over all series.
+/// Sums a figure over all series.
 fn total(intervals: &[Interval], of: impl Fn(&jostle_engine::interval::Series) -> u128) -> u128 {
     let series = intervals.iter().flat_map(|interval| &interval.series);
     series.map(of).sum()

@@ -11,7 +11,7 @@ pub struct Ended {
     pub request: u16,
     pub phase: usize,
     pub intended: Nanos,
-    /// `None` if it never was.
+    /// `None` if it was never sent.
     pub sent: Option<Nanos>,
     pub at: Nanos,
     pub outcome: Outcome,
@@ -21,9 +21,9 @@ pub struct Ended {
 pub struct Recorder {
     start: Nanos,
     index: u64,
-    /// By workload, request and phase.
+    /// Ordered by workload, request and phase.
     series: Vec<Option<Box<Series>>>,
-    /// Where the series of each workload begin, and its number of phases.
+    /// For each workload, the index of its first series and its number of phases.
     layout: Vec<(usize, usize)>,
     loads: Vec<Load>,
 }
@@ -31,12 +31,12 @@ pub struct Recorder {
 #[derive(Debug, Default)]
 struct Load {
     state: WorkloadState,
-    /// When `state.in_flight` last changed.
+    /// The moment up to which `state.in_flight_ns` has been accumulated.
     changed: Nanos,
 }
 
 impl Recorder {
-    /// `outline`: requests and phases of each workload.
+    /// `outline`: the number of requests and of phases of each workload.
     pub fn new(outline: &[(usize, usize)]) -> Self {
         let mut layout = Vec::with_capacity(outline.len());
         let mut count = 0;
@@ -53,7 +53,7 @@ impl Recorder {
         }
     }
 
-    /// Clients, or connections of an open loop.
+    /// Sets the number of clients, or of connections of an open loop.
     pub fn clients(&mut self, workload: u16, count: u64) {
         let state = &mut self.loads[usize::from(workload)].state;
         (state.clients, state.connections) = (count, count);
@@ -93,7 +93,7 @@ impl Recorder {
         add(series, ended);
     }
 
-    /// The interval that ends at `end`.
+    /// Returns the interval that ends at `end`.
     pub fn cut(&mut self, end: Nanos, last: bool) -> Interval {
         for load in &mut self.loads {
             load.advance(end);
@@ -130,7 +130,7 @@ impl Recorder {
 }
 
 impl Load {
-    /// Adds to ∫ in-flight dt up to `now`.
+    /// Accumulates ∫ in-flight dt up to `now`.
     fn advance(&mut self, now: Nanos) {
         self.state.pass(now - self.changed);
         self.changed = now;

@@ -13,16 +13,16 @@ pub struct Job {
     pub request: u16,
     /// The client, or the connection of an open loop.
     pub slot: u32,
-    /// The client's so-manieth request: an answer that comes after the client gave up is known by it.
+    /// Counts the client's requests, so that an answer that comes after the client gave up is recognised.
     pub turn: u32,
 }
 
-/// Keeps the streams of services apart from those of clients.
+/// Keeps the random numbers of services apart from those of clients.
 const SERVICES: u64 = 0x5e51_11ce;
 
 pub struct Server {
     discipline: Box<dyn Discipline<Job> + Send>,
-    /// Requests that wait without holding anything.
+    /// Requests that wait without holding a worker or a core.
     waiting: Delay<Job>,
     services: Vec<Vec<ServiceSpec>>,
     seed: u64,
@@ -50,7 +50,7 @@ impl Server {
         self.waiting.advance(now, done);
     }
 
-    /// What a request demands depends on who sends it and not on when: every discipline gets the same work.
+    /// Takes a request. Its demand depends on who sends it, not on when, so that every discipline gets the same work.
     pub fn arrive(&mut self, now: Nanos, job: Job) {
         let service = &self.services[usize::from(job.workload)][usize::from(job.request)];
         let who = [

@@ -1,4 +1,4 @@
-//! A simulated run: from event to event, and out come intervals.
+//! A simulated run: moves from event to event, and yields intervals.
 
 use jostle_engine::interval::Interval;
 use jostle_engine::scenario::Mix;
@@ -11,7 +11,7 @@ use crate::recorder::Recorder;
 use crate::server::{Job, Server};
 use crate::spec::{ServerSpec, SpecError, check};
 
-/// What clients act on.
+/// What the clients act on.
 pub struct Stage {
     pub now: Nanos,
     pub server: Server,
@@ -34,18 +34,18 @@ pub struct Simulation {
     workloads: Vec<Workload>,
     interval_ns: Nanos,
     start: Nanos,
-    /// `None` if the requests end it.
+    /// `None` if the run ends with its last request.
     end: Option<Nanos>,
     done: Vec<Done<Job>>,
     over: bool,
 }
 
 impl Simulation {
-    /// Of the run's specification everything counts that says when requests are due; targets and threads do not.
-    /// Random numbers follow from its seed alone: the same specification gives the same run.
+    /// Uses everything in the run's specification that determines when requests are due, but not targets and threads.
+    /// All random numbers follow from its seed, so the same specification gives the same run.
     ///
     /// # Errors
-    /// Where the server does not fit the load, or the load cannot be simulated.
+    /// If the server does not fit the load, or the load cannot be simulated.
     pub fn new(run: RunSpec, server: ServerSpec) -> Result<Self, SpecError> {
         check(&run, &server)?;
         let seed = run.seed;
@@ -82,7 +82,7 @@ impl Simulation {
         })
     }
 
-    /// Moves to the next event before `limit`; false if there is none.
+    /// Moves to the next event before `limit`; returns false if there is none.
     fn step(&mut self, limit: Nanos) -> bool {
         let stage = &mut self.stage;
         let loads = self.workloads.iter_mut();
@@ -112,7 +112,7 @@ impl Simulation {
         true
     }
 
-    /// Every measured workload has had all of its requests.
+    /// Whether every measured workload has had all of its requests.
     fn is_done(&self) -> bool {
         let mut measured = self.workloads.iter().filter(|workload| workload.measured);
         measured.all(|workload| match &workload.load {
@@ -173,7 +173,7 @@ impl Workload {
         }
     }
 
-    /// Of a load with phases.
+    /// The end of a closed loop with phases.
     fn planned_end(&self) -> Option<Nanos> {
         match &self.load {
             Load::Closed(crowd) => crowd.planned_end(),

@@ -1,4 +1,4 @@
-//! What is simulated: the server, as data. The load is the engine's specification.
+//! The simulated server, as data. The load is described by the engine's specification.
 
 use jostle_engine::spec::{LoadSpec, RunSpec, ThinkSpec};
 use rand::SeedableRng;
@@ -17,14 +17,14 @@ use crate::discipline::{
 #[serde(deny_unknown_fields)]
 pub struct ServerSpec {
     pub discipline: DisciplineSpec,
-    /// By workload and request, as in the run's specification.
+    /// Indexed by workload and request, as in the run's specification.
     pub services: Vec<Vec<ServiceSpec>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum DisciplineSpec {
-    /// First come, first served; each to its end.
+    /// First come, first served; each request runs to completion.
     Workers {
         workers: usize,
     },
@@ -32,13 +32,13 @@ pub enum DisciplineSpec {
     Lifo {
         workers: usize,
     },
-    /// Whoever waits is equally likely to be next.
+    /// Every waiting request is equally likely to be next.
     RandomOrder {
         workers: usize,
     },
-    /// A batch at a time, served from its end.
+    /// One batch at a time, served from its end.
     GatedLifo,
-    /// A batch at a time, its last one first and then the others as they came, as a worker of Tokio's does.
+    /// One batch at a time: its newest request first, then the others in the order of arrival, as a Tokio worker does.
     GatedSlot,
     ProcessorSharing {
         cores: usize,
@@ -47,55 +47,56 @@ pub enum DisciplineSpec {
         cores: usize,
         slice_ns: Nanos,
     },
-    /// Round robin, but newcomers go before all who have had a slice, the newest first.
+    /// Round robin, but new requests go before all that have had a slice, the newest first.
     NewestFirst {
         cores: usize,
         slice_ns: Nanos,
     },
-    /// Who has had least service goes next, for a slice.
+    /// The request that has had the least service goes next, for one slice.
     LeastAttained {
         cores: usize,
         slice_ns: Nanos,
     },
-    /// A watchdog looks once in a slice, and takes off who ran at its last look already, as Go's does.
+    /// A watchdog looks once per slice and interrupts requests that ran at its last look already, as Go's does.
     Watchdog {
         cores: usize,
         slice_ns: Nanos,
     },
-    /// Each worker has a queue of its own.
+    /// Each worker has its own queue.
     OwnQueues {
         workers: usize,
         assignment: Assignment,
     },
-    /// The threads of a process share one core; who finds none free waits.
+    /// The threads of a process share one core; a request that finds no free thread waits.
     LockedThreads {
         processes: usize,
         threads: usize,
         slice_ns: Nanos,
     },
-    /// Each to its end, but who computed for `slice_ns` goes to the end of the queue before the answer leaves.
+    /// Each request runs to completion, but one that computed for `slice_ns` goes to the end of the queue before its
+    /// answer is sent.
     GatedAnswers {
         cores: usize,
         slice_ns: Nanos,
     },
-    /// Each to its end; while whose computation a timer ticked goes to the end of the queue before the answer
-    /// leaves, as with GHC. `phase_ns`: of the first tick.
+    /// Each request runs to completion, but one during whose computation a timer ticked goes to the end of the queue
+    /// before its answer is sent, as with GHC. `phase_ns` is the time of the first tick.
     GatedByTimer {
         cores: usize,
         period_ns: Nanos,
         phase_ns: Nanos,
     },
-    /// Each worker has a queue of its own, connections are dealt out in turn, and all share one core.
+    /// Each worker has its own queue, connections are dealt out in turn, and all workers share one core.
     SharedQueues {
         workers: usize,
         slice_ns: Nanos,
     },
-    /// Nobody waits.
+    /// No request waits.
     Unlimited,
 }
 
 impl DisciplineSpec {
-    /// The discipline, idle. `seed`: of a random order.
+    /// Creates the discipline, idle. `seed` determines a random order.
     pub fn make<J: Send + 'static>(self, seed: u64) -> Box<dyn Discipline<J> + Send> {
         match self {
             Self::Workers { workers } => Box::new(Workers::new(workers, Fifo::default())),
@@ -139,7 +140,7 @@ impl DisciplineSpec {
         }
     }
 
-    /// How many requests are in service at once: workers or threads; cores, where requests share them.
+    /// How many requests are in service at once: the number of workers or threads, or of cores if requests share them.
     pub fn parallelism(self) -> usize {
         match self {
             Self::Workers { workers }
@@ -162,7 +163,7 @@ impl DisciplineSpec {
         }
     }
 
-    /// Refuses a discipline that could serve nobody.
+    /// Refuses a discipline that could never serve a request.
     pub fn check(self) -> Result<(), SpecError> {
         let at_least_one = |counts: &[(&'static str, u64)]| {
             let zero = counts.iter().find(|(_, count)| *count == 0);
@@ -207,7 +208,7 @@ impl DisciplineSpec {
 #[serde(deny_unknown_fields)]
 pub struct ServiceSpec {
     pub time: TimeSpec,
-    /// The request waits for something else, and holds neither a worker nor a core meanwhile.
+    /// Whether the request waits for something else, holding neither a worker nor a core meanwhile.
     #[serde(default)]
     pub waits: bool,
 }
@@ -215,14 +216,14 @@ pub struct ServiceSpec {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum TimeSpec {
-    /// One of these at random: times that were measured. At least one.
+    /// Drawn at random from these measured times, of which there must be at least one.
     Measured { ns: Vec<Nanos> },
-    /// Drawn as think times are.
+    /// Drawn in the same way as think times.
     #[serde(untagged)]
     Drawn(ThinkSpec),
 }
 
-/// Why something cannot be simulated.
+/// Why a run cannot be simulated.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum SpecError {
     #[error("{0} must be at least 1")]
@@ -250,7 +251,7 @@ pub enum SpecError {
     Endless,
 }
 
-/// Checks what the simulator adds to the engine's specification.
+/// Checks what the simulator requires beyond the engine's specification.
 pub(crate) fn check(run: &RunSpec, server: &ServerSpec) -> Result<(), SpecError> {
     server.discipline.check()?;
     if run.interval_ns == 0 {

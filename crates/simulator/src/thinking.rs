@@ -1,21 +1,21 @@
-//! Clients that think, by the end of their think time: a ring of buckets of time, each a list through the clients
-//! themselves. To put one in and to take the next out costs the same whatever their number; a heap of a million
-//! clients misses the cache at every step.
+//! Thinking clients, ordered by the end of their think time: a ring of time buckets, each an intrusive list through
+//! the clients. Inserting a client and taking out the next one cost the same however many there are, whereas a heap
+//! of a million clients misses the cache at every step.
 //!
 //! Source: Brown, "Calendar queues", Communications of the ACM 31(10), 1988.
 
 use crate::discipline::Nanos;
 
-/// The end of a list. A client that is in no list may hold anything above [`LAST`].
+/// Marks the end of a list. In a client that is in no list, `next` may be anything above [`LAST`].
 const NONE: u32 = u32::MAX;
 /// The highest number of a client.
 pub const LAST: u32 = u32::MAX - 8;
 
-/// A client: where its place in the ring is kept.
+/// A client, which stores its own place in the ring.
 pub trait Linked {
     /// The end of its think time.
     fn due(&mut self) -> &mut Nanos;
-    /// The next client of its bucket; the ring's own while the client is in it.
+    /// The next client of the same bucket. While the client is in the ring, only the ring may change it.
     fn next(&mut self) -> &mut u32;
 }
 
@@ -26,13 +26,13 @@ pub struct Thinking {
     shift: u32,
     /// Number of the bucket that is being emptied; those before it are empty.
     bucket: u64,
-    /// Its clients and any that are due before, the next one last.
+    /// The clients of that bucket and any that are due earlier, with the next one last.
     current: Vec<(Nanos, u32)>,
     count: usize,
 }
 
 impl Thinking {
-    /// For about `clients` that think for about `think_ns`: some four of them to a bucket.
+    /// Creates a ring for about `clients` clients that think for about `think_ns`, with some four of them per bucket.
     pub fn new(clients: usize, think_ns: Nanos) -> Self {
         let buckets = (clients / 4).next_power_of_two().clamp(64, 1 << 24);
         let width = (2 * think_ns / buckets as u64).max(1);
@@ -64,7 +64,7 @@ impl Thinking {
         }
     }
 
-    /// When the next one is due.
+    /// When the next client is due.
     pub fn first(&mut self, clients: &mut [impl Linked]) -> Option<Nanos> {
         while self.current.is_empty() {
             if self.count == 0 {
@@ -76,7 +76,7 @@ impl Thinking {
         self.current.last().map(|(due, _)| *due)
     }
 
-    /// Takes out the next one, if it is due at `now`.
+    /// Takes out the next client, if it is due by `now`.
     pub fn pop_due(&mut self, clients: &mut [impl Linked], now: Nanos) -> Option<u32> {
         if self.first(clients)? > now {
             return None;
@@ -110,7 +110,7 @@ impl Thinking {
         }
     }
 
-    /// The clients of the next bucket become current; those of later rounds of the ring stay.
+    /// Makes the clients of the next bucket current; those that belong to later rounds of the ring stay.
     fn gather(&mut self, clients: &mut [impl Linked]) {
         let place = self.place(self.bucket);
         let mut slot = std::mem::replace(&mut self.heads[place], NONE);
@@ -151,7 +151,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against a sorted list: clients go in, come out, are taken away, and think again.
+        /// Compares with a sorted set: clients are inserted, come out, are removed, and think again.
         #[test]
         fn clients_come_out_in_the_order_of_their_times(
             times in prop::collection::vec(0u64..100_000, 1..200),

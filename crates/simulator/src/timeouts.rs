@@ -1,4 +1,5 @@
-//! Requests in flight in the order in which they time out: the timeout is the same for all of a workload.
+//! Requests in flight, in the order in which they time out. A plain queue suffices, since all requests of a workload
+//! have the same timeout.
 
 use std::collections::VecDeque;
 
@@ -7,7 +8,7 @@ use crate::discipline::Nanos;
 #[derive(Debug)]
 pub struct Timeouts {
     limit: Nanos,
-    /// When each times out, whose it is, and which of its requests. Answered ones stay until somebody looks.
+    /// For each request: when it times out, its slot, and its turn. Answered ones are removed lazily.
     queue: VecDeque<(Nanos, u32, u32)>,
 }
 
@@ -19,7 +20,8 @@ impl Timeouts {
         }
     }
 
-    /// A request was sent. `in_flight` of them are; `unanswered` says whether one still is.
+    /// Adds a request that was sent. `in_flight` is the current number of requests in flight; `unanswered` says whether
+    /// a given one is among them.
     pub fn sent(
         &mut self,
         now: Nanos,
@@ -36,7 +38,7 @@ impl Timeouts {
             .push_back((now.saturating_add(self.limit), slot, turn));
     }
 
-    /// When the next one times out.
+    /// When the next request times out.
     pub fn first(&mut self, unanswered: impl Fn(u32, u32) -> bool) -> Option<Nanos> {
         while let Some((at, slot, turn)) = self.queue.front() {
             if unanswered(*slot, *turn) {
@@ -47,7 +49,7 @@ impl Timeouts {
         None
     }
 
-    /// The client whose request times out at `now`.
+    /// Removes the next request if it has timed out by `now`, and returns its slot.
     pub fn pop_due(&mut self, now: Nanos, unanswered: impl Fn(u32, u32) -> bool) -> Option<u32> {
         if self.first(unanswered)? > now {
             return None;

@@ -1,6 +1,6 @@
-"""Runs in a folder over time: an index with the main figures of each run, made anew for what has changed.
+"""The runs in a folder over time: an index of each run's main figures, updated for runs that have changed.
 
-The index (`index.ndjson` beside the runs) is a cache and nothing else: it may be deleted at any time.
+The index (`index.ndjson` beside the runs) is only a cache and may be deleted at any time.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ __all__ = ["INDEX", "Entry", "Figures", "Unreadable", "history"]
 INDEX = "index.ndjson"
 
 VERSION = 1
-"""Of the lines in the index; others are passed over."""
+"""Format of the lines in the index; lines of any other version are ignored."""
 
 
 @dataclass(frozen=True)
@@ -53,14 +53,17 @@ class Entry:
 
 @dataclass(frozen=True)
 class Unreadable:
-    """A folder that looks like a run and cannot be read."""
+    """A folder that looks like a run but cannot be read."""
 
     folder: str
     why: str
 
 
 def history(base: Path, *, rebuild: bool = False) -> tuple[list[Entry], list[Unreadable]]:
-    """All runs under `base`, oldest first, from the index where it is up to date; NotARun for no folder."""
+    """All runs under `base`, oldest first, from the index where it is up to date.
+
+    Raises NotARun if `base` is not a folder.
+    """
     if not base.is_dir():
         raise NotARun(
             f"there is no folder {str(base)!r}", "give the folder that holds runs, for example runs"
@@ -83,13 +86,13 @@ def history(base: Path, *, rebuild: bool = False) -> tuple[list[Entry], list[Unr
 
 
 def _stamp(folder: Path) -> str:
-    """Of the journal, which grows until the run's end, and of the number of trials."""
+    """Size and time of the journal, which grows until the run ends, and the number of trials."""
     journal = (folder / "journal.ndjson").stat()
     return f"{journal.st_size}.{journal.st_mtime_ns}.{sum(1 for _ in (folder / 'trials').glob('*'))}"
 
 
 def _entry(folder: Path) -> Entry:
-    from jostle.analysis.run import analyse  # not before: an index that is up to date needs no analysis
+    from jostle.analysis.run import analyse  # imported late: an index that is up to date needs no analysis
 
     stamp = _stamp(folder)
     result = analyse(RunRecord.open(folder), distributions=False)
@@ -111,7 +114,7 @@ def _entry(folder: Path) -> Entry:
 
 
 def _read(path: Path) -> Iterator[tuple[str, Entry]]:
-    """Whole lines of this version; anything else is made anew."""
+    """Entries from intact lines of this version; all others are computed again."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
@@ -138,7 +141,7 @@ def _estimate(table: dict[str, Any]) -> Estimate:
 
 
 def _write(path: Path, entries: list[Entry]) -> None:
-    """Replace the index at once; a folder that may not be written to has none."""
+    """Replace the index atomically; a folder without write permission has no index."""
     lines = [json.dumps({"version": VERSION, **asdict(entry)}) for entry in entries]
     with contextlib.suppress(OSError):
         write_whole(path, "".join(line + "\n" for line in lines))

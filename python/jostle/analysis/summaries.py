@@ -21,7 +21,7 @@ __all__ = ["by_workload", "seed_of", "summarize"]
 def summarize(
     trials: Sequence[TrialData], validities: Sequence[Validity], title: str, *, distributions: bool
 ) -> WorkloadSummary:
-    """The figures of all `trials`, of which there is at least one; failed ones count in the verdict only."""
+    """Summarise at least one trial. Trials that are not usable count towards the verdict only."""
     first = trials[0].trial
     measured = [data for data in trials if data.usable]
     responses, services = [f.response for f in measured], [f.service for f in measured]
@@ -57,13 +57,13 @@ def summarize(
 
 
 def _parts(measured: Sequence[TrialData]) -> dict[str, dict[str, Estimate]]:
-    """Those that any request had; over the rounds in which any had it."""
+    """Quantiles of each part that some request had, over the rounds in which one had it."""
     found = {part: [sample for data in measured if (sample := data.parts[part].whole).n] for part in PARTS}
     return {part: quantiles_over_rounds(samples) for part, samples in found.items() if samples}
 
 
 def seed_of(*names: str) -> int:
-    """The same record gives the same intervals, whatever else is analysed beside it."""
+    """A seed from `names` only, so that a record has the same intervals whatever else is analysed with it."""
     return zlib.crc32("\0".join(names).encode())
 
 

@@ -1,6 +1,6 @@
-"""The command line: one file per command. This module only finds them and turns errors into messages.
+"""The command line: one file per command. This module only finds them, and turns errors into messages.
 
-Exit codes: `jostle.cli.exit_codes`.
+For exit codes see `jostle.cli.exit_codes`.
 """
 
 import errno
@@ -75,18 +75,18 @@ COMMANDS = (
     "hit", "capacity", "what-if", "init", "check", "run", "race", "simulate", "explain", "report",
     "compare", "history", "doctor", "contestants", "cluster", "collect", "completion",
 )  # fmt: skip
-"""Modules of this package (a dash is an underscore there): each has `HELP` and a function of its name, or an
-`app` of several commands."""
+"""Modules of this package (with underscores for dashes). Each has `HELP` and a function of its own name, or
+an `app` with several commands."""
 
 STOPPED_BY_CTRL_C = 130
-"""As shells have it: 128 and the number of the signal."""
+"""The exit code as in shells: 128 plus the number of the signal."""
 
 COMPLETING = "_JOSTLE_COMPLETE"
-"""The shell's function for completion sets it; see `jostle.cli.completion`."""
+"""The variable that the shell's completion function sets; see `jostle.cli.completion`."""
 
 
 def command(name: str) -> "typer._click.Command":
-    """One of `COMMANDS`; its module is imported now, so that a user of one does not wait for the others."""
+    """One of `COMMANDS`. Its module is imported only now, so that nobody waits for the other commands."""
     import typer
 
     from jostle.cli.help import PLAIN, Command
@@ -103,7 +103,7 @@ def command(name: str) -> "typer._click.Command":
 
 
 def _leaving(function: Callable[..., int]) -> Callable[..., None]:
-    """The command, leaving with the exit code that it returns."""
+    """The command, which exits with the code that `function` returns."""
     import functools
 
     import typer
@@ -123,27 +123,27 @@ NO_PLACE_TO_WRITE = (
     *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS),
     *(errno.EACCES, errno.EPIPE, errno.EIO),
 )
-"""The other end of a pipe is gone, a terminal is closed, a disk is full: nothing of ours is wrong."""
+"""The pipe's reader is gone, the terminal is closed, the disk is full: errors that are not ours."""
 
 
 def _leave_without_a_place_to_write(error: OSError) -> NoReturn:
     where = f"{error.filename}: " if error.filename else ""
     if error.errno not in (errno.EPIPE, errno.EIO):
         print(f"jostle: {where}{error.strerror}", file=sys.stderr)
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more as it leaves
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more on exit
     sys.exit(UNTRUSTED)
 
 
 UNTRUSTED, MISTAKE = 3, 2
-"""As in `jostle.cli.exit_codes`, which is not imported for `--help`."""
+"""As in `jostle.cli.exit_codes`, which is not imported here, to keep `--help` fast."""
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    """Entry point: runs a command and leaves with its exit code. Our own bugs keep their traceback."""
-    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # nobody's plugins concern a plan
-    gc.set_threshold(20_000)  # imports make much that stays: it would be looked through again and again
+    """Entry point: run a command and exit with its code. Our own bugs keep their traceback."""
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # plans need no plugins
+    gc.set_threshold(20_000)  # imports create many long-lived objects, which need not be rescanned
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a terminal that knows ASCII alone gets "?" for a "✓"
+        if isinstance(stream, io.TextIOWrapper):  # an ASCII terminal gets "?" for "✓"
             stream.reconfigure(errors="replace")
     try:
         try:
@@ -160,13 +160,13 @@ def main(words: Sequence[str] | None = None) -> None:
         for line in error.hint.splitlines():
             print(f"  {line}", file=sys.stderr)
         sys.exit(MISTAKE if isinstance(error, UserError) else UNTRUSTED)
-    except Exception:  # not Python's 1, which says that a requirement failed
+    except Exception:  # instead of Python's 1, which means a failed requirement
         traceback.print_exc()
         sys.exit(UNTRUSTED)
 
 
 def _called(name: str, words: list[str]) -> int:
-    """The exit code of a command. A mistake in its options is told as any other."""
+    """Run a command. Returns its exit code. Mistakes in its options are reported like any other."""
     from typer._click.exceptions import ClickException, NoArgsIsHelpError
 
     try:
@@ -180,7 +180,7 @@ def _called(name: str, words: list[str]) -> int:
 
 
 def _run(words: list[str]) -> None:
-    """Help and version do without the library for command lines, which takes longer to load than they do."""
+    """Run the words of a command line. Help and version avoid loading the slow command-line library."""
     if COMPLETING in os.environ:
         from jostle.cli.completion import complete
 

@@ -1,4 +1,4 @@
-"""`jostle capacity TARGET --slo …`: how much load a server carries."""
+"""`jostle capacity TARGET --slo …`: how much load a server can carry."""
 
 import contextlib
 import json
@@ -44,7 +44,7 @@ def _option(*names: str, group: str, help: str, metavar: str | None = None) -> A
 
 
 class _Teller:
-    """Lines on standard error; on a terminal also what goes on now."""
+    """Prints lines on standard error; on a terminal also what is happening now."""
 
     def __init__(self, *, quiet: bool) -> None:
         self._quiet = quiet
@@ -127,7 +127,7 @@ def capacity(
 
 
 def refuse_forms(output: Path | None, *, as_json: bool) -> Form:
-    """The form of the result. Raises `PlanError` for one that it does not have."""
+    """The form in which the result is shown. Raises `PlanError` for one that it does not have."""
     form = Form.json if as_json else Form.text if output is None else FORMS[output.suffix]
     if form not in SHOWN:
         raise PlanError(f"--output: there is no such result as .{form}", "use one of .txt, .html, .md, .json")
@@ -167,7 +167,7 @@ def _measured(
     quiet: bool,
     pages: bool,
 ) -> int:
-    """What is known is shown whatever ended the run."""
+    """Measure, and show what is known, whatever ended the run."""
     from jostle.explain.capacity.answer import Measured, capacity_of
     from jostle.explain.capacity.run import measure
     from jostle.record import RunRecord
@@ -196,7 +196,7 @@ def _measured(
 
 
 def put_capacity(result: "CapacityResult | WhatIf | Sizing", form: Form, output: Path | None) -> None:
-    """The result in its form, on standard output or in a file."""
+    """Write the result in its form, to standard output or to a file."""
     from jostle import report
 
     if form is Form.text and output is None:

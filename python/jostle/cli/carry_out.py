@@ -1,4 +1,4 @@
-"""What `hit`, `race` and `run` have in common: run a plan or what is left of it, show the result."""
+"""What `hit`, `race` and `run` have in common: run a plan or what is left of it, and show the result."""
 
 import sys
 from collections.abc import Callable
@@ -27,7 +27,7 @@ __all__ = ["carry_out", "go_on", "show"]
 def carry_out(
     plan: Plan, base: Path, slug: str, *, seed: int | None, output: RunOutput, kept: bool = True
 ) -> int:
-    """Run `plan`, give its result as `output` says; the exit code. `kept`: the record stays in `base`."""
+    """Run `plan` and show its result. Returns the exit code. `kept`: the record stays in `base`."""
     executor = executor_for(plan)
     return _carried_out(
         lambda observer: run_experiment(plan, base, slug, seed, executor, observer), plan, output, kept=kept
@@ -35,7 +35,7 @@ def carry_out(
 
 
 def go_on(folder: Path, output: RunOutput) -> int:
-    """Finish the run in `folder`, give its result as `output` says; the exit code."""
+    """Finish the run in `folder` and show its result. Returns the exit code."""
     from jostle.runner.resume import unfinished
 
     run = unfinished(folder)
@@ -50,7 +50,7 @@ def go_on(folder: Path, output: RunOutput) -> int:
 def _carried_out(
     work: Callable[[Silent], Outcome], plan: Plan, output: RunOutput, *, kept: bool = True
 ) -> int:
-    """What was measured is shown whatever ended the run; an error is raised where nothing was."""
+    """Show what was measured, whatever ended the run. If nothing was, the error is raised."""
     observer = UntilItFails(observer_for(sys.stderr, quiet=output.quiet, verbose=output.verbose))
     let_signals_stop_like_ctrl_c()
     complete, pages = False, output.pages
@@ -68,7 +68,7 @@ def _carried_out(
         if observer.folder is None or not _has_intervals(observer.folder):
             raise
         print(f"jostle: {error}", file=sys.stderr)
-        pages = pages and not isinstance(error, RecordLost)  # where the record cannot be written, nothing can
+        pages = pages and not isinstance(error, RecordLost)  # pages could not be written either
     finally:
         observer.close()
     assert observer.folder is not None
@@ -78,7 +78,7 @@ def _carried_out(
 
 
 def _has_intervals(folder: Path) -> bool:
-    """Whether anything of the load was recorded."""
+    """Whether any of the load was recorded."""
     from jostle.record import RunRecord
 
     try:
@@ -97,9 +97,9 @@ def show(
     full: bool = False,
     kept: bool = True,
 ) -> ExitCode:
-    """Analyse the run in `folder`, give its result in `form`, write its pages; the exit code.
+    """Analyse the run in `folder`, show its result in `form`, and write its pages. Returns the exit code.
 
-    `kept`: the folder stays, so that the result may name it.
+    `kept`: the folder stays, so the result may name it.
     """
     from jostle.analysis.run import analyse
     from jostle.record import RunRecord
@@ -128,5 +128,5 @@ def _write_pages(result: "RunResult", folder: Path, *, say: bool) -> None:
         report.write_page(result, page)
         report.write_pictures(result, folder)
     if say:
-        gap = "" if result.claims else "\n"  # their tally is a line like these two
+        gap = "" if result.claims else "\n"  # the tally of claims is a line like these two
         print(f"{gap}report      {page}\ndetails     jostle report --full {folder}")

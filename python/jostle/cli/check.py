@@ -68,7 +68,7 @@ def check(
 
 
 def _try(plan: "Plan") -> ExitCode:
-    """Send the journeys once, if a server is there for them."""
+    """Send the journeys once, if a contestant runs already."""
     from jostle.cli.tryout import show_tried
     from jostle.plan.labels import split
     from jostle.runner.tryout import running_contestant
@@ -84,7 +84,7 @@ def _try(plan: "Plan") -> ExitCode:
 
 
 def show_preview(plan: "Plan", into: Path, seed: int | None) -> ExitCode:
-    """Print what `plan` would run into `into`. Raises `PlanError` and `StartRefused`, as the run would."""
+    """Print what `plan` would run, recorded in `into`. Raises `PlanError`, `StartRefused` as a run would."""
     from jostle.runner.preview import preview
 
     for label, text in _lines(preview(plan, into, seed), into):

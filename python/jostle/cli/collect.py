@@ -1,4 +1,4 @@
-"""`jostle collect RUN`: fetch what generators of a cluster have in their spools only."""
+"""`jostle collect RUN`: fetch what is only in the spools of a cluster's generators."""
 
 import sys
 from pathlib import Path

@@ -52,12 +52,12 @@ class Format(StrEnum):
 
 
 VERSUS = Path("vs")
-"""Between the runs of the first side and those of the second."""
+"""Separates the runs of the first side from those of the second."""
 
 WHAT = "Comparison"
 
 FORMS = {".txt": Format.text, ".md": Format.md, ".json": Format.json, ".xml": Format.junit}
-"""By the suffix of `--output`."""
+"""The forms by the suffix of `--output`."""
 
 
 def compare(
@@ -165,7 +165,7 @@ def _print(result: "CompareResult", form: Format, file: IO[str]) -> None:
 
 
 def _add_to_job_summary(result: "CompareResult") -> None:
-    """Where GitHub says that it shows Markdown of each step."""
+    """Append the result to the file that GitHub shows as the job summary, if there is one."""
     from jostle import report
 
     path = os.environ.get("GITHUB_STEP_SUMMARY")

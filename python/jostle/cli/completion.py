@@ -1,4 +1,4 @@
-"""`jostle completion SHELL`: the script that makes a shell complete commands, options and names."""
+"""`jostle completion SHELL`: the script by which a shell completes commands, options and names."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -19,7 +19,7 @@ HELP = """Print the completion script for a shell.
 
 
 class Shell(StrEnum):
-    """Shells that are known."""
+    """The supported shells."""
 
     bash = "bash"
     zsh = "zsh"
@@ -38,7 +38,7 @@ def completion(
 
 
 def complete() -> int:
-    """Answer the script, whose question is in the environment."""
+    """Answer the completion script, whose request is in the environment."""
     import os
 
     from typer.completion import completion_init, shell_complete  # type: ignore[attr-defined]

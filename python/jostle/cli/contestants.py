@@ -75,7 +75,7 @@ def _table(found: "list[Contestant]") -> None:
 
 
 def _described(one: "Contestant") -> "dict[str, Any]":
-    """For machines; `_show` prints the same."""
+    """The facts about a contestant for JSON; `_show` prints the same."""
     from jostle.roster.lines_of_code import lines_of_code
 
     missing = one.missing()
@@ -97,7 +97,7 @@ def _described(one: "Contestant") -> "dict[str, Any]":
 
 
 def _show(described: "dict[str, Any]") -> None:
-    """One line for each fact, wrapped at 80 columns."""
+    """Print one line for each fact, wrapped at 80 columns."""
     import textwrap
 
     for label, value in described.items():
@@ -152,7 +152,7 @@ def verify(
 
 
 def _verified(found: "Contestant", database: "Database | None") -> bool:
-    """Print how one contestant did; whether every check passed."""
+    """Print the result of one contestant. Returns whether every check passed."""
     from jostle.contestant.contract import verify as verify_contract
     from jostle.errors import ContestantError
 
@@ -174,7 +174,7 @@ def _verified(found: "Contestant", database: "Database | None") -> bool:
 
 @contextmanager
 def _database_for(chosen: "Iterable[Contestant]") -> "Iterator[Database | None]":
-    """A private database where one is used; None, with a message, where there can be none."""
+    """A private database if one is used; None, with a message, if none can be started."""
     from jostle import database
     from jostle.errors import ContestantError
 

@@ -1,4 +1,4 @@
-"""`jostle doctor`: can this machine do it?"""
+"""`jostle doctor`: whether this machine can measure."""
 
 from typing import Annotated
 

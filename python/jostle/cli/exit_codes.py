@@ -1,4 +1,4 @@
-"""The exit codes of every command, and how the answers of a run or a comparison become one."""
+"""The exit codes of every command, and how the decisions of a run or a comparison become one."""
 
 from collections.abc import Iterable
 from enum import IntEnum, StrEnum
@@ -11,28 +11,28 @@ __all__ = ["ExitCode", "Undecided", "exit_code"]
 
 
 class ExitCode(IntEnum):
-    """README.md and docs/CI.md list them for users."""
+    """The exit codes. README.md and docs/CI.md list them for users."""
 
     DONE = 0
     FAILED = 1
     """A requirement, a `--fail-if` or a check failed."""
     MISTAKE = 2
-    """The user's: nothing was done."""
+    """The user made a mistake, and nothing was done."""
     UNTRUSTED = 3
-    """No result to rely on: invalid, incomplete, nothing was answered, or it could not be written."""
+    """There is no reliable result: invalid, incomplete, nothing answered, or it could not be written."""
     UNDECIDED = 4
     """A requirement or a `--fail-if` can be neither confirmed nor ruled out."""
 
 
 class Undecided(StrEnum):
-    """What `--undecided` makes of "cannot tell"."""
+    """What `--undecided` turns "cannot tell" into."""
 
     ok = "pass"
     fail = "fail"
 
 
 def exit_code(decisions: Iterable["Decision"], *, trusted: bool, undecided: Undecided | None) -> ExitCode:
-    """A failure outweighs everything: it was decided by trials that are valid."""
+    """The exit code. A failure outweighs everything, since only valid trials can decide it."""
     found = set(decisions)
     if "fail" in found:
         return ExitCode.FAILED

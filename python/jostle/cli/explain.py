@@ -299,7 +299,7 @@ def _save(explanation: "Explanation", base: Path) -> None:
 
 
 class _Progress:
-    """What is being asked: one line that changes where standard error is a terminal, else a line each."""
+    """Shows what is being sent: one changing line if standard error is a terminal, else a line for each."""
 
     def __init__(self, *, quiet: bool) -> None:
         self._quiet = quiet
@@ -314,7 +314,7 @@ class _Progress:
         self._close()
 
     def tell(self, text: str) -> None:
-        """What is allowed stays; what is asked gives way to the next question."""
+        """Show a text. The first one, with the limits, stays; the others replace each other."""
         if self._quiet:
             return
         if not self._said_limits or not sys.stderr.isatty():

@@ -1,4 +1,4 @@
-"""`jostle explain --all`: contestant after contestant, as declared and as found, in one table."""
+"""`jostle explain --all`: explains all contestants, with a table of what is declared and what is found."""
 
 import shlex
 import sys
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 __all__ = ["all_labels", "explain_all"]
 
 LEAST_S, MOST_S = 45.0, 180.0
-"""For one contestant: with less time too few bursts are sent; more time tells little more."""
+"""The time for one contestant: with less, too few bursts are sent; more time tells little more."""
 
 STARTING_S = 15.0
-"""What a start and the choice of routes take, roughly."""
+"""Roughly the time for starting a contestant and choosing its routes."""
 
 NO_TIME = "the time was over before its turn"
 NOT_BEGUN = "its turn has not come"
@@ -35,7 +35,7 @@ NOT_BEGUN = "its turn has not come"
 
 @dataclass
 class _Course:
-    """`why`: for each contestant that has no explanation."""
+    """The state of all explanations. `why`: the reason for each contestant that has none."""
 
     folder: Path
     contestants: list[Contestant]
@@ -48,7 +48,7 @@ class _Course:
         return path_in(self.folder, contestant.label, suffix)
 
     def known(self, contestant: Contestant) -> "Explanation | None":
-        """What `folder` holds of it. Raises `NotARun` for a damaged file."""
+        """The contestant's explanation in `folder`, if any. Raises `NotARun` for a damaged file."""
         from jostle.explain.results import Explanation
         from jostle.record.jsonl import read_object
 
@@ -73,7 +73,7 @@ class _Course:
         return entries
 
     def write(self) -> Path:
-        """The table with all that is known by now: a page, and Markdown without links to the other pages."""
+        """Write the table with what is known so far: a page, and Markdown without links to other pages."""
         from jostle.explain.roster_table import roster_document
         from jostle.host.facts import machine
         from jostle.host.files import write_whole
@@ -89,7 +89,7 @@ class _Course:
 
 
 def all_labels() -> list[str]:
-    """Every contestant that speaks HTTP/1.1, and those settings of which its declaration says more."""
+    """Every contestant that speaks HTTP/1.1, also with the settings that its declaration describes."""
     from jostle.explain.declared import labels
 
     files = {name: roster.load(name)[0] for name in roster.names()}
@@ -104,8 +104,9 @@ def explain_all(
 ) -> int:
     """Explain each of `labels`, or all, and write the table into `folder` after each of them.
 
-    `examined(label, seconds)` makes an explanation. What `folder` holds already is not asked again. One that
-    cannot be started or explained does not stop the others: the table says why. Returns the exit code.
+    `examined(label, seconds)` makes an explanation. Contestants already in `folder` are not measured again.
+    One that cannot be started or explained does not stop the others; the table says why. Returns the exit
+    code.
     """
     from jostle.host.cores import available_cores, place
     from jostle.runner.interrupt import let_signals_stop_like_ctrl_c
@@ -133,7 +134,7 @@ def explain_all(
         except JostleError as error:
             course.why[one.label] = error.message
             _say(f"{one.label} cannot be explained: {error}")
-        except Exception as error:  # a mistake of ours with one contestant does not take the others with it
+        except Exception as error:  # a bug of ours with one contestant must not stop the others
             course.why[one.label] = f"{type(error).__name__}: {error}"
             traceback.print_exc()
         course.write()
@@ -147,7 +148,7 @@ def explain_all(
 
 
 def share_s(budget_s: float | None, passed_s: float, left: int) -> float | None:
-    """Seconds for the next of `left` contestants; None where the time is over. `budget_s` None: no end."""
+    """Seconds for the next of `left` contestants; None if time is over. `budget_s`: None for no limit."""
     if budget_s is None:
         return MOST_S
     each = (budget_s - passed_s) / left - STARTING_S

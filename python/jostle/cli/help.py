@@ -1,4 +1,4 @@
-"""How `--help` looks: options in groups, names as a user types them, nothing of Python's types."""
+"""How `--help` looks: options in groups, names as a user types them, no Python types."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -9,11 +9,11 @@ from typer.core import TyperArgument, TyperCommand, TyperOption
 __all__ = ["PLAIN", "Command", "group"]
 
 OTHER = "Options"
-"""The group of an option that names none; it comes last."""
+"""The group of options that name none; it comes last."""
 
 
 class Command(TyperCommand):
-    """A command whose options are listed by the group that each names as its `rich_help_panel`."""
+    """A command whose options are grouped by their `rich_help_panel`."""
 
     def collect_usage_pieces(self, _: Any) -> list[str]:
         arguments = [p.metavar or p.name or "" for p in self.params if isinstance(p, TyperArgument)]
@@ -44,9 +44,9 @@ PLAIN: dict[str, Any] = {
     "pretty_exceptions_enable": False,
     "context_settings": {"help_option_names": ["-h", "--help"], "max_content_width": 80},
 }
-"""How every `typer.Typer` of jostle is made: help as it is written, our own bugs with a plain traceback."""
+"""The settings of every `typer.Typer` of jostle: help as written, and plain tracebacks for our own bugs."""
 
 
 def group(**settings: Any) -> typer.Typer:
-    """A `typer.Typer` for several commands; each is registered with `cls=Command`."""
+    """A `typer.Typer` for several commands, each of which is registered with `cls=Command`."""
     return typer.Typer(**PLAIN, no_args_is_help=True, **settings)

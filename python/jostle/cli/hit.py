@@ -70,7 +70,7 @@ def _option(*names: str, group: str, help: str, metavar: str | None = None) -> A
 
 @dataclass(frozen=True, kw_only=True)
 class LoadOptions:
-    """How it is sent; each option has the name that `jostle.plan.hit.PLACES` gives it."""
+    """How requests are sent. Each option has the name that it has in `jostle.plan.hit.PLACES`."""
 
     clients: Annotated[
         str | None,
@@ -129,7 +129,7 @@ class LoadOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class RequestOptions:
-    """What is sent, over which connections, by which generators."""
+    """What is sent, over which connections, and by which generators."""
 
     method: Annotated[
         str | None,
@@ -391,7 +391,7 @@ class RequestOptions:
     allow_targets: AllowTargets = None
 
     def given(self) -> dict[str, Any]:
-        """As `jostle.plan.hit` takes them."""
+        """The options in the form of `jostle.plan.hit`."""
         from jostle.plan.hit import REDIRECTS
 
         given = {field.name: getattr(self, field.name) for field in fields(self)}
@@ -406,7 +406,7 @@ class RequestOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class HitOptions(RequestOptions, LoadOptions):
-    """The options that make the plan."""
+    """The options from which the plan is made."""
 
     slo: Annotated[
         str | None,
@@ -420,7 +420,7 @@ class HitOptions(RequestOptions, LoadOptions):
     ] = None
 
     def plan(self, context: typer.Context, url: str) -> "Plan":
-        """The plan for `url`. Raises `PlanError` in the words of the options."""
+        """The plan for `url`. Raises `PlanError`, whose message names the options."""
         from jostle.plan.hit import hit_plan
 
         names = option_names(context)
@@ -460,7 +460,7 @@ def hit(
 
 
 def _once(plan: "Plan") -> int:
-    """Try the journeys instead of loading the server."""
+    """Send the journeys once instead of loading the server."""
     from jostle.cli.exit_codes import ExitCode
     from jostle.cli.tryout import show_tried
 

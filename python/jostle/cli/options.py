@@ -1,4 +1,4 @@
-"""Options that several commands share, classes of options, and what the text of an option means."""
+"""Options that several commands share, classes of options, and how the texts of options are read."""
 
 import functools
 import inspect
@@ -190,7 +190,7 @@ IntoOfBoth = Annotated[Path, _into("With --interleaved: record the run in a new 
 
 
 def unfold(command: Callable[..., int]) -> Callable[..., int]:
-    """`command(…, options: SomeOptions, …)` as the command line sees it: each field is an option."""
+    """Make each field of a dataclass parameter (`options: SomeOptions`) an option of the command line."""
     signature = inspect.signature(command)
     classes: dict[str, Any] = {
         name: parameter.annotation
@@ -218,14 +218,14 @@ def unfold(command: Callable[..., int]) -> Callable[..., int]:
 
 
 def option_names(context: typer.Context) -> dict[str, str]:
-    """What a user types for each parameter of the command: {"clients": "-c", …}."""
+    """What a user types for each parameter of a command: {"clients": "-c", …}."""
     return {str(parameter.name): parameter.opts[0] for parameter in context.command.params}
 
 
 def split_contestants(text: str | None) -> list[str] | None:
     """`"node,go:procs=1,max=2"` → `["node", "go:procs=1,max=2"]`.
 
-    A comma separates contestants, except before `key=value`: that belongs to the contestant before it.
+    A comma separates contestants, except before `key=value`, which belongs to the contestant before it.
     """
     if text is None:
         return None
@@ -267,7 +267,7 @@ def split_settings(settings: Iterable[str] | None) -> dict[str, str]:
 
 
 def run_folders(paths: Iterable[Path]) -> list[Path]:
-    """Without the index that `jostle history` keeps beside the runs: a shell's runs/* names it, too."""
+    """The paths without the index file of `jostle history`, which a shell's runs/* includes too."""
     from jostle.analysis.history import INDEX
 
     return [path for path in paths if path.name != INDEX]
@@ -276,7 +276,7 @@ def run_folders(paths: Iterable[Path]) -> list[Path]:
 def refuse_beside(
     option: str, context: typer.Context, allowed: Collection[str], why: str, instead: str
 ) -> None:
-    """Raises `PlanError` when anything stands beside `option` that is not `allowed` (names of parameters)."""
+    """Raise `PlanError` if a parameter is given beside `option` that is not among the `allowed` names."""
     given = [
         parameter.opts[0] if parameter.param_type_name == "option" else str(context.params[parameter.name])
         for parameter in context.command.params
@@ -290,6 +290,6 @@ def refuse_beside(
 
 
 def is_given(context: typer.Context, name: str) -> bool:
-    """The parameter stands on the command line, and is not its default."""
+    """Whether the parameter was given on the command line."""
     source = context.get_parameter_source(name)
     return source is not None and source.name == "COMMANDLINE"

@@ -1,4 +1,4 @@
-"""What becomes of a result: the options that say it, the form it takes, and where it is written."""
+"""What happens to a result: its options, its form, and where it is written."""
 
 import contextlib
 import errno
@@ -41,7 +41,7 @@ __all__ = [
 
 
 class Form(StrEnum):
-    """Forms of one text."""
+    """The forms in which a result can be written."""
 
     text = "text"
     html = "html"
@@ -59,11 +59,11 @@ FORMS = {
     ".json": Form.json,
     ".xml": Form.junit,
 }
-"""By the suffix of `--output`."""
+"""The forms by the suffix of `--output`."""
 
 
 def _known(file: Path | None) -> Path | None:
-    """Refused before anything is measured."""
+    """Refuse a file that cannot be written, before anything is measured."""
     if file is None:
         return None
     if file.suffix not in FORMS:
@@ -76,7 +76,7 @@ def _known(file: Path | None) -> Path | None:
 
 
 def output_option(suffixes: Iterable[str]) -> Any:
-    """`--output` of a command whose result has the forms of these suffixes."""
+    """The option `--output` of a command whose result has the forms of these suffixes."""
     listed = " ".join(suffixes).replace(".xml", ".xml (JUnit)")
     return typer.Option(
         "-o",
@@ -92,7 +92,7 @@ OutputFile = Annotated[Path | None, output_option(FORMS)]
 DocumentFile = Annotated[
     Path | None, output_option(suffix for suffix, form in FORMS.items() if form not in (Form.csv, Form.junit))
 ]
-"""Of a result that is a document, and not a run's: without tables or test cases."""
+"""`--output` for a result that is a document other than a run's, without tables or test cases."""
 UndecidedAs = Annotated[
     Undecided | None,
     typer.Option(
@@ -106,7 +106,7 @@ UndecidedAs = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class RunOutput:
-    """What every command that measures takes; as it is for `jostle hit`."""
+    """The output options of every command that measures. `jostle hit` has just these."""
 
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the result as JSON.", rich_help_panel=OUTPUT)
@@ -159,7 +159,7 @@ class PlanOutput(RunOutput):
 
 
 def put(result: "RunResult", form: Form, output: Path | None, *, full: bool = False) -> None:
-    """The result in its form, on standard output or in a file."""
+    """Write the result in its form, to standard output or to a file."""
     if output is not None:
         from jostle.host.files import write_whole
 
@@ -174,7 +174,7 @@ def put(result: "RunResult", form: Form, output: Path | None, *, full: bool = Fa
 def put_document(
     document: "Document", data: Callable[[], dict[str, Any]], form: Form, output: Path | None
 ) -> None:
-    """A document that is not a run's, on standard output or in a file. `data`: the same as JSON."""
+    """Write a document other than a run's to standard output or to a file. `data`: its JSON form."""
     from jostle.report.render import html, markdown, terminal
 
     def text() -> str:
@@ -224,7 +224,7 @@ def console(file: IO[str]) -> "Console":
     from rich.console import Console
 
     class Piped(Console):
-        """Leaves a closed pipe to `main`: rich would exit with 1, as a failed requirement does."""
+        """Leaves a closed pipe to `main`. Rich would exit with 1, which means a failed requirement."""
 
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
@@ -240,7 +240,7 @@ def _print(result: "RunResult", console: "Console", *, full: bool) -> None:
 
 @contextlib.contextmanager
 def report_written(what: str, remedy: str) -> Iterator[None]:
-    """Where a file of the report cannot be written, one message says so, and what to do."""
+    """Inside, an OSError becomes one message that says what could not be written, and what to do."""
     try:
         yield
     except OSError as error:

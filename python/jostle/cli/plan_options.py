@@ -1,4 +1,4 @@
-"""The options that change a plan before it is run, as `race` and `run` both have them."""
+"""The options that change a plan before it is run; several commands have them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
@@ -35,9 +35,9 @@ DryRun = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class PlanOptions:
-    """Each field is an option of the command line, with its text as it was given.
+    """Each field is an option of the command line, with its text as given.
 
-    Those that are fields of `jostle.plan.model.Changes` as well have the same name there.
+    Fields that are also fields of `jostle.plan.model.Changes` have the same name there.
     """
 
     contestants: Annotated[
@@ -156,9 +156,9 @@ class PlanOptions:
         *,
         tune: bool = True,
     ) -> "Plan":
-        """What `read(settings=…, share_cores=…)` gives, changed as the options of the command say, and tuned.
+        """The plan that `read(settings=…, share_cores=…)` returns, with these options applied, and tuned.
 
-        `tune=False`: no server is started; what was never tuned on this machine is left in the plan's `tune`.
+        `tune=False`: no server is started; parameters never tuned on this machine stay in the plan's `tune`.
         """
         from jostle.plan.model import Changes
         from jostle.runner.tune import print_to_stderr, tuned, tuned_before

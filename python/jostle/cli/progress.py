@@ -1,4 +1,4 @@
-"""What a person sees while a run goes on: one line with the time left, and what goes wrong."""
+"""What a user sees during a run: one line with the time left, and what goes wrong."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["Plain", "Progress", "minutes", "observer_for"]
 
 PARTS = 10
-"""Without a terminal, a line is printed after each of so many parts of the run."""
+"""Without a terminal, a line is printed after each of this many equal parts of the run."""
 
 
 def minutes(seconds: float) -> str:
@@ -29,9 +29,9 @@ def minutes(seconds: float) -> str:
 
 
 class _Course:
-    """How far a run is, and how much time is left, from what its trials took so far.
+    """How far a run is, and how much time is left, judging by its trials so far.
 
-    `done`: the trials that are over, those before a resumption too.
+    `done`: the number of trials that are over, including those before a resumption.
     """
 
     def __init__(self, now: Callable[[], float]) -> None:
@@ -58,21 +58,21 @@ class _Course:
         return self.done * PARTS // max(self.total, 1)
 
     def left(self) -> str:
-        """For a reader; "" before the first trial is over, and after the last."""
+        """The time left, as text; "" before the first trial is over, and after the last."""
         if not self._measured or self.done >= self.total:
             return ""
         return f"about {minutes(self._took_s / self._measured * (self.total - self.done))} left"
 
 
 class _Failures:
-    """What is told once: why trials of a contestant and workload failed, that trials are measured again."""
+    """What is reported only once: why trials of a contestant and workload fail, and that trials repeat."""
 
     def __init__(self) -> None:
         self._told: set[tuple[str, str, str]] = set()
         self._repeated = False
 
     def new(self, planned: "Planned", status: str, why: str) -> bool:
-        """Whether this one is to be told: a server that cannot start fails in each of its trials alike."""
+        """Whether this failure is new. A server that cannot start fails in all of its trials alike."""
         key = (planned.contestant, "" if status == "failed" else planned.workload, why.partition("\n")[0])
         if key in self._told:
             return False
@@ -80,13 +80,13 @@ class _Failures:
         return True
 
     def first_repeat(self) -> bool:
-        """Whether this is the first trial that is measured again: many may follow for the same reason."""
+        """Whether this is the first repeated trial; many may follow for the same reason."""
         first, self._repeated = not self._repeated, True
         return first
 
 
 class Plain(Silent):
-    """Lines, for logs and pipes: how far it is, and each failure once; `verbose`: a line for every trial."""
+    """Prints lines, for logs and pipes: the progress, and each failure once; `verbose`: every trial."""
 
     def __init__(
         self, stream: TextIO, *, verbose: bool = False, now: Callable[[], float] = time.monotonic
@@ -230,7 +230,7 @@ class Progress(Silent):
 
 
 def observer_for(stream: TextIO, *, quiet: bool = False, verbose: bool = False) -> Silent:
-    """One line that is redrawn when `stream` (standard error) is a terminal, plain lines when it is not."""
+    """An observer with one redrawn line if `stream` (standard error) is a terminal, otherwise plain lines."""
     if quiet:
         return Silent()
     return Progress(verbose=verbose) if stream.isatty() else Plain(stream, verbose=verbose)

@@ -117,7 +117,7 @@ def _all(
     *,
     dry_run: bool,
 ) -> int:
-    """Into a folder of its own, or into the one that is given, as it is."""
+    """Run all experiments into a new folder in runs, or into exactly the folder that is given."""
     from jostle import experiments
     from jostle.cli.race_all import race_all
     from jostle.cli.race_all_preview import show_all

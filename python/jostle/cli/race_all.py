@@ -34,12 +34,12 @@ __all__ = ["State", "in_order", "race_all"]
 FORMAT = 1
 STATE = "all.json"
 ORDER = ("preemption", "crowd-10k", "crowd-100k", "orders", "starvation", "pair", "threads", "allocation")
-"""Those of articles, as these appeared to us. Our own come last."""
+"""Experiments from articles, in the order in which we came across these. Our own come last."""
 
 
 @dataclass
 class State:
-    """What became of each experiment: `all.json` in the folder, written at every change."""
+    """The state of each experiment: `all.json` in the folder, written at every change."""
 
     folder: Path
     seed: int | None
@@ -47,7 +47,7 @@ class State:
 
     @classmethod
     def of(cls, folder: Path, seed: int | None) -> "State":
-        """What stands in `folder`, fresh where nothing does. Raises `UserError` for any other folder."""
+        """The state in `folder`, or a new one if it has none. Raises `UserError` for any other folder."""
         known = read_object(folder / STATE, dict[str, Any])
         if known is None:
             if folder.exists() and (not folder.is_dir() or (folder / "journal.ndjson").exists()):
@@ -73,7 +73,7 @@ class State:
 
 
 class _Noting(Silent):
-    """Passes on what happens; notes where the run is before anything is measured."""
+    """Passes everything on, and notes the run's folder before anything is measured."""
 
     def __init__(self, state: State, name: str, inner: Silent) -> None:
         self._state, self._name, self._inner = state, name, inner
@@ -110,12 +110,12 @@ def race_all(
     quiet: bool = False,
     verbose: bool = False,
 ) -> int:
-    """Run every experiment, or `only` these, as `load` gives their plans, into `folder`, and write the page.
+    """Run every experiment, or `only` these, into `folder`, and write the page. Returns the exit code.
 
-    What `folder` holds already is not measured again; a run that was cut short goes on where it stopped. An
-    experiment that fails does not stop the others. Where rounds are added until all is decided, all share one
-    budget: after the first rounds of each, the next one goes to whichever has spent the least time on further
-    ones. Returns the exit code.
+    `load` returns an experiment's plan. What `folder` already contains is not measured again, and a run that
+    was cut short continues where it stopped. An experiment that fails does not stop the others. If rounds are
+    added until all is decided, all experiments share one budget: after the first rounds of each, the next
+    round goes to the experiment that has spent the least time on further rounds.
     """
     from jostle.runner.interrupt import let_signals_stop_like_ctrl_c
 
@@ -174,7 +174,7 @@ def in_order(only: Sequence[str] | None) -> list[str]:
 
 
 def _plan(state: State, name: str, load: Callable[[str], Plan]) -> Plan | None:
-    """None, and noted, where there can be none."""
+    """The plan of an experiment. If it cannot be loaded, that is noted, and None returned."""
     try:
         return load(name)
     except JostleError as error:
@@ -184,24 +184,25 @@ def _plan(state: State, name: str, load: Callable[[str], Plan]) -> Plan | None:
 
 
 class _Experiment:
-    """One of the experiments. It goes on by a turn at a time."""
+    """One of the experiments, which advances turn by turn."""
 
     def __init__(self, state: State, name: str, plan: Plan, budget: Budget, shown: Silent) -> None:
         self.name, self.plan = name, plan
         self.further_s = 0.0
-        """Time that its further rounds have taken."""
+        """The time that its further rounds have taken."""
         self._state = state
         self._observer = UntilItFails(shown)
         self._turns = _turns(state, name, plan, budget, _Noting(state, name, self._observer))
 
     @property
     def state(self) -> str:
-        """It "waits" for another turn, "done", "failed", or "begun" where a turn was cut short."""
+        """ "waits" (for another turn), "done", "failed", or "begun" if a turn was cut short."""
         return str(self._state.of_experiment(self.name).get("state", ""))
 
     def turn(self) -> None:
-        """Its first rounds, or what is left of them; later a further round. Whatever it raises but Ctrl-C is
-        noted and printed.
+        """Run its first rounds, or what is left of them; later one further round.
+
+        Everything that it raises except Ctrl-C is noted and printed.
         """
         started, is_further = time.monotonic(), self.state == "waits"
         before_s = _took(self._state.of_experiment(self.name))
@@ -214,7 +215,7 @@ class _Experiment:
         except JostleError as error:
             noted = {"state": "failed", "why": str(error)}
             _say(f"{self.name} failed: {error}")
-        except Exception as error:  # a mistake of ours in one experiment does not take the others with it
+        except Exception as error:  # a bug of ours in one experiment must not stop the others
             noted = {"state": "failed", "why": f"{type(error).__name__}: {error}"}
             traceback.print_exc()
         finally:
@@ -225,7 +226,7 @@ class _Experiment:
             self._state.set(self.name, took_s=round(before_s + took_s, 1), **noted)
 
     def leave(self) -> None:
-        """It has no further turn; its record says so if it waits for one."""
+        """End its turns. If it waits for one, its record says so."""
         self._turns.close()
 
 
@@ -249,7 +250,7 @@ def _turns(
 
 
 def _write(state: State, names: Sequence[str], results: "dict[str, RunResult]", *, pngs: bool) -> list[Path]:
-    """The page with all that there is by now, and the full report of each experiment; the paths."""
+    """Write the page with all results so far, and each experiment's full report. Returns the paths."""
     from jostle.report.combined import CombinedReport
 
     chapters = [_chapter(state, name, results) for name in names]
@@ -278,7 +279,7 @@ def _chapter(state: State, name: str, results: "dict[str, RunResult]") -> "Chapt
             report.write_page(results[name], page)
         found = Chapter(name, plan.title, source, results[name], why, f"reports/{name}.html", _took(noted))
         found.check()
-    except Exception as error:  # one record that cannot be shown does not take the page with it
+    except Exception as error:  # one record that cannot be shown must not spoil the page
         traceback.print_exc()
         results.pop(name, None)
         return Chapter(name, plan.title, source, why=f"its record cannot be shown: {error}")
@@ -290,7 +291,7 @@ def _took(noted: Mapping[str, Any]) -> float:
 
 
 def _time_left(state: State, plans: Mapping[str, Plan], name: str) -> str:
-    """First rounds, of this experiment and of all that are left: as planned, times how far plans were off."""
+    """The time of first rounds, of this experiment and of all that are left, corrected by those so far."""
     finished = [n for n in plans if state.of_experiment(n).get("state") in ("done", "waits")]
     planned_s = sum(_expected_s(plans[n]) for n in finished)
     seen_s = sum(_took(state.of_experiment(n)) for n in finished)

@@ -1,4 +1,4 @@
-"""`jostle race --all --dry-run`: what all experiments together would take, without starting anything."""
+"""`jostle race --all --dry-run`: the time and space that all experiments would take; starts nothing."""
 
 import textwrap
 from collections.abc import Callable, Sequence
@@ -25,7 +25,7 @@ HEADINGS = ("experiment", "trials", "time", "disk")
 
 @dataclass(frozen=True)
 class _Row:
-    """One experiment. `notes`: what is left out of it, and why, or why it cannot run at all."""
+    """One experiment. `notes`: what is left out of it and why, or why it cannot run at all."""
 
     name: str
     plan: Plan | None = None
@@ -49,8 +49,9 @@ class _Row:
 def show_all(
     folder: Path, only: Sequence[str] | None, load: Callable[[str], Plan], seed: int | None
 ) -> ExitCode:
-    """Print a row for each experiment of `only`, or of all: its trials, and about how long and large they
-    are. `load` gives a plan that is not tuned. What `folder` holds already is not counted.
+    """Print a row for each experiment, or each of `only`: its trials, and about how long and large they are.
+
+    `load` returns a plan without tuning it. What `folder` already contains is not counted.
     """
     state = State.of(folder, seed)
     rows = [_row(state, name, load) for name in in_order(only)]

@@ -1,4 +1,4 @@
-"""The reference pages that are made from the code: commands, and checks with their thresholds."""
+"""The reference pages that are generated from the code: commands, and checks with their thresholds."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +12,7 @@ MADE = "<!-- Made by scripts/docs.py. -->"
 
 
 def commands() -> Iterator[tuple[str, Any]]:
-    """Every command and subcommand, by the words that call it."""
+    """Every command and subcommand, with the words that call it."""
     from typer.core import TyperGroup
 
     def below(name: str, command: Any) -> Iterator[tuple[str, Any]]:
@@ -26,7 +26,7 @@ def commands() -> Iterator[tuple[str, Any]]:
 
 
 def files(docs: Path) -> dict[Path, str]:
-    """What each page in `docs` says; the commands as they print their help at this width of the terminal."""
+    """The content of each page in `docs`. Commands show their help as printed at this terminal's width."""
     return {docs / "reference/cli.md": _cli(), docs / "reference/checks.md": _checks()}
 
 

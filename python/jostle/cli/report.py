@@ -1,4 +1,4 @@
-"""`jostle report RUN`: what a run on disk says."""
+"""`jostle report RUN`: shows a recorded run."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -29,7 +29,7 @@ of each workload. docs/result.schema.json describes the JSON. With --format or
 
 
 class Shape(StrEnum):
-    """The forms of `jostle.cli.output.Form`, and pictures: files in the run's folder."""
+    """The forms of `jostle.cli.output.Form`, and pictures, which are files in the run's folder."""
 
     text = "text"
     html = "html"

@@ -1,4 +1,4 @@
-"""`jostle run PLAN.toml`: an experiment of your own; `--resume RUN` finishes any."""
+"""`jostle run PLAN.toml`: runs a plan of your own; `--resume RUN` finishes any stopped run."""
 
 import functools
 from dataclasses import fields

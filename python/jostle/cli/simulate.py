@@ -1,4 +1,4 @@
-"""`jostle simulate PLAN.toml`: the same run, calculated."""
+"""`jostle simulate PLAN.toml`: a run that is calculated instead of measured."""
 
 import functools
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""How a journey that was tried is shown: each request, its answer, and what was kept of it."""
+"""Shows a journey that was tried: each request, its answer, and what was captured."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 __all__ = ["show_tried"]
 
 MOST_LINES = 12
-"""Of a body."""
+"""The most lines that are shown of a request, head or body."""
 
 MOST_COLUMNS = 160
 
 
 def show_tried(plan: "Plan", label: str) -> bool:
-    """Try the journeys of `plan` on `label` and print what was said. Whether all were completed."""
+    """Try the journeys of `plan` on `label`, and print them. Returns whether all were completed."""
     from jostle.runner.tryout import try_journeys
 
     good = True
@@ -56,7 +56,7 @@ def _how(trace: "Trace") -> str:
 
 
 def _text(mark: str, data: bytes, whole: int) -> Iterator[str]:
-    """The first lines of what was said; `whole`: bytes in all."""
+    """The first lines of what was sent or received; `whole`: its size in bytes."""
     if not data:
         return
     lines = list(plain_lines(data.decode("utf-8", "replace").strip("\r\n")))

@@ -4,8 +4,8 @@
     with contestant.start(cores=[0]) as server:
         print(server.url, server.pid)
 
-Builds are cached. A supervisor process of its own (`jostle.host.supervisor`) runs each server, so that
-nothing of it stays running after a stop, Ctrl-C or `kill -9` of jostle.
+Builds are cached. Each server runs under a supervisor process of its own (`jostle.host.supervisor`), so that
+nothing keeps running after a stop, Ctrl-C or `kill -9` of jostle.
 """
 
 from jostle.contestant.contestant import Contestant

@@ -1,8 +1,8 @@
-"""Builds, in the cache: a folder per contestant, sources, settings and versions of the tools.
+"""Builds in the cache: a folder for each combination of contestant, sources, settings and tool versions.
 
-`builds/NAME-KEY/` is the build folder. Beside it, `.json` says that it is done (written last, so a build that
-was cut short is never taken for one that is done), `.lock` keeps two jostles from building the same at once,
-and `.N.log` is what the N-th command printed.
+`builds/NAME-KEY/` is the build folder. Beside it, `.json` says that the build is complete (it is written
+last, so an interrupted build is never taken for a complete one), `.lock` keeps two jostle processes from
+building the same at once, and `.N.log` is what the N-th command printed.
 """
 
 import fcntl
@@ -25,14 +25,14 @@ from jostle.plan.contestant import Build, fill
 __all__ = ["BuildJob"]
 
 FORMAT = "1"
-"""Part of every key: raised when builds of an older jostle are no longer good."""
+"""Part of every key; increased when builds of an older jostle can no longer be used."""
 
 LEFT_OUT = shutil.ignore_patterns(".git", "__pycache__", "*.pyc")
 
 
 @dataclass(frozen=True)
 class BuildJob:
-    """What is built from what. `settings`: the variants that the build's commands name."""
+    """What is built, and from what. `settings`: the variants that the build's commands use."""
 
     label: str
     name: str
@@ -42,7 +42,7 @@ class BuildJob:
     tools: Sequence[Tool]
 
     def folder(self) -> Path:
-        """Where the build is, or will be."""
+        """The folder of the build, which may not exist yet."""
         safe = "".join(c if c.isalnum() or c in "-_." else "-" for c in self.name)
         return cache_folder("builds") / f"{safe}-{self._key()}"
 
@@ -50,7 +50,7 @@ class BuildJob:
         return _is_done(self.folder())
 
     def run(self, notify: Callable[[str], None]) -> Path:
-        """The build folder, built now if need be. Raises `BuildFailed` with the last lines."""
+        """Build if needed, and return the folder. Raises `BuildFailed` with the last lines of output."""
         folder = self.folder()
         if _is_done(folder):
             return folder
@@ -81,7 +81,7 @@ class BuildJob:
     def _run(
         self, command: list[str], folder: Path, values: Mapping[str, str], number: int, lock: int
     ) -> None:
-        """One command, with the caller's environment: proxies and registries are set there.
+        """Run one command, with the caller's environment, which may set proxies and registries.
 
         The supervisor holds the lock until nothing of the command is left.
         """
@@ -123,7 +123,7 @@ class BuildJob:
         return digest.hexdigest()[:12]
 
     def _sources(self) -> dict[str, Path]:
-        """What the build folder begins with, by its path there: its own sources, and what they include."""
+        """The files that are copied into the build folder, by their path there: sources and includes."""
         if self.sources is None:
             return {}
         found = {str(file.relative_to(self.sources)): file for file in _files(self.sources)}
@@ -141,12 +141,12 @@ class BuildJob:
 
 
 def tool_paths(tools: Sequence[Tool], folder: Path) -> dict[str, str]:
-    """Where each needed command is; the package's own are in the build folder, where all can reach them."""
+    """The path of each needed command. The package's own are in the build folder, where all can run them."""
     return {tool.command: str(folder / "bin" / tool.command if tool.own else tool.path) for tool in tools}
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """All files that are copied, in an order that is always the same."""
+    """All files that are copied, in a fixed order."""
     names = sorted(os.listdir(folder))  # noqa: PTH208
     left_out = LEFT_OUT(str(folder), names)
     for name in names:
@@ -183,7 +183,7 @@ def _locked(folder: Path, notify: Callable[[str], None]) -> Iterator[int]:
 
 
 def _open_to_all(folder: Path) -> None:
-    """The server may run as another user: let all read what was built, whatever the umask was."""
+    """Let everybody read what was built, whatever the umask: the server may run as another user."""
     folder.chmod(folder.stat().st_mode | 0o555)
     for parent, folders, files in os.walk(folder):
         for name in (*folders, *files):

@@ -1,6 +1,6 @@
-"""How many connections a server can hold here: a process may have so many open files, and no more.
+"""How many connections a server can hold here, given the limit of open files per process.
 
-Known before anything starts, so that a server is not measured at its limit of files and taken for slow.
+Checked before anything starts, so that a server at this limit is not taken for a slow one.
 """
 
 import math
@@ -14,14 +14,14 @@ __all__ = ["check_capacity", "max_connections"]
 
 
 def max_connections(contestant: Contestant, files: int) -> int:
-    """What all of its processes hold together, where each may have `files` open files."""
+    """How many connections all its processes can hold together, if each may have `files` open files."""
     return connections_within(files) * _processes(contestant)
 
 
 def check_capacity(contestant: Contestant, connections: int) -> None:
-    """Raises `CannotServe` when it cannot hold so many connections here, or by design anywhere.
+    """Raise `CannotServe` if it cannot hold that many connections here, or by design anywhere.
 
-    Of a server that jostle does not start the limits are not known: it is let pass.
+    The limits of a server that jostle does not start are not known, so it passes.
     """
     _check_own_limit(contestant, connections)
     files = open_files().hard

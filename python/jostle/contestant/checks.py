@@ -1,7 +1,7 @@
-"""What a check of the contract can be: a request to a running server, and what its answer must be.
+"""The checks of the contract: each sends requests to a running server, and says what the answers must be.
 
-A check is called with the server; it raises `WrongAnswer` when the answer is not right. Nothing but sockets
-is used, so that a check sees what a client would.
+A check is called with the server, and raises `WrongAnswer` if an answer is not right. It uses only sockets,
+so that it sees what a client would see.
 """
 
 import html.parser
@@ -48,16 +48,16 @@ HELLO = b"x" * 1023 + b"\n"
 TEXT, JSON, HTML = "text/plain", "application/json", "text/html"
 EVENTS = "text/event-stream"
 ATTEMPTS = 4
-"""Of what a machine that stalls can spoil."""
+"""How often a check is tried that a stall of the machine can spoil."""
 REQUESTS_ON_ONE_CONNECTION = 150
-"""Above the hundred at which many servers close by default."""
+"""More than the hundred after which many servers close a connection by default."""
 PARALLEL = 100
 PAGES = 8
-"""Of /orders: that one customer in thousands comes eight times running is no chance."""
+"""How often /orders is requested: the same customer of thousands eight times in a row is no coincidence."""
 MEASURABLE_S = 0.01
-"""Work that takes longer than that stands out from the cost of a request."""
+"""Work that takes longer than this stands out from the cost of a request."""
 LONG_S = 0.2
-"""Work that takes longer than that no longer depends on what else the machine does."""
+"""Work that takes longer than this hardly depends on what else the machine does."""
 
 
 class WrongAnswer(Exception):
@@ -68,8 +68,8 @@ class WrongAnswer(Exception):
 class Target:
     """The server that is checked.
 
-    `pages`: what /orders must show, customer → lines; {} where that is not known, None without a database.
-    `stock`: what /shop must show; None where that is not known.
+    `pages`: what /orders must show, customer → lines; {} if that is not known, None without a database.
+    `stock`: what /shop must show; None if that is not known.
     """
 
     host: str
@@ -87,7 +87,7 @@ class Target:
     def get(
         self, path: str, method: str = "GET", body: bytes | None = None
     ) -> tuple[http.client.HTTPResponse, bytes]:
-        """One request on a connection of its own."""
+        """Send one request on a connection of its own."""
         connection = self.connect()
         try:
             connection.request(method, path, body, {"Connection": "close"})
@@ -97,7 +97,7 @@ class Target:
             connection.close()
 
     def exchange(self, request: str) -> bytes:
-        """Send `request` as it is: all that comes back until the server closes. Raises `TimeoutError`."""
+        """Send `request` unchanged. Returns all that comes until the server closes. Raises `TimeoutError`."""
         with socket.create_connection((self.host, self.port), TIMEOUT_S) as connection:
             connection.sendall(request.encode())
             answer = b""
@@ -116,7 +116,7 @@ Check = Callable[[Target], None]
 
 @dataclass(frozen=True)
 class Answers:
-    """GET gives 200, the content type and the body; HEAD the same without a body. `body` None: any."""
+    """GET returns 200, the content type and the body (None: any); HEAD the same without a body."""
 
     path: str
     kind: str
@@ -145,7 +145,7 @@ class Answers:
 
 @dataclass(frozen=True)
 class AnswersJson:
-    """As `Answers`, with a JSON value as body, however it is written."""
+    """As `Answers`, but the body is a JSON value, however it is formatted."""
 
     path: str
     value: Any
@@ -157,7 +157,7 @@ class AnswersJson:
 
 @dataclass(frozen=True)
 class Refuses:
-    """Each path gives the status and one plain line."""
+    """Each path gets the status and one line of plain text."""
 
     status: int
     paths: Sequence[str]
@@ -173,7 +173,7 @@ class Refuses:
 
 @dataclass(frozen=True)
 class TakesAtLeast:
-    """The answer does not come before that time."""
+    """The answer does not come before this time."""
 
     path: str
     seconds: float
@@ -185,7 +185,7 @@ class TakesAtLeast:
 
 @dataclass(frozen=True)
 class SendsAtOnce:
-    """When `first` has come, `last` of the same body has not."""
+    """When `first` has been received, `last` of the same body has not."""
 
     path: str
     first: bytes
@@ -209,11 +209,11 @@ class SendsAtOnce:
 
 @dataclass(frozen=True)
 class WorkGrows:
-    """At some size, the larger path of a pair takes at least so many times as long as the smaller one.
+    """At some size, the larger path of a pair takes at least `times` as long as the smaller one.
 
-    `pairs` grow; those that take no time to speak of show nothing. The least of several counts, as a busy
-    machine only adds; both are measured in turn, as its speed may change. More are taken before a size is
-    said not to show it.
+    `pairs` are of growing size; those that take too little time are skipped. Both paths are measured in turn,
+    as the machine's speed may change, and the minimum of several counts, as a busy machine only adds time.
+    More measurements are taken before a size counts as failed.
     """
 
     pairs: Sequence[tuple[str, str]]
@@ -238,7 +238,7 @@ class WorkGrows:
 
 
 class SelfDescription:
-    """GET / names the server, its version and runtime, and the number of its workers."""
+    """GET / returns the server's name, version and runtime, and the number of its workers."""
 
     KINDS = (("name", str), ("version", str), ("runtime", str), ("workers", int))
 
@@ -254,7 +254,7 @@ class SelfDescription:
 class RemotePair:
     """/pair with the server as its own peer.
 
-    A server that serves one request at a time would wait for itself for ever: it may refuse with 409.
+    A server that serves one request at a time would wait for itself for ever, so it may refuse with 409.
     """
 
     concurrently: int
@@ -279,7 +279,7 @@ class OrdersPage:
             raise WrongAnswer(f"GET /orders: the same customer {PAGES} times: {names.pop()!r}")
 
     def _customer(self, target: Target) -> str:
-        """The name on a page that is right."""
+        """Check a page, and return the customer's name on it."""
         page = Page(target.get("/orders")[1].decode(errors="replace"))
         if len(page.headings) != 1 or not page.items:
             raise WrongAnswer("GET /orders: should show the customer's name in an h1, each order in a li")
@@ -348,7 +348,7 @@ class AnswersInParallel:
 
 
 def keeps_connections(target: Target) -> None:
-    """Many requests on one connection."""
+    """Check that many requests can be sent on one connection."""
     connection = target.connect()
     connection.connect()
     first = connection.sock
@@ -362,20 +362,20 @@ def keeps_connections(target: Target) -> None:
 
 
 def closes_when_asked(target: Target) -> None:
-    """With Connection: close the server answers, then closes."""
+    """Check that with Connection: close the server answers, then closes."""
     answer = target.exchange(f"GET /hello HTTP/1.1\r\nHost: {target.host}\r\nConnection: close\r\n\r\n")
     if not answer.startswith(b"HTTP/1.1 200") or not answer.partition(b"\r\n\r\n")[2]:
         raise WrongAnswer(f"with Connection: close it answers {_short(answer)}")
 
 
 def bad_numbers(route: str, most: int) -> list[str]:
-    """Paths with numbers that the route must refuse."""
+    """Paths with wrong numbers, which the route must refuse."""
     numbers: Iterable[str] = ("x", "-1", "1.5", "1e3", "+1", "0x10", str(most + 1), "9" * 40)
     return [f"{route}/{number}" for number in numbers]
 
 
 def expect(what: str, got: object, wanted: object) -> None:
-    """Raises `WrongAnswer` if it is another."""
+    """Raise `WrongAnswer` if `got` is not as wanted."""
     if got != wanted:
         raise WrongAnswer(f"{what}: {_short(got)} instead of {_short(wanted)}")
 
@@ -386,7 +386,7 @@ def _short(value: object) -> str:
 
 
 def kind_of(response: http.client.HTTPResponse) -> str:
-    """Its content type without parameters."""
+    """The content type of an answer, without parameters."""
     return (response.headers["Content-Type"] or "").partition(";")[0].strip().lower()
 
 

@@ -1,4 +1,4 @@
-"""A contestant: a server that can be raced, with its settings, from its commands to its description."""
+"""A contestant: a server that can be measured, with its settings, from its commands to its description."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,8 +22,9 @@ __all__ = ["Contestant"]
 class Contestant:
     """A server that can be measured, with its settings.
 
-    `label`: as the record calls it, only what differs from the defaults. `folder`: its sources. `url`: of a
-    server that runs already. `copied`: built and started in the cache; else started in `folder` itself.
+    `label`: its name in the record, with only the settings that differ from the defaults. `folder`: its
+    sources. `url`: the address if it runs already. `copied`: it is built and started in the cache; otherwise
+    it is started in `folder` itself.
     """
 
     label: str
@@ -40,37 +41,37 @@ class Contestant:
         return self.url is None and self.file.simulate is None
 
     def missing(self) -> list[MissingTool]:
-        """The needed commands that are not there, each with the command that installs it."""
+        """The commands that it needs and that are not installed, each with how to install it."""
         return [need for need in self._find_tools() if isinstance(need, MissingTool)]
 
     def versions(self) -> dict[str, str]:
-        """Needed command → first line that its version command prints. Raises `MissingRuntime`."""
+        """The first line that each needed command's version command prints. Raises `MissingRuntime`."""
         return {tool.command: tool.version for tool in self._tools()}
 
     def versions_in_words(self) -> str:
-        """For a reader: "ruby 3.1.2, puma version 5.6.5". A text without the name gets it."""
+        """The versions for a reader: "ruby 3.1.2, puma version 5.6.5". The name is added if it is missing."""
         return ", ".join(
             text if name.partition("-")[0] in text.lower() else f"{name} {text}"
             for name, text in self.versions().items()
         )
 
     def is_built(self) -> bool:
-        """Whether `build` has nothing to do. False when it cannot, because something is missing."""
+        """Whether `build` has nothing to do. False if it cannot build because something is missing."""
         if not self.copied:
             return True
         return not self.missing() and self._job(self._tools()).is_done()
 
     def build_folder(self) -> Path | None:
-        """Where it is built, or will be; None if it runs in its own folder. Raises `MissingRuntime`.
+        """The folder in which it is or will be built; None if it runs in its own. Raises `MissingRuntime`.
 
-        Another folder whenever its sources, its settings or the versions of its tools are others.
+        The folder changes whenever its sources, its settings or the versions of its tools change.
         """
         return self._job(self._tools()).folder() if self.copied and self.is_started_here else None
 
     def build(self, notify: Callable[[str], None] = lambda _: None) -> Path | None:
-        """The folder that it is started in; built in the cache if that was not done before.
+        """Build it in the cache if necessary. Returns the folder in which it is started.
 
-        `notify` is called when something is built or waited for. None for a server that runs already.
+        `notify` is called when something is built or waited for. Returns None for a server that runs already.
         Raises `MissingRuntime`, `BuildFailed`.
         """
         tools = self._tools()
@@ -87,13 +88,14 @@ class Contestant:
         connect_to: Sequence[str] = (),
         memory: int | None = None,
     ) -> Server:
-        """Start it, wait until it is ready. `output`: file for what it prints; `port` 0: any free one.
+        """Start it and wait until it is ready, building it first if needed.
 
-        `memory`: the most bytes that its processes may hold together, where such a limit can be set.
-        `connect_to`: where clients will connect to in place of the host of a `url`. `database`: what the
-        placeholders `DATABASE_PLACES` stand for, no matter to a contestant that uses none. Builds if needed.
-        Of a simulated one nothing is started, and its label stands for its host.
-        Raises `MissingRuntime`, `BuildFailed`, `StartFailed`; for a `url` `UnreachableTarget`.
+        `output`: a file for what it prints. `port`: 0 for any free one. `memory`: the most bytes that its
+        processes may hold together, if such a limit can be set. `connect_to`: where clients will connect
+        instead of to the host of a `url`. `database`: the values of the placeholders `DATABASE_PLACES`; a
+        contestant without a database ignores them. A simulated contestant is not started, and its label takes
+        the place of its host. Raises `MissingRuntime`, `BuildFailed`, `StartFailed`; for a `url`
+        `UnreachableTarget`.
         """
         if self.url is not None:
             return attach(self.label, self.url, self.file.pid, connect_to)
@@ -107,7 +109,7 @@ class Contestant:
         )  # fmt: skip
 
     def describe(self, server: Server | None = None) -> ServerDescription:
-        """For the record: what it is; with its `server`, how that was started and with which versions."""
+        """For the record: what it is and, with its `server`, how it was started and with which versions."""
         about: ServerDescription = {
             "label": self.label,
             "title": self.file.title or self.name,

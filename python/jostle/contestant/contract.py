@@ -1,8 +1,8 @@
 """The contestants' contract: what every route must answer, as a table, and whether a running server keeps it.
 
-Those that speak gRPC have methods in place of routes: see `grpc_checks`.
+Contestants that speak gRPC have methods instead of routes: see `grpc_checks`.
 
-Routes that a contestant declares absent must not be there: a route is never faked.
+Routes that a contestant declares absent must really be absent, as a route is never faked.
 """
 
 import http.client
@@ -45,7 +45,7 @@ __all__ = ["ALSO", "PROTOCOL", "ROUTES", "CheckResult", "Route", "verify"]
 
 @dataclass(frozen=True)
 class Route:
-    """`example`: a request to it that is right, for servers that must refuse it."""
+    """A route and its checks. `example`: a correct request to it, to check that a server refuses it."""
 
     example: str
     checks: Sequence[Check]
@@ -131,7 +131,7 @@ ROUTES: dict[str, Route] = {
 }
 
 WITH_DATABASE = ("/orders", "/shop")
-"""A server that was started without one answers 503 there."""
+"""Routes on which a server that was started without a database answers 503."""
 
 ALSO: dict[str, Route] = {
     "/events": Route(
@@ -157,7 +157,7 @@ ALSO: dict[str, Route] = {
         ],
     ),
 }
-"""Routes that a contestant has if it says so (`also`)."""
+"""Routes that a contestant has only if it says so (`also`)."""
 
 PROTOCOL: dict[str, Check] = {
     "unknown path": Refuses(404, ["/nothing-of-that-name", "/hello/there", "/count", "/fast/1/2"]),
@@ -166,18 +166,22 @@ PROTOCOL: dict[str, Check] = {
     "Connection: close": closes_when_asked,
     "parallel requests": AnswersInParallel("/hello", HELLO),
 }
-"""What holds for all routes."""
+"""What must hold for all routes."""
 
 HTTP2 = "HTTP/2"
 SPEAKS_HTTP2 = AnswersHttp2("/hello", TEXT, HELLO)
 
 NEED_ROUTING = ("unknown path", "other methods")
-"""Skipped for a server without "/": it answers every request alike."""
+"""Checks that are skipped for a server without "/", which answers every request alike."""
 
 
 @dataclass(frozen=True)
 class CheckResult:
-    """`part`: a route, or a name in `PROTOCOL`. `message`: what is wrong, or why it is absent; else empty."""
+    """The result for one part of the contract.
+
+    `part`: a route, a method, "HTTP/2", or a name in `PROTOCOL`. `message`: what is wrong, or why the part is
+    absent; else empty.
+    """
 
     part: str
     ok: bool
@@ -192,11 +196,11 @@ def verify(
     stock: Stock | None = None,
     parts: Container[str] | None = None,
 ) -> list[CheckResult]:
-    """Check every part of the contract, or the `parts` of it that are named. Takes some seconds.
+    """Check every part of the contract, or only the named `parts`. Takes some seconds.
 
-    Of a contestant that speaks gRPC the methods are checked; the routes of one that speaks HTTP/1.1.
+    Methods are checked if the contestant speaks gRPC, routes if it speaks HTTP/1.1.
 
-    `pages`: what /orders must show, customer → lines; {} when that is not known, None without a database.
+    `pages`: what /orders must show, customer → lines; {} if that is not known, None without a database.
     `stock`: what the shop must show, if that is known.
     """
     target = Target(server.host, server.port, pages, stock)
@@ -234,7 +238,7 @@ def _check_route(name: str, route: Route, file: ContestantFile, target: Target) 
 
 
 def _check_protocol(name: str, check: Check, absent: str | None, target: Target) -> CheckResult:
-    """`absent`: the reason for which it is declared absent; then it must in fact not be there."""
+    """Check one part. `absent`: the reason why it is declared absent; it must then really be absent."""
     found = _run(name, [check], target)
     if absent is None:
         return found
@@ -244,7 +248,7 @@ def _check_protocol(name: str, check: Check, absent: str | None, target: Target)
 
 
 def _run(name: str, checks: Sequence[Check], target: Target) -> CheckResult:
-    """The first check that fails decides."""
+    """Run the checks. The first one that fails decides."""
     try:
         for check in checks:
             check(target)

@@ -1,4 +1,4 @@
-"""Which contestant a label names: one of the plan's own tables, of the roster, or a folder's."""
+"""Which contestant a label names: one of the plan's own tables, one of the roster, or one in a folder."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,9 +18,9 @@ def find(
 ) -> Contestant:
     """The contestant that `label` (`name:key=value,flag`) names.
 
-    The name is one of `tables` (a plan's own), of the roster, or, with a slash in it, the path of a folder
-    with a contestant.toml. `base`: the folder that paths are relative to, the current one when not given.
-    Raises `UnknownName` with the nearest, `PlanError`.
+    The name is one of `tables` (a plan's own), one of the roster, or, with a slash in it, the path of a
+    folder with a contestant.toml. `base`: the folder to which paths are relative, by default the current one.
+    Raises `UnknownName` with the nearest names, `PlanError`.
     """
     tables, base = tables or {}, (base or Path.cwd()).absolute()
     folder: Path | None
@@ -44,13 +44,13 @@ def find(
 
 
 def is_known(label: str) -> bool:
-    """Whether it names a contestant of the roster, or a folder with a contestant.toml; a URL does neither."""
+    """Whether it names a contestant of the roster or a folder with a contestant.toml, rather than a URL."""
     name = label.partition(":")[0]
     return name in roster.names() or ("/" in name and (Path(name) / "contestant.toml").is_file())
 
 
 def _own(name: str, table: ContestantFile, base: Path) -> tuple[ContestantFile, Path | None]:
-    """A plan's table, over the contestant.toml of its folder when the table does not say how to start."""
+    """A plan's table, merged over its folder's contestant.toml if the table does not say how to start."""
     if table.url is not None or table.simulate is not None:
         return table, None
     folder = (base / (table.folder or ".")).resolve()

@@ -1,4 +1,4 @@
-"""Whether a contestant can serve a workload at all: known before anything starts."""
+"""Whether a contestant can serve a workload at all, checked before anything starts."""
 
 from collections.abc import Mapping
 
@@ -13,7 +13,7 @@ __all__ = ["check_fit"]
 
 
 def check_fit(contestant: Contestant, name: str, workload: Workload, journeys: Mapping[str, Journey]) -> None:
-    """Raises `CannotServe` where it does not speak the protocol of the workload `name`, lacks a route of it,
+    """Raise `CannotServe` if it does not speak the protocol of the workload `name`, lacks one of its routes,
     or cannot hold its connections.
     """
     check_protocol(contestant, f"workload.{name}", workload.protocol(journeys))

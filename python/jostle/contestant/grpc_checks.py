@@ -1,6 +1,6 @@
 """What a contestant that speaks gRPC must answer: the methods of roster/shared/grpc/echo.proto, over HTTP/2.
 
-Messages are written and read by hand: field 1 of Words is a text, field 2 a number.
+Messages are encoded and decoded by hand: field 1 of Words is a text, field 2 a number.
 """
 
 import time
@@ -16,7 +16,7 @@ OK, INVALID_ARGUMENT, UNIMPLEMENTED = "0", "3", "12"
 """Values of grpc-status."""
 HEADERS = {"content-type": "application/grpc", "te": "trailers"}
 CALLS = 100
-"""At once on a connection, as every server allows."""
+"""Calls at once on a connection, which every server allows."""
 MOST, LONGEST_MS = 100_000, 60_000
 
 
@@ -30,7 +30,7 @@ def _varint(number: int) -> bytes:
 
 
 def _words(text: str = "", number: int = 0) -> bytes:
-    """A message without the fields that have their default, as every writer has it."""
+    """An encoded message. Fields with their default value are left out, as every encoder does."""
     data = text.encode()
     first = b"\x0a" + _varint(len(data)) + data if data else b""
     return first + (b"\x10" + _varint(number) if number else b"")
@@ -55,7 +55,7 @@ class _Call:
         self._client.send(self._stream, framed, end=end)
 
     def receive(self) -> bytes | None:
-        """The next message; None at the end, when `status` is known."""
+        """The next message; None at the end, when `status` is set."""
         while (message := self._whole()) is None:
             if self.status is not None:
                 return None
@@ -89,7 +89,7 @@ def _connected(target: Target) -> Http2Client:
 
 @dataclass(frozen=True)
 class _Answers:
-    """A call with this message gives these messages, and this status."""
+    """A call with this message is answered with these messages and this status."""
 
     method: str
     message: bytes
@@ -106,14 +106,14 @@ class _Answers:
 
 
 def _sends_at_once(target: Target) -> None:
-    """What is ready is not held back until the end."""
+    """Check that a message is not held back until the end of the answer."""
     gap_ms = 300
     if all(_seconds_between(target, gap_ms) < gap_ms / 2000 for _ in range(ATTEMPTS)):
         raise WrongAnswer("Count: what is ready is held back until the end")
 
 
 def _seconds_between(target: Target, gap_ms: int) -> float:
-    """The two messages of a call."""
+    """The time between the two messages of a call."""
     with _connected(target) as client:
         call = _Call(client, "Count")
         call.send(_schedule(2, gap_ms))
@@ -131,7 +131,7 @@ def _keeps_the_schedule(target: Target) -> None:
 
 
 def _talks(target: Target) -> None:
-    """Each message is answered before the next is sent."""
+    """Check that each message is answered before the next is sent."""
     with _connected(target) as client:
         call = _Call(client, "Talk")
         for number, text in enumerate(("one", "zwei: ä", "three " * 500)):

@@ -1,7 +1,7 @@
-"""A client of HTTP/2 for checks: requests and their answers frame by frame, without TLS (RFC 9113).
+"""An HTTP/2 client for checks: requests and their answers frame by frame, without TLS (RFC 9113).
 
-It is not the engine's, so that neither is checked by itself. It allows no dynamic table: headers come as
-entries of the static one and as text (RFC 7541).
+It is independent of the engine's, so that neither is checked by itself. It allows no dynamic table: headers
+are entries of the static table, or text (RFC 7541).
 """
 
 import socket
@@ -21,7 +21,7 @@ OWN_SETTINGS = {1: 0, 2: 0, 4: WINDOW}
 
 STATUSES = ("200", "204", "206", "304", "400", "404", "500")
 STATIC = {8 + place: (":status", code) for place, code in enumerate(STATUSES)}
-"""Of the static table what checks look at; its other names are read as ""."""
+"""The entries of the static table that checks need; all other names are read as ""."""
 STATIC[31] = ("content-type", "")
 STATIC_LENGTH = 61
 
@@ -37,18 +37,20 @@ CODES_BY_LENGTH = {
     14: "^}",
     15: "<`{",
 }
-"""Huffman's code is canonical: characters of one length follow one another, the shortest first. Of RFC 7541,
-Appendix B, the characters that headers have; all others are longer.
+"""The characters of headers by the length of their Huffman code (RFC 7541, Appendix B).
+
+The code is canonical: codes of one length are consecutive, the shortest first. Other characters have longer
+codes.
 """
 
 
 class Http2Error(Exception):
-    """What came is not HTTP/2, or ends the stream or the connection."""
+    """What was received is not HTTP/2, or ends the stream or the connection."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """Something that came on a stream. `fields`: of headers or trailers. `end`: nothing will follow."""
+    """Something received on a stream. `fields`: headers or trailers. `end`: nothing will follow."""
 
     stream: int
     fields: Mapping[str, str] = field(default_factory=dict)
@@ -57,9 +59,9 @@ class Part:
 
 
 class Http2Client:
-    """A connection on which the server has said that it speaks HTTP/2.
+    """A connection on which the server has confirmed that it speaks HTTP/2.
 
-    Raises `Http2Error` where it does not, `OSError` where it cannot be reached or says nothing.
+    Raises `Http2Error` if it does not, `OSError` if it cannot be reached or sends nothing.
     """
 
     def __init__(self, host: str, port: int, timeout_s: float) -> None:
@@ -86,7 +88,7 @@ class Http2Client:
     def request(
         self, path: str, method: str = "GET", fields: Mapping[str, str] | None = None, *, end: bool = True
     ) -> int:
-        """Begin a stream; `end` False: data will follow. Gives the stream's number."""
+        """Begin a stream; if `end` is False, data will follow. Returns the stream's number."""
         stream, self._next_stream = self._next_stream, self._next_stream + 2
         own = {":method": method, ":scheme": "http", ":path": path, ":authority": self._authority}
         block = b"".join(
@@ -96,11 +98,11 @@ class Http2Client:
         return stream
 
     def send(self, stream: int, data: bytes, *, end: bool) -> None:
-        """Less than a frame may hold by default, 16 KiB; no window is looked at."""
+        """Send data of less than 16 KiB, the default limit of a frame. Flow-control windows are ignored."""
         self._send(DATA, END_STREAM if end else 0, stream, data)
 
     def receive(self) -> Part:
-        """What comes next on any stream."""
+        """The next thing received on any stream."""
         while True:
             kind, flags, stream, payload = self._frame()
             if kind == DATA:
@@ -139,7 +141,7 @@ class Http2Client:
         self._socket.sendall(_framed(kind, flags, stream, payload))
 
     def _frame(self) -> tuple[int, int, int, bytes]:
-        """Its type, flags, stream and payload."""
+        """The next frame's type, flags, stream and payload."""
         head = self._read(9)
         if head.startswith(b"HTTP/1."):
             raise Http2Error("it answers in HTTP/1.1")
@@ -162,7 +164,7 @@ def _unpadded(flags: int, payload: bytes) -> bytes:
 
 
 def _text(text: str) -> bytes:
-    """As a header's name or value, not compressed."""
+    """Encode a header's name or value, uncompressed."""
     data = text.encode()
     return bytes([len(data)]) + data if len(data) < 127 else bytes([127, len(data) - 127]) + data
 
@@ -187,7 +189,7 @@ def _fields(block: bytes) -> Iterator[tuple[str, str]]:
 
 
 def _number(block: bytes, place: int, bits: int) -> tuple[int, int]:
-    """A number whose first byte has so many bits for it, and the place after it."""
+    """A number that has `bits` bits in its first byte, and the place after it."""
     most = 2**bits - 1
     number, place, shift = block[place] & most, place + 1, 0
     if number < most:
@@ -207,7 +209,7 @@ def _string(block: bytes, place: int) -> tuple[str, int]:
 
 
 def _codes() -> dict[tuple[int, int], str]:
-    """Length in bits, code → character."""
+    """The characters by (length in bits, code)."""
     codes, code, before = {}, 0, 0
     for length, characters in CODES_BY_LENGTH.items():
         code <<= length - before
@@ -222,7 +224,7 @@ _CODES = _codes()
 
 
 def _decoded(data: bytes) -> str:
-    """What Huffman's code stands for; the rest, from a character that headers do not have, is left out."""
+    """Decode Huffman's code. Everything from a character that headers do not have on is left out."""
     text, code, length = "", 0, 0
     for byte in data:
         for bit in range(7, -1, -1):

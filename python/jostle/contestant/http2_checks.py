@@ -1,4 +1,4 @@
-"""Checks of HTTP/2 without TLS, from the first byte on (h2c with prior knowledge)."""
+"""Checks of HTTP/2 without TLS, spoken from the first byte on (h2c with prior knowledge)."""
 
 from dataclasses import dataclass
 
@@ -8,14 +8,14 @@ from jostle.contestant.http2 import Http2Client, Http2Error
 __all__ = ["AnswersHttp2", "does_not_speak_http2"]
 
 STREAMS = 20
-"""At once on a connection; every server lets clients have a hundred or more."""
+"""Streams at once on a connection; every server allows a hundred or more."""
 SILENCE_S = 2.0
-"""Whoever says nothing for so long to the beginning of a connection does not know it."""
+"""A server that does not answer the start of an HTTP/2 connection for this long does not speak it."""
 
 
 @dataclass(frozen=True)
 class AnswersHttp2:
-    """Requests at once on one connection each get their answer."""
+    """Each of several simultaneous requests on one connection gets its answer."""
 
     path: str
     kind: str
@@ -39,7 +39,7 @@ class AnswersHttp2:
 
 
 def does_not_speak_http2(target: Target) -> None:
-    """A connection of HTTP/2 is not taken up."""
+    """Check that an HTTP/2 connection is not accepted."""
     try:
         Http2Client(target.host, target.port, SILENCE_S).close()
     except (OSError, Http2Error):

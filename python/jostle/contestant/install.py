@@ -1,4 +1,4 @@
-"""Brings what contestants need and this machine lacks: Debian packages, then each contestant's own build."""
+"""Installs what contestants need and this machine lacks: Debian packages, then each contestant's build."""
 
 import os
 import subprocess
@@ -16,13 +16,13 @@ APT = ["apt-get", "-o", "DPkg::Lock::Timeout=300"]
 
 @dataclass(frozen=True)
 class Installation:
-    """`packages` of Debian bring some of what is missing; `by_hand` says how the rest is had."""
+    """What has to be installed: `packages` of Debian, and `by_hand` how to install the rest."""
 
     packages: list[str]
     by_hand: list[str]
 
     def commands(self) -> list[list[str]]:
-        """What `install` runs, in order; nothing when no package is missing."""
+        """The commands that `install` runs, in order; empty if no package is missing."""
         if not self.packages:
             return []
         privileged = [] if os.geteuid() == 0 else ["sudo"]
@@ -36,9 +36,9 @@ class Installation:
 def what_is_missing(
     contestants: Iterable[Contestant], missing_database: Callable[[], MissingTool | None]
 ) -> Installation:
-    """Over all of them, each package once.
+    """What all these contestants lack together, each package once.
 
-    `missing_database`: what the database lacks, called where one of them uses it.
+    `missing_database`: returns what the database lacks; called if one of them uses it.
     """
     packages: set[str] = set()
     by_hand: set[str] = set()
@@ -55,9 +55,10 @@ def install(
     missing_database: Callable[[], MissingTool | None],
     notify: Callable[[str], None],
 ) -> list[str]:
-    """Install the packages and build the contestants, with `notify` before each step; what is still missing.
+    """Install the packages and build the contestants. Returns what is still missing.
 
-    Raises `MissingRuntime` when a package could not be installed, `BuildFailed`.
+    `notify` is called before each step. Raises `MissingRuntime` if a package could not be installed,
+    `BuildFailed`.
     """
     for command in what_is_missing(contestants, missing_database).commands():
         notify("$ " + " ".join(command))
@@ -74,7 +75,7 @@ def install(
 def _needs(
     contestants: list[Contestant], missing_database: Callable[[], MissingTool | None]
 ) -> list[tuple[str, MissingTool]]:
-    """What each of them lacks, and the database of those that use one."""
+    """What each contestant lacks, and what the database lacks if one of them uses it."""
     needs = [(contestant.label, need) for contestant in contestants for need in contestant.missing()]
     if any(contestant.file.database for contestant in contestants) and (need := missing_database()):
         needs.append(("database", need))

@@ -1,16 +1,18 @@
-"""How long answers take that the contract lets a request ask for."""
+"""How long an answer takes if the request asks for a duration, as the contract allows."""
 
 from urllib.parse import parse_qsl, urlsplit
 
 __all__ = ["asked_for_s"]
 
 SLEEP_MS, EVENTS, GAP_MS = "100", "20", "50"
-"""Where the query says nothing else."""
+"""The defaults, used if the query does not say otherwise."""
 
 
 def asked_for_s(path: str, events: int | None) -> float:
-    """Seconds from the send to the end of the answer, or to so many of its `events`, if a contestant keeps to
-    what this path asks for; 0 if it asks for no time, or in a way that is known only when it is sent."""
+    """How many seconds the answer (or its first `events` events) takes if a contestant does as `path` asks.
+
+    0 if the path asks for no time, or contains a parameter that is filled in only when it is sent.
+    """
     parts = urlsplit(path)
     query = dict(parse_qsl(parts.query))
     try:

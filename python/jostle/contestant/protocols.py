@@ -1,4 +1,4 @@
-"""Whether a contestant speaks what it will be asked in: known before anything starts."""
+"""Whether a contestant speaks the protocol that is needed, checked before anything starts."""
 
 from jostle import roster
 from jostle.contestant.contestant import Contestant
@@ -12,10 +12,10 @@ EXPLAIN = "what explain asks"
 
 
 def check_protocol(contestant: Contestant, what: str, protocol: Protocol | None) -> None:
-    """Raises `CannotServe` where it does not speak it, with those of the roster that do.
+    """Raise `CannotServe` if it does not speak the protocol, naming the contestants of the roster that do.
 
-    `what`: what is sent in the protocol, as a message calls it. Of a server that does not say what it speaks
-    nothing is known: it is let pass.
+    `what`: what is sent in the protocol, as messages call it. A server that does not say what it speaks
+    passes.
     """
     speaks = contestant.file.speaks
     if protocol is None or not speaks or protocol in speaks:
@@ -28,7 +28,7 @@ def check_protocol(contestant: Contestant, what: str, protocol: Protocol | None)
 
 
 def check_explained(contestant: Contestant, *, http2: bool = False) -> Protocol:
-    """The protocol that `jostle explain` asks it in: gRPC where it speaks nothing else.
+    """The protocol in which `jostle explain` sends: gRPC if the contestant speaks nothing else.
 
     Raises `CannotServe`.
     """

@@ -1,4 +1,4 @@
-"""The contestants that `jostle contestants start` leaves running: a file each, so that `stop` finds them."""
+"""The contestants that `jostle contestants start` keeps running: a file for each, so that `stop` finds it."""
 
 import contextlib
 import json
@@ -19,7 +19,7 @@ GRACE_S = 5.0
 
 @contextlib.contextmanager
 def registered(label: str, url: str) -> Iterator[None]:
-    """While the context lasts, `stop_all` knows this process as the one that holds `label`."""
+    """While the context lasts, `stop_all` finds this process as the one that runs `label`."""
     file = _folder() / f"{os.getpid()}.json"
     write_whole(file, json.dumps({"label": label, "url": url, "started": start_time(os.getpid())}))
     try:
@@ -29,12 +29,12 @@ def registered(label: str, url: str) -> Iterator[None]:
 
 
 def stop_all() -> list[tuple[str, str]]:
-    """Stop every registered holder and wait for it; labels and URLs of those that stopped."""
+    """Stop every registered process and wait for it. Returns labels and URLs of those that stopped."""
     holders = []
     for file in _folder().glob("*.json"):
         pid = int(file.stem)
         known = json.loads(file.read_text())
-        if known["started"] == start_time(pid):  # not another process that got the same number
+        if known["started"] == start_time(pid):  # not another process with the same pid
             os.kill(pid, signal.SIGTERM)
             holders.append((pid, known))
         file.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Whether a contestant has the routes that a load asks for, known before anything starts."""
+"""Whether a contestant has the routes that a workload requests, checked before anything starts."""
 
 from collections.abc import Iterator, Mapping
 
@@ -15,10 +15,10 @@ __all__ = ["check_routes"]
 def check_routes(
     contestant: Contestant, name: str, workload: Workload, journeys: Mapping[str, Journey]
 ) -> None:
-    """Raises `CannotServe` where the workload `name` asks for what it does not have.
+    """Raise `CannotServe` if the workload `name` requests a route that the contestant does not have.
 
-    That is what its file declares absent, and of those that come with jostle also what their files do not
-    say that they have. What a script asks for is not known.
+    These are the routes that its file declares absent and, for contestants that come with jostle, the
+    optional ones that it does not declare. What a script requests is not known.
     """
     absent = _absent(contestant)
     for path in _paths(workload, journeys):
@@ -32,7 +32,7 @@ def check_routes(
 
 
 def _absent(contestant: Contestant) -> dict[str, str]:
-    """Routes, with the reason; none for a server that answers every request alike."""
+    """Absent routes, with the reason; empty for a server that answers every request alike."""
     file = contestant.file
     if "/" in file.absent:
         return {}

@@ -1,4 +1,4 @@
-"""A running server: started under a supervisor, polled until it answers, stopped with all that it started."""
+"""A running server: started under a supervisor, polled until it answers, stopped with all its processes."""
 
 import json
 import os
@@ -24,7 +24,8 @@ from jostle.text import host_and_port, reason
 __all__ = ["Launch", "Server", "attach", "start"]
 
 ATTEMPT_S, LAST_ATTEMPT_S = 5.0, 1.0
-"""A first answer may take long, but a lost question must not take all of the time. The last is given some."""
+"""How long one attempt to get an answer may take: a first answer may be slow, but a lost request must not use
+up all the time. The last attempt gets at least the second value."""
 ANSWER_BYTES = 65536
 TEXT_CHARACTERS = 200
 """A server's text about itself is cut to this length."""
@@ -34,9 +35,9 @@ TEXT_CHARACTERS = 200
 class Server:
     """A server that answers. As a context manager it is stopped at the end.
 
-    `pid`: its first process, None when a server that runs already was given without one. `answer`: the JSON
-    object with which it answered the readiness question, {} when that was something else.
-    `tool_versions`: command → version. `process` None: it ran before, and is left running.
+    `pid`: its first process; None if it is not known, as for a server that runs already. `answer`: the JSON
+    object with which it answered the readiness request; {} for any other answer. `tool_versions`: command →
+    version. `process`: None if it ran before, in which case it is left running.
     """
 
     label: str
@@ -53,7 +54,7 @@ class Server:
 
     @property
     def memory(self) -> MemoryGroup | None:
-        """What came of the limit of memory that was asked for; None where none was."""
+        """The result of setting a memory limit; None if no limit was wanted."""
         return self.process.task.memory if self.process is not None else None
 
     @property
@@ -62,14 +63,14 @@ class Server:
         return f"{self.scheme}://{host}:{self.port}"
 
     def alive(self) -> bool:
-        """False once its first process has ended. True for a server without a known process."""
+        """Whether its first process is running; True if no process is known."""
         if self.process is not None:
             return self.process.alive()
         return self.pid is None or is_running(self.pid)
 
     @property
     def exit(self) -> Exit | None:
-        """How it ended by itself, if it did: reads as "ended with exit code 1" or "was ended by SIGSEGV"."""
+        """How it ended by itself, if it did; as text "ended with exit code 1" or "was ended by SIGSEGV"."""
         return self.process.exit if self.process is not None else None
 
     def stop(self) -> None:
@@ -82,15 +83,15 @@ class Server:
         return self.process.last_lines(lines) if self.process is not None else ""
 
     def printed(self) -> str:
-        """For the end of a message: its last output, or that there is none."""
+        """The end of a message: its last output, or that there is none."""
         return self.process.printed() if self.process is not None else ""
 
     def text(self, key: str) -> str:
-        """What it answered under `key` about itself, short and in valid Unicode; "" when nothing."""
+        """What it said about itself under `key`, shortened and in valid Unicode; "" if nothing."""
         return str(self.answer.get(key, "")).encode(errors="replace").decode()[:TEXT_CHARACTERS]
 
     def ask(self, path: str) -> dict[str, Any]:
-        """The JSON object that it answers; {} for anything else, and where it does not answer in time."""
+        """The JSON object with which it answers; {} for any other answer, or if none comes in time."""
         try:
             status, body = _get(self.host, self.port, path, ATTEMPT_S)
         except NotReady:
@@ -110,9 +111,9 @@ class Server:
 class Launch:
     """How a built server is started.
 
-    `command`, `env`: with placeholders. `values`: what these stand for, apart from {host}, {port} and {tmp},
-    which are known only at the start. `user`: as whom it runs where jostle is root.
-    `takes_http1`: false for a server that is ready when it takes a connection of HTTP/2.
+    `command`, `env`: with placeholders. `values`: their values, apart from {host}, {port} and {tmp}, which
+    are known only at the start. `user`: the user as whom it runs if jostle is root.
+    `takes_http1`: False for a server that is ready when it accepts an HTTP/2 connection.
     """
 
     label: str
@@ -136,10 +137,10 @@ def start(
     host: str = ports.HOST,
     memory: int | None = None,
 ) -> Server:
-    """Start it and wait until it is ready. Raises `StartFailed`, leaving nothing running.
+    """Start a server and wait until it is ready. Raises `StartFailed`, leaving nothing running.
 
-    `memory`: the most bytes that its processes may hold together; where that limit cannot be set it runs
-    without, and `Server.memory` says why.
+    `memory`: the most bytes that its processes may hold together. If that limit cannot be set, it runs
+    without one, and `Server.memory` says why.
     """
     user = User.of(launch.user)
     if not user.can_enter(launch.folder):
@@ -175,10 +176,10 @@ def start(
 
 
 def attach(label: str, url: str, pid: int | None, connect_to: Sequence[str] = ()) -> Server:
-    """A server that runs already: no request is sent, only a connection is tried, to every place of
-    `connect_to` ("IP:PORT", "unix:/path") where clients will not connect to its host.
+    """A server that runs already. Only a connection is tried; no request is sent.
 
-    Over udp:// there is nothing to connect. Raises `UnreachableTarget` when none can be made.
+    It is tried to every place of `connect_to` ("IP:PORT", "unix:/path"), or to the server's host if there are
+    none; over udp:// not at all. Raises `UnreachableTarget` if it fails.
     """
     host, port = host_and_port(url)
     server = Server(label, host, port, pid, urlsplit(url).scheme)
@@ -210,7 +211,7 @@ def _connect(place: str) -> socket.socket:
 
 
 def _environment(folder: Path, tmp: Path) -> dict[str, str]:
-    """All that a server gets from here. TMPDIR is its own, and so marks its processes wherever they go."""
+    """The server's whole environment. Its own TMPDIR identifies its processes, wherever they are."""
     path = os.environ.get("PATH", os.defpath)
     return {"PATH": path, "HOME": str(folder), "LANG": "C.UTF-8", "TMPDIR": str(tmp)}
 
@@ -218,7 +219,7 @@ def _environment(folder: Path, tmp: Path) -> dict[str, str]:
 def _answer(
     launch: Launch, host: str, port: int, process: SupervisedProcess, left_s: float
 ) -> dict[str, Any]:
-    """What it answers to the readiness question. Raises `NotReady`; `StartFailed` where another answers."""
+    """The answer to the readiness request. Raises `NotReady`, or `StartFailed` if another server answers."""
     timeout_s = min(ATTEMPT_S, max(left_s, LAST_ATTEMPT_S))
     body = b""
     if launch.takes_http1:
@@ -244,7 +245,7 @@ def _got(path: str, host: str, port: int, timeout_s: float) -> bytes:
 
 
 def _begin_http2(host: str, port: int, timeout_s: float) -> None:
-    """Raises `NotReady` where no connection of HTTP/2 is taken."""
+    """Raise `NotReady` if no HTTP/2 connection is accepted."""
     try:
         Http2Client(host, port, timeout_s).close()
     except Http2Error as error:
@@ -254,8 +255,8 @@ def _begin_http2(host: str, port: int, timeout_s: float) -> None:
 
 
 def _get(host: str, port: int, path: str, timeout_s: float) -> tuple[int, bytes]:
-    """Status and at most `ANSWER_BYTES` of the body, in at most about twice the time. Raises `NotReady`."""
-    import http.client  # not for a server that runs already: `jostle hit` starts fast
+    """Status and about `ANSWER_BYTES` of the body at most, in about twice the time. Raises `NotReady`."""
+    import http.client  # imported late: `jostle hit` does not need it, and should start fast
 
     deadline = time.monotonic() + timeout_s
     connection = http.client.HTTPConnection(host, port, timeout=timeout_s)
@@ -279,9 +280,9 @@ def _get(host: str, port: int, path: str, timeout_s: float) -> tuple[int, bytes]
 
 
 def _json_object(body: bytes) -> dict[str, Any]:
-    """{} for anything else."""
+    """The JSON object; {} for anything else."""
     try:
         value = json.loads(body)
-    except (ValueError, RecursionError):  # sixty thousand brackets are too deep for the parser
+    except (ValueError, RecursionError):  # the parser cannot handle sixty thousand nested brackets
         return {}
     return value if isinstance(value, dict) else {}

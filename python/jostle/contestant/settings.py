@@ -1,4 +1,4 @@
-"""The settings in a label: what they make of the variants, and the one label for what they say."""
+"""The settings in a label: the values they give the variants, and the canonical label for these values."""
 
 from collections.abc import Mapping
 
@@ -21,9 +21,9 @@ _TRUTH = {
 
 
 def read_settings(label: str, variants: Mapping[str, Variant]) -> dict[str, VariantValue]:
-    """Every variant with its value: the default, or what the label says, of the default's type.
+    """Every variant with its value: the default, or what the label says, converted to the default's type.
 
-    Raises `UnknownName` for a variant that does not exist, `PlanError` for a value that cannot be.
+    Raises `UnknownName` for a variant that does not exist, `PlanError` for an impossible value.
     """
     values: dict[str, VariantValue] = {name: variant.default for name, variant in variants.items()}
     given: set[str] = set()
@@ -39,7 +39,7 @@ def read_settings(label: str, variants: Mapping[str, Variant]) -> dict[str, Vari
 
 
 def canonical(name: str, values: Mapping[str, VariantValue], variants: Mapping[str, Variant]) -> str:
-    """The one label of a contestant: what differs from the defaults, in the file's order."""
+    """The canonical label of a contestant: only what differs from the defaults, in the file's order."""
     settings = []
     for key, variant in variants.items():
         value = values[key]
@@ -50,7 +50,7 @@ def canonical(name: str, values: Mapping[str, VariantValue], variants: Mapping[s
 
 
 def as_text(value: VariantValue) -> str:
-    """A variant's value as it is filled into commands."""
+    """A variant's value as it is inserted into commands."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -1,10 +1,10 @@
 """The shop of the contract: a visit from the login to the receipt, and what must be refused on the way.
 
 GET  /shop/login          a form with a token, and a cookie that begins a session
-POST /shop/login          customer, password and token: 303 to /shop/search, and the session is the customer's
-GET  /shop/search?q=TEXT  the ten cheapest items whose names hold the text: a form with a button for each
+POST /shop/login          customer, password and token: 303 to /shop/search; the session is now the customer's
+GET  /shop/search?q=TEXT  the ten cheapest items whose names contain the text: a form with a button for each
 POST /shop/orders         item and token: 303 to the receipt, and a link to it
-GET  /shop/orders/ID      what was bought, to whoever bought it
+GET  /shop/orders/ID      what was bought, only for the customer who bought it
 GET  /shop/gifts?budget=CENTS&among=N
                           of the first N items, the three that cost as much as possible within the budget,
                           found by trying all: N³/6 sums, in the server's own language
@@ -40,12 +40,13 @@ TOKEN = re.compile(r'<input\b[^>]*\bname="authenticity_token"[^>]*\bvalue="([^"]
 BUTTON = re.compile(r'<button name="item" value="(\d+)">')
 MOST_AMONG = 10_000
 AMONG = (25, 50, 100, 200, 400, 600, 800, 1000)
-"""Few enough for the slowest language, enough for the fastest; the shop has twice as many items."""
+"""How many items /shop/gifts searches. Small enough for the slowest language, large enough for the fastest;
+the shop has twice as many."""
 
 
 @dataclass
 class Visitor:
-    """Somebody with a browser: keeps cookies, and finds the token in a form."""
+    """A visitor with a browser, who keeps cookies and finds the token in a form."""
 
     target: Target
     cookies: dict[str, str] = field(default_factory=dict)
@@ -74,7 +75,7 @@ class Visitor:
         return response, body
 
     def token(self, path: str) -> str:
-        """Of the form on a page."""
+        """The token of the form on a page."""
         response, body = self.get(path)
         expect(f"GET {path}: status", response.status, 200)
         expect(f"GET {path}: content type", kind_of(response), HTML)
@@ -92,7 +93,7 @@ class Visitor:
         expect("POST /shop/login: Location", _place(response), "/shop/search")
 
     def order(self, item: Item) -> str:
-        """The path of the receipt."""
+        """Order an item. Returns the path of the receipt."""
         token = self.token(f"/shop/search?{urlencode({'q': item.name})}")
         response, body = self.post("/shop/orders", item=item.id, authenticity_token=token)
         expect("POST /shop/orders: status", response.status, 303)
@@ -104,7 +105,7 @@ class Visitor:
         return place
 
     def is_refused(self, status: int, path: str, **form: object) -> None:
-        """With or without a form: the status, and one plain line."""
+        """Check that a request, with or without a form, gets this status and one line of plain text."""
         response, body = self.post(path, **form) if form else self.get(path)
         what = f"{'POST' if form else 'GET'} {path}"
         expect(f"{what}: status", response.status, status)
@@ -120,7 +121,7 @@ def _stock(target: Target) -> Stock:
 
 
 def searches_find_what_there_is(target: Target) -> None:
-    """Also with characters that HTML and SQL would take for their own, and without a login."""
+    """Search without a login, also for characters that have a meaning in HTML and SQL."""
     for text in ("lamp", "salt & pepper", "<blank>", '12" ruler', "old ", "no such thing", "%", "'"):
         path = f"/shop/search?{urlencode({'q': text})}"
         response, body = Visitor(target).get(path)
@@ -132,7 +133,7 @@ def searches_find_what_there_is(target: Target) -> None:
 
 
 def a_visit_ends_with_its_receipt(target: Target) -> None:
-    """Two customers at once: each gets what was ordered, and nobody sees the other's receipt."""
+    """Two customers at once: each gets what they ordered, and neither can see the other's receipt."""
     stock = _stock(target)
     first, second = stock.buyers[0], stock.buyers[-1]
     one, other = Visitor(target), Visitor(target)
@@ -154,7 +155,7 @@ def a_visit_ends_with_its_receipt(target: Target) -> None:
 
 
 def forgeries_are_refused(target: Target) -> None:
-    """No token, another visitor's token, a wrong password, no login, a cookie that was changed."""
+    """No token, another visitor's token, a wrong password, no login, a changed cookie: all are refused."""
     buyer, item = _stock(target).buyers[0], _stock(target).items[0]
     right = {"customer": buyer.customer, "password": buyer.password}
     visitor, other = Visitor(target), Visitor(target)
@@ -178,7 +179,7 @@ def forgeries_are_refused(target: Target) -> None:
 
 @dataclass(frozen=True)
 class FindsGifts:
-    """Three of the first `among` items for at most `budget`; nothing where that is too little."""
+    """Three of the first `among` items for at most `budget`; nothing if no three are within it."""
 
     budget: int
     among: int
@@ -192,7 +193,7 @@ class FindsGifts:
 
 
 def _place(response: HTTPResponse) -> str:
-    """The path of its Location, which may be a path or a whole URL."""
+    """The path of the Location header, which may be a path or a whole URL."""
     return urlsplit(response.headers["Location"] or "").path
 
 

@@ -1,4 +1,4 @@
-"""What a shop sells and who may buy there, as far as its answers can be checked by it."""
+"""What a shop sells and who may buy there, as far as its answers can be checked against it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,17 +7,17 @@ from itertools import combinations
 __all__ = ["Buyer", "Item", "Stock", "euros"]
 
 SHOWN = 10
-"""Of what a search finds."""
+"""How many of the items that a search finds are shown."""
 
 
 def euros(cents: int) -> str:
-    """As every page shows a price."""
+    """A price as every page shows it."""
     return f"{cents // 100}.{cents % 100:02}"
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """`price` in cents."""
+    """An item of the shop; `price` in cents."""
 
     id: int
     name: str
@@ -25,13 +25,13 @@ class Item:
 
     @property
     def line(self) -> str:
-        """As every page shows it."""
+        """The item as every page shows it."""
         return f"{self.name}: {euros(self.price)}"
 
 
 @dataclass(frozen=True, slots=True)
 class Buyer:
-    """Somebody who may buy; `name` stands on the receipt."""
+    """A customer who may buy; `name` is shown on the receipt."""
 
     customer: int
     name: str
@@ -40,18 +40,18 @@ class Buyer:
 
 @dataclass(frozen=True)
 class Stock:
-    """What the database behind a shop holds."""
+    """The content of a shop's database."""
 
     items: Sequence[Item]
     buyers: Sequence[Buyer]
 
     def found(self, text: str) -> list[Item]:
-        """What a search shows: the cheapest first."""
+        """The items that a search shows, the cheapest first."""
         matching = [item for item in self.items if text in item.name]
         return sorted(matching, key=lambda item: (item.price, item.id))[:SHOWN]
 
     def gifts(self, budget: int, among: int) -> list[Item]:
-        """The dearest three within the budget, of equal ones the first by their ids; [] if all cost more."""
+        """The most expensive three within the budget, the first by id if several are; [] if all cost more."""
         threes = ((sum(item.price for item in three), three) for three in combinations(self.items[:among], 3))
         _, best = max(
             (found for found in threes if found[0] <= budget), key=lambda found: found[0], default=(0, ())

@@ -1,4 +1,4 @@
-"""The commands that a contestant needs: where they are, in which version, what brings the missing ones."""
+"""The commands that a contestant needs: where they are, their versions, and how to install missing ones."""
 
 import functools
 import os
@@ -14,14 +14,14 @@ from jostle.plan.contestant import Need, fill
 __all__ = ["OWN_PROGRAMS", "MissingTool", "Tool", "find_tool"]
 
 OWN_PROGRAMS = Path(__file__).resolve().parent.parent / "bin"
-"""Programs that travel with the package: the reference servers."""
+"""Programs that come with the package: the reference servers."""
 
 VERSION_TIMEOUT_S = 20.0
 
 
 @dataclass(frozen=True)
 class Tool:
-    """A command that is there. `own`: it belongs to the package, and is copied into the build folder."""
+    """A command that is installed. `own`: it comes with the package, and is copied into the build folder."""
 
     command: str
     path: Path
@@ -31,7 +31,7 @@ class Tool:
 
 @dataclass(frozen=True)
 class MissingTool:
-    """A command that is not there, or not usable; `install`: the whole command that brings it."""
+    """A command that is not installed or not usable. `install`: the full command that installs it."""
 
     command: str
     install: str
@@ -67,7 +67,7 @@ def _candidates(need: Need) -> Iterator[Path]:
 
 @functools.cache
 def _version(path: Path, _changed_ns: int, command: tuple[str, ...]) -> str:
-    """First line that the version command prints. Raises what subprocess raises; failures are not cached."""
+    """The first line that the version command prints. Raises as subprocess does; failures are not cached."""
     if not command:
         return ""
     words = [fill(word, {"command": str(path)}) for word in command]

@@ -1,4 +1,4 @@
-"""Checks of a WebSocket: what is sent over it comes back, and what is pushed comes in order (RFC 6455)."""
+"""Checks of a WebSocket (RFC 6455): messages are echoed, and pushed messages come in order."""
 
 import base64
 import hashlib
@@ -13,7 +13,7 @@ __all__ = ["Echoes", "Pushes"]
 
 _GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 _TEXT, _CLOSE = 0x81, 0x88
-"""First bytes of an unfragmented text and of a close."""
+"""The first bytes of an unfragmented text frame and of a close frame."""
 NORMAL = 1000
 
 
@@ -34,7 +34,7 @@ class Echoes:
 
 @dataclass(frozen=True)
 class Pushes:
-    """These messages come by themselves, and then a close in good order."""
+    """These messages come unasked, followed by a normal close."""
 
     path: str
     messages: Sequence[str]
@@ -85,7 +85,7 @@ class _Socket:
         self._socket.sendall(bytes([_TEXT, *head]) + mask + masked)
 
     def receive(self) -> str | int:
-        """The next text, or the code of a close."""
+        """The next text message, or the code of a close."""
         kind, length = self._read(2)
         if length == 126:
             length = int.from_bytes(self._read(2), "big")

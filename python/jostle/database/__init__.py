@@ -3,9 +3,9 @@
     with start(Options(delay_ms=2)) as database:
         server = find("node").start(database=database.placeholders())
 
-A private cluster is made, filled and started in about a second, and is gone afterwards, also when jostle is
+A private cluster is created, filled and started in about a second, and removed afterwards, even if jostle is
 killed. Your own database (`url`) is used as it is: it needs the tables customers (id, name) and
-orders (id, customer_id, ordered_on, item); the shop's are made where there is permission to fill it.
+orders (id, customer_id, ordered_on, item). With permission to fill it, all tables are created in it.
 """
 
 from jostle.database.database import Database, start

@@ -1,4 +1,4 @@
-"""The customers and their orders: the same for the same seed, on every machine."""
+"""The customers and their orders. The same seed gives the same content on every machine."""
 
 import random
 from collections.abc import Iterator
@@ -32,12 +32,12 @@ ITEMS = (
     "<blank>",
 )
 FIRST_DAY, DAYS = date(2010, 1, 1), 1461
-"""Four years before the article."""
+"""The dates of orders: the four years before the article."""
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """`ordered_on`: as the database holds it, a text such as 2013-12-24."""
+    """An order. `ordered_on`: a text such as 2013-12-24, as in the database."""
 
     ordered_on: str
     item: str
@@ -45,14 +45,14 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Customer:
-    """`name` names one customer only. `orders` in the order in which they are stored, not by date."""
+    """A customer. `name` is unique. `orders` are in the order in which they are stored, not by date."""
 
     id: int
     name: str
     orders: tuple[Order, ...]
 
     def by_date(self) -> list[Order]:
-        """No two orders of a customer are of one day, so there is one right order."""
+        """The orders by date. No two orders of a customer have the same date, so the result is unique."""
         return sorted(self.orders, key=lambda order: order.ordered_on)
 
 

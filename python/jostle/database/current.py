@@ -1,4 +1,4 @@
-"""The database of the trial that runs: one at a time, as the plan and the trial's workload want it."""
+"""The database of the current trial: one at a time, as the plan and the trial's workload need it."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,10 +13,10 @@ __all__ = ["CurrentDatabase"]
 
 
 class CurrentDatabase:
-    """Only the current one runs, so that no other takes part of the machine while a server is measured.
+    """Only the current database runs, so that no other uses the machine while a server is measured.
 
-    It is kept from one trial to the next where both ask for the same content; another delay takes another
-    proxy, another content another cluster.
+    It is kept from one trial to the next if both need the same content. Another delay needs another proxy,
+    other content another cluster.
     """
 
     def __init__(self, cores: Sequence[int] | None = None) -> None:

@@ -1,4 +1,4 @@
-"""A database that servers can use: where it is, what is in it, behind which delay."""
+"""A database that servers can use: its address, its content, and the delay in front of it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -22,8 +22,8 @@ __all__ = ["Database", "start"]
 class Database:
     """A database that servers can use. As a context manager it is stopped at the end.
 
-    `direct_url`: where it is without the delay proxy. `server` None: it ran before, and is left running.
-    `filled`: what is in it is what `options` say.
+    `direct_url`: its address without the delay proxy. `server`: None if it ran before; it is then left
+    running. `filled`: its content is as `options` say.
     """
 
     direct_url: str
@@ -35,7 +35,7 @@ class Database:
 
     @property
     def url(self) -> str:
-        """Where servers find it: behind the proxy, if there is one."""
+        """The address for servers: that of the proxy, if there is one."""
         if self.proxy is None:
             return self.direct_url
         parts = urlsplit(self.direct_url)
@@ -44,7 +44,7 @@ class Database:
 
     @property
     def pid(self) -> int | None:
-        """The postmaster, below which all that the database does is done; None for your own."""
+        """The postmaster, the parent of all its processes; None for your own database."""
         return self.server.pid if self.server is not None else None
 
     def alive(self) -> bool:
@@ -53,7 +53,7 @@ class Database:
     def pages(self) -> dict[str, list[str]]:
         """What /orders shows for each customer, by name: a line for each order, by date.
 
-        Empty where the content is its owner's, and not known.
+        Empty if the content is its owner's and not known.
         """
         if not self.filled:
             return {}
@@ -63,11 +63,11 @@ class Database:
         }
 
     def stock(self) -> Stock | None:
-        """What the shop sells, and who may buy there; None where the content is its owner's."""
+        """What the shop sells, and who may buy there; None if the content is its owner's and not known."""
         return shop.stock(self.options.content()) if self.filled else None
 
     def placeholders(self) -> dict[str, str]:
-        """The placeholders of contestant.toml with what stands for them."""
+        """The values of the database placeholders of contestant.toml."""
         parts = urlsplit(self.url)
         host, port = host_and_port(self.url)
         return {
@@ -80,7 +80,7 @@ class Database:
         }
 
     def describe(self) -> dict[str, Any]:
-        """For the record; without the password."""
+        """For the record, without the password."""
         facts = {"private": self.server is not None, "version": self.version, "pid": self.pid}
         chosen = self.options.describe()
         if not self.filled:  # the content is its owner's
@@ -88,7 +88,7 @@ class Database:
         return {**facts, "url": without_password(self.url), **chosen}
 
     def with_options(self, options: Options) -> "Database":
-        """The same content with another pool or delay; this one is no longer to be used."""
+        """The same content with another pool or delay. `self` must no longer be used."""
         if self.proxy is not None:
             self.proxy.stop()
         return _delayed(replace(self, options=options, proxy=None))
@@ -117,9 +117,8 @@ def start(
 ) -> Database:
     """A private cluster, or the database at `url`; behind a proxy if its answers are to be delayed.
 
-    `fill`: permission to replace the tables in the one at `url`. `cores`: what the
-    private cluster may use. Raises `MissingRuntime`, `StartFailed`; for a `url`
-    as `jostle.database.external`.
+    `fill`: permission to replace the tables in the one at `url`. `cores`: the cores that the private cluster
+    may use. Raises `MissingRuntime`, `StartFailed`; for a `url` as `jostle.database.external`.
     """
     options = options or Options()
     if url is not None:
@@ -135,7 +134,7 @@ def start(
 
 
 def _delayed(database: Database) -> Database:
-    """The same database, behind a proxy if there is to be a delay."""
+    """The same database, behind a proxy if it has a delay."""
     if not database.options.delay_ms:
         return database
     proxy = DelayProxy(*host_and_port(database.direct_url), database.options.delay_ms)

@@ -1,7 +1,7 @@
-"""Your own database: psql checks whether it will do; it is filled only with permission.
+"""Your own database: psql checks whether it is suitable; it is filled only with permission.
 
-Nothing is written without `fill`. The password goes to psql through its environment, where other users of the
-machine cannot read it.
+Nothing is written without `fill`. The password is passed to psql in its environment, which other users of the
+machine cannot read.
 """
 
 import os
@@ -34,29 +34,29 @@ FILL = """\
 BEGIN;
 DROP TABLE IF EXISTS {tables};
 {create}{copy}{keys}COMMIT;
-VACUUM ANALYZE {tables};
 """
 
 
 def prepare(url: str, options: Options, *, fill: bool) -> str:
-    """See that servers can use the database at `url`; with `fill` make its tables. Its version.
+    """Check that servers can use the database at `url`; with `fill`, create its tables. Returns its version.
 
-    Raises `PlanError` for an address that is none and for tables that will not do, `UnreachableTarget`,
-    and `MissingRuntime` where there is no psql.
+    Raises `PlanError` for an invalid address or unsuitable tables, `UnreachableTarget`, and `MissingRuntime`
+    if there is no psql.
     """
     _check_reachable(url)
     version = _version(url)
     if fill:
         copy = "".join(f"COPY {table} FROM STDIN;\n{lines}\\.\n" for table, lines in rows(options).items())
-        script = FILL.format(create=CREATE, copy=copy, keys=keys(options), tables=", ".join(TABLES))
-        _fill(url, script)
+        tables = ", ".join(TABLES)
+        _fill(url, FILL.format(create=CREATE, copy=copy, keys=keys(options), tables=tables))
+        _tidy(url, f"VACUUM ANALYZE {tables};")
     else:
         _check_tables(url)
     return f"postgres (PostgreSQL) {version}"
 
 
 def _check_reachable(url: str) -> None:
-    """Whether the URL is one, and something listens there."""
+    """Check that the URL is valid, and that something listens there."""
     host, port = host_and_port(postgresql(url))
     try:
         socket.create_connection((host, port), ATTEMPT_S).close()
@@ -68,7 +68,7 @@ def _check_reachable(url: str) -> None:
 
 
 def _version(url: str) -> str:
-    """The first query. Raises `UnreachableTarget` where the database lets nobody in."""
+    """The server's version, by the first query. Raises `UnreachableTarget` if the login fails."""
     done = _psql(url, "SHOW server_version;")
     if done.returncode:
         raise UnreachableTarget(
@@ -103,8 +103,17 @@ def _fill(url: str, script: str) -> None:
         )
 
 
+def _tidy(url: str, script: str) -> None:
+    """Bring the planner's statistics up to date, as they would be on a server that has run for a while."""
+    done = _psql(url, script)
+    if done.returncode:
+        raise PlanError(
+            f"the database at {without_password(url)} was filled, but not analysed: {_message(done.stderr)}"
+        )
+
+
 def _psql(url: str, sql: str) -> subprocess.CompletedProcess[str]:
-    psql = find_tool(PSQL, User.of("root"))  # root only where jostle is: whoever runs jostle runs psql
+    psql = find_tool(PSQL, User.of("root"))  # psql runs as the user who runs jostle, root or not
     if isinstance(psql, MissingTool):
         raise MissingRuntime(f"your own database needs {psql.command!r}: {psql.reason}", psql.install)
     environment = {**os.environ, "PGCONNECT_TIMEOUT": str(ATTEMPT_S)}

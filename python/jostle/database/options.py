@@ -1,4 +1,4 @@
-"""What of a database is chosen, and recorded: these choices decide how servers rank on the orders page."""
+"""The options of a database, which are recorded: they decide how servers rank on the orders page."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -13,8 +13,8 @@ __all__ = ["Options"]
 class Options:
     """`pool`: connections per server process. `delay_ms`: added to each answer.
 
-    `index`: on orders.customer_id; the date never has one. `customers`, `most_orders`, `seed`: what is in it.
-    What a plan may ask for is limited there.
+    `index`: on orders.customer_id; the date never has one. `customers`, `most_orders`, `seed`: the content.
+    The plan's model limits the values that a plan may choose.
     """
 
     pool: int = 10
@@ -25,7 +25,7 @@ class Options:
     seed: int = 1
 
     def content(self) -> Iterator[Customer]:
-        """The customers with their orders, as they were filled in."""
+        """The customers with their orders, as the database is filled with them."""
         return customers(self.customers, self.most_orders, self.seed)
 
     def describe(self) -> dict[str, Any]:

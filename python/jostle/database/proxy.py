@@ -1,4 +1,4 @@
-"""The proxy that makes a database seem far away, under a supervisor of its own."""
+"""The proxy that makes a database seem far away. It runs under a supervisor of its own."""
 
 import shutil
 from pathlib import Path
@@ -16,7 +16,7 @@ READY_S = 10.0
 
 
 class DelayProxy:
-    """Listens on loopback, forwards to host:port, delays each answer.
+    """Listens on loopback, forwards to host:port, and delays each answer.
 
     Raises `MissingRuntime`, `StartFailed`.
     """
@@ -27,7 +27,7 @@ class DelayProxy:
         user = User.of("nobody")
         self.port = ports.claim(0)
         scratch = Scratch.create("delay", user)
-        program = shutil.copy2(PROGRAM, scratch.folder)  # where all may run it
+        program = shutil.copy2(PROGRAM, scratch.folder)  # all users may run it there
         command = [str(program), "delay-proxy", "--port", str(self.port), "--host", ports.HOST]
         task = Task(
             command=[*command, "--to", f"{host}:{port}", "--delay-ms", str(delay_ms)],

@@ -1,9 +1,9 @@
-"""A PostgreSQL cluster of our own: made, filled, started, and gone without a trace when it is stopped.
+"""A PostgreSQL cluster of our own: created, filled, started, and removed without a trace when it is stopped.
 
-One supervisor holds everything: its command is a shell that makes the cluster, fills it in single-user mode
-and then becomes the server, so that nothing stays wherever it is cut short. Durability is off; autovacuum
-too, as nothing is written afterwards but the shop's purchases. The owner may use the unix socket, servers
-come in over loopback as a user who may only read, and add purchases.
+One supervisor runs everything: its command is a shell that creates the cluster, fills it in single-user mode
+and then becomes the server, so that nothing is left wherever it is interrupted. Durability is off, and so is
+autovacuum, since nothing is written afterwards except the shop's purchases. The owner may use the unix
+socket; servers connect over loopback as a user who may only read, and add purchases.
 """
 
 import os
@@ -53,7 +53,7 @@ SETTINGS = {
     "jit": "off",
     "autovacuum": "off",
     "max_connections": "500",
-    "dynamic_shared_memory_type": "mmap",  # files of its own folder: nothing is left in /dev/shm
+    "dynamic_shared_memory_type": "mmap",  # in files of its own folder, so that nothing is left in /dev/shm
     "timezone": "UTC",
     "log_timezone": "UTC",
     "log_min_messages": "warning",
@@ -62,7 +62,7 @@ ACCESS = f"""\
 local all all trust
 host {NAME} {USER} {ports.HOST}/32 trust
 """
-"""The socket is in a folder that only the user behind the cluster may enter."""
+"""pg_hba.conf. The socket needs no password: only the cluster's own user may enter its folder."""
 DATABASE = f"""\
 CREATE ROLE {USER} LOGIN;
 CREATE DATABASE {NAME};
@@ -76,7 +76,7 @@ VACUUM ANALYZE;
 
 
 def missing() -> MissingTool | None:
-    """What a private cluster lacks on this machine, with the command that installs it."""
+    """What a private cluster lacks on this machine, with the command that installs it; None if nothing."""
     need = find_tool(POSTGRES, _user())
     return need if isinstance(need, MissingTool) else None
 
@@ -108,7 +108,7 @@ class PrivatePostgres:
 
     @property
     def pid(self) -> int | None:
-        """The postmaster, below which all that the database does is done."""
+        """The postmaster, the parent of all its processes."""
         return self.process.pid
 
     def alive(self) -> bool:
@@ -138,7 +138,7 @@ def _task(postgres: Tool, scratch: Scratch, user: User, port: int, cores: list[i
 
 
 def _see_ready(pid_file: Path) -> None:
-    """As pg_ctl does: the postmaster writes into its pid file when it takes connections.
+    """Check as pg_ctl does: the postmaster notes in its pid file when it accepts connections.
 
     Raises `NotReady`.
     """
@@ -151,7 +151,7 @@ def _see_ready(pid_file: Path) -> None:
 
 
 def _user() -> User:
-    """PostgreSQL refuses to run as root: its own user does it, else nobody."""
+    """The user who runs PostgreSQL, which refuses to run as root: postgres if it exists, else nobody."""
     try:
         return User.of(OWNER)
     except PlanError:
@@ -159,7 +159,7 @@ def _user() -> User:
 
 
 def _scratch(user: User, port: int) -> Scratch:
-    """The cluster's folder: in the cache, or where temporary files go if its socket's path were too long."""
+    """The cluster's folder: in the cache, or in a temporary folder if its socket's path would be too long."""
     for base in (cache_folder("running"), Path(tempfile.gettempdir()), Path("/tmp")):
         scratch = Scratch.create("database", user, base)
         socket = scratch.tmp / f".s.PGSQL.{port}"
@@ -170,7 +170,7 @@ def _scratch(user: User, port: int) -> Scratch:
 
 
 def _write_content(folder: Path, options: Options, user: User) -> None:
-    """The files that the cluster is filled from."""
+    """Write the files from which the cluster is filled."""
     filled = rows(options)
     for table, lines in filled.items():
         (folder / f"{table}.tsv").write_text(lines, encoding="utf-8")

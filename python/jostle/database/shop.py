@@ -1,4 +1,4 @@
-"""What the shop sells and who may buy there: the same on every machine."""
+"""What the shop sells and who may buy there. It is the same on every machine."""
 
 import hashlib
 import random
@@ -27,7 +27,7 @@ ITEM_COUNT = 2000
 MOST_PRICE = 20_000
 MOST_BUYERS = 1000
 ITERATIONS = 100
-"""Of PBKDF2 with SHA-256. A real shop would take some 100,000: a login is to be a cheap request here."""
+"""Iterations of PBKDF2 with SHA-256. A real shop would use some 100,000; here a login should be cheap."""
 SEED = 1
 
 
@@ -40,7 +40,7 @@ def items() -> Iterator[Item]:
 
 
 def buyers(customers: Iterable[Customer]) -> Iterator[Buyer]:
-    """The first customers have one each."""
+    """The customers who may buy: the first `MOST_BUYERS`."""
     for customer in customers:
         if customer.id > MOST_BUYERS:
             return
@@ -48,16 +48,16 @@ def buyers(customers: Iterable[Customer]) -> Iterator[Buyer]:
 
 
 def salt(buyer: Buyer) -> str:
-    """Each has its own."""
+    """The salt of a buyer's password; each buyer has a different one."""
     return f"salt of {buyer.customer}"
 
 
 def password_hash(buyer: Buyer) -> str:
-    """As the database holds it: hexadecimal."""
+    """The hash of a buyer's password, hexadecimal as in the database."""
     password, salted = buyer.password.encode(), salt(buyer).encode()
     return hashlib.pbkdf2_hmac("sha256", password, salted, ITERATIONS).hex()
 
 
 def stock(customers: Iterable[Customer]) -> Stock:
-    """What is known of a shop with these customers."""
+    """The stock of a shop with these customers."""
     return Stock(list(items()), list(buyers(customers)))

@@ -15,7 +15,7 @@ CREATE TABLE shop_items (id integer NOT NULL, name text NOT NULL, price integer 
 CREATE TABLE shop_accounts (customer_id integer NOT NULL, salt text NOT NULL, password_hash text NOT NULL);
 CREATE TABLE shop_purchases (id serial, customer_id integer NOT NULL, item_id integer NOT NULL);
 """
-"""A line for each, as single-user mode reads them. Prices are in cents. The last one is filled by servers."""
+"""One statement per line, as single-user mode requires. Prices are in cents. Servers fill the last table."""
 KEYS = """\
 ALTER TABLE customers ADD PRIMARY KEY (id);
 ALTER TABLE orders ADD PRIMARY KEY (id);
@@ -27,12 +27,12 @@ INDEX = "CREATE INDEX orders_customer_id ON orders (customer_id);\n"
 
 
 def keys(options: Options) -> str:
-    """What makes the keys and indexes, once the rows are there."""
+    """The SQL that creates keys and indexes, to be run after the rows are inserted."""
     return KEYS + (INDEX if options.index else "")
 
 
 def rows(options: Options) -> dict[str, str]:
-    """The lines of each table that has any: no value holds a tab, a line end or a backslash."""
+    """The lines of each table that has rows. No value contains a tab, a line end or a backslash."""
     customers = list(options.content())
     orders = [
         (customer.id, order.ordered_on, order.item) for customer in customers for order in customer.orders

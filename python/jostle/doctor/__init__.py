@@ -1,1 +1,1 @@
-"""Whether this machine can do the work: its limits, and what it gives at best."""
+"""Whether this machine can measure: its limits, and the best figures it allows."""

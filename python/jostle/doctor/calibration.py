@@ -1,8 +1,8 @@
 """The floor of this machine: what jostle measures of a server that does nothing.
 
-Below it nothing can be seen. It is measured by a plan like any other, against the null server, by a
-generator that sleeps while it waits and by one that waits awake, and kept in the cache folder with its
-record; later runs on the same machine carry it in their host.json.
+Nothing below it can be measured. It is measured by a plan like any other, against the null server, with a
+generator that sleeps while it waits and with one that waits awake. It is kept in the cache folder with its
+record; later runs on the same machine include it in their host.json.
 """
 
 import os
@@ -53,11 +53,11 @@ load = {{ {load}, for = "{seconds:g}s" }}
 
 
 def calibrate(observer: Observer, seconds: float = 2.0) -> Floor:
-    """Measure the floor, each load for so many seconds, keep it, and return it as it stands in host.json.
+    """Measure the floor, each load for `seconds`, store it, and return it as in host.json.
 
-    Where server and generator share cores, it is that of a generator that sleeps.
+    If server and generator share cores, only a generator that sleeps is measured.
 
-    Raises `JostleError` when a load could not be measured.
+    Raises `JostleError` if a load could not be measured.
     """
     busy = os.getloadavg()[0]
     placement = place(available_cores(), share=False)
@@ -90,7 +90,7 @@ def _load(name: str, trial: TrialRecord, *, awake: bool) -> FloorLoad:
             f"the floor could not be measured with {title}: {trial.why or 'nothing was answered'}"
         )
     result = describe_trial(data)
-    checks = [check for check in result.validity.checks if check.name != "wake-up"]  # it is what is measured
+    checks = [check for check in result.validity.checks if check.name != "wake-up"]  # part of the floor
     cpu_ns = int(data.counts.cpu_ns.sum())
     return {
         "kind": kind,

@@ -22,10 +22,10 @@ from jostle.units import format_bytes, format_count, format_duration
 __all__ = ["Finding", "check_machine"]
 
 BUSY = 0.5
-"""Load average per core from which on other programs disturb what is measured."""
+"""The load average per core above which other programs disturb measurements."""
 
 ENOUGH_CLIENTS, ENOUGH_PORTS, ENOUGH_QUEUE = 1000, 10_000, 1024
-"""What a machine gives by default; less stands in the way of ordinary plans."""
+"""What machines allow by default; less is too little for ordinary plans."""
 
 TIME_WAIT_S = 60
 
@@ -35,7 +35,7 @@ COARSE_TIMER_S = 0.5e-3
 
 @dataclass(frozen=True)
 class Finding:
-    """`bad` makes runs fail, `note` limits them."""
+    """One result of a check. `bad` makes runs fail, `note` limits them."""
 
     subject: str
     state: Literal["good", "note", "bad"]
@@ -127,7 +127,7 @@ def _accept_queue(length: int) -> Finding:
 
 
 def _cgroup(found: CgroupLimits, cores: int) -> Finding:
-    """A CPU quota stops a whole container for the rest of each 100 ms in which it has used its share up."""
+    """A CPU quota stops a container for the rest of each 100 ms period in which it has used up its share."""
     allowed = [
         f"{found.cpus:.3g} of {cores} cores" if found.cpus is not None else "",
         f"{format_bytes(found.memory_bytes)} of memory" if found.memory_bytes is not None else "",
@@ -149,7 +149,7 @@ def _clock_source() -> str:
 
 
 def _clock_cost_s() -> float:
-    """One reading of the monotonic clock, from Python."""
+    """The time of one reading of the monotonic clock, from Python."""
     start = time.perf_counter_ns()
     for _ in range(10_000):
         time.clock_gettime_ns(time.CLOCK_MONOTONIC)
@@ -167,7 +167,7 @@ def _clock(source: str, cost_s: float) -> Finding:
 
 
 def _timer_lateness() -> list[float]:
-    """How late sleeps of 1 ms end, in seconds: the kernel's timers and whatever else runs."""
+    """How late sleeps of 1 ms end, in seconds, due to the kernel's timers and whatever else runs."""
     late = []
     for _ in range(200):
         due = time.perf_counter_ns() + 1_000_000
@@ -236,7 +236,7 @@ def _attention(placement: Placement, floor: Floor | None, quota: float | None = 
 
 
 def _gain(floor: Floor | None) -> str:
-    """The median that one client sees of a server that does nothing."""
+    """What attention gains: one client's median from a server that does nothing, awake and asleep."""
     found = {
         load["awake"]: load["response_s"]["p50"]
         for load in (floor["loads"] if floor else [])

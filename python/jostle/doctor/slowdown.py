@@ -1,6 +1,6 @@
-"""By how much a CPU-bound request takes longer while the generator waits awake on cores of its own.
+"""How much longer a CPU-bound request takes while the generator waits awake on cores of its own.
 
-Where these are hyperthreads of a server's cores, whoever never sleeps takes a good part of them.
+If these are hyperthreads of the server's cores, a thread that never sleeps uses up much of their capacity.
 """
 
 import hashlib
@@ -26,11 +26,14 @@ load = { rate = "500/s", arrivals = "constant", for = "1m" }
 """
 ROUNDS, REPEATS = 4, 4
 ITERATIONS = 40_000
-"""Of SHA-256: some 15 ms."""
+"""Iterations of PBKDF2 with SHA-256, which take some 15 ms."""
 
 
 def measure_slowdown(placement: Placement) -> float:
-    """0.3: it takes 30 % longer. CPU time, the shortest of several in turn: others make it only longer."""
+    """The slowdown as a share; 0.3 means that it takes 30 % longer.
+
+    It compares CPU times, the shortest of several measured in turn, as other load only makes them longer.
+    """
     cores = placement.generator_cores
     beside = {s for core in cores for s in siblings(core)} & set(placement.server_cores)
     server_core = min(beside or placement.server_cores)

@@ -1,4 +1,4 @@
-"""The experiments, one folder each: the plan, with published figures where there are any, and a README."""
+"""The experiments, one folder each: the plan, with published figures if there are any, and a README."""
 
 from pathlib import Path
 
@@ -24,10 +24,10 @@ def load(
     settings: Settings | None = None,
     share_cores: bool = False,
 ) -> Plan:
-    """The plan of an experiment; `scale`: "quick", or "as-published" where its own scale is another one;
-    `settings`: parameters to change.
+    """The plan of an experiment.
 
-    Raises `UnknownName` for an experiment or a parameter that does not exist, `PlanError` for a scale.
+    `scale`: "quick", or "as-published" if its default scale differs from that. `settings`: parameters to
+    change. Raises `UnknownName` for an unknown experiment or parameter, `PlanError` for an unknown scale.
     """
     if name not in names():
         raise UnknownName("experiment", name, names())

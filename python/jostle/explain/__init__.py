@@ -1,7 +1,7 @@
-"""How a server behaves, and why: inferred from outside, from when it answers stated requests.
+"""How a server behaves, and why: inferred from outside, from the times at which it answers given requests.
 
-This package has the name of the function that users call: `jostle.explain(url)` is
-`jostle.explain.run.explain`.
+This package bears the name of the function that users call, so the package itself is callable:
+`jostle.explain(url)` is `jostle.explain.run.explain`.
 """
 
 import sys

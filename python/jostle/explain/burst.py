@@ -1,4 +1,4 @@
-"""A burst: requests sent at stated times, and when their answers came. The inference sees nothing else."""
+"""A burst: when its requests were sent, and when their answers came. The inference sees nothing else."""
 
 from dataclasses import dataclass, replace
 
@@ -8,7 +8,7 @@ __all__ = ["Burst", "Job"]
 @dataclass(frozen=True)
 class Job:
     """One request. `at`: when it was sent, in seconds since the burst began. `demand`: its service time,
-    measured alone, in seconds. `connection`: those of one burst with the same number shared a connection.
+    measured alone, in seconds. `connection`: requests of a burst with the same number shared a connection.
     """
 
     at: float
@@ -18,8 +18,9 @@ class Job:
 
 @dataclass(frozen=True)
 class Burst:
-    """`ends`: when each job's answer was complete, in seconds since the burst began; None: never answered, or
-    refused."""
+    """`ends`: when each job's answer was complete, in seconds since the burst began; None if it was refused
+    or never answered.
+    """
 
     jobs: tuple[Job, ...]
     ends: tuple[float | None, ...]
@@ -29,7 +30,7 @@ class Burst:
             raise ValueError(f"{len(self.jobs)} jobs and {len(self.ends)} ends")
 
     def at_pace(self, pace: float) -> "Burst":
-        """The same on a machine that is `pace` times as fast as the one on which it was seen."""
+        """The burst as it would have been on a machine that is `pace` times as fast."""
         return Burst(
             tuple(replace(job, at=job.at / pace) for job in self.jobs),
             tuple(None if end is None else end / pace for end in self.ends),

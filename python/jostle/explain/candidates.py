@@ -1,4 +1,4 @@
-"""The disciplines that a server may have, as far as jostle knows them, with the parameters that are tried."""
+"""The disciplines that jostle knows a server may have, with the parameters that are tried."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -13,15 +13,17 @@ SLICE_STEP = 2 ** (1 / 8)
 """The finest step between slices that are tried."""
 
 WATCHED_S = tuple(0.010 * share for share in (1.0, 1.005, 1.01, 1.02, 1.04))
-"""Go's watchdog sleeps for 10 ms between two looks, and a timer makes that a little longer."""
+"""Go's watchdog sleeps for 10 ms between two looks, and timers make that a little longer."""
 TIMER_S = tuple(0.020 * share for share in (1.0, 1.005, 1.01))
-"""GHC's timer asks the thread that computes to give way every 20 ms, and is a little late, too."""
+"""GHC's timer asks the running thread to yield every 20 ms, and is a little late, too."""
 PHASES = 16
-"""As many moments of a timer's first tick are tried for each burst: nobody outside sees how it stands."""
+"""How many phases of a timer are tried for each burst, since the phase cannot be seen from outside."""
 MOST_SHARED = 9
-"""Fewer workers than this that share a core, each with a queue of its own, are tried."""
+"""Workers that share a core, each with a queue of its own: fewer than this many are tried."""
 TAKEN_OFF = 1.5
-"""Slices after which it takes off the first that runs; who is alone for less is never taken off."""
+"""The watchdog takes off the first running request after this many slices, so the longest request must take
+longer than that for the watchdog to matter.
+"""
 
 
 class Family(StrEnum):
@@ -31,33 +33,44 @@ class Family(StrEnum):
     LAST_COME = "last-come-first-served"
     RANDOM_ORDER = "random-order"
     GATED_LAST_COME = "gated-last-come"
-    """All that wait are taken as a batch, and the batch is served from its end."""
+    """All waiting requests are taken as a batch, and the batch is served from its end."""
     GATED_RANDOM_ORDER = "gated-random-order"
-    """The same, and the batch is served in random order."""
+    """All waiting requests are taken as a batch, and the batch is served in random order."""
     GATED_SLOT = "gated-slot"
-    """The same, and only the last of a batch goes before the others, as with a worker of Tokio's."""
+    """All waiting requests are taken as a batch; its last one is served first, then the others in order of
+    arrival, as by a Tokio worker.
+    """
     SHARING = "sharing"
-    """All progress together, in slices or without any that could be seen."""
+    """All progress together, in slices or without visible slices."""
     LEAST_ATTAINED = "least-attained-first"
-    """Who has had least service goes next, so newcomers overtake all others for a while."""
+    """The request that has had the least service goes next, so newcomers overtake all others for a while."""
     WATCHDOG = "watchdog"
-    """A watchdog looks at the cores once in a slice; who ran at its last look already gives way, as in Go."""
+    """A watchdog looks at the cores once per slice; a request that it finds running twice in a row has to
+    yield, as in Go.
+    """
     LOCKED_THREADS = "locked-threads"
-    """So many processes of so many threads, where one thread of a process computes at a time."""
+    """Several processes with several threads each; only one thread of a process computes at a time."""
     OWN_QUEUES = "own-queues"
-    """Each worker has a queue of its own, and may idle while others' requests wait."""
+    """Each worker has a queue of its own, and may idle while requests wait in the queues of others."""
     SHARED_QUEUES = "shared-queues"
-    """Each worker has a queue of its own, and all share one core: processes that get connections in turn."""
+    """Each worker has a queue of its own, and all workers share one core, like processes that are given
+    connections in turn.
+    """
     GATED_ANSWERS = "gated-answers"
-    """Each is computed to its end, but a long one's answer waits behind the computation of all that wait."""
+    """Each request is computed to its end, but the answer to a long one leaves only when all waiting requests
+    have been computed.
+    """
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """`workers`: or cores, or processes. `slice`, in seconds: of those who share, None where it is too short
-    to be seen; of gated answers, from how long on an answer has to wait. `in_turn`: requests are dealt out to
-    queues in turn; otherwise who goes where is unknown, and estimated. `timer`: of gated answers, only those
-    wait during whose computation a timer ticked, once in a `slice`.
+    """A discipline with its parameters.
+
+    `workers`: number of workers, cores or processes. `slice`, in seconds: for disciplines that share, the
+    slice, None if it is too short to be seen; for gated answers, the demand from which on an answer has to
+    wait. `newest_first`: new requests go before all that have had a slice, the newest first. `in_turn`:
+    requests are dealt out to queues in turn; otherwise the assignment is unknown and is estimated. `timer`:
+    with gated answers, only those wait during whose computation a timer ticked, with `slice` as its period.
     """
 
     family: Family
@@ -69,8 +82,8 @@ class Candidate:
     timer: bool = False
 
     def specs(self) -> list[Any]:
-        """Each `DisciplineSpec` of the simulator that a burst may have met: several where a timer may stand
-        anyhow.
+        """Every `DisciplineSpec` of the simulator that may have applied to a burst: one for each phase of a
+        timer, otherwise one at most.
         """
         if not self.timer:
             return [spec] if (spec := self._spec()) is not None else []
@@ -81,11 +94,11 @@ class Candidate:
 
     @property
     def gathers(self) -> bool:
-        """Who comes while the worker wakes belongs to the first batch."""
+        """Whether requests that arrive while the worker wakes up belong to the first batch."""
         return self.family in (Family.GATED_LAST_COME, Family.GATED_SLOT)
 
     def _spec(self) -> Any:
-        """None where the order or the queues are to be estimated."""
+        """The simulator's specification; None if the order or the queues have to be estimated."""
         slice_ns = round((self.slice or 0.0) * 1e9)
         match self.family:
             case Family.FIRST_COME:
@@ -118,18 +131,19 @@ class Candidate:
                 return None
 
     def parameters(self) -> int:
-        """How many numbers are fitted."""
+        """The number of fitted parameters."""
         one = (Family.GATED_LAST_COME, Family.GATED_RANDOM_ORDER, Family.GATED_SLOT)
         workers = self.family not in one
         return workers + (self.threads is not None) + (self.slice is not None) + self.newest_first
 
 
 def candidates(workers: Iterable[int], demands: Sequence[float], most: int) -> Iterator[Candidate]:
-    """All families, for so many workers, requests of these demands, and bursts of at most so many requests.
+    """All families, for each number of `workers`, requests of these `demands`, and bursts of at most `most`
+    requests.
 
-    Parameters under which a family is another one are left out: one worker with a queue of its own; threads
-    that are never all taken; slices longer than the longest request, or too short to be seen; a watchdog that
-    takes nobody off.
+    Parameters that make a family equivalent to another one are left out: a single worker with a queue of its
+    own, threads that are never all taken, slices longer than the longest request or too short to be seen, and
+    a watchdog that never takes a request off.
     """
     longest = max(demands)
     slices = [longest / 2**step for step in range(1, 6)]
@@ -166,7 +180,7 @@ def candidates(workers: Iterable[int], demands: Sequence[float], most: int) -> I
 
 
 def finer_slices(best: Candidate) -> Iterator[Candidate]:
-    """The same with slices between those that were tried."""
+    """The same candidate with slices between those that were tried."""
     if best.slice is not None:
         for step in range(-7, 8):
             slice_s = best.slice * SLICE_STEP**step
@@ -174,8 +188,8 @@ def finer_slices(best: Candidate) -> Iterator[Candidate]:
 
 
 def _thresholds(demands: Sequence[float]) -> list[float]:
-    """Between no request and all: from which demand on an answer waits. Where none does, it is another
-    family.
+    """The demands from which on an answer may wait, from "all answers" up to "only the largest requests'".
+    If no answer waits, it is another family.
     """
     sizes = sorted(set(demands))
     return [sizes[0] / 2, *((small + large) / 2 for small, large in pairwise(sizes))]

@@ -1,5 +1,5 @@
-"""What the author of a contestant says of its scheduling, in the terms of findings, and whether it was
-found so.
+"""What the author of a contestant declares about its scheduling, in the terms of findings, and whether the
+findings agree.
 """
 
 import re
@@ -17,20 +17,21 @@ __all__ = ["Declared", "Judgement", "declared", "judged", "labels"]
 Judgement = Literal["agrees", "differs", "cannot tell"]
 
 WITH = re.compile(r"with (\w+): (.+)")
-"""A clause of a declaration that holds with a setting."""
+"""A clause of a declaration that applies only with a certain setting."""
 
 SLEEPS = "jostle-reference"
 """The runtime whose workers sleep instead of computing, so that they need no cores."""
 
 
 WATCHED = "Go"
-"""The runtime that shares its cores by a watchdog."""
+"""The runtime that shares its cores with the help of a watchdog."""
 
 
 @dataclass(frozen=True)
 class Declared:
-    """`families`: findings that agree with it. `workers`: of first come, first served; None: not stated.
-    `says`: the declaration with its settings.
+    """`families`: the disciplines that agree with the declaration. `workers`: their number where the
+    discipline is first come, first served; None if not stated. `says`: the declaration with its settings
+    filled in.
     """
 
     families: frozenset[Family]
@@ -39,15 +40,16 @@ class Declared:
 
 
 def labels(name: str, file: ContestantFile) -> list[str]:
-    """The contestant, and once more with each setting of which the declaration says something else."""
+    """The contestant's label, plus one label for each setting with a declaration of its own."""
     clauses = [found[1] for part in _clauses(file) if (found := WITH.fullmatch(part))]
     return [name, *(f"{name}:{setting}" for setting in clauses)]
 
 
 def declared(file: ContestantFile, settings: Mapping[str, VariantValue], cores: int) -> Declared:
-    """What `discipline` and `slice` of a contestant.toml mean on so many cores.
+    """What `discipline` and `slice` of a contestant.toml mean on `cores` cores.
 
-    More workers than cores compute at the same time only by sharing the cores: that is what can be seen.
+    More workers than cores can compute at the same time only by sharing the cores, and sharing is what an
+    observer sees.
     """
     first, *others = _clauses(file)
     main = next(
@@ -97,6 +99,6 @@ def _clauses(file: ContestantFile) -> list[str]:
 
 
 def _count(settings: Mapping[str, VariantValue], cores: int) -> int:
-    """Of workers, by the settings that say so; 0 stands for the cores, as in each contestant.toml."""
+    """The number of workers according to the settings; 0 means one per core, as in every contestant.toml."""
     workers = settings.get("workers", settings.get("threads", 0))
     return int(workers) * int(settings.get("processes", 1)) or cores

@@ -1,13 +1,13 @@
-"""Which bursts to send, so that their answers part one discipline from another.
+"""Which bursts to send, so that their answers tell one discipline from another.
 
 Three probes, after a first look at how many requests progress at once:
 - equal requests at once, 1, 2, 4, …: how many progress, in a staircase or together;
 - requests of several sizes, a moment apart, the shortest or the longest first;
-- the same behind plugs: as many long requests as progress at once, so that all the others wait before the
-  first is chosen. Without plugs last come, first served looks like first come: whoever comes first is first
-  in any case.
+- the same behind plugs: as many long requests as progress at once, so that all the others are waiting before
+  the first of them is chosen. Without plugs, "last come, first served" looks like "first come", because an
+  idle server begins the first request to arrive either way.
 
-Nothing is sent here. `Job.demand` is one of the demands given, so a caller knows which request to send.
+Nothing is sent here. `Job.demand` is one of the given demands, so the caller knows which request to send.
 """
 
 import random
@@ -37,9 +37,10 @@ def sized_bursts(demands: Sequence[float], at_once: int, most: int, rng: random.
     """Requests of all `demands`, `GAP_S` apart: behind `at_once` plugs, the longest first, the shortest
     first, and twice in random order; without plugs, the longest first and the shortest first.
 
-    More than twice as many as progress at once, so that most of them are chosen while others wait. Where one
-    progresses at a time, also once three times as many in random order, as far as `most` allows: threads that
-    share a core serve a few requests all at once, whether each has a queue of its own or not.
+    There are more than twice as many as progress at once, so that most of them are chosen while others wait.
+    If only one progresses at a time, a further burst has three times as many in random order, as far as
+    `most` allows: threads that share a core serve a few requests all at once, whether or not each has a queue
+    of its own.
     """
     count = max(4, len(demands), 2 * at_once + 2)
     sizes = sorted(islice(cycle(sorted(demands, reverse=True)), count))
@@ -57,11 +58,12 @@ def sized_bursts(demands: Sequence[float], at_once: int, most: int, rng: random.
 def bursts_to_send(
     demands: Sequence[float], at_once: int, *, most: int, budget: float, seed: int
 ) -> list[Jobs]:
-    """All probes, each as often as they fit into `budget` seconds together but at least twice, in random
-    order.
+    """All probes in random order, repeated as often as they fit into `budget` seconds together, but at least
+    twice.
 
-    `demands`: service times in seconds, measured alone; two that differ by half are needed to tell the order.
-    `at_once`: as `parallelism` says after the equal bursts. `most`: never more requests at once than this.
+    `demands`: service times in seconds, measured alone; telling the order takes two that differ by half.
+    `at_once`: the result of `parallelism` for the equal bursts. `most`: the maximum number of requests at
+    once.
     """
     rng = random.Random(seed)
     chosen: list[Jobs] = []
@@ -85,14 +87,14 @@ MOST_REPEATS = 8
 
 
 def duration(jobs: Jobs, at_once: int) -> float:
-    """About how long a burst takes, in seconds, on a server that does so many requests at once."""
+    """Roughly how long a burst takes, in seconds, on a server that serves `at_once` requests at a time."""
     work = sum(job.demand for job in jobs) / at_once
     return max(job.at for job in jobs) + max(work, max(job.demand for job in jobs))
 
 
 def parallelism(bursts: Sequence[Burst]) -> int:
-    """How many requests progress at once, from bursts of equal ones: their work over the time that it took,
-    at most.
+    """How many requests progress at once, from bursts of equal ones: the largest ratio of their work to the
+    time it took.
     """
     ratios = [1.0]
     for burst in bursts:
@@ -106,7 +108,9 @@ def parallelism(bursts: Sequence[Burst]) -> int:
 def _apart(
     plugs: Sequence[float], sizes: Sequence[float], later: Sequence[float] = (), wait: float = 0.0
 ) -> Jobs:
-    """The plugs together, then `sizes`, before the first plug is done; `later` after `wait` plugs' time."""
+    """The plugs together, then `sizes` before the first plug is done; `later` follows after `wait` times the
+    longest demand.
+    """
     longest = max([*plugs, *sizes])
     gap = min(GAP_S, 0.6 * longest / len(sizes))
     first = gap if plugs else 0.0

@@ -1,8 +1,8 @@
 """Which discipline a server has, inferred from bursts: coarse answers first, each with its own "cannot tell".
 
 The coarse answers need no candidate. The discipline is the candidate family that explains all bursts best,
-but only if it explains them well, clearly better than any other family, and in each probe by itself.
-Everything else is "cannot tell", with a reason and what would tell.
+provided that it explains them well, clearly better than any other family, and does so in each probe
+separately. Anything less is "cannot tell", with a reason and a remedy.
 """
 
 import math
@@ -20,32 +20,36 @@ from jostle.explain.fit import DOUBTFUL_AT_ENDS, LEAST_ERROR, TOGETHER_S, Fit, O
 __all__ = ["LEAD", "MOST_ERROR", "REMEDIES", "Decision", "Inference", "Range", "Reason", "infer"]
 
 LEAD = 10.0
-"""In BIC over the best candidate of any other family: very strong evidence [Kass and Raftery, 1995]."""
+"""Required lead in BIC over the best candidate of any other family: very strong evidence [Kass and Raftery,
+1995].
+"""
 LEAD_AMONG_OPEN = 75.0
-"""Where a candidate leaves choices open, choices absorb noise, and a lead is weaker evidence: so much of a
-random order over its like in batches, and of a number of queues over another one. In 800 simulated runs of
-batches in random order, a plain random order led by 60 at most.
+"""Required lead where candidates leave choices open: choices absorb noise, so a lead is weaker evidence. Used
+for a random order against random order in batches, and for one number of queues against another. In 800
+simulated runs of batches in random order, a plain random order led by 60 at most.
 """
 LEAD_OF_A_SLICE = 60.0
-"""Over sharing without slices, before a slice is told to be longer than 0. Of the many that are tried noise
-favours one: in 200 simulated runs of a server that shared without slices, it led by 22 at most.
+"""Required lead over sharing without slices before a slice is reported as longer than 0. Many slices are
+tried, and noise favours one of them: in 200 simulated runs of a server that shared without slices, it led by
+22 at most.
 """
 OPEN = (Family.RANDOM_ORDER, Family.GATED_RANDOM_ORDER)
 AKIN = (*OPEN, Family.GATED_LAST_COME, Family.GATED_SLOT)
 MOST_ERROR = 0.10
-"""Root mean square of log errors: a wrong discipline was never seen to fit so well, a right one seldom worse.
+"""Largest accepted root mean square of log errors: no wrong discipline was ever seen to fit this well, and
+the right one seldom fits worse.
 """
 NEARLY_AS_GOOD = 0.02
-"""A parameter whose error is at most so much larger than that of the best one is not excluded: errors are
-rugged.
+"""A parameter value is not excluded if its error exceeds the best one by no more than this: the error does
+not vary smoothly with the parameters.
 """
 NOISY = 0.10
 DRIFT = 0.08
 SIZES_DIFFER = 1.5
 MOST_WORKERS_TRIED = 12
 TOGETHER, APART = 0.03, 0.05
-"""Half of a burst's answers leave within so much of its time at the end: all together, or each in its own
-time.
+"""The share of a burst's time, at its end, within which half of its answers leave: below the first all are
+taken to leave together, from the second on each in its own time.
 """
 
 T = TypeVar("T")
@@ -79,12 +83,12 @@ REMEDIES: dict[Reason, str] = {
     Reason.UNANSWERED: "send fewer requests at once: most were refused or not answered",
     Reason.DIVIDED: "name requests whose times differ more: only some short ones overtook long ones",
 }
-"""What would tell."""
+"""What the user can do to get an answer."""
 
 
 @dataclass(frozen=True)
 class Decision(Generic[T]):
-    """Decided, or not: one of `value` and `reason` is None."""
+    """A decision, or the reason why there is none: exactly one of `value` and `reason` is None."""
 
     value: T | None = None
     reason: Reason | None = None
@@ -92,7 +96,7 @@ class Decision(Generic[T]):
 
 @dataclass(frozen=True)
 class Range:
-    """A number that lies between both; `high` None: it may be any larger one."""
+    """Bounds of a number, both inclusive; `high` is None if it has no upper bound."""
 
     low: float
     high: float | None
@@ -100,17 +104,19 @@ class Range:
 
 @dataclass(frozen=True)
 class Inference:
-    """`overtaking`: whether short requests are answered before long ones that began earlier. `at_once`: how
-    many requests' work is done at the same time. `leave_as_computed`: whether a short request's answer leaves
+    """What was inferred about a server.
+
+    `overtaking`: whether short requests are answered before long ones that began earlier. `at_once`: how many
+    requests are worked on at the same time. `leave_as_computed`: whether a short request's answer leaves
     before the others are computed.
 
-    `workers`: or cores, or processes, of the discipline; `threads`: of each process; `slice`: in seconds, 0
-    where it is too short to be seen, or of gated answers the time from which on an answer waits. These three
-    are None where the discipline has no such number, or is not told. `slots`: of the waiting route. `error`:
-    root mean square of the best candidate's log errors, and `lead`: its distance in BIC from the best one of
-    another family, `rival`; `best` and `rival` stand also where nothing is decided. `typical`: the error of
-    all bursts but the worst sixth, in the probe that is explained worst. `unlike`: by what repeats differ
-    most.
+    `workers`: number of workers, cores or processes of the discipline; `threads`: threads of each process;
+    `slice`: in seconds, 0 if it is too short to be seen; for gated answers, the service time from which on an
+    answer waits. These three are None if the discipline has no such number or is not known. `slots`: how many
+    requests of the waiting route may wait at once. `error`: root mean square of the best candidate's log
+    errors; `lead`: its distance in BIC from `rival`, the best candidate of another family. `best` and `rival`
+    are set even if the discipline is not decided. `typical`: the error of all bursts but the worst sixth, in
+    the probe that is explained worst. `unlike`: the largest difference between repeats.
     """
 
     overtaking: Decision[bool]
@@ -133,11 +139,11 @@ class Inference:
 def infer(
     bursts: Sequence[Burst], *, spread: float, unsteady: float = 0.0, waits: Sequence[Burst] = ()
 ) -> Inference:
-    """What the bursts of `design.bursts_to_send` tell of a server.
+    """What the bursts of `design.bursts_to_send` tell about a server.
 
-    `spread`: standard deviation of the service time, measured alone, as a share of its mean. `unsteady`: of
-    the machine, as `unsteadiness` has it. `waits`: equal bursts on a route that waits for
-    something else, whose slots are to be counted.
+    `spread`: standard deviation of the service time, measured alone, relative to its typical value.
+    `unsteady`: the machine's unsteadiness, as returned by `fit.unsteadiness`. `waits`: equal bursts on a
+    route that waits for something else, whose slots are to be counted.
     """
     slots = _slots(waits, spread) if waits else None
     observed = Observed(bursts, unsteady)
@@ -177,9 +183,10 @@ def _mostly_unanswered(bursts: Sequence[Burst]) -> bool:
 
 
 def _at_once(bursts: Sequence[Burst], spread: float, unsteady: float) -> Decision[Range]:
-    """From bursts of k equal requests that took T, without any candidate: kS/T at least, as no server does
-    more work than it has cores for; and (k − 1)/(T/S − 1) at most, as none idles while a request waits
-    [Graham, 1969].
+    """Bounds from bursts of k equal requests, each of service time S, that took T; no candidate is needed.
+
+    At least kS/T, as no server does more work than it has cores for, and at most (k − 1)/(T/S − 1), as no
+    server idles while a request waits [Graham, 1969].
     """
     ratios: dict[int, list[float]] = {}
     for burst in bursts:
@@ -192,13 +199,13 @@ def _at_once(bursts: Sequence[Burst], spread: float, unsteady: float) -> Decisio
     if not ratios:
         return Decision(reason=Reason.UNSATURATED)
     typical = {count: float(np.median(times)) for count, times in ratios.items()}
-    off = 3 * spread + 4 * unsteady  # a speed that changes now and then has long tails
+    off = 3 * spread + 4 * unsteady  # a machine whose speed changes has long tails
     slack = {count: 1 + max(0.05, off / math.sqrt(len(times))) for count, times in ratios.items()}
     longest, shortest = typical, typical
-    if unsteady:  # the median of a few bursts may be off by as much as one of them
+    if unsteady:  # the median of a few bursts may be as far off as a single one
         longest = {count: max(times) for count, times in ratios.items()}
         shortest = {count: min(times) for count, times in ratios.items()}
-    largest = sorted(typical)[-2:]  # in which a disturbance is the smallest part
+    largest = sorted(typical)[-2:]  # a disturbance is the smallest part of these
     low = min(count / (longest[count] * slack[count]) for count in largest)
     high = math.inf
     for count, time in shortest.items():
@@ -208,7 +215,7 @@ def _at_once(bursts: Sequence[Burst], spread: float, unsteady: float) -> Decisio
     if typical[most] < 1.3:
         return Decision(reason=Reason.UNSATURATED)
     least = max(1, math.ceil(low - 0.05))
-    # Of more than the largest burst nothing was seen.
+    # Nothing is known about more requests than the largest burst had.
     return Decision(Range(least, None if high >= most else max(least, math.floor(high))))
 
 
@@ -225,7 +232,8 @@ def _fits(observed: Observed, at_once: Range, floor: float) -> list[Fit]:
         Family.SHARED_QUEUES,
     ):
         sliced = [fit for fit in fits if fit.candidate.family is family and fit.candidate.slice]
-        # Errors are rugged over slices: the coarse one next to the true slice may be worse than one far away.
+        # The error is not smooth in the slice: the coarse slice next to the true one may fit worse than one
+        # far away. So every coarse slice is refined.
         for coarse in sorted({fit.candidate.slice for fit in sliced if fit.candidate.slice}):
             near = [fit for fit in sliced if fit.candidate.slice == coarse]
             best = min(near, key=lambda fit: fit.bic(floor)).candidate
@@ -242,7 +250,7 @@ def _objection(
     unsteady: float,
     floor: float,
 ) -> Reason | None:
-    """Why the best candidate is no verdict; None where it is."""
+    """Why the best candidate cannot be accepted as the verdict; None if it can."""
     if max(observed.demand) < SIZES_DIFFER * min(observed.demand):
         return Reason.EQUAL_SIZES
     if spread > NOISY:
@@ -253,7 +261,7 @@ def _objection(
     typical = _typical_error(observed, best)
     if max(best.error(), typical) > MOST_ERROR:
         return Reason.TOO_NOISY if repeat > MOST_ERROR / 2 else Reason.NO_CANDIDATE_FITS
-    if best.grows():
+    if best.varies_with_size():
         return Reason.NO_CANDIDATE_FITS
     fits = [fit for fit in tried if not fit.refuted]
     if lead < LEAD or not _agree(observed, fits, best, floor):
@@ -266,14 +274,15 @@ def _objection(
 
 
 def _typical_error(observed: Observed, best: Fit) -> float:
-    """In the probe that is explained worse."""
+    """The typical error in whichever probe is explained worse."""
     probes = (observed.equal, ~observed.equal)
     return max(best.typical_error(probe) for probe in probes if probe.any())
 
 
 def _one_burst_decides(fits: Sequence[Fit], best: Fit, floor: float) -> bool:
-    """Whether the lead over some family is gone without the burst that speaks most against that family: where
-    times are noisy, a request may have come just before or just after a worker was free.
+    """Whether the lead over some family vanishes without the burst that this family explains worst. With
+    noisy times a single burst proves little: a request may have come just before or just after a worker
+    became free.
     """
     rivals: dict[Family, Fit] = {}
     for fit in fits:
@@ -289,8 +298,8 @@ def _one_burst_decides(fits: Sequence[Fit], best: Fit, floor: float) -> bool:
 
 
 def _agree(observed: Observed, fits: Sequence[Fit], best: Fit, floor: float) -> bool:
-    """Whether no other family explains one probe, or one half of the bursts, clearly better than the best
-    does.
+    """Whether no other family explains one of the probes, or one half of the bursts, clearly better than
+    `best` does.
     """
     even = observed.burst % 2 == 0
     others = [fit for fit in fits if fit.candidate.family is not best.candidate.family]
@@ -304,8 +313,8 @@ def _agree(observed: Observed, fits: Sequence[Fit], best: Fit, floor: float) -> 
 
 
 def _clearly_random(tried: Sequence[Fit], best: Fit, floor: float) -> bool:
-    """Whether the best of those that leave choices open is no order or batch that noise has hidden; its like
-    counts also where its choices seem not to be random.
+    """Whether `best`, which leaves choices open, cannot be a fixed order or a batch in disguise of noise. It
+    has to lead over all candidates akin to it, even those whose choices were refuted as not random.
     """
     akin = [
         fit
@@ -319,7 +328,7 @@ def _clearly_random(tried: Sequence[Fit], best: Fit, floor: float) -> bool:
 def _with_parameters(
     found: Inference, fits: Sequence[Fit], best: Fit, unsteady: float, floor: float
 ) -> Inference:
-    """The numbers of the discipline: all that explain the bursts nearly as well."""
+    """Adds the parameters of the discipline: the range of all that explain the bursts nearly as well."""
     any_queue = best.candidate.family is Family.OWN_QUEUES and not best.candidate.in_turn
     limit = best.bic(floor) + (LEAD_AMONG_OPEN if any_queue else LEAD)
     near = [
@@ -338,8 +347,8 @@ def _with_parameters(
         slices = [one.slice or 0.0 for one in near]
         if best.candidate.family is Family.SHARING and _fits_without_slices(fits, best, floor):
             slices.append(0.0)
-        # What lies between two steps was not tried; and bursts that are rescaled to the machine's usual speed
-        # rescale the server's slice, which is a length of time, with them.
+        # Values between two steps were not tried. And rescaling bursts to the machine's usual speed also
+        # rescales the server's slice, which is a fixed length of time.
         margin = SLICE_STEP**2 * math.exp(unsteady)
         slice_s = Range(min(slices) / margin, max(slices) * margin)
         orders = {one.newest_first for one in near if one.slice}
@@ -348,15 +357,15 @@ def _with_parameters(
 
 
 def _fits_without_slices(fits: Sequence[Fit], best: Fit, floor: float) -> bool:
-    """Whether sharing without slices explains the bursts, and not much worse."""
+    """Whether sharing without slices explains the bursts, and hardly worse than `best`."""
     even = (fit for fit in fits if fit.candidate.family is Family.SHARING and not fit.candidate.slice)
     least = best.bic(floor) + LEAD_OF_A_SLICE
     return any(fit.error() <= MOST_ERROR and fit.bic(floor) <= least for fit in even)
 
 
 def _overtaking(bursts: Sequence[Burst], at_once: Range) -> Decision[bool]:
-    """In bursts with plugs: whether requests of at most half a plug, sent after it, end before the first plug
-    does. That tells nothing where the plugs may have left a worker idle.
+    """From bursts with plugs: whether requests of at most half a plug's demand, sent after the plugs, end
+    before the first plug does. Bursts whose plugs may have left a worker idle tell nothing.
     """
     if at_once.high is None:
         return Decision(reason=Reason.UNSATURATED)
@@ -382,7 +391,7 @@ def _overtaking(bursts: Sequence[Burst], at_once: Range) -> Decision[bool]:
 
 
 def _leave_as_computed(bursts: Sequence[Burst], spread: float) -> Decision[bool]:
-    """In bursts of several sizes: whether answers are spread over time, or all leave together at the end."""
+    """From bursts of several sizes: whether answers are spread over time or all leave together at the end."""
     spreads = []
     for burst in bursts:
         demands = [job.demand for job in burst.jobs]
@@ -398,7 +407,7 @@ def _leave_as_computed(bursts: Sequence[Burst], spread: float) -> Decision[bool]
 
 
 def _slots(waits: Sequence[Burst], spread: float) -> Decision[Range]:
-    """How many requests of the waiting route wait at once; at least as many as were sent where all did."""
+    """How many requests of the waiting route wait at once; without an upper bound if all of them did."""
     observed = Observed(waits)
     if not observed.bursts:
         return Decision(reason=Reason.UNANSWERED)

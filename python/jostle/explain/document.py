@@ -16,11 +16,11 @@ from jostle.report.document import Block, Depth, Document, Figure, Paragraph, Se
 __all__ = ["explanation_document"]
 
 MIXED = 1.5
-"""Demands that differ by this factor make a burst one of several sizes."""
+"""A burst counts as one of several sizes if its demands differ by at least this factor."""
 
 
 def explanation_document(explanation: Explanation) -> Document:
-    """Everything that can be shown of it, in the order in which it is read."""
+    """Everything there is to show, in reading order."""
     return Document(
         title=_title(explanation),
         mark=None,
@@ -87,7 +87,7 @@ def _pictures(explanation: Explanation) -> Iterator[Block]:
 
 
 def _chosen(bursts: Sequence[SentBurst]) -> Iterator[tuple[str, str, SentBurst]]:
-    """The largest of each kind: key, what it is, and the burst."""
+    """The largest burst of each kind: its key, its caption, and the burst."""
     kinds: dict[str, list[SentBurst]] = {"equal": [], "behind-plugs": [], "sizes": [], "waiting": []}
     for burst in bursts:
         kinds[_kind(burst)].append(burst)

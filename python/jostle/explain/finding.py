@@ -1,4 +1,4 @@
-"""What a probe finds: decided, or "cannot tell" with the reason and what would tell."""
+"""What a probe finds: a decided finding, or "cannot tell" with the reason and a remedy."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ __all__ = ["Finding", "Named", "Reason", "Topic", "cannot_tell", "found", "undec
 
 
 class Topic(StrEnum):
-    """What is asked, in the order in which it is read."""
+    """The questions, in the order in which the findings are shown."""
 
     DISCIPLINE = "discipline"
     SERVICE_TIME = "service time"
@@ -64,8 +64,11 @@ class Named:
 
 @dataclass(frozen=True)
 class Finding:
-    """`says`: a sentence. Undecided ones have a reason and what would tell. `notable`: not merely that
-    nothing unusual was seen. `evidence`: what was sent and seen, a sentence each.
+    """What was found about one topic.
+
+    `says`: the finding as a sentence. Undecided findings have a `reason`, and `would_tell` says what would
+    help. `notable`: False if it only says that nothing unusual was seen. `evidence`: what was sent and
+    observed, one sentence each.
     """
 
     topic: Topic
@@ -78,7 +81,7 @@ class Finding:
     evidence: list[str] = field(default_factory=list)
 
     def figure(self, name: str) -> Estimate | None:
-        """The figure of that name."""
+        """The figure called `name`, if there is one."""
         return next((named.figure for named in self.figures if named.name == name), None)
 
 
@@ -104,7 +107,7 @@ def cannot_tell(
     evidence: Sequence[str] = (),
     figures: Mapping[str, Estimate] | None = None,
 ) -> Finding:
-    """An undecided finding. `because`: goes on after "cannot tell, because"."""
+    """An undecided finding. `because`: continues the sentence "Cannot tell, because …"."""
     return Finding(
         topic,
         f"Cannot tell, because {because}.",
@@ -138,7 +141,7 @@ BECAUSE: dict[discipline.Reason, tuple[Reason, str]] = {
         "some short requests overtook long ones and others did not",
     ),
 }
-"""What the inference could not tell, in the words of findings."""
+"""The inference's reasons, translated into the reasons and words of findings."""
 
 
 def undecided(
@@ -147,7 +150,7 @@ def undecided(
     evidence: Sequence[str],
     figures: Mapping[str, Estimate] | None = None,
 ) -> Finding:
-    """What the inference could not tell. `reason` None: there was nothing to infer from."""
+    """A finding for what the inference could not tell. `reason` None: it had nothing to work with."""
     if reason is None:
         return cannot_tell(topic, Reason.NO_TIME, "there was no time left for it", "fewer routes", evidence)
     found_reason, because = BECAUSE[reason]

@@ -1,11 +1,11 @@
-"""How well a candidate explains the bursts: its completion times against those that were seen, on log times.
+"""How well a candidate explains the bursts: predicted against observed completion times, on a log scale.
 
-Requests of a burst that came together and demand the same cannot be told apart: a network or an event loop
-changes their order. Their times are compared sorted.
+Requests of a burst that arrived together with the same demand cannot be told apart, because the network or an
+event loop may reorder them. Their times are sorted before they are compared.
 
-A shared machine computes at one speed now and at another in a second. As far as it was seen to do so between
-bursts, each burst may have a factor of its own, which is paid for: without it a right candidate is as far off
-as the speed changes.
+A shared machine may change its speed from one second to the next. As far as it was seen to do so between
+bursts, each burst is allowed a factor of its own, at a price: without it, even the right candidate would be
+off by as much as the speed changes.
 """
 
 import math
@@ -23,50 +23,56 @@ from jostle.generator.bursts import Request, simulated_answers
 __all__ = ["LEAST_ERROR", "TOGETHER_S", "Fit", "Observed", "Unlike", "unsteadiness"]
 
 TOGETHER_S = 0.0008
-"""Requests that came so close to one another may be served in either order."""
+"""Requests that arrive at most this far apart may be served in either order."""
 MOST_RESCALED = math.log(1.1)
-"""All service times together may differ by so much from those measured alone."""
+"""All service times together may differ from those measured alone by this much, as a logarithm."""
 STEADY, LEAST_PACES = 0.05, 4
-"""A machine whose ln speed varies by less is steady: the noise of single requests looks like that, too."""
+"""A machine whose ln speed varies by no more than this counts as steady, as the noise of single requests
+looks the same; fewer measurements of the speed than this are not judged.
+"""
 MOST_UNSTEADY = 0.2
-"""Of a machine that is less steady, no more is allowed for."""
+"""The most unsteadiness that is allowed for, however unsteady the machine is."""
 REACH = 2.0
-"""Standard deviations of the machine's speed by which a burst may differ."""
+"""How far a burst's own factor may go, in standard deviations of the machine's ln speed."""
 MOST_BY_CHANCE = 3.0
-"""Standard errors by which a machine's speed may seem to depend on the size of a burst."""
+"""Standard errors up to which an apparent dependence of the machine's speed on the burst size is chance."""
 LEAST_ERROR = 0.01
-"""Smaller errors than this are nobody's merit: a clock, a network and a timer make them."""
+"""Smaller errors are no merit of a candidate: clock, network and timers alone cause errors of this size."""
 MOST_OFF = 0.3
-"""Where noise changes who is next, all that follows in the burst is off, by much where requests differ in
-size. It is one accident, however far off they are: no burst counts for more than this. A candidate that is so
-far off in more than one burst of nine does not fit all the same.
+"""The largest error of a burst that is counted. If noise changes which request is next, all that follow in
+the burst are off, and by a lot if their sizes differ. That is still a single accident, so no burst counts for
+more than this. A candidate that is so far off in more than one burst of nine is rejected nevertheless.
 """
 ALIKE = 0.02
-"""Of what a burst may have met, all that explain it so nearly as well as the best one may have been it."""
+"""Timer phases (or other conditions that a burst may have met) whose error is this close to the best one's
+are considered equally possible.
+"""
 LEAST_CHOICES = 20
 MOST_RANDOM = 3.5
-"""Standard errors by which the middle of all choices may lie from that of a random order."""
+"""Standard errors by which the mean rank of all choices may differ from that of a random order."""
 MOST_AT_ENDS = 5.0
-"""Standard errors by which choices may prefer the ends of the line before a random order is excluded: many,
-since a random order that is excluded by chance leaves its place to another one.
+"""Standard errors by which choices may prefer the ends of the line before a random order is excluded. The bar
+is high because a random order that is excluded by chance would let another discipline win.
 """
 DOUBTFUL_AT_ENDS = 2.5
-"""From here on it is not told, excluded or not: noise may have hidden a rule such as "the last first"."""
+"""From here on a random order is not reported even if it is not excluded: noise may have hidden a rule such
+as "the last first".
+"""
 
 Floats = NDArray[np.float64]
 Part = NDArray[np.bool_] | None
-"""Which requests; None: all."""
+"""A mask of the requests to consider; None: all."""
 
 
 @dataclass(frozen=True)
 class Fit:
     """How a candidate explains each request, in the order of `Observed`.
 
-    `residuals`: log of seen over predicted. `costs`: nats for what the candidate leaves open, spread over the
-    requests of each burst. `bursts`: which burst a request belongs to. `paces`: of each burst, the logarithm
-    of how much longer than predicted it took, before it got a factor; zeros where the machine is steady.
-    `at_ends`: standard errors by which inferred choices prefer the ends of the line; 0 without choices.
-    `refuted`: they do not look random, as the candidate has it.
+    `residuals`: log of observed over predicted time. `costs`: the price, in nats, of what the candidate
+    leaves open, spread over the requests of each burst. `bursts`: the burst that each request belongs to.
+    `paces`: for each burst, the log of observed over predicted time before its own factor is applied; all
+    zero if the machine is steady. `at_ends`: standard errors by which inferred choices prefer the ends of the
+    line; 0 without choices. `refuted`: the choices do not look random although the candidate says so.
     """
 
     candidate: Candidate
@@ -78,7 +84,7 @@ class Fit:
     refuted: bool = False
 
     def error(self, part: Part = None) -> float:
-        """Root mean square of log errors, of which no burst has more than `MOST_OFF`."""
+        """Root mean square of log errors; each burst contributes at most `MOST_OFF`."""
         chosen = self.residuals if part is None else self.residuals[part]
         bursts = self.bursts if part is None else self.bursts[part]
         if not len(chosen):
@@ -88,7 +94,7 @@ class Fit:
         return math.sqrt(float(squares.sum()) / len(chosen))
 
     def typical_error(self, part: Part = None) -> float:
-        """That of all bursts but the worst sixth, where noise may have changed who was next."""
+        """The error of all bursts but the worst sixth, in which noise may have changed the order."""
         chosen = self.residuals if part is None else self.residuals[part]
         bursts = self.bursts if part is None else self.bursts[part]
         sizes = np.bincount(bursts)
@@ -97,14 +103,14 @@ class Fit:
         return float(np.sqrt(np.mean(kept)))
 
     def but_worst(self) -> NDArray[np.bool_]:
-        """All requests but those of the burst that it explains worst."""
+        """A mask of all requests but those of the burst that this fit explains worst."""
         squares = np.bincount(self.bursts, self.residuals**2) / np.bincount(self.bursts)
         others: NDArray[np.bool_] = self.bursts != int(np.argmax(squares))
         return others
 
-    def grows(self) -> bool:
-        """Whether bursts of more requests took longer than predicted, by more than chance: a machine that
-        changes its speed does not know how many requests there are.
+    def varies_with_size(self) -> bool:
+        """Whether the deviation from the prediction depends on the size of the burst, beyond chance. A change
+        of the machine's speed would be independent of how many requests there are.
         """
         sizes = np.log(np.bincount(self.bursts))
         away = sizes - sizes.mean()
@@ -117,10 +123,10 @@ class Fit:
         return abs(slope) > MOST_BY_CHANCE * error
 
     def bic(self, floor: float, part: Part = None) -> float:
-        """n ln(SSE/n) + k ln n, and twice the cost of what is left open. Errors below `floor` count as
+        """n ln(SSE/n) + k ln n, plus twice the cost of what is left open. Errors below `floor` count as
         `floor`.
 
-        The requests of a burst share its noise, so n is the number of bursts: each counts as one observation.
+        The requests of a burst share its noise, so n is the number of bursts: each is one observation.
         """
         bursts = self.bursts if part is None else self.bursts[part]
         costs = self.costs if part is None else self.costs[part]
@@ -132,8 +138,8 @@ class Fit:
 
 @dataclass(frozen=True)
 class Unlike:
-    """A request that demands `demand` took `low` to `high` in so many `bursts` that were alike, all in
-    seconds.
+    """A request with demand `demand` took from `low` to `high`, all in seconds, in `bursts` repeats of the
+    same burst.
     """
 
     demand: float
@@ -143,8 +149,8 @@ class Unlike:
 
 
 def unsteadiness(paces: Sequence[float]) -> float:
-    """Standard deviation of ln speed from one burst to the next; 0: the machine is steady, and bursts need
-    no correction. `paces`: how long the same request took before each burst, in any unit.
+    """Standard deviation of ln speed from one burst to the next; 0 if the machine is steady, so that bursts
+    need no correction. `paces`: how long the same request took before each burst, in any unit.
     """
     logs = np.log(paces)
     if len(logs) < LEAST_PACES or float(np.std(logs)) <= STEADY:
@@ -153,9 +159,9 @@ def unsteadiness(paces: Sequence[float]) -> float:
 
 
 class Observed:
-    """Bursts made ready to be compared; requests that were never answered are left out, as if never sent.
+    """Bursts prepared for comparison; requests that were never answered are left out, as if never sent.
 
-    `unsteady`: of the machine, as `unsteadiness` has it.
+    `unsteady`: the machine's unsteadiness, as returned by `unsteadiness`.
     """
 
     def __init__(self, bursts: Sequence[Burst], unsteady: float = 0.0) -> None:
@@ -178,7 +184,7 @@ class Observed:
         return len(self.demand)
 
     def _logs(self, ends: Floats) -> Floats:
-        """Logs of response times, sorted among those that cannot be told apart."""
+        """Logs of response times, sorted within each group of requests that cannot be told apart."""
         logs = np.log(np.maximum(ends - self._at, 1e-9))
         sorted_logs: Floats = logs[np.lexsort((logs, self._group, self.burst))]
         return sorted_logs
@@ -203,7 +209,7 @@ class Observed:
         residuals, paid = residuals - shift, np.array(costs)
         paces = np.zeros(len(self.bursts))
         if self._unsteady:
-            # A factor for each burst, under a normal law that ends at `REACH`.
+            # A factor for each burst, from a normal distribution that is cut off at `REACH`.
             paces = self._medians(residuals)
             factors = np.clip(paces, -REACH * self._unsteady, REACH * self._unsteady)
             residuals = residuals - factors[self.burst]
@@ -211,15 +217,15 @@ class Observed:
         return Fit(candidate, residuals, paid, self.burst, paces, at_ends, refuted)
 
     def _medians(self, values: Floats) -> Floats:
-        """Of each burst; all at once, as there are many bursts and few requests in each."""
+        """The median of each burst; vectorised, as there are many bursts with few requests each."""
         inorder = values[np.lexsort((values, self.burst))]
         upper, lower = self._ends - (self._sizes + 1) // 2, self._ends - self._sizes // 2 - 1
         medians: Floats = (inorder[lower] + inorder[upper]) / 2
         return medians
 
     def _best_met(self, met: Sequence[list[list[int | None]]]) -> tuple[list[float], list[float]]:
-        """Of what each burst may have met, the ends that explain it best, and the cost of choosing these: of
-        so many, as many would have explained it.
+        """For each burst, the simulated ends that explain it best among all conditions that it may have met,
+        and the cost of this choice: the log of all conditions over those that explain it about as well.
         """
         each = [[(end or 0) / 1e9 for burst in answers for end in burst] for answers in met]
         if len(each) == 1:
@@ -244,9 +250,9 @@ class Observed:
         return any_order(served, candidate.workers, batches=batches)
 
     def repeat_error(self) -> float | None:
-        """Root mean square of log differences among repeats of a burst: what no candidate can explain.
+        """Root mean square of log differences among repeats of a burst, which no candidate can explain.
 
-        None where no burst was repeated.
+        None if no burst was repeated.
         """
         squares, freedom = 0.0, 0
         for repeats in self._repeats():
@@ -256,8 +262,8 @@ class Observed:
         return math.sqrt(squares / freedom) if freedom else None
 
     def most_unlike(self) -> Unlike | None:
-        """Of the requests of repeated bursts, the one whose times differ by the largest factor; None where no
-        burst was repeated.
+        """The request of a repeated burst whose times differ by the largest factor; None if no burst was
+        repeated.
         """
         found: Unlike | None = None
         demands = self.demand[np.lexsort((self._group, self.burst))]
@@ -271,7 +277,7 @@ class Observed:
         return found
 
     def drift(self) -> float:
-        """By how much, as a logarithm, bursts in the second half took longer than in the first."""
+        """How much longer, as a logarithm, bursts took in the second half than in the first."""
         changes = []
         for repeats in self._repeats():
             early = [index for index in repeats if index < len(self.bursts) / 2]
@@ -282,11 +288,11 @@ class Observed:
         return float(np.median(changes)) if changes else 0.0
 
     def _rows(self, bursts: Sequence[int]) -> Floats:
-        """Logs of response times, a row for each of the bursts, which are of the same requests."""
+        """Logs of response times, one row for each of `bursts`, which must consist of the same requests."""
         return np.array([self.seen[self.burst == index] for index in bursts])
 
     def _repeats(self) -> list[list[int]]:
-        """Which bursts are of the same requests, where there are several."""
+        """Groups of at least two bursts that consist of the same requests."""
         kinds: dict[tuple[tuple[int, float], ...], list[int]] = {}
         for index, served in enumerate(self.bursts):
             kind = tuple((round(job.at / TOGETHER_S / 2), job.demand) for job in served)
@@ -295,7 +301,7 @@ class Observed:
 
 
 def _served(burst: Burst) -> list[Served]:
-    """The answered requests, sorted by arrival, with groups of those that cannot be told apart."""
+    """The answered requests, sorted by arrival; those that cannot be told apart share a group."""
     pairs = [(job, end) for job, end in zip(burst.jobs, burst.ends, strict=True) if end is not None]
     pairs.sort(key=lambda pair: pair[0].at)
     served: list[Served] = []
@@ -310,7 +316,7 @@ def _served(burst: Burst) -> list[Served]:
 
 
 def _requests(served: Sequence[Served], times: Sequence[float]) -> list[Request]:
-    """As the simulator takes them, sent at these times."""
+    """The requests in the form that the simulator takes, sent at `times`."""
     return [
         (round(at * 1e9), round(job.demand * 1e9), job.connection)
         for at, job in zip(times, served, strict=True)
@@ -318,18 +324,20 @@ def _requests(served: Sequence[Served], times: Sequence[float]) -> list[Request]
 
 
 def _gathered(served: Sequence[Served]) -> list[float]:
-    """When they came, where the first ones came together: a worker that sleeps takes a moment to wake."""
+    """Arrival times, the first few moved to the same instant: a sleeping worker takes a moment to wake."""
     first = served[0].at
     return [first if job.at - first <= TOGETHER_S else job.at for job in served]
 
 
 def _all_equal(served: Sequence[Served]) -> bool:
-    """Of one size and at once: an order cannot be seen."""
+    """Whether all requests have the same size and arrive at once, so that their order cannot be seen."""
     return len({job.group for job in served}) == 1
 
 
 def _random(explained: Sequence[Explained]) -> bool:
-    """Whether the choices look random: neither old nor short requests are preferred or avoided."""
+    """Whether the choices look random: neither old nor short requests are preferred or avoided. Too few
+    choices do not.
+    """
     by_age = [place - 0.5 for burst in explained for place in burst.by_age]
     by_size = [place - 0.5 for burst in explained for place in burst.by_size]
     if len(by_age) < LEAST_CHOICES:
@@ -338,12 +346,12 @@ def _random(explained: Sequence[Explained]) -> bool:
 
 
 def _at_ends(explained: Sequence[Explained]) -> float:
-    """Standard errors by which those at either end of the line are preferred."""
+    """Standard errors by which requests at either end of the line are preferred."""
     choices = [excess for burst in explained for excess in burst.by_end]
     return _standard_errors(choices) if choices else 0.0
 
 
 def _standard_errors(values: Sequence[float]) -> float:
-    """By which their mean lies from 0."""
+    """How far the mean of `values` lies from 0, in standard errors."""
     deviation = float(np.std(values)) or 1e-9
     return float(np.mean(values)) * math.sqrt(len(values)) / deviation

@@ -1,4 +1,4 @@
-"""Explanations in a folder: a record and a page for each contestant."""
+"""Explanations in a folder: a JSON record and an HTML page for each contestant."""
 
 import re
 from collections.abc import Callable
@@ -19,12 +19,12 @@ __all__ = ["explain_contestants", "keep", "path_in"]
 
 
 def path_in(folder: Path, label: str, suffix: str) -> Path:
-    """Of the record (".json") or the page (".html"); its name needs no quoting in a link."""
+    """The path of a contestant's record (".json") or page (".html"); the name needs no quoting in a link."""
     return folder / f"{re.sub(r'[^A-Za-z0-9.=-]+', '-', label)}{suffix}"
 
 
 def keep(folder: Path, label: str, explanation: Explanation) -> None:
-    """Write both."""
+    """Writes the page and the record."""
     write_whole(path_in(folder, label, ".html"), page(explanation_document(explanation)))
     write_json(path_in(folder, label, ".json"), explanation.as_json())
 
@@ -35,8 +35,8 @@ def explain_contestants(
     tell: Callable[[str], None],
     examined: Callable[..., Explanation] = explain,
 ) -> None:
-    """Explains each contestant of a run as its plan asks, and keeps that in the run's folder; those that are
-    there already are not asked again. One that cannot be explained does not stop the others.
+    """Explains each contestant of a run if its plan asks for it, and keeps the results in the run's folder.
+    Existing explanations are not repeated. A contestant that cannot be explained does not stop the others.
     """
     folder = run / EXPLAINED
     for label in plan.contestants if plan.explain is not None else ():

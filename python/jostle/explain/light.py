@@ -1,5 +1,5 @@
-"""The light stream: requests at random times, few enough that none waits for another, while connections
-stay idle.
+"""The light stream: requests at random times, so few that they hardly ever wait for one another, while other
+connections stay idle.
 
 Three probes read it: pauses, rate limit and keep-alive.
 """
@@ -13,17 +13,17 @@ from jostle.host.pressure import pressure_s
 __all__ = ["LIGHT", "idle_pauses", "light_stream", "poisson"]
 
 LIGHT = 0.1
-"""The stream keeps no more than this part of a worker busy."""
+"""The share of one worker that the stream keeps busy at most."""
 
 STREAM = 1 / 8
-"""Its part of the time allowed."""
+"""The stream's share of the time allowed."""
 
-IDLE_S = (1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 11.0, 16.0, 21.0, 31.0, 36.0)
-"""Pauses of the idle connections: between them lie the usual limits of 2, 5, 10, 15, 20 and 30 s."""
+IDLE_S = (1.0, 1.5, 2.5, 4.0, 6.0, 8.0, 11.0, 16.0, 21.0, 31.0, 36.0)
+"""How long the connections stay idle; the usual limits of 2, 3, 5, 10, 15, 20 and 30 s lie in between."""
 
 
 def poisson(rate_per_s: float, seconds: float, seed: int) -> list[float]:
-    """Arrivals of a Poisson process in [0, `seconds`), and one at 0."""
+    """Arrival times of a Poisson process in [0, `seconds`), with an additional one at 0."""
     stream = random.Random(seed)
     times, at = [0.0], 0.0
     while (at := at + stream.expovariate(rate_per_s)) < seconds:
@@ -32,13 +32,13 @@ def poisson(rate_per_s: float, seconds: float, seed: int) -> list[float]:
 
 
 def idle_pauses(seconds: float) -> list[float]:
-    """Those that are over within the stream."""
+    """The idle pauses that end within a stream of `seconds`."""
     return [pause for pause in IDLE_S if pause < seconds - 1.0]
 
 
 def light_stream(session: Session) -> None:
-    """Sends it, with the shortest route, and keeps what came of it in `session.light` and
-    `session.stream`.
+    """Sends the stream to the shortest route, and keeps the result in `session.light` and `session.stream`.
+    Sends nothing if less than half of its time is left.
     """
     limits, opening = session.limits, session.opening
     seconds = min(STREAM * limits.seconds, session.budget.left_s)

@@ -9,10 +9,10 @@ __all__ = ["GENTLE", "THOROUGH", "Budget", "Limits"]
 
 @dataclass(frozen=True)
 class Limits:
-    """What is never exceeded.
+    """Limits that the probes never exceed.
 
-    `rate_per_s`: requests per second, on average over each probe. `connections`: open at once. `seconds`: in
-    all, of which every probe has its share. `stream_rate_per_s`: of the light stream.
+    `rate_per_s`: requests per second, averaged over each probe. `connections`: how many may be open at once.
+    `seconds`: total time, of which every probe gets a share. `stream_rate_per_s`: rate of the light stream.
     """
 
     name: str
@@ -23,7 +23,7 @@ class Limits:
 
     @property
     def stated(self) -> str:
-        """Said before anything is sent."""
+        """The limits in words, as they are announced before anything is sent."""
         return (
             f"at most {self.connections} connections at once, {self.rate_per_s:g} requests/s on average and "
             f"{self.seconds:g} s"
@@ -34,12 +34,12 @@ GENTLE = Limits("gentle", rate_per_s=50.0, connections=16, stream_rate_per_s=50.
 """For a server that jostle did not start: others may be using it."""
 
 THOROUGH = Limits("thorough", rate_per_s=1000.0, connections=64, stream_rate_per_s=200.0)
-"""For a server of one's own."""
+"""For a server that jostle started, which nobody else uses."""
 
 
 @dataclass
 class Budget:
-    """Time that is left, and what was spent. `now`: a clock in seconds."""
+    """The time that is left, and what has been spent so far. `now`: a clock in seconds."""
 
     limits: Limits
     now: Callable[[], float] = time.monotonic
@@ -59,6 +59,6 @@ class Budget:
         return max(0.0, self.limits.seconds - self.spent_s)
 
     def sent(self, requests: int, connections: int) -> None:
-        """Note what a probe sent, and how many connections it had at once."""
+        """Record what a probe sent, and how many connections it had open at once."""
         self.requests += requests
         self.connections = max(self.connections, connections)

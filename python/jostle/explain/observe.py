@@ -1,4 +1,4 @@
-"""What a server that jostle started makes of its time."""
+"""How a server that runs on this machine spends its time: computing, or waiting for a core."""
 
 import os
 from collections.abc import Callable
@@ -13,14 +13,16 @@ __all__ = ["Usage", "usage_of"]
 
 @dataclass(frozen=True)
 class Usage:
-    """Seconds so far: on a core, and ready to run without one."""
+    """Seconds so far: spent on a core, and spent ready to run but without a core."""
 
     cpu_s: float
     waited_s: float
 
 
 def usage_of(pid: int) -> Callable[[], Usage]:
-    """Reads the use of the whole tree of processes below `pid`; CPU time of ended ones is included."""
+    """A function that reads the usage of the whole process tree below `pid`, including the CPU time of
+    processes that have ended.
+    """
     tree, cpu = ProcessTree(pid), TreeCpu()
 
     def read() -> Usage:

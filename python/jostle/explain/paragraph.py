@@ -1,4 +1,4 @@
-"""The paragraph: what was found, in plain English, every sentence from one finding."""
+"""The paragraph: what was found, in plain English, with one finding behind each sentence."""
 
 from collections.abc import Sequence
 
@@ -25,21 +25,21 @@ TOLD = (
     Topic.WARM_UP,
     Topic.KEEP_ALIVE,
 )
-"""In this order, where it is decided and worth a sentence."""
+"""The topics in the paragraph's order; each appears if it is decided and notable."""
 
 MUST_TELL = (Topic.DISCIPLINE, Topic.SERVICE_TIME)
-"""Where these are not decided the paragraph says so."""
+"""If one of these is not decided, the paragraph says so."""
 
 IMPLIED = {
     Topic.PARALLELISM: Topic.DISCIPLINE,
     Topic.OVERTAKING: Topic.BLOCKING,
     Topic.LEAVING: Topic.DISCIPLINE,
 }
-"""A topic that says nothing more where the other one is decided."""
+"""A topic adds nothing if the topic it maps to is decided."""
 
 
 def paragraph(findings: Sequence[Finding]) -> str:
-    """At most one sentence for each topic, but one for each route's service time."""
+    """At most one sentence per topic, except for the service time, which has up to two."""
     by_topic: dict[Topic, list[Finding]] = {}
     for finding in findings:
         by_topic.setdefault(finding.topic, []).append(finding)
@@ -55,7 +55,9 @@ def paragraph(findings: Sequence[Finding]) -> str:
 
 
 def _chosen(topic: Topic, says: list[str]) -> list[str]:
-    """Of several routes the first, which is the short one, and the second, which is the longest."""
+    """One sentence; for service times two: those of the first route, the short one, and the second, the
+    longest.
+    """
     return says[:2] if topic is Topic.SERVICE_TIME else says[:1]
 
 

@@ -1,4 +1,4 @@
-"""An explanation as data: what is shown, written as JSON, and described by its schema."""
+"""An explanation as data: it is shown to users, written as JSON, and described by a schema."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
@@ -15,8 +15,8 @@ FORMAT = 1
 
 @dataclass(frozen=True)
 class RouteEntry:
-    """A route that was asked for: `service_s` median of requests one at a time, None where none was
-    answered.
+    """A route that was asked for. `service_s`: median service time of requests sent one at a time, None if
+    no request was answered.
     """
 
     path: str
@@ -26,8 +26,8 @@ class RouteEntry:
 
 @dataclass(frozen=True)
 class SentJob:
-    """A request of a burst, seconds since the burst began. `end_s`: None where it was not answered as
-    expected.
+    """A request of a burst. `at_s`, `end_s`: when it was sent and answered, in seconds since the burst began;
+    `end_s` is None if it was not answered as expected. `demand_s`: its service time, measured alone.
     """
 
     route: str
@@ -39,22 +39,22 @@ class SentJob:
 
 @dataclass(frozen=True)
 class SentBurst:
-    """`probe`: what it was sent for."""
+    """A burst as it was sent. `probe`: the probe that sent it."""
 
     probe: str
     jobs: list[SentJob]
 
     @classmethod
     def of(cls, probe: str, routes: Sequence[str], burst: Burst) -> "SentBurst":
-        """`routes`: names, one for each job."""
+        """A burst with the names of its `routes`, one for each job."""
         jobs = zip(routes, burst.jobs, burst.ends, strict=True)
         return cls(probe, [SentJob(name, job.connection, job.demand, job.at, end) for name, job, end in jobs])
 
 
 @dataclass(frozen=True)
 class InterferenceCell:
-    """Requests of `route` while `clients` ask back to back for `beside` ("": nobody does). Medians in
-    seconds.
+    """Times of requests for `route` while `clients` clients ask back to back for `beside`, which is "" if no
+    other requests are sent. `n`: how many were answered as expected.
     """
 
     route: str
@@ -68,7 +68,9 @@ class InterferenceCell:
 
 @dataclass(frozen=True)
 class StreamPoint:
-    """A request of the light stream. `response_s`: None where it was not answered as expected."""
+    """A request of the light stream. `at_s`: when it was due. `response_s`: None if it was not answered as
+    expected.
+    """
 
     at_s: float
     response_s: float | None
@@ -76,11 +78,12 @@ class StreamPoint:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What was asked of a server, and what is said about it. Times in seconds.
+    """What was asked of a server, and what was found. Times are in seconds.
 
-    `server`: what the server calls itself. `limits`: as they were stated before. `pressure`: share of the
-    time in which some thread of this machine waited for a core. `cores`: those that a server which jostle
-    started may use. `family`: the discipline, where it is told."""
+    `server`: what the server calls itself in its `Server` header. `limits`: the limits as they were announced
+    beforehand. `pressure`: share of the time in which some thread of this machine waited for a core. `cores`:
+    how many cores the server may use, if jostle started it. `family`: the discipline, if it was identified.
+    """
 
     target: str
     url: str
@@ -102,9 +105,9 @@ class Explanation:
     family: Family | None = None
 
     def finding(self, topic: Topic) -> Finding | None:
-        """What was found about a topic."""
+        """The finding about `topic`, if there is one."""
         return next((finding for finding in self.findings if finding.topic == topic), None)
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data, as docs/explanation.schema.json describes it."""
+        """The explanation as plain data; docs/explanation.schema.json describes the form."""
         return {"kind": "jostle explanation", "format": FORMAT, **asdict(self)}

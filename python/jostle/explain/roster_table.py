@@ -1,4 +1,4 @@
-"""Contestants as they were declared and as they were found: a table, and each one's paragraph."""
+"""Contestants as declared and as found: a table, and a paragraph for each contestant."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +21,9 @@ NOT_ASKED = Mark("-", "not asked")
 
 @dataclass(frozen=True)
 class Entry:
-    """A contestant. `explanation`: None where there is none, and `why` says why. `page`: beside the table."""
+    """A contestant. `explanation`: None if there is none, in which case `why` gives the reason. `page`: link
+    to the contestant's own page, relative to the table; "" if there is none.
+    """
 
     label: str
     declared: Declared
@@ -31,7 +33,9 @@ class Entry:
 
 
 def roster_document(entries: Sequence[Entry], when: str, machine: str) -> Document:
-    """`when`, `machine`: where and when the explanations were made, in words."""
+    """The table and the paragraphs as a document. `when`, `machine`: when and where the explanations were
+    made, in words.
+    """
     told = [entry.explanation for entry in entries if entry.explanation is not None]
     judgements = [judged(entry.declared, entry.explanation) for entry in entries if entry.explanation]
     counts = [f"{judgements.count(one)} {word}" for one, word in COUNTED.items() if one in judgements]
@@ -80,7 +84,9 @@ def _table(entries: Sequence[Entry]) -> Table:
 
 
 def _found(explanation: Explanation) -> str:
-    """The discipline; where none is told, also how many progress at once, and the nearest one."""
+    """The discipline; if it could not be told, also how many requests progress at once, and the evidence line
+    about the nearest candidate.
+    """
     finding = explanation.finding(Topic.DISCIPLINE)
     if finding is None or finding.decided:
         return finding.says if finding else "No request was answered."

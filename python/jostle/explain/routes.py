@@ -1,5 +1,5 @@
-"""Which routes are asked for: those that a user names, or those of a contestant, whose contract has one of
-each kind, with sizes that can be chosen.
+"""Which routes are asked for: those that a user names, or those of a contestant, whose contract has a route
+of each kind, with selectable sizes.
 """
 
 import statistics
@@ -22,28 +22,29 @@ __all__ = [
 ]
 
 LONGEST_S = 0.04
-"""Service time of the longest route: many times a runtime's slice, and short enough for many bursts."""
+"""Intended service time of the longest route: many times a runtime's slice, yet short enough for many bursts.
+"""
 
 NEAR = 1.25
-"""A size that gives a time within this factor of the intended one will do."""
+"""A size is good enough if its service time is within this factor of the intended one."""
 
 SIZES = (1, 2, 4, 8)
-"""The longest route over each of the others."""
+"""How many times shorter each route is than the longest."""
 
 FIRST_COUNT, MOST_COUNT = 1_000_000, 10**10
-"""`/count/N`: where the search begins, and the most that the contract has."""
+"""`/count/N`: the N at which the search begins, and the largest one that the contract allows."""
 
 ATTEMPTS = 10
 
 WAIT = Route("/sleep?ms=100", "wait")
 
 Serve = Callable[[Route, int], Sequence[float]]
-"""Service times in seconds of so many requests, one at a time."""
+"""Returns the service times in seconds of the given number of requests, sent one at a time."""
 
 
 def contract_routes(file: ContestantFile, serve: Serve) -> tuple[Route, ...]:
-    """A short route, four that compute in proportions 8 : 4 : 2 : 1, and one that waits, as far as they
-    are there.
+    """A short route, four that compute in proportions 8 : 4 : 2 : 1, and one that waits, as far as the
+    contestant has them.
     """
     if "/" in file.absent:
         return (Route("/hello", "fast"),)
@@ -56,22 +57,22 @@ def contract_routes(file: ContestantFile, serve: Serve) -> tuple[Route, ...]:
 
 
 ECHO = roster.ROSTER / "shared" / "grpc" / "echo.proto"
-"""What contestants that speak gRPC answer."""
+"""The service that contestants with gRPC implement."""
 
 CALL = {"proto": [str(ECHO)], "message": '{"text": "hello"}'}
-"""Of `ECHO`'s `Say`, as options of `hit_plan`."""
+"""A call of `Say` in `ECHO`, as options of `hit_plan`."""
 
 CALL_THAT_WAITS = 'roster.Echo/Count {"n": 2, "gap_ms": 100}'
-"""Two messages, 100 ms apart."""
+"""A call that is answered with two messages, 100 ms apart."""
 
 
 def contract_call(address: str) -> str:
-    """The URL of the call that is answered soon; `address`: host and port."""
+    """The URL of the call that is answered quickly; `address`: host and port."""
     return f"grpc://{address}/roster.Echo/Say"
 
 
 Request = Callable[[str, Mapping[str, Any]], dict[str, Any]]
-"""The engine's specification of the request that a URL and changed options ask for."""
+"""Returns the engine's specification of a request, given its URL and the options that differ."""
 
 
 def given_routes(
@@ -83,9 +84,11 @@ def given_routes(
     options: Mapping[str, Any],
     request: Request,
 ) -> list[Route]:
-    """The routes of a running server: that of `url`, those of `slow`, and the one of `wait`. `base`: its URL
-    without a path. `first`: the engine's specification of the request that `url` and `options` ask for. What
-    `slow` and `wait` hold depends on the protocol, as `explain` says. Raises `PlanError`.
+    """The routes of a running server: that of `url`, those in `slow`, and the one in `wait`.
+
+    `base`: the server's URL without a path. `first`: the engine's specification of the request that `url` and
+    `options` ask for. What `slow` and `wait` contain depends on the protocol; see `explain`. Raises
+    `PlanError`.
     """
     roles: list[tuple[str, Role]] = [(given, "slow") for given in slow]
     roles += [(wait, "wait")] if wait is not None else []
@@ -108,7 +111,9 @@ def given_routes(
 
 
 def _call(url: str, method: str, text: str, role: Role, request: Request) -> Route:
-    """`text`: a method, with its message if it has one, or only a message of `method`."""
+    """The route of a gRPC call. `text`: a method, with a message if it has one, or only a message for
+    `method`.
+    """
     called, _, message = (method, "", text) if text[:1] in "{[@" else text.partition(" ")
     there = urlsplit(url)._replace(path=f"/{called.lstrip('/')}").geturl()
     asked = request(there, {"message": message.strip() or None})
@@ -116,12 +121,12 @@ def _call(url: str, method: str, text: str, role: Role, request: Request) -> Rou
 
 
 def _called(method: str, message: str) -> str:
-    """As findings name a call."""
+    """The name of a call in findings."""
     return f"{method.lstrip('/')} {message.strip()}".rstrip()
 
 
 def _counts(serve: Serve) -> list[Route]:
-    """`/count/N` with the N that takes about `LONGEST_S`, and parts of it."""
+    """`/count/N` with the N that takes about `LONGEST_S`, and with fractions of it."""
     count = FIRST_COUNT
     for _ in range(ATTEMPTS):
         times = serve(Route(f"/count/{count}", "slow"), 3)
@@ -130,6 +135,6 @@ def _counts(serve: Serve) -> list[Route]:
         ratio = LONGEST_S / statistics.median(times)
         if 1 / NEAR <= ratio <= NEAR:
             break
-        # A short one says little about how long a long one takes: step by step.
+        # A short request says little about how long a long one takes, so the steps are limited.
         count = max(1, min(MOST_COUNT, round(count * min(ratio, 20.0))))
     return [Route(f"/count/{max(1, count // part)}", "slow") for part in SIZES]

@@ -1,4 +1,4 @@
-"""From a server to its explanation: which probes are sent, and in which order."""
+"""From a server to its explanation: which probes are sent, and in what order."""
 
 import contextlib
 import time
@@ -57,7 +57,7 @@ __all__ = ["examine", "explain", "target_of"]
 Intensity = Literal["gentle", "thorough"]
 
 SPOKEN = {"ws": "WebSocket", "wss": "WebSocket", "tcp": "TCP", "udp": "UDP"}
-"""The protocol of a URL's scheme for a reader, where it is none of HTTP."""
+"""The protocol's name for readers, by URL scheme, unless it is a version of HTTP."""
 
 ASKED_WITH = (
     "headers", "http2", "insecure", "send", "match", "until", "proto", "import_path", "message",
@@ -68,7 +68,7 @@ LIMITS: dict[Intensity, Limits] = {"gentle": GENTLE, "thorough": THOROUGH}
 
 
 def _silent(text: str) -> None:
-    """Tells nobody."""
+    """Discards the text: the default for `tell`."""
 
 
 def explain(
@@ -85,19 +85,19 @@ def explain(
     tell: Callable[[str], None] = _silent,
     **request: Any,
 ) -> Explanation:
-    """How a server behaves, and why: what `jostle explain` does.
+    """Explains how a server behaves, and why: this is what `jostle explain` does.
 
-    `server`: the URL of a server that runs, or the label of a contestant, which is started. `slow`,
-    `wait`: paths of routes that take long and that wait for something else; a contestant's contract names
-    its own. With grpc:// they are methods, each with its message if it has one (`"shop.Shop/Report
-    {\"days\": 90}"`), or only messages of the same method; with ws://, tcp:// and udp:// what is sent in
-    place of `send`. `intensity`: "gentle" is the default for a server that jostle did not start. `budget`:
-    seconds for all probes. `overload`: also probes that overload it. `timeout`: seconds after which an
-    answer is given up. `pid`: the process of a server that runs, where its CPU is to be watched. `tell`:
-    hears what is allowed and what is being asked. `request`: those of the options of `jostle.hit` that
-    `ASKED_WITH` names; with `http2` each client has a connection of its own.
-    Raises `JostleError` where there is nothing to explain: nobody answers, with an error, or with a
-    redirect.
+    `server`: the URL of a running server, or the label of a contestant, which is then started. `slow`,
+    `wait`: paths of routes that take long, and of one that waits for something else; not for a contestant,
+    whose contract names its routes. With grpc:// they are methods, each with its message if it has one
+    (`"shop.Shop/Report {\"days\": 90}"`), or only messages for the same method; with ws://, tcp:// and udp://
+    they are what is sent in place of `send`. `intensity`: the default is "gentle" for a server that jostle
+    did not start. `budget`: seconds for all probes. `overload`: also send probes that overload the server.
+    `timeout`: seconds after which a request is given up. `pid`: the process of a running server, to watch
+    its CPU time. `tell`: called with the limits and with what is being asked. `request`: those options of
+    `jostle.hit` that `ASKED_WITH` lists; with `http2`, each client has a connection of its own.
+
+    Raises `JostleError` if there is nothing to explain: no answer, an error, or a redirect.
     """
     with target_of(
         server, slow=slow, wait=wait, timeout=timeout, share_cores=share_cores, pid=pid, **request
@@ -112,7 +112,7 @@ def explain(
 
 
 def _looks(target: Target, timeout: float) -> list[Look]:
-    """The head of one answer of every route; none where answers have no head. Raises `UserError`."""
+    """The head of one answer from every route; empty if answers have no head. Raises `UserError`."""
     if target.over_http:
         looks = [look(target, route) for route in target.routes]
         check(target, looks)
@@ -138,7 +138,7 @@ def target_of(
     pid: int | None = None,
     **request: Any,
 ) -> Iterator[Target]:
-    """A server that runs, or a contestant, which is stopped in the end; options as those of `explain`."""
+    """A running server, or a contestant, which is stopped at the end. The options are those of `explain`."""
     for name in request.keys() - set(ASKED_WITH):
         raise TypeError(f"explain() has no option {name!r}")
     options = {name: value for name, value in request.items() if value}
@@ -163,7 +163,7 @@ def target_of(
 
 @contextlib.contextmanager
 def _started(label: str, timeout: float, *, http2: bool, share_cores: bool) -> Iterator[Target]:
-    """A contestant on cores of its own, and its routes."""
+    """A contestant, started on cores of its own if possible, with its routes."""
     contestant = find(label)
     if not contestant.is_started_here:
         raise PlanError(f"{label} is not started by jostle", "explain its URL")
@@ -204,7 +204,7 @@ def _started(label: str, timeout: float, *, http2: bool, share_cores: bool) -> I
 def _running(
     url: str, slow: Sequence[str], wait: str | None, options: Mapping[str, Any], pid: int | None
 ) -> Target:
-    """A server that runs already, once a connection to it could be made."""
+    """A server that is already running. Raises `UnreachableTarget` if it cannot be connected to."""
     plan = hit_plan(url, options)
     (name,) = plan.contestants
     there = plan.contestant[name].url
@@ -231,7 +231,9 @@ def _running(
 
 
 def _request_of(options: Mapping[str, Any], server: Server) -> Request:
-    """The engine's specification of one request of this server; `options` hold where nothing is changed."""
+    """A function that returns the engine's specification of a request to this server; `options` apply unless
+    they are changed.
+    """
 
     def request(url: str, changed: Mapping[str, Any]) -> dict[str, Any]:
         asked: dict[str, Any] = _workload(hit_plan(url, {**options, **changed}), server)["requests"][0]
@@ -241,7 +243,7 @@ def _request_of(options: Mapping[str, Any], server: Server) -> Request:
 
 
 def _workload(plan: Plan, server: Server) -> dict[str, Any]:
-    """The engine's specification of what the plan asks of a server."""
+    """The engine's specification of the workload that the plan asks for."""
     address = Address(host=server.host, port=server.port, tls=server.scheme == "https")
     made: dict[str, Any] = engine_spec("explain", plan.workload["hit"], address, reflect=True)["workloads"][0]
     return made
@@ -257,7 +259,7 @@ def examine(
     overload: bool = False,
     tell: Callable[[str], None] = _silent,
 ) -> Explanation:
-    """Sends all probes to a server whose routes are known and answer, and puts what they find together.
+    """Sends all probes to a server whose routes are known to answer, and combines their findings.
 
     `delay_s`: what the network adds to every answer.
     """
@@ -301,8 +303,8 @@ def examine(
 
 
 def _share(before_s: float | None, seconds: float) -> float | None:
-    """Of so many seconds, that in which some thread waited for a core; `before_s`: the sum when they
-    began.
+    """The share of the last `seconds` in which some thread waited for a core; `before_s`: the kernel's total
+    when they began.
     """
     now_s = pressure_s("cpu")
     return (
@@ -311,7 +313,7 @@ def _share(before_s: float | None, seconds: float) -> float | None:
 
 
 def _findings(session: Session) -> list[Finding]:
-    """All of them, in the order in which they are read; without those that the protocol has no place for."""
+    """All findings in reading order, without those that do not apply to the protocol."""
     services = [service.service_time(session, route) for route in session.target.routes]
     if not session.alone:
         return services
@@ -341,7 +343,7 @@ def _findings(session: Session) -> list[Finding]:
 
 
 def _in_bursts(session: Session) -> Iterator[Finding]:
-    """What bursts tell."""
+    """Sends all bursts; returns the findings that follow from them."""
     unfit = {
         topic: parallelism.unfit(session, topic)
         for topic in (Topic.PARALLELISM, Topic.DISCIPLINE, Topic.OVERTAKING, Topic.LEAVING)
@@ -368,7 +370,7 @@ def _in_bursts(session: Session) -> Iterator[Finding]:
 
 
 def _between(session: Session) -> Finding:
-    """Whether a proxy or a cache answers in the server's place, as far as it says so."""
+    """Whether a proxy or a cache answers in the server's place, as far as answers reveal it."""
     if not session.intermediary:
         return found(
             Topic.INTERMEDIARY,

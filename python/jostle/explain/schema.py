@@ -1,4 +1,4 @@
-"""The published JSON schema of explanations, made from their dataclasses."""
+"""The published JSON schema of explanations, generated from their dataclasses."""
 
 import json
 from pathlib import Path
@@ -12,7 +12,7 @@ __all__ = ["explanation_schema", "files"]
 
 
 def explanation_schema() -> dict[str, Any]:
-    """JSON schema (2020-12) of what `jostle explain --json` gives."""
+    """JSON schema (2020-12) of the output of `jostle explain --json`."""
     from pydantic import TypeAdapter
 
     whole = TypeAdapter(Explanation).json_schema(mode="serialization")
@@ -31,6 +31,6 @@ def explanation_schema() -> dict[str, Any]:
 
 
 def files(docs: Path) -> dict[Path, str]:
-    """What the file in `docs` should hold."""
+    """The schema file in `docs`, with the content that it should have."""
     text = json.dumps(explanation_schema(), indent=2, ensure_ascii=False) + "\n"
     return {docs / "explanation.schema.json": text}

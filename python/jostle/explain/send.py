@@ -1,7 +1,7 @@
-"""Sends requests at listed times, each on a connection of its own, with the engine; what came of each.
+"""Sends requests at given times with the engine, and returns what became of each.
 
-A burst needs nothing special of the engine. Every connection is a workload of its own with one connection
-and a trace of due times: first a request that opens the connection, later what the burst asks of it."""
+A burst needs no special support from the engine. Each of its connections is a workload with one connection
+and a trace of due times: first a request that opens the connection, later the burst's requests on it."""
 
 import contextlib
 import statistics
@@ -28,14 +28,18 @@ OUTCOMES = list(Outcome)
 POLL_S = 0.5
 
 REST_S = 0.02
-"""Between the last opening of a connection and the burst, beside what the opening request takes."""
+"""Pause between the opening of the last connection and the burst, in addition to what the opening request
+takes.
+"""
 
 NS = 1_000_000_000
 
 
 @dataclass(frozen=True)
 class Due:
-    """A request of a burst: seconds after the burst's begin, what, and on which connection (from 0)."""
+    """A request of a burst: when, in seconds since the burst began, for what, and on which connection (from
+    0).
+    """
 
     at_s: float
     route: Route
@@ -44,10 +48,10 @@ class Due:
 
 @dataclass(frozen=True)
 class Answer:
-    """Times in seconds on one axis. `sent_s`: None when it never was; `headers_s`, `end_s`: None without an
-    answer.
+    """What became of a request. All times are in seconds since the same moment.
 
-    `status`: 0 where none came.
+    `sent_s`: None if it was never sent. `headers_s`, `end_s`: None without an answer. `status`: 0 if none
+    came.
     """
 
     route: str
@@ -65,7 +69,7 @@ class Answer:
 
     @property
     def service_s(self) -> float | None:
-        """From the sending to the last byte, where it was answered as expected."""
+        """From the actual send to the last byte; None unless the request was answered as expected."""
         return (
             self.end_s - self.sent_s
             if self.ok and self.end_s is not None and self.sent_s is not None
@@ -74,15 +78,15 @@ class Answer:
 
     @property
     def response_s(self) -> float | None:
-        """From when it was due."""
+        """From when it was due to the last byte; None unless the request was answered as expected."""
         return self.end_s - self.due_s if self.ok and self.end_s is not None else None
 
     @property
     def refusal(self) -> str:
-        """How the server refused it, as a sentence says it; "" if it did not.
+        """How the server refused the request, in words for a sentence; "" if it did not.
 
-        With "too many requests" or "service unavailable"; a call, which succeeded when the route was looked
-        at, with any status but OK.
+        A refusal is a status 429 or 503; for a gRPC call, which succeeded when the route was first tried, it
+        is any status other than OK.
         """
         if self.outcome is Outcome.GRPC_STATUS:
             return "a gRPC status other than OK"
@@ -95,8 +99,8 @@ class Answer:
 
 @dataclass(frozen=True)
 class Light:
-    """`connects`: connections that the stream took. `idle`: for how long each of the others was, in
-    seconds, and whether the server had closed it by then.
+    """The result of a light stream. `connects`: how many connections the stream needed. `idle`: for each of
+    the other connections, how long it stayed idle, in seconds, and whether the server had closed it by then.
     """
 
     answers: list[Answer]
@@ -113,39 +117,40 @@ class Beside:
 
 
 def median_service_s(answers: Sequence[Answer]) -> float | None:
-    """Of those that were answered as expected; None where none was."""
+    """The median service time of those answered as expected; None if there were none."""
     times = [answer.service_s for answer in answers if answer.service_s is not None]
     return statistics.median(times) if times else None
 
 
 class Sender(Protocol):
-    """Sends, and says what came of it. Answers are in the order in which they were due."""
+    """Sends requests and returns what became of them, in the order in which they were due."""
 
     def burst(self, due: Sequence[Due], opening: Route, opening_s: float) -> list[Answer]:
-        """On connections that `opening`, which takes `opening_s`, has opened before."""
+        """Sends a burst on connections that were opened before with `opening`, which takes `opening_s`."""
 
     def serial(self, route: Route, count: int, pause_s: float) -> list[Answer]:
-        """One client on one connection: the next request `pause_s` after an answer."""
+        """One client on one connection sends each request `pause_s` after the previous answer."""
 
     def stream(
         self, route: Route, times_s: Sequence[float], connections: int, beside: Beside | None = None
     ) -> list[Answer]:
-        """Due at listed times, whatever is answered, on a pool of connections."""
+        """Sends requests at given times, independently of the answers, on a pool of connections."""
 
     def light(self, route: Route, times_s: Sequence[float], pauses_s: Sequence[float]) -> Light:
-        """Due at listed times on one connection; meanwhile others stay idle for a pause each."""
+        """Sends requests at given times on one connection; others are idle, each for one of `pauses_s`."""
 
     def flood(self, route: Route, count: int) -> list[Answer]:
-        """As many at once, each on a new connection."""
+        """Sends `count` requests at once, each on a new connection."""
 
     def give_up(self, route: Route, count: int, after_s: float, watched_s: float) -> None:
-        """As many at once, each on a new connection that is closed after a time without an answer; returns
-        `watched_s` after they were sent."""
+        """Sends `count` requests at once, each on a new connection that is closed if no answer comes within
+        `after_s`; returns `watched_s` after they were sent at the earliest."""
 
 
 def as_burst(answers: Sequence[Answer], demands_s: Mapping[str, float], delay_s: float = 0.0) -> Burst:
-    """From the first sending on. `delay_s`: what the network adds to every answer; `demands_s`: by route's
-    name, with that delay in them. Requests that were never sent are left out.
+    """The burst that these answers belong to; its times count from the first send. `demands_s`: service times
+    by route name, which include the network delay. `delay_s`: what the network adds to every answer.
+    Requests that were never sent are left out.
     """
     sent = [(answer, answer.sent_s) for answer in answers if answer.sent_s is not None]
     begin = min((at for _, at in sent), default=0.0)
@@ -162,8 +167,8 @@ def as_burst(answers: Sequence[Answer], demands_s: Mapping[str, float], delay_s:
 
 
 class EngineSender:
-    """The engine in threads of this process. `budget` is told what was sent. After a burst nothing is sent
-    until its requests are no more than the rate allows on average.
+    """Sends with the engine, in threads of this process, and charges what was sent to `budget`. After each
+    probe it waits until the average rate is within the limit.
     """
 
     def __init__(self, target: Target, budget: Budget, timeout_s: float) -> None:
@@ -191,12 +196,12 @@ class EngineSender:
             replace(answer, connection=lanes[workload][0])
             for interval in self._intervals(workloads)
             for workload, request, answer in _rows(interval, workloads, begin_s)
-            if request > 0  # 0 opened the connection
+            if request > 0  # request 0 opened the connection
         ]
         return sorted(answers, key=lambda answer: (answer.due_s, answer.connection))
 
     def why_not(self, route: Route) -> str:
-        """Ask once: why it was not answered as expected; "" if it was."""
+        """Asks once. Returns why the request was not answered as expected; "" if it was."""
         failures: list[str] = []
         for interval in self._intervals([self._closed(route, 1, 0.0, 1)]):
             for series in interval["series"]:
@@ -310,7 +315,7 @@ class EngineSender:
 
 @contextlib.contextmanager
 def _stopped(running: Running) -> Iterator[None]:
-    """Nothing goes on sending after Ctrl-C."""
+    """Stops the engine on any exception, so that nothing is sent after Ctrl-C."""
     try:
         yield
     except BaseException:
@@ -326,8 +331,8 @@ def _connections(workload: Mapping[str, Any]) -> int:
 def _rows(
     interval: Any, workloads: Sequence[Mapping[str, Any]], begin_s: float
 ) -> Iterator[tuple[int, int, Answer]]:
-    """The number of the workload, that of the request in it, and what came of it; times count from
-    `begin_s`.
+    """Yields the index of the workload, the index of the request in it, and its answer, with times relative
+    to `begin_s`.
     """
     rows = interval["rows"]
     if not rows:

@@ -1,4 +1,4 @@
-"""What all probes of one explanation share."""
+"""The state that all probes of one explanation share."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -16,15 +16,17 @@ from jostle.host.pressure import pressure_s
 __all__ = ["Alone", "Session"]
 
 PACE = 3
-"""Requests by which the machine's speed is known before each burst; one of them may be held up."""
+"""Requests that measure the machine's speed before each burst; even if one of them is held up, their median
+is usable.
+"""
 
 
 @dataclass(frozen=True)
 class Alone:
-    """A route that was asked one request at a time. `demand_s`: median service time in seconds. `spread`:
-    standard deviation over the median, robust. `cpu_share`: of that time the server spent computing,
-    `queued_share`: it was ready to compute and had no core; None:
-    not known.
+    """A route, measured with one request at a time. `demand_s`: median service time in seconds. `spread`:
+    robust standard deviation over the median. `cpu_share`: the share of the service time in which the server
+    computed; `queued_share`: the share in which it was ready to compute but had no core. Both are None if not
+    known.
     """
 
     route: Route
@@ -36,13 +38,16 @@ class Alone:
 
 @dataclass
 class Session:
-    """`tell`: hears what is being asked. `delay_s`: what the network adds to every answer.
-    `intermediary`: what says that something stands between, "" where nothing does. `alone`: by name,
-    and `served`, every request that it is made of, from the first one on.
+    """What is known about a server so far, and the means to ask it.
 
-    `parallelism`, `overtaking`, `family`: what bursts told. `light`: what the light stream gave, and
-    `pressure` the share of that time in which some thread of this machine waited for a core. `bursts`,
-    `interference`, `stream`: all that was seen, for pictures and for the record."""
+    `tell`: called with what is being asked. `delay_s`: what the network adds to every answer. `intermediary`:
+    the header that reveals a proxy or cache in between, "" if there is none. `alone`: the measured routes, by
+    name; `served`: all requests behind them, from the very first on.
+
+    `parallelism`, `overtaking`, `family`: what the bursts revealed. `light`: the result of the light stream,
+    and `pressure` the share of its time in which some thread of this machine waited for a core. `bursts`,
+    `interference`, `stream`: all observations, for pictures and for the record. `refusals`: how many requests
+    the server refused."""
 
     target: Target
     sender: Sender
@@ -71,13 +76,13 @@ class Session:
         return self.budget.limits
 
     def pause_s(self, route: Route) -> float:
-        """Between an answer and the next request of one client, so that the rate is kept."""
+        """One client's pause between an answer and its next request that keeps the rate within the limit."""
         known = self.alone.get(route.name)
         return max(0.0, 1 / self.limits.rate_per_s - (known.demand_s if known else 0.0))
 
     @property
     def opening(self) -> Alone:
-        """The shortest route: it opens connections."""
+        """The shortest route, which is used to open connections."""
         return min(self.alone.values(), key=lambda alone: alone.demand_s)
 
     @property
@@ -87,10 +92,10 @@ class Session:
         return max(known, key=lambda alone: alone.demand_s, default=None)
 
     def send_jobs(self, probe: str, jobs: tuple[Job, ...], routes: Mapping[float, Route]) -> None:
-        """Send a burst and keep what came of it. `routes`: which has which demand.
+        """Sends a burst and keeps its result. `routes`: the route for each demand.
 
-        A machine that is shared, or a core that heats up, computes at one speed now and at another in a
-        second. So a burst of what computes is held against what the slow route takes just before it.
+        The speed of a shared machine, or of a core that heats up, may change from one second to the next. So
+        a burst of requests that compute is compared with what the slow route takes just before it.
         """
         computes = all(route.role != "wait" for route in routes.values())
         pace_s = self._pace_s() if computes else None
@@ -105,8 +110,8 @@ class Session:
         self.bursts.append(SentBurst.of(probe, names, burst))
 
     def observed(self, probe: str) -> list[Burst]:
-        """What was sent for a probe, with the service times as they are known now. On a machine whose speed
-        changes, all times are as if it had always had the speed at which these were measured.
+        """The bursts of a probe, with the service times as they are known now. On a machine whose speed
+        changes, all times are rescaled to the speed at which these service times were measured.
         """
         steady = self.unsteady == 0
         return [
@@ -119,19 +124,21 @@ class Session:
 
     @property
     def unsteady(self) -> float:
-        """By how much the machine's speed changes, as far as it was seen before each burst."""
+        """How much the machine's speed changes, judging by the requests before each burst; see
+        `unsteadiness`.
+        """
         return unsteadiness([sent.pace_s for sent in self._sent if sent.pace_s is not None])
 
     @property
     def contended(self) -> float:
-        """Share of the time of these requests in which some thread waited for a core. One request at a time
-        keeps one core busy, so that it was others who had the cores; 0 where that is not known.
+        """The share of the time of those requests in which some thread waited for a core. One request at a
+        time keeps only one core busy, so the cores were taken by other programs. 0 if not known.
         """
         waited_s, seconds = (sum(part[which] for part in self._waited) for which in (0, 1))
         return waited_s / seconds if seconds > 0 else 0.0
 
     def _pace_s(self) -> float | None:
-        """What the slow route takes now; None where it is not answered."""
+        """What the slow route takes right now; None if it is not answered."""
         if self.slow is None:
             return None
         before_s, began = pressure_s("cpu"), time.monotonic()
@@ -143,18 +150,18 @@ class Session:
         return median_service_s(answers)
 
     def _pace(self, sent: "_Sent") -> float:
-        """How many times as long as usual a request took just before the burst."""
+        """How many times as long as usual a request took just before the burst; 1 if not measured."""
         slow = self.slow
         return sent.pace_s / slow.demand_s if sent.pace_s is not None and slow is not None else 1.0
 
     def _demands_s(self, pace: float = 1.0) -> dict[str, float]:
-        """By route's name."""
+        """Service times by route name, on a machine that takes `pace` times as long as usual."""
         return {name: alone.demand_s * pace for name, alone in self.alone.items()}
 
 
 @dataclass(frozen=True)
 class _Sent:
-    """A burst. `pace_s`: what the slow route took before it; None where that was not asked."""
+    """A burst. `pace_s`: what the slow route took just before it; None if that was not measured."""
 
     probe: str
     answers: list[Answer]

@@ -1,4 +1,4 @@
-"""What is explained: a server, the routes that are asked for, and whether jostle started it."""
+"""What is explained: a server, the routes to ask for, and whether jostle started it."""
 
 import socket
 import time
@@ -18,12 +18,12 @@ from jostle.text import one_line, reason, redact
 __all__ = ["Look", "Role", "Route", "Target", "check", "connect_s", "intermediary", "look", "path_of"]
 
 Role = Literal["fast", "slow", "wait"]
-"""A route that is answered soon; one that takes long; one that waits for something without computing."""
+"""A route that is answered quickly, one that takes long, or one that waits without computing."""
 
 PROXY_HEADERS = (
     "via", "x-cache", "cf-ray", "x-amz-cf-id", "x-served-by", "x-varnish", "x-envoy-upstream-service-time",
 )  # fmt: skip
-"""Answers carry one of these where somebody stands between. Via: RFC 9110, section 7.6.3."""
+"""An answer with one of these headers came through an intermediary. Via: RFC 9110, section 7.6.3."""
 
 PROXIES = ("cloudflare", "varnish", "cloudfront", "akamai", "envoy", "haproxy", "traefik")
 """Products whose Server header says that the answer came through them."""
@@ -31,7 +31,7 @@ PROXIES = ("cloudflare", "varnish", "cloudfront", "akamai", "envoy", "haproxy", 
 
 @dataclass(frozen=True)
 class Route:
-    """What is asked for. `path`: path and query, or what is called or sent where that is no GET.
+    """What is asked for. `path`: path and query; for requests other than GET, what is called or sent.
 
     `request`: the engine's specification of such a call or message; None for a GET of the path.
     """
@@ -42,22 +42,24 @@ class Route:
 
     @property
     def name(self) -> str:
-        """As findings and records call it: secrets of the query are hidden."""
+        """The name in findings and records, with secrets in the query hidden."""
         return one_line(redact(self.path))
 
     @property
     def asked(self) -> str:
-        """The same in a sentence: "GET /hello", "shop.Shop/Buy", "the message 'ping'"."""
+        """The name as used in sentences: "GET /hello", "shop.Shop/Buy", "'ping'"."""
         return f"GET {self.name}" if self.request is None else self.name
 
 
 @dataclass(frozen=True)
 class Target:
-    """`routes`: the fast one first; slow ones by length, longest first. `workload`: the engine's
-    specification of a workload that asks for the first route, from which every probe is made. `protocol`:
-    its name for a reader. `headers`: of every request. `options`: how it is connected to, as `hit_plan`
-    takes them. `usage`: reads what the server made of its time so far, where jostle started it.
-    `started_here`: it is jostle's own to load. `cores`: those that it may use, if known.
+    """The server to explain.
+
+    `routes`: the fast one comes first. `workload`: the engine's specification of a workload that asks for the
+    first route; every probe is derived from it. `protocol`: its name for readers. `headers`: sent with every
+    request. `options`: how to connect, as `hit_plan` takes them. `usage`: reads the CPU time that the server
+    has used so far; None if its process is not known. `started_here`: whether jostle started the server and
+    may load it as it likes. `cores`: how many cores it may use, if known.
     """
 
     label: str
@@ -74,11 +76,11 @@ class Target:
 
     @property
     def over_http(self) -> bool:
-        """Its routes are paths, and its answers have a head."""
+        """Whether its routes are paths and its answers have a head."""
         return self.routes[0].request is None
 
     def of_role(self, role: Role) -> list[Route]:
-        """Its routes of one kind."""
+        """The target's routes with `role`."""
         return [route for route in self.routes if route.role == role]
 
     def request(self, route: Route) -> dict[str, Any]:
@@ -101,7 +103,7 @@ LOOK_S = 10.0
 
 
 def look(target: Target, route: Route) -> Look:
-    """Ask once, as the probes do. Raises `UnreachableTarget` where no answer in the protocol comes."""
+    """Asks once, as the probes do. Raises `UnreachableTarget` if no answer comes in the protocol."""
     plan = _plan_of_one(target, route)
     ((_, trace),) = next(try_journeys(plan, plan.contestants[0])).steps
     if not trace["head"]:
@@ -117,14 +119,14 @@ def look(target: Target, route: Route) -> Look:
 
 
 def _plan_of_one(target: Target, route: Route) -> Plan:
-    """A plan that asks for the route once."""
+    """A plan whose journey asks for the route once."""
     step = JourneyBuilder("look").get(route.path, headers=dict(target.headers))
     return hit_plan(target.url, {**target.options, "journey": step, "timeout": LOOK_S})
 
 
 def connect_s(target: Target) -> float:
-    """How long the kernel takes to open a connection, which is a round trip over the network; 0 for UDP,
-    which has none.
+    """How long the kernel takes to open a connection, which is one round trip over the network; 0 for UDP,
+    which has no connections. Raises `UnreachableTarget`.
     """
     if target.protocol == "UDP":
         return 0.0
@@ -141,7 +143,7 @@ def connect_s(target: Target) -> float:
 
 
 def check(target: Target, looks: Sequence[Look]) -> None:
-    """Raises `PlanError` where a route redirects or answers an error: there is nothing to explain then."""
+    """Raises `PlanError` if a route redirects or answers with an error: then there is nothing to explain."""
     for seen in looks:
         path = seen.route.name
         if 300 <= seen.status < 400:
@@ -158,7 +160,7 @@ def check(target: Target, looks: Sequence[Look]) -> None:
 
 
 def intermediary(looks: Sequence[Look]) -> str:
-    """What says that a proxy or cache stands between: "Via: 1.1 varnish"; "" where nothing does."""
+    """The header that reveals a proxy or cache in between, such as "via: 1.1 varnish"; "" if none does."""
     for seen in looks:
         for name in PROXY_HEADERS:
             if name in seen.headers:
@@ -170,7 +172,7 @@ def intermediary(looks: Sequence[Look]) -> str:
 
 
 def path_of(url: str, given: str) -> str:
-    """The path of a route that is given as a path or as a URL of the same server. Raises `PlanError`."""
+    """The path of a route that was given as a path or as a URL of the same server. Raises `PlanError`."""
     if "://" not in given:
         if not given.startswith("/"):
             raise PlanError(f"{given!r} is not a path", f"write /{given}")

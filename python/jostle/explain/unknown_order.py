@@ -1,7 +1,7 @@
-"""Servers that decide by something that cannot be seen: in which order, or in which queue.
+"""Servers whose choices cannot be seen from outside: the order of service, or the queue of each request.
 
-What cannot be predicted is taken from the observation, and paid for: each choice among n costs ln n of
-likelihood, so a server that follows a rule is better explained by the rule.
+Choices that cannot be predicted are taken from the observation, at a price: each choice among n costs ln n of
+log-likelihood, so a server that follows a rule is explained better by that rule.
 """
 
 import heapq
@@ -14,8 +14,9 @@ __all__ = ["Explained", "Served", "any_order", "any_queue"]
 
 @dataclass(frozen=True)
 class Served:
-    """One answered request: when it came, its demand, when it was answered; `group`: those of one group
-    cannot be told apart, as they came together and demand the same. `connection`: over which it came.
+    """One answered request: when it arrived, its demand, and when it was answered. `group`: requests of the
+    same group arrived together with the same demand and cannot be told apart. `connection`: the connection
+    it arrived on.
     """
 
     at: float
@@ -27,10 +28,11 @@ class Served:
 
 @dataclass
 class Explained:
-    """`ends`: as predicted. `cost`: of all choices, in nats of likelihood. `by_age`, `by_size`: where each
-    choice stood among those who waited, from 0 (the first, the shortest) to 1, where there was a choice.
-    `by_end`: by how much more it stood at one of both ends of the line, in squares of such places, than any
-    of those who waited would on average.
+    """`ends`: predicted completion times. `cost`: of all choices, in nats of likelihood.
+
+    One entry for each real choice: `by_age` and `by_size` hold its rank among the waiting requests, from 0
+    (the oldest, the shortest) to 1. `by_end`: how much closer it was to either end of the line than an
+    average waiting request, as the difference of the squared distances from the middle.
     """
 
     ends: list[float]
@@ -41,8 +43,8 @@ class Explained:
 
 
 def any_order(served: Sequence[Served], workers: int, *, batches: bool = False) -> Explained:
-    """Each to its end on one of `workers`; of those who wait, the one next that was begun next as far as can
-    be seen. `batches`: who comes while a batch is served waits for the next batch.
+    """Runs each request to completion on one of `workers`; the next one is whichever waiting request seems to
+    have been begun first. `batches`: a request that arrives while a batch is served waits for the next batch.
     """
     arrivals = sorted(range(len(served)), key=lambda index: served[index].at)
     explained = Explained([0.0] * len(served))
@@ -79,15 +81,15 @@ def _note_choice(served: Sequence[Served], waiting: Sequence[int], chosen: int, 
 
 
 def _place(values: Sequence[float], chosen: float) -> float:
-    """From 0 (the least) to 1 (the greatest); equal ones share their place."""
+    """The rank of `chosen`, from 0 (the smallest) to 1 (the largest); equal values share a rank."""
     less = sum(value < chosen for value in values)
     equal = sum(value == chosen for value in values)
     return (less + equal / 2) / len(values)
 
 
 def any_queue(served: Sequence[Served], workers: int) -> Explained:
-    """Each worker serves a queue of its own in the order of arrival; each request joins the queue that
-    explains its answer best.
+    """Each worker serves a queue of its own in the order of arrival; each request is assigned to the queue
+    that explains its answer best.
     """
     came: dict[int, float] = {}
     for job in served:

@@ -1,4 +1,4 @@
-"""Where the load comes from. A trial knows only the two protocols here, not which executor it was given."""
+"""Where the load comes from. A trial knows only `Executor` and `Running`, not which executor it was given."""
 
 from jostle.errors import PlanError
 from jostle.generator.api import Executor, Generator, Lost, Running
@@ -10,9 +10,9 @@ __all__ = ["Executor", "Generator", "LocalExecutor", "Lost", "Running", "executo
 
 
 def executor_for(plan: Plan) -> Executor:
-    """As the plan says: nobody, where its servers are simulated; a cluster; else processes of this machine.
+    """The executor for a plan: a simulation if its servers are simulated, a cluster, or this machine.
 
-    Raises `PlanError` where some servers are simulated and others are not, and `ClusterRefused`.
+    Raises `PlanError` if some servers are simulated and others are not, and `ClusterRefused`.
     """
     if simulated := simulated_in(plan):
         from jostle.generator.simulated import SimulatedExecutor
@@ -34,9 +34,9 @@ def executor_for(plan: Plan) -> Executor:
 
 
 def simulated_in(plan: Plan) -> dict[str, Simulated]:
-    """The plan's contestants that are simulated, by label; {} where they are real.
+    """The plan's contestants that are simulated, by label; empty if they are real.
 
-    Raises `PlanError` where both are to be compared: a calculated server has no noise and costs no machine.
+    Raises `PlanError` if the plan has both: a calculated server has no noise and uses no machine.
     """
     tables = {label: plan.contestant.get(label) for label in plan.contestants}
     simulated = {

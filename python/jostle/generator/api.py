@@ -1,4 +1,4 @@
-"""The seam between a trial and whatever generates its load."""
+"""The interface between a trial and whatever generates its load."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -15,10 +15,10 @@ __all__ = ["Executor", "Generator", "Lost", "Running"]
 
 @dataclass(frozen=True)
 class Generator:
-    """A process that bears a share of the load. Numbers count from 1; all of `of` bear equal shares.
+    """A process that generates one of `of` equal shares of the load. Numbers count from 1.
 
-    `started_unix_ns`: by the clock of this machine. `host`: where it is, empty for this machine. `offset_ns`:
-    its wall clock minus ours before the start, to within `offset_error_ns`.
+    `started_unix_ns`: by the clock of this machine. `host`: where it runs; empty for this machine.
+    `offset_ns`: its wall clock minus ours before the start, accurate to `offset_error_ns`.
     """
 
     number: int
@@ -37,9 +37,9 @@ class Generator:
 
 @dataclass(frozen=True)
 class Lost:
-    """A generator that ended before its load: from `at_ns` after the start its share is not in the record.
+    """A generator that ended too early: from `at_ns` after the start on, its share is not in the record.
 
-    `until_ns`: when the node `moved_to` took it over; None: nobody did.
+    `until_ns`: when the node `moved_to` took it over; None if none did.
     """
 
     generator: int
@@ -56,53 +56,54 @@ class Lost:
 
 
 class Running(Protocol):
-    """Load that is being generated: polled for intervals to its last one, and then pulled."""
+    """Load that is being generated: polled up to its last interval, and then pulled."""
 
     @property
     def started_unix_ns(self) -> int:
-        """Wall clock of the start: zero of every time in the intervals."""
+        """Wall-clock time of the start, from which all times in the intervals count."""
 
     @property
     def generators(self) -> Sequence[Generator]:
-        """Who generates it."""
+        """The generators."""
 
     @property
     def lost(self) -> Sequence[Lost]:
         """Generators that have died so far."""
 
     def next_interval(self, timeout_s: float) -> "Interval | None":
-        """The next interval, or None when `timeout_s` passed without one. The last has `last` set.
+        """The next interval, or None if `timeout_s` passed without one. The last has `last` set.
 
-        Raises `GeneratorsLost` when nobody is left who could give one.
+        Raises `GeneratorsLost` if no generator is left.
         """
 
     def stop(self) -> None:
-        """End cleanly: what was recorded still comes out, up to an interval marked last."""
+        """End cleanly: what was recorded is still returned, up to an interval marked last."""
 
     def keep(self, folder: Path) -> None:
-        """Copy what generators on other machines give into `folder` as it comes. Called before all polls."""
+        """Copy what generators on other machines send into `folder`, as it comes. Called before all polls."""
 
     def pull(self) -> None:
-        """When it is over: fetch what they have not given, if it can be had, and close the accounts."""
+        """After the end: fetch what generators have not sent yet, if possible, and close the accounts."""
 
 
 class Executor(Protocol):
     """Starts load from a specification as `crates/engine/src/spec.rs` defines it.
 
-    A trial does not know which one it has: this process, several on this machine, or a cluster. Each places
-    a load (`prepare`), sets clocks and starts it (`start`); what runs is polled, pulled and stopped.
+    A trial does not know which executor it has: this process, several on this machine, or a cluster. Each
+    places a load (`prepare`), sets clocks and starts it (`start`); the running load is polled, stopped and
+    pulled.
     """
 
     @property
     def here(self) -> str:
-        """The address of this machine at which its generators can reach a server."""
+        """The address of this machine at which the generators can reach a server."""
 
     def prepare(self, spec: Mapping[str, Any]) -> dict[str, Any]:
-        """The specification as it can run here: with source addresses where ports would run short, and with
+        """The specification as it can run here: with more source addresses if ports would run short, and with
         `attentive` decided.
 
-        Raises `StartRefused` when there is no room for the load. Nothing is started.
+        Raises `StartRefused` if there is no room for the load. Nothing is started.
         """
 
     def start(self, spec: Mapping[str, Any]) -> Running:
-        """Starts what `prepare` gave. Raises `StartRefused` when it cannot run."""
+        """Start what `prepare` returned. Raises `StartRefused` if it cannot run."""

@@ -1,8 +1,9 @@
-"""Whether the generator's threads wait awake: the plan's `attention`, decided for one trial.
+"""Whether the generator's threads wait awake (poll instead of sleeping): `attention`, decided for one trial.
 
-A thread that sleeps reports its own waking up as a part of every response time; one that waits awake needs a
-core for itself. Under `auto` it does so only where nobody else may be on its cores, and where what runs on
-the other hyperthreads of these cores is not slowed down by it, as `jostle doctor --calibrate` measured.
+The wake-up delay of a thread that sleeps is part of every response time it measures; one that waits awake
+needs a core of its own. Under `auto` threads wait awake only if nothing else may run on their cores, and if
+they do not slow down what runs on the other hyperthreads of these cores, as `jostle doctor --calibrate`
+measured.
 """
 
 import math
@@ -16,16 +17,16 @@ from jostle.host.floor import Floor
 __all__ = ["SLOWDOWN", "leaves_others_alone", "with_attention"]
 
 SLOWDOWN = 0.02
-"""By so much a CPU-bound request may take longer because the generator is awake."""
+"""The share by which a CPU-bound request may take longer because the generator waits awake."""
 
 
 def leaves_others_alone(
     cores: Collection[int], others: Collection[int], floor: Floor | None, quota: float | None = None
 ) -> bool:
-    """Whether threads that wait awake on `cores` leave `others` as fast as they are.
+    """Whether threads that wait awake on `cores` do not slow down `others`.
 
-    `quota`: so many cores' CPU time the container has for all of them; whoever waits awake uses it up.
-    Where they are hyperthreads of the same physical cores only a measurement tells; without one, no.
+    `quota`: the CPU time, in cores, that the container has for all of them; threads that wait awake use it
+    up. If they are hyperthreads of the same physical cores, only a measurement can tell: without one, False.
     """
     if quota is not None and quota < len({*cores, *others}):
         return False
@@ -38,10 +39,11 @@ def leaves_others_alone(
 
 
 def with_attention(spec: Mapping[str, Any], processes: int = 1) -> dict[str, Any]:
-    """The specification with `attentive` decided, where it is None: it takes a core for every thread of all
-    `processes`, and, where these are not named, one more for everything else.
+    """The specification with `attentive` decided if it is None.
 
-    Threads that wait awake do not have real-time priority: the kernel would take 50 ms of every second.
+    It takes a core for every thread of all `processes` and, if the cores are not given, one more for
+    everything else. Threads that wait awake get no real-time priority: the kernel would then stop them for
+    50 ms of every second.
     """
     attentive = spec["attentive"]
     if attentive is None:

@@ -1,4 +1,4 @@
-"""Bursts before a server of known discipline, calculated: when each request is answered."""
+"""Calculates when a server of known discipline answers each request of a burst."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ from jostle._engine import burst_answers
 __all__ = ["Request", "simulated_answers"]
 
 Request = tuple[int, int, int]
-"""When it arrives and how much service it demands, both in ns, and over which connection it comes."""
+"""When the request arrives and how much service it needs, both in ns, and the number of its connection."""
 
 
 def simulated_answers(
@@ -21,8 +21,8 @@ def simulated_answers(
 ) -> list[list[int | None]]:
     """When each request of each burst is answered, in ns, by a server that is idle before every burst.
 
-    `discipline`: `DisciplineSpec` of `crates/simulator/src/spec.rs`. `room`: how many requests the server
-    holds; one that comes on top is refused: None. `seed` decides a random order. Raises ValueError for a
-    discipline that does not exist.
+    `discipline`: the `DisciplineSpec` of `crates/simulator/src/spec.rs`. `room`: how many requests the server
+    holds; any beyond are refused, with None as their answer. `seed` decides a random order. Raises ValueError
+    for a discipline that does not exist.
     """
     return burst_answers(json.dumps(discipline), [list(burst) for burst in bursts], seed, room)

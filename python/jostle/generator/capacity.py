@@ -1,6 +1,6 @@
-"""Is there room for the load on this machine? Open files per process, and ports per pair of addresses.
+"""Whether this machine has room for the load: open files per process, and ports per pair of addresses.
 
-Both are known before anything starts, so that nobody waits for a run that cannot be.
+Both are checked before anything starts, so that nobody waits for a run that cannot work.
 """
 
 import ipaddress
@@ -32,19 +32,19 @@ __all__ = [
 ]
 
 LEAST_PORTS = 2
-"""Fewer carry no load."""
+"""With fewer local ports no load can be sent."""
 
 PROCESSES_PER_CORE = 4
-"""More are not started unless the plan says so."""
+"""The most generator processes per core that are started unless the plan asks for more."""
 
 
 def generator_processes(spec: Mapping[str, Any], wanted: int | None) -> int:
-    """As many as the plan has `wanted`, else as many as its connections need. Raises `StartRefused`."""
+    """The number of generator processes: `wanted`, or what the connections need. Raises `StartRefused`."""
     return processes_for(sum(map(connections_of, spec["workloads"])), open_files().hard, wanted)
 
 
 def connections_of(workload: Mapping[str, Any]) -> int:
-    """The most connections that it can have at once: a redirect or URL may lead each client elsewhere."""
+    """The most connections it can have at once. A redirect or URL may lead each client to another host."""
     load = workload["load"]
     clients = int(load["closed"]["clients"] if "closed" in load else load["open"]["max_connections"])
     clients *= connections_of_a_client(workload)
@@ -54,7 +54,7 @@ def connections_of(workload: Mapping[str, Any]) -> int:
 
 
 def _connections_in_all(workload: Mapping[str, Any]) -> int:
-    """Connections that it makes, as far as its requests say; at least those that it has at once."""
+    """Connections made over the whole run, if the number of requests tells; at least those open at once."""
     load = next(iter(workload["load"].values()))
     each, requests = load.get("requests_per_connection"), load.get("requests")
     made = math.ceil(requests / each) if each and requests else 0
@@ -64,10 +64,10 @@ def _connections_in_all(workload: Mapping[str, Any]) -> int:
 def processes_for(
     connections: int, files: int | None, wanted: int | None = None, cores: int = os.cpu_count() or 1
 ) -> int:
-    """Generator processes for so many connections, where a process may have `files` open files (None: any).
+    """Generator processes for `connections`, if a process may have `files` open files (None: unlimited).
 
-    Raises `StartRefused` when the `wanted` ones cannot hold them, or when it takes so many that a slip of the
-    pen is more likely.
+    Raises `StartRefused` if the `wanted` processes cannot hold them, or if so many processes are needed that
+    the number of connections is probably a mistake.
     """
     if files is None:
         return wanted or 1
@@ -96,18 +96,18 @@ def processes_for(
 
 
 def local_ports() -> int:
-    """Connections that one local address can have to one address and port."""
+    """How many connections one local address can have to one remote address and port."""
     free = free_local_ports()
     return max(free - RESERVED_PORTS, free // 2)
 
 
 def with_sources(spec: Mapping[str, Any], ports: int | None = None) -> dict[str, Any]:
-    """The specification with as many local addresses as its connections need: each has `ports` ports to each
-    destination, as many as this machine has when None.
+    """The specification with as many local addresses as its connections need.
 
-    On loopback every address 127.0.0.x is ours, so there are enough for all connections that are made in the
-    whole run: a closed one may keep its port for a minute (TIME_WAIT). Elsewhere raises `StartRefused` with
-    the number needed for those that are open at once.
+    Each address has `ports` ports to each destination; None: as many as this machine has. On loopback every
+    address 127.0.0.x is ours, so enough are taken for all connections of the whole run: a closed one may keep
+    its port for a minute (TIME_WAIT). Elsewhere the given addresses must suffice for those that are open at
+    once; otherwise raises `StartRefused` with the number needed.
     """
     ports = local_ports() if ports is None else ports
     at_once, in_all = Counter[str](), Counter[str]()
@@ -141,12 +141,12 @@ def _refuse_without_ports(ports: int) -> None:
 def _with_room(
     target: Mapping[str, Any], destinations: list[str], each: int, made: int, ports: int
 ) -> Mapping[str, Any]:
-    """The target with addresses for `each` connections at once to every destination, `made` in all."""
+    """The target with addresses for `each` connections at once to every destination, and `made` in total."""
     needed = math.ceil(each / ports)
     given = target["source_addresses"]
     if all(is_loopback(place.rpartition(":")[0]) for place in destinations):
-        # The kernel takes ports of one parity first. When they are gone it looks through all of them for
-        # every further connection, some hundred microseconds each; addresses cost nothing.
+        # The kernel hands out ports of one parity first. Once these are used up, it searches all of them for
+        # every further connection, which takes some hundred microseconds. More addresses cost nothing.
         wanted = needed if given else math.ceil(made / (ports // 2))
         if wanted > max(1, len(given)):
             first = ipaddress.IPv4Address("127.0.0.1")
@@ -162,7 +162,7 @@ def _with_room(
 
 
 def destinations_of(target: Mapping[str, Any]) -> list[str]:
-    """Hosts with ports that connections go to in turn; unix sockets need no ports."""
+    """HOST:PORT of every destination of its connections, without unix sockets, which need no ports."""
     to = target["connect_to"] or [f"{target['host']}:{target['port']}"]
     return sorted({place for place in to if not place.startswith("unix:")})
 

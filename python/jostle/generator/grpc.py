@@ -1,4 +1,4 @@
-"""Calls of gRPC for the engine: checked against `.proto` files, or against what the server says of itself."""
+"""gRPC calls for the engine, checked against `.proto` files or the server's own description (reflection)."""
 
 import base64
 import json
@@ -17,16 +17,16 @@ __all__ = ["grpc_spec"]
 
 
 PATIENCE_S = 10.0
-"""For a server that is asked for its schema."""
+"""How long a server may take to answer with its schema."""
 
 
 def grpc_spec(
     call: Call, target: Mapping[str, Any], *, reflect: bool
 ) -> tuple[dict[str, Any], EventStream | None]:
-    """The engine's `GrpcSpec` of a call, and how its answer is read where it is a stream.
+    """The engine's `GrpcSpec` for a call, and how its answer is read if it is a stream.
 
-    `reflect`: the server of the engine's `target` is there, and asked where no `.proto` file is given; else
-    that schema is left open. Raises `PlanError` for what the schema does not have.
+    `reflect`: the server at `target` is running, and is asked for its schema if no `.proto` file is given;
+    otherwise the schema is left empty. Raises `PlanError` for anything that the schema does not have.
     """
     schema, gives_stream = b"", False
     if call.proto:
@@ -47,7 +47,7 @@ def grpc_spec(
 
 @lru_cache
 def _compiled(files: tuple[str, ...], imports: tuple[str, ...]) -> bytes:
-    """A `FileDescriptorSet`. Imports are looked for beside the files, too."""
+    """A `FileDescriptorSet`. Imports are also searched for in the folders of the files themselves."""
     folders = dict.fromkeys([*imports, *(file.rpartition("/")[0] or "." for file in files)])
     try:
         return compile_protos(list(files), list(folders))
@@ -73,7 +73,7 @@ def _reflected(target: str, service: str) -> bytes:
 
 
 def _check_method(call: Call, schema: bytes) -> bool:
-    """Whether it answers with a stream."""
+    """Check that the method exists and fits the call. Returns whether it answers with a stream."""
     methods = {name: (takes, gives) for name, takes, gives in grpc_methods(schema)}
     if call.grpc not in methods:
         raise PlanError(f"grpc: there is no method {call.grpc!r}", nearest(call.grpc or "", methods))
@@ -86,9 +86,9 @@ def _check_method(call: Call, schema: bytes) -> bool:
 
 
 def _check_message(call: Call, schema: bytes) -> None:
-    """Names in braces are filled in later; here they stand for a value that they may have.
+    """Check the message against the schema. Names in braces, filled in later, get an example value here.
 
-    Those of journeys can have any value, so that only fields that are not there are a mistake.
+    In journeys they can have any value, so that only an unknown field is a mistake there.
     """
     params = call.params if isinstance(call, Request) else {}
     refusal = grpc_refusal(schema, call.grpc or "", _with_examples(json.dumps(call.message), params))

@@ -43,7 +43,7 @@ class _Here:
         self._run.stop()
 
     def keep(self, folder: Path) -> None:
-        """The record of the trial is this generator's own log."""
+        """Nothing to do: the record of the trial is this generator's own log."""
 
     def pull(self) -> None:
-        """All that there is was given."""
+        """Nothing to do: all intervals have been returned."""

@@ -1,4 +1,4 @@
-"""From the journeys of a plan to what the engine runs: names become slots, files become rows."""
+"""From a plan's journeys to what the engine runs: names become slots, files become rows."""
 
 import base64
 import json
@@ -18,13 +18,13 @@ from jostle.plan.when import When
 __all__ = ["engine_journeys"]
 
 JSON = re.compile(r"\s*application/([\w.-]+\+)?json\b", re.IGNORECASE)
-"""A content type: values in a body of this type are escaped as JSON."""
+"""The content types of bodies in which values are escaped as JSON."""
 
 HEADERS = {"json": "application/json", "form": "application/x-www-form-urlencoded"}
 
 
 def connections_of_a_client(workload: Mapping[str, Any]) -> int:
-    """The most that one has at a time: for steps that are sent together, and for a WebSocket beside them."""
+    """The most connections a client has at a time: those of steps sent together, plus a WebSocket."""
     if not workload.get("journeys"):
         return 1
     socket = any(request["websocket"] for request in workload["requests"])
@@ -42,11 +42,10 @@ def engine_journeys(
 ) -> dict[str, Any]:
     """The keys `requests`, `journeys`, `slots` and `redirects` of a `WorkloadSpec`.
 
-    The steps of a script are the requests that stand in it. `request`: makes a `RequestSpec` of a step as of
-    any request; `think`: a `ThinkSpec`; `redirects`: a `RedirectSpec`, which is left out where none is
-    followed and no step asks for a URL; `http2`: what is sent together goes over one connection. Reads the
-    feeds and scripts.
-    Raises `PlanError`.
+    The steps of a script are the requests that it contains. `request` makes the `RequestSpec` of a step, as
+    of any request; `think` makes a `ThinkSpec`. `redirects`: a `RedirectSpec`, left out if no redirect is
+    followed and no step requests a URL. `http2`: steps sent together share one connection.
+    Reads the feeds and scripts. Raises `PlanError`.
     """
     urls = False
     requests: list[dict[str, Any]] = []
@@ -89,7 +88,7 @@ def engine_journeys(
 
 
 class _Slots:
-    """Places for the values of a client, numbered over all journeys."""
+    """Numbers the places for a client's values, over all journeys."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -100,7 +99,7 @@ class _Slots:
 
 
 class _Names:
-    """Of one journey: the slot of each variable. `urls`: those that are captured as whole URLs."""
+    """The slot of each variable of one journey. `urls`: the variables that are captured as whole URLs."""
 
     def __init__(self, slots: _Slots) -> None:
         self.urls: set[str] = set()
@@ -114,7 +113,7 @@ class _Names:
         return self._known[name]
 
     def base(self, name: str) -> int | None:
-        """The slot of the URL to which this one is relative; None for what is not captured as a URL."""
+        """The slot of the URL to which this one is relative; None if it is not captured as a URL."""
         if name in self.urls and name not in self._bases:
             self._bases[name] = self._slots.new()
         return self._bases.get(name)
@@ -124,7 +123,7 @@ class _Names:
 
 
 def _filled(step: Step, spec: Mapping[str, Any], names: _Names) -> dict[str, Any]:
-    """What a step has more than a request: its body by kind, and where its variables come from."""
+    """What a step has in addition to a request: the kind of its body, and where its variables come from."""
     headers, body = list(spec["headers"]), None
     given = [value for name, value in headers if name.lower() == "content-type"]
     kind = "json" if any(JSON.match(value) for value in given) else "text"
@@ -185,7 +184,7 @@ def _condition(condition: When | None, names: _Names) -> dict[str, Any] | None:
 
 
 def _feed(feed: Feed, used: Collection[str] | None, names: _Names) -> dict[str, Any] | None:
-    """None where none of its columns is used and it does not say when to end. `used`: None for all."""
+    """The engine's feed; None if no column is used and it does not end the load. `used`: None for all."""
     columns = [column for column in feed.columns() or [] if used is None or column in used]
     if not columns:
         if feed.order != "once":
@@ -209,7 +208,7 @@ _PIECE_BYTES = 64 * 1024
 
 
 def _rows(values: Iterator[str]) -> dict[str, Any]:
-    """`FeedRows` of the engine, compressed while the file is read: it may be large."""
+    """The engine's `FeedRows`, compressed while the file is read, since it may be large."""
     compressor, compressed = zlib.compressobj(), bytearray()
     piece, count = bytearray(), 0
     for count, text in enumerate(values, 1):  # noqa: B007 (the last one counts)

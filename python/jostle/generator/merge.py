@@ -1,4 +1,4 @@
-"""Intervals of several generators become those of the whole: counts add up, histograms merge without loss."""
+"""Merges the intervals of several generators: counts are added, histograms merged without loss."""
 
 import math
 from collections import Counter, defaultdict
@@ -29,9 +29,9 @@ T = TypeVar("T")
 
 
 class Merger:
-    """Takes every generator's intervals in their order and gives those of all of them.
+    """Takes every generator's intervals in order, and returns the intervals of all generators together.
 
-    Intervals belong together that begin at the same time: all generators cut them by the same plan.
+    Intervals that begin at the same time belong together: all generators cut them by the same plan.
     """
 
     def __init__(self, generators: int, threads: int, workloads: int) -> None:
@@ -39,34 +39,34 @@ class Merger:
         self._workloads = workloads
         self._parts: dict[int, dict[int, Interval]] = {}
         self._machines = [""] * generators
-        self._until: list[float] = [0.0] * generators  # by generator: all before this has come
+        self._until: list[float] = [0.0] * generators  # by generator: everything before this has arrived
         self._end_ns = 0
         self._given = 0
         self._closed = False
 
     def add(self, generator: int, interval: "Interval", machine: str = "") -> None:
-        """An interval of generator 0, 1, …, which runs on that machine."""
+        """Add an interval of generator 0, 1, …, which runs on `machine`."""
         self._machines[generator] = machine
         self._parts.setdefault(interval["start_ns"], {})[generator] = interval
         self._until[generator] = math.inf if interval["last"] else interval["end_ns"]
 
     def drop(self, generator: int) -> int:
-        """It gives no more; up to when it did, ns from the start."""
+        """Expect no more from this generator. Returns up to when it has reported, in ns from the start."""
         given, self._until[generator] = self._until[generator], math.inf
         return self._end_ns if given == math.inf else int(given)
 
     def reassign(self, generator: int, from_ns: int) -> None:
-        """Somebody else gives in its place, from there on."""
+        """Expect intervals of its successor, from `from_ns` on."""
         self._until[generator] = float(from_ns)
 
     def next(self) -> "Interval | None":
-        """The next interval to which no part is missing. The last one, possibly empty, has `last` set."""
+        """The next interval of which all parts have arrived. The last one, possibly empty, has `last` set."""
         until = min(self._until)
         start = min(self._parts, default=None)
         if start is not None and start < until:
             parts = self._parts.pop(start)
         elif start is None and until == math.inf and not self._closed:
-            parts = {}  # whoever was still to give the last one is lost
+            parts = {}  # the generator that should have sent the last one is lost
         else:
             return None
         merged = self._merge(parts)
@@ -76,7 +76,7 @@ class Merger:
         return merged
 
     def _states(self, parts: "Sequence[Interval]") -> int:
-        """Workloads of the specification, and those behind them of what clients do once."""
+        """The number of workload states: the specification's workloads, then what clients do once."""
         return max((len(part["workloads"]) for part in parts), default=self._workloads)
 
     def _merge(self, parts: "Mapping[int, Interval]") -> "Interval":
@@ -111,7 +111,7 @@ class Merger:
 
 
 def _grouped(parts: Iterable[Iterable[T]], key: Callable[[T], tuple[int, ...]]) -> list[list[T]]:
-    """Those of all generators that have the same key, in the order of the keys."""
+    """The series of all generators, grouped by `key` and in its order."""
     groups: dict[tuple[int, ...], list[T]] = defaultdict(list)
     for part in parts:
         for series in part:
@@ -175,13 +175,13 @@ def _one_ping(parts: "list[PingSeries]") -> "PingSeries":
 
 
 def _head_of_line(parts: "Iterable[list[HeadOfLine]]") -> "list[HeadOfLine]":
-    """The longest of each workload."""
+    """The longest blocking of each workload."""
     groups = _grouped(parts, lambda one: (one["workload"],))
     return [max(same, key=lambda one: one["blocked_ns"]) for same in groups]
 
 
 def _histograms(parts: "Iterable[Mapping[str, Hist]]") -> "dict[str, Hist]":
-    """By measure."""
+    """The merged histograms by measure."""
     each = list(parts)
     measures = dict.fromkeys(measure for part in each for measure in part)
     found = {measure: _merged(part.get(measure) for part in each) for measure in measures}
@@ -210,7 +210,7 @@ def _series(parts: "Iterable[list[Series]]") -> "list[Series]":
 
 
 def _one_series(parts: "list[Series]") -> "Series":
-    """Of one request name of one workload in one phase."""
+    """Merge the series of one request of one workload in one phase."""
     merged: Any = dict(parts[0])
     for count in COUNTS:
         merged[count] = sum(part[count] for part in parts)  # type: ignore[literal-required]
@@ -255,7 +255,7 @@ def _summed(states: "Iterable[WorkloadState]") -> "WorkloadState":
 
 
 def _ports(parts: "Iterable[tuple[str, list[PortUse]]]") -> "list[PortUse]":
-    """Generators of one machine share its ports; of several machines, the one that holds the most counts."""
+    """Ports in use. Generators on one machine share its ports; among machines the highest number counts."""
     held: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     for machine, ports in parts:
         for port in ports:

@@ -1,4 +1,4 @@
-"""One plan, several generators: who does what. Pure; the engine deals the load out by these numbers."""
+"""How several generators divide one plan. Pure; the engine deals out the load by these numbers."""
 
 import math
 from collections.abc import Mapping
@@ -8,11 +8,11 @@ __all__ = ["partition"]
 
 
 def partition(spec: Mapping[str, Any], count: int) -> list[dict[str, Any]]:
-    """The specification of each of `count` generators: together they are the plan.
+    """The specification of each of `count` generators; together they make up the plan.
 
-    The engine deals clients, requests, arrivals, connections and parameters out to the threads of all
-    generators in turn (`ShareSpec`), so every one has the whole load and its place. Threads are divided, at
-    least one each; cores are taken in turn.
+    The engine deals clients, requests, arrivals, connections and parameters to the threads of all generators
+    in turn (`ShareSpec`), so each specification has the whole load and the generator's index. Threads are
+    divided, with at least one for each generator; cores are taken in turn.
     """
     threads = math.ceil(spec["threads"] / count)
     cores = spec["cores"]

@@ -1,6 +1,6 @@
 """Load from several processes on this machine: started, synchronised, merged and stopped as one.
 
-Each is a `jostle.generator.worker` with an equal share. It ends when this process ends, in whatever way.
+Each is a `jostle.generator.worker` with an equal share. It ends when this process ends, for whatever reason.
 """
 
 import contextlib
@@ -36,25 +36,25 @@ if TYPE_CHECKING:
 __all__ = ["LocalExecutor"]
 
 READY_S = 60.0
-"""How long a generator process may take to come up, or to start its load."""
+"""How long a generator process may take to get ready, or to start its load."""
 
 LEAD_S, LEAD_EACH_S = 0.2, 0.05
-"""From the command to start until t = 0: every process prepares the load in the meantime."""
+"""From the start command until t = 0, in total and per process: each prepares the load in the meantime."""
 
 SILENT_S = 6.0
-"""One that gives no interval for so long beyond an interval's length is taken for dead, and killed."""
+"""How long beyond an interval's length a process may be silent before it is taken for dead and killed."""
 
 Told = tuple[int, dict[str, Any] | None]
-"""A frame with the index of its generator; None when that has ended."""
+"""The index of a generator, and a frame from it; None if it has ended."""
 
 Inbox = queue.SimpleQueue[Told]
-"""Frames as they come."""
+"""The frames of all generators in their order of arrival."""
 
 
 class LocalExecutor:
-    """The plan in `processes` generator processes; in as many as its connections need when None.
+    """Runs the plan in `processes` generator processes; None: in as many as its connections need.
 
-    One is no process of its own, but threads of this one.
+    A single generator runs in threads of this process, not in a process of its own.
     """
 
     here = "127.0.0.1"
@@ -92,8 +92,10 @@ def _start(spec: Mapping[str, Any], count: int) -> Running:
 def _answers(
     children: Sequence["_Child"], inbox: Inbox, key: str, early: list[Told] | None = None
 ) -> list[Any]:
-    """What each of them says first, under `key`. What some say after that, while others are late, goes into
-    `early`; None: they have nothing to say, and one that ends is lost. Raises `StartRefused`.
+    """The value of `key` in the first frame of each child. Raises `StartRefused`.
+
+    Further frames that come while others are still late go into `early`; if it is None, there are none, and
+    a child that ends is a failure.
     """
     answers: dict[int, Any] = {}
     give_up = time.monotonic() + READY_S
@@ -117,18 +119,18 @@ def _answers(
 
 
 class _Child:
-    """One generator process. What it says goes into the inbox."""
+    """One generator process. Its frames go into the inbox."""
 
     def __init__(self, index: int, of: int, inbox: Inbox) -> None:
         self.index = index
         self.name = f"generator {index + 1} of {of}"
-        self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 (as long as the process)
+        self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as the process)
         self.process = subprocess.Popen(
             [sys.executable, "-P", "-m", "jostle.generator.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._complaints,
-            start_new_session=True,  # Ctrl-C is for this process, which tells the others
+            start_new_session=True,  # Ctrl-C should reach only this process, which tells the others
         )
         assert self.process.stdout is not None
         listener = threading.Thread(
@@ -142,14 +144,14 @@ class _Child:
         self._memory = MemoryWatch(self.process.pid)
 
     def say(self, what: Any) -> None:
-        """One that has died hears nothing; its end is noticed by its silence."""
+        """Send a line. If the process has died, nothing happens here: its end is noticed elsewhere."""
         assert self.process.stdin is not None
         with contextlib.suppress(BrokenPipeError):
             self.process.stdin.write(json.dumps(what).encode() + b"\n")
             self.process.stdin.flush()
 
     def end(self) -> str:
-        """How it ended; waits for it."""
+        """Wait for its end. Returns how it ended."""
         code = self.process.wait()
         how = str(Exit.of_code(code, self._memory.killed() if code == -signal.SIGKILL else ""))
         self._complaints.seek(0)
@@ -169,7 +171,7 @@ def _listen(index: int, file: IO[bytes], inbox: Inbox) -> None:
 
 
 class _GeneratorGroup:
-    """All generators of a run as one. Those that die are named, and the others go on."""
+    """All generators of a run as one. Those that die are listed in `lost`, and the others continue."""
 
     def __init__(
         self,
@@ -217,7 +219,7 @@ class _GeneratorGroup:
         return interval
 
     def _kill_the_silent(self) -> None:
-        """So that the rest need not wait for it; its end is then noticed like any other."""
+        """Kill silent generators, so that the rest need not wait; their end is noticed like any other."""
         now = time.monotonic()
         for child in self._children:
             if child.index not in self._finished and now - self._heard[child.index] > self._patience_s:
@@ -239,7 +241,7 @@ class _GeneratorGroup:
             child.say("stop")
 
     def keep(self, folder: Path) -> None:
-        """A pipe outlives its writer: what a process has given is never lost with it."""
+        """Nothing to do: a pipe outlives its writer, so what a process has written is never lost."""
 
     def pull(self) -> None:
-        """All that there is was given."""
+        """Nothing to do: all intervals have been returned."""

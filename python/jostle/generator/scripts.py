@@ -1,4 +1,4 @@
-"""Scripts of journeys: what the engine runs of them, and which requests stand in them."""
+"""Scripts of journeys: what the engine needs to run them, and which requests they contain."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,7 +12,7 @@ __all__ = ["script_spec", "steps_of"]
 
 
 def script_spec(path: Path, columns: Sequence[tuple[str, int]]) -> dict[str, Any]:
-    """`ScriptSpec` of the engine. `columns`: of the feeds, with their slots. Raises `PlanError`."""
+    """The engine's `ScriptSpec`. `columns`: the feeds' columns, with their slots. Raises `PlanError`."""
     try:
         source = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -22,9 +22,9 @@ def script_spec(path: Path, columns: Sequence[tuple[str, int]]) -> dict[str, Any
 
 
 def steps_of(script: Mapping[str, Any]) -> tuple[list[Step], bool]:
-    """The requests of a script as the steps of its journey; whether it may ask for whole URLs.
+    """The requests of a script as steps of its journey, and whether it may request whole URLs.
 
-    Raises `PlanError`, with the line.
+    Raises `PlanError` with the line.
     """
     from jostle._engine import script_requests
 

@@ -1,4 +1,4 @@
-"""Load and server both calculated: the intervals of `crates/simulator` in place of measured ones."""
+"""Load and server are both calculated: intervals come from `crates/simulator` instead of a measurement."""
 
 import json
 import os
@@ -23,7 +23,7 @@ DEFAULT_SLICE_S = 0.01
 
 
 class SimulatedExecutor:
-    """`servers`: what is simulated, by the host that a trial's specification names."""
+    """Simulates trials. `servers`: the simulated servers, by the host that a trial's specification names."""
 
     here = "127.0.0.1"
 
@@ -47,7 +47,7 @@ class SimulatedExecutor:
 
 
 def server_spec(server: Simulated, spec: Mapping[str, Any]) -> dict[str, Any]:
-    """`ServerSpec` of `crates/simulator/src/spec.rs`: the discipline, and the service of every request."""
+    """The `ServerSpec` of `crates/simulator/src/spec.rs`: the discipline, and every request's service."""
     return {
         "discipline": _discipline(server),
         "services": [
@@ -75,7 +75,7 @@ def _service(server: Simulated, request: str) -> dict[str, Any]:
 
 def _time(service: Think) -> Any:
     drawn = think_spec(service)
-    # Think times of a list come in turn; of measured services any is as likely.
+    # Think times of a list are taken in turn; measured service times are drawn at random.
     return {"measured": drawn["list"]} if isinstance(drawn, dict) and "list" in drawn else drawn
 
 
@@ -95,11 +95,11 @@ class _Simulating:
         return interval
 
     def stop(self) -> None:
-        """The next interval is the last."""
+        """Make the next interval the last."""
         self._stopped = True
 
     def keep(self, folder: Path) -> None:
-        """The record of the trial is all that there is."""
+        """Nothing to do: everything is in the record of the trial."""
 
     def pull(self) -> None:
-        """All that there is was given."""
+        """Nothing to do: all intervals have been returned."""

@@ -1,4 +1,4 @@
-"""From a workload to the specification that the engine runs: `crates/engine/src/spec`, as plain data."""
+"""From a workload to the specification that the engine runs (`crates/engine/src/spec`), as plain data."""
 
 import base64
 import json
@@ -30,8 +30,10 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 @dataclass(frozen=True, kw_only=True)
 class Address:
-    """Where a workload goes. `tls`: the server speaks HTTPS, whether or not the workload says so. `peer`: the
-    URL of the workload's peer; "" where it has none.
+    """Where a workload is sent.
+
+    `tls`: the server speaks HTTPS, whether or not the workload says so. `peer`: the URL of the workload's
+    peer; "" if it has none.
     """
 
     host: str
@@ -54,12 +56,12 @@ def engine_spec(
     journeys: Mapping[str, Journey] = {},
     reflect: bool = False,
 ) -> dict[str, Any]:
-    """One run of a workload: the measured load first, then the background, if any.
+    """The specification of one run of a workload: the measured load first, then the background, if any.
 
-    `allowed_hosts`: to which redirects and URLs may lead, in addition to the server's own. `journeys`: those
+    `allowed_hosts`: hosts to which redirects and URLs may lead, besides the server itself. `journeys`: those
     of the plan. `attentive`: None leaves it to the executor, which knows how many threads there will be.
-    Files that the workload names are read here. `reflect`: the server is there, and can be asked what its
-    gRPC services are. Raises `PlanError` for a file that is missing.
+    `reflect`: the server is running, and can be asked for its gRPC services. Files that the workload names
+    are read here. Raises `PlanError` for a file that is missing.
     """
     target = _target(workload.connection, address)
     if workload.has_calls(journeys):
@@ -125,9 +127,9 @@ def engine_spec(
 
 
 def without_secrets(spec: dict[str, Any]) -> dict[str, Any]:
-    """The same for the record: what may be a secret is hidden, as it is in the recorded plan.
+    """The specification for the record: possible secrets are hidden, as in the recorded plan.
 
-    Rows of feeds are left out: they are as long as their files, and passwords may stand in them.
+    Rows of feeds are left out: they are as long as their files, and may contain passwords.
     """
     spec = redact(spec | {"workloads": [_without_rows(workload) for workload in spec["workloads"]]})
     for workload in spec["workloads"]:
@@ -169,7 +171,7 @@ def _without_keys(script: dict[str, Any] | None) -> dict[str, Any] | None:
 
 
 def _bound_by_feeds(workload: dict[str, Any]) -> None:
-    """An open load has no more arrivals than a feed whose rows come once has rows."""
+    """Limit the arrivals of an open load to the rows of its feeds with `order = "once"`."""
     feeds = [feed for journey in workload["journeys"] for feed in journey["feeds"] if feed["order"] == "once"]
     load = workload["load"].get("open")
     if load is not None and feeds:
@@ -178,7 +180,7 @@ def _bound_by_feeds(workload: dict[str, Any]) -> None:
 
 
 def _share_connections(workload: dict[str, Any]) -> None:
-    """Of an open load's connections each journey on its way has as many as a client of it."""
+    """Divide an open load's limit, as each journey in progress may use as many connections as a client."""
     load = workload["load"].get("open")
     if load is not None:
         load["max_connections"] //= connections_of_a_client(workload)
@@ -189,7 +191,7 @@ def _ns(seconds: float) -> int:
 
 
 def interval_ns(seconds: float | None) -> int:
-    """At least some fifty intervals where the run is long enough, and never longer than a second."""
+    """The length of an interval: at most a second, and at least 40 intervals in a run of 4 s or more."""
     if seconds is None or seconds >= 60:
         return 1_000_000_000
     return 250_000_000 if seconds >= 10 else 100_000_000
@@ -223,7 +225,7 @@ def _tls(tls: Tls) -> dict[str, Any]:
 
 
 def _redirects(most: int | None, host: str, allowed: Sequence[str]) -> dict[str, Any]:
-    """From loopback they may lead to loopback, under whatever name."""
+    """The engine's `RedirectSpec`. A server on loopback may redirect to loopback under any name."""
     return {"most": most or 0, "hosts": [*allowed, *(LOOPBACK if is_loopback(host) else ())]}
 
 
@@ -307,7 +309,7 @@ def _datagram_match(match: str) -> str | dict[str, Any]:
 
 
 def _params(request: Request) -> dict[str, Any]:
-    """Those of the plan, and the serial numbers in what is sent as bytes."""
+    """The plan's parameters, and the serial numbers in raw bytes."""
     params = {name: _param(param) for name, param in request.params.items()}
     sent = request.tcp or request.udp
     if sent is not None:
@@ -328,7 +330,7 @@ def _until(until: Until) -> Any:
 
 
 def _kind(message: bytes) -> str:
-    """Of a WebSocket's message; a text must be UTF-8."""
+    """The kind of a WebSocket message: text if it is UTF-8."""
     try:
         message.decode()
     except UnicodeDecodeError:
@@ -406,7 +408,7 @@ def _closed(load: ClosedLoad) -> dict[str, Any]:
 
 
 def think_spec(think: Think) -> str | dict[str, Any]:
-    """`ThinkSpec` of the engine: how a think time, or another time of the same form, is drawn."""
+    """The engine's `ThinkSpec`: how a think time, or another time of the same form, is drawn."""
     if think.kind == "constant":
         return {"constant": {"ns": _ns(think.seconds)}}
     if think.kind == "uniform":
@@ -444,10 +446,7 @@ _TRACE_EXAMPLE = 'write a start per line: "1.25" (seconds) or "1250ms"'
 
 
 def trace_starts(path: Path) -> list[int]:
-    """Nanoseconds from the file's lines; empty lines and what follows a # are left out.
-
-    Raises `PlanError`.
-    """
+    """Read the starts from a file, in ns; empty lines and comments (#) are skipped. Raises `PlanError`."""
     starts: list[int] = []
     for number, line in enumerate(_bytes(path).decode("utf-8", "replace").splitlines(), 1):
         text = line.partition("#")[0].strip()

@@ -1,6 +1,6 @@
-"""What a generator process says: JSON with bytes in it, one length-prefixed frame after another.
+"""The messages of a generator process: JSON with bytes in it, one length-prefixed frame after another.
 
-A frame is two little-endian u32, the lengths of the JSON text and of the bytes behind it, and then both. In
+A frame is two little-endian u32, the lengths of the JSON text and of the bytes after it, followed by both. In
 the JSON, `{"bytes": [start, length]}` stands for a piece of those bytes.
 """
 
@@ -13,7 +13,7 @@ __all__ = ["frame_end", "parse_frame", "read_frame", "write_frame"]
 HEAD = struct.Struct("<II")
 
 MOST_BYTES = 256 << 20
-"""A frame beyond this is not an interval: whoever announces one is not waited for."""
+"""The largest frame that is read. Nothing longer is an interval, so it is not worth waiting for."""
 
 
 def write_frame(file: IO[bytes], data: dict[str, Any]) -> None:
@@ -35,9 +35,9 @@ def write_frame(file: IO[bytes], data: dict[str, Any]) -> None:
 
 
 def read_frame(file: IO[bytes]) -> dict[str, Any] | None:
-    """The next frame; None at the end of the file, also where it ends within a frame.
+    """The next frame; None at the end of the file, even if it ends within a frame.
 
-    Raises `ValueError` for one that announces more than `MOST_BYTES`, or is none.
+    Raises `ValueError` for a frame that announces more than `MOST_BYTES` or cannot be read.
     """
     head = file.read(HEAD.size)
     end = frame_end(head)
@@ -48,9 +48,9 @@ def read_frame(file: IO[bytes]) -> dict[str, Any] | None:
 
 
 def frame_end(data: bytes | bytearray, start: int = 0) -> int | None:
-    """Where the frame ends that begins at `start`; None where not even its lengths are there.
+    """The end of the frame that begins at `start`; None if not even its lengths are complete.
 
-    Raises `ValueError` for one that announces more than `MOST_BYTES`.
+    Raises `ValueError` for a frame that announces more than `MOST_BYTES`.
     """
     if len(data) - start < HEAD.size:
         return None
@@ -62,7 +62,7 @@ def frame_end(data: bytes | bytearray, start: int = 0) -> int | None:
 
 
 def parse_frame(frame: bytes) -> dict[str, Any]:
-    """What was written. Raises `ValueError` for what is no frame."""
+    """The data of a frame. Raises `ValueError` if it is not one."""
     text_length, _ = HEAD.unpack_from(frame)
     text, data = frame[HEAD.size : HEAD.size + text_length], frame[HEAD.size + text_length :]
 

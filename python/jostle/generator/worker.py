@@ -1,8 +1,8 @@
 """A generator process: `python -m jostle.generator.worker`, started by `jostle.generator.processes`.
 
-Standard input, lines of JSON: the specification; then when to start; then "stop", perhaps. When it ends,
-whoever started this process is gone, and so is this process at once. Standard output, frames: that it is
-ready, when it started or why not, and its intervals.
+Standard input is lines of JSON: the specification, the time to start, and possibly "stop". If it is closed,
+the parent process is gone, and this process exits at once. Standard output is frames: that it is ready, when
+it started or why it did not, and its intervals.
 """
 
 import json
@@ -19,7 +19,7 @@ WAIT_S = 1.0
 
 
 def main() -> int:
-    """The exit code: 0 when all intervals were given."""
+    """Run the generator. Returns the exit code: 0 if all intervals were written."""
     words, out = sys.stdin.buffer, sys.stdout.buffer
     spec = json.loads(words.readline())
     if spec["cores"] and not spec["attentive"]:
@@ -33,7 +33,7 @@ def main() -> int:
     except StartRefused as error:
         write_frame(out, {"refused": str(error)})
         return 2
-    del spec  # the feeds in it may be large, and the engine has its own
+    del spec  # its feeds may be large, and the engine has a copy of its own
     write_frame(out, {"started_unix_ns": running.started_unix_ns})
     threading.Thread(target=_listen, args=(running,), daemon=True).start()
     last = False
@@ -53,5 +53,5 @@ def _listen(running: Running) -> None:
 
 
 if __name__ == "__main__":
-    # Not through the interpreter's shutdown, which a thread that reads standard input would disturb.
+    # Skip the interpreter's shutdown, which the thread that reads standard input would disturb.
     os._exit(main())

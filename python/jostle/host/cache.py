@@ -1,4 +1,4 @@
-"""Where builds and running servers' files live: never in the package, never in the run folder."""
+"""Where builds and the files of running servers are: never in the package or the run folder."""
 
 import os
 from pathlib import Path
@@ -10,9 +10,10 @@ __all__ = ["cache_folder"]
 
 
 def cache_folder(*parts: str) -> Path:
-    """A folder in `$JOSTLE_CACHE`, else /var/cache/jostle for root, else ~/.cache/jostle; made if need be.
+    """A folder in `$JOSTLE_CACHE`, else in /var/cache/jostle for root, else in ~/.cache/jostle.
 
-    Readable by all: the server that runs from it may be another user. Raises `UserError`.
+    It is created if needed, and readable by all, since the server may run as another user. Raises
+    `UserError`.
     """
     if chosen := os.environ.get("JOSTLE_CACHE"):
         base = Path(chosen).absolute()

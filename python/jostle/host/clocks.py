@@ -1,6 +1,6 @@
 """The clocks of this machine at one moment.
 
-How far they move apart from one moment to the next tells what happened to the time between the two.
+How much they differ between two moments shows whether the machine was suspended or its clock was set.
 """
 
 import time
@@ -10,15 +10,15 @@ from typing import Self
 __all__ = ["Clocks"]
 
 NOISE_NS = 10_000_000
-"""The clocks are read one after the other, and this process may have to wait between two of them."""
+"""Differences up to this are ignored: the clocks are read in turn, and the process may wait in between."""
 
 SLEWED = 0.001
-"""The kernel lets the wall clock run faster or slower by half of this at most; what is more was set."""
+"""Twice the rate by which the kernel at most slews the wall clock; a larger difference means it was set."""
 
 
 @dataclass(frozen=True)
 class Clocks:
-    """`running_ns` stands while the machine is suspended, `boot_ns` does not; `wall_ns` can be set."""
+    """`running_ns` stops while the machine is suspended, `boot_ns` does not; `wall_ns` can be set."""
 
     wall_ns: int
     running_ns: int
@@ -34,7 +34,7 @@ class Clocks:
         return asleep if asleep > NOISE_NS else 0
 
     def set_ns(self, before: "Clocks") -> int:
-        """By how much the wall clock was set since `before`; negative: back."""
+        """By how much the wall clock was set since `before`; negative if it was set back."""
         passed = self.boot_ns - before.boot_ns
         by = (self.wall_ns - before.wall_ns) - passed
         return by if abs(by) > NOISE_NS + SLEWED * passed else 0

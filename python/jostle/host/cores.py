@@ -1,4 +1,4 @@
-"""Which cores the server gets and which the generator, and whether it may run with real-time priority."""
+"""Which cores the server and the generator get, and whether the latter may have real-time priority."""
 
 import contextlib
 import os
@@ -12,9 +12,9 @@ __all__ = ["Placement", "available_cores", "kept_off", "place", "real_time_allow
 
 @dataclass(frozen=True)
 class Placement:
-    """Core numbers; `shared` when server and generator may use the same core, None when it is not known.
+    """Core numbers. `shared`: whether server and generator may use the same core; None if unknown.
 
-    `peer_cores`: of the peer, where there is one.
+    `peer_cores`: those of the peer, if there is one.
     """
 
     server_cores: list[int]
@@ -23,8 +23,8 @@ class Placement:
     peer_cores: list[int] | None = None
 
     def with_peer(self) -> "Placement":
-        """The same with a second server: on half of the server's cores, or, where it has one only, on the
-        generator's. Where cores are shared, it may use all of them too.
+        """A copy with a second server: on half of the server's cores or, if there is only one, on the
+        generator's. If cores are shared, it may use all of them too.
         """
         if self.shared is not False:
             return replace(self, peer_cores=self.server_cores)
@@ -43,10 +43,10 @@ def available_cores() -> list[int]:
 
 
 def place(cores: list[int], share: bool) -> Placement:
-    """Server and generator on separate cores: the generator has the last quarter, at least one, in whole
-    physical cores where there are two or more.
+    """Put server and generator on separate cores.
 
-    With a single core, or with `share`, both may use all of them.
+    The generator gets the last quarter, at least one, in whole physical cores if there are two or more. With
+    a single core, or with `share`, both may use all cores.
     """
     if share or len(cores) < 2:
         return Placement(cores, cores, shared=True)
@@ -60,7 +60,7 @@ def place(cores: list[int], share: bool) -> Placement:
 
 
 def siblings(core: int) -> set[int]:
-    """The hyperthreads of the physical core that `core` is one of, itself included."""
+    """The hyperthreads of the same physical core as `core`, itself included."""
     file = Path(f"/sys/devices/system/cpu/cpu{core}/topology/thread_siblings_list")
     try:
         return _cores_in(file.read_text())
@@ -69,15 +69,16 @@ def siblings(core: int) -> set[int]:
 
 
 def _cores_in(text: str) -> set[int]:
-    """`"0-1,8"` → `{0, 1, 8}`."""
+    """Parse a list of cores: `"0-1,8"` → `{0, 1, 8}`."""
     ends = [part.split("-") for part in text.strip().split(",")]
     return {core for end in ends for core in range(int(end[0]), int(end[-1]) + 1)}
 
 
 @contextlib.contextmanager
 def kept_off(cores: Collection[int]) -> Iterator[None]:
-    """All threads of this process, and whatever they start, on its other cores, if it has any; afterwards on
-    all of them again. What is started may still choose its cores by itself.
+    """Keep all threads of this process, and whatever they start, off `cores`, if it has others.
+
+    Afterwards they may use all its cores again. Processes that are started may still choose their own cores.
     """
     own = os.sched_getaffinity(0)
     others = own - set(cores)
@@ -98,10 +99,10 @@ def _move_to(cores: set[int]) -> None:
 
 
 def real_time_allowed() -> bool:
-    """Whether this process may let its threads run before all ordinary ones: it takes root or RLIMIT_RTPRIO.
+    """Whether this process may give its threads real-time priority, which takes root or RLIMIT_RTPRIO.
 
-    A paced generator sleeps most of the time. On a core where others work too, if only its own Python, the
-    kernel's fair scheduler wakes it up to some milliseconds late, real-time scheduling some tens of
+    A paced generator sleeps most of the time. On a core that others use too, even if only its own Python, the
+    kernel's fair scheduler may wake it some milliseconds late; with real-time scheduling it is some tens of
     microseconds.
     """
     policy, parameters = os.sched_getscheduler(0), os.sched_getparam(0)

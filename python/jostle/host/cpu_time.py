@@ -1,4 +1,4 @@
-"""CPU time of a whole process tree, of its ended processes too."""
+"""CPU time of a whole process tree, including its ended processes."""
 
 from dataclasses import dataclass
 
@@ -23,17 +23,17 @@ class Ticks:
 
 
 class TreeCpu:
-    """The tree's CPU time, of ended processes too.
+    """The tree's CPU time, including that of ended processes.
 
-    A process that ends hands its time to whoever waits for it, as `children_*`. Between its vanishing and our
-    next look at that parent, or for ever when nobody waits for it (SIGCHLD ignored), its time stands nowhere:
-    it is kept here as owed, and taken off as the children's times of those still there grow.
+    When a process ends, its time is added to `children_*` of the process that waits for it. Until we next
+    read that parent, or for ever if nobody waits for it (SIGCHLD ignored), its time is recorded nowhere. It
+    is kept here as owed, and paid off as the children's times of the remaining processes grow.
     """
 
     def __init__(self) -> None:
         self._seen: dict[
             int, tuple[Ticks, Ticks]
-        ] = {}  # pid: all of its time, and its ended children's alone
+        ] = {}  # by pid: all of its time, and that of its ended children alone
         self._owed = Ticks()
         self._most = Ticks()
 

@@ -1,4 +1,4 @@
-"""When the machine gives no further process, thread or descriptor: which limit it was, and how to go on."""
+"""When no further process, thread or descriptor is to be had: which limit was reached, and what to do."""
 
 import contextlib
 import errno
@@ -15,7 +15,7 @@ HINT = "end other programs, raise the limit, or use fewer threads and generator 
 
 
 def used_up(code: int | None) -> str:
-    """What an error of the system means where something is started; "" where it is another kind of error."""
+    """What a system error means when something is started; "" if no limit was reached."""
     if code in TASKS:
         told = str(task_limits())
         return "no further process or thread can be started here" + (f": {told}" if told else "")
@@ -26,7 +26,7 @@ def used_up(code: int | None) -> str:
 
 @contextlib.contextmanager
 def within_limits() -> Iterator[None]:
-    """Around what starts processes and threads. Raises `StartRefused` where the machine gives no more."""
+    """For code that starts processes or threads. Raises `StartRefused` if the machine allows no more."""
     try:
         yield
     except OSError as error:
@@ -34,6 +34,6 @@ def within_limits() -> Iterator[None]:
             raise StartRefused(told, HINT) from None
         raise
     except RuntimeError as error:
-        if "can't start new thread" not in str(error):  # threading has no error of its own for it
+        if "can't start new thread" not in str(error):  # threading has no error type of its own for this
             raise
         raise StartRefused(used_up(errno.EAGAIN), HINT) from None

@@ -1,4 +1,4 @@
-"""What a reader must know of the machine to judge a run."""
+"""What a reader must know about the machine to judge a run."""
 
 import os
 import platform
@@ -44,7 +44,7 @@ def host_facts(seed: int) -> dict[str, Any]:
 
 
 def machine() -> Machine:
-    """What identifies this machine, for figures that hold for it alone."""
+    """What identifies this machine, for figures that hold only for it."""
     return {
         "jostle": __version__,
         "kernel": f"{platform.system()} {platform.release()} {platform.machine()}",

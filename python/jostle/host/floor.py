@@ -1,11 +1,11 @@
-"""The floor of this machine, as `jostle doctor --calibrate` keeps it: what it costs to measure nothing."""
+"""The floor of this machine, as stored by `jostle doctor --calibrate`: what measuring itself costs."""
 
 import json
 from pathlib import Path
 from typing import Literal
 
 from pydantic import TypeAdapter, ValidationError
-from typing_extensions import TypedDict  # pydantic takes no other before Python 3.12
+from typing_extensions import TypedDict  # pydantic accepts no other before Python 3.12
 
 from jostle.errors import UserError
 from jostle.host.cache import cache_folder
@@ -15,7 +15,7 @@ __all__ = ["Floor", "FloorLoad", "Machine", "store_floor", "stored_floor"]
 
 
 class Machine(TypedDict):
-    """What a floor belongs to: another kernel, processor or jostle has another one."""
+    """What a floor belongs to: with another kernel, processor or version of jostle it is different."""
 
     jostle: str
     kernel: str
@@ -24,8 +24,9 @@ class Machine(TypedDict):
 
 
 class FloorLoad(TypedDict):
-    """What one load found. `awake`: the generator waited awake. `pacing_s`: how late it began the requests of
-    an open loop.
+    """The result of one load.
+
+    `awake`: the generator waited awake. `pacing_s`: how late it began the requests of an open loop.
     """
 
     kind: Literal["closed", "open"]
@@ -39,9 +40,11 @@ class FloorLoad(TypedDict):
 
 
 class Floor(TypedDict):
-    """`measured`: when, ISO 8601. `load_average`: of the machine just before. `slowdown`: by how much longer
-    a computation on a server's core takes while the generator waits awake (0.3: 30 %); None where it has no
-    core of its own.
+    """The floor of one machine.
+
+    `measured`: when, in ISO 8601. `load_average`: of the machine just before. `slowdown`: how much longer a
+    computation on a server's core takes while the generator waits awake (0.3: 30 %); None if the generator
+    has no core of its own.
     """
 
     measured: str
@@ -51,12 +54,12 @@ class Floor(TypedDict):
 
 
 def store_floor(machine: Machine, floor: Floor) -> None:
-    """Keep the floor of this machine in place of an older one."""
+    """Store the floor of this machine in place of an older one."""
     write_json(_file(), {**machine, **floor})
 
 
 def stored_floor(machine: Machine) -> Floor | None:
-    """The floor of this very machine, if it was ever measured."""
+    """The floor of exactly this machine; None if it was never measured."""
     try:
         found = json.loads(_file().read_text(encoding="utf-8"))
         if not isinstance(found, dict) or any(found.get(key) != value for key, value in machine.items()):

@@ -1,4 +1,4 @@
-"""What this machine allows: open files, local ports, memory and processor time. It is read nowhere else."""
+"""The limits of this machine: open files, local ports, memory and CPU time. No other module reads them."""
 
 import itertools
 import os
@@ -46,19 +46,19 @@ class OpenFiles:
     hard: int | None
 
     def as_record(self) -> dict[str, int]:
-        """No limit is -1, as getrlimit has it."""
+        """For the record; -1 means no limit, as in getrlimit."""
         return {name: -1 if n is None else n for name, n in (("soft", self.soft), ("hard", self.hard))}
 
 
 def open_files() -> OpenFiles:
-    """Of this process, and of those that it starts."""
+    """The limits of this process and of those that it starts."""
     return OpenFiles(
         *(None if n == resource.RLIM_INFINITY else n for n in resource.getrlimit(resource.RLIMIT_NOFILE))
     )
 
 
 def connections_within(files: int) -> int:
-    """How many connections a process can hold that may have `files` files open."""
+    """How many connections a process can hold if it may have `files` files open."""
     return max(0, files - RESERVED_FILES)
 
 
@@ -71,7 +71,7 @@ class PortRange:
 
     @classmethod
     def parse(cls, text: str) -> Self | None:
-        """As in /proc/sys/net/ipv4/ip_local_port_range: "32768 60999"; None when it is something else."""
+        """Read the text of /proc/sys/net/ipv4/ip_local_port_range ("32768 60999"); None for other text."""
         words = text.split()
         if len(words) != 2 or not all(word.isdecimal() for word in words):
             return None
@@ -82,14 +82,14 @@ class PortRange:
 
 
 def local_port_range() -> PortRange:
-    """Of this network namespace."""
+    """The range of this network namespace."""
     found = PortRange.parse(PORT_RANGE.read_text())
     assert found is not None, f"{PORT_RANGE} holds two numbers"
     return found
 
 
 def free_local_ports() -> int:
-    """How many of that range the kernel gives to connections: an administrator may set some aside."""
+    """How many ports of that range connections can get, without those an administrator has set aside."""
     ports = local_port_range()
     aside = (part.partition("-") for part in _read(SET_ASIDE).split(",") if part)
     taken = {port for low, _, high in aside for port in range(int(low), int(high or low) + 1)}
@@ -102,13 +102,13 @@ def accept_queue() -> int:
 
 
 def memory_bytes() -> int:
-    """Of the whole machine."""
+    """The memory of the whole machine."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 @dataclass(frozen=True)
 class CgroupLimits:
-    """What a container, or another cgroup, leaves of the machine; None: no limit that can be seen."""
+    """What a container or other cgroup may use of the machine; None if no limit can be seen."""
 
     memory_bytes: int | None
     cpus: float | None
@@ -139,9 +139,9 @@ def cgroup_limits(
 
 @dataclass(frozen=True)
 class TaskLimits:
-    """How many processes and threads there may be; None: no limit that can be seen.
+    """How many processes and threads there may be; None if no limit can be seen.
 
-    `user`: of all programs of this user (root is not held to it). `cgroup`: in this container or cgroup.
+    `user`: for all programs of this user (does not apply to root). `cgroup`: in this container or cgroup.
     """
 
     user: int | None
@@ -156,7 +156,7 @@ class TaskLimits:
 def task_limits(
     membership: Path = Path("/proc/self/cgroup"), mount: Path = Path("/sys/fs/cgroup")
 ) -> TaskLimits:
-    """Of this process."""
+    """The limits that apply to this process."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NPROC)
     folders = itertools.chain(*cgroup_folders(_read(membership), mount))
     limits = [int(text) for folder in folders if (text := _read(folder / "pids.max")).isdecimal()]
@@ -167,8 +167,8 @@ def task_limits(
 def cgroup_folders(membership: str, mount: Path = Path("/sys/fs/cgroup")) -> list[list[Path]]:
     """The folder of each cgroup that a process is in, followed by those above it.
 
-    `membership`: the text of /proc/PID/cgroup. Version 2 has one tree, version 1 one for each controller. In
-    a container the path may be the one outside; the folder at the root is then the container's own.
+    `membership`: the text of /proc/PID/cgroup. Version 2 has one tree, version 1 has one for each controller.
+    In a container the path may be that of the host; the container's own folder is then the root.
     """
     ways = []
     for line in membership.splitlines():
@@ -181,7 +181,7 @@ def cgroup_folders(membership: str, mount: Path = Path("/sys/fs/cgroup")) -> lis
 
 
 def _read(path: Path) -> str:
-    """Empty where there is no such file."""
+    """The text of a file; empty if it cannot be read."""
     try:
         return path.read_text(encoding="utf-8").strip()
     except OSError:

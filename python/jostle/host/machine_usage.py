@@ -1,6 +1,6 @@
-"""What the machine did to a trial: processors taken away, other processes' work, waiting for a processor.
+"""What disturbed a trial on this machine: stolen CPU time, other processes, waiting for a processor.
 
-Read from /proc four times a second. What cannot be read here is None, or absent.
+Read from /proc four times a second. What cannot be read is None, or absent.
 """
 
 import contextlib
@@ -17,17 +17,18 @@ from jostle.host.resource_usage import TICK_S, read_some, thread_switches
 __all__ = ["MachineSample", "MachineSampler"]
 
 WORKER = "jostle-"
-"""The engine's threads are named so, and numbered."""
+"""How the names of the engine's threads begin; a number follows."""
 
 
 @dataclass(frozen=True)
 class MachineSample:
-    """A line of machine.ndjson. All but `t_ns` and `mhz` are sums since some earlier moment, in seconds.
+    """A line of machine.ndjson. All but `t_ns` and `mhz` are sums since some earlier moment (times in s).
 
-    `busy_s`, `steal_s`: of the cores of the run, CPU time that anybody used, and that the hypervisor gave to
-    another machine. `own_cpu_s`: used by jostle and all that it started. `pressure_*`: the kernel's PSI, time
-    in which some task waited for it. `waited_s`, `involuntary`: of the generator's threads on this machine,
-    time spent runnable without a processor, and how often they lost it. `mhz`: mean of the cores' frequency.
+    `busy_s`, `steal_s`: CPU time on the cores of the run that any process used, and that the hypervisor gave
+    to another machine. `own_cpu_s`: CPU time of jostle and everything it started. `pressure_*`: time in which
+    some task waited for that resource (the kernel's PSI). `waited_s`, `involuntary`: for the generator's
+    threads on this machine, time spent runnable without a processor, and how often they lost it. `mhz`: the
+    mean frequency of the cores.
     """
 
     t_ns: int
@@ -43,7 +44,7 @@ class MachineSample:
 
 
 class MachineSampler:
-    """`cores`: those of the run. `generators`: processes on this machine whose threads make the load."""
+    """Samples the machine. `cores`: those of the run. `generators`: pids of generators on this machine."""
 
     def __init__(self, cores: Iterable[int], generators: Sequence[int]) -> None:
         self._cores = [f"cpu{core}".encode() for core in sorted(set(cores))]
@@ -68,7 +69,7 @@ class MachineSampler:
         )
 
     def _ticks(self) -> tuple[int, int]:
-        """(busy, stolen) of the cores of the run. Interrupts are nobody's work, and left out.
+        """(busy, stolen) ticks of the cores of the run. Interrupts belong to no process and are left out.
 
         Source: proc_stat(5): user, nice, system, idle, iowait, irq, softirq, steal.
         """
@@ -82,7 +83,7 @@ class MachineSampler:
 
 
 def _worker_waits(pid: int) -> Iterable[tuple[float, int]]:
-    """Of each worker thread: seconds runnable without a processor, involuntary switches."""
+    """For each worker thread: seconds runnable without a processor, and involuntary switches."""
     with contextlib.suppress(OSError):
         for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208 (four times a second)
             with contextlib.suppress(OSError):
@@ -94,7 +95,7 @@ def _worker_waits(pid: int) -> Iterable[tuple[float, int]]:
 
 
 def _mhz() -> float | None:
-    """None where the kernel does not tell, as in most virtual machines."""
+    """The mean frequency; None if the kernel does not tell, as in most virtual machines."""
     found = []
     for path in Path("/sys/devices/system/cpu").glob("cpu[0-9]*/cpufreq/scaling_cur_freq"):
         with contextlib.suppress(OSError, ValueError):

@@ -1,7 +1,7 @@
-"""A control group of its own for a process tree, with a limit of memory, as a container has one.
+"""A control group of its own for a process tree, with a memory limit like that of a container.
 
-It is made here and removed by the tree's supervisor. That takes the right to make groups, in the control
-group that jostle runs in or in one above it: root has it, but in most containers nobody does.
+It is created here and removed by the tree's supervisor. That requires permission to create groups in the
+control group that jostle runs in, or in one above it: root has it, but in most containers nobody does.
 """
 
 import contextlib
@@ -17,16 +17,17 @@ from jostle.text import reason
 __all__ = ["MemoryGroup", "limit_memory"]
 
 LIMITS = ("memory.max", "memory.limit_in_bytes")
-"""Of version 2 and 1: the file that holds the limit. In version 2 it is there where the group above it
-controls memory."""
+"""The file with the limit in cgroup versions 2 and 1. In version 2 it exists only if the group above controls
+memory."""
 
 SWAP = ("memory.swap.max", "memory.memsw.limit_in_bytes")
-"""Of version 2 without memory, of version 1 with it; not there where the kernel does not count swap."""
+"""The file that limits swap: alone in version 2, together with memory in version 1. It does not exist if the
+kernel does not account for swap."""
 
 
 @dataclass(frozen=True)
 class MemoryGroup:
-    """What came of a limit: the folder of the group; None where the limit could not be set, and `why`."""
+    """The result of setting a limit: the group's folder, or None with the reason in `why`."""
 
     limit_bytes: int
     folder: Path | None
@@ -36,7 +37,7 @@ class MemoryGroup:
 def limit_memory(
     limit_bytes: int, membership: Path = Path("/proc/self/cgroup"), mount: Path = Path("/sys/fs/cgroup")
 ) -> MemoryGroup:
-    """A fresh group, still empty, with this limit and no swap; or the reason why there can be none."""
+    """Create a group, still empty, with this limit and no swap, or say why that is not possible."""
     why = "this machine has no control groups for memory"
     for parent in _places(membership, mount):
         folder = parent / f"jostle-{secrets.token_hex(4)}"
@@ -56,7 +57,7 @@ def limit_memory(
 
 
 def _places(membership: Path, mount: Path) -> Iterator[Path]:
-    """Where a group may be made: from the own group upwards, in the trees that know of memory."""
+    """Where a group might be created: from the own group upwards, in trees that control memory."""
     try:
         text = membership.read_text(encoding="utf-8")
     except OSError:
@@ -67,14 +68,14 @@ def _places(membership: Path, mount: Path) -> Iterator[Path]:
 
 
 def _controls_memory(folder: Path) -> bool:
-    """In version 2 a group says so itself; in version 1 the tree of "memory" holds the file everywhere."""
+    """Whether a group controls memory: in version 2 it says so, in version 1 it has the limit's file."""
     with contextlib.suppress(OSError):
         return "memory" in (folder / "cgroup.subtree_control").read_text(encoding="utf-8").split()
     return (folder / LIMITS[1]).exists()
 
 
 def _set(folder: Path, limit_bytes: int) -> bool:
-    """False where the group has no such limit. Raises OSError."""
+    """Set the limit. Returns False if the group cannot limit memory. Raises OSError."""
     limits = [folder / name for name in LIMITS if (folder / name).exists()]
     for file in limits:
         file.write_text(str(limit_bytes))

@@ -1,4 +1,4 @@
-"""Was a process ended by the kernel for want of memory? Its control group counts such ends."""
+"""Whether the kernel killed a process for lack of memory: its control group counts these kills."""
 
 from pathlib import Path
 
@@ -10,11 +10,11 @@ __all__ = ["MemoryWatch", "ended_for_memory"]
 
 CGROUPS = Path("/sys/fs/cgroup")
 COUNTERS = ("memory.events", "memory.oom_control")
-"""Of version 2 and 1; both have a line "oom_kill N". On the whole machine there may be no such files."""
+"""The files of cgroup versions 2 and 1 with a line "oom_kill N". The root group may not have them."""
 
 
 class MemoryWatch:
-    """Follows one process while it lives: it may move to another control group after its start."""
+    """Follows one process while it is alive, since it may move to another control group after its start."""
 
     def __init__(self, pid: int, processes: Path = Path("/proc"), mount: Path = CGROUPS) -> None:
         self._process = processes / str(pid)
@@ -25,20 +25,20 @@ class MemoryWatch:
         self.look()
 
     def look(self) -> None:
-        """Where it is now, and how many were ended for memory there before. A dead one is nowhere."""
+        """Note the process's control group and the kills counted there so far, unless the process is dead."""
         try:
             membership = self._process.joinpath("cgroup").read_text()
             living = self._process.joinpath("stat").read_text().rpartition(") ")[2][:1] not in ENDED
         except OSError:
             return
-        if not living or membership == self._last:  # of a zombie, version 1 says that it is in the root
+        if not living or membership == self._last:  # version 1 reports a zombie as being in the root
             return
         self._last = membership
         self._limit = cgroup_limits(self._process / "cgroup", self._mount).memory_bytes
         self._before = {file: _kills(file) for file in self._counters(membership)}
 
     def killed(self) -> str:
-        """Why it was ended, where the kernel has ended one there since; "" where it has not."""
+        """Why the process was killed, if the kernel has killed one in its group since; otherwise ""."""
         if not any(_kills(file) > before for file, before in self._before.items()):
             return ""
         return ended_for_memory(self._limit)

@@ -1,10 +1,10 @@
-"""Ports of this machine: a free one, and who listens."""
+"""Ports of this machine: which are free, and who listens on them."""
 
 import contextlib
 import errno
 import os
 import socket
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 from jostle.errors import StartFailed
@@ -14,11 +14,13 @@ from jostle.text import reason
 __all__ = ["HOST", "claim", "listens", "may_be_on"]
 
 HOST = "127.0.0.1"
-LISTEN = "0A"
+TCP = {"tcp": "0A", "tcp6": "0A"}
+"""Tables of /proc/net, each with the state of a socket that listens."""
+UDP = {"udp": "07", "udp6": "07"}
 
 
 def claim(port: int, host: str = HOST) -> int:
-    """`port` if it is free, or a free one for 0. Raises `StartFailed` that names who has it."""
+    """`port` if it is free, or any free port for 0. Raises a `StartFailed` that says who has it."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -37,7 +39,7 @@ def claim(port: int, host: str = HOST) -> int:
 
 
 def listens(port: int, pids: Iterable[int]) -> bool | None:
-    """Whether one of the processes has a listening socket on `port`; None when that cannot be seen."""
+    """Whether one of the processes has a listening socket on `port`; None if that cannot be seen."""
     wanted = _listening_sockets(port)
     seen = False
     for pid in pids:
@@ -53,15 +55,15 @@ def listens(port: int, pids: Iterable[int]) -> bool | None:
 def may_be_on(cores: Collection[int], places: Iterable[str]) -> bool:
     """Whether one of `cores` of this machine may run a server that listens at one of `places`.
 
-    `places`: "HOST:PORT" or "unix:/path". Servers are known by what listens on their ports, in every network
-    namespace that can be seen; where nobody is seen behind a listening socket, they may.
+    `places`: "HOST:PORT" or "unix:/path". Servers are found by the sockets that listen on their ports, in
+    every network namespace that can be seen. If a socket's process cannot be seen, the answer is True.
     """
     networks = _networks()
     for place in places:
         if place.startswith("unix:"):
             return True
         port = int(place.rpartition(":")[2])
-        sockets = set().union(*(_listening_sockets(port, network) for network in networks))
+        sockets = set().union(*(_listening_sockets(port, network, TCP | UDP) for network in networks))
         holders = _holders(sockets)
         workers = {one for pid in holders for one in (pid, *descendants(pid))}
         if sockets.difference(*holders.values()) or any(_cores(pid) & set(cores) for pid in workers):
@@ -77,7 +79,7 @@ def _taken_by(port: int) -> str:
 
 
 def _holders(sockets: set[str]) -> dict[int, set[str]]:
-    """The processes that can be seen to hold some of these, and which."""
+    """The visible processes that hold some of `sockets`, and which they hold."""
     found = {}
     for pid in all_pids() if sockets else []:
         with contextlib.suppress(OSError):  # it has ended, or is not ours to look at
@@ -96,7 +98,7 @@ def _networks() -> list[str]:
 
 
 def _cores(pid: int) -> set[int]:
-    """Those that one of its threads may run on."""
+    """The cores on which any of its threads may run."""
     found = set()
     with contextlib.suppress(FileNotFoundError, ProcessLookupError):
         for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208
@@ -104,15 +106,15 @@ def _cores(pid: int) -> set[int]:
     return found
 
 
-def _listening_sockets(port: int, network: str = "/proc/net") -> set[str]:
-    """As they are called in /proc/PID/fd."""
+def _listening_sockets(port: int, network: str = "/proc/net", tables: Mapping[str, str] = TCP) -> set[str]:
+    """The sockets that listen on `port`, by their names in /proc/PID/fd."""
     found = set()
-    for table in ("tcp", "tcp6"):
+    for table, state in tables.items():
         with contextlib.suppress(OSError), Path(network, table).open() as lines:
             next(lines, None)
             for line in lines:  # one at a time: a busy machine has a hundred thousand
                 fields = line.split(maxsplit=10)
-                if fields[3] == LISTEN and int(fields[1].rpartition(":")[2], 16) == port:
+                if fields[3] == state and int(fields[1].rpartition(":")[2], 16) == port:
                     found.add(f"socket:[{fields[9]}]")
     return found
 

@@ -1,4 +1,4 @@
-"""Whether others work on this machine: for how much of the time somebody waits for a core."""
+"""Whether others use this machine: the share of the time in which some task waits for a core."""
 
 import contextlib
 import time
@@ -8,14 +8,14 @@ from jostle.host.resource_usage import read_some
 __all__ = ["BUSY", "cpu_pressure", "pressure_s"]
 
 BUSY = 0.25
-"""Share of the time in which somebody waits for a core, from which on others disturb whoever never sleeps."""
+"""The share of the time with a task waiting for a core from which threads that never sleep are disturbed."""
 
 SAMPLE_S = 0.02
-"""Some slices of the scheduler, which are 3 to 4 ms: whoever shares a core waits in each of them."""
+"""Several scheduler slices of 3 to 4 ms: tasks that share a core wait in each of them."""
 
 
 def pressure_s(what: str) -> float | None:
-    """Seconds in which some task waited for cpu, memory or io; None where the kernel does not tell.
+    """Seconds in which some task waited for cpu, memory or io; None if the kernel does not tell.
 
     Source: Documentation/accounting/psi.rst of the kernel.
     """
@@ -25,7 +25,7 @@ def pressure_s(what: str) -> float | None:
 
 
 def cpu_pressure() -> float | None:
-    """The share of a short while, from now on, in which some task waited for a core."""
+    """The share of the next 20 ms in which some task waits for a core; None if the kernel does not tell."""
     before, start = pressure_s("cpu"), time.monotonic()
     if before is None:
         return None

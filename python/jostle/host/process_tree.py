@@ -1,4 +1,4 @@
-"""Which processes belong to a tree: all below its first one, also those whose parent has died."""
+"""Which processes belong to a tree: all below its first one, including those whose parent has died."""
 
 import contextlib
 from pathlib import Path
@@ -10,10 +10,11 @@ __all__ = ["ProcessTree"]
 
 
 class ProcessTree:
-    """The members of one tree, found anew at each look.
+    """The members of one tree, which are looked up anew each time.
 
-    Once a member, always a member: a child whose parent has died is adopted by somebody else, and is still of
-    the tree. A member is known by its birth. /proc is listed every time; only newcomers and members are read.
+    Once a member, always a member: a child whose parent has died gets another parent, but still belongs to
+    the tree. A member is identified by its start time. /proc is listed each time; only new processes and
+    members are read.
     """
 
     def __init__(self, root: int) -> None:
@@ -24,11 +25,11 @@ class ProcessTree:
         self._adopter = stat.parent if stat is not None and _is_supervisor(stat.parent) else None
 
     def adopter(self) -> Stat | None:
-        """The supervisor, to whom orphans of the tree go."""
+        """The supervisor, which adopts orphans of the tree."""
         return read_stat(self._adopter) if self._adopter is not None else None
 
     def members(self) -> dict[int, Stat]:
-        """The members that are there now, zombies included."""
+        """The current members, zombies included."""
         present = set(all_pids())
         self._strangers &= present
         stats = {}
@@ -41,7 +42,7 @@ class ProcessTree:
             if (stat := read_stat(pid)) is not None:
                 newcomers[pid] = stat
         stats |= self._join(newcomers, set(stats))
-        # A process whose parent was not in the list yet is looked at again next time.
+        # A process whose parent was not listed yet is checked again next time.
         self._strangers |= {p for p, stat in newcomers.items() if stat.parent in present} - stats.keys()
         self._births = {pid: stat.started for pid, stat in stats.items()}
         return stats

@@ -1,4 +1,4 @@
-"""The table of processes, read from /proc. Linux only. What has vanished meanwhile reads as None or empty."""
+"""The process table, read from /proc. Linux only. Processes that have vanished read as None or empty."""
 
 import contextlib
 import os
@@ -8,14 +8,15 @@ from pathlib import Path
 __all__ = ["Stat", "all_pids", "descendants", "is_running", "read_stat", "start_time", "with_environment"]
 
 ENDED = "ZX"
-"""States of a process that has ended: nobody has waited for it yet, or somebody just has."""
+"""States of a process that has ended: a zombie, or dead."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stat:
-    """/proc/PID/stat. Times in clock ticks; `started` since boot: with the pid it names a process for ever.
+    """/proc/PID/stat, with times in clock ticks.
 
-    `children_user`, `children_system`: of all descendants that have ended and were waited for.
+    `started`: since boot; together with the pid it identifies a process for ever. `children_user`,
+    `children_system`: of all descendants that have ended and were waited for.
     """
 
     pid: int
@@ -32,13 +33,13 @@ class Stat:
 
 
 def read_stat(pid: int) -> Stat | None:
-    """None when there is no such process (any more)."""
+    """The stat of a process; None if it does not exist (any more)."""
     try:
         with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:  # noqa: PTH123 (four times a second, for every process)
             text = file.read(4096)
     except OSError:
         return None
-    # The name may hold spaces and brackets: fields are counted from behind its last bracket.
+    # The name may contain spaces and brackets, so fields are counted from its last bracket on.
     fields = text[text.rindex(b")") + 2 :].split()
     return Stat(
         pid=pid,
@@ -56,18 +57,18 @@ def read_stat(pid: int) -> Stat | None:
 
 
 def start_time(pid: int) -> int | None:
-    """Clock ticks from boot to the start of process `pid`; None when there is none, or it has ended."""
+    """Clock ticks from boot to the start of process `pid`; None if it does not exist or has ended."""
     stat = read_stat(pid)
     return stat.started if stat is not None and stat.state not in ENDED else None
 
 
 def is_running(pid: int) -> bool:
-    """Whether there is such a process, and it has not ended."""
+    """Whether the process exists and has not ended."""
     return start_time(pid) is not None
 
 
 def all_pids() -> list[int]:
-    """Of all processes that can be seen."""
+    """The pids of all processes that can be seen."""
     return [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208 (names are all that is needed)
 
 
@@ -78,13 +79,13 @@ def descendants(root: int) -> list[int]:
         if (stat := read_stat(pid)) is not None and stat.state not in ENDED:
             children.setdefault(stat.parent, []).append(stat.pid)
     below = list(children.get(root, ()))
-    for pid in below:  # grows while it is walked
+    for pid in below:  # the list grows during the loop
         below += children.get(pid, ())
     return below
 
 
 def with_environment(value: str) -> list[int]:
-    """All processes that were started with a variable of that value, wherever they have gone since."""
+    """All processes started with any variable of that value, wherever they are in the process tree."""
     wanted, found = f"={value}\0".encode(), []
     for pid in all_pids():
         with contextlib.suppress(OSError):

@@ -1,8 +1,8 @@
 """What a server's whole process tree uses: CPU, memory, processes, threads, switches, connections.
 
-Read from /proc four times a second while a trial runs. Three of the figures are costly to read for large
-servers: PSS walks the page tables, switches are counted thread by thread, connections descriptor by
-descriptor. Each of these is read so seldom that it takes no more than `CPU_SHARE` of a core.
+Read from /proc four times a second while a trial runs. Three of the figures are costly for large servers: PSS
+walks the page tables, switches are counted thread by thread, connections descriptor by descriptor. Each of
+these is read only so often that it takes no more than `CPU_SHARE` of a core.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["TICK_S", "Sample", "Sampler", "Samples", "Watcher", "read_some", "thread_switches"]
 
 CPU_SHARE = 1 / 200
-"""The most of a core that reading one of the costly figures may take."""
+"""The largest share of a core that reading one of the costly figures may take."""
 PSS_EVERY_S = 1.0
 
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
@@ -40,13 +40,13 @@ T = TypeVar("T")
 class Sample:
     """A line of server.ndjson.
 
-    `t_ns`: since the trial's start. CPU in seconds, switches in number: of all the tree since it began, ended
-    processes and threads included (switches of ended threads as far as they were seen). `pss_bytes`,
-    `connections`: None where this sample did not read them. `connections`: open sockets of any kind, a shared
-    one counted once. `peak_rss_bytes`: the sum of the most that each living process ever held, as the kernel
-    keeps it: what came and went between two samples is in it. `peak_virtual_bytes`: the same of address
-    space, whether anything was ever put there or not. `waited_s`: time that threads were runnable without a
-    processor, counted as switches are.
+    `t_ns`: since the trial's start. CPU time and switches are those of the whole tree since it began,
+    including ended processes and threads (switches of ended threads as far as they were seen). `pss_bytes`,
+    `connections`: None if this sample did not read them. `connections`: open sockets of any kind; one that is
+    shared counts once. `peak_rss_bytes`: the sum of the peaks of all living processes as the kernel keeps
+    them, so what came and went between two samples is included. `peak_virtual_bytes`: the same for address
+    space, used or not. `waited_s`: time in which threads were runnable without a processor, counted like
+    switches.
     """
 
     t_ns: int
@@ -65,36 +65,36 @@ class Sample:
 
 
 class Samples(Protocol):
-    """Whatever can be watched."""
+    """Anything that can be watched."""
 
     def sample(self, t_ns: int) -> "DataclassInstance | None":
-        """What is the case now; None when there is nothing left."""
+        """The current state; None if nothing is left."""
 
 
 class Watcher:
-    """Writes samples to `path`, a JSON line each, until it is stopped or there is nothing left."""
+    """Writes samples to `path`, a JSON line each, until it is stopped or nothing is left."""
 
     def __init__(self, sampler: Samples, path: Path, started_unix_ns: int, every_s: float = 0.25) -> None:
         self._sampler = sampler
         self._path = path
         self._every_s = every_s
-        # Wall clock once, then monotonic: the axis does not jump when the clock is set.
+        # Wall clock once, then monotonic, so that times do not jump when the clock is set.
         self._offset_ns = time.time_ns() - time.monotonic_ns() - started_unix_ns
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="jostle-resource-usage", daemon=True)
 
     def start(self) -> None:
-        """Raises `StartRefused` where no further thread can be started."""
+        """Start the thread. Raises `StartRefused` if no further thread can be started."""
         with within_limits():
             self._thread.start()
 
     def stop(self) -> None:
-        """Take a last sample and return when it is written."""
+        """Take a last sample, and return when it is written."""
         self._stopped.set()
         self._thread.join()
 
     def _watch(self) -> None:
-        """On a full disk the samples end: whoever records the load meets the same error, and tells it."""
+        """On a full disk the samples just end; recording the load meets the same error and reports it."""
         with contextlib.suppress(OSError):
             self._run()
 
@@ -114,7 +114,7 @@ class Watcher:
 
 
 class Sampler:
-    """Keeps the members of one process tree in sight, and adds up what they use."""
+    """Tracks the members of one process tree, and adds up what they use."""
 
     def __init__(self, root: int) -> None:
         self._cpu = TreeCpu()
@@ -126,8 +126,8 @@ class Sampler:
         self._last_switches = (0, 0, 0)
 
     def sample(self, t_ns: int) -> Sample | None:
-        """What the tree uses now; None when nothing of it is left."""
-        # Parents before children: a child that ends in between is then missing, never counted twice.
+        """What the tree uses now; None if nothing of it is left."""
+        # Parents before children, so that a child that ends in between is missing, but never counted twice.
         adopter = self._tree.adopter()
         stats = self._tree.members()
         living = [stat for stat in stats.values() if stat.state not in ENDED]
@@ -155,7 +155,7 @@ class Sampler:
 
 
 class _RateLimited(Generic[T]):
-    """A reading that is taken when it is due; its cost decides when the next one is."""
+    """A reading that is taken when it is due; its cost decides when the next one is due."""
 
     def __init__(
         self,
@@ -181,7 +181,7 @@ class _RateLimited(Generic[T]):
 
 
 class _Switches:
-    """Context switches of all threads, and their waiting; of those that ended, as many as were seen."""
+    """Context switches and waiting time of all threads; those of ended threads as far as they were seen."""
 
     def __init__(self) -> None:
         self._seen: dict[tuple[int, int], Switches] = {}  # by process and thread
@@ -194,14 +194,15 @@ class _Switches:
                 if (switches := thread_switches(pid, thread)) is not None:
                     now[pid, int(thread)] = switches
         for key, last in self._seen.items():
-            if key not in now or now[key] < last:  # gone, or another of the same number
+            reused = key in now and any(here < before for here, before in zip(now[key], last, strict=True))
+            if key not in now or reused:  # it has ended, and its number may be another thread's
                 self._ended = _sum([self._ended, last])
         self._seen = now
         return _sum([self._ended, *now.values()])
 
 
 Switches = tuple[int, int, int]
-"""Voluntary and involuntary ones, and nanoseconds runnable without a processor."""
+"""Voluntary switches, involuntary switches, and nanoseconds runnable without a processor."""
 
 
 def _sum(counts: Iterable[Switches]) -> Switches:
@@ -210,7 +211,7 @@ def _sum(counts: Iterable[Switches]) -> Switches:
 
 
 def thread_switches(pid: int, thread: str) -> Switches | None:
-    """None where the thread has ended. A kernel without schedstats tells no waiting: 0."""
+    """The switches of a thread; None if it has ended. Without schedstats in the kernel, waiting time is 0."""
     try:
         status = read_some(f"/proc/{pid}/task/{thread}/status")
         schedstat = read_some(f"/proc/{pid}/task/{thread}/schedstat").split()
@@ -222,7 +223,7 @@ def thread_switches(pid: int, thread: str) -> Switches | None:
 
 
 def _peaks(pid: int) -> tuple[int, int]:
-    """VmHWM and VmPeak: the most resident memory and address space that it ever had; 0 once it is gone."""
+    """VmHWM and VmPeak: a process's peaks of resident memory and address space; 0 once it is gone."""
     try:
         status = read_some(f"/proc/{pid}/status")
     except OSError:
@@ -231,13 +232,13 @@ def _peaks(pid: int) -> tuple[int, int]:
 
 
 def _kilobytes(status: bytes, key: bytes) -> int:
-    """A line of /proc/PID/status, in bytes; 0 where it is not there."""
+    """A value of /proc/PID/status, in bytes; 0 if it does not exist."""
     found = status.find(key)
     return int(status[found + len(key) :].split(None, 1)[0]) * 1024 if found >= 0 else 0
 
 
 def _pss_bytes(pids: list[int]) -> int | None:
-    """Memory, shared pages divided by those who share them. None when it may not be read."""
+    """Memory with shared pages divided among the processes that share them; None if it may not be read."""
     total = 0
     for pid in pids:
         try:
@@ -252,7 +253,7 @@ def _pss_bytes(pids: list[int]) -> int | None:
 
 
 def _sockets(pids: list[int]) -> int | None:
-    """Open sockets, one that several processes share counted once. None when they may not be seen."""
+    """The number of open sockets; one that processes share counts once. None if they may not be read."""
     sockets: set[str] = set()
     for pid in pids:
         folder = f"/proc/{pid}/fd"

@@ -1,7 +1,7 @@
-"""A process tree that is started under a supervisor, watched, and ended whole.
+"""A process tree that is started under a supervisor, watched, and ended as a whole.
 
 Servers, builds, the private database and its delay proxy all run this way. The supervisor is a process of its
-own (`jostle.host.supervisor`), so that nothing stays running when jostle is killed.
+own (`jostle.host.supervisor`), so that nothing keeps running when jostle is killed.
 """
 
 import contextlib
@@ -33,23 +33,23 @@ from jostle.units import format_duration
 __all__ = ["Exit", "NotReady", "Scratch", "SupervisedProcess", "Task", "start_until_ready"]
 
 GRACE_S = 2.0
-"""From SIGTERM to SIGKILL."""
+"""The time from SIGTERM to SIGKILL."""
 
 PATIENCE_S = supervisor.KILL_FOR_S + 5.0
-"""Beyond the grace time: a supervisor that has not ended its tree by then is itself ended."""
+"""How long beyond the grace time a supervisor may take to end its tree before it is killed itself."""
 
 FIRST_PAUSE_S, LAST_PAUSE_S = 0.005, 0.05
-"""Between two attempts to find the process ready."""
+"""The pause between two checks whether a process is ready; it grows from the first to the second value."""
 
 OUTPUT_LINES, LINE_CHARACTERS = 20, 400
-"""How much of a process's output stands in a message."""
+"""How much of a process's output is shown in a message."""
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Scratch:
-    """A folder of one start alone, which all may enter; `tmp` in it belongs to the user.
+    """A folder for one start of a process, which all may enter; `tmp` in it belongs to the process's user.
 
     The supervisor removes it.
     """
@@ -58,7 +58,7 @@ class Scratch:
 
     @classmethod
     def create(cls, name: str, user: User, base: Path | None = None) -> "Scratch":
-        """In `base`, or in the cache."""
+        """Create a folder in `base`, or in the cache."""
         safe = "".join(c if c.isalnum() else "-" for c in name)
         folder = Path(tempfile.mkdtemp(prefix=f"{safe}-", dir=base or cache_folder("running")))
         folder.chmod(0o755)
@@ -69,7 +69,7 @@ class Scratch:
 
     @property
     def tmp(self) -> Path:
-        """The TMPDIR of the process, and so a mark of all its children, wherever they go."""
+        """The TMPDIR of the process, by which all its descendants can be recognised, wherever they are."""
         return self.folder / "tmp"
 
     @property
@@ -80,10 +80,10 @@ class Scratch:
 
 @dataclass(frozen=True)
 class Task:
-    """What is run, where, as whom. `user` None: as whoever runs jostle.
+    """What is run, where, and as whom. `user`: None for the user who runs jostle.
 
-    `output`: the file that gets what it prints. `hold`: descriptors that stay open until nothing is left.
-    `memory`: the control group that it lives in; the supervisor removes it.
+    `output`: the file for what it prints. `hold`: descriptors that stay open until nothing of it is left.
+    `memory`: the control group in which it runs; the supervisor removes it.
     """
 
     command: Sequence[str]
@@ -98,7 +98,7 @@ class Task:
     memory: MemoryGroup | None = None
 
     def as_json(self) -> str:
-        """For the supervisor. Only root can start a process as somebody else."""
+        """The task for the supervisor. Only root can start a process as another user."""
         user = self.user if os.geteuid() == 0 else None
         task = {
             "command": list(self.command),
@@ -120,7 +120,7 @@ class Task:
 class Exit:
     """How the first process ended, and how many others it left running.
 
-    `for_memory`: what `MemoryWatch.killed` says of it.
+    `for_memory`: if the kernel killed it for memory, the reason as from `MemoryWatch.killed`.
     """
 
     code: int | None
@@ -130,7 +130,7 @@ class Exit:
 
     @classmethod
     def of_code(cls, code: int, for_memory: str = "") -> "Exit":
-        """Of a process that `subprocess` has started: negative codes are signals."""
+        """The exit of a process started by `subprocess`: negative codes are signals."""
         if code >= 0:
             return cls(code, None)
         return cls(None, supervisor.signal_name(-code), for_memory=for_memory)
@@ -142,9 +142,9 @@ class Exit:
 
 
 class NotReady(Exception):
-    """Raised by an attempt to find a process ready: it is not, and the message says what was seen.
+    """Raised by a check whether a process is ready: it is not, and the message says what was seen.
 
-    `hint`: what to do about that, where it tells more than that time ran out.
+    `hint`: what to do about it, if more is known than that time ran out.
     """
 
     def __init__(self, message: str, hint: str = "") -> None:
@@ -155,9 +155,9 @@ class NotReady(Exception):
 class SupervisedProcess:
     """A running task.
 
-    `pid`: its first process; None where it could not be started, and `start_error` says why. `exit`: how the
-    first process ended, if it did so by itself. `ended`: nothing of the tree is left. `killed`: SIGTERM
-    did not end it within the grace time.
+    `pid`: its first process; None if it could not be started, in which case `start_error` says why. `exit`:
+    how the first process ended, if it did so by itself. `ended`: nothing of the tree is left. `killed`:
+    SIGTERM did not end it within the grace time.
     """
 
     def __init__(self, task: Task) -> None:
@@ -187,13 +187,13 @@ class SupervisedProcess:
             self.poll(None)
 
     def poll(self, timeout_s: float | None = 0.0) -> None:
-        """Read the supervisor's events; wait for one that long (None: until there is one)."""
+        """Read the supervisor's events, waiting up to `timeout_s` for one (None: until there is one)."""
         if self.ended:
             return
         if self._memory is not None:
             self._memory.look()
         assert self._supervisor.stdout is not None
-        events = select.poll()  # select.select cannot take descriptors over 1,023, which many clients bring
+        events = select.poll()  # select.select cannot take descriptors over 1,023, and many clients need them
         events.register(self._supervisor.stdout, select.POLLIN)
         while not self.ended and events.poll(None if timeout_s is None else timeout_s * 1000):
             timeout_s = 0.0
@@ -207,12 +207,12 @@ class SupervisedProcess:
                 self._apply(event)
 
     def alive(self) -> bool:
-        """Whether the first process runs."""
+        """Whether the first process is running."""
         self.poll()
         return self.pid is not None and self.exit is None and not self.ended
 
     def wait(self) -> None:
-        """Until the task has ended by itself and nothing of it is left."""
+        """Wait until the task has ended by itself and nothing of it is left."""
         while not self.ended:
             self.poll(None)
 
@@ -224,9 +224,9 @@ class SupervisedProcess:
         timeout_s: float,
         hint: str = "",
     ) -> T:
-        """What `attempt` returns as soon as it no longer raises `NotReady`; it is given the seconds left.
+        """Call `attempt` with the seconds left until it no longer raises `NotReady`, and return its result.
 
-        Raises `StartFailed` when the first process ends before, or, with `hint`, when the time is over.
+        Raises `StartFailed` if the first process ends before that or, with `hint`, if time runs out.
         """
         deadline = time.monotonic() + timeout_s
         pause_s, attempts = FIRST_PAUSE_S, 0
@@ -268,7 +268,7 @@ class SupervisedProcess:
         self._close()
 
     def tree(self) -> list[int]:
-        """All its living processes."""
+        """The pids of all its living processes."""
         return [] if self.ended else descendants(self._supervisor.pid)
 
     def output(self) -> str:
@@ -276,11 +276,11 @@ class SupervisedProcess:
         return self._tail if self.ended else _end_of(self.task.output)
 
     def last_lines(self, lines: int = OUTPUT_LINES) -> str:
-        """The last lines that it printed, cut to a readable length, without control characters."""
+        """The last lines that it printed, shortened, without control characters."""
         return last_lines(self.output(), lines)
 
     def printed(self, lines: int = OUTPUT_LINES) -> str:
-        """For the end of a message: its last output, or that there is none."""
+        """The end of a message: the last output, or that there is none."""
         found = self.last_lines(lines)
         return f"its last output:\n{quoted(found)}" if found else "it printed nothing"
 
@@ -289,7 +289,7 @@ class SupervisedProcess:
         others = ""
         if self.exit.others:
             others = f" and left {self.exit.others} processes running: it must stay in the foreground"
-        self.wait()  # all that it printed is there only when nothing of it is left
+        self.wait()  # its output is complete only when nothing of it is left
         return f"{name} {self.exit} before it was ready{others}; {self.printed()}"
 
     def _write(self, data: bytes) -> None:
@@ -315,13 +315,13 @@ class SupervisedProcess:
                 self._close()
 
     def _why_killed(self, *, in_own_group: bool) -> str:
-        """The group of its own may be gone by now: what it had counted is known from the supervisor."""
+        """Why it was killed. Its own group may be gone by now, but the supervisor has read its counter."""
         if in_own_group and self.task.memory is not None:
             return ended_for_memory(self.task.memory.limit_bytes)
         return self._memory.killed() if self._memory is not None else ""
 
     def _supervisor_died(self) -> None:
-        """Somebody killed it. What it supervised is ended as well as can be from here."""
+        """The supervisor was killed: end what it supervised as well as possible from here."""
         assert self._supervisor.stderr is not None
         self._supervisor.wait()
         complaint = self._supervisor.stderr.read().decode(errors="replace")

@@ -1,14 +1,14 @@
-"""Starts one process tree, bounds its output, and ends the whole tree, whatever happens.
+"""Starts one process tree, limits the output that is kept, and ends the whole tree, whatever happens.
 
 Run as `python -I -S supervisor.py`, in a session of its own, one for each tree; standard library only. It is
-the parent of the tree's first process and the subreaper of everything below, so no descendant can get out of
-its sight, not even one that has made a session of its own. The tree is ended (SIGTERM, SIGKILL after the
-grace time) when jostle says so, when jostle dies, even by `kill -9`, and when the first process ends.
+the parent of the tree's first process and the subreaper of everything below, so no descendant can escape it,
+not even one that has created a session of its own. The tree is ended (SIGTERM, then SIGKILL after the grace
+time) when jostle asks for it, when jostle dies, even by `kill -9`, and when the first process ends.
 
-    in    first line: the task as JSON (`Task` in supervised.py); then anything at all, or the end: stop
+    in    first line: the task as JSON (`Task` in supervised.py); then any input, or its end, means stop
     out   a JSON line per event: {"event": "started", "pid"} or {"event": "failed", "reason"};
           {"event": "exited", "code", "signal", "others", "out_of_memory"} when the first process ends by
-          itself; out_of_memory: the kernel has ended some of the tree's own control group for it;
+          itself; out_of_memory: the kernel has killed a process of the tree's own control group;
           {"event": "ended", "tail", "killed"} once nothing is left; killed: SIGTERM was not enough
 """
 
@@ -26,12 +26,12 @@ import time
 from typing import Any, NoReturn
 
 HEAD_BYTES = TAIL_BYTES = 256 * 1024
-"""How much of the output is kept: so much of its beginning, and so much of its end."""
+"""How much is kept of the beginning of the output, and of its end."""
 SAVE_EVERY_S = 0.2
 KILL_FOR_S = 10.0
-"""How long SIGKILL is repeated to a tree that forks on."""
+"""How long SIGKILL is repeated to a tree that keeps forking."""
 LEFT_WITHIN_S = 1.0
-"""A control group may be busy for a moment after its last process has ended."""
+"""How long removing a control group is retried: it may be busy briefly after its last process has ended."""
 MORE_LOOKS = 5
 PIPE_BYTES = 1 << 20
 REPORTED_TAIL_BYTES = 16 * 1024
@@ -48,13 +48,13 @@ def prctl(option: int, value: int) -> None:
 
 
 def report(event: str, **fields: Any) -> None:
-    """Tell jostle, if it still lives."""
+    """Tell jostle, if it is still alive."""
     with contextlib.suppress(OSError):
         os.write(1, json.dumps({"event": event, **fields}).encode() + b"\n")
 
 
 class Output:
-    """A file that holds the beginning and the end of what was printed, however much it was."""
+    """A file with the beginning and the end of what was printed, however much it was."""
 
     def __init__(self, path: str) -> None:
         self.fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o644)
@@ -75,7 +75,7 @@ class Output:
                 self._trim()
 
     def save(self) -> None:
-        """Write the end behind the beginning, in place of the end that was there."""
+        """Write the end of the output after its beginning, replacing the end written before."""
         if self.saved:
             return
         self._trim()
@@ -107,11 +107,11 @@ class Supervisor:
         self.jostle = jostle
         self.output = Output(task["output"])
         self.first = 0  # pid of the first process
-        self.status: int | None = None  # of the first process, as waitpid gives it
+        self.status: int | None = None  # of the first process, as waitpid returns it
         self.poll = select.poll()
         self.saved_at = 0.0
         self.closed = False
-        self.groups: set[int] = set()  # of the tree, once it is to be ended
+        self.groups: set[int] = set()  # process groups of the tree, once it is being ended
         self.killed = False
 
     def run(self) -> None:
@@ -145,14 +145,14 @@ class Supervisor:
         self.poll.register(self.woken, select.POLLIN)
 
     def _watch_jostle(self) -> None:
-        """Its death closes stdin, unless a child of it holds the other end; the pidfd reports it always."""
+        """Notice its death. It closes stdin unless a child holds the other end; the pidfd always tells."""
         self.poll.register(0, select.POLLIN)
         with contextlib.suppress(OSError):
             self.jostle_fd = os.pidfd_open(self.jostle)
             self.poll.register(self.jostle_fd, select.POLLIN)
 
     def _serve(self, timeout_s: float | None) -> bool:
-        """Wait for something to happen and see to it; True when the tree is to be ended."""
+        """Wait for an event and handle it. Returns whether the tree is to be ended."""
         stop = False
         for fd, _ in self.poll.poll(None if timeout_s is None else timeout_s * 1000):
             if fd == self.woken:
@@ -202,13 +202,13 @@ class Supervisor:
                     self.status = ended[1]
 
     def _read_output(self) -> bool:
-        """Take what there is; True when there was something."""
+        """Read what has been printed. Returns whether there was anything."""
         try:
             data = os.read(self.printed, PIPE_BYTES)
         except BlockingIOError:
             return False
         self.output.write(data)
-        if not data and not self.closed:  # by everybody who could print
+        if not data and not self.closed:  # closed by every process that could print
             self.closed = True
             self.poll.unregister(self.printed)
         return bool(data)
@@ -229,9 +229,9 @@ class Supervisor:
             self._reap()
 
     def _send(self, number: int) -> None:
-        """To whole process groups at once: those who fork on cannot get away between a look and a signal.
+        """Send a signal to whole process groups, so that no process can fork between a look and the signal.
 
-        And to every group seen so far: a look through /proc can miss all of a tree that forks while it looks.
+        It goes to every group seen so far, as a look through /proc can miss all of a tree that keeps forking.
         """
         self.groups |= set(self._living().values())
         for group in self.groups:
@@ -239,7 +239,7 @@ class Supervisor:
                 os.killpg(group, number)
 
     def _has_children(self) -> bool:
-        """Whether anything of the tree is left: orphans become children of this process (subreaper)."""
+        """Whether anything is left of the tree: orphans become children of this process (subreaper)."""
         try:
             os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         except ChildProcessError:
@@ -247,7 +247,10 @@ class Supervisor:
         return True
 
     def _living(self) -> dict[int, int]:
-        """With their process groups. A look misses a process whose parent ends meanwhile: look again then."""
+        """Living processes of the tree, with their process groups.
+
+        One look misses a process whose parent ends in the meantime, so it looks again if it finds none.
+        """
         found = descendants(os.getpid())
         for _ in range(MORE_LOOKS):
             if found or not self._has_children():
@@ -258,7 +261,7 @@ class Supervisor:
 
 
 def become_the_task(task: dict[str, Any], supervisor: int, printing: int, failing: int) -> NoReturn:
-    """In the forked child: everything that the task is to find, then the task itself."""
+    """Runs in the forked child: set up the task's environment, then become the task."""
     try:
         os.setsid()
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
@@ -299,13 +302,13 @@ def become_the_task(task: dict[str, Any], supervisor: int, printing: int, failin
 
 
 def enter_group(folder: str) -> None:
-    """Move this process into a control group; its children begin there."""
+    """Move this process into a control group, in which its children then start."""
     with open(os.path.join(folder, "cgroup.procs"), "w") as file:  # noqa: PTH118, PTH123
         file.write(str(os.getpid()))
 
 
 def out_of_memory(folder: str) -> bool:
-    """Whether the kernel has ended a process of the control group for memory (version 2 and 1)."""
+    """Whether the kernel has killed a process of the control group for memory (versions 2 and 1)."""
     for name in ("memory.events", "memory.oom_control"):
         with contextlib.suppress(OSError), open(os.path.join(folder, name)) as file:  # noqa: PTH118, PTH123
             return any(line.startswith("oom_kill ") and int(line.split()[1]) > 0 for line in file)
@@ -313,7 +316,7 @@ def out_of_memory(folder: str) -> bool:
 
 
 def remove_group(folder: str) -> None:
-    """As soon as it is empty."""
+    """Remove a control group as soon as it is empty."""
     give_up = time.monotonic() + LEFT_WITHIN_S
     while time.monotonic() < give_up:
         try:
@@ -327,7 +330,7 @@ def remove_group(folder: str) -> None:
 
 
 def program(name: str, env: dict[str, str]) -> str:
-    """Where the command is. `execvp` would report the first folder on PATH that it may not read."""
+    """The command's path. `execvp` would report the first folder on PATH that it may not read instead."""
     found = name if "/" in name else shutil.which(name, path=env.get("PATH", os.defpath))
     if found is None:
         raise FileNotFoundError(errno.ENOENT, "no such command", name)
@@ -347,7 +350,7 @@ def signal_name(number: int) -> str:
 
 
 def descendants(root: int) -> dict[int, int]:
-    """All living processes below `root`, each with its process group, whose members are all below it too."""
+    """All living processes below `root` with their process groups, whose members are all below it too."""
     children: dict[int, list[int]] = {}
     groups = {}
     for name in os.listdir("/proc"):  # noqa: PTH208
@@ -358,13 +361,13 @@ def descendants(root: int) -> dict[int, int]:
                     children.setdefault(int(parent), []).append(int(name))
                     groups[int(name)] = int(group)
     below = list(children.get(root, ()))
-    for pid in below:  # grows while it is walked
+    for pid in below:  # the list grows during the loop
         below += children.get(pid, ())
     return {pid: groups[pid] for pid in below}
 
 
 def read_task() -> dict[str, Any]:
-    """The first line of stdin, byte by byte so that what follows stays in the pipe. {} when there is none."""
+    """The first line of stdin, read byte by byte so that the rest stays in the pipe; {} if there is none."""
     line = bytearray()
     while byte := os.read(0, 1):
         if byte == b"\n":

@@ -1,4 +1,4 @@
-"""Users of this machine: where jostle is root, servers run as somebody without rights."""
+"""Users of this machine: if jostle is root, servers run as a user without privileges."""
 
 import os
 import pwd
@@ -21,7 +21,7 @@ class User:
 
     @classmethod
     def of(cls, name: str) -> "User":
-        """The user that the server is to run as: `name` where jostle is root, else whoever runs jostle."""
+        """The user as whom a server runs: `name` if jostle is root, otherwise the one who runs jostle."""
         try:
             entry = pwd.getpwnam(name) if os.geteuid() == 0 else pwd.getpwuid(os.geteuid())
         except KeyError:
@@ -31,13 +31,13 @@ class User:
         return cls(entry.pw_name, entry.pw_uid, entry.pw_gid)
 
     def take(self, *paths: Path) -> None:
-        """Become the owner, where jostle is root; else its user owns them already."""
+        """Make this user the owner of `paths` if jostle is root; otherwise its user owns them already."""
         if os.geteuid() == 0:
             for path in paths:
                 os.chown(path, self.uid, self.gid)
 
     def can_run(self, program: Path) -> bool:
-        """Whether the file is there, and this user may enter every folder on the way to it and execute it."""
+        """Whether the file exists, and this user may execute it and enter every folder on the way to it."""
         try:
             real = program.resolve(strict=True)
             return real.is_file() and all(self._may_execute(part) for part in (real, *real.parents))

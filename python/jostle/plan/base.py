@@ -1,4 +1,4 @@
-"""The base of all tables of a plan, and how a model's refusals become one message."""
+"""The base class of all tables of a plan, and how pydantic's errors become one message."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
@@ -20,7 +20,7 @@ __all__ = ["Table", "in_own_words", "is_lenient"]
 
 
 def is_lenient(info: ValidationInfo) -> bool:
-    """Whether the table is of a recorded plan, which another version may have written."""
+    """Whether the table comes from a recorded plan, which another version may have written."""
     return bool((info.context or {}).get("lenient"))
 
 
@@ -42,14 +42,14 @@ class Table(BaseModel):
 
     @classmethod
     def near(cls) -> list[str]:
-        """What a mistyped key may have meant."""
+        """The keys that may be suggested for a mistyped one."""
         return cls.keys()
 
     @classmethod
     def lenient(cls, data: Any) -> Self:
         """Read a table that another version of jostle may have written.
 
-        Keys that are not known are left out, metrics that are not known are kept by name. Raises `PlanError`.
+        Unknown keys are left out; unknown metrics are kept by name. Raises `PlanError`.
         """
         try:
             return cls.model_validate(data, context={"lenient": True})
@@ -69,7 +69,7 @@ class Table(BaseModel):
 
     @model_serializer(mode="wrap")
     def _without_what_is_not_there(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out None, and empty values where empty is the default: TOML has no null."""
+        """Leave out None (TOML has no null), and empty values of keys that are empty by default."""
         fields = {field.alias or name: field for name, field in type(self).model_fields.items()}
 
         def says_something(key: str, value: Any) -> bool:
@@ -83,11 +83,11 @@ class Table(BaseModel):
         )
 
     def _shaped(self, table: dict[str, Any]) -> dict[str, Any]:
-        """As it is written in a plan, where that is not how the model holds it."""
+        """The table as a plan writes it. Overridden if the model holds it in another form."""
         return table
 
     def data(self) -> dict[str, Any]:
-        """As plain TOML data, defaults written out."""
+        """The table as plain TOML data, with the defaults written out."""
         return self.model_dump(by_alias=True)
 
 
@@ -106,9 +106,9 @@ _SAYS = {
 def in_own_words(
     error: ValidationError, data: Any, origin: str, places: Mapping[str, str] | None = None
 ) -> PlanError:
-    """One `PlanError` that says all that `error` holds: where, what was given, what is allowed.
+    """One `PlanError` with all problems of `error`: where, what was given, what is allowed.
 
-    `data` is what was validated; `places`: what the caller calls a place in it.
+    `data` is what was validated; `places`: the caller's names for places in it.
     """
     messages: list[str] = []
     hints: list[str] = []
@@ -122,11 +122,11 @@ def in_own_words(
 
 
 def _place(location: Sequence[int | str], data: Any) -> list[str]:
-    """The keys that lead there in the plan as it was written, without what only the models add."""
+    """The keys that lead to `location` in the plan as written, without the parts that only the models add."""
     place: list[str] = []
     for part in location:
         if isinstance(part, int):
-            if not isinstance(data, list):  # a table stands where a list may stand
+            if not isinstance(data, list):  # a single table in place of a list of them
                 continue
             place.append(str(part + 1))
             data = data[part] if part < len(data) else None

@@ -1,6 +1,6 @@
-"""Journeys written in Python: `jostle.journey("buy").post(…).capture(…)` builds the table that a plan has.
+"""Journeys written in Python: `jostle.journey("buy").post(…).capture(…)` builds the same table as in a plan.
 
-No Python runs during the load: the engine compiles the table, as it does that of a plan.
+No Python runs during the load: the engine compiles the table, as it does for a plan.
 """
 
 from pathlib import Path
@@ -17,8 +17,9 @@ def journey(name: str) -> "JourneyBuilder":
 
 
 class JourneyBuilder:
-    """Steps one after another, or the file that has them. What comes behind a request (`capture`, `think`, …)
-    is about that one.
+    """Builds the steps one after another, or names a file that has them.
+
+    Methods that follow a request (`capture`, `think`, …) apply to that request.
 
     jostle.hit(url, journey=jostle.journey("buy").get("/").capture(id="json:/id").get("/items/{id}"))
     """
@@ -29,7 +30,7 @@ class JourneyBuilder:
         self._steps: list[dict[str, Any]] = []
 
     def get(self, path: str, **keys: Any) -> Self:
-        """Append a step. `keys`: those of a step in a plan, with _ for -: name, headers, json, expect, …"""
+        """Append a step. `keys`: as for a step in a plan, with _ for -: name, headers, json, expect, …"""
         return self._request("get", path, keys)
 
     def post(self, path: str, **keys: Any) -> Self:
@@ -57,7 +58,7 @@ class JourneyBuilder:
         return self._request("options", path, keys)
 
     def grpc(self, method: str, **keys: Any) -> Self:
-        """As `get`, for a method of gRPC, "package.Service/Method": proto, message, metadata, deadline, …"""
+        """As `get`, for a gRPC method, "package.Service/Method": proto, message, metadata, deadline, …"""
         return self._request("grpc", method, keys)
 
     def ws(self, path: str, **keys: Any) -> Self:
@@ -80,7 +81,7 @@ class JourneyBuilder:
         return self
 
     def connections(self, most: int) -> Self:
-        """So many at a time at most, for `parallel`; a browser has 6 (HTTP/1.1)."""
+        """The most connections at a time, for `parallel`; a browser has 6 (HTTP/1.1)."""
         self._journey["connections"] = most
         return self
 
@@ -93,7 +94,7 @@ class JourneyBuilder:
         return self._last({"think": time})
 
     def when(self, condition: str) -> Self:
-        """Pass the step over unless this holds: "{id} exists"."""
+        """Skip the step unless this holds: "{id} exists"."""
         return self._last({"when": condition})
 
     def stop_when(self, condition: str) -> Self:
@@ -101,15 +102,15 @@ class JourneyBuilder:
         return self._last({"stop-when": condition})
 
     def repeat(self, times: int) -> Self:
-        """Send it so often."""
+        """Send the request this many times."""
         return self._last({"repeat": times})
 
     def once_per_client(self) -> Self:
-        """Each client does it once, in its first journey."""
+        """Each client sends it once, in its first journey."""
         return self._last({"once-per-client": True})
 
     def cookies(self, keep: bool = True) -> Self:
-        """Each client keeps its cookies; with False it does not, even if a Hurl file says the steps."""
+        """Each client keeps its cookies; with False it does not, even if the steps come from a Hurl file."""
         self._journey["cookies"] = keep
         return self
 
@@ -120,7 +121,7 @@ class JourneyBuilder:
         each: Literal["client", "iteration"] = "iteration",
         order: Literal["in-turn", "random", "once"] = "in-turn",
     ) -> Self:
-        """Rows of a CSV file, or of JSON lines where its name ends in .jsonl."""
+        """Add rows of a CSV file, or of JSON lines if its name ends in .jsonl."""
         kind = "jsonl" if Path(file).suffix == ".jsonl" else "csv"
         feed = {kind: str(Path(file).absolute()), "each": each, "order": order}
         self._journey.setdefault("feed", []).append(feed)

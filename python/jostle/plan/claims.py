@@ -1,8 +1,8 @@
-"""What was published, and what of it is claimed: figures with their source, claims with the rule for each.
+"""What was published, and what is claimed: figures with their source, claims with the rules that decide them.
 
-The rules are fixed in the plan, before anything is measured. A part has a rule (`above`, `below`, `between`):
-what the article says in words. Where the article gives a number, the part names it (`published`), and its
-size is judged too: `same_size` is the one rule for that, so that no claim gets a width of its own.
+The rules are fixed in the plan, before anything is measured. A part has a rule (`above`, `below`, `between`)
+for what the article says in words. If the article gives a number, the part names it (`published`), and its
+size is judged too. `same_size` is the only rule for that, so that no claim gets a tolerance of its own.
 """
 
 import math
@@ -30,14 +30,14 @@ __all__ = [
 ]
 
 SAME = 1.5
-"""A value up to this factor away from the published one has its size."""
+"""A value within this factor of the published one is of the same size."""
 
 
 def same_size(published: float, *, ratio: bool) -> tuple[float, float]:
-    """Lowest and highest value of the same size as a published one of more than 0.
+    """Lowest and highest value of the same size as a published one, which must be above 0.
 
-    Up to a factor of `SAME` away. A ratio must also be an effect of about the same strength: between half and
-    twice the published one on the logarithmic scale, so that 15 % more is 7 % to 32 %, and not 50 %.
+    They are within a factor of `SAME`. A ratio must also show an effect of about the same strength: between
+    half and twice the published one on a logarithmic scale: 15 % more covers 7 % to 32 %, but not 50 %.
     """
     low, high = published / SAME, published * SAME
     if not ratio or published == 1:
@@ -83,14 +83,15 @@ class Figure(Table):
 
     @property
     def amount(self) -> float | None:
-        """The figure in the base unit of its quantity, so that it can be compared and drawn: per second for
-        "requests/5 s". None where the plan is of another version and its unit does not fit.
+        """The figure in the base unit of its quantity, to compare and draw it: per second for "requests/5 s".
+
+        None if the plan was written by another version and the unit does not fit.
         """
         return in_base_unit(self.value, self.unit, self.quantity)
 
 
 def in_base_unit(value: float, unit: str, quantity: str) -> float | None:
-    """`value` in `unit` in the base unit of its quantity; None where the unit does not fit."""
+    """Convert `value` from `unit` to the base unit of `quantity`; None if the unit does not fit."""
     try:
         base, factor = units.base_unit(unit)
     except BadValue:
@@ -133,7 +134,7 @@ class Published(Table):
 
 
 class Opponent(Table):
-    """What the quantity is divided by. Give only what differs: the other keys are those of the part."""
+    """What the quantity is divided by. Give only what differs; other keys are taken from the part."""
 
     contestant: str = Field(default="", description="another server")
     workload: str = Field(default="", description="another workload")
@@ -194,7 +195,7 @@ class Part(Table):
 
     @property
     def sides(self) -> list[tuple[str, str, str]]:
-        """Contestant, workload and quantity of what is measured, and of what it is divided by in a ratio."""
+        """Contestant, workload and quantity of the measured side and, for a ratio, of the divisor."""
         others = [Opponent(), *([self.against] if self.against else [])]
         return [
             (o.contestant or self.contestant, o.workload or self.workload, o.quantity or self.quantity)
@@ -203,9 +204,9 @@ class Part(Table):
 
     @property
     def size(self) -> tuple[float, float] | None:
-        """Lowest and highest value of the published size; None where no size is judged.
+        """Lowest and highest value of the published size; None if the size is not judged.
 
-        `between` has two sides by itself.
+        With `between` it is not: that rule has two sides already.
         """
         if self.published is None or self.between is not None:
             return None
@@ -229,7 +230,7 @@ class Part(Table):
         return self
 
     def _check_published(self) -> None:
-        """What the article measured satisfies its own claim; else the rule is not the article's."""
+        """Check that the published value satisfies the rule; otherwise the rule is not the article's."""
         low, high = self.limits
         if self.published is None:
             return

@@ -1,6 +1,6 @@
-"""Conditions as people write them: "p99 < 250 ms", "errors < 0.1 %"; of changes: "p99 > +5 %".
+"""Conditions as people write them: "p99 < 250 ms", "errors < 0.1 %"; for changes: "p99 > +5 %".
 
-A condition names a quantity, says in which direction, and gives a limit in the quantity's own unit.
+A condition names a quantity, a direction, and a limit in the quantity's own unit.
 """
 
 import re
@@ -14,7 +14,7 @@ from jostle.plan.metrics import INDICES, METRICS
 __all__ = ["INDICES", "Condition", "change", "requirement"]
 
 CHANGES = ("throughput", "p50", "p90", "p99", "p99.9", "errors")
-"""What a change may be about."""
+"""Quantities whose change a condition may be about."""
 
 BELOW, TOUCHING = ("<", "<=", "≤"), ("<=", "≤", ">=", "≥")
 
@@ -23,8 +23,9 @@ _FORM = re.compile(r"\s*([a-z][a-z0-9. ]*?)\s*(<=|>=|<|>|≤|≥)\s*(.+?)\s*")
 
 @dataclass(frozen=True)
 class Condition:
-    """`quantity` is below or above `limit`, or at it where `touching`. Of changes: `relative` ones are
-    b / a - 1, others b - a.
+    """`quantity` is below or above `limit`, or equal to it if `touching`.
+
+    A change from a to b is b / a - 1 if `relative`, else b - a.
     """
 
     text: str
@@ -37,7 +38,7 @@ class Condition:
 
 
 def requirement(text: str) -> Condition:
-    """A condition on a figure. Raises BadValue that says what there is, or how its value is written."""
+    """A condition on a figure. Raises BadValue with a similar quantity or an example of what is allowed."""
     example = 'write for example "p99 < 250 ms" or "errors < 0.1 %"'
     quantity, sign, value = _parts(text, METRICS, example)
     unit = METRICS[quantity]
@@ -45,7 +46,7 @@ def requirement(text: str) -> Condition:
 
 
 def change(text: str) -> Condition:
-    """A condition on the change from one to another. Raises BadValue, as `requirement`."""
+    """A condition on the change from one side to another. Raises BadValue, as `requirement` does."""
     example = 'write for example "p99 > +5 %", "throughput < -10 %" or "p50 > +2 ms"'
     quantity, sign, value = _parts(text, CHANGES, example)
     unit = METRICS[quantity]
@@ -89,7 +90,7 @@ def _number(value: str) -> float:
 
 
 def _share(value: str) -> float:
-    """A share that may be more than the whole: "+150 %"."""
+    """A percentage that may exceed 100 %."""
     try:
         return float(value.removesuffix("%").replace(",", "")) / 100
     except ValueError:

@@ -12,7 +12,7 @@ from jostle.plan.values import File, PositiveCount, shown
 __all__ = ["Connection", "Http2", "Protocol", "Tls"]
 
 Protocol = Literal["HTTP/1.1", "HTTP/2", "gRPC"]
-"""What a workload is sent in. A WebSocket begins in HTTP/1.1; gRPC is calls over HTTP/2."""
+"""The protocol of a workload. A WebSocket begins in HTTP/1.1; gRPC calls go over HTTP/2."""
 
 
 def _addresses(value: Any) -> Any:
@@ -74,7 +74,7 @@ class Tls(Table):
 class Http2(Table):
     """HTTP/2: over TLS it is chosen by ALPN; without TLS it is spoken from the first byte on (h2c).
 
-    A client is one stream at a time, and steps within `parallel` are as many.
+    A client uses one stream at a time, or one for each step within `parallel`.
     """
 
     connections: PositiveCount | None = Field(
@@ -111,13 +111,13 @@ class Connection(Table):
 
     @property
     def shared(self) -> int | None:
-        """Connections that the clients share; None: each has its own."""
+        """The number of connections that the clients share; None if each has its own."""
         return self.http2.connections if self.http2 is not None else None
 
     def at_once(self, clients: int) -> int:
-        """Connections that so many clients have."""
+        """The number of connections that `clients` have together."""
         return clients if self.shared is None else min(self.shared, clients)
 
     def threads(self, most: int) -> int:
-        """Threads of the generator, at most so many: each has the same number of the shared connections."""
+        """The most generator threads, up to `most`, among which the shared connections divide evenly."""
         return next(n for n in range(most, 0, -1) if self.shared is None or self.shared % n == 0)

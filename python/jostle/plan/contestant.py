@@ -1,13 +1,13 @@
-"""The form of `contestant.toml`, and of a plan's `[contestant.NAME]` table: what a server is, how it lives.
+"""The form of `contestant.toml`, and of a plan's `[contestant.NAME]` table: how a server is built and run.
 
-A table may say less: only `command` (with `{port}` in it), or only `url` for a server that runs already.
+The shortest table has only `command` (with `{port}` in it), or only `url` for a server that runs already.
 
 A server whose /orders or /shop uses PostgreSQL says `database = true`. Only then may its start command and
-environment hold `{database_url}`, `{database_host}`, `{database_port}`, `{database_name}`,
-`{database_user}` and `{pool}` (connections that each of its processes may hold); the URL may hold a
-password and so belongs into the environment, which is not recorded. The server is also started without a
-database: all of them are then empty, and both answer 503 with a plain line. A server that does not have
-such a route declares it absent instead.
+environment contain `{database_url}`, `{database_host}`, `{database_port}`, `{database_name}`,
+`{database_user}` and `{pool}` (the number of connections that each of its processes may hold). The URL may
+contain a password, so it belongs in the environment, which is not recorded. The server is also started
+without a database: all of these are then empty, and both routes answer 503 with a line of plain text. A
+server that lacks such a route declares it absent instead.
 """
 
 import re
@@ -45,7 +45,7 @@ __all__ = [
 VariantValue = bool | int | float | str
 
 PLACES = ("port", "host", "build", "tmp")
-"""What jostle itself fills in, beside the commands of `needs` and the variants."""
+"""Placeholders that jostle itself fills in, besides the commands of `needs` and the variants."""
 
 OptionalRoute = Literal["/events", "/ws"]
 OPTIONAL_ROUTES: tuple[OptionalRoute, ...] = get_args(OptionalRoute)
@@ -58,7 +58,7 @@ DATABASE_PLACES = (
     "database_user",
     "pool",
 )
-"""What is filled in from the database, for a server that says that it uses one."""
+"""Placeholders filled in from the database, for a server with `database = true`."""
 
 _PLACEHOLDER = re.compile(r"\{([A-Za-z][A-Za-z0-9_.+-]*)\}")
 
@@ -69,7 +69,7 @@ def placeholders(texts: Iterable[str]) -> set[str]:
 
 
 def fill(text: str, values: Mapping[str, str]) -> str:
-    """`text` with every `{name}` replaced; the file's own check has seen to it that all of them are known."""
+    """`text` with every `{name}` replaced. All names are known: they were checked when the file was read."""
     return _PLACEHOLDER.sub(lambda match: values[match[1]], text)
 
 
@@ -121,7 +121,7 @@ class Build(Table):
 
 
 class Start(Table):
-    """How the server is started, in the foreground. Of the caller's environment it gets only PATH."""
+    """How the server is started, in the foreground. From the caller's environment it gets only PATH."""
 
     command: Command = Field(description="words or one text; `{port}` is filled in")
     env: dict[str, str] = Field(default={}, description="environment of the server, in addition to PATH")
@@ -295,11 +295,11 @@ class ContestantFile(Table):
 
     @property
     def takes_http1(self) -> bool:
-        """Whether it may be asked in HTTP/1.1; true of one that does not say what it speaks."""
+        """Whether it may be sent HTTP/1.1; true if it does not say what it speaks."""
         return not self.speaks or "HTTP/1.1" in self.speaks
 
     def start_command(self) -> list[str]:
-        """The words of the start command, placeholders not yet filled in; empty when it runs already."""
+        """The words of the start command, with placeholders; empty if the server runs already."""
         if self.start is not None:
             return self.start.command
         return self.command or []
@@ -315,7 +315,7 @@ class ContestantFile(Table):
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """Read a `contestant.toml`. Raises `PlanError` that names the file and the line or field."""
+        """Read a `contestant.toml`. Raises a `PlanError` that names the file and the line or field."""
         try:
             return cls.of(read_toml(path.read_text(encoding="utf-8")), str(path))
         except OSError as error:
@@ -325,7 +325,7 @@ class ContestantFile(Table):
 
     @classmethod
     def of(cls, table: Mapping[str, Any], origin: str) -> Self:
-        """Check a table. Raises `PlanError` that names `origin` and every wrong field."""
+        """Check a table. Raises a `PlanError` that names `origin` and every wrong field."""
         try:
             return cls.model_validate(table)
         except ValidationError as error:

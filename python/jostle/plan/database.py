@@ -1,4 +1,4 @@
-"""The database that contestants find behind the orders page: these choices decide how they rank on it."""
+"""The database behind the contestants' orders page. Its settings decide how they rank on that page."""
 
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -18,7 +18,7 @@ Customers = Annotated[PositiveCount, Field(le=1_000_000)]
 
 
 def postgresql(url: str) -> str:
-    """The address of a PostgreSQL database; `BadValue` where it is none."""
+    """Check that `url` is the address of a PostgreSQL database. Raises `BadValue`."""
     example = "write for example postgresql://me:secret@127.0.0.1:5432/shop"
     parts = urlsplit(url)
     try:
@@ -67,7 +67,7 @@ class DatabaseTable(Table):
         return self
 
     def changed(self, change: DatabaseChange | None) -> "DatabaseTable":
-        """The same with what a workload says of it. Raises `BadValue` for content that may not be written."""
+        """A copy with a workload's changes. Raises `BadValue` for content that jostle may not write."""
         named = {} if change is None else {key: getattr(change, key) for key in DatabaseChange.model_fields}
         changes = {key: value for key, value in named.items() if value is not None}
         content = changes.keys() & {"index", "customers"}

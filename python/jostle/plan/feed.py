@@ -47,7 +47,7 @@ class Feed(Table):
         return path
 
     def columns(self) -> list[str] | None:
-        """The names of its columns; None where the file is not there. Raises `BadValue`."""
+        """The names of its columns; None if the file does not exist. Raises `BadValue`."""
         if not self.path.is_file():
             return None
         try:
@@ -63,7 +63,7 @@ class Feed(Table):
             raise BadValue(error.message, error.hint) from None
 
     def values(self, columns: Sequence[str]) -> Iterator[str]:
-        """Row by row the values of `columns`. Raises `PlanError`, with the number of a broken line."""
+        """Yield the values of `columns`, row by row. Raises `PlanError` with the number of a broken line."""
         empty = True
         try:
             with self.path.open(newline="", encoding="utf-8-sig") as lines:

@@ -1,4 +1,4 @@
-"""Requests that are calls of gRPC: the method, what is sent with it, and the status of a right answer."""
+"""Requests that are gRPC calls: the method, what is sent with it, and the status of a right answer."""
 
 import json
 import re
@@ -26,10 +26,10 @@ STATUSES = (
     *("PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION", "ABORTED", "OUT_OF_RANGE"),
     *("UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS", "UNAUTHENTICATED"),
 )
-"""The values of `grpc-status` by number. Source: google.rpc.Code."""
+"""The names of `grpc-status`; the index is the number. Source: google.rpc.Code."""
 
 OWN = ("content-type", "te", "host", "user-agent", "connection")
-"""Names that a call does not have for metadata, beside those that begin with "grpc-"."""
+"""Names that may not be used for metadata, besides those that begin with "grpc-"."""
 
 
 def _method(value: Any) -> Any:
@@ -81,7 +81,7 @@ def _folder(value: Any, info: ValidationInfo) -> Path:
 
 
 def check_metadata(metadata: dict[str, Any]) -> None:
-    """Raises `BadValue` for a name that belongs to the call itself."""
+    """Raise `BadValue` for a name that belongs to the call itself."""
     for name in metadata:
         if name.lower() in OWN or name.lower().startswith("grpc-"):
             hint = 'write deadline = "200ms"' if name.lower() == "grpc-timeout" else "leave it out"
@@ -89,7 +89,7 @@ def check_metadata(metadata: dict[str, Any]) -> None:
 
 
 def read_message(text: str) -> Any:
-    """The message, or messages, of `jostle hit --message`: JSON, or "@" and a file. Raises `BadValue`."""
+    """Read the message or messages of `jostle hit --message`: JSON, or "@" and a file. Raises `BadValue`."""
     if text.startswith("@"):
         try:
             text = Path(text[1:]).read_text(encoding="utf-8")

@@ -22,9 +22,9 @@ __all__ = ["PLACES", "REDIRECTS", "hit_plan"]
 CLIENTS = 10
 SECONDS = 10.0
 REDIRECTS = 5
-"""So many are followed for one request, where the user says only that they are."""
+"""How many redirects are followed for one request if the user gives no number."""
 BARE_RATE = re.compile(r"[\d_,.]+([eE][+-]?\d+)?[kM]?")
-"""A rate without its time, which is then a second."""
+"""A rate without a unit of time, which is then per second."""
 
 WORKLOAD = "workload.hit"
 PLACES = {
@@ -99,26 +99,27 @@ def hit_plan(url: str, options: Mapping[str, Any], name_of: Callable[[str], str]
     """The plan for `url` with `options` of `PLACES`; None counts as not given.
 
     A closed load of `clients`, or an open one of `rate` per second (timed by `arrivals`) over at most
-    `clients` connections. It lasts `seconds`, or until `requests` are answered, whichever comes first; 10
-    clients and 10 s where nothing is given. `headers`: "Name: value" or pairs. `body`: text, or "@" and a
-    file's name; the method is then POST if none is given. `expect`: text that every answer contains, a
-    status, or a table as in a plan. `expect_status`: the statuses that are right, "200,204".
-    `compressed`: answers may be, with gzip, brotli or zstd. `stream`: the answer is a
-    stream of events, "sse" or "lines", which ends with `stream_events` of them or with the text
-    `stream_until`; `stall`: the longest time between two; `stream_usage`: a regular expression that finds
-    how many tokens it had; `slo`: what it has to keep, "first event < 500 ms, gap p99 < 50 ms". `journey`:
-    what `jostle.journey` builds, or a file with `[journey.NAME]` tables as in a plan, or a .hurl file, or a
-    script (.luau), which are sent in place of requests, each as often; `requests` and
+    `clients` connections. It lasts `seconds`, or until `requests` are answered, whichever comes first; the
+    defaults are 10 clients and 10 s. Bare numbers are seconds, or requests per second.
+    `headers`: "Name: value" or pairs. `body`: text, or "@" and a file name; the method is then POST if none
+    is given. `expect`: text that every answer contains, a status, or a table as in a plan. `expect_status`:
+    the statuses that are right, "200,204". `compressed`: answers may be compressed with gzip, brotli or zstd.
+    `stream`: the answer is a stream of events, "sse" or "lines", which ends with event number `stream_events`
+    or with the text `stream_until`; `stall`: the longest time between two events; `stream_usage`: a regular
+    expression that finds the number of tokens; `slo`: the bounds that a stream must keep, "first event < 500
+    ms, gap p99 < 50 ms".
+    `journey`: what `jostle.journey` builds, a file with `[journey.NAME]` tables as in a plan, a .hurl file,
+    or a script (.luau). Journeys are sent in place of requests, all equally often; `requests` and
     `requests_per_client` then count journeys. `pid`: the server's process, to be watched on this machine.
-    Bare numbers are seconds, or requests per second. With a URL of ws:// or wss://, `send` is the message of
-    each request, or "@" and a file's name, `match` says which message is its answer, and each client sends a
-    ping every `ping` seconds. With tcp://, `send` is the bytes of each request (a text with escapes, "hex:"
-    or "@" and a file's name), and `until` says where its answer ends: a text with escapes, "hex:", "length:",
-    "regex:" or "close". With udp://, `send` is one datagram, and `match` says which one is its answer.
+    With a URL of ws:// or wss://, `send` is the message of each request, or "@" and a file name, `match` says
+    which message is its answer, and each client sends a ping every `ping` seconds. With tcp://, `send` is the
+    bytes of each request (a text with escapes, "hex:" or "@" and a file name), and `until` says where its
+    answer ends: a text with escapes, "hex:", "length:", "regex:" or "close". With udp://, `send` is one
+    datagram, and `match` says which one is its answer.
     `http2`: speak HTTP/2, over a connection for each client, or over `http2_connections` that they share.
     With grpc:// or grpcs://, whose path is package.Service/Method, `proto` names the .proto files,
-    `import_path` folders of what they import, `message` is JSON or "@" and a file, the messages of a list
-    leave `every` so many seconds, `headers` are metadata, and the call must end within its `deadline`.
+    `import_path` the folders of their imports, `message` is JSON or "@" and a file, the messages of a list
+    are sent `every` so many seconds, `headers` are metadata, and the call must end within its `deadline`.
     `name_of`: what the caller calls an option, for messages. Raises `PlanError`.
     """
     scheme, host, port, path, login = _split(url)
@@ -215,7 +216,7 @@ _OF_REQUESTS = (
 
 
 def _journeys(given: dict[str, Any], name_of: Callable[[str], str]) -> dict[str, Any]:
-    """The tables of the file that `journey` names; none where it is not given."""
+    """The journey tables of the option `journey`; empty if it is not given."""
     if (file := given.pop("journey", None)) is None:
         return {}
     named = f"the journey {file.name!r}" if isinstance(file, JourneyBuilder) else file
@@ -241,13 +242,13 @@ def _journeys(given: dict[str, Any], name_of: Callable[[str], str]) -> dict[str,
 
 
 _OTHER_JOURNEYS = {".hurl": "hurl", ".luau": "script"}
-"""Files that are no tables of a plan, by their endings: as what a journey has them."""
+"""The key of a journey for each kind of file that is not TOML, by suffix."""
 
 _JOURNEY_EXAMPLE = 'write a table [journey.NAME] with steps = [{ get = "/" }]'
 
 
 def _anchored(value: Any, folder: Path) -> Any:
-    """Files that a journey names count from the file that it stands in."""
+    """Resolve the files that a journey names against the folder of the file that contains the journey."""
     if isinstance(value, list):
         return [_anchored(item, folder) for item in value]
     if isinstance(value, dict):
@@ -266,7 +267,7 @@ def _placed(value: Any, folder: Path) -> Any:
 
 
 def _of_journeys(place: str) -> str:
-    """Where journeys are sent, they are counted and not requests."""
+    """The place of an option when journeys are sent: it counts journeys instead of requests."""
     for key in ("requests", "requests-per-client"):
         if place.endswith(f".load.{key}"):
             return place.removesuffix(key) + key.replace("requests", "iterations")
@@ -274,7 +275,7 @@ def _of_journeys(place: str) -> str:
 
 
 def _complete_load(given: dict[str, Any], name_of: Callable[[str], str]) -> None:
-    """Put in what is not given: clients or arrivals, and an end."""
+    """Fill in what is not given: the number of clients, and the time at which the load ends."""
     if "requests" not in given:
         given.setdefault("seconds", SECONDS)
     if "rate" in given:
@@ -290,7 +291,7 @@ def _complete_load(given: dict[str, Any], name_of: Callable[[str], str]) -> None
 
 
 def _places(given: Mapping[str, Any]) -> dict[str, str]:
-    """Where each given option belongs: with a rate, the clients are the most connections."""
+    """The place of each given option in the plan. With a rate, `clients` is the limit of connections."""
     places = {option: PLACES[option] for option in given}
     if "rate" in given and "clients" in given:
         places["clients"] = f"{WORKLOAD}.load.max-connections"
@@ -329,7 +330,7 @@ def _request(given: dict[str, Any], path: str, name_of: Callable[[str], str]) ->
 
 
 def _message(given: dict[str, Any], path: str, name_of: Callable[[str], str]) -> dict[str, Any]:
-    """The request of a WebSocket."""
+    """The request for a WebSocket."""
     for option in ("method", "body", "expect_status"):
         if option in given:
             hint = f"write {name_of('send')}" if option == "body" else "leave it out, or write http://"
@@ -359,7 +360,7 @@ def _message(given: dict[str, Any], path: str, name_of: Callable[[str], str]) ->
 
 
 def _call(url: str, given: dict[str, Any], path: str, name_of: Callable[[str], str]) -> dict[str, Any]:
-    """The request of gRPC."""
+    """The request for a gRPC call."""
     others = ("method", "compressed", "body", "send", "match", "ping", "until", "expect_status", "redirects")
     for option in others:
         if given.get(option):
@@ -392,11 +393,11 @@ _READ: dict[str, dict[str, Callable[[str], dict[str, Any]]]] = {
     "tcp": {"send": sent_as, "until": until_as},
     "udp": {"send": sent_as},
 }
-"""What requests of raw bytes need."""
+"""The options that requests of raw bytes need, and how each is read."""
 
 
 def _raw(given: dict[str, Any], scheme: str, name_of: Callable[[str], str]) -> dict[str, Any]:
-    """The request of raw bytes."""
+    """The request for raw bytes over TCP or UDP."""
     own = {"tcp": ("send", "until", "expect"), "udp": ("send", "match", "expect")}[scheme]
     for option in (*_OF_REQUESTS, "redirects", "http2", "http2_connections"):
         if given.get(option) and option not in own:
@@ -448,7 +449,7 @@ def _plain(value: Any) -> Any:
 
 
 def _time(value: Any) -> Any:
-    """As a plan writes it; a bare number is seconds."""
+    """A time as a plan writes it; a bare number is seconds."""
     text = units.exact_duration(value) if isinstance(value, int | float) else value
     return f"{text}s" if isinstance(text, str) and text.isdecimal() else text
 
@@ -489,7 +490,7 @@ def _split(url: str) -> tuple[str, str, int, str, str]:
 def _grouped(
     headers: Iterable[str | tuple[str, str]], name_of: Callable[[str], str]
 ) -> dict[str, str | list[str]]:
-    """By name; a header that is given more than once is sent more than once."""
+    """The headers by name; one that is given more than once is sent more than once."""
     grouped: dict[str, list[str]] = {}
     for header in headers:
         name, colon, value = header.partition(":") if isinstance(header, str) else (header[0], ":", header[1])

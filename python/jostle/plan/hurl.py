@@ -1,8 +1,8 @@
 """Hurl files (https://hurl.dev) as journeys: each entry is a step.
 
-Requests with headers, query, form, cookies, basic authentication and bodies; captures that a journey has too;
-checks of the status and one of the body. All else is refused by its line: a load that leaves a part of the
-file out would be another one.
+Supported are requests with headers, query, form, cookies, basic authentication and bodies; captures that a
+journey has too; checks of the status, and one of the body. Everything else is refused with its line: a load
+that left out part of the file would be a different load.
 """
 
 import base64
@@ -25,17 +25,17 @@ __all__ = ["hurl_journey", "journey_of"]
 STATUSES = range(200, 600)
 CONTENT_TYPES = {"json": "application/json", "xml": "application/xml"}
 WITHOUT_EFFECT = ("verbose", "very-verbose", "verbosity")
-"""Options of what Hurl prints."""
+"""Options that only change what Hurl prints."""
 
 FUNCTIONS = {"newUuid": "uuid"}
-"""Functions of Hurl and the built-in variables that do the same."""
+"""Hurl's functions, and the built-in variables that do the same."""
 
 _HINT = "docs/how-to/journeys.md says which part of Hurl a journey can do"
 _SITE = re.compile(r"https?://", re.IGNORECASE)
 
 
 def hurl_journey(path: Path) -> dict[str, Any]:
-    """The table of a journey from a file. Raises `BadValue` with the file's name and the line."""
+    """The journey table for a Hurl file. Raises `BadValue` with the file's name and the line."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -48,7 +48,7 @@ def hurl_journey(path: Path) -> dict[str, Any]:
 
 
 def journey_of(text: str, folder: Path) -> dict[str, Any]:
-    """The table of a journey. Files that it names are in `folder`. Raises `BadValue` with the line."""
+    """The journey table for a Hurl text, whose files are in `folder`. Raises `BadValue` with the line."""
     entries = read_entries(text)
     if not entries:
         raise BadValue("line 1: there is no request", "write for example GET http://localhost:8080/")
@@ -61,7 +61,7 @@ def journey_of(text: str, folder: Path) -> dict[str, Any]:
 
 
 class _Conversion:
-    """`refused`: what a journey cannot do, and in which lines."""
+    """Converts entries to steps. `refused`: what a journey cannot do, with its line."""
 
     def __init__(self, folder: Path) -> None:
         self.refused: list[tuple[int, str]] = []
@@ -108,14 +108,14 @@ class _Conversion:
         return {request.start.lower(): path, **step}
 
     def _name(self, method: str, path: str) -> str:
-        """As the file writes it, and another one for each step."""
+        """The step's name as the file writes it, made unique by a number."""
         shown = re.sub(r"\{([^{}]+?)(?::raw)?\}", r"{{\1}}", path)
         name = shown if method == "GET" else f"{method} {shown}"
         self._names[name] += 1
         return name if self._names[name] == 1 else f"{name} ({self._names[name]})"
 
     def _path(self, request: Message) -> str:
-        """What stands behind the server in the URL; a captured URL as a variable alone.
+        """The part of the URL after the server; for a captured URL, its variable alone.
 
         All requests with a server in their URL must go to the same one.
         """
@@ -150,7 +150,7 @@ class _Conversion:
         return path if path.startswith("/") else f"/{path}"
 
     def _in_url(self, line: int, parts: Iterable[str | Placeholder]) -> Iterator[str]:
-        """Values stand in a URL as they are, without escapes, up to what only a browser would look at."""
+        """The parts of a path, with values inserted unescaped. It ends at `#`: fragments are not sent."""
         for part in parts:
             if isinstance(part, Placeholder):
                 yield self._variable(line, part, raw=True)
@@ -171,7 +171,7 @@ class _Conversion:
         return f"{{{name}{RAW if raw else ''}}}"
 
     def _filled(self, line: int, text: Text) -> str:
-        """Text with variables, as a plan has it."""
+        """Text with variables, in a plan's form."""
         for part in text:
             if isinstance(part, str) and (found := GAP.search(part)):
                 self._refuse(line, f"{found[0]} as a text (in a journey it is a variable)")
@@ -257,7 +257,7 @@ class _Conversion:
         return {"expect": {"status": sorted(statuses), **expect}, "capture": captures}
 
     def _source(self, line: int, words: tuple[Word, ...]) -> str:
-        """As a plan writes what is captured."""
+        """The source of a capture in a plan's form."""
         if words and words[-1] == Word("word", ("redact",)):
             words = words[:-1]  # what is captured is never recorded
         match [_word(word) for word in words]:
@@ -276,7 +276,7 @@ class _Conversion:
 
 
 def _grouped(headers: Iterable[tuple[str, str]]) -> dict[str, str | list[str]]:
-    """By name; a header that is given more than once is sent more than once."""
+    """The headers by name; one that is given more than once is sent more than once."""
     grouped: dict[str, list[str]] = {}
     for name, value in headers:
         grouped.setdefault(name, []).append(value)
@@ -284,7 +284,7 @@ def _grouped(headers: Iterable[tuple[str, str]]) -> dict[str, str | list[str]]:
 
 
 def _word(word: Word) -> str | None:
-    """None where it has variables."""
+    """The text of a word; None if it has variables."""
     if any(isinstance(part, Placeholder) for part in word.text):
         return None
     return "".join(part for part in word.text if isinstance(part, str))
@@ -322,7 +322,7 @@ def _passed(words: tuple[Word, ...]) -> set[int] | None:
 
 
 def _body_check(words: tuple[Word, ...]) -> dict[str, Any] | None:
-    """The keys of `expect` for a check of the body; None where there are none for it."""
+    """The keys of `expect` for a check of the body; None if no key can express it."""
     match [_word(word) for word in words]:
         case ["body", "==" | "equals", str(text)] if words[-1].kind == "text":
             return {"body": text}
@@ -336,7 +336,7 @@ def _body_check(words: tuple[Word, ...]) -> dict[str, Any] | None:
 
 
 def _value(kind: str, text: str) -> str | int | float | bool | None:
-    """Of a check; None where it is no text, number or truth."""
+    """The value of a check; None if it is not a text, a finite number or a truth value."""
     if kind == "text":
         return text
     try:
@@ -351,7 +351,7 @@ _STEP = re.compile(r"""\.([A-Za-z_][\w-]*)|\[(\d+)\]|\['([^'\\]*)'\]|\["([^"\\]*
 
 
 def json_pointer(path: str) -> str | None:
-    """The JSON pointer (RFC 6901) of a JSONPath (RFC 9535) that leads to one value by names and numbers."""
+    """The JSON pointer (RFC 6901) for a JSONPath (RFC 9535) of names and indices only; None for any other."""
     if not path.startswith("$"):
         return None
     at, pointer = 1, ""

@@ -1,7 +1,7 @@
 """The syntax of Hurl files: entries, each a request and what is expected of its answer.
 
-Source: the grammar at https://hurl.dev/docs/grammar.html. All of it is read but XML that is not quoted, so
-that `hurl` can name what a journey cannot do by its line.
+Source: the grammar at https://hurl.dev/docs/grammar.html. All of it is read except unquoted XML, so that
+`hurl` can say in which line a file uses something that a journey cannot do.
 """
 
 import json
@@ -17,8 +17,9 @@ __all__ = ["Body", "Entry", "Item", "Message", "Placeholder", "Section", "Text",
 
 @dataclass(frozen=True)
 class Placeholder:
-    """`{{…}}`: the expression between the braces. `bare`: of a body, and not within quotes of JSON: the value
-    stands there as it is.
+    """A placeholder `{{…}}`, and the expression between its braces.
+
+    `bare`: it stands in a body, outside JSON strings, so its value is inserted without escapes.
     """
 
     expression: str
@@ -30,8 +31,9 @@ Text = tuple[str | Placeholder, ...]
 
 @dataclass(frozen=True)
 class Word:
-    """Of a query, a filter or a predicate. `kind`: "word" for what stands without quotes, "bytes" for
-    `hex,…;` and its like.
+    """A word of a query, filter or predicate.
+
+    `kind`: "text" (quoted), "word" (unquoted), "regex", or "bytes" for `hex,…;` and the like.
     """
 
     kind: str
@@ -40,7 +42,7 @@ class Word:
 
 @dataclass(frozen=True)
 class Item:
-    """A line of a section, or a header: a key with a value, a capture (key and words), an assert (words)."""
+    """A header or a line of a section: a key with a value, a capture (key and words) or an assert (words)."""
 
     line: int
     key: Text = ()
@@ -50,7 +52,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Section:
-    """What stands below `[Name]`."""
+    """The heading `[Name]` and the lines below it."""
 
     line: int
     name: str
@@ -68,7 +70,7 @@ class Body:
 
 @dataclass(frozen=True)
 class Message:
-    """A request (`start` is its method), or what is expected of an answer (`start` is the status, or "*")."""
+    """A request (`start` is the method), or what is expected of an answer (`start` is the status or "*")."""
 
     line: int
     start: str
@@ -80,14 +82,14 @@ class Message:
 
 @dataclass(frozen=True)
 class Entry:
-    """A request, and what is expected of its answer, if anything is."""
+    """A request, and what is expected of its answer, if anything."""
 
     request: Message
     answer: Message | None
 
 
 def read_entries(text: str) -> list[Entry]:
-    """Raises `BadValue` with the line of a mistake."""
+    """Read all entries. Raises `BadValue` with the line of a mistake."""
     return list(_Reader(text.removeprefix("\ufeff")).entries())
 
 
@@ -136,7 +138,7 @@ class _Reader:
         return BadValue(f"line {self._line}: {what}", hint)
 
     def _match(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
-        """Moves behind what matches here."""
+        """Match `pattern` at the current position, and move past the match."""
         found = pattern.match(self._text, self._at)
         if found is not None:
             self._at = found.end()
@@ -166,7 +168,7 @@ class _Reader:
             yield Entry(request, answer)
 
     def _more(self) -> bool:
-        """Moves behind blank lines and comments; whether anything follows."""
+        """Move past blank lines and comments. Returns whether anything follows."""
         self._match(_BLANK)
         return self._at < len(self._text)
 
@@ -223,7 +225,7 @@ class _Reader:
         return Item(line, key, value)
 
     def _text_of(self, plain: re.Pattern[str], *, escapes: bool = True, bare: bool = False) -> Text:
-        """Up to what `plain` does not take, and what is neither an escape nor a placeholder."""
+        """Read up to the first character that `plain` does not match and no escape or placeholder begins."""
         parts: list[str | Placeholder] = []
         while True:
             if self._next_is("{{"):
@@ -279,7 +281,7 @@ class _Reader:
         raise self._wrong("this is no query, filter or predicate")
 
     def _body(self) -> Body | None:
-        """The body that begins here, if any does."""
+        """The body that begins here, or None."""
         line = self._line
         if found := self._match(_BYTES):
             self._end_of_line()
@@ -317,7 +319,7 @@ class _Reader:
         return Body(line, language or "text", text)
 
     def _json(self) -> Text:
-        """As it is written, up to the end of its value."""
+        """The JSON value that begins here, as it is written."""
         parts: list[str | Placeholder] = []
         depth = 0
         begins = self._line
@@ -356,7 +358,7 @@ def _check_json(line: int, text: Text) -> None:
 
 
 def _joined(parts: list[str | Placeholder], *, strip: bool = False) -> Text:
-    """Neighbouring texts are one; without white space at the end, where `strip`."""
+    """Join neighbouring texts; with `strip`, without the white space at the end."""
     joined: list[str | Placeholder] = []
     for is_text, group in groupby(parts, lambda part: isinstance(part, str)):
         found = list(group)

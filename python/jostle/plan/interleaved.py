@@ -1,5 +1,5 @@
-"""Two plans as one, whose contestants take turns in every round: what changed between the plans, and
-nothing else."""
+"""Two plans as one, whose contestants take turns in every round, so that only what differs between the plans
+can make a difference."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,16 +11,16 @@ from jostle.plan.model import Plan
 __all__ = ["interleaved"]
 
 DECIDED_ELSEWHERE = ("claim", "published", "ratio", "require", "starvation", "tune")
-"""What is said of the contestants of one plan only."""
+"""Tables left out because they are about the contestants of only one of the plans."""
 
 SIDES = ("first", "second")
 
 
 def interleaved(first: Plan, second: Plan) -> tuple[Plan, list[tuple[str, str]]]:
-    """One plan with the contestants of both, and who is compared with whom: in the order of both plans.
+    """One plan with the contestants of both, and the pairs that are compared, in the order of the plans.
 
-    Contestants of one name that are not the same get "-first" and "-second" behind it. Raises PlanError
-    where the plans differ in more than their contestants, or not at all.
+    Different contestants with the same name get the suffixes "-first" and "-second". Raises PlanError if the
+    plans differ in more than their contestants, or not at all.
     """
     one, other = first.data(), second.data()
     _same_load(one, other)

@@ -1,4 +1,4 @@
-"""Journeys: what a user does, step by step, with values carried on from one answer to the next request."""
+"""Journeys: what a user does, step by step, with values carried from one answer to later requests."""
 
 import json
 from collections import Counter
@@ -26,7 +26,7 @@ _SOURCE_EXAMPLES = (
 
 
 def source(text: str) -> str | dict[str, str]:
-    """The engine's `SourceSpec` of a capture. Raises `BadValue`."""
+    """The engine's `SourceSpec` for a capture. Raises `BadValue`."""
     kind, colon, rest = text.partition(":")
     if kind not in SOURCES:
         raise BadValue(f"{text!r} does not say what to keep of an answer", _SOURCE_EXAMPLES)
@@ -146,7 +146,7 @@ class Step(Call):
 
     @property
     def url(self) -> str | None:
-        """The variable that is the whole URL for which it asks; None where it has a path."""
+        """The variable that holds the whole URL to request; None if the step has a path."""
         return url_in(self.path)
 
     def _check_socket(self) -> None:
@@ -169,7 +169,7 @@ class Step(Call):
         return None if self.stop_when is None else When.read(self.stop_when)
 
     def filled_from(self) -> Iterator[str]:
-        """The names of the variables in its request, as they stand there."""
+        """The names of the variables in its request as written, with `:raw`."""
         sent = (self.json_, self.form, self.body, self.send, self.message)
         for text in (self.path, self.headers, *sent, self.metadata):
             yield from names_in(text)
@@ -180,7 +180,7 @@ class Step(Call):
 
     @property
     def always_captures(self) -> bool:
-        """After it, what it captures is there, or the journey has ended."""
+        """Whether, after this step, its captures exist or the journey has ended."""
         return self.when is None and self.on_failure == "end" and self.on_capture_failed == "end"
 
 
@@ -269,7 +269,7 @@ class Journey(Table):
     @model_validator(mode="before")
     @classmethod
     def _from_hurl(cls, data: Any, info: ValidationInfo) -> Any:
-        """The steps of a Hurl file take its place, so that a recorded plan needs no other file."""
+        """Replace a Hurl file by its steps, so that a recorded plan needs no other file."""
         if not isinstance(data, dict):
             return data
         given = [key for key in ("steps", "hurl", "script") if data.get(key)]
@@ -330,12 +330,12 @@ class Journey(Table):
 
     @property
     def most_connections(self) -> int:
-        """That a client has at a time; a WebSocket is one beside the others."""
+        """The most connections a client has at a time; a WebSocket adds one."""
         return self.connections + self.has_socket
 
     @property
     def groups(self) -> list[list[Step]]:
-        """The steps; those that are sent together in one list."""
+        """The steps in lists: those sent together share one list, every other step has its own."""
         return [step.parallel if isinstance(step, Group) else [step] for step in self.steps]
 
     @property
@@ -345,12 +345,12 @@ class Journey(Table):
 
     @property
     def pauses(self) -> list[Think]:
-        """Between the steps."""
+        """The pauses between the steps."""
         return [step.think for step in self.steps]
 
 
 def feed_columns(feeds: Sequence[Feed]) -> set[str]:
-    """Of all feeds whose files are there. Raises `BadValue` for a name that two of them have."""
+    """The columns of all feeds whose files exist. Raises `BadValue` for a name that two of them have."""
     known: set[str] = set()
     for feed in feeds:
         for column in feed.columns() or ():
@@ -361,14 +361,14 @@ def feed_columns(feeds: Sequence[Feed]) -> set[str]:
 
 
 class _Variables:
-    """What is known at each step."""
+    """Checks that each step uses only variables that are known there."""
 
     def __init__(self, journey: Journey) -> None:
         self._steps = journey.requests
         self._groups = journey.groups
         self._sure = feed_columns(journey.feed)
         self._unknown_columns = any(feed.columns() is None for feed in journey.feed)
-        self._maybe: dict[str, str] = {}  # by name: the step that may capture it
+        self._maybe: dict[str, str] = {}  # variable name to the step that may capture it
 
     def check(self) -> None:
         number = 1
@@ -406,7 +406,7 @@ class _Variables:
                 self._maybe[name] = step.label
 
     def _not_of_a_sibling(self, number: int, step: Step, name: str, group: Sequence[Step]) -> None:
-        """What is sent together does not wait for one another."""
+        """Steps that are sent together cannot use one another's captures."""
         for sibling in group:
             if sibling is not step and name in sibling.capture:
                 raise BadValue(

@@ -1,4 +1,4 @@
-"""Labels of contestants, `name:key=value,flag`, and which of them a name means."""
+"""Labels of contestants, `name:key=value,flag`, and which labels a name stands for."""
 
 from collections.abc import Iterable
 
@@ -6,18 +6,18 @@ __all__ = ["meant", "split"]
 
 
 def split(label: str) -> tuple[str, str]:
-    """Name and settings. The name may be a path: only a colon behind the last slash counts."""
+    """Name and settings. The name may be a path, so only a colon after the last slash separates them."""
     slash = label.rfind("/") + 1
     name, _, settings = label[slash:].partition(":")
     return label[:slash] + name, settings
 
 
 def meant(name: str, labels: Iterable[str]) -> list[str]:
-    """Those of `labels` that `name` means: the very one, or where it is not among them, its variants.
+    """The labels that `name` stands for: itself if it is one of them, otherwise all variants of that name.
 
-    "rails" is "rails" where there is one, however many variants stand beside it; else "rails:workers=1" and
-    "rails:workers=4". Whatever names a contestant follows this rule: workloads, requirements, claims and
-    figures of a plan, and `jostle history --contestants`.
+    "rails" means only "rails" if that label exists, whatever variants there are besides; otherwise it means
+    "rails:workers=1" and "rails:workers=4". Everything that names a contestant follows this rule: workloads,
+    requirements, claims and figures of a plan, and `jostle history --contestants`.
     """
     known = list(dict.fromkeys(labels))
     return [name] if name in known else [label for label in known if split(label)[0] == name]

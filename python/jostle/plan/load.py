@@ -1,4 +1,4 @@
-"""How requests are sent: by clients who wait for their answers (closed), or at times of their own (open)."""
+"""How requests are sent: by clients that wait for their answers (closed), or at given times (open)."""
 
 from typing import Annotated, Any, Literal
 
@@ -43,17 +43,17 @@ class _Connections(Table):
 
     @property
     def most(self) -> int | None:
-        """Requests of all clients together, or journeys; None: unlimited."""
+        """The most requests or journeys of all clients together; None: unlimited."""
         return self.requests or self.iterations
 
     @property
     def connection_limit(self) -> int | None:
-        """Requests on one connection; None: unlimited."""
+        """The most requests on one connection; None: unlimited."""
         return self.requests_per_connection if self.keep_alive else 1
 
 
 class Phase(Table):
-    """A time in which the number of clients is constant, or changes from one number to another."""
+    """A period in which the number of clients is constant, or changes from one number to another."""
 
     name: str = Field(default="", description="its name in the results")
     for_: PositiveDuration = Field(description="how long")
@@ -123,7 +123,7 @@ class ClosedLoad(_Connections):
 
     @property
     def most_per_client(self) -> int | None:
-        """Requests of one client, or journeys; None: unlimited."""
+        """The most requests or journeys of one client; None: unlimited."""
         return self.requests_per_client or self.iterations_per_client
 
     def _check_course(self) -> None:
@@ -145,7 +145,7 @@ class ClosedLoad(_Connections):
             raise BadValue(f"two phases have the name {min(repeated)!r}", "give each its own name")
 
     def course(self) -> list[Phase]:
-        """The phases in their order, all named; none when the number of clients stays as it is."""
+        """The phases in their order, all named; empty if the number of clients does not change."""
         if self.phases:
             return [
                 phase if phase.name else phase.model_copy(update={"name": f"phase {number}"})
@@ -169,7 +169,7 @@ class ClosedLoad(_Connections):
 
     @property
     def min_connections(self) -> int:
-        """Connections that it opens at once however fast the server is: one for each client."""
+        """The number of connections it opens however fast the server is: one for each client."""
         return self.most_clients
 
     def seconds(self) -> float | None:
@@ -183,7 +183,7 @@ class ClosedLoad(_Connections):
         return self.seconds() is not None or self.most is not None or by_clients
 
     def with_duration(self, seconds: float) -> "ClosedLoad":
-        """The same, so long; phases in proportion."""
+        """A copy that lasts `seconds`; phases are scaled in proportion."""
         whole = self.seconds()
         if whole is None:
             return self
@@ -197,7 +197,7 @@ class ClosedLoad(_Connections):
 
 
 class RateStep(Table):
-    """A time in which requests come at one rate, or at a rate that changes linearly."""
+    """A period in which requests come at one rate, or at a rate that changes linearly."""
 
     name: str = Field(default="", description="its name in the results")
     for_: PositiveDuration | None = Field(
@@ -230,7 +230,7 @@ class RateStep(Table):
 
 
 class Trace(Table):
-    """Starts that were recorded elsewhere."""
+    """Start times that were recorded elsewhere."""
 
     trace: File = Field(description='a file with one start per line, ascending: seconds ("1.25") or "1250ms"')
 
@@ -294,7 +294,7 @@ class OpenLoad(_Connections):
 
     @property
     def min_connections(self) -> int:
-        """None: the pool grows to `max_connections` only where the server lets requests wait."""
+        """Zero: the pool grows to `max_connections` only if the server makes requests wait."""
         return 0
 
     def seconds(self) -> float | None:
@@ -308,7 +308,7 @@ class OpenLoad(_Connections):
         return self.seconds() is not None or self.most is not None or isinstance(self.arrivals, Trace)
 
     def with_duration(self, seconds: float) -> "OpenLoad":
-        """The same, so long; rates in proportion. A trace is cut and not stretched."""
+        """A copy that lasts `seconds`; rate steps are scaled in proportion. A trace is cut, not stretched."""
         whole = self.seconds()
         if whole is None:
             return self

@@ -19,16 +19,18 @@ Settings = Mapping[str, int | float | str]
 """Values for the parameters of a plan, by name."""
 
 SCALED = ("contestants", "workloads")
-"""What a scale may replace beside parameters."""
+"""What a scale may replace besides parameters."""
 
 CONTESTANTS_OF = "contestants-of"
-"""A table of a scale: the contestants of single workloads."""
+"""The table of a scale that gives the contestants of single workloads."""
 
 
 @dataclass(frozen=True)
 class Environment:
-    """What a plan is read in. `servers`: contestants that exist beside its own; None: names are not looked
-    up. `cores`: of this machine, for `{cores}` in the plan.
+    """The surroundings in which a plan is read.
+
+    `servers`: the contestants that exist besides its own; if None, names are not looked up.
+    `cores`: the cores of this machine, for `{cores}` in the plan.
     """
 
     servers: Collection[str] | None = None
@@ -43,10 +45,10 @@ def load_plan(
     settings: Settings | None = None,
     share_cores: bool = False,
 ) -> Plan:
-    """Read a plan file; relative file names in it count from its folder.
+    """Read a plan file; relative file names in it are resolved against its folder.
 
     `scale` names a `[scale.NAME]` table, whose parameters replace the plan's; `settings` replace both.
-    `share_cores`: whatever the plan says, server and generator share their cores.
+    `share_cores`: server and generator share their cores, whatever the plan says.
     Raises `PlanError`, and `UnknownName` for a scale or parameter that the plan does not have.
     """
     path = Path(path)
@@ -80,7 +82,7 @@ def parse_plan(
     settings: Settings | None = None,
     share_cores: bool = False,
 ) -> Plan:
-    """A plan from its text. `origin` stands in messages; without `base` no file it names is looked at."""
+    """Read a plan from its text. `origin` is for messages; without `base`, no file it names is looked at."""
     data = parse_toml(text, origin) | ({"share-cores": True} if share_cores else {})
     data = _filled_in(data, scale, settings or {}, environment.cores)
     if base is not None:
@@ -89,7 +91,7 @@ def parse_plan(
 
 
 def parse_toml(text: str, origin: str) -> dict[str, Any]:
-    """TOML data; `PlanError` with line, column and the line itself where it is broken."""
+    """Read TOML. Raises `PlanError` with the line, the column and the text of the line that is broken."""
     try:
         return read_toml(text)
     except TOMLDecodeError as error:
@@ -109,11 +111,11 @@ def _broken(text: str, origin: str, message: str) -> PlanError:
 
 
 def _filled_in(data: dict[str, Any], scale: str, changes: Settings, cores: Sequence[int]) -> dict[str, Any]:
-    """Replace `{name}` in all texts by the parameter's value; other braces are the requests' own params.
+    """Replace `{name}` in all texts by the parameter's value; other braces belong to the requests.
 
-    A scale may also say who is measured, under which workloads, and who under one of them. `{cores}` is how
-    many of the machine's `cores` the server gets, where the plan has no parameter of that name. What is set
-    is not tuned.
+    A scale may also choose the contestants, the workloads, and the contestants of single workloads.
+    `{cores}` is the number of the machine's `cores` that the server gets, unless the plan has a parameter of
+    that name. Parameters that are set here are not tuned.
     """
     scales = data.pop("scale", {})
     own = data.get("parameters", {})
@@ -144,7 +146,7 @@ def _filled_in(data: dict[str, Any], scale: str, changes: Settings, cores: Seque
 
 
 def _narrowed(data: dict[str, Any], contestants_of: Any) -> dict[str, Any]:
-    """`data` with other contestants for some workloads, and those that these had before."""
+    """`data` with other contestants for some workloads, and with their former ones in `narrowed`."""
     if not contestants_of:
         return data
     workloads = data.get("workload")
@@ -159,7 +161,7 @@ def _narrowed(data: dict[str, Any], contestants_of: Any) -> dict[str, Any]:
 
 
 def _like(own: Any, value: int | float | str, name: str) -> int | float | str:
-    """A number where the plan has one: the command line gives text."""
+    """`value` as a number if the plan's own value is one: the command line passes text."""
     if isinstance(value, str) and isinstance(own, int | float):
         try:
             return type(own)(value.replace("_", ""))
@@ -169,7 +171,7 @@ def _like(own: Any, value: int | float | str, name: str) -> int | float | str:
 
 
 def _anchor_folders(data: dict[str, Any], base: Path) -> None:
-    """Folders of the plan's own contestants count from the plan, wherever the plan is written to later."""
+    """Make the folders of the plan's contestants absolute, since the plan may be written elsewhere later."""
     tables = data.get("contestant")
     for table in tables.values() if isinstance(tables, dict) else []:
         if isinstance(table, dict) and isinstance(table.get("folder"), str):
@@ -195,9 +197,9 @@ def _stands_in(data: Any, text: str) -> bool:
 
 
 def to_toml(plan: Plan, *, secrets: bool = False) -> str:
-    """The whole plan as it runs, defaults written out; `parse_plan` reads the same plan from it.
+    """The whole plan as it runs, with defaults written out; `parse_plan` reads the same plan from it.
 
-    What may be a secret is hidden (`jostle.text.redact`) unless `secrets`: what is written may be a record.
+    Possible secrets are hidden (`jostle.text.redact`) unless `secrets`, as the text may become a record.
     """
     import tomli_w
 
@@ -205,6 +207,6 @@ def to_toml(plan: Plan, *, secrets: bool = False) -> str:
     if not secrets:
         given = [value for name, value in plan.parameters.items() if names_a_secret(name)]
         data = redact(data, [value for value in given if isinstance(value, str) and value])
-    # A text of several lines would be read with other line ends than it has, if it has \r\n.
+    # Reading a multi-line string back would change its line ends if they are \r\n.
     returns = "\\r" in json.dumps(data, default=str)
     return tomli_w.dumps(data, multiline_strings=not returns)

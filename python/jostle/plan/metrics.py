@@ -1,12 +1,12 @@
-"""The quantities that conditions, claims and published figures are about: each with its unit.
+"""The quantities that conditions, claims and published figures are about, each with its unit.
 
-How each is measured stands in `jostle.analysis.metrics`.
+`jostle.analysis.metrics` says how each is measured.
 """
 
 __all__ = ["INDICES", "METRICS", "base_unit_of"]
 
 INDICES = ("starvation index", "blocking index")
-"""Quantities of a comparison with and without slow requests."""
+"""Quantities that compare workloads with and without slow requests."""
 
 _TIMES = ("min", "p5", "p25", "p50", "p75", "p90", "p95", "p99", "p99.9", "max", "mean")
 
@@ -46,13 +46,13 @@ METRICS: dict[str, str] = {
     "throughput left": "ratio",
     **dict.fromkeys(INDICES, ""),
 }
-"""Name → unit: "s" of response times from the moment a request was due, "/s", "bytes", "share" of requests,
-of clients or of the time, "cores" in use, "clients", "ratio" that may be more than 1, "" for an index of 0
-to 1.
+"""Unit of each quantity: "s" (response times count from the moment a request was due), "/s", "bytes",
+"share" (of requests, of clients or of the time), "cores" in use, "clients", "ratio" (may exceed 1), or ""
+for an index from 0 to 1.
 """
 
 
 def base_unit_of(quantity: str) -> str | None:
-    """ "s", "/s", "bytes", or "" of plain numbers; None for a quantity that is not known."""
+    """The base unit of a quantity: "s", "/s", "bytes", or "" for plain numbers; None if it is unknown."""
     unit = METRICS.get(quantity)
     return "" if unit in ("share", "ratio", "cores", "clients") else unit

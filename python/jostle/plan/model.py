@@ -89,15 +89,18 @@ def _named_twice(names: Sequence[str]) -> str:
 
 
 FIRST_ROUNDS = 3
-"""Before the first look of a run that goes on until all is decided: `jostle.analysis.stats.sequential`."""
+"""Rounds before the first look of a run that continues until everything is decided.
+
+See `jostle.analysis.stats.sequential`.
+"""
 
 LEAST_EXPLAIN_S = 20.0
-"""With less time too few requests are sent to tell anything of a server."""
+"""With less time, too few requests are sent to say anything about a server."""
 
 UNTIL_DECIDED: Literal["until decided"] = "until decided"
 
 MOST_ROUNDS = 10_000
-"""The order of all trials is listed before the first one."""
+"""A limit, because the order of all trials is drawn up before the first one starts."""
 
 ROUNDS_SCHEMA: Any = {
     "anyOf": [
@@ -248,7 +251,7 @@ class Plan(Table):
         return self
 
     def _check_connections(self, name: str, workload: Workload) -> None:
-        """Of journeys whose steps are sent together, or that have a WebSocket."""
+        """Check the connections of journeys that send steps together or have a WebSocket."""
         journeys = {journey: self.journey[journey] for journey in workload.journeys}
         http1 = workload.protocol(self.journey) == "HTTP/1.1"
         if not http1 and any(journey.has_socket for journey in journeys.values()):
@@ -279,9 +282,9 @@ class Plan(Table):
             )
 
     def _check_contestants(self, servers: Collection[str] | None) -> None:
-        """Whoever a workload asks, or a claim or a figure is about, exists, whether it is measured or not.
+        """Check that every contestant that the plan names exists, whether it is measured or not.
 
-        `servers`: those that exist beside the plan's own; None where that is not known.
+        `servers`: the contestants that exist besides the plan's own; None if they are not known.
         """
         if servers is None:
             return
@@ -291,7 +294,7 @@ class Plan(Table):
                 raise BadValue(f"{where}: there is no contestant {name!r}", nearest(name, known))
 
     def _check_together(self) -> None:
-        """One server can serve all workloads of a group, and no workload is of two groups."""
+        """Check that one server can serve all workloads of a group, and that no workload is in two groups."""
         listed = [name for group in self.together for name in group]
         if listed and (twice := _named_twice(listed)):
             raise BadValue(f"together: {twice!r} is listed twice", "a workload is of one group")
@@ -304,7 +307,7 @@ class Plan(Table):
                 )
 
     def group_of(self, workload: str) -> list[str]:
-        """The workloads that are measured on the same started server, in their order; itself, if no other."""
+        """The workloads measured on the same started server as `workload`, which is among them, in order."""
         return next((group for group in self.together if workload in group), [workload])
 
     def _indices_are_measured(self) -> None:
@@ -319,7 +322,7 @@ class Plan(Table):
 
     @property
     def selected(self) -> dict[str, Workload]:
-        """The workloads that are measured, by name: those of `workloads`, or all."""
+        """The workloads that are measured, by name: those listed in `workloads`, or all."""
         return {
             name: workload
             for name, workload in self.workload.items()
@@ -333,13 +336,13 @@ class Plan(Table):
             raise BadValue(f"workload.{name}.database: {wrong.message}", wrong.hint) from None
 
     def database_of(self, workload: Workload) -> DatabaseTable | None:
-        """What contestants that use a database find under this workload; None: they find none."""
+        """The database that contestants find under this workload; None if there is none."""
         if self.database is None and workload.database is None:
             return None
         return (self.database or DatabaseTable()).changed(workload.database)
 
     def _measures(self, where: str, require: Requirement) -> None:
-        """Refuse a requirement on what this plan does not measure."""
+        """Refuse a requirement on something that this plan does not measure."""
         if require.contestant and not meant(require.contestant, self.contestants):
             raise BadValue(
                 f"{where}.contestant: {require.contestant!r} is not measured",
@@ -415,11 +418,11 @@ class Plan(Table):
         servers: Collection[str] | None = None,
         places: Mapping[str, str] | None = None,
     ) -> "Plan":
-        """Check TOML data. Raises `PlanError` with all that is wrong.
+        """Check TOML data. Raises `PlanError` with everything that is wrong.
 
-        `base`: the folder that relative file names count from; without it no file is looked at.
-        `servers`: the contestants that exist beside the plan's own; without them no name is looked up.
-        `places`: what the caller calls a place in the plan ("rounds" → "--rounds"), for messages.
+        `base`: the folder that relative file names are resolved against; without it no file is looked at.
+        `servers`: the contestants that exist besides the plan's own; without them no name is looked up.
+        `places`: the caller's names for places in the plan ("rounds" → "--rounds"), for messages.
         """
         try:
             return cls.model_validate(data, context={"base": base, "servers": servers})
@@ -428,16 +431,16 @@ class Plan(Table):
 
     @property
     def until_decided(self) -> bool:
-        """Rounds are added as long as anything is open."""
+        """Whether rounds are added as long as anything is undecided."""
         return self.rounds == UNTIL_DECIDED
 
     @property
     def first_rounds(self) -> int:
-        """Those that every workload is measured in on every server."""
+        """The number of rounds in which every workload is measured on every server."""
         return FIRST_ROUNDS if isinstance(self.rounds, str) else self.rounds
 
     def changed(self, changes: "Changes", places: Mapping[str, str] | None = None) -> "Plan":
-        """The same plan with some of it changed, checked again. `places` as in `of`. Raises `PlanError`."""
+        """A copy of the plan with `changes`, checked again. `places` as in `of`. Raises `PlanError`."""
         if self.narrowed and changes.contestants is not None:
             return self._widened().changed(changes, places)
         fields = {"contestants": changes.contestants, "workloads": changes.workloads}
@@ -472,14 +475,14 @@ class Plan(Table):
         return Plan.of(data, "changed plan", places=places)
 
     def _widened(self) -> "Plan":
-        """Without what the scale says of who is measured under single workloads."""
+        """The same plan without the scale's choice of contestants for single workloads."""
         data = self.data()
         for name, whom in data.pop("narrowed").items():
             data["workload"][name]["contestants"] = whom
         return Plan.of(data, "plan")
 
     def _newcomers(self, changes: "Changes") -> list[str]:
-        """Those that are chosen, and that none of the workloads names that are chosen as well."""
+        """The chosen contestants that are measured under none of the chosen workloads."""
         chosen = changes.contestants or []
         loads = [self.workload[name] for name in changes.workloads or [] if name in self.workload]
         named = {label for load in loads for label in load.measured_on(chosen)}
@@ -496,16 +499,16 @@ class Plan(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class Changes:
-    """What a run changes of its plan. None, or nothing: as the plan says.
+    """What a run changes in its plan. None or an empty value leaves the plan as it is.
 
-    `contestants` that none of the chosen `workloads` names are measured under all of these.
-    `duration`: how long every load lasts that has a time of its own ("30s"; a bare number is seconds); phases
-    in proportion. `database`: address of a PostgreSQL in place of the plan's, whose other keys stay.
-    `allow_targets`: in addition to those of the plan.
+    `contestants` that are measured under none of the chosen `workloads` are measured under all of them.
+    `duration`: the new length of every load whose length is given as a time ("30s"; a bare number is
+    seconds); phases are scaled in proportion. `database`: address of a PostgreSQL database that replaces the
+    plan's; the other keys of [database] stay. `allow_targets`: in addition to the plan's.
     """
 
     PLACES: ClassVar = {"database": "database.url", "cluster": "cluster.address"}
-    """Places in the plan that are not called as the change is."""
+    """The places in the plan of changes that have another name there."""
 
     contestants: Sequence[str] | None = None
     workloads: Sequence[str] | None = None
@@ -524,7 +527,7 @@ class Changes:
 
 
 def _labelled(value: Any, label: Callable[[str], str]) -> Any:
-    """A table of the plan with `label(…)` for each contestant that it names."""
+    """Part of the plan with `label(…)` in place of each contestant that it names."""
     if isinstance(value, list):
         return [_labelled(item, label) for item in value]
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Requests that are bytes without a protocol: what is sent, where the answer ends, and how it is known."""
+"""Requests that are bytes without a protocol: what is sent, where the answer ends, how it is recognised."""
 
 import re
 from typing import Annotated, Any, Literal
@@ -24,7 +24,7 @@ __all__ = [
 
 PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 SERIALS = re.compile(r"\{([A-Za-z_]\w*:u(8|16|32|64))\}")
-"""In what is sent: a number that is another one in each request of a client, in so many bits."""
+"""Placeholders for a number of the given width that differs in each request of a client."""
 _RANGE = re.compile(r"bytes:(\d+)\.\.(\d+)")
 
 _ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|[rnt0\\]|.|$)", re.DOTALL)
@@ -32,7 +32,7 @@ _CONTROL = {"r": b"\r", "n": b"\n", "t": b"\t", "0": b"\0", "\\": b"\\"}
 
 
 def unescaped(text: str) -> bytes:
-    r"""The bytes of a text in which \r \n \t \0 \\ and \xHH are escapes. Raises `BadValue` for others."""
+    r"""The bytes of a text with the escapes \r \n \t \0 \\ and \xHH. Raises `BadValue` for any other."""
     parts: list[bytes] = []
     end = 0
     for found in _ESCAPE.finditer(text):
@@ -51,7 +51,7 @@ def unescaped(text: str) -> bytes:
 
 
 def _written(data: bytes) -> dict[str, str]:
-    """As a plan writes it."""
+    """The table with which a plan states these bytes."""
     try:
         return {"text": data.decode()}
     except UnicodeDecodeError:
@@ -99,7 +99,7 @@ Hex = Annotated[str, BeforeValidator(_hex)]
 
 
 def _hex_with_gaps(value: Any) -> Any:
-    """`{name}` and `{name:u16}` may stand between the bytes."""
+    """Check hexadecimal bytes with `{name}` and `{name:u16}` between them."""
     if isinstance(value, str):
         for part in PLACEHOLDER.split(value)[::2]:
             _hex(part)
@@ -110,7 +110,10 @@ HexWithGaps = Annotated[str, BeforeValidator(_hex_with_gaps)]
 
 
 def bytes_matched(match: str) -> tuple[int, int] | None:
-    """The place of `bytes:0..2`; None for another match. Raises `BadValue` where there are none."""
+    """Start and end of a match such as `bytes:0..2`; None for other matches.
+
+    Raises `BadValue` if the range is empty or cannot be read.
+    """
     if not match.startswith("bytes:"):
         return None
     found = _RANGE.fullmatch(match)
@@ -163,11 +166,11 @@ class Sent(Table):
 
     @property
     def gaps(self) -> list[str]:
-        """What stands in braces. In a text braces may be text."""
+        """Everything in braces. In a text, braces need not be placeholders."""
         return PLACEHOLDER.findall(self.text or self.hex or "")
 
     def template(self) -> bytes:
-        """What is sent, `{name}` as it stands; not of a file."""
+        """The bytes that are sent, with `{name}` not yet filled in. Not for a file."""
         if self.hex is None:
             return (self.text or "").encode()
         parts = PLACEHOLDER.split(self.hex)

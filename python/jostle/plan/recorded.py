@@ -1,13 +1,13 @@
-"""The plan of a run on disk, as far as it says how to read the results.
+"""The plan of a recorded run, as far as it says how to read the results.
 
     plan = RecordedPlan.parse(record.plan_text)     # never raises
     plan.starvation, plan.require, plan.published.figures, plan.ratio, plan.claim
     plan.workload_title("fast-only")                # "" where it has none
 
 The tables are those of `jostle.plan`. They are read leniently, since another version of jostle may have
-written them: keys that are not known are left out, metrics that are not known are kept by name, and nothing
-is checked across tables. A table that cannot be read all the same is in `unreadable`, with the reason.
-What was sent stands in each trial's own record (`engine` in trial.json): loads are not read here.
+written them: unknown keys are left out, unknown metrics are kept by name, and nothing is checked across
+tables. A table that still cannot be read is in `unreadable`, with the reason. Loads are not read here: what
+was sent is in each trial's own record (`engine` in trial.json).
 """
 
 from collections.abc import Iterable, Mapping
@@ -36,22 +36,22 @@ class Unreadable:
 
 @dataclass(frozen=True)
 class RecordedPlan:
-    """What a recorded plan says of the results. Lists are in the plan's order."""
+    """What a recorded plan says about the results. Lists are in the plan's order."""
 
     title: str = ""
     contestants: list[str] = field(default_factory=list)
     workload: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Raw tables by name, in the plan's order."""
     repeats: bool = True
-    """What the machine spoiled was measured again, and does not count if that did not help."""
+    """Whether trials that the machine spoiled were repeated; they do not count if that did not help."""
     until_decided: bool = False
-    """Rounds were added until all was decided: intervals pay for the looks."""
+    """Whether rounds were added until all was decided. Intervals are then wider, to pay for the looks."""
     primary: str = ""
-    """The quantity by which contestants are compared first; "" where the plan names none."""
+    """The quantity by which contestants are compared first; "" if the plan names none."""
     parameters: Mapping[str, int | float | str] = field(default_factory=dict)
     attention: str = "auto"
     cluster_address: str = ""
-    """ "HOST:PORT" of the cluster's head; "" where the load came from one machine."""
+    """ "HOST:PORT" of the cluster's head; "" if the load came from one machine."""
     starvation: list[Starvation] = field(default_factory=list)
     require: list[Requirement] = field(default_factory=list)
     published: Published | None = None
@@ -61,7 +61,7 @@ class RecordedPlan:
 
     @classmethod
     def parse(cls, text: str) -> "RecordedPlan":
-        """Read a plan.toml. Text that is not TOML gives an empty plan with the reason in `unreadable`."""
+        """Read a plan.toml. For text that is not TOML, the plan is empty and `unreadable` has the reason."""
         try:
             return cls.of(read_toml(text))
         except TOMLDecodeError as error:
@@ -94,12 +94,12 @@ class RecordedPlan:
         )
 
     def workload_title(self, name: str) -> str:
-        """What the plan calls a workload; "" where it says nothing."""
+        """The title of a workload; "" if the plan gives none."""
         return str(self.workload.get(name, {}).get("title", ""))
 
 
 def _published(table: Mapping[str, Any], unreadable: list[Unreadable]) -> Published | None:
-    """Its figures one by one: one that cannot be read does not take the others with it."""
+    """Read the figures one by one, so that one that cannot be read does not affect the others."""
     if not table:
         return None
     source, url, setup = (str(table.get(key, "")) for key in ("source", "url", "setup"))

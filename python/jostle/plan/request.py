@@ -1,4 +1,4 @@
-"""What is asked of the server, and what a right answer is."""
+"""What is sent to the server, and what a right answer is."""
 
 import json
 import re
@@ -29,11 +29,11 @@ METHODS = ("get", "post", "put", "delete", "patch", "head", "options")
 CODINGS = "gzip, br, zstd"
 """The content codings that the engine decodes, as a value of Accept-Encoding."""
 PEER = "{peer}"
-"""In a path: the address of the workload's `peer`."""
+"""Stands in a path for the address of the workload's `peer`."""
 
 
 class JsonValue(Table):
-    """The value at a JSON pointer (RFC 6901) of the body."""
+    """The value at a JSON pointer (RFC 6901) in the body."""
 
     pointer: str = Field(description='where in the document: "/user/0/name"; "" is the whole')
     value: Any = Field(description="the value it must have")
@@ -51,7 +51,7 @@ def _statuses(value: Any) -> Any:
 
 class Expect(Table):
     """What a correct answer looks like; anything else counts as `wrong_status`, `wrong_body` or, for the
-    status of a call of gRPC, `grpc_status`."""
+    status of a gRPC call, `grpc_status`."""
 
     status: Annotated[list[int], BeforeValidator(_statuses)] = Field(
         default=[], description="accepted statuses: one or a list; 200 to 399 when not given"
@@ -219,7 +219,7 @@ HANDSHAKE = (
     "sec-websocket-version",
     "sec-websocket-extensions",
 )
-"""Headers that belong to the upgrade itself, in lower case."""
+"""Headers that belong to the WebSocket upgrade itself, in lower case."""
 
 
 def _message(value: Any) -> Any:
@@ -243,7 +243,7 @@ def _match(value: Any) -> Any:
 
 
 class Call(Table):
-    """What every request has: exactly one method with its path, headers, a body, what is expected."""
+    """What every request has: exactly one method with its path, headers, a body, and the expected answer."""
 
     get: Path | None = Field(
         default=None,
@@ -333,11 +333,11 @@ class Call(Table):
     )
 
     def _ways(self) -> list[str]:
-        """The keys that say to which path it goes, and how."""
+        """The given keys that name a method or protocol, and with it the path."""
         return [way for way in (*METHODS, "grpc", "ws") if getattr(self, way) is not None]
 
     def _check_call(self) -> None:
-        """What goes with gRPC, and what does not."""
+        """Check that keys for gRPC are given only with `grpc`, and no others with it."""
         if self.grpc is None:
             for key in ("proto", "import_path", "message", "metadata", "deadline", "every"):
                 if getattr(self, key):
@@ -357,7 +357,7 @@ class Call(Table):
         check_metadata(self.metadata)
 
     def _check_message(self) -> None:
-        """What goes over a WebSocket, and only there."""
+        """Check that keys for a WebSocket are given only with `ws`, and that they fit together."""
         if self.ws is None:
             http = self._ways() not in (["tcp"], ["udp"])
             for key, given in (
@@ -428,7 +428,7 @@ class Call(Table):
 
     @property
     def method(self) -> Literal["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"]:
-        """Its method; that of the upgrade, where it goes over a WebSocket. Of raw bytes it means nothing."""
+        """The HTTP method; over a WebSocket, that of the upgrade. For raw bytes it has no meaning."""
         (way,) = self._ways()
         if way == "grpc":
             return "POST"
@@ -443,7 +443,7 @@ class Call(Table):
 
     @property
     def text(self) -> str:
-        """What `send` says, as it is sent."""
+        """The text that `send` stands for: itself, or its JSON."""
         return self.send if isinstance(self.send, str) else json.dumps(self.send, ensure_ascii=False)
 
     @property
@@ -503,7 +503,7 @@ class Request(Call):
                 raise BadValue(
                     f"{{{name}}}: the path of a WebSocket has no parameters", "write %7B for a brace"
                 )
-            # Braces of a message are text unless `params` has the name.
+            # Braces in a message are plain text unless `params` has the name.
             self._check_params(self.text if self.send is not None else "")
             return self
         if self.grpc is not None:

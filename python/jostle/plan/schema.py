@@ -1,4 +1,4 @@
-"""The JSON schema of plans, and the reference table in the documentation: both made from the model."""
+"""The JSON schema of plans and the reference tables of the documentation, both generated from the model."""
 
 import json
 import re
@@ -28,7 +28,7 @@ BEGIN, END = "<!-- generated: begin -->", "<!-- generated: end -->"
 
 
 def plan_schema() -> dict[str, Any]:
-    """The JSON schema (2020-12) of plans, for editors that complete and check."""
+    """The JSON schema (2020-12) of plans, for completion and checks in editors."""
     schema: dict[str, Any] = Plan.model_json_schema(by_alias=True)
     definitions = schema["$defs"]
     _shorthands(definitions)
@@ -51,7 +51,7 @@ def plan_schema() -> dict[str, Any]:
 
 
 def _shorthands(definitions: dict[str, Any]) -> None:
-    """What may be written in short stands in no model: text for `expect`, one table for a list or for two."""
+    """Add the short forms, which no model has: a text for `expect`, one table for a list or for two."""
     event_stream = definitions["EventStream"]["properties"]
     bounds = event_stream["slo"]
     bounds["items"] = {"anyOf": [bounds["items"], {"type": "string"}]}

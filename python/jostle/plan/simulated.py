@@ -1,4 +1,4 @@
-"""A contestant's `simulate` table: a server that is calculated and not run."""
+"""A contestant's `simulate` table: a server that is calculated instead of run."""
 
 from typing import Literal
 
@@ -11,7 +11,7 @@ from jostle.plan.values import PositiveCount, PositiveDuration, Think, ThinkTime
 __all__ = ["Simulated"]
 
 SHARED = ("processor-sharing", "round-robin")
-"""Disciplines under which requests share cores; under the others each has a worker to its end."""
+"""Disciplines under which requests share cores; under the others each keeps a worker until it is done."""
 
 
 class Simulated(Table):

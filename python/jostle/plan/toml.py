@@ -1,4 +1,4 @@
-"""TOML of any origin: whatever is wrong with it is one kind of error."""
+"""Reading TOML of any origin: every fault in it raises the same kind of error."""
 
 import re
 import tomllib
@@ -9,17 +9,17 @@ __all__ = ["TOMLDecodeError", "read_toml"]
 TOMLDecodeError = tomllib.TOMLDecodeError
 
 DEEPEST = 50
-"""Tables within tables; a plan has four."""
+"""How deep tables may be nested; a plan needs four levels."""
 
 
 CHAIN = re.compile(
     r"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){%d}""" % DEEPEST  # noqa: UP031 (braces)
 )
-"""A dotted key so long that tomllib, which walks to its end for each part, would take minutes or days."""
+"""A dotted key so long that tomllib, which walks all of it for each part, would take minutes or days."""
 
 
 def read_toml(text: str) -> dict[str, Any]:
-    """Raises `TOMLDecodeError`, also for brackets by the thousand and for numbers of thousands of digits."""
+    """Read TOML. Raises `TOMLDecodeError`, also for thousands of nested brackets or of digits in a number."""
     if CHAIN.search(text):
         raise TOMLDecodeError("it is nested too deeply")
     try:
@@ -28,14 +28,14 @@ def read_toml(text: str) -> dict[str, Any]:
         raise
     except RecursionError:
         raise TOMLDecodeError("it is nested too deeply") from None
-    except ValueError as error:  # of Python's int, for one
+    except ValueError as error:  # from Python's int, for example
         raise TOMLDecodeError(str(error).partition(":")[0]) from None
     _check_depth(found)
     return found
 
 
 def _check_depth(found: dict[str, Any]) -> None:
-    """Dotted keys nest without recursion: whoever walks through them later would run out of it."""
+    """Refuse deep nesting. tomllib reads dotted keys without recursion, but later readers would recurse."""
     level: list[Any] = [found]
     for _ in range(DEEPEST):
         level = [inner for table in level for inner in (table.values() if isinstance(table, dict) else table)]

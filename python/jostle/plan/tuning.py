@@ -1,5 +1,5 @@
-"""A parameter that is calibrated once per machine: so that a request takes a given time, as a multiple of
-what a request takes, or as a share of what a server can answer.
+"""A parameter that is calibrated once per machine: until a request takes a given time, as a multiple of a
+request's time, or as a share of a server's capacity.
 """
 
 from pydantic import Field, model_validator
@@ -54,7 +54,7 @@ class Tune(Table):
 
     @property
     def goal(self) -> str:
-        """For the user: "until /count/{value} takes 100 ms on node"."""
+        """What is aimed at, for the user: "until /count/{value} takes 100 ms on node"."""
         if self.share is not None:
             who = f", spread over {self.among} clients" if self.among else ""
             return f"{self.share:g} times the capacity of {self.on} for {self.get}{who}"

@@ -1,6 +1,6 @@
 """The values of a plan that are written as text: durations, rates, counts, think times, parameters, files.
 
-Each type reads what a person writes, refuses what cannot be with an example of what can, and writes itself
+Each type reads what a person writes, refuses a wrong value with an example of a right one, and writes itself
 back so that it reads the same again.
 """
 
@@ -37,15 +37,15 @@ __all__ = [
 ]
 
 LARGEST = 2**53
-"""Counts stay exact in JSON up to here."""
+"""The largest count: integers up to here stay exact in JSON."""
 
 
 PARAMETER = r"\{[^{}]+\}"
-"""Where a parameter's value is filled in before the plan is read."""
+"""A placeholder that a parameter's value replaces before the plan is read."""
 
 
 def shown(value: Any) -> str:
-    """A value as it stands in TOML."""
+    """A value as it is written in TOML."""
     return (
         f'"{value}"'
         if isinstance(value, str)
@@ -71,7 +71,7 @@ def _positive_duration(value: Any) -> float:
 
 
 MOST_PER_S = 1e9
-"""The engine counts in nanoseconds."""
+"""The highest rate per second: the engine counts in nanoseconds."""
 
 
 def _rate(value: Any) -> float:
@@ -155,8 +155,8 @@ PositiveCount = Annotated[int, BeforeValidator(positive_count), _count_schema(1)
 class Think:
     """A client's pause between an answer and its next request.
 
-    `seconds`: the pause, or its mean. `spread`: half width of a uniform distribution, as a share of the mean.
-    `turns`: seconds of a list, taken in turn.
+    `seconds`: the pause, or its mean. `spread`: half the width of a uniform distribution, as a share of the
+    mean. `turns`: the pauses of a list in seconds, taken in turn.
     """
 
     text: str | tuple[str, ...] = "0s"
@@ -171,7 +171,7 @@ class Think:
 
     @classmethod
     def read(cls, value: Any) -> "Think":
-        """From "1s", "900ms ± 10%", "uniform 0s..1s", "exponential 1s" or a list of durations."""
+        """Read "1s", "900ms ± 10%", "uniform 0s..1s", "exponential 1s" or a list of durations."""
         if isinstance(value, Think):
             return value
         if isinstance(value, list) and value:
@@ -230,7 +230,7 @@ ThinkTime = Annotated[
 
 
 def file_named(value: Any, info: ValidationInfo) -> Path:
-    """A file's name. Where the plan's folder is known, it counts from there, and the file must exist."""
+    """The path of a file. If the plan's folder is known, it is relative to it, and the file must exist."""
     if not isinstance(value, str) or not value:
         raise BadValue(f"{shown(value)} is not a file's name")
     base = (info.context or {}).get("base")
@@ -254,7 +254,7 @@ File = Annotated[
 
 @dataclass(frozen=True)
 class Params:
-    """Where the values of one path parameter come from: exactly one of the three is given."""
+    """Where the values of one path parameter come from: a range, a list, or a column of a CSV file."""
 
     table: Any
     kind: Literal["range", "choice", "csv"]
@@ -264,7 +264,7 @@ class Params:
 
     @classmethod
     def read(cls, value: Any, info: ValidationInfo) -> "Params":
-        """From `{ from = 1, to = 9 }`, a list of values, or `{ csv = "file.csv", column = "id" }`."""
+        """Read `{ from = 1, to = 9 }`, a list of values, or `{ csv = "file.csv", column = "id" }`."""
         if isinstance(value, Params):
             return value
         if isinstance(value, list) and value and all(isinstance(v, str | int | float) for v in value):
@@ -291,7 +291,7 @@ class Params:
         """The values of a CSV file's column, in the file's order."""
         path, name = Path(self.table["csv"]), self.table["column"]
         try:
-            with path.open(newline="", encoding="utf-8") as lines:
+            with path.open(newline="", encoding="utf-8-sig") as lines:
                 rows = csv.DictReader(lines)
                 if name not in (rows.fieldnames or []):
                     known = ", ".join(rows.fieldnames or []) or "none"
@@ -334,7 +334,10 @@ Param = Annotated[
 
 
 def check_regex(pattern: str) -> None:
-    """Raises `BadValue`. The engine's own messages come when the load begins; what both know is told now."""
+    """Raise `BadValue` for a pattern that the engine would refuse, as far as Python can tell.
+
+    The engine itself would report it only when the load begins.
+    """
     if re.search(r"\(\?(=|!|<=|<!)|\\[1-9]", pattern):
         raise BadValue(
             f"{pattern!r} looks around or refers back, which takes unbounded time",

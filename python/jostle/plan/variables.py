@@ -1,7 +1,7 @@
 """Variables of a journey: `{name}` in a path, a header, a body or a condition.
 
-A variable is what a step captures, a column of a feed, or built in. `{name:raw}` is the value without
-escapes. Other braces are text, so that JSON needs no escapes of its own.
+A variable is what a step captures, a column of a feed, or built in. `{name:raw}` inserts the value without
+escaping it. Other braces are plain text, so that JSON can be written as it is.
 """
 
 import re
@@ -25,7 +25,7 @@ _RANDOM = re.compile(r"random:(-?[0-9]{1,18})\.\.(-?[0-9]{1,18})")
 
 
 def names_in(value: Any) -> Iterator[str]:
-    """The names between braces in a text, and in all texts of JSON data, as they stand there."""
+    """The names between braces in a text, or in all texts of JSON data, as written (with `:raw`)."""
     if isinstance(value, str):
         yield from GAP.findall(value)
     elif isinstance(value, dict):
@@ -42,13 +42,13 @@ def without_raw(name: str) -> str:
 
 
 def url_in(path: str) -> str | None:
-    """The variable, as it stands there, where a path is nothing else: it is a whole URL then."""
+    """The variable (as written) if the path is nothing else, since it is then a whole URL; else None."""
     found = GAP.fullmatch(path)
     return None if found is None else found[1]
 
 
 def as_in_forms(text: str) -> str:
-    """Encoded as a form sends it; `{name}` stays, and its value is encoded when it is filled in."""
+    """Encode `text` as a form sends it. `{name}` stays; its value is encoded when it is filled in."""
     end, parts = 0, []
     for found in GAP.finditer(text):
         parts += [quote_plus(text[end : found.start()]), found[0]]
@@ -57,9 +57,9 @@ def as_in_forms(text: str) -> str:
 
 
 def built_in(name: str) -> Any:
-    """Of a built-in variable, the engine's `ParamSpec`; None for any other name.
+    """The engine's `ParamSpec` of a built-in variable; None for any other name.
 
-    Raises `BadValue` for a range that is none.
+    Raises `BadValue` for a range that is not valid.
     """
     if name in ("uuid", "now", "client", "iteration"):
         return name

@@ -1,6 +1,6 @@
 """Conditions of a journey's steps: "{id} exists", '{stock} > 0', '{state} == "open"'.
 
-One value, one test: whatever needs more is two steps.
+A condition is one test of one value; anything more takes two steps.
 """
 
 import re
@@ -24,7 +24,7 @@ _TEXTS = {"==": "equals", "!=": "differs", "contains": "contains"}
 
 @dataclass(frozen=True)
 class When:
-    """`test`: as the engine's `TestSpec` has it."""
+    """One condition. `test` is in the form of the engine's `TestSpec`."""
 
     text: str
     name: str
@@ -32,7 +32,7 @@ class When:
 
     @classmethod
     def read(cls, text: str) -> "When":
-        """Raises `BadValue`."""
+        """Read a condition. Raises `BadValue`."""
         found = _FORM.fullmatch(text.strip())
         if found is None:
             raise BadValue(f"{text!r} is not a condition", EXAMPLES)
@@ -53,5 +53,5 @@ class When:
 
     @property
     def means_it_is_there(self) -> bool:
-        """Where it holds, the value exists."""
+        """Whether the value exists whenever the condition holds."""
         return self.test != "missing" and not (isinstance(self.test, dict) and "differs" in self.test)

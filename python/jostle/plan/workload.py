@@ -21,10 +21,10 @@ from jostle.units import format_count
 __all__ = ["SAME", "Background", "Workload"]
 
 SAME = "same"
-"""As a workload's peer: another server of the measured kind."""
+"""The value of `peer` that stands for another instance of the measured server."""
 
 LOAD = "(load)"
-"""Stands for the load inside the one table of a background; not a key that can be written."""
+"""The internal key of a background's load. It cannot be written: a plan has all keys in one table."""
 
 
 class Background(Request):
@@ -39,7 +39,7 @@ class Background(Request):
     @validator(mode="before")
     @classmethod
     def _apart(cls, data: Any) -> Any:
-        """Put the keys of the load into a table of their own."""
+        """Move the keys of the load into a table of their own."""
         if not isinstance(data, dict) or LOAD in data:
             return data
         own = Request.keys()
@@ -143,13 +143,13 @@ class Workload(Table):
     )
 
     def has_calls(self, journeys: Mapping[str, Journey]) -> bool:
-        """Whether some of its requests are calls of gRPC. `journeys`: those of the plan."""
+        """Whether any of its requests is a gRPC call. `journeys`: those of the plan."""
         steps = (step for name in self.journeys for step in journeys[name].requests)
         background = [self.background] if self.background is not None else []
         return any(request.grpc is not None for request in (*self.request, *background, *steps))
 
     def protocol(self, journeys: Mapping[str, Journey]) -> Protocol | None:
-        """What its server must speak; None for raw bytes and datagrams. `journeys`: those of the plan."""
+        """The protocol its server must speak; None for raw bytes and datagrams. `journeys`: the plan's."""
         if any(request.tcp is not None or request.udp is not None for request in self.request):
             return None
         if self.has_calls(journeys):
@@ -157,26 +157,26 @@ class Workload(Table):
         return "HTTP/2" if self.connection.http2 is not None else "HTTP/1.1"
 
     def measured_on(self, contestants: Sequence[str]) -> list[str]:
-        """Those of a run's contestants, by label, that it is driven on."""
+        """The labels among `contestants` on which it is measured."""
         named = {label for name in self.contestants for label in meant(name, contestants)}
         return [label for label in contestants if label in named or not self.contestants]
 
     @property
     def warming(self) -> "Workload":
-        """What is sent in the warm-up."""
+        """The workload that is sent in the warm-up."""
         if self.warm_up_clients is None:
             return self
         few = ClosedLoad.model_construct(clients=self.warm_up_clients, keep_alive=self.load.keep_alive)
         return self.model_copy(update={"load": few})
 
     def connections_of_a_client(self, journeys: Mapping[str, Journey]) -> int:
-        """The most that one has at a time. `journeys`: those of the plan."""
+        """The most connections that one client has at a time. `journeys`: those of the plan."""
         if self.protocol(journeys) != "HTTP/1.1":
             return 1
         return max((journeys[name].most_connections for name in self.journeys), default=1)
 
     def min_connections(self, journeys: Mapping[str, Journey]) -> int:
-        """Connections that it opens at once however fast the server is, those of the background included.
+        """The number of connections it opens however fast the server is, including the background's.
 
         `journeys`: those of the plan.
         """
@@ -186,7 +186,7 @@ class Workload(Table):
         return own + self.connection.at_once(background)
 
     def seconds(self) -> float | None:
-        """How long the measured load lasts; None where the number of requests decides."""
+        """How long the measured load lasts; None if the number of requests decides."""
         return self.load.seconds()
 
     def _counts_what_it_sends(self) -> None:
@@ -206,7 +206,7 @@ class Workload(Table):
             )
 
     def _has_one_socket(self) -> None:
-        """A client has one connection: its requests are messages of one WebSocket, or none is."""
+        """Check that all requests are messages of one WebSocket, or none is: a client has one connection."""
         sockets = {(r.ws, r.ping, repr(sorted(r.headers.items()))) for r in self.request}
         if len(sockets) > 1 and any(request.ws is not None for request in self.request):
             raise BadValue(
@@ -219,7 +219,7 @@ class Workload(Table):
             raise BadValue("a WebSocket is opened over HTTP/1.1 only", "leave out http2")
 
     def _is_raw_or_not(self) -> None:
-        """A client has one connection, which speaks HTTP or does not."""
+        """Check that all requests are raw, or none is: a client's one connection speaks HTTP or not."""
         ways = [("tcp" if r.tcp is not None else "udp" if r.udp is not None else "") for r in self.request]
         if not any(ways):
             return

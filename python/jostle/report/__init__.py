@@ -1,7 +1,7 @@
-"""What a run says, for people and machines: terminal, page, pictures, notebook, Markdown, CSV, JSON, JUnit.
+"""Reports for people and programs: terminal, page, pictures, notebook, Markdown, CSV, JSON and JUnit.
 
-`build` makes the document of a run or of a comparison, `render` gives it a form. Templates and pictures are
-imported only by what draws them: `jostle hit` pays for neither.
+`build` creates the document of a run or a comparison, and `render` turns it into an output format. Functions
+import what they need themselves, so that `jostle hit` does not have to load templates and charts.
 """
 
 import os
@@ -37,7 +37,7 @@ __all__ = [
 
 
 def page(result: RunResult, record: str | None = None) -> str:
-    """The self-contained page as text. `record`: the run folder as seen from the page, which links to it."""
+    """The self-contained page as text. `record`: path of the run folder relative to the page, for links."""
     from jostle.report.build import run_document
     from jostle.report.render.html import page
 
@@ -45,7 +45,7 @@ def page(result: RunResult, record: str | None = None) -> str:
 
 
 def write_page(result: RunResult, path: Path | str) -> None:
-    """Write the self-contained page to `path`; a page that was there stays whole until the new one is."""
+    """Writes the self-contained page to `path`; an existing one is only replaced by a complete new one."""
     from jostle.host.files import write_whole
 
     there = Path(result.folder).is_dir()
@@ -54,14 +54,14 @@ def write_page(result: RunResult, path: Path | str) -> None:
 
 
 def write_pictures(result: RunResult, folder: Path | str) -> list[Path]:
-    """Write the main pictures as PNG and SVG into `folder`; the paths written."""
+    """Writes the main pictures as PNG and SVG into `folder`; returns the paths."""
     from jostle.report.files import write_pictures
 
     return write_pictures(result, Path(folder))
 
 
 def render_terminal(result: RunResult, console: "Console", *, full: bool = False) -> None:
-    """Print the verdict, the answer and what it means; with `full`, all tables. Fits 80 columns."""
+    """Prints the verdict, its meaning and the answer; with `full`, all tables. Fits into 80 columns."""
     from jostle.report.build import run_document
     from jostle.report.render.terminal import render
 
@@ -69,7 +69,7 @@ def render_terminal(result: RunResult, console: "Console", *, full: bool = False
 
 
 def to_json(result: RunResult) -> dict[str, Any]:
-    """Plain data for `json.dumps`, with the version of its form under "format"."""
+    """Plain data for `json.dumps`; "format" is the version of its form."""
     from jostle.report.render.data import to_json
 
     return to_json(result)
@@ -91,7 +91,7 @@ def to_csv(result: RunResult) -> str:
 
 
 def figures(result: RunResult) -> list[dict[str, Any]]:
-    """A row per figure, as `to_csv` writes them."""
+    """One row per figure, as written by `to_csv`."""
     from jostle.report.render.data import figures
 
     return figures(result)
@@ -105,7 +105,7 @@ def to_junit(result: RunResult) -> str:
 
 
 def render_comparison(result: CompareResult, console: "Console") -> None:
-    """Print conditions, findings and tables; fits 80 columns."""
+    """Prints conditions, findings and tables. Fits into 80 columns."""
     from jostle.report.build import comparison_document
     from jostle.report.render.terminal import render
 
@@ -137,7 +137,7 @@ def compare_to_junit(result: CompareResult) -> str:
 def render_capacity(
     result: CapacityResult | WhatIf | Sizing, console: "Console", *, full: bool = False
 ) -> None:
-    """Print the answer and the curve; with `full`, the model as well. Fits 80 columns."""
+    """Prints the answer and the curve; with `full`, the model as well. Fits into 80 columns."""
     from jostle.report.render.terminal import render
 
     render(_capacity_document(result), console, full=full)

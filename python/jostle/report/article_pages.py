@@ -1,8 +1,8 @@
 """The claims in docs/articles, filled in from the results of `jostle race --all`: nothing is typed by hand.
 
-A page has a place for each experiment: `<!-- claims: NAME begin -->`, `<!-- claims: NAME end -->`.
-Claims are those of the plan as it is now; one that the results do not have was not measured yet, and says so.
-Where a page says `<!-- lines of code: NAME NAME begin -->`, the programs of these contestants are counted.
+A page has a place for each experiment: `<!-- claims: NAME begin -->`, `<!-- claims: NAME end -->`. The claims
+are those of the current plan; one that is not in the results is shown as not measured yet. Between
+`<!-- lines of code: NAME NAME begin -->` and its end is a table of the sizes of these contestants' programs.
 """
 
 import json
@@ -29,7 +29,7 @@ LINES = re.compile(
 
 
 def filled(page: str, results: Mapping[str, Any]) -> str:
-    """A page with its places filled; `results`: the JSON of a combined report."""
+    """The page with its places filled in; `results`: the JSON of a combined report."""
     measured = {e["name"]: (e.get("result") or {}).get("claims", []) for e in results.get("experiments", [])}
 
     def place(match: re.Match[str]) -> str:
@@ -68,7 +68,7 @@ def _lines(plan: Plan, measured: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _same_rules(claim: Claim, known: Mapping[str, Any]) -> bool:
-    """It was judged by the rules that the plan has now."""
+    """Whether the claim was judged by the rules that the plan has now."""
     rules = {
         (Rule(*part.limits).text("ratio" if part.against else METRICS[part.quantity]), part.published)
         for part in claim.holds
@@ -77,7 +77,9 @@ def _same_rules(claim: Claim, known: Mapping[str, Any]) -> bool:
 
 
 def files(docs: Path) -> dict[Path, str]:
-    """What the pages in `docs` should say, by the results there: a file for each time when some were run."""
+    """The pages in `docs`, with the content that they should have according to the results there. There may
+    be several files of results, each from a different run.
+    """
     runs = [
         json.loads(path.read_text(encoding="utf-8")) for path in sorted((docs / "results").glob("*.json"))
     ]

@@ -1,4 +1,4 @@
-"""The document of a run, and that of a comparison: which sections there are, and in which order."""
+"""The document of a run, and that of a comparison: which sections there are, and in what order."""
 
 from jostle.analysis.results import CompareResult, RunResult
 from jostle.report.document import Block, Depth, Document, Finding, Findings, Paragraph, Section
@@ -32,9 +32,9 @@ __all__ = ["comparison_document", "run_document"]
 
 
 def run_document(result: RunResult, record: str | None = None) -> Document:
-    """Everything that a report of a run can show. This order is the only one.
+    """Everything that a report of a run can show, in an order that all forms share.
 
-    `record`: the run folder as seen from where the report will be, for links; None: there is none.
+    `record`: path of the run folder relative to the report, for links; None if there is none.
     """
     return Document(
         title=result.title,
@@ -70,7 +70,7 @@ def run_document(result: RunResult, record: str | None = None) -> Document:
 
 
 def _details(result: RunResult, record: str | None) -> list[Block]:
-    """What most readers do not need, folded on the page."""
+    """Sections that most readers do not need; they are folded on the page."""
     return [
         distributions.section(result),
         throughput.section(result),
@@ -84,7 +84,7 @@ def _details(result: RunResult, record: str | None) -> list[Block]:
 
 
 def comparison_document(result: CompareResult) -> Document:
-    """Conditions first, then every workload that both sides have."""
+    """The document of a comparison: conditions first, then every workload that both sides have."""
     conditions = [
         Finding(f"{c.condition}, {c.workload}", decision_mark(c.verdict), (c.message,))
         for c in result.conditions

@@ -1,4 +1,4 @@
-"""Several experiments as one report: all claims, then a chapter per article; as page, Markdown and JSON."""
+"""Several experiments in one report, as page, Markdown and JSON: all claims, then a chapter per article."""
 
 import json
 import re
@@ -49,10 +49,10 @@ from jostle.units import format_span
 __all__ = ["Chapter", "CombinedReport"]
 
 FORMAT = 1
-"""Version of the JSON form."""
+"""Version of the JSON format."""
 
 MOST_FIGURES = 6
-"""Of one experiment: its full report has all."""
+"""The most figures of one experiment; its full report has all of them."""
 
 HOW_CLAIMS = (
     "Each claim has a rule that was fixed in its plan before anything was measured. It is reproduced when "
@@ -66,9 +66,9 @@ HOW_VERDICTS = "The verdict says whether the figures can be trusted, not whether
 
 @dataclass(frozen=True)
 class Chapter:
-    """One experiment. `result` None: it was not measured, and `why` says why.
+    """One experiment. `result`: None if it was not measured, in which case `why` gives the reason.
 
-    `report`: its own page, relative to this one. `took_s`: how long it was measured, 0 where not known.
+    `report`: its own page, relative to the combined one. `took_s`: how long it took to measure, 0 if unknown.
     """
 
     name: str
@@ -81,7 +81,7 @@ class Chapter:
 
     @cached_property
     def section(self) -> Section:
-        """What stands of it in the combined report."""
+        """The experiment's section in the combined report."""
         blocks: list[Block] = []
         if self.why:
             blocks.append(Paragraph(f"Not measured: {self.why}", "warning"))
@@ -104,13 +104,13 @@ class Chapter:
         yield published.claims(result.claims)
 
     def check(self) -> None:
-        """Raises whatever showing it would raise."""
+        """Raises whatever error showing the chapter would raise."""
         for figure in figures_in([self.section]):
             figure.draw()
 
 
 def _main(result: RunResult, name: str) -> Iterable[Block]:
-    """The answer and the main pictures, with keys that no other chapter has."""
+    """The answer and the main pictures, with keys that are unique among all chapters."""
     sections = [
         as_drawn.section(result),
         phased.section(result),
@@ -126,7 +126,9 @@ def _main(result: RunResult, name: str) -> Iterable[Block]:
 
 
 def _own(section: Section, name: str, left: int) -> tuple[Section, int]:
-    """A section with at most `left` of its figures, named after the chapter; how many may follow."""
+    """The section with at most `left` of its figures, whose keys are prefixed with the chapter's `name`; and
+    how many figures may follow.
+    """
     blocks: list[Block] = []
     for block in section.blocks:
         if isinstance(block, Section):
@@ -141,7 +143,7 @@ def _own(section: Section, name: str, left: int) -> tuple[Section, int]:
 
 
 def _more(result: RunResult) -> Section:
-    """Tables that are folded up."""
+    """Folded tables with further figures."""
     found = [
         distributions.five_numbers(result, result.summaries),
         published.figures(result),
@@ -154,7 +156,7 @@ def _more(result: RunResult) -> Section:
 
 @dataclass(frozen=True)
 class CombinedReport:
-    """All experiments of one `jostle race --all`, in the order in which they stand on the page."""
+    """All experiments of one `jostle race --all`, in the order of the page."""
 
     chapters: Sequence[Chapter]
     rerun: str
@@ -198,7 +200,7 @@ class CombinedReport:
         return [chapter.result for chapter in self.chapters if chapter.result is not None]
 
     def _facts(self) -> list[str]:
-        """When, where, how long."""
+        """When, where and for how long it was measured."""
         results = self._results()
         if not results:
             return ["Nothing was measured."]
@@ -211,7 +213,7 @@ class CombinedReport:
         return [moment(first.started), trials, machine, f"jostle {first.host.get('jostle', '')}"]
 
     def _claims(self) -> Section:
-        """All claims by article, each leading to its chapter."""
+        """All claims by article, each with a link to its chapter."""
         blocks: list[Block] = []
         every = [claim for r in self._results() for claim in r.claims]
         if every:
@@ -263,7 +265,7 @@ class CombinedReport:
 
     def _articles(self) -> Iterable[Section]:
         for source, chapters in self._by_source():
-            short = ", ".join(source.split(", ")[:2])  # who and what
+            short = ", ".join(source.split(", ")[:2])  # author and title
             key = "article-" + (re.sub(r"[^a-z0-9]+", "-", short.lower()).strip("-") or "own")
             about = _used(chapters)
             blocks: list[Block] = [*([Paragraph(about, small=True)] if about else [])]
@@ -278,7 +280,7 @@ class CombinedReport:
         return markdown.render(self.document, pictures="pictures")
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data for `json.dumps`: every result without its trials and what only a picture needs."""
+        """Plain data for `json.dumps`: every result, without trials and data that only pictures need."""
         chapters = [
             {
                 **{key: getattr(c, key) for key in ("name", "title", "source", "why", "report", "took_s")},
@@ -295,7 +297,7 @@ class CombinedReport:
         }
 
     def write(self, folder: Path, *, pictures: bool = True) -> list[Path]:
-        """Write index.html, results.md, results.json, and, with `pictures`, those; the paths."""
+        """Writes index.html, results.md, results.json and, if wanted, the pictures; returns the paths."""
         folder.mkdir(parents=True, exist_ok=True)
         texts = {
             "index.html": self.page(),
@@ -316,7 +318,7 @@ class CombinedReport:
 
 
 def _used(chapters: Sequence[Chapter]) -> str:
-    """What the article used."""
+    """The set-up that the article used, as a sentence; "" if it is not known."""
     setups = (c.result.published_setup for c in chapters if c.result and c.result.published_setup)
     lines = dict.fromkeys(line.strip() for setup in setups for line in setup.splitlines())
     return "The article used: " + "; ".join(filter(None, lines)) + "." if lines else ""

@@ -1,7 +1,8 @@
-"""A report as one document: sections of findings, tables and pictures, in the order in which they are read.
+"""A report as one document: sections of findings, tables and pictures, in reading order.
 
-Sections build it, renderers give it a form and decide nothing. Every text is made safe here, once: whatever a
-renderer takes from a document has no control characters and no line breaks.
+The modules in `sections` build it, and renderers turn it into an output format without deciding anything
+about its content. Every text is sanitised here, once: no text that a renderer takes from a document contains
+control characters or line breaks.
 """
 
 import itertools
@@ -49,15 +50,15 @@ NOTHING = Formatted(MISSING, "", "", MISSING)
 
 
 class Depth(IntEnum):
-    """How far a reader has to go to see something."""
+    """How deep in a report something is: what is deeper is shown in fewer forms."""
 
-    ANSWER = 0  # at once
-    MAIN = 1  # in a full report
-    DETAIL = 2  # on the page only, folded
+    ANSWER = 0  # always shown
+    MAIN = 1  # shown in a full report
+    DETAIL = 2  # shown on the page only, folded
 
 
 class Mark(NamedTuple):
-    """A symbol and a word that say the same, and how good that is; neither needs a colour."""
+    """A symbol and a word with the same meaning, clear even without colour, and the tone for colouring."""
 
     symbol: str
     word: str
@@ -68,7 +69,7 @@ class Mark(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """A distribution to be drawn into a cell, on an axis that its whole column shares."""
+    """A distribution to be drawn in a table cell, on an axis that the whole column shares."""
 
     distribution: Distribution
     low_s: float
@@ -81,17 +82,17 @@ Value = str | Formatted | Mark | Shape
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a table. `short` is its heading where there are 80 columns; None: it is left out there.
+    """One column of a table. `short`: its heading within 80 characters; None: the column is left out there.
 
-    `unit`: stands in the short heading, so that the figures have none.
+    `unit`: the unit that the short heading contains, so that the figures are shown without it.
     """
 
     name: str
     kind: Literal["word", "figure", "shape"] = "figure"
     short: str | None = None
     unit: str = ""
-    intervals: bool = False  # with its intervals where there are 80 columns, too
-    group: str = ""  # what it and its neighbours are about; "": of every group
+    intervals: bool = False  # show intervals also within 80 characters
+    group: str = ""  # common heading of this and neighbouring columns; "": belongs to every group
 
 
 @dataclass(frozen=True)
@@ -101,20 +102,20 @@ class Table:
     caption: str
     columns: list[Column]
     rows: list[tuple[Value, ...]] = field(default_factory=list)
-    prose: bool = False  # its last columns hold sentences
+    prose: bool = False  # its last columns contain sentences
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "caption", one_line(self.caption))
         object.__setattr__(self, "columns", list(map(_safe_column, self.columns)))
 
     def add(self, *values: Value) -> None:
-        """Append a row, a value for each column."""
+        """Appends a row with one value per column."""
         if len(values) != len(self.columns):
             raise ValueError(f"{self.caption}: {len(values)} values for {len(self.columns)} columns")
         self.rows.append(tuple(map(_safe_value, values)))
 
     def places(self, *, narrow: bool = False, shapes: bool = False) -> list[int]:
-        """Which columns to show: all, or those that fit into 80 characters a line."""
+        """Indices of the columns to show. `narrow`: only those for lines of 80 characters."""
         return [
             i
             for i, column in enumerate(self.columns)
@@ -122,7 +123,7 @@ class Table:
         ]
 
     def known(self) -> list[int]:
-        """Which columns hold something in some row, or say why not; the others tell nobody anything."""
+        """Indices of the columns worth showing: words, and figures that are known in at least one row."""
         return [
             i for i in self.places() if self.columns[i].kind == "word" or any(_says(r[i]) for r in self.rows)
         ]
@@ -130,7 +131,7 @@ class Table:
     def notes(self) -> list[str]:
         """Why figures are missing, each reason once: "p99, p99.9: needs at least 299 requests".
 
-        A reason of one row alone names it: "p50 (node, alone): …".
+        A reason that applies to a single row names that row: "p50 (node, alone): …".
         """
         names: dict[str, list[str]] = {}
         rows: dict[str, list[str]] = {}
@@ -146,9 +147,9 @@ class Table:
         ]
 
     def legend(self) -> str:
-        """What a dash means in the columns that 80 characters have room for; empty where there is none.
+        """What a dash means in the columns that are shown within 80 characters; "" if there are no dashes.
 
-        Of several reasons each names its columns: "under p50: …; under p99: …".
+        If there are several reasons, each names its columns: "under p50: …; under p99: …".
         """
         reasons: dict[str, dict[str, None]] = {}
         for i in self.places(narrow=True):
@@ -165,30 +166,30 @@ class Table:
         return f"{MISSING} {told}" if told else ""
 
     def _named(self, row: tuple[Value, ...]) -> str:
-        """What its first cells, which are words, call the row."""
+        """The name of a row: its leading cells, as far as they are words."""
         first = itertools.takewhile(lambda i: self.columns[i].kind == "word", range(len(self.columns)))
         words = (row[i] for i in first)
         return ", ".join(itertools.takewhile(bool, (word if isinstance(word, str) else "" for word in words)))
 
     def headings(self) -> list[tuple[str, int]]:
-        """(Group, number of its columns) of the columns that `known` names, from the left."""
+        """(group, number of columns) for the columns that `known` returns, from the left."""
         groups = [self.columns[i].group for i in self.known()]
         return [(group, len(list(same))) for group, same in itertools.groupby(groups)]
 
     def spans(self) -> list[int]:
-        """How many rows the first cell of each row stands for; 0 where the one above does."""
+        """How many rows the first cell of each row spans; 0 if the row is covered by a cell above."""
         if self.columns[0].kind != "word":
             return [1] * len(self.rows)
         same = [len(list(rows)) for _, rows in itertools.groupby(str(row[0]) for row in self.rows)]
         return [n if i == 0 else 0 for n in same for i in range(n)]
 
     def by_group(self) -> "list[Table]":
-        """A table for each group, with the columns that belong to none; itself where there are no groups."""
+        """One table per group, each with the columns that have no group; itself if there are no groups."""
         groups = [group for group in dict.fromkeys(c.group for c in self.columns) if group]
         return [self._only(group) for group in groups] or [self]
 
     def only(self, places: Sequence[int]) -> "Table":
-        """The same with these columns alone."""
+        """The table with only the columns at `places`."""
         rows = [tuple(row[i] for i in places) for row in self.rows]
         return replace(self, columns=[self.columns[i] for i in places], rows=rows)
 
@@ -200,7 +201,7 @@ class Table:
 
 
 def _of_one(names: list[str], rows: int) -> str:
-    """The name of the row, where of several only one is meant; else empty."""
+    """The name of the row in brackets if only one of several is meant; otherwise ""."""
     return f" ({names[0]})" if rows > 1 and names[0] and len(set(names)) == 1 else ""
 
 
@@ -209,9 +210,10 @@ def _says(value: Value) -> bool:
 
 
 def columns(words: str, figures: str = "") -> list[Column]:
-    """Columns of words, then of figures; "name = short" gives one its heading for 80 columns.
+    """Columns of words, then of figures, each separated by "|"; "name = short" adds a short heading.
 
-    columns("contestant = | workload", "throughput = per s /s"): a "/s" at the end of a heading is its unit.
+    In columns("contestant = | workload", "throughput = per s"), "contestant" is its own short heading,
+    "workload" has none, and the short heading "per s" sets the unit "/s".
     """
     return [*_columns(words, "word"), *_columns(figures, "figure")]
 
@@ -238,12 +240,12 @@ def _safe_value(value: Value) -> Value:
 
 @dataclass(frozen=True)
 class Paragraph:
-    """Text that goes on. `label`: one word before it, as the heading of a row."""
+    """Running text. `label`: a word before it, like the heading of a row."""
 
     text: str
     tone: Tone = "plain"
     label: str = ""
-    small: bool = False  # how to read something, or a note
+    small: bool = False  # an explanation or a note, in small print
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "text", one_line(self.text))
@@ -252,12 +254,12 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class Finding:
-    """A sentence, the mark of its verdict if it has one, and what belongs to it."""
+    """A sentence, the mark of its verdict if it has one, and further details."""
 
     text: str
     mark: Mark | None = None
     details: tuple[str, ...] = ()
-    href: str = ""  # of a section of the same document
+    href: str = ""  # key of a section of the same document
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "text", one_line(self.text))
@@ -266,21 +268,25 @@ class Finding:
 
 @dataclass(frozen=True)
 class Findings:
-    """Sentences, one below the other."""
+    """A list of findings, one below the other."""
 
     items: list[Finding]
 
 
 Rows = list[dict[str, Any]]
-"""What a chart draws: plain figures and names."""
+"""The data of a chart: plain figures and names."""
 
 Spec = dict[str, Any]
-"""A part of a specification."""
+"""A part of a Vega-Lite specification."""
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A chart and its words. `narrowest`: the least width of one of its panels in pixels, if it has any."""
+    """A chart with its texts and its figures as a table.
+
+    `title`: a sentence; `reading`: how to read the chart. `narrowest`: the least width of a panel in pixels,
+    if it has several.
+    """
 
     title: str
     reading: str
@@ -294,23 +300,23 @@ class Picture:
         object.__setattr__(self, "reading", one_line(self.reading))
 
     def spec(self) -> Spec:
-        """The Vega-Lite specification without the common style; colours are CSS variables."""
+        """The Vega-Lite specification without the common style. Colours are CSS variables."""
         more = {"usermeta": {"narrowest": self.narrowest}, "datasets": self.datasets}
         return self.body | more | {"description": self.title}
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A picture that is drawn when a renderer asks for it; None where there is nothing to draw."""
+    """A picture that is drawn when a renderer asks for it; `draw` returns None if there is nothing to see."""
 
     key: str
     draw: Callable[[], Picture | None]
-    small: bool = False  # may stand beside others in a row
+    small: bool = False  # may be placed in a row with others
 
 
 @dataclass(frozen=True)
 class Tabs:
-    """Pictures of the same thing, of which one is seen at a time: (name, figure), the first one first."""
+    """Pictures of the same thing, one of which is visible at a time: (name, figure), the default first."""
 
     label: str
     figures: tuple[tuple[str, Figure], ...]
@@ -321,20 +327,20 @@ class Tabs:
 
 @dataclass(frozen=True)
 class Preformatted:
-    """Lines as they are: a plan, a command, the output of a server."""
+    """Lines that are shown verbatim: a plan, a command, the output of a server."""
 
     label: str
     lines: tuple[str, ...]
 
     @classmethod
     def of(cls, label: str, text: str) -> "Preformatted":
-        """Of a text of any origin."""
+        """Creates a block from untrusted text."""
         return cls(one_line(label), tuple(plain_lines(text)))
 
 
 @dataclass(frozen=True)
 class Histogram:
-    """Response times as bars, for a terminal; elsewhere a figure shows them."""
+    """Response times as bars, for the terminal; other forms have a figure for them."""
 
     distribution: Distribution
     unanswered: float  # share of all requests
@@ -342,7 +348,7 @@ class Histogram:
 
 @dataclass(frozen=True)
 class Link:
-    """A file beside the report, or a page elsewhere."""
+    """A link to a file beside the report, or to a page elsewhere."""
 
     text: str
     href: str
@@ -354,13 +360,13 @@ class Link:
 
 @dataclass(frozen=True)
 class Section:
-    """What belongs together. Without a title it only has a depth of its own."""
+    """Blocks that belong together. A section without a title only serves to set their depth."""
 
     title: str
     blocks: "Sequence[Block]"
     depth: Depth = Depth.ANSWER
-    key: str = ""  # of a main section: safe as an HTML id
-    short: str = ""  # its name in the contents
+    key: str = ""  # identifies a main section; safe as an HTML id
+    short: str = ""  # its name in the table of contents
     folded: bool = False
 
     def __post_init__(self) -> None:
@@ -368,7 +374,7 @@ class Section:
 
     @property
     def empty(self) -> bool:
-        """Nothing stands in it."""
+        """Whether there is nothing to show in it."""
         return all(_is_empty(block) for block in self.blocks)
 
 
@@ -389,7 +395,7 @@ def _is_empty(block: Block) -> bool:
 
 @dataclass(frozen=True)
 class Reason:
-    """Why a report is not to be trusted in full: what failed, where, and what to do about it."""
+    """A reason not to trust a report in full: what failed, where, and what to do about it."""
 
     text: str
     mark: Mark
@@ -408,13 +414,13 @@ class Document:
 
     title: str
     mark: Mark | None
-    meaning: str  # of the mark
-    facts: list[str]  # when, where, with what
+    meaning: str  # what the mark means
+    facts: list[str]  # when, where and with what it was measured
     reasons: list[Reason]  # worst first
-    cut_short: str  # why; "": it is whole
+    cut_short: str  # why the run is incomplete; "" if it is complete
     sections: list[Section]
-    finish: str = ""  # the command that measures the rest
-    affects: str = ""  # which figures the reasons touch, where others stand
+    finish: str = ""  # the command that measures the rest of an incomplete run
+    affects: str = ""  # which figures the reasons affect
     links: list[Link] = field(default_factory=list)  # the article, the plan, the files of the record
 
     def __post_init__(self) -> None:
@@ -424,7 +430,7 @@ class Document:
 
 
 def upto(document: Document, depth: Depth) -> Document:
-    """The same document without what lies deeper, and without what is empty."""
+    """The document without anything deeper than `depth`, and without empty blocks."""
     return replace(document, sections=list(_cut(document.sections, depth)))
 
 
@@ -445,7 +451,7 @@ def _inside(blocks: Sequence[Block], depth: Depth) -> Iterator[Block]:
 
 
 def figures_in(blocks: Iterable[Block]) -> Iterator[Figure]:
-    """Every figure, in the order of the document."""
+    """All figures, including those in tabs and nested sections, in the order of the document."""
     for block in blocks:
         if isinstance(block, Figure):
             yield block

@@ -17,12 +17,12 @@ ALWAYS = re.compile(r"ratio-\d+|threads-\d+|phased-\d+")
 
 
 def write_pictures(result: RunResult, folder: Path) -> list[Path]:
-    """Write the main pictures, each as .png and .svg; the paths.
+    """Writes the main pictures, each as .png and .svg; returns their paths.
 
     These are `throughput` of the first comparison, `strips` and `density` of the one with the longest waits,
-    and those of ratios, threads and phases.
+    those of ratios, threads and phases, and the density of every comparison whose quartiles were published.
 
-    A run with nothing to draw gives no files.
+    A run with nothing to draw results in no files.
     """
     paths = []
     for name, picture in _chosen(result).items():
@@ -53,13 +53,13 @@ def _chosen(result: RunResult) -> dict[str, Picture]:
 
 
 def _published_shape(result: RunResult, view: View) -> str:
-    """The workload's name, fit for a file, where its quartiles were published; else empty."""
+    """The workload's name, safe for a file name, if its quartiles were published; otherwise ""."""
     workloads = {s.workload for p in view.panels for s in p.series}
     quartiles = [f for f in result.published if f.quantity in ("p25", "p75") and f.workload in workloads]
     return re.sub(r"[^\w-]+", "-", quartiles[0].workload) if quartiles else ""
 
 
 def _weight(view: View) -> tuple[bool, float]:
-    """Pairs before others; of these the one in which some contestant's median wait is longest."""
+    """Sort key for the comparison to draw: pairs are preferred, then the longest median of any contestant."""
     medians = [s.response["p50"].value or 0.0 for p in view.panels for s in p.series if "p50" in s.response]
     return view.paired, max(medians, default=0.0)

@@ -23,9 +23,9 @@ def render_history(
     contestants: Sequence[str] | None,
     console: "Console",
 ) -> None:
-    """Print all runs; only those of `contestants`, or of their variants, where some are named.
+    """Prints all runs, or only those of `contestants` and their variants.
 
-    Fits 80 columns.
+    Fits into 80 columns.
     """
     from rich.text import Text
 
@@ -64,7 +64,7 @@ def _row(entry: Entry, figures: Figures) -> Sequence[str]:
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
-    """A row of a table: a rich one takes 3 ms, and there may be thousands."""
+    """A row of a table as plain text, since a row of a `rich` table takes 3 ms and there may be thousands."""
     padded = [
         cell.ljust(width) if number < 2 else cell.rjust(width)
         for number, (cell, width) in enumerate(zip(cells, widths, strict=True))

@@ -1,4 +1,4 @@
-"""The published JSON schema of results, made from the dataclasses of the analysis."""
+"""The published JSON schema of results, generated from the dataclasses of the analysis."""
 
 import json
 from collections.abc import Iterable
@@ -20,7 +20,7 @@ KINDS: dict[str, type] = {
 
 
 def result_schema() -> dict[str, Any]:
-    """JSON schema (2020-12) of what `--json` and `--format json` give."""
+    """JSON schema (2020-12) of the output of `--json` and `--format json`."""
     from pydantic import TypeAdapter
 
     definitions: dict[str, Any] = {}
@@ -43,13 +43,13 @@ def result_schema() -> dict[str, Any]:
 
 
 def close(definitions: Iterable[dict[str, Any]]) -> None:
-    """What is written has all of its keys and no others."""
+    """Makes all properties required and forbids others: what jostle writes has exactly these keys."""
     for about in definitions:
-        if "properties" in about:  # no enumeration
+        if "properties" in about:  # not an enumeration
             about["additionalProperties"] = False
             about["required"] = sorted(about["properties"])
 
 
 def files(docs: Path) -> dict[Path, str]:
-    """What the file in `docs` should hold."""
+    """The schema file in `docs`, with the content that it should have."""
     return {docs / "result.schema.json": json.dumps(result_schema(), indent=2, ensure_ascii=False) + "\n"}

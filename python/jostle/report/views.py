@@ -1,4 +1,4 @@
-"""Which distributions stand beside each other in one picture.
+"""Which distributions are shown side by side in one picture.
 
 A view is one comparison: one form of the starvation experiment, or one workload. It has a panel per
 contestant; a panel has one series (a workload) or two ("alone" and "with slow").
@@ -44,14 +44,14 @@ class Series:
     name: str
     workload: str
     response: dict[str, Estimate]
-    distribution: Distribution  # of the answers
-    unanswered: float = 0.0  # the share of all requests that it does not contain
+    distribution: Distribution  # of the answered requests
+    unanswered: float = 0.0  # the share of all requests that the distribution does not contain
     unanswered_label: str = ""
 
 
 @dataclass(frozen=True)
 class Panel:
-    """What one contestant has to show."""
+    """The results of one contestant."""
 
     contestant: str
     series: list[Series]
@@ -65,27 +65,27 @@ class View:
     key: str
     title: str
     panels: list[Panel]
-    order: tuple[str, ...]  # all contestants of the run: each has its colour by its place here
+    order: tuple[str, ...]  # all contestants of the run; a contestant's place here determines its colour
     open_loop: bool = False
 
     @property
     def paired(self) -> bool:
-        """True where each panel sets times with the slow request against times alone."""
+        """Whether the panels compare times beside slow requests with times alone."""
         return any(p.starvation for p in self.panels)
 
     @property
     def series_names(self) -> list[str]:
-        """In the order in which they first appear."""
+        """The distinct names of all series, in order of appearance."""
         return list(dict.fromkeys(s.name for p in self.panels for s in p.series))
 
 
 def contestants(result: RunResult) -> tuple[str, ...]:
-    """All that were measured, in the order of the plan."""
+    """All contestants of the run; those with results come first."""
     return tuple(dict.fromkeys([*(c.contestant for c in result.summaries), *result.contestants]))
 
 
 def views(result: RunResult) -> list[View]:
-    """The comparisons of a run: every starvation form, then every workload that stands in none of them."""
+    """The comparisons of a run: every form of the starvation experiment, then every other workload."""
     found = [_starvation_view(result, i, form) for i, form in enumerate(_forms(result), 1)]
     compared = {w for s in result.starvation for w in (s.alone_workload, s.with_workload)}
     for i, workload in enumerate(
@@ -98,7 +98,9 @@ def views(result: RunResult) -> list[View]:
 
 
 def _crowded(view: View) -> bool:
-    """Beside a starvation comparison, a workload of a handful of requests (the slow one) has no picture."""
+    """Whether there are enough requests for a picture. Beside a starvation comparison, a workload with only a
+    handful of requests (the slow one) has none.
+    """
     return any(s.distribution.n >= REQUESTS_FOR_A_SHAPE for p in view.panels for s in p.series)
 
 
@@ -135,18 +137,18 @@ def _series(name: str, cell: WorkloadSummary) -> Series:
 
 
 def _drawn(cell: WorkloadSummary) -> bool:
-    """There was a request; that none was answered is what there is to see."""
+    """Whether there was any request: if none was answered, that is what the picture shows."""
     return cell.response_distribution.n > 0 or unanswered(cell.outcomes) > 0
 
 
 def find_summary(result: RunResult, contestant: str, workload: str) -> WorkloadSummary | None:
-    """The cell, or None where it was not measured."""
+    """The summary of a contestant under a workload, or None if it was not measured."""
     return next((c for c in result.summaries if (c.contestant, c.workload) == (contestant, workload)), None)
 
 
 def typical_trial(result: RunResult, contestant: str, workload: str) -> TrialResult | None:
-    """The trial to draw over time: of the most trustworthy ones, that of the median throughput, or of the
-    median p99 in an open loop, whose throughput is what was asked for."""
+    """The trial to draw over time: of the most trustworthy ones, that with the median throughput, or with the
+    median p99 in an open loop, whose throughput is determined by the plan. None if there is no trial."""
     ran = [
         t
         for t in result.trials
@@ -161,7 +163,7 @@ def typical_trial(result: RunResult, contestant: str, workload: str) -> TrialRes
 
 
 def typical_quantity(trials: Iterable[TrialResult]) -> Literal["p99", "throughput"]:
-    """By which of its figures a trial is typical of these."""
+    """The figure by which the typical one of these trials is chosen."""
     return "p99" if all(t.offered_per_s is not None for t in trials) else "throughput"
 
 

@@ -1,4 +1,4 @@
-"""What several sections say of a workload: its quantiles, who was not answered, how requests failed."""
+"""What several sections say about a workload: its quantiles, its load, and how its requests ended."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -31,37 +31,39 @@ __all__ = [
 ]
 
 NO_RIGHT_ANSWER = "no right answer"
-"""What `unanswered` is called where all kinds of it stand together: failed, wrong, given up, cut off."""
+"""The name of the share that `unanswered` returns, of all kinds: failed, wrong, given up, cut off."""
 
 QUANTILES = ("p50", "p90", "p99", "p99.9", "max")
 
 
 def quantiles(found: Mapping[str, Estimate], names: Iterable[str] = QUANTILES) -> list[Formatted]:
-    """Those of a set of times that are known, a dash for the others."""
+    """The named quantiles of a set of times, with a dash for those that are missing."""
     return [formatted(found[name]) if name in found else NOTHING for name in names]
 
 
 def span(found: Iterable[Distribution]) -> tuple[float, float]:
-    """The shortest and the longest time in seconds, apart enough for a logarithmic axis."""
+    """The shortest and the longest time in seconds, far enough apart for a logarithmic axis."""
     known = [(d.min_s, d.max_s) for d in found if d.min_s is not None and d.max_s is not None]
     low = max(min((low for low, _ in known), default=1e-3), 1e-6)
     return low, max(max((high for _, high in known), default=1.0), low * 1.05)
 
 
 def unanswered(outcomes: Mapping[str, int]) -> float:
-    """The share of all requests that no distribution of times contains: not answered, or not as expected."""
+    """The share of requests that distributions of times do not contain: not answered, or not as expected."""
     total = sum(outcomes.values())
     return 1 - outcomes.get(Outcome.OK, 0) / total if total else 0.0
 
 
 def not_answered(outcomes: Mapping[str, int]) -> float:
-    """The share of all requests that were given up or cut off without an answer; 0 where there were none."""
+    """The share of all requests that were given up or cut off without an answer; 0 if there were none."""
     total = sum(outcomes.values())
     return sum(n for kind, n in outcomes.items() if kind in CENSORED) / total if total else 0.0
 
 
 def unanswered_label(outcomes: Mapping[str, int]) -> str:
-    """How `unanswered` reads: "92 % not answered"; with other failures, "8 % failed or not answered"."""
+    """The result of `unanswered` in words: "92 % not answered", or with other failures "8 % failed or not
+    answered".
+    """
     censored, missing = not_answered(outcomes), unanswered(outcomes)
     if missing == 0:
         return ""
@@ -70,7 +72,7 @@ def unanswered_label(outcomes: Mapping[str, int]) -> str:
 
 
 def quantile_of_all(found: Distribution, p: float) -> float | None:
-    """A quantile of all requests, given up or not; None where it lies beyond the answers."""
+    """A quantile of all requests, including those given up; None if it lies beyond the answers."""
     curve = list(zip(found.quantile_p, found.quantile_s, strict=True))
     if not curve or p > curve[-1][0]:
         return None
@@ -82,8 +84,8 @@ def quantile_of_all(found: Distribution, p: float) -> float | None:
 
 
 def describe_outcomes(summary: WorkloadSummary) -> str:
-    """How often each kind of end came: "2,016 ok, 4 wrong status (4 × 503)". Scripts that failed after a
-    request are no ends of requests, and are told last.
+    """How often each outcome occurred: "2,016 ok, 4 wrong status (4 × 503)". Failed scripts, which are not
+    outcomes of requests, come last.
     """
     outcomes = dict(summary.outcomes)
     if scripts := summary.failures.get(Outcome.SCRIPT_FAILED):
@@ -100,7 +102,7 @@ def _texts(summary: WorkloadSummary, kind: str) -> str:
 
 
 def as_published(figure: PublishedFigure | None) -> str:
-    """A figure as its author wrote it: "114 requests/5 s"."""
+    """A figure as its author wrote it: "114 requests/5 s"; "" for None."""
     if figure is None:
         return ""
     return one_line(f"{as_written(figure.value)} {figure.unit}".rstrip())
@@ -112,12 +114,12 @@ def as_written(value: float) -> str:
 
 
 def published_per_s(figure: PublishedFigure | None) -> float | None:
-    """A published throughput per second; None where its unit is not a rate."""
+    """A published throughput per second; None if its unit is not a rate."""
     return None if figure is None else in_base_unit(figure.value, figure.unit, "throughput")
 
 
 def moment(started: str) -> str:
-    """An ISO 8601 moment as people write it: "21 Nov 2026, 18:52 UTC"."""
+    """An ISO 8601 time as people write it: "21 Nov 2026, 18:52 UTC"."""
     try:
         found = datetime.fromisoformat(started)
     except ValueError:
@@ -131,14 +133,14 @@ def _stated(rate: str) -> str:
     try:
         per_s = units.rate(rate)
     except BadValue:
-        return rate  # of another version's plan
+        return rate  # from a plan of another version
     return f"{round(per_s, 4):,.10g}/s" if per_s >= 0.01 else f"{per_s:.3g}/s"
 
 
 def describe_load(load: Mapping[str, Any], connection: Mapping[str, Any] = {}) -> str:
     """A plan's `load` in words: "10 clients for 10s", "2,000/s (poisson arrivals) for 10s".
 
-    `connection`: the plan's, for "10 clients over 2 HTTP/2 connections for 10s".
+    `connection`: the plan's `connection`, for "10 clients over 2 HTTP/2 connections for 10s".
     """
     if "clients" in load:
         who = plural(load["clients"], "client")

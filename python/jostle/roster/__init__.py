@@ -1,4 +1,4 @@
-"""The contestants that travel with jostle: one folder each."""
+"""The contestants that come with jostle, one folder each."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from jostle.plan.loading import Environment
 __all__ = ["ROSTER", "environment", "load", "names"]
 
 ROSTER = Path(__file__).resolve().parent
-"""Their folders, and `shared`, which several of them build from."""
+"""Contains their folders, and `shared`, from which several of them are built."""
 
 
 def names() -> list[str]:
@@ -19,7 +19,7 @@ def names() -> list[str]:
 
 
 def load(name: str) -> tuple[ContestantFile, Path]:
-    """A contestant's file and its folder. Raises `UnknownName` with the nearest."""
+    """A contestant's file and its folder. Raises `UnknownName` with the nearest names."""
     if name not in names():
         raise UnknownName("contestant", name, names())
     folder = ROSTER / name
@@ -27,5 +27,5 @@ def load(name: str) -> tuple[ContestantFile, Path]:
 
 
 def environment() -> Environment:
-    """What plans are read in: this machine's cores, and the contestants that travel with jostle."""
+    """The environment in which plans are read: this machine's cores, and jostle's own contestants."""
     return Environment(names(), available_cores())

@@ -1,10 +1,10 @@
-"""How long a contestant's program is: lines without blank ones and comments.
+"""How long a contestant's program is: its lines, without blank lines and comments.
 
 python -m jostle.roster.lines_of_code          a line for each contestant
 
-Counted are the files of its main source's language in its folder, and apart from them those that it shares with
-others. A line that holds code and a comment is code; a docstring is code, too. Files of the shop, which only a few
-have, are left out, so that programs that do the same are compared.
+It counts the files in the contestant's folder that are in the language of its main source and, separately,
+those that it shares with others. A line with code and a comment counts as code, and so does a docstring.
+Files of the shop, which only a few contestants have, are left out, so that the programs compared do the same.
 """
 
 from collections.abc import Iterable, Sequence
@@ -40,15 +40,15 @@ LANGUAGES = [
 ]
 
 NOT_WRITTEN = {"node_modules", "target", "generated"}
-"""Folders that a build fills, or a compiler."""
+"""Folders that are filled by a build or a compiler."""
 
 NOT_IN_ALL = "shop"
-"""How the names of files begin that are not counted."""
+"""Files whose names begin like this are not counted."""
 
 
 @dataclass(frozen=True)
 class LinesOfCode:
-    """`own`: of its folder. `shared`: of what several contestants include; all of it, used or not."""
+    """`own`: lines in its folder. `shared`: lines of the files that it includes, used or not."""
 
     own: int
     shared: int
@@ -58,7 +58,7 @@ class LinesOfCode:
 
 
 def lines_of_code(file: ContestantFile, folder: Path) -> LinesOfCode | None:
-    """None where its main source is in no language that is known here, or it has none."""
+    """The lines of a contestant; None if it has no main source, or one in an unknown language."""
     suffix = Path(file.source).suffix
     language = next((one for one in LANGUAGES if suffix in one.suffixes), None)
     if language is None:
@@ -92,7 +92,7 @@ def _in_text(text: str, language: _Language) -> int:
 
 
 def main() -> None:
-    """Print them, in alphabetical order."""
+    """Print the lines of all contestants, in alphabetical order."""
     for name in roster.names():
         found = lines_of_code(*roster.load(name))
         if found is not None:

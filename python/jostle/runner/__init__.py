@@ -1,1 +1,1 @@
-"""Runs: which trials in which order, one trial after another, and what is left of one that was cut short."""
+"""Runs: the order of the trials, how each is carried out, and what is left of a run that was cut short."""

@@ -9,7 +9,7 @@ __all__ = ["Budget"]
 
 @dataclass
 class Budget:
-    """Time for rounds, in seconds, from when this was made. Resumed runs have all of it again."""
+    """Time for rounds in seconds, counted from the creation of this object. A resumed run has all of it."""
 
     seconds: float
     now: Callable[[], float] = time.monotonic

@@ -1,4 +1,4 @@
-"""What a plan compares: the trials that lie next to one another in a round."""
+"""What a plan compares: the trials that should be next to one another in a round."""
 
 import itertools
 from collections.abc import Collection, Iterator, Sequence
@@ -13,8 +13,10 @@ Pair = tuple[str, str]
 
 
 def compared(plan: Plan, cells: Collection[Pair]) -> set[frozenset[Pair]]:
-    """Those of `cells` whose figures the plan's claims, ratios and `[[starvation]]` set against each other. A
-    plan that has none of these compares contestants under the same workload."""
+    """The pairs of `cells` that the plan's claims, ratios and `[[starvation]]` compare with each other.
+
+    A plan with none of these compares contestants under the same workload.
+    """
     taking_part = set(cells)
     contestants = list(dict.fromkeys(contestant for contestant, _ in cells))
     asked = {frozenset(pair) for pair in _asked(plan, contestants) if taking_part.issuperset(pair)}

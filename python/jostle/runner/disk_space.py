@@ -1,4 +1,4 @@
-"""Whether there is room for the record of a run, before it begins."""
+"""Checks before a run whether there is room on disk for its record."""
 
 import os
 from collections.abc import Iterable
@@ -13,14 +13,14 @@ from jostle.units import format_bytes
 __all__ = ["check_disk_space", "free_bytes", "least_bytes"]
 
 TRIAL_BYTES = 4_000
-"""trial.json and outcome.json of any trial."""
+"""The size of any trial's trial.json and outcome.json."""
 
 INTERVAL_BYTES = 500
-"""Of one interval of one load, even without a request in it."""
+"""The size of one interval of one load, even without any request."""
 
 
 def least_bytes(plan: Plan, trials: Iterable[Planned]) -> int:
-    """What the record of these trials takes at the very least; rows and many requests take more."""
+    """The least space that the record of these trials takes; rows and many requests take more."""
     return sum(_least_bytes(plan.workload[planned.workload]) for planned in trials)
 
 
@@ -34,14 +34,14 @@ def _least_bytes(workload: Workload) -> int:
 
 
 def free_bytes(base: Path) -> int | None:
-    """What is free where `base` is, or will be; None where the file system does not say."""
+    """The free space where `base` is or will be; None if the file system does not tell."""
     there = next(folder for folder in (base.absolute(), *base.absolute().parents) if folder.exists())
     found = os.statvfs(there)
     return found.f_bavail * found.f_frsize if found.f_blocks else None
 
 
 def check_disk_space(base: Path, needed: int) -> None:
-    """Raises `UserError` where less is free than a record under `base` takes."""
+    """Raise `UserError` if there is less free space under `base` than the record needs."""
     free = free_bytes(base)
     if free is not None and free < needed:
         raise UserError(

@@ -14,20 +14,20 @@ from jostle.runner.schedule import Planned
 __all__ = ["expected_s", "is_up_to_the_server", "load_s", "trial_s"]
 
 START_S = 1.0
-"""Starting and judging a trial."""
+"""The time for starting and judging a trial."""
 
 COUNTED_S = 2.0
-"""The least of a load that ends after a number of requests: how long they take is known for some only."""
+"""The least time for a load that ends after a number of requests, since their times are mostly unknown."""
 
 
 def trial_s(plan: Plan, workload: Workload) -> float:
-    """One trial: starting the server, the warm-up, and all of its runs."""
+    """The time of one trial: starting the server, the warm-up, and all of its runs."""
     warm_up = plan.warm_up if workload.warm_up is None else workload.warm_up
     return START_S + warm_up + workload.runs * load_s(workload, plan.journey)
 
 
 def expected_s(plan: Plan, trials: Iterable[Planned]) -> float:
-    """Trials one after another, without builds and extra rounds."""
+    """The time of the trials one after another, without builds and extra rounds."""
     return sum(trial_s(plan, plan.workload[planned.workload]) for planned in trials)
 
 
@@ -37,8 +37,8 @@ def is_up_to_the_server(workload: Workload) -> bool:
 
 
 def load_s(workload: Workload, journeys: Mapping[str, Journey]) -> float:
-    """The load once. Where a number of requests decides: what pauses, arrivals, and the times that requests
-    ask for come to. `journeys`: those of the plan.
+    """How long the load lasts. If a number of requests decides, it is the sum of pauses, arrivals and the
+    times that requests ask for. `journeys`: those of the plan.
     """
     load, timed = workload.load, workload.load.seconds()
     if isinstance(load, ClosedLoad):
@@ -49,7 +49,7 @@ def load_s(workload: Workload, journeys: Mapping[str, Journey]) -> float:
 
 
 def _turns_s(load: ClosedLoad, turn_s: float) -> float:
-    """All requests of each client, or its journeys, each of which takes `turn_s`."""
+    """The time for all requests or journeys of a client, each of which takes `turn_s`."""
     shared = math.inf if load.most is None else math.ceil(load.most / load.most_clients)
     own = math.inf if load.most_per_client is None or load.renew else load.most_per_client
     turns = min(shared, own)
@@ -57,7 +57,7 @@ def _turns_s(load: ClosedLoad, turn_s: float) -> float:
 
 
 def _last_due_s(load: OpenLoad) -> float | None:
-    """When the last of so many requests is due; None where time alone ends the load."""
+    """When the last request is due; None if the load is limited only by time."""
     if isinstance(load.arrivals, Trace):
         starts = trace_starts(load.arrivals.trace)
         return starts[min(load.most or len(starts), len(starts)) - 1] / 1e9
@@ -67,7 +67,7 @@ def _last_due_s(load: OpenLoad) -> float | None:
         return load.most / load.rate
     left, passed_s = float(load.most), 0.0
     for step in load.rates:
-        per_s = sum(step.ends) / 2  # of a changing rate its mean
+        per_s = sum(step.ends) / 2  # the mean of a rate that changes
         if step.for_ is None or left <= step.for_ * per_s:
             return passed_s + left / per_s
         left -= step.for_ * per_s
@@ -76,14 +76,14 @@ def _last_due_s(load: OpenLoad) -> float | None:
 
 
 def _turn_s(workload: Workload, journeys: Mapping[str, Journey]) -> float:
-    """A request, or a journey: their mean, by weight."""
+    """The weighted mean time of a request or journey."""
     took = [(request.weight, _request_s(request)) for request in workload.request]
     took += [(weight, _journey_s(journeys[name])) for name, weight in workload.journeys.items()]
     return sum(weight * seconds for weight, seconds in took) / sum(weight for weight, _ in took)
 
 
 def _journey_s(journey: Journey) -> float:
-    """0 for a script, of which nothing is known. A step that may be skipped is counted."""
+    """The time of a journey; 0 for a script, about which nothing is known. Conditional steps are counted."""
     return sum(map(_step_s, journey.steps))
 
 

@@ -1,6 +1,6 @@
-"""Which trials, in which order: rounds interleaved at random, every server started anew for each trial.
+"""Runs an experiment: all trials round after round, in random order, each on a freshly started server.
 
-Experiments that share a budget run in turns: the first rounds of each, and then one further round at a time.
+Experiments that share a budget take turns: first the first rounds of each, then one further round at a time.
 """
 
 import contextlib
@@ -62,20 +62,21 @@ __all__ = [
 ]
 
 Further = Callable[[RunWriter], Iterator[tuple[Plan, list[Planned]]]]
-"""Trials that come of what was measured: asked for the next ones when those before are over. Each time it
-gives a plan, which may have more workloads than the one before, and trials of it, not yet in the journal."""
+"""Yields trials that depend on what was measured, and is asked for more when the ones before are over. Each
+time it yields a plan, which may have more workloads than the one before, and trials of it that are not yet in
+the journal."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """Where the run is, and whether all that was asked for was measured and can be trusted."""
+    """Where the run is, and whether everything asked for was measured and can be trusted."""
 
     folder: Path
     complete: bool
 
 
 Turns = Generator[None, None, Outcome]
-"""A run that stops where others may have their turn, and goes on when it is asked for the next one."""
+"""A run that pauses where others may have their turn, and continues when it is resumed."""
 
 
 def run_experiment(
@@ -87,14 +88,14 @@ def run_experiment(
     observer: Observer,
     further: Further | None = None,
 ) -> Outcome:
-    """Run every trial of `plan` and record it in a fresh folder under `base`.
+    """Run every trial of `plan` and record it in a new folder under `base`.
 
-    `seed` goes before the plan's own; where neither is given, one is drawn and recorded. `further` gives the
+    `seed` overrides the plan's own; if neither is given, one is drawn and recorded. `further` yields the
     trials that follow those of the plan.
 
-    Who takes part in what is decided by `participants`. Of these, contestants that lack a runtime here are
-    skipped by name; raises `MissingRuntime` or `ContestantError` when none is left, and `KeyboardInterrupt`
-    after what was measured has been recorded.
+    `participants` decides who takes part in what. Of these, contestants that lack a runtime here are skipped
+    and named. Raises `MissingRuntime` or `ContestantError` if none is left, and `KeyboardInterrupt` once what
+    was measured has been recorded.
     """
     return _at_once(experiment_in_turns(plan, base, slug, seed, executor, observer, further))
 
@@ -109,7 +110,7 @@ def experiment_in_turns(
     further: Further | None = None,
     shared: Budget | None = None,
 ) -> Turns:
-    """As `run_experiment`, in turns, with others who have a share in the budget; without it in one."""
+    """As `run_experiment`, in turns with others that share a budget; without `shared`, in one turn."""
     if seed is None:
         seed = plan.seed if plan.seed is not None else secrets.randbits(32)
     plan = with_their_labels(plan)
@@ -140,11 +141,11 @@ def experiment_in_turns(
 
 
 def resume_experiment(run: "Unfinished", executor: Executor, observer: Observer) -> Outcome:
-    """Run the trials of `run` that are left, into its own folder, with its own seed.
+    """Run the trials of `run` that are left, into its own folder and with its own seed.
 
-    What was cut short is kept beside the trials and not counted. Raises `UserError` when the run is still
-    going on, `CannotServe` or a `ContestantError` when a contestant that is left cannot run here any more,
-    and `KeyboardInterrupt` after what was measured has been recorded.
+    What was cut short is kept beside the trials, but not counted. Raises `UserError` if the run is still in
+    progress, `CannotServe` or a `ContestantError` if a contestant that is needed can no longer run here, and
+    `KeyboardInterrupt` once what was measured has been recorded.
     """
     return _at_once(resume_in_turns(run, executor, observer))
 
@@ -152,7 +153,7 @@ def resume_experiment(run: "Unfinished", executor: Executor, observer: Observer)
 def resume_in_turns(
     run: "Unfinished", executor: Executor, observer: Observer, shared: Budget | None = None
 ) -> Turns:
-    """As `resume_experiment`, in turns, with others who have a share in the budget; without it in one."""
+    """As `resume_experiment`, in turns with others that share a budget; without `shared`, in one turn."""
     left = [contestants.find(label, run.plan.contestant, run.base) for label in run.contestants_left]
     cells = list(dict.fromkeys((one.contestant, one.workload) for one in run.to_come))
     find_room(run.plan, left, cells, executor)
@@ -192,7 +193,7 @@ def _run_all(
     further: Further | None = None,
     shared: Budget | None = None,
 ) -> Generator[None, None, bool]:
-    """Run those of `trials` that are left, and close the run; whether all of them ended as they should.
+    """Run the trials that are left, and close the run. Returns whether all of them ended as they should.
 
     However the run ends, its journal says why.
     """
@@ -214,7 +215,7 @@ def _rounds(
     further: Further | None,
     shared: Budget | None,
 ) -> Generator[None, None, list[bool]]:
-    """For each trial whether it ended as it should."""
+    """Run all rounds. Returns for each trial whether it ended as it should."""
     plan, writer = session.plan, session.writer
     budget = shared or Budget(plan.budget)
     with contextlib.ExitStack() as stack:
@@ -236,7 +237,7 @@ def _rounds(
 
 
 def _until_decided(session: "_Session", trials: Sequence[Planned], budget: Budget) -> Iterator[list[Planned]]:
-    """Further rounds as long as anything is open; the observer knows them."""
+    """Yield further rounds as long as anything is undecided, after the observer has been told of them."""
     from jostle.runner.until_decided import further_rounds  # numpy and scipy would delay the first request
 
     known = list(trials)
@@ -249,7 +250,7 @@ def _until_decided(session: "_Session", trials: Sequence[Planned], budget: Budge
 def _in_turns(
     session: "_Session", trials: Sequence[Planned], budget: Budget
 ) -> Generator[None, None, list[bool]]:
-    """The same, each round in its turn; for each of their trials whether it ended as it should."""
+    """Run further rounds, one each turn. Returns for each of their trials whether it ended as it should."""
     rounds, ended = _until_decided(session, trials, budget), list[bool]()
     while True:
         session.writer.journal("run waits")
@@ -262,14 +263,14 @@ def _in_turns(
 
 
 def _equipped(session: "_Session", stack: contextlib.ExitStack) -> "_Session":
-    """With its databases. They and the servers that are kept end with `stack`."""
+    """The session with its databases. They and the kept servers end with `stack`."""
     databases = stack.enter_context(_databases(session.plan, session.contestants.values()))
     stack.callback(session.kept.stop)
     return replace(session, databases=databases)
 
 
 def _further(session: "_Session", trials: Sequence[Planned], further: Further) -> list[bool]:
-    """What comes of what was measured; for each of its trials whether it ended as it should."""
+    """Run the trials that `further` yields. Returns for each whether it ended as it should."""
     known, ended = list(trials), list[bool]()
     for plan, more in further(session.writer):
         if plan != session.plan:
@@ -292,9 +293,9 @@ def _why_stopped(error: BaseException) -> str:
 
 
 def _databases(plan: Plan, ready: Iterable[Contestant]) -> AbstractContextManager["CurrentDatabase | None"]:
-    """The databases of the run, on the server's cores; None where no contestant uses one.
+    """The databases of the run, on the server's cores; None if no contestant uses one.
 
-    The first is started here: where there can be none, that is said before anything is measured.
+    The first is started here, so that a failure is reported before anything is measured.
     """
     ready = list(ready)
     labels = [contestant.label for contestant in ready]
@@ -313,10 +314,10 @@ def _databases(plan: Plan, ready: Iterable[Contestant]) -> AbstractContextManage
 def find_room(
     plan: Plan, found: Sequence[Contestant], cells: Collection[Pair], executor: Executor, *, ask: bool = True
 ) -> None:
-    """Raises `StartRefused` for a load that this machine has no room for, before anything is started.
+    """Raise `StartRefused` for a load for which this machine has no room, before anything is started.
 
-    `cells`: what is to be measured of `found`. `ask`: servers that run already may be asked what their gRPC
-    services are.
+    `cells`: the contestants and workloads that are to be measured. `ask`: servers that run already may be
+    asked for their gRPC services.
     """
     urls = {contestant.label: contestant.url for contestant in found}
     for url, name in dict.fromkeys((urls[label], workload) for label, workload in cells):
@@ -328,12 +329,15 @@ def find_room(
 
 
 def _address(url: str | None, here: str) -> tuple[str, int]:
-    """Where connections will go; contestants that are started here listen on a port that is not known yet."""
+    """Where connections will go. For contestants that are started here, the port is not known yet."""
     return host_and_port(url or f"http://{here}")
 
 
 def _built(taking_part: Participants, observer: Observer) -> Participants:
-    """Those that can run here, built. Raises `BuildFailed`, and `MissingRuntime` where it is the only one."""
+    """Build the participants; those that cannot run here are skipped.
+
+    Raises `BuildFailed`, `MissingRuntime` if there is only one, and `ContestantError` if none is left.
+    """
     missing: dict[str, str] = {}
     for contestant in taking_part.contestants:
         try:
@@ -353,19 +357,19 @@ def _built(taking_part: Participants, observer: Observer) -> Participants:
 
 
 def _build(contestant: Contestant, observer: Observer) -> None:
-    """Raises `MissingRuntime`, `BuildFailed`."""
+    """Build a contestant. Raises `MissingRuntime`, `BuildFailed`."""
     if not contestant.is_built():
         observer.building(contestant.label)
     contestant.build()
 
 
 def _peer(plan: Plan, workload: Workload, measured: Contestant | None = None) -> Contestant | None:
-    """Whom the measured server asks under this workload; another one of its own kind is `measured` itself."""
+    """The contestant that the measured server calls; with `peer = "same"` it is `measured` itself."""
     return measured if workload.peer in ("", SAME) else contestants.find(workload.peer, plan.contestant)
 
 
 def _build_peers(plan: Plan, observer: Observer) -> None:
-    """Where one cannot be built, every trial that needs it fails with the reason."""
+    """Build all peers. If one cannot be built, every trial that needs it fails with the reason."""
     found = [_peer(plan, workload) for workload in plan.selected.values()]
     for peer in {contestant.label: contestant for contestant in found if contestant}.values():
         try:
@@ -388,13 +392,13 @@ class _Session:
     databases: "CurrentDatabase | None" = None
     kept: KeptServers = field(default_factory=KeptServers)
     given_up: list[str] = field(default_factory=list)
-    """Why nothing more is measured again in this run; empty as long as it is."""
+    """Why trials are no longer repeated in this run; empty as long as they are."""
 
     def run_all(self, trials: Sequence[Planned]) -> list[bool]:
-        """Round after round; for each trial whether it ended as it should.
+        """Run the trials round after round. Returns for each whether it ended as it should.
 
-        Raises `StartRefused` for a load that cannot run here where nothing has been measured before it: then
-        it is the user's mistake. Later on it costs the trial.
+        Raises `StartRefused` for a load that cannot run here if nothing has been measured before it: then it
+        is the user's mistake. Later on, only the trial fails.
         """
         ended: dict[int, bool] = {}
         for _, group in itertools.groupby(trials, key=lambda planned: planned.round):
@@ -405,9 +409,10 @@ class _Session:
         return list(ended.values())
 
     def _run_round(self, trials: Sequence[Planned], repeats: int, ended: dict[int, bool]) -> bool:
-        """Put into `ended` how they ended; whether there were repeats, and all of them in vain.
+        """Run a round, and put into `ended` how its trials ended.
 
-        What the generator or the machine spoiled is measured again at the end, under its own number.
+        Trials that the generator or the machine spoiled are measured again at the end, under their own
+        numbers. Returns whether there were repeats and none of them helped.
         """
         waiting, spoiled, at_first = list(trials), list[Planned](), list[Planned]()
         for left in range(repeats, -1, -1):
@@ -442,7 +447,7 @@ class _Session:
         self.observer.repeated(planned, why)
 
     def _on_one_server(self, planned: Planned, other: Planned | None) -> bool:
-        """Whether the trial that comes before or after is driven on the same started server."""
+        """Whether the trial before or after (`other`) runs on the same started server."""
         return other is not None and (planned.contestant, planned.round, other.workload) in {
             (other.contestant, other.round, name) for name in self.plan.group_of(planned.workload)
         }
@@ -473,14 +478,14 @@ class _Session:
     def _placement(self, planned: Planned) -> Placement:
         contestant = self.contestants[planned.contestant]
         cores = available_cores()
-        if not contestant.is_started_here:  # runs already, where its owner put it, or nowhere
+        if not contestant.is_started_here:  # its owner decided where it runs, or it is simulated
             return Placement(cores, cores, shared=None)
         workload = self.plan.workload[planned.workload]
         placement = place(cores, self.plan.share_cores or workload.share_cores)
         return placement.with_peer() if workload.peer else placement
 
     def _close(self, planned: Planned, folder: Path) -> "_Closed":
-        from jostle.analysis.run import judge  # not before: numpy and scipy would delay the first request
+        from jostle.analysis.run import judge  # imported late: numpy and scipy would delay the first request
 
         trial = TrialRecord(folder)
         validity = judge(trial) if trial.status == "ended" else None
@@ -501,7 +506,7 @@ class _Session:
 
 @dataclass(frozen=True)
 class _Closed:
-    """How a trial ended, and why it is to be measured again ("": it counts)."""
+    """Whether a trial ended as it should, and why it is to be measured again ("" if it counts)."""
 
     sound: bool
     spoiled_by: str
@@ -510,7 +515,7 @@ class _Closed:
 def _with_neighbours(
     trials: Sequence[Planned],
 ) -> Iterator[tuple[Planned, Planned | None, Planned | None]]:
-    """Each with the trial before it and the one after it."""
+    """Each trial with the one before it and the one after it."""
     return zip(trials, [None, *trials[:-1]], [*trials[1:], None], strict=True)
 
 

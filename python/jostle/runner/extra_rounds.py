@@ -1,4 +1,4 @@
-"""More rounds for what looks like two modes: a handful of rounds cannot tell them from chance."""
+"""More rounds for what looks bimodal: a handful of rounds cannot tell two modes from chance."""
 
 from collections.abc import Collection, Sequence
 
@@ -12,9 +12,9 @@ __all__ = ["plan_repeats"]
 def plan_repeats(
     plan: Plan, writer: RunWriter, trials: Sequence[Planned], contestants: Collection[str]
 ) -> list[Planned]:
-    """As many rounds again of the comparisons that look like two modes, written to the journal as planned.
+    """Plan as many rounds again for comparisons that look bimodal, and write them to the journal.
 
-    Only once in a run, and only for `contestants`, which are at hand.
+    This happens only once in a run, and only for `contestants`, which are available.
     """
     from jostle.analysis.topics.starvation import to_repeat
     from jostle.analysis.trial.data import TrialData

@@ -1,4 +1,4 @@
-"""How a run is stopped: Ctrl-C, SIGTERM or a closed terminal (SIGHUP), and where they may break in."""
+"""How a run is stopped by Ctrl-C, SIGTERM or a closed terminal (SIGHUP), and where that may interrupt it."""
 
 import contextlib
 import signal
@@ -16,7 +16,10 @@ class Stop:
 
 
 def let_signals_stop_like_ctrl_c() -> None:
-    """A run that has to end records what it has, for whatever reason. Under nohup, SIGHUP stays ignored."""
+    """Make SIGTERM and SIGHUP act like Ctrl-C, so that a run records what it has before it ends.
+
+    Signals that are ignored (SIGHUP under nohup) stay so.
+    """
 
     def interrupt(_signal: int, _frame: object) -> None:
         raise KeyboardInterrupt
@@ -28,20 +31,20 @@ def let_signals_stop_like_ctrl_c() -> None:
 
 @contextlib.contextmanager
 def stopping() -> Iterator[Stop]:
-    """Inside, the first of these signals is only noted; whoever is inside looks at it and ends whole.
+    """Inside, the first of these signals is only noted in `Stop`, so that the code inside can end cleanly.
 
-    Python raises `KeyboardInterrupt` between any two instructions: an interval that has just come from the
-    engine, or is half written, would be lost. Here it is raised at the end. A second signal is raised at
-    once, for those who will not wait.
+    Python raises `KeyboardInterrupt` between any two instructions, which would lose an interval that has just
+    come from the engine or is half written. Here it is raised at the end. A second signal takes effect at
+    once, for users who do not want to wait.
     """
     stop = Stop()
     if threading.current_thread() is not threading.main_thread():
-        yield stop  # signals reach the main thread only
+        yield stop  # only the main thread receives signals
         return
     before = {
         number: handler
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-        if callable(handler := signal.getsignal(number))  # one that kills or is ignored stays so
+        if callable(handler := signal.getsignal(number))  # default actions and ignored ones stay
     }
 
     def note(number: int, frame: FrameType | None) -> None:

@@ -1,4 +1,4 @@
-"""Who watches a run: the protocol, an observer that shows nothing, and one that nothing can break."""
+"""Observers of a run: the protocol, one that shows nothing, and one that survives failures to show."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,7 +13,7 @@ __all__ = ["Observer", "Silent", "UntilItFails"]
 
 
 class Observer(Protocol):
-    """Is told what happens, as it happens."""
+    """Is told what happens in a run as it happens."""
 
     def building(self, label: str) -> None: ...
     def skipped(self, label: str, why: str) -> None: ...
@@ -25,7 +25,7 @@ class Observer(Protocol):
 
 
 class Silent:
-    """Says nothing; remembers the folder, so that what was measured can be shown after Ctrl-C."""
+    """Shows nothing, but remembers the folder, so that the results can be shown after Ctrl-C."""
 
     folder: Path | None = None
 
@@ -36,27 +36,27 @@ class Silent:
         """A contestant cannot run here."""
 
     def scheduled(self, trials: Sequence["Planned"], folder: Path, why: str = "") -> None:
-        """The order of all trials is fixed, and the folder exists; `why` there are more than before."""
+        """The order of all trials is fixed and the folder exists. `why`: why there are more than before."""
         self.folder = folder
 
     def trial_started(self, planned: "Planned", seconds: float) -> None:
         """A server is about to be started; its load lasts about `seconds`, if that is known."""
 
     def interval(self, planned: "Planned", interval: "Interval") -> None:
-        """An interval of the record, as it is written."""
+        """An interval was recorded."""
 
     def trial_ended(self, planned: "Planned", status: str, why: str, validity: "Validity | None") -> None:
-        """The trial is over, and judged when it ended as it should."""
+        """The trial is over, and was judged if it ended as it should."""
 
     def repeated(self, planned: "Planned", why: str) -> None:
-        """It does not count, and will be measured again at the end of its round."""
+        """The trial does not count, and will be measured again at the end of its round."""
 
     def close(self) -> None:
         """Leave the terminal as it was."""
 
 
 class UntilItFails(Silent):
-    """Another observer, until it cannot show anything any more: a closed pipe or terminal ends no run."""
+    """Passes everything on until showing fails, so that a closed pipe or terminal does not end the run."""
 
     def __init__(self, shown: Silent) -> None:
         self._shown = shown

@@ -1,7 +1,7 @@
 """Who takes part in a run, and in which of its workloads.
 
-The rule: a contestant that cannot serve a workload is skipped in that workload, with the reason; a workload
-that none of its contestants can serve is refused, with the reason of each.
+A contestant that cannot serve a workload is skipped there, with the reason. A workload that none of its
+contestants can serve is refused, with the reason of each.
 """
 
 import functools
@@ -21,10 +21,12 @@ __all__ = ["Participants", "participants", "with_their_labels"]
 
 @dataclass(frozen=True)
 class Participants:
-    """`contestants`: those that take part, in the plan's order. `cells`: what is measured, each contestant
-    with the workloads that it can serve. `unasked`: labels of those that no chosen workload is measured on.
-    `skipped`: by label, with the reason, those that take no part; `skipped_workloads`: by label and workload,
-    what those that do take part cannot serve.
+    """Who takes part in what.
+
+    `contestants`: those that take part, in the plan's order. `cells`: what is measured: each contestant with
+    each workload that it can serve. `unasked`: labels of contestants on which no chosen workload is measured.
+    `skipped`: contestants that take no part, with the reason, by label. `skipped_workloads`: workloads that
+    a contestant cannot serve though it takes part, with the reason, by label and workload.
     """
 
     contestants: list[Contestant]
@@ -39,7 +41,7 @@ class Participants:
         return not self.skipped and not self.skipped_workloads
 
     def without(self, reasons: Mapping[str, str]) -> "Participants":
-        """Less those that cannot run here; `reasons` by label."""
+        """A copy without the contestants that cannot run here. `reasons`: why not, by label."""
         return replace(
             self,
             contestants=[one for one in self.contestants if one.label not in reasons],
@@ -49,7 +51,7 @@ class Participants:
         )
 
     def left_out(self) -> Iterator[tuple[str, str]]:
-        """Who is skipped, in which workload if not in all of them, and why."""
+        """Who is skipped (and in which workload, if not in all), and why."""
         yield from ((label, "none of the chosen workloads is measured on it") for label in self.unasked)
         yield from self.skipped.items()
         for label, reasons in self.skipped_workloads.items():
@@ -57,10 +59,10 @@ class Participants:
 
 
 def participants(plan: Plan) -> Participants:
-    """Those of `plan`, whose contestants have their labels; nothing is built or started.
+    """The participants of a plan that names contestants by their labels. Nothing is built or started.
 
-    Raises `PlanError` for a contestant that no workload is measured on, and for a workload that nobody can
-    serve: `CannotServe` where only one was to. The same for what `explain` asks.
+    Raises `PlanError` for a contestant on which no workload is measured, and for a workload (or `explain`)
+    that no contestant can serve; `CannotServe` if only one contestant was meant to.
     """
     labels, unasked = _measured(plan)
     found = {label: contestants.find(label, plan.contestant) for label in labels}
@@ -73,7 +75,7 @@ def participants(plan: Plan) -> Participants:
         cells += [(label, name) for label in able]
         for label, why in unable.items():
             unfit.setdefault(label, {})[name] = why
-    if plan.explain is not None:  # whom that leaves out is told when its turn comes
+    if plan.explain is not None:  # who is left out of it is reported later
         _sorted_out(EXPLAIN, found.values(), check_explained)
     taking_part = {label for label, _ in cells}
     return Participants(
@@ -88,7 +90,7 @@ def participants(plan: Plan) -> Participants:
 def _sorted_out(
     what: str, asked: Iterable[Contestant], check: Callable[[Contestant], object]
 ) -> tuple[list[str], dict[str, str]]:
-    """The labels of those that can serve `what`, and the others with the reason. Raises where nobody can."""
+    """The labels of contestants that can serve `what`, and the reasons of the others. Raises if none can."""
     able, unable = list[str](), dict[str, CannotServe]()
     for contestant in asked:
         try:
@@ -109,17 +111,17 @@ def _sorted_out(
 
 
 def with_their_labels(plan: Plan) -> Plan:
-    """Each contestant under its one label wherever the plan names it, "x:workers=1" or "./x" as "x".
+    """The plan with each contestant's canonical label wherever it is named ("x:workers=1" or "./x" as "x").
 
-    Raises `UnknownName` for one that does not exist.
+    Raises `UnknownName` for a contestant that does not exist.
     """
     return plan.with_labels(functools.cache(lambda name: contestants.find(name, plan.contestant).label))
 
 
 def _measured(plan: Plan) -> tuple[list[str], list[str]]:
-    """Those of the plan's contestants that a workload is driven on, and those that no chosen one is.
+    """The labels of contestants on which a chosen workload is measured, and of the others.
 
-    Raises `PlanError` where one stands in the plan for nothing.
+    Raises `PlanError` if a contestant is listed although no workload is measured on it.
     """
     loaded = {label for w in plan.selected.values() for label in w.measured_on(plan.contestants)}
     unasked = [label for label in plan.contestants if label not in loaded]
@@ -133,7 +135,7 @@ def _measured(plan: Plan) -> tuple[list[str], list[str]]:
 
 
 def _who_is_named(plan: Plan) -> list[str]:
-    """For each workload the contestants that it is for; those that are for the same ones in one line."""
+    """Lines that say which contestants each workload is for; workloads for the same ones share a line."""
     by_names: dict[str, list[str]] = {}
     for name, workload in plan.selected.items():
         by_names.setdefault(", ".join(workload.contestants), []).append(name)

@@ -19,10 +19,10 @@ __all__ = ["Preview", "preview"]
 
 @dataclass(frozen=True)
 class Preview:
-    """`unbuilt`: labels of those that take part, and are ready but for their build.
+    """What a plan would run.
 
-    `trials` in the order of the seed, or in no order where there is none. `least_bytes`: what the record
-    takes at least, without rows.
+    `unbuilt`: labels of the participants that only have to be built. `trials`: in the order of the seed; the
+    order means nothing if there is no seed. `least_bytes`: the least space the record takes, without rows.
     """
 
     plan: Plan
@@ -36,13 +36,13 @@ class Preview:
 
 
 def preview(plan: Plan, base: Path, seed: int | None) -> Preview:
-    """What `run_experiment` would do. Raises as that does for mistakes in the plan, and for a load that does
-    not fit this machine.
+    """What `run_experiment` would do. Raises as it does for mistakes in the plan, and for a load for which
+    this machine has no room.
     """
     seed = plan.seed if seed is None else seed
     plan = with_their_labels(plan)
     able = participants(plan)
-    if plan.cluster is None or not plan.cluster.address:  # a cluster would be started to be asked
+    if plan.cluster is None or not plan.cluster.address:  # asking a cluster would start generators on it
         find_room(plan, able.contestants, able.cells, executor_for(plan), ask=False)
     taking_part = able.without(_missing(able.contestants))
     trials = schedule(taking_part.cells, plan, seed or 0)
@@ -59,7 +59,7 @@ def preview(plan: Plan, base: Path, seed: int | None) -> Preview:
 
 
 def _missing(able: Iterable[Contestant]) -> dict[str, str]:
-    """Those that lack a runtime here, with the reason."""
+    """The contestants that lack a runtime here, by label, with the reason."""
     missing: dict[str, str] = {}
     for contestant in able:
         try:

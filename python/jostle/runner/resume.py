@@ -1,4 +1,4 @@
-"""What a killed or stopped run still has to do: read from its record, where it goes on."""
+"""What a killed or stopped run still has to do, read from its record."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,10 +15,10 @@ __all__ = ["Unfinished", "unfinished"]
 
 @dataclass(frozen=True)
 class Unfinished:
-    """A run with its own plan, seed and order of trials.
+    """An unfinished run with its plan, seed and order of trials.
 
-    `skipped`: contestants that could not run when it began. `base`: the folder that its commands count from.
-    `done`: the numbers of the trials that came to their own end, and whether each ended as it should.
+    `skipped`: contestants that could not run when it began. `base`: the folder to which its commands are
+    relative. `done`: the numbers of the trials that were not cut short, and whether each ended as it should.
     """
 
     folder: Path
@@ -31,26 +31,26 @@ class Unfinished:
 
     @property
     def left(self) -> list[Planned]:
-        """What is still to be measured, trials that were cut short included."""
+        """The trials that are still to be measured, including those that were cut short."""
         return [planned for planned in self.trials if planned.number not in self.done]
 
     @property
     def to_come(self) -> list[Planned]:
-        """What is left; of a run that goes on until all is decided everything, as any of it may get further
-        rounds.
+        """The trials that are left, or all trials if the run continues until everything is decided, since
+        each of them may get further rounds.
         """
         return self.trials if self.plan.until_decided else self.left
 
     @property
     def contestants_left(self) -> list[str]:
-        """Those that still have something to do."""
+        """The contestants that may still be measured."""
         return list(dict.fromkeys(planned.contestant for planned in self.to_come))
 
 
 def unfinished(folder: Path) -> Unfinished | None:
-    """The run in `folder`; None when it is complete.
+    """The run in `folder`; None if it is complete.
 
-    Raises `NotARun` for a folder that is no run, is of another format, or does not hold all that is needed.
+    Raises `NotARun` for a folder that is not a run, has another format, or lacks something that is needed.
     """
     record = RunRecord.open(folder)
     if record.ended:
@@ -75,7 +75,7 @@ def unfinished(folder: Path) -> Unfinished | None:
 
 
 def _plan(record: RunRecord) -> Plan:
-    """Raises `NotARun` for a plan whose secrets were not written down."""
+    """Read the run's plan. Raises `NotARun` if it had secrets, as these are not recorded."""
     plan = parse_plan(record.plan_text, str(record.folder / "plan.toml"), base=record.folder)
     if HIDDEN in record.plan_text:
         raise NotARun(

@@ -1,4 +1,4 @@
-"""Which trials, in which order: rounds interleaved at random, with what is compared side by side."""
+"""The order of the trials: rounds, each in random order, with trials that are compared side by side."""
 
 import random
 from collections.abc import Collection, Iterator, Sequence
@@ -25,7 +25,7 @@ class Planned:
 
 
 def schedule(cells: Sequence[Pair], plan: Plan, seed: int) -> list[Planned]:
-    """In every round each of `cells` once, in an order that follows from `seed`."""
+    """Each of `cells` once in every round, in an order that follows from `seed`."""
     order = random.Random(seed)
     trials: list[Planned] = []
     for round_number in range(1, plan.first_rounds + 1):
@@ -35,8 +35,12 @@ def schedule(cells: Sequence[Pair], plan: Plan, seed: int) -> list[Planned]:
 
 
 def in_order(cells: Sequence[Pair], plan: Plan, round_number: int, order: random.Random) -> list[Pair]:
-    """What is compared lies next to each other, as far as can be: machines change their speed within minutes.
-    All else is at random. What is measured on one started server stays together, backwards in even rounds."""
+    """The order of one round.
+
+    Trials that are compared are next to each other as far as possible, since machines change their speed
+    within minutes. Everything else is random. Trials on the same started server stay together, in reverse
+    order in even rounds.
+    """
     blocks: dict[tuple[str, ...], list[Pair]] = {}
     for contestant, workload in cells:
         blocks.setdefault((contestant, *plan.group_of(workload)), []).append((contestant, workload))
@@ -45,7 +49,7 @@ def in_order(cells: Sequence[Pair], plan: Plan, round_number: int, order: random
     for (_, *group), block in shuffled:
         block.sort(key=lambda cell: group.index(cell[1]), reverse=round_number % 2 == 0)
     placed = list(_neighbours_first([block for _, block in shuffled], compared(plan, cells)))
-    if order.random() < 0.5:  # of two that are compared, either one is as often the first
+    if order.random() < 0.5:  # so that either one of a pair is first equally often
         placed.reverse()
     return [cell for block in placed for cell in block]
 
@@ -53,7 +57,7 @@ def in_order(cells: Sequence[Pair], plan: Plan, round_number: int, order: random
 def _neighbours_first(
     blocks: Sequence[list[Pair]], pairs: Collection[frozenset[Pair]]
 ) -> Iterator[list[Pair]]:
-    """Depth first: behind each block one that it is compared with, or that one of the last was."""
+    """Order the blocks depth first: each is followed by one that is compared with it or an earlier one."""
     where = {cell: number for number, block in enumerate(blocks) for cell in block}
     beside: dict[int, set[int]] = {}
     for one, other in (tuple(pair) for pair in pairs if len(pair) == 2):

@@ -1,7 +1,7 @@
-"""One measured run of one workload on one contestant: start the server, warm it up, drive it, record, stop.
+"""One trial: start the server, warm it up, send the load, record, stop.
 
-The server is started anew for every trial. Everything is on disk as it happens, so that a trial that is cut
-short can still be read.
+The server is started anew for every trial, except within a group of `together`. Everything is written to disk
+as it happens, so that a trial that is cut short can still be read.
 """
 
 import contextlib
@@ -45,16 +45,16 @@ if TYPE_CHECKING:
 __all__ = ["KeptServers", "TrialContext", "run_trial"]
 
 POLL_S = 0.1
-"""How often a trial looks up from waiting: at Ctrl-C, and at whether the server still lives."""
+"""How often a waiting trial checks for Ctrl-C, and whether the server is still alive."""
 
 
 @dataclass(frozen=True)
 class TrialContext:
     """What one trial needs.
 
-    `peer`: the second server, which the measured one calls, where the workload has one. `quiet`: nobody else
-    worked on this machine when the run began. `continues`: on the servers of the trial before, from `kept`;
-    `stays`: they are kept for the next. `observe` is given every interval after it was recorded.
+    `peer`: the second server, which the measured one calls, if the workload has one. `quiet`: nothing else
+    used this machine when the run began. `continues`: the trial uses the servers of the one before, from
+    `kept`; `stays`: its servers are kept for the next one. `observe` is called with every recorded interval.
     """
 
     planned: Planned
@@ -79,9 +79,9 @@ class TrialContext:
 
 @dataclass(frozen=True)
 class _Ending:
-    """How a load ended; `why` is "" where it ended as it should. `per_s`: answers of the measured load.
+    """How a load ended; `why` is "" if it ended as it should. `per_s`: throughput of the measured load.
 
-    `busy`: the server may still be at work on what the end cut off of the background.
+    `busy`: the server may still be working on background requests that were cut off by the end.
     """
 
     status: Status
@@ -93,14 +93,14 @@ class _Ending:
 
 @dataclass(frozen=True)
 class _Garbage:
-    """What a server's runtime says of its garbage collection, since some moment before the load."""
+    """The garbage collection that a server's runtime reports, since some moment before the load."""
 
     seconds: float
     collections: int
 
     @classmethod
     def of(cls, context: TrialContext, server: Server) -> "_Garbage | None":
-        """None where it is not asked, or does not tell."""
+        """Ask the server. None if the workload does not ask for it, or the server does not tell."""
         path = context.contestant.file.garbage
         if not context.workload.garbage or not path:
             return None
@@ -119,14 +119,14 @@ class _Garbage:
 
 @dataclass(frozen=True)
 class _Servers:
-    """The measured one, the one that it calls, and the database that it uses, if any."""
+    """The measured server, the peer that it calls, and the database that it uses, if any."""
 
     measured: Server
     peer: Server | None
     database: "Database | None"
 
     def check_alive(self) -> None:
-        """Raises `ServerDied` when one of them has ended in the middle of the trial."""
+        """Raise `ServerDied` if one of them has ended in the middle of the trial."""
         for server in (self.measured, self.peer):
             if server is not None and not server.alive():
                 how = server.exit or "ended"
@@ -135,7 +135,7 @@ class _Servers:
             raise ServerDied("the database ended in the middle of the trial")
 
     def processes(self) -> dict[str, int]:
-        """Those that are ours to watch, by the name of their file in the record."""
+        """The processes that can be watched, by the name of their file in the record."""
         pids = {
             "server": self.measured.pid,
             "peer": self.peer.pid if self.peer else None,
@@ -152,11 +152,11 @@ class KeptServers:
         self._stack = contextlib.ExitStack()
 
     def keep(self, servers: _Servers, stack: contextlib.ExitStack) -> None:
-        """They no longer end with `stack`."""
+        """Keep the servers, which then no longer end with `stack`."""
         self._servers, self._stack = servers, stack.pop_all()
 
     def take(self, stack: contextlib.ExitStack) -> _Servers | None:
-        """They end with `stack` from here on; None where none was kept, or one has ended since."""
+        """The kept servers, which end with `stack` from now on. None if there are none, or one has ended."""
         servers, self._servers = self._servers, None
         stack.enter_context(self._stack.pop_all())
         try:
@@ -167,15 +167,15 @@ class KeptServers:
         return servers
 
     def stop(self) -> None:
-        """End them, where the next trial did not come."""
+        """End the servers if they are still kept."""
         self._servers = None
         self._stack.close()
 
 
 class _Load:
-    """The intervals of a running load up to the last, which comes sooner once a stop is asked for.
+    """The intervals of a running load up to the last one, which comes early if a stop was asked for.
 
-    Raises `ServerDied` when a server ends before the load does, `GeneratorsLost` when no generator is left.
+    Raises `ServerDied` if a server ends before the load does, `GeneratorsLost` if no generator is left.
     """
 
     def __init__(self, running: Running, stop: Stop, servers: _Servers | None = None) -> None:
@@ -197,13 +197,13 @@ class _Load:
                 self._servers.check_alive()
 
     def end(self) -> None:
-        """What it still has to give comes all the same, whatever becomes of the servers."""
+        """End the load. Its remaining intervals still come, whatever happens to the servers."""
         self._running.stop()
         self._ending = True
         self._servers = None
 
     def discard(self) -> None:
-        """End it, and take what it still has to give, for nobody to record."""
+        """End the load, and discard its remaining intervals."""
         self.end()
         with contextlib.suppress(GeneratorsLost):
             for _ in self:
@@ -213,16 +213,16 @@ class _Load:
 def run_trial(context: TrialContext) -> Path:
     """Run one trial and return its folder.
 
-    What goes wrong with a server or with the generators is recorded in the trial, not raised: the run goes
-    on. Raised, after what was measured has been recorded, are `KeyboardInterrupt`; `ExecutorLost` and
-    `RecordLost`, after which no trial can run; and `StartRefused` for a load that cannot run here.
+    Failures of a server or of generators are recorded in the trial and not raised, so the run continues.
+    After recording what was measured, it raises `KeyboardInterrupt`; `ExecutorLost` and `RecordLost`, after
+    which no trial can run; and `StartRefused` for a load that cannot run here.
     """
     with contextlib.ExitStack() as running, contextlib.ExitStack() as stack:
         try:
             kept = context.kept.take(running) if context.continues else None
             servers = kept or _start_servers(running, context)
             spec = context.executor.prepare(_spec(context, servers, context.workload))
-            # What else this process does, such as recording, would stop a thread that waits awake.
+            # Other work of this process, such as recording, would interrupt a thread that waits awake.
             stack.enter_context(kept_off(spec["cores"] if spec["attentive"] else ()))
             _warm_up(context, servers, spec)
         except ExecutorLost:
@@ -239,7 +239,7 @@ def run_trial(context: TrialContext) -> Path:
 
 
 def _start_servers(stack: contextlib.ExitStack, context: TrialContext) -> _Servers:
-    """They run until the stack is left. Raises `ContestantError`."""
+    """Start the servers, which run until the stack is closed. Raises `ContestantError`."""
     placement, workload = context.placement, context.workload
     database = _database(context)
     measured = _start(
@@ -265,7 +265,7 @@ def _start(
     connect_to: Sequence[str] = (),
     memory: int | None = None,
 ) -> Server:
-    """On cores of its own unless they are shared."""
+    """Start a server, pinned to `cores` unless cores are shared."""
     own = cores if context.placement.shared is False else None
     here = context.executor.here
     server = contestant.start(host=here, cores=own, database=database, connect_to=connect_to, memory=memory)
@@ -273,7 +273,7 @@ def _start(
 
 
 def _database(context: TrialContext) -> "Database | None":
-    """As the workload wants it; None where the contestant uses none."""
+    """The database as the workload needs it; None if the contestant uses none."""
     table = context.plan.database_of(context.workload)
     if context.databases is None or table is None or not context.contestant.file.database:
         return None
@@ -316,7 +316,7 @@ def _paced(plan: Plan, workload: Workload) -> bool:
 
 
 def _attentive(context: TrialContext, *, own_cores: bool) -> bool | None:
-    """As the plan says; None where each thread may have a core of its own, if there are enough of them."""
+    """Whether to wait awake, as the plan says; None if the executor decides, by whether cores suffice."""
     placement, wanted = context.placement, context.plan.attention
     if wanted != "auto" or not own_cores or not context.quiet:
         return wanted == "always"
@@ -330,20 +330,20 @@ def _attentive(context: TrialContext, *, own_cores: bool) -> bool | None:
 
 
 def _has_own_cores(context: TrialContext, server: Server) -> bool:
-    """Whether no server may be on the cores of the generator."""
+    """Whether the generator's cores are certainly free of servers."""
     placement, plan, workload = context.placement, context.plan, context.workload
     if placement.shared is not None:
         return not placement.shared
     if max(plan.threads or 1, plan.processes or 1) >= (os.cpu_count() or 1):
-        return False  # a core is left to the rest of the machine
+        return False  # one core is needed by the rest of the machine
     places = workload.connection.connect_to or [f"{server.host}:{server.port}"]
     return not ports.may_be_on(placement.generator_cores, places)
 
 
 def _warm_up(context: TrialContext, servers: _Servers, spec: Mapping[str, Any]) -> None:
-    """Send the workload's warm-up for a while and throw the answers away. Raises `GeneratorsLost`.
+    """Send the workload's warm-up without recording it. Raises `GeneratorsLost`.
 
-    `spec`: the measured load, which warms up too unless the workload says otherwise.
+    `spec`: the measured load, which is also the warm-up unless the workload says otherwise.
     """
     own = context.workload.warm_up
     seconds = own if own is not None else context.plan.warm_up
@@ -368,9 +368,9 @@ def _warm_up(context: TrialContext, servers: _Servers, spec: Mapping[str, Any]) 
 def _drive(
     context: TrialContext, servers: _Servers, spec: Mapping[str, Any], *, continues: bool
 ) -> tuple[Path, bool]:
-    """Drive the load as often as the workload says on the same servers.
+    """Send the load as often as the workload says, on the same servers.
 
-    The folder of the last run of it, and whether the servers may still be busy with it.
+    Returns the folder of the last of these runs, and whether the servers may still be busy with it.
     """
     runs, warm = context.workload.runs, list[float]()
     description = _description(context, servers, spec)
@@ -412,7 +412,7 @@ def _drive(
 
 
 def _settled(workload: Workload, per_s: Sequence[float]) -> bool:
-    """Whether the last two runs agree as well as the workload asks for."""
+    """Whether the throughputs of the last two runs differ by no more than `settle`."""
     if workload.settle is None or len(per_s) < 2 or not per_s[-2]:
         return False
     return abs(per_s[-1] / per_s[-2] - 1) <= workload.settle
@@ -425,7 +425,7 @@ def _measure(
     running: Running,
     garbage: "_Garbage | None",
 ) -> _Ending:
-    """Record the load to its end. `garbage`: what the server had collected before."""
+    """Record the load to its end. `garbage`: the server's garbage collection up to the start."""
     with stopping() as stop:
         load = _Load(running, stop, servers)
         try:
@@ -482,7 +482,7 @@ def _record_load(
 
 @contextlib.contextmanager
 def _watched(context: TrialContext, servers: _Servers, folder: Path, running: Running) -> Iterator[None]:
-    """Samples of servers and machine are written into the folder until the context is left."""
+    """Write samples of the servers and the machine into the folder until the context is left."""
     place = context.placement
     cores = {*place.server_cores, *place.generator_cores, *(place.peer_cores or ())}
     here = [generator.pid for generator in running.generators if not generator.host]
@@ -499,13 +499,13 @@ def _watched(context: TrialContext, servers: _Servers, folder: Path, running: Ru
 def _finish(
     record: TrialWriter, ending: _Ending, running: Running, garbage: GarbageEntry | None = None
 ) -> None:
-    """After the watchers: outcome.json holds the checksums of what they wrote."""
+    """Close the record. The watchers must have ended: outcome.json has the checksums of their files."""
     lost = [lost.as_record() for lost in running.lost]
     record.finish(ending.status, ending.why, ending.server_output_tail, lost, garbage)
 
 
 def _description(context: TrialContext, servers: _Servers, spec: Mapping[str, Any]) -> Any:
-    """trial.json, but for what only the start of the load tells."""
+    """The content of trial.json, without what is known only once the load has started."""
     database, peer = servers.database, context.peer
     used = database.describe() if database else None
     return _planned(context) | {
@@ -516,7 +516,7 @@ def _description(context: TrialContext, servers: _Servers, spec: Mapping[str, An
 
 
 def _planned(context: TrialContext) -> Any:
-    """What is known of the trial before anything was started."""
+    """What is known about the trial before anything is started."""
     return {
         **context.planned.as_record(),
         "title": context.workload.title,
@@ -531,7 +531,7 @@ def _failed_before_the_load(context: TrialContext, error: Exception) -> Path:
 
 
 def _record_failure(context: TrialContext, description: Any, ending: _Ending) -> Path:
-    """A trial without a load."""
+    """Record a failed trial that has no intervals."""
     record = context.writer.trial(description)
     record.finish(ending.status, ending.why, ending.server_output_tail)
     return record.folder

@@ -1,4 +1,4 @@
-"""Each journey of a plan once, with one client: what is said, and what is kept of it."""
+"""Runs each journey of a plan once, with one client, to show what is sent, answered and captured."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 __all__ = ["Tried", "running_contestant", "try_journeys"]
 
 LONGEST_S = 60.0
-"""For a journey without its pauses."""
+"""How long a journey may take without its pauses."""
 
 
 @dataclass(frozen=True)
 class Tried:
-    """One journey. `steps`: names and traces of what was sent; `end`: how it ended, "" if completed."""
+    """One journey. `steps`: names and traces of what was sent. `end`: how it ended; "" if completed."""
 
     workload: str
     journey: str
@@ -31,7 +31,7 @@ class Tried:
 
 
 def running_contestant(plan: Plan) -> str:
-    """The label of the first that runs already, so that nothing has to be started; "" if none does."""
+    """The label of the first contestant that runs already, so that none must be started; "" if none does."""
     for label in plan.contestants:
         table = plan.contestant.get(split(label)[0])
         if table is not None and table.url:
@@ -91,7 +91,7 @@ def _try(workload: str, name: str, spec: dict[str, Any]) -> Tried:
 
 
 def _failures(interval: Any, requests: list[str], steps: list[tuple[str, "Trace"]]) -> None:
-    """Give a request that failed the reason that its series has: of a connection there is no trace."""
+    """Add the reasons of failures from the series, since a failed connection has no trace of its own."""
     for series in interval["series"]:
         for outcome, texts in series["failures"].items():
             name = requests[series["request"]]

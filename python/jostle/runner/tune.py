@@ -1,9 +1,9 @@
-"""Parameters that are found out once per machine: `[tune.NAME]` of a plan.
+"""Parameters that are calibrated once per machine: `[tune.NAME]` of a plan.
 
-The server is asked as a trial would ask it, on the cores that it would have: with larger and larger values
-until the request takes as long as the plan says, or by clients without a pause, for its capacity. What was
-found is kept in the cache folder, and a time is checked by one start before it is used again: it may come
-from an hour in which this machine was busy. A parameter that no chosen workload uses is left as it is.
+The server runs on the cores that it would have in a trial. A value is scaled until the request takes as long
+as the plan says; for a capacity, clients send without a pause. Results are kept in the cache folder. A time
+is checked by one start before it is used again, since the machine may have been busy when it was measured. A
+parameter that no chosen workload uses is left as it is.
 """
 
 import json
@@ -35,40 +35,41 @@ from jostle.runner.participants import with_their_labels
 __all__ = ["print_to_stderr", "tuned", "tuned_before"]
 
 STEPS = 6
-"""The value is scaled at most this often; times grow with it, but for what a request costs by itself."""
+"""How often the value is scaled at most. Times are proportional to it but for a request's fixed cost."""
 
 CLOSE = 0.05
-"""A request that takes as long as it should within this share is close enough."""
+"""The relative error of a request's time that is close enough."""
 
 STILL_HOLDS = 0.25
-"""A value found earlier is used again while one start finds it off by no more than this."""
+"""A value found earlier is used again if one start finds it off by no more than this share."""
 
 STARTS = 3
-"""Whether and how a runtime compiles a loop is settled anew whenever its server starts: a trial has a server
-of its own, and so has each measurement here."""
+"""How often the server is started to measure a factor (`times`). A runtime decides anew at each start whether
+and how it compiles a loop; each measurement has a server of its own, as a trial has."""
 
 UNCOMPILED, REQUESTS = 2, 3
-"""The first ones run before the runtime has compiled the loop; the median of so many after them decides."""
+"""How many requests are discarded because the runtime has not compiled the loop yet, and how many follow, of
+which the median decides."""
 
 FASTER = 100.0
-"""By no more than this is the value scaled at once."""
+"""The largest factor by which the value is scaled in one step."""
 
 PATIENCE_S = 60.0
 
 WARM_S, COUNTED_S = 15.0, 5.0
-"""For a capacity: the first seconds are the compiler's."""
+"""For a capacity: seconds that are left to the compiler, and seconds that are counted after them."""
 
 
 def print_to_stderr(line: str) -> None:
-    """For `tell`: there is no observer yet."""
+    """A `tell` for `tuned`, since there is no observer yet."""
     print(line, file=sys.stderr)
 
 
 def tuned(load: Callable[[Settings], Plan], settings: Settings, tell: Callable[[str], None]) -> Plan:
-    """The plan that `load` gives for `settings`, with what it leaves to be tuned found out for this machine.
+    """The plan that `load` returns for `settings`, with its tuned parameters calibrated on this machine.
 
-    `tell` hears what is measured. Raises `UnknownName` before anything is started, and what starting the
-    tuned server raises.
+    `tell` is told what is measured. Raises `UnknownName` before anything is started, and whatever starting
+    the server raises.
     """
     plan = load(settings)
     if not plan.tune:
@@ -84,7 +85,7 @@ def tuned(load: Callable[[Settings], Plan], settings: Settings, tell: Callable[[
 
 
 def tuned_before(load: Callable[[Settings], Plan], settings: Settings) -> Plan:
-    """The same without a measurement: what was never tuned on this machine is still in the plan's `tune`."""
+    """As `tuned`, but without measuring: parameters never tuned on this machine stay in the plan's `tune`."""
     plan = load(settings)
     found = {}
     for name, tune in plan.tune.items():
@@ -98,7 +99,7 @@ def tuned_before(load: Callable[[Settings], Plan], settings: Settings) -> Plan:
 
 
 def _is_used(load: Callable[[Settings], Plan], settings: Settings, name: str, tune: Tune) -> bool:
-    """Whether a chosen workload is another one where the parameter is."""
+    """Whether a chosen workload depends on the parameter."""
     unit = "" if tune.takes is not None else "/s" if tune.share is not None and not tune.among else "s"
     plans = [load({**settings, name: f"{number}{unit}" if unit else number}) for number in (1, 2)]
     first, second = ({n: w.data() for n, w in plan.selected.items()} for plan in plans)
@@ -106,7 +107,7 @@ def _is_used(load: Callable[[Settings], Plan], settings: Settings, name: str, tu
 
 
 def _value(plan: Plan, name: str, tune: Tune, tell: Callable[[str], None]) -> int | str:
-    """From the cache where that still holds, else measured."""
+    """The value from the cache if that still holds, otherwise measured."""
     key = _key(plan, tune)
     server = contestant.find(tune.on, plan.contestant)
     known = _remembered(key)
@@ -126,7 +127,7 @@ def _value(plan: Plan, name: str, tune: Tune, tell: Callable[[str], None]) -> in
 
 
 def _key(plan: Plan, tune: Tune) -> dict[str, Any]:
-    """What a value that was measured before must agree in."""
+    """What must be equal for a value measured before to be used."""
     server = contestant.find(tune.on, plan.contestant)
     key = {**machine(), "server": server.label, "versions": server.versions(), "get": tune.get}
     if folder := server.build_folder():
@@ -146,8 +147,9 @@ def _agrees(entry: dict[str, Any], key: dict[str, Any]) -> bool:
 
 
 def _still_holds(known: int, server: contestant.Contestant, plan: Plan, tune: Tune) -> bool:
-    """Whether one start confirms what was found earlier. A capacity is not asked for again: that would take
-    as long as the measurement.
+    """Whether one start confirms what was found earlier.
+
+    A capacity is not checked: that would take as long as measuring it.
     """
     if tune.share is not None:
         return True
@@ -157,14 +159,14 @@ def _still_holds(known: int, server: contestant.Contestant, plan: Plan, tune: Tu
 
 
 def _asked(tune: Tune) -> dict[str, Any]:
-    """What the measured value depends on; a capacity is one value for all shares of it."""
+    """What the measured value depends on. A capacity is the same for all shares of it."""
     if tune.share is None:
         return {"takes_s": tune.takes, "times": tune.times}
     return {"capacity": True, "clients": tune.clients, "keep_alive": tune.keep_alive}
 
 
 def _written(value: int, tune: Tune) -> int | str:
-    """As the plan's parameter holds it, with its unit. `value`: of a share, the capacity."""
+    """The parameter's value as the plan has it, with its unit. `value`: for a share, the capacity."""
     if tune.share is not None:
         per_s = tune.share * value
         return f"{1000 * tune.among / per_s:.0f}ms" if tune.among else f"{per_s:.0f}/s"
@@ -185,7 +187,7 @@ def _cores(plan: Plan) -> list[int]:
 
 
 def _measured(server: contestant.Contestant, plan: Plan, tune: Tune, begin: object) -> int:
-    """The value or the milliseconds, with two digits; or the capacity, with three: no more was measured."""
+    """The value or the ms to two digits, or the capacity to three: the measurement is no more precise."""
     if tune.share is not None:
         with server.start(cores=_cores(plan)) as running:
             value = max(1, round(_capacity(running, plan, tune)))
@@ -204,7 +206,7 @@ def _measured(server: contestant.Contestant, plan: Plan, tune: Tune, begin: obje
 
 
 def _capacity(running: Server, plan: Plan, tune: Tune) -> float:
-    """Answers per second to clients without a pause, once the runtime has compiled what it runs."""
+    """Answers per second to clients without a pause, once the runtime has compiled its code."""
     load = {"clients": tune.clients, "keep-alive": tune.keep_alive, "for": f"{WARM_S + COUNTED_S:g}s"}
     workload = Workload.model_validate({"request": {"get": tune.get}, "load": load})
     placement = place(available_cores(), plan.share_cores)
@@ -231,7 +233,7 @@ def _capacity(running: Server, plan: Plan, tune: Tune) -> float:
 
 
 def _typical(server: contestant.Contestant, plan: Plan, path: str) -> float:
-    """How long a request takes on a server that was started for it."""
+    """How long a request takes on a freshly started server."""
     with server.start(cores=_cores(plan)) as running:
         times = [_seconds(running.url + path) for _ in range(UNCOMPILED + REQUESTS)]
     return statistics.median(times[UNCOMPILED:])

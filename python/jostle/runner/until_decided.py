@@ -1,4 +1,4 @@
-"""Rounds until all is decided: what the next one measures, and when there is none."""
+"""Rounds until everything is decided: what the next round measures, and when there is none."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -17,11 +17,11 @@ __all__ = ["further_rounds"]
 
 
 def further_rounds(plan: Plan, writer: RunWriter, seed: int, budget: Budget) -> Iterator[list[Planned]]:
-    """Round after round, each written to the journal as planned before it is given.
+    """Yield further rounds, each of which is first written to the journal as planned.
 
-    Before each, what was measured is looked at; only workloads on contestants that some open question is
-    about go on. It ends when nothing is open, when the next round would end after the budget, and after
-    `MOST_ROUNDS`; the journal says which.
+    Before each round the results so far are analysed; only the workloads and contestants that an open
+    question is about are measured again. It ends when nothing is open, when the next round would exceed the
+    budget, or after `MOST_ROUNDS`; the journal says which.
     """
     while True:
         record = RunRecord.open(writer.folder)

@@ -23,32 +23,32 @@ use crate::wire::target::Target;
 use crate::wire::tls::Sessions;
 use crate::wire::watch::Watch;
 
-/// A URL that may not be asked for takes its client so long: one that finds no other must not keep others from running.
+/// How long a client pauses after asking for a URL that is not allowed, so that repeated attempts do not starve others.
 const REFUSED_NS: u64 = 1_000_000;
 
-/// A request that is to be made.
+/// A request to be made.
 #[derive(Debug, Clone, Copy)]
 pub struct Job {
     pub request: usize,
     pub intended: u64,
     /// When the client's code ran, if it was woken for it.
     pub ran: Option<u64>,
-    /// No other request of this client follows.
+    /// No other request of this client follows on its connection.
     pub last: bool,
 }
 
-/// What a step's exchange gave.
+/// The result of a step's exchange.
 pub struct Answer {
     pub outcome: Outcome,
     pub head: Option<Box<[u8]>>,
-    /// Of the request, where it is wanted.
+    /// The path of the request, if it is needed.
     pub path: Box<[u8]>,
-    /// Of the request, where a URL of its answer may be relative to it.
+    /// The URL of the request, if a URL captured from the answer may be relative to it.
     pub url: Option<String>,
     pub transcript: Option<Box<Transcript>>,
-    /// The client is sent elsewhere, and goes there.
+    /// The answer is a redirect, and the client follows it.
     pub redirects: bool,
-    /// It came from the workload's own server.
+    /// The answer came from the workload's own server.
     pub at_home: bool,
 }
 
@@ -60,12 +60,12 @@ pub struct Ended {
     pub at: u64,
 }
 
-/// In the open loop, a connection of the pool.
+/// A client of a closed loop, or a connection of an open loop's pool.
 pub struct Client {
     pub seat: Seat,
     route: Route,
     taps: TapStates,
-    /// Requests that it has begun.
+    /// How many requests it has begun.
     begun: u64,
 }
 
@@ -74,14 +74,14 @@ struct Route {
     shared: Rc<Shared>,
     /// Index of the client's workload.
     workload: u32,
-    /// Of the client, as it stands in the rows.
+    /// The client's number, as recorded in the rows.
     number: u32,
     way: Way,
-    /// That of its WebSocket, on a journey that has one beside HTTP. Boxed: most have none.
+    /// The way of its WebSocket, on a journey that uses one besides HTTP. Boxed because most clients have none.
     socket: Option<Box<Way>>,
 }
 
-/// To one server: a link, and what is kept from one to the next.
+/// A client's way to one server: its link, and what outlives it.
 #[derive(Default)]
 struct Way {
     link: Option<Link>,
@@ -90,12 +90,12 @@ struct Way {
     sessions: Sessions,
 }
 
-/// Where redirects have led a client; empty for a request that has met none.
+/// Where redirects have led a client; empty if a request has met none.
 #[derive(Default)]
 struct Detour {
-    /// What is asked for next.
+    /// The request to make next.
     hop: Option<Box<Hop>>,
-    /// At another server than its own.
+    /// The way to a server other than its own.
     away: Option<Box<Away>>,
 }
 
@@ -120,13 +120,13 @@ impl Client {
         }
     }
 
-    /// The same client with another connection.
+    /// Creates another connection of the same client.
     pub fn beside(&self) -> Self {
         let seat = self.seat.take_another();
         Self::new(self.shared().clone(), seat, self.workload(), self.number())
     }
 
-    /// A new one takes its place, and inherits nothing.
+    /// Turns it into a new client, which inherits nothing.
     pub fn begin_anew(&mut self, number: u32) {
         self.hang_up();
         self.route.number = number;
@@ -147,11 +147,11 @@ impl Client {
         self.route.number
     }
 
-    /// One request, from its intended start to its record, and those to which redirects lead. `visit`: what a client on a
-    /// journey has to do with it.
+    /// Makes one request, from its intended start to its record, and those to which redirects lead.
     ///
-    /// Boxed: what it needs is needed by those only that have a request in flight, not by all who think; and the next
-    /// one gets the memory that the caches hold still.
+    /// `visit` is the step of the journey that the request belongs to, if any. Boxed so that only clients with a
+    /// request in flight need the memory, not those that think, and so that the next request gets memory that is still
+    /// in the caches.
     pub fn perform(
         &mut self,
         mut job: Job,
@@ -175,7 +175,7 @@ impl Client {
         })
     }
 
-    /// One request: the one that the job names, or the one to which a redirect has led.
+    /// Makes one request: the one that the job names, or the one to which a redirect has led.
     #[expect(
         clippy::too_many_lines,
         reason = "one exchange, from what is due to what is recorded"
@@ -308,15 +308,16 @@ impl Client {
             );
         }
         let ended = finish(&self.seat, &shared, sample, outcome);
-        // At the end of the run links stay until all have been counted.
+        // At the end of the run links stay open until all of them have been counted.
         if spent && self.seat.running(ended.at) {
             way.hang_up(&shared, workload.index, &self.seat);
         }
         ended
     }
 
-    /// Records a request that was due and is not made: a script has failed, if there is a reason to tell. How it is
-    /// counted.
+    /// Records a request that was due and is not made, because a script has failed (with `why`) or the run ends.
+    ///
+    /// Returns the outcome under which it is counted.
     pub fn never_made(&self, request: usize, intended: u64, why: Option<String>) -> Outcome {
         let shared = self.shared();
         let workload = &shared.plan.workloads[self.workload()];
@@ -337,7 +338,7 @@ impl Client {
         self.route.hang_up(&self.seat);
     }
 
-    /// As [`Seat::sleep_until`]; a link that the server closes meanwhile is given up.
+    /// Like [`Seat::sleep_until`], but gives up a link that the server closes meanwhile.
     pub fn sleep_until(
         &mut self,
         due: u64,
@@ -348,7 +349,7 @@ impl Client {
         seat.sleep_until(due, wanted, move |cx| route.listen(seat, cx))
     }
 
-    /// As [`Seat::wait_for`]; a link that the server closes meanwhile is given up.
+    /// Like [`Seat::wait_for`], but gives up a link that the server closes meanwhile.
     pub fn wait_for<T>(
         &mut self,
         ready: impl FnMut() -> Option<T>,
@@ -360,7 +361,7 @@ impl Client {
 }
 
 impl Route {
-    /// The way to where a hop is: the client's own, or one to another server (`Some` target).
+    /// Returns the way to a hop's server: the client's own, or that to another server (with `Some` target).
     fn way_to<'a>(
         &'a mut self,
         hop: Option<&Hop>,
@@ -391,19 +392,21 @@ impl Route {
         recorder.redirected(recorded(workload, visit), now);
     }
 
-    /// The way is at its end: what led to other servers is closed.
+    /// Closes the connection to another server once no further redirect is followed.
     fn come_home(&self, detour: Detour, seat: &Seat) {
         if let Some(mut away) = detour.away {
             away.way.hang_up(&self.shared, self.workload as usize, seat);
         }
     }
 
-    /// Gives up each link that takes no other exchange.
+    /// Gives up each link that cannot carry another exchange.
     fn check(&mut self, seat: &Seat) {
         self.give_up_if(seat, |link| link.room(seat).err());
     }
 
-    /// Gives up each link that the server closes or on which it speaks unasked; wakes the task when it does.
+    /// Gives up each link that the server has closed or on which it sent something unasked.
+    ///
+    /// Registers the task to be woken when that happens later.
     fn listen(&mut self, seat: &Seat, cx: &mut Context<'_>) {
         self.give_up_if(seat, |link| match link.poll_unasked(seat, cx) {
             Poll::Ready(unasked) => Some(unasked),
@@ -467,7 +470,7 @@ fn finish(seat: &Seat, shared: &Shared, mut sample: Sample, outcome: Outcome) ->
     }
 }
 
-/// The number of the workload under which a request is recorded.
+/// Returns the workload number under which a request is recorded.
 fn recorded(workload: &Workload, visit: Option<&Visit<'_>>) -> usize {
     visit.map_or(workload.index, |visit| visit.recorded(workload))
 }

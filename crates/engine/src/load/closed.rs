@@ -18,35 +18,37 @@ use crate::schedule::think::pause;
 use crate::seat::Seat;
 use crate::spec::{ClosedSpec, LoadSpec};
 
-/// A client that could not connect, or whose script failed before any request, waits before its next request: so long after the first failure, twice as long
-/// after each further one, up to the longest. That is added to its think time and counted (`backoffs`).
+/// The wait of a client that could not connect, or whose script failed before its first request.
+///
+/// It begins with the shortest and doubles with each further failure in a row, up to the longest. It is added to the
+/// think time, and counted (`backoffs`).
 const SHORTEST_BACKOFF_NS: u64 = 10_000_000;
 const LONGEST_BACKOFF_NS: u64 = 1_000_000_000;
 
 /// The clients of one workload on one worker.
 struct Crowd {
     shared: Rc<Shared>,
-    /// Of the workload.
+    /// Index of the workload in the plan.
     index: usize,
-    /// Clients at lower positions are wanted.
+    /// The number of clients that are wanted: those at lower positions.
     wanted: Cell<u64>,
-    /// By position: the client's slot; `None` where there is none.
+    /// The slot of the client at each position; `None` if there is none.
     clients: RefCell<Vec<Option<u32>>>,
     alive: Cell<u64>,
-    /// Requests that may still be begun.
+    /// How many requests, or journeys, may still be begun.
     budget: Cell<u64>,
-    /// Of these, the first ones of clients that are just coming.
+    /// How many of these are reserved for the first requests of clients that are being started.
     promised: Cell<u64>,
-    /// Number of the next new client on this worker.
+    /// The number of the next new client on this worker.
     next_number: Cell<u64>,
-    /// The number of clients will not grow any more.
+    /// Whether the number of clients will not change any more.
     settled: Cell<bool>,
 }
 
-/// So many clients come at a time.
+/// How many clients are started at a time.
 const GROUP: u64 = 32;
 
-/// Brings the clients of a workload to life on this worker.
+/// Starts the clients of a workload on this worker.
 pub fn start(shared: &Rc<Shared>, workload: usize, closed: &ClosedSpec) {
     let workers = shared.plan.workers();
     let parts: Vec<u64> = (0..workers)
@@ -81,7 +83,7 @@ impl Crowd {
         }
     }
 
-    /// Lets the number of clients go with the plan.
+    /// Makes the number of clients follow the plan.
     async fn direct(self: Rc<Self>, seat: Seat) {
         seat.sit().await;
         let mine = |count| share(count, self.shared.worker, self.shared.plan.workers());
@@ -96,7 +98,7 @@ impl Crowd {
                 let Some(now) = seat.sleep_until(next, || true, |_| ()).await else {
                     return;
                 };
-                // With the run's end all leave at once.
+                // At the end of the run all clients leave at once.
                 if !self.shared.seats.running(now) {
                     return;
                 }
@@ -109,9 +111,10 @@ impl Crowd {
         self.check_done();
     }
 
-    /// From now on there shall be `count` clients. The last to come are the first to go; each ends the request
-    /// that it has in hand. Many that come at once do so in small groups with a look at the sockets in between:
-    /// nobody's connection then waits until all have been begun. `planned` is when those who come should have come.
+    /// Sets the number of clients to `count`. `planned` is when those that are started should have been started.
+    ///
+    /// The last to come are the first to go; each finishes the request that it has in hand. Clients are started in
+    /// small groups, with a look at the sockets in between, so that no connection has to wait until all have started.
     async fn want(self: &Rc<Self>, count: u64, planned: Option<u64>) {
         let before = self.wanted.replace(count);
         for position in count..before {
@@ -138,7 +141,7 @@ impl Crowd {
     fn occupy(self: &Rc<Self>, position: u64, planned: Option<u64>) {
         let slot = &mut self.clients.borrow_mut()[position as usize];
         if slot.is_some() {
-            // Still busy with what was to be the last request; it just goes on.
+            // Its client is still busy with what was to be its last request, and simply continues.
             self.promised.set(self.promised.get() - 1);
             return;
         }
@@ -157,7 +160,7 @@ impl Crowd {
         position < self.wanted.get()
     }
 
-    /// Takes one request from the budget, if the client at `position` may go on.
+    /// Takes one request from the budget if the client at `position` may continue; returns whether it may.
     fn take_request(&self, position: u64, now: u64) -> bool {
         let budget = self.budget.get();
         if budget <= self.promised.get() || !self.wants(position) || !self.shared.seats.running(now)
@@ -173,8 +176,9 @@ impl Crowd {
         number * self.shared.plan.workers() as u64 + self.shared.worker as u64
     }
 
-    /// The life at one position: a client and, where the plan says so, those who take its place after it. Not an async
-    /// fn: that would hold its arguments twice, in every client.
+    /// What happens at one position: a client lives and, if the plan says so, others take its place after it.
+    ///
+    /// Not an async fn, which would hold its arguments twice in every client.
     fn client<L: Life>(
         self: Rc<Self>,
         position: u64,
@@ -223,10 +227,13 @@ impl Crowd {
     }
 }
 
-/// What a client does from its first request to its last. A type and not a branch, so that a task has room for one
-/// kind of life only.
+/// What a client does from its first request to its last.
+///
+/// A type rather than a branch, so that a task needs memory for one kind of life only.
 trait Life {
-    /// From its first request, which may have been planned for a moment. True if it has had all of them.
+    /// Lives until the client has made all its requests, or has to go. Returns true in the first case.
+    ///
+    /// `planned` is the intended start of the first request, if the plan sets it.
     fn live(
         crowd: &Crowd,
         client: &mut Client,
@@ -321,7 +328,7 @@ impl Life for OnJourneys {
             let (mut intended, mut ran) = (planned.unwrap_or(now), planned.and(Some(now)));
             let number = u64::from(client.number());
             let mut random = Stream::new(crowd.shared.plan.seed, &[crowd.index as u64, number]);
-            // Boxed: within the task it would make all tasks a size larger than they need be.
+            // Boxed because storing it inline would push every task into the next allocation size class.
             let mut visitor = Box::new(Visitor::new(
                 Traveller::new(journeys_of(crowd.workload()), number + 1),
                 Lanes::new(&crowd.shared, crowd.workload()),
@@ -348,7 +355,7 @@ impl Life for OnJourneys {
                     }
                     journey
                 };
-                // Awaited where it is made: in a variable it would take its room twice.
+                // Awaited in place because a variable for the future would take up its size twice.
                 let Some(went) = travel(
                     client,
                     &mut visitor,
@@ -405,12 +412,12 @@ fn next_backoff(before: u64, outcome: Outcome) -> u64 {
 mod tests {
     use super::*;
 
-    /// Of what `make` gives.
+    /// Returns the size of what `make` returns.
     fn size<A, B, C, D, F>(_make: impl FnOnce(A, B, C, D) -> F) -> usize {
         size_of::<F>()
     }
 
-    /// With what the runtime adds it takes 640 bytes; the next size is 128 more.
+    /// With what the runtime adds, a task takes 640 bytes; the next allocation size class is 128 bytes larger.
     #[test]
     fn a_client_s_task_is_small() {
         let plain = size(Crowd::client::<OnRequests>);

@@ -7,13 +7,13 @@ use std::task::Waker;
 use crate::plan::Plan;
 use crate::spec::Role;
 
-/// Known from the plan, or set while it runs. Shared by all workers and the handle.
+/// The end of the run: known from the plan, or set during the run. Shared by all workers and the handle.
 #[derive(Debug)]
 pub struct Finish {
     end_ns: AtomicU64,
     /// Measured workloads that are not done yet, counted once per worker.
     remaining: AtomicUsize,
-    /// Of the workers' own loops.
+    /// The wakers of the workers' own loops.
     wakers: Mutex<Vec<Waker>>,
 }
 
@@ -35,13 +35,13 @@ impl Finish {
         self.end_ns.load(Ordering::Relaxed)
     }
 
-    /// Ends the run at `when`, if it does not end before, and lets all workers know.
+    /// Ends the run at `when` unless it ends before, and wakes all workers.
     pub fn end_at(&self, when: u64) {
         self.end_ns.fetch_min(when, Ordering::Relaxed);
         self.wakers().iter().for_each(Waker::wake_by_ref);
     }
 
-    /// Wakes a worker when the end is set.
+    /// Has a worker woken when the end is set.
     pub fn watch(&self, worker: Waker) {
         self.wakers().push(worker);
     }
@@ -50,7 +50,7 @@ impl Finish {
         self.wakers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A measured workload has had all of its requests on one worker.
+    /// Notes that one measured workload is done on one worker; ends the run at `now` if it was the last.
     pub fn one_done(&self, now: u64) {
         if self.remaining.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.end_at(now);

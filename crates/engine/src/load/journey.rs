@@ -25,7 +25,7 @@ use crate::wire::redirect::Hop;
 use crate::wire::request::Request;
 use crate::wire::tap::TapStates;
 
-/// A script that computes for longer than this keeps its client from a request that is due: the generator is late.
+/// If a script computes for longer than this while a request is due, the delay counts as the generator's lateness.
 const COMPUTING_NS: u64 = 1_000_000;
 
 /// When a journey is to begin.
@@ -34,7 +34,7 @@ pub struct Start {
     pub intended: u64,
     /// When the client's code ran, if it was woken for it.
     pub ran: Option<u64>,
-    /// Its first request was counted when it became due.
+    /// Whether its first request was counted when it became due.
     pub counted: bool,
 }
 
@@ -45,15 +45,17 @@ pub struct Went {
     pub ended: u64,
     /// When the client is free again: after the pause that follows the last step.
     pub free: u64,
-    /// Of the last request.
+    /// The outcome of its last request.
     pub outcome: Outcome,
 }
 
-/// One journey from its intended start to its end and its record. `None` if the client has to go: the run has ended,
-/// or it is not `wanted` any more (whoever changes that wakes it).
+/// Goes on one journey, from its intended start to its end and its record.
 ///
-/// Every client has room for it. So it is no async fn, which would hold its arguments twice, its numbers are small, and
-/// what is cheap to find again is not kept while it waits.
+/// `None` if the client has to go: the run has ended, or the client is no longer `wanted` (whoever changes that must
+/// wake it).
+///
+/// Every client holds this future, so it is kept small: it is not an async fn, which would hold its arguments twice,
+/// its numbers are narrow, and what is cheap to look up again is not kept across an await.
 #[expect(
     clippy::too_many_lines,
     reason = "one loop; what is awaited elsewhere takes room in every client"
@@ -83,7 +85,7 @@ pub fn travel<'a>(
                 let journeys = journeys_of(&shared.plan.workloads[client.workload()]);
                 let program = &journeys.programs[journey as usize];
                 let script = program.script.is_some();
-                // A script may go on for ever.
+                // A script may never end by itself.
                 if script && requests > 0 && !wanted() {
                     break HowEnded::Unfinished;
                 }
@@ -118,7 +120,7 @@ pub fn travel<'a>(
                     }
                 }
             };
-            // What waits for the moment of its next request runs when that has come.
+            // A request that is not due yet is waited for, as is the end of a script's pause.
             if ran.is_none() && (step.is_none() || (requests > 0 && intended > ended)) {
                 ran = client.sleep_until(intended, &wanted).await;
                 if ran.is_none() {
@@ -214,7 +216,7 @@ pub fn travel<'a>(
     }
 }
 
-/// Tells why a script failed after a request, which has been counted.
+/// Records why a script failed after a request that has been counted already.
 fn script_failed(client: &Client, journey: u32, step: usize, now: u64, why: &str) {
     let shared = client.shared();
     let workload = &shared.plan.workloads[client.workload()];
@@ -228,7 +230,7 @@ fn script_failed(client: &Client, journey: u32, step: usize, now: u64, why: &str
     );
 }
 
-/// How the journey ends after a script that failed before its first request, unless the run's end came first.
+/// Returns how a journey ends whose script failed before its first request: unfinished if the run ended before.
 fn script_ended(step: usize, outcome: Outcome) -> HowEnded {
     match outcome {
         Outcome::ScriptFailed => HowEnded::Failed(step, outcome),
@@ -236,7 +238,9 @@ fn script_ended(step: usize, outcome: Outcome) -> HowEnded {
     }
 }
 
-/// Records a request that is never made: its script has failed, or the run ends before. How it is counted.
+/// Records a request that is never made, because its script has failed or the run ends before.
+///
+/// Returns the outcome under which it is counted.
 fn unsent(
     client: &Client,
     journey: u32,
@@ -258,7 +262,7 @@ pub fn journeys_of(workload: &Workload) -> &Journeys {
     journeys.expect("only clients of a workload with journeys go on one")
 }
 
-/// How the journey ends after a step that ended so; `None` if it goes on.
+/// Returns how the journey ends after a step with this outcome; `None` if it continues.
 pub fn ends_with(step: &Step, number: usize, outcome: Outcome) -> Option<HowEnded> {
     let ends = match outcome {
         Outcome::Ok => false,
@@ -274,9 +278,9 @@ pub struct Visit<'a> {
     traveller: &'a RefCell<Traveller>,
     journeys: &'a Journeys,
     journey: usize,
-    /// Of the step.
+    /// Number of the step in the journey.
     number: usize,
-    /// Over which all its client's requests go, where several are under way at a time.
+    /// The connection for all requests of a client that sends several at a time over HTTP/2.
     connection: Option<&'a OneConnection>,
 }
 
@@ -305,7 +309,7 @@ impl<'a> Visit<'a> {
         &self.journeys.programs[self.journey].steps[self.number]
     }
 
-    /// The number of the workload under which the request is recorded.
+    /// The workload number under which the request is recorded.
     pub fn recorded(&self, workload: &Workload) -> usize {
         let once = self.step().once;
         once.and(workload.apart).unwrap_or(workload.index)
@@ -319,13 +323,13 @@ impl<'a> Visit<'a> {
         }
     }
 
-    /// Whether a URL is kept of the answer.
+    /// Whether the step captures a URL from the answer.
     pub fn keeps_url(&self) -> bool {
         let mut captures = self.step().captures.iter();
         captures.any(|capture| capture.base.is_some())
     }
 
-    /// The request that is made, if it asks for a URL that is known only now.
+    /// Returns the request to make, if it asks for a URL that is known only now.
     pub fn hop(&self, workload: &Workload) -> Option<Result<Hop, Failure>> {
         let redirects = workload.redirects.as_ref()?;
         let Step { request, url, .. } = self.step();
@@ -345,7 +349,7 @@ impl<'a> Visit<'a> {
         }
     }
 
-    /// Takes cookies and captures from the answer. How the request is counted.
+    /// Takes cookies and captures from the answer. Returns the outcome under which the request is counted.
     pub fn take_in(
         &self,
         answer: Answer,
@@ -405,8 +409,10 @@ impl<'a> Visit<'a> {
         outcome
     }
 
-    /// Puts what the step keeps of a right answer into its slots; `url`: of its request, if that is kept, too. Why
-    /// something is missing, if that counts.
+    /// Puts what the step captures from a right answer into its slots.
+    ///
+    /// `url` is the URL of the request, if the step captures a URL that may be relative to it. Returns why something is
+    /// missing, if that counts.
     fn capture(
         &self,
         slots: &mut Slots,

@@ -32,9 +32,9 @@ pub struct Shared {
     pub seats: Rc<Seats>,
     pub recorder: Rc<RefCell<Recorder>>,
     pub finish: Arc<Finish>,
-    /// By workload.
+    /// One per workload, in the plan's order.
     pub dialers: Vec<Dialer>,
-    /// Of a run that has any.
+    /// `None` if no journey of the run is a script.
     pub scripts: Option<Vm>,
 }
 
@@ -72,15 +72,16 @@ impl Shared {
         })
     }
 
-    /// A load that is not measured never keeps the run alive.
+    /// Notes that a workload is done on this worker. One that is not measured never keeps the run alive.
     pub fn workload_done(&self, workload: &Workload, now: u64) {
         if workload.role == Role::Measured {
             self.finish.one_done(now);
         }
     }
 
-    /// When what is still in hand at the end was given up: the end of the run, or a moment later where events
-    /// came in before this worker saw it.
+    /// When requests still in hand at the end count as given up.
+    ///
+    /// That is the end of the run, or a little later if this worker recorded events before it noticed the end.
     pub fn last_moment(&self) -> u64 {
         self.finish.end_ns().max(self.recorder.borrow().latest())
     }

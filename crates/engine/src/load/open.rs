@@ -24,23 +24,23 @@ use crate::spec::OpenSpec;
 /// The arrivals of one workload on one worker, and its pool of connections.
 pub struct Dispatch {
     shared: Rc<Shared>,
-    /// Of the workload.
+    /// Index of the workload in the plan.
     index: usize,
-    /// Of the workload's arrivals and connections, those of this worker.
+    /// This worker's part of the workload's arrivals and connections.
     part: Partition,
     queue: Rc<RefCell<Queue>>,
-    /// Connections without work; the one that was used last is used first.
+    /// Connections without work; the most recently used one is taken first.
     idle: RefCell<Vec<Rc<Lane>>>,
     connections: Cell<u64>,
     busy: Cell<u64>,
-    /// No connection is free, so that what is due waits.
+    /// Whether no connection is free, so that requests that are due have to wait.
     starved: Cell<bool>,
-    /// When that was so last.
+    /// When the last such shortage of connections ended.
     starved_until: Cell<u64>,
     done: Cell<bool>,
 }
 
-/// A connection's letter box.
+/// A connection's mailbox.
 struct Lane {
     slot: u32,
     job: Cell<Option<HandedOut>>,
@@ -49,15 +49,16 @@ struct Lane {
 #[derive(Debug, Clone, Copy)]
 struct HandedOut {
     arrival: Arrival,
-    /// When; `None` if it had to wait for a connection, which is not the generator's lateness.
+    /// When it was handed out; `None` if it had to wait for a connection, which does not count as pacing lag.
     ran: Option<u64>,
 }
 
-/// So many requests at most are looked at one by one when a run ends before they were sent; of more, each that is
-/// looked at stands for the same number.
+/// How many never-sent requests of a workload are recorded one by one at the end of a run, at most.
+///
+/// If there are more, each recorded one stands for an equal number of them.
 const MOST_NEVER_SENT: u64 = 1_000_000;
 
-/// Makes a workload's arrivals on this worker ready to be dispatched.
+/// Prepares a workload's arrivals on this worker for dispatching.
 pub fn start(shared: &Rc<Shared>, workload: usize, open: &OpenSpec) -> Rc<Dispatch> {
     let part = Partition::new(open.max_connections, shared.worker, shared.plan.workers());
     let seed = seed_of(shared.plan.seed, workload);
@@ -84,8 +85,9 @@ impl Dispatch {
         &self.shared.plan.workloads[self.index]
     }
 
-    /// Hands out what is due, or so soon that it is made ready now, as far as connections are free. Gives the moment at which there will be more to do;
-    /// `None` if none is known.
+    /// Hands out the requests that are due, or due so soon that they are prepared now, as far as connections are free.
+    ///
+    /// Returns when there will be more to do; `None` if that is not known.
     pub fn turn(self: &Rc<Self>, now: u64) -> Option<u64> {
         loop {
             let Some(due) = self.queue.borrow().next_due() else {
@@ -106,7 +108,7 @@ impl Dispatch {
         }
     }
 
-    /// A request that is due soon may be made ready if that delays nobody's answer.
+    /// Whether a request that is due soon may be prepared now: only if that does not delay the handling of an answer.
     fn may_begin(&self, due: u64, now: u64) -> bool {
         let Shared {
             seats, recorder, ..
@@ -153,7 +155,7 @@ impl Dispatch {
         })
     }
 
-    /// One connection's life: a request, and the next one when it is due or handed out.
+    /// One connection's life: its first request, and then each next one that is waiting or is handed out to it.
     async fn connection(self: Rc<Self>, seat: Seat, number: u64, first: HandedOut) {
         seat.sit().await;
         let lane = Rc::new(Lane {
@@ -181,7 +183,7 @@ impl Dispatch {
         self.shared.recorder.borrow_mut().left(self.index);
     }
 
-    /// Makes one request; gives when it ended.
+    /// Makes one request; returns when it ended.
     async fn request(&self, client: &mut Client, next: HandedOut) -> u64 {
         let HandedOut { arrival, ran } = next;
         let mut random = self.stream(arrival.number);
@@ -195,7 +197,7 @@ impl Dispatch {
         client.perform(job, &mut random, None).await.at
     }
 
-    /// Goes on one journey, as a client that knows nothing yet; gives when that ended.
+    /// Goes on one journey, as a new client that knows nothing yet; returns when it ended.
     async fn journey(&self, client: &mut Client, lanes: &mut Lanes, next: HandedOut) -> u64 {
         let HandedOut { arrival, ran } = next;
         let journeys = journeys_of(self.workload());
@@ -231,7 +233,7 @@ impl Dispatch {
         client.wait_for(|| lane.job.take()).await
     }
 
-    /// The number of this worker's arrival in the whole sequence.
+    /// Returns the number in the whole sequence of this worker's arrival `number`.
     fn sequence_number(&self, number: u64) -> u64 {
         let whole = self.part.nth(number);
         whole.expect("an arrival belongs to a worker with connections")
@@ -262,7 +264,7 @@ impl Dispatch {
         }
     }
 
-    /// What was due before `end` and has not been handed out.
+    /// Records the requests that were due before `end` and have not been handed out.
     pub fn record_never_sent(&self, end: u64) {
         self.shared.recorder.borrow_mut().count_waiting(end);
         let last_moment = self.shared.last_moment();

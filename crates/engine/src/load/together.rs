@@ -1,5 +1,5 @@
-//! Steps that are sent together, as a browser asks for what a page needs: over several connections of one client, or over
-//! HTTP/2 as streams of its one connection.
+//! Steps that are sent together, as a browser requests what a page needs: over several connections of one client, or
+//! over HTTP/2 as streams of its one connection.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -20,20 +20,21 @@ use crate::scenario::traveller::Traveller;
 use crate::schedule::random::Stream;
 use crate::wire::h2::OneConnection;
 
-/// What one client has on its journeys: what it knows, and its connections.
+/// What a client on journeys has: what it knows, and its additional connections.
 pub struct Visitor {
     pub traveller: RefCell<Traveller>,
     pub lanes: Lanes,
 }
 
-/// A client's connections beside its first one, or streams, each from the moment when it is first needed. Boxed: most
-/// clients have none.
+/// A client's connections (or streams) besides its first one, each created when it is first needed.
+///
+/// Boxed because most clients have none.
 #[derive(Default)]
 pub struct Lanes(Option<Box<Several>>);
 
 struct Several {
     clients: Vec<Client>,
-    /// Over HTTP/2, the one whose streams they are.
+    /// Over HTTP/2, the one connection whose streams they are.
     connection: Option<Rc<OneConnection>>,
 }
 
@@ -41,23 +42,23 @@ struct Several {
 #[derive(Debug, Clone, Copy)]
 pub struct Group {
     pub journey: usize,
-    /// The first of its steps.
+    /// Number of its first step in the journey.
     pub first: usize,
     pub intended: u64,
     /// When the client's code ran, if it was woken for it.
     pub ran: Option<u64>,
-    /// The first of its requests was counted when it became due.
+    /// Whether its first request was counted when it became due.
     pub counted: bool,
 }
 
-/// How a step has ended, or steps that were sent together.
+/// How a step ended, or a group of steps that were sent together.
 #[derive(Debug, Clone, Copy)]
 pub struct Done {
-    /// The last of them.
+    /// When the last of them ended.
     pub at: u64,
-    /// Of the first that failed.
+    /// The outcome of the first one, in the journey's order, that failed; otherwise `Ok`.
     pub outcome: Outcome,
-    /// It ends the journey.
+    /// How the journey ends, if it ends here.
     pub how: Option<HowEnded>,
 }
 
@@ -71,7 +72,7 @@ impl Visitor {
 }
 
 impl Lanes {
-    /// For a client of this workload.
+    /// Creates those of a client of this workload.
     pub fn new(shared: &Shared, workload: &Workload) -> Self {
         let mut programs = workload.journeys.iter().flat_map(|all| &all.programs);
         Self(programs.any(Program::sends_together).then(|| {
@@ -84,14 +85,14 @@ impl Lanes {
         }))
     }
 
-    /// Over which all requests go, if it is one.
+    /// The connection for all requests, if steps are sent together over HTTP/2.
     pub fn connection(&self) -> Option<&OneConnection> {
         self.0
             .as_ref()
             .and_then(|several| several.connection.as_deref())
     }
 
-    /// The first `count` of them.
+    /// Returns the first `count` of them, creating those that are missing.
     async fn take(&mut self, count: usize, beside: &Client) -> &mut [Client] {
         let Some(several) = &mut self.0 else {
             return &mut [];
@@ -106,10 +107,9 @@ impl Lanes {
     }
 }
 
-/// Sends the steps of a group, each over the connection that is free first, or over HTTP/2 as a stream. `None` if none of
-/// them applies.
+/// Sends the steps of a group, each over the connection that is free first, or over HTTP/2 as a stream.
 ///
-/// Boxed, as what a single request needs.
+/// `None` if no step applies. Boxed for the same reasons as [`Client::perform`].
 pub fn together<'a>(
     client: &'a mut Client,
     visitor: &'a mut Visitor,
@@ -136,12 +136,12 @@ pub fn together<'a>(
             let recorded = visit(*number).recorded(workload);
             shared.recorder.borrow_mut().due(recorded, due);
         }
-        // Each has a random stream of its own, so that it does not matter which is sent first.
+        // Each step has a random stream of its own, so that the order in which they are sent does not matter.
         let streams = members
             .iter()
             .map(|number| (*number, Stream::new(random.below(u64::MAX), &[])));
         let waiting = RefCell::new(streams.collect::<VecDeque<_>>());
-        // Each is a stream of its own, and waits for a free one where the server takes no more.
+        // Over HTTP/2 each step is a stream of its own, and waits for a free one if the server accepts no more.
         let most = one.map_or(program.connections, |_| members.len());
         let count = most.min(members.len());
         let lanes = lanes.take(count.saturating_sub(1), client).await;
@@ -158,7 +158,7 @@ pub fn together<'a>(
                     let job = Job {
                         request: visit.step().request,
                         intended: group.intended,
-                        // Who waits for a connection is not kept waiting by the generator.
+                        // Only for the first: later ones wait for the connection, not for the generator.
                         ran: ran.take(),
                         last: false,
                     };
@@ -183,7 +183,7 @@ pub fn together<'a>(
     })
 }
 
-/// Waits until all have ended.
+/// Waits until all `ways` have ended.
 async fn all<F: Future<Output = ()>>(mut ways: Vec<Pin<Box<F>>>) {
     poll_fn(|cx| {
         ways.retain_mut(|way| way.as_mut().poll(cx).is_pending());

@@ -1,4 +1,4 @@
-//! What the workers give becomes one stream of intervals: those of equal index are merged over all workers.
+//! Merges the workers' intervals of equal index into one sequence of intervals.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
@@ -10,12 +10,12 @@ use crate::record::filling::{WorkerInterval, histogram};
 use crate::record::interval::{Interval, Rows, Series, ThreadState, WorkloadState};
 use crate::record::{head_of_line, journeys, pings, ports, streams};
 
-/// If nobody fetches them, this many intervals are kept; then the oldest are merged into one.
+/// How many intervals are kept if nobody fetches them. Beyond that, the two oldest are merged into one.
 const MOST_WAITING: usize = 64;
-/// Rows that merged intervals may hold; further ones are thrown away and counted.
+/// How many rows an interval may hold after merging. Further rows are dropped and counted.
 const MOST_WAITING_ROWS: usize = 1_000_000;
 
-/// Intervals that wait to be fetched.
+/// Intervals waiting to be fetched.
 #[derive(Debug, Default)]
 pub struct Outbox {
     state: Mutex<OutboxState>,
@@ -25,7 +25,7 @@ pub struct Outbox {
 #[derive(Debug, Default)]
 struct OutboxState {
     waiting: VecDeque<Interval>,
-    /// How many were fetched.
+    /// How many intervals have been fetched.
     given: u64,
     closed: bool,
 }
@@ -34,9 +34,9 @@ struct OutboxState {
 #[derive(Debug)]
 pub enum Poll {
     Interval(Box<Interval>),
-    /// None yet.
+    /// No interval is ready yet.
     Pending,
-    /// The last one was given before.
+    /// The last interval has already been fetched.
     Finished,
 }
 
@@ -91,8 +91,8 @@ impl Outbox {
     }
 }
 
-/// Merges until all workers have given their last interval or died, and gives each worker its emptied intervals
-/// back. Runs in a thread of its own.
+/// Merges until all workers have handed over their last interval or died, and returns emptied intervals to each
+/// worker. Runs in its own thread.
 pub fn collect(
     incoming: &Receiver<WorkerInterval>,
     emptied: &[Sender<WorkerInterval>],
@@ -106,7 +106,7 @@ pub fn collect(
             Ok(mut interval) => {
                 merger.add(&mut interval);
                 interval.empty();
-                // A worker that has ended needs it no more.
+                // Fails if the worker has ended, and no longer needs it.
                 let _ = emptied[interval.worker].send(interval);
             }
             Err(RecvTimeoutError::Timeout) => merger.drop_gone(gone),
@@ -118,7 +118,7 @@ pub fn collect(
     }
 }
 
-/// Nobody waits for an interval that will not come, whatever became of the collector.
+/// Closes the outbox however the collector ends, so that nobody waits for an interval that will never come.
 struct Closing<'a>(&'a Outbox);
 
 impl Drop for Closing<'_> {
@@ -130,7 +130,7 @@ impl Drop for Closing<'_> {
 /// Intervals of which some workers' parts are still missing.
 struct Merger {
     parts: BTreeMap<u64, Interval>,
-    /// By worker: index of the next interval that it owes; `u64::MAX` after its last.
+    /// For each worker, the index of the next interval that it owes; `u64::MAX` after its last.
     owes: Vec<u64>,
     lost: u32,
 }
@@ -153,7 +153,7 @@ impl Merger {
             .add_part(part);
     }
 
-    /// Workers that are gone owe nothing any more.
+    /// Stops expecting intervals from workers that are gone.
     fn drop_gone(&mut self, gone: &dyn Fn(usize) -> bool) {
         for (worker, owes) in self.owes.iter_mut().enumerate() {
             if *owes != u64::MAX && gone(worker) {
@@ -163,8 +163,8 @@ impl Merger {
         }
     }
 
-    /// The next interval to which no part is missing. The one after it must have begun, or nobody owe anything, so
-    /// that the last one is known as such.
+    /// Returns the next interval of which no part is missing. It is the last one if no worker owes any further interval
+    /// and no other one is waiting for parts.
     fn next(&mut self) -> Option<Interval> {
         let owed = *self.owes.iter().min()?;
         let index = *self.parts.keys().next()?;
@@ -184,7 +184,7 @@ impl Merger {
 }
 
 impl Interval {
-    /// One in which nothing happened yet, of a generator with so many threads.
+    /// An interval in which nothing has happened yet, for a generator with this many threads.
     #[must_use]
     pub fn empty(threads: usize) -> Self {
         Self {
@@ -246,7 +246,7 @@ impl Interval {
     }
 }
 
-/// One interval that is as long as both together.
+/// Joins two successive intervals into one that covers both.
 fn followed_by(first: Interval, mut second: Interval) -> Interval {
     second.start_ns = first.start_ns;
     second.add_series(&first.series);
@@ -295,7 +295,7 @@ impl Series {
 }
 
 impl WorkloadState {
-    /// What adds up over time, and not only over workers.
+    /// Adds what accumulates over time. Levels, by contrast, only add up over workers.
     fn add_flows(&mut self, other: &Self) {
         self.due += other.due;
         self.sent += other.sent;

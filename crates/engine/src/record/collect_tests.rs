@@ -16,7 +16,7 @@ fn part(worker: usize, index: u64, last: bool) -> WorkerInterval {
     part
 }
 
-/// What can be given after each part has come: index of the start, number of due requests, last.
+/// The intervals that become available after each part: index of the start, number of due requests, last.
 fn merge(workers: usize, parts: &[(usize, u64, bool)]) -> Vec<Vec<(u64, u64, bool)>> {
     let mut merger = Merger::new(workers);
     let given = parts.iter().map(|(worker, index, last)| {

@@ -1,4 +1,4 @@
-//! Histograms as bytes. What is read may come from a stranger, and is not trusted.
+//! Histograms as bytes. Input may come from an untrusted source, and is checked before use.
 
 use std::io::Read;
 
@@ -9,16 +9,16 @@ use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer}
 use super::filling::histogram;
 use super::interval::{DIGITS, HIGHEST_US, LOWEST_US};
 
-/// Cookie, length of what follows.
+/// Outer header: cookie, length of what follows.
 const OUTER_BYTES: usize = 8;
-/// Cookie, length of the counts, normalizing offset, digits, lowest and highest value, ratio.
+/// Inner header: cookie, length of the counts, normalizing offset, digits, lowest and highest value, ratio.
 const INNER_BYTES: usize = 40;
-/// More than all counts of 1 µs to 1 h with 3 digits need.
+/// Limit of the inflated size; more than all counts of 1 µs to 1 h with 3 digits need.
 const MOST_BYTES: u64 = 1024 * 1024;
-/// Sums of counts stay exact, in JSON numbers too.
+/// Limit of the total count, so that sums of counts stay exact even as JSON numbers.
 const MOST_COUNT: u64 = 1 << 53;
 
-/// `HdrHistogram` V2 with deflate, as `.hlog` files want it before base64.
+/// Encodes a histogram as `HdrHistogram` V2 with deflate, the form that `.hlog` files contain in base64.
 #[must_use]
 pub fn encode_v2(histogram: &Histogram<u64>) -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -28,8 +28,8 @@ pub fn encode_v2(histogram: &Histogram<u64>) -> Vec<u8> {
     bytes
 }
 
-/// The sum of histograms that [`encode_v2`] wrote: nothing is lost, since all have the same buckets. An error says
-/// what is wrong with the first one that cannot be read.
+/// Returns the sum of histograms that [`encode_v2`] wrote. Nothing is lost, since all have the same buckets.
+/// An error says what is wrong with the first one that cannot be read.
 pub fn merge_v2<'a>(encoded: impl IntoIterator<Item = &'a [u8]>) -> Result<Histogram<u64>, String> {
     let mut merged = histogram();
     let mut reader = Deserializer::new();
@@ -46,7 +46,8 @@ pub fn merge_v2<'a>(encoded: impl IntoIterator<Item = &'a [u8]>) -> Result<Histo
     Ok(merged)
 }
 
-/// The plain V2 form, if it is as long as it says and has our range and digits: only then may memory be taken for it.
+/// Returns the plain V2 form if it has the stated length and our range and digits. This is checked first because
+/// deserialising allocates memory according to the header.
 fn inflate(bytes: &[u8]) -> Result<Vec<u8>, String> {
     let packed = bytes
         .get(OUTER_BYTES..)
@@ -102,7 +103,7 @@ mod tests {
         }
     }
 
-    /// The encoded form of a histogram whose plain form was changed.
+    /// Encodes a histogram after changing its plain form.
     fn forged(histogram: &Histogram<u64>, change: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
         let mut plain = Vec::new();
         V2Serializer::new()

@@ -1,4 +1,4 @@
-//! An interval of one worker, and how requests are written into it.
+//! An interval of one worker, and how requests are recorded in it.
 
 use hdrhistogram::Histogram;
 
@@ -102,7 +102,7 @@ pub fn record(histogram: &mut Histogram<u64>, ns: u64) {
         .expect("histograms grow with their values");
 }
 
-/// As histograms take them: rounded, at least 1 µs, at most 1 h.
+/// Converts to the unit and range of the histograms: whole microseconds from 1 µs to 1 h.
 #[inline]
 pub fn microseconds(ns: u64) -> u64 {
     (ns.saturating_add(500) / 1000).clamp(LOWEST_US, HIGHEST_US)
@@ -154,7 +154,7 @@ impl WorkerInterval {
         }
     }
 
-    /// Empties what its worker fills again; histograms keep the memory that they have grown to.
+    /// Clears what its worker will refill. Histograms keep the memory that they have grown to.
     pub fn empty(&mut self) {
         for series in &mut self.series {
             let used = |histogram: &&mut Histogram<u64>| !histogram.is_empty();

@@ -1,31 +1,31 @@
 //! Head-of-line blocking: streams of one HTTP/2 connection that waited for one another.
 
-/// Whoever waited for less than this is of no interest.
+/// Shorter waits are ignored.
 pub const SHORTEST_NS: u64 = 1_000_000;
 
-/// One stream of a connection. Times are nanoseconds from the start of the run; 0: it has not happened.
+/// One stream of a connection. Times are nanoseconds from the start of the run; 0 means that it has not happened.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct StreamTimes {
-    /// Its number on the connection.
+    /// The stream's number on its connection.
     pub stream: u32,
     pub request: u32,
-    /// It would have been sent, had there been a free stream.
+    /// When the request would have been sent if a stream had been free.
     pub ready_ns: u64,
     pub sent_ns: u64,
-    /// The head of its answer came.
+    /// When the head of the answer came.
     pub head_ns: u64,
     pub end_ns: u64,
     pub bytes: u64,
 }
 
-/// What one stream waited for.
+/// How long one stream waited, and for what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wait {
-    /// For a free stream, and while the answer of `behind` came.
+    /// Time spent waiting for a free stream, plus the time in which the answer of `behind` came.
     pub blocked_ns: u64,
     pub stream: u32,
     pub request: u32,
-    /// The stream whose answer came for the longest time meanwhile; 0: none did.
+    /// The stream whose answer took up most of the wait; 0 if no answer came meanwhile.
     pub behind: u32,
     pub from_ns: u64,
     pub until_ns: u64,
@@ -35,16 +35,16 @@ pub struct Wait {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeadOfLine {
     pub workload: u32,
-    /// Its place among those of its worker.
+    /// Index of the connection among those of its worker.
     pub connection: u32,
     pub wait: Wait,
-    /// In the order in which they were ready; those still open have no end.
+    /// In the order in which they were ready; streams that are still open have no end.
     pub streams: Vec<StreamTimes>,
     pub elsewhere: Elsewhere,
 }
 
-/// The same request on the worker's other connections, sent and answered while the stream waited; of each connection
-/// the latest are known.
+/// The same request on the worker's other connections, sent and answered while the stream waited. Only the latest
+/// streams of each connection are known.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Elsewhere {
     pub connections: u32,
@@ -53,7 +53,7 @@ pub struct Elsewhere {
     pub median_ns: u64,
 }
 
-/// Keeps the longest of each workload; of equal ones the later, which is the more complete.
+/// Keeps the longest wait of each workload; of equal ones the later, which is more complete.
 pub fn append(known: &mut Vec<HeadOfLine>, others: impl IntoIterator<Item = HeadOfLine>) {
     for other in others {
         match known.iter_mut().find(|one| one.workload == other.workload) {
@@ -69,8 +69,8 @@ pub fn append(known: &mut Vec<HeadOfLine>, others: impl IntoIterator<Item = Head
 pub struct Longest(Option<(u32, Wait)>);
 
 impl Longest {
-    /// What the picture of this wait shows: itself if it is longer than all before; the longest one, more completely, if
-    /// it was behind the same stream.
+    /// Returns the wait to be shown: this one if it is longer than all before. If it was behind the same stream as the
+    /// longest one, returns that one again, because there is now more to show around it.
     pub fn shown(&mut self, connection: u32, wait: Wait) -> Option<Wait> {
         match &self.0 {
             Some((known, longest)) if longest.blocked_ns >= wait.blocked_ns => {

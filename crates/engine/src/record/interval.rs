@@ -1,4 +1,4 @@
-//! What a run gives: one [`Interval`] after another, the last one marked.
+//! What a run produces: a sequence of [`Interval`]s, the last of which is marked.
 
 use hdrhistogram::Histogram;
 
@@ -11,32 +11,34 @@ use crate::record::streams::StreamSeries;
 pub use crate::record::streams::{STREAM_MEASURE_NAMES, STREAM_MEASURES, StreamMeasure};
 use crate::record::trace::Trace;
 
-/// Lowest value 1 µs, highest 1 h, 3 digits; recorded in microseconds. Histograms are small and grow with their values.
+/// Range and precision of histograms: 1 µs to 1 h with 3 digits, in microseconds. They start small and grow on demand.
 pub const LOWEST_US: u64 = 1;
 pub const HIGHEST_US: u64 = 3_600_000_000;
 pub const DIGITS: u8 = 3;
 
-/// What was seen by all workers between two moments, `start_ns..end_ns` from the start of the run.
+/// What all workers saw from `start_ns` to `end_ns`, counted from the start of the run.
 #[derive(Debug, Clone)]
 pub struct Interval {
-    /// 0, 1, 2, …, as they are fetched.
+    /// 0, 1, 2, …, in the order in which intervals are fetched.
     pub index: u64,
     pub start_ns: u64,
     pub end_ns: u64,
     /// No interval follows.
     pub last: bool,
     pub series: Vec<Series>,
-    /// By workload and journey.
+    /// Sorted by workload and journey.
     pub journeys: Vec<JourneySeries>,
-    /// By workload and request, of those whose answers are streams of events.
+    /// Requests whose answers are streams of events, sorted by workload and request.
     pub streams: Vec<StreamSeries>,
-    /// By workload and request, of those that open sockets which are pinged.
+    /// Requests that open sockets which are pinged, sorted by workload and request.
     pub pings: Vec<PingSeries>,
-    /// By workload: streams of an HTTP/2 connection that waited for one another, longer than any before on their worker.
+    /// One per workload in which streams of an HTTP/2 connection waited for one another longer than any before on their
+    /// worker.
     pub head_of_line: Vec<HeadOfLine>,
-    /// What was said, where the run shows it.
+    /// The exchanges with the server, if the run shows them.
     pub traces: Vec<Trace>,
-    /// Those of the specification; then, for each that has steps which every client makes once, one for these steps.
+    /// The workloads of the specification, followed by one for each workload with steps that every client takes only
+    /// once; it stands for these steps.
     pub workloads: Vec<WorkloadState>,
     pub threads: Vec<ThreadState>,
     /// Loop lag of all workers in microseconds: how late a timer of the worker itself fired.
@@ -45,15 +47,16 @@ pub struct Interval {
     pub open_files: u64,
     /// Local ports that this process holds at the end of the interval.
     pub ports: Vec<PortUse>,
-    /// Rows of the measured requests that ended here, when asked for.
+    /// Rows of the measured requests that ended in this interval, if the run asks for rows.
     pub rows: Rows,
-    /// Rows that were left out: nobody fetched the intervals, or too many requests were never sent.
+    /// Rows that were left out because nobody fetched the intervals, or because several requests were never sent.
     pub rows_lost: u64,
-    /// Worker threads that have died; what they had not given yet is missing.
+    /// Worker threads that have died; what they had not handed over by then is missing.
     pub workers_lost: u32,
 }
 
-/// Texts, and how often each came. What peers can make them say is bounded: the first few, and all others together.
+/// Texts, and how often each occurred. Peers influence them, so their length is limited and only the first few are kept
+/// apart; all others are counted together.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Texts(Vec<(String, u64)>);
 
@@ -123,13 +126,13 @@ pub struct Series {
     pub request: u32,
     /// Index into the workload's phases; 0 where there are none.
     pub phase: u32,
-    /// By [`Measure`], microseconds.
+    /// Indexed by [`Measure`], in microseconds.
     pub histograms: [Histogram<u64>; MEASURES],
-    /// By [`Outcome`].
+    /// Counts, indexed by [`Outcome`].
     pub outcomes: [u64; OUTCOMES],
-    /// Why requests failed, where there is a reason to tell. Of [`Outcome::WrongStatus`] it is the status.
+    /// Why requests failed, where a reason is known. For [`Outcome::WrongStatus`] it is the status.
     pub failures: Failures,
-    /// Sums of exact nanoseconds of `Service` and `Response` over the successes: for Little's law.
+    /// Exact sums of `Service` and `Response` over the successes, for Little's law.
     pub service_sum_ns: u128,
     pub response_sum_ns: u128,
     /// Σ over requests that ended in any way, or were unfinished at the stop, of (end − actual send).
@@ -141,8 +144,8 @@ pub struct Series {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(usize)]
 pub enum Measure {
-    /// New connection asked for → ready to send, TLS and a WebSocket's upgrade included. Only for requests that opened
-    /// one.
+    /// Start of connecting → ready to send, including TLS and a WebSocket's upgrade. Only for requests that opened a
+    /// connection.
     Connect,
     /// Actual send → response headers.
     Headers,
@@ -177,7 +180,7 @@ pub enum Outcome {
     Ok,
     ConnectRefused,
     ConnectTimeout,
-    /// Unreachable, no local port, no descriptor, …
+    /// Host unreachable, no local port, no descriptor, …
     ConnectFailed,
     DnsFailed,
     TlsFailed,
@@ -190,33 +193,34 @@ pub enum Outcome {
     TooLarge,
     WrongStatus,
     WrongBody,
-    /// Due, and not sent before the end of the run.
+    /// Due, but not sent before the end of the run.
     NeverSent,
-    /// Sent, and not answered before the end of the run.
+    /// Sent, but not answered before the end of the run.
     Unfinished,
-    /// The peer closed a connection that had carried requests before, and not a byte of this one's answer had come:
-    /// both may have been in the right.
+    /// The peer closed a reused connection before any byte of this request's answer came. Neither side need be at
+    /// fault.
     Stale,
-    /// The answer was a redirect that could not be followed: one too many, or to where the load may not go.
+    /// The answer was a redirect that could not be followed: too many in a row, or to a host that may not be loaded.
     RedirectFailed,
-    /// A right answer, in which something was not found that was to be kept.
+    /// The answer was right, but a value to be captured was not found in it.
     CaptureFailed,
-    /// No event of a stream came for longer than is allowed.
+    /// The next event of a stream did not come within the allowed time.
     StreamStalled,
     /// A stream ended without all of its events.
     StreamEnded,
-    /// The answer is no stream of events.
+    /// The answer is not a stream of events.
     NoStream,
     /// The server did not change to the protocol that was asked for (WebSocket).
     UpgradeRefused,
-    /// The script of a journey has failed: a check did not hold, or an error. It is counted beside the request before it.
+    /// The script of a journey failed: a check did not hold, or an error occurred. After a request, it is reported in
+    /// addition to the outcome of that request.
     ScriptFailed,
-    /// A call of gRPC ended with another status than the right one.
+    /// A gRPC call ended with a status other than the expected one.
     GrpcStatus,
 }
 
 impl Outcome {
-    /// Given up before an answer or a failure came: all that is known is that it took longer.
+    /// Whether such a request was given up before an answer or a failure came, so that it is only known to take longer.
     pub fn is_censored(self) -> bool {
         matches!(
             self,
@@ -263,33 +267,34 @@ pub struct WorkloadState {
     pub due: u64,
     /// Requests actually sent in this interval.
     pub sent: u64,
-    /// ∫ (requests sent and not ended) dt over the interval, in request·ns, kept by a counter of its own.
+    /// ∫ (requests sent and not ended) dt over the interval, in request·ns, accumulated independently of the series.
     pub in_flight_ns: u128,
-    /// At the end of the interval:
+    /// Requests in flight at the end of the interval. The next three fields, too, describe that moment.
     pub in_flight: u64,
     pub clients: u64,
     pub connections: u64,
-    /// Due, waiting for a connection (open loop).
+    /// Requests that are due and wait for a connection (open loop).
     pub backlog: u64,
-    /// Connections asked for in this interval.
+    /// Attempts to connect in this interval.
     pub connects: u64,
     /// TLS handshakes in this interval that resumed an earlier session of the same client; all others were full.
     pub resumed: u64,
-    /// Answers after which bytes came that belong to none.
+    /// Bytes that came after a complete answer and belong to no answer.
     pub excess: Texts,
-    /// Addresses of the server's name that were passed over in this interval while another one accepted.
+    /// Addresses of the server's name that did not accept in this interval while another one did, with the reason.
     pub passed_over: Texts,
-    /// Waits of closed clients after a failed connect: 10 ms, doubled up to 1 s while it goes on failing. They are
-    /// added to the think time; without them a closed loop against a dead server would only measure itself.
+    /// Waits of closed-loop clients after a failed connect: 10 ms, doubled up to 1 s while connecting keeps failing.
+    /// They are added to the think time; without them, a closed loop against a dead server would only measure itself.
     pub backoffs: u64,
-    /// Redirects that were followed: the request to which each led counts as one of its own.
+    /// Redirects that were followed. The request to which each of them led is counted separately.
     pub redirects: u64,
-    /// Requests that had to wait for a free stream of their connection (HTTP/2) before they were sent, and how long
-    /// all of them together.
+    /// Requests that had to wait for a free stream of their connection (HTTP/2) before they were sent, and the sum of
+    /// their waits.
     pub stream_waits: u64,
     pub stream_wait_ns: u64,
-    /// Datagrams whose request had been answered before, or had been given up, and those that answered no request that
-    /// is remembered. `overtaken`: those late ones before which a later request of the client had been answered.
+    /// Datagrams that answered a request already answered (`duplicate`), one already given up (`late`), or no
+    /// remembered request (`stray`). `overtaken` counts the late ones that came after the answer to a later request
+    /// of the same client.
     pub duplicate_answers: u64,
     pub late_answers: u64,
     pub overtaken_answers: u64,
@@ -297,12 +302,12 @@ pub struct WorkloadState {
 }
 
 impl WorkloadState {
-    /// Time goes by: adds to ∫ in-flight dt.
+    /// Lets time pass: adds to ∫ in-flight dt.
     pub fn pass(&mut self, elapsed_ns: u64) {
         self.in_flight_ns += u128::from(self.in_flight) * u128::from(elapsed_ns);
     }
 
-    /// Gives away the state of an interval; the next one begins with what is there now.
+    /// Returns the state of the interval that ends. The next one starts with the current levels.
     #[must_use]
     pub fn give_away(&mut self) -> Self {
         let next = Self {
@@ -318,12 +323,14 @@ impl WorkloadState {
 
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ThreadState {
-    /// CPU time of the thread within the interval (`CLOCK_THREAD_CPUTIME_ID`), without what it spent waiting awake.
+    /// CPU time of the thread within the interval (`CLOCK_THREAD_CPUTIME_ID`), without the time spent busy-polling.
     pub cpu_ns: u64,
     pub wall_ns: u64,
 }
 
-/// One row per request of the measured workloads, in columns of equal length. Times in ns from the start of the run; 0 where it did not happen.
+/// One row per request of the measured workloads, in columns of equal length.
+///
+/// Times are in ns from the start of the run; 0 if the event did not happen.
 #[derive(Debug, Clone, Default)]
 pub struct Rows {
     pub workload: Vec<u16>,

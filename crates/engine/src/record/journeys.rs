@@ -6,28 +6,28 @@ use crate::record::filling::{histogram, record};
 use crate::record::interval::Outcome;
 use crate::record::sorted;
 
-/// One journey of one workload within an interval: those that ended there.
+/// One journey of one workload within an interval, counting the iterations that ended in it.
 #[derive(Debug, Clone)]
 pub struct JourneySeries {
     pub workload: u32,
     pub journey: u32,
-    /// By [`JourneyMeasure`], microseconds.
+    /// Indexed by [`JourneyMeasure`], in microseconds.
     pub histograms: [Histogram<u64>; JOURNEY_MEASURES],
     pub completed: u64,
-    /// Cut off by the end of the load.
+    /// Iterations that were cut off by the end of the load.
     pub unfinished: u64,
-    /// Ended by a step that failed: which, how, and how often.
+    /// Iterations that a failed step ended: the step, its outcome, and how often.
     pub ended: Vec<(u32, Outcome, u64)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(usize)]
 pub enum JourneyMeasure {
-    /// Intended start of the first step → end of the last answer; of completed journeys.
+    /// Intended start of the first step → end of the last answer, for completed journeys.
     Whole,
     /// The same without the pauses between the steps.
     Active,
-    /// Of those that were cut off: intended start → end of the load. Right-censored.
+    /// Intended start → end of the load, for journeys that it cut off. Right-censored.
     Censored,
 }
 pub const JOURNEY_MEASURES: usize = 3;
@@ -41,7 +41,7 @@ pub struct JourneySample {
     pub journey: usize,
     pub intended: u64,
     pub end: u64,
-    /// Pauses between its steps.
+    /// Total length of the pauses between the steps, in nanoseconds.
     pub paused: u64,
     pub how: HowEnded,
 }
@@ -50,7 +50,7 @@ pub struct JourneySample {
 pub enum HowEnded {
     Completed,
     Unfinished,
-    /// By this step.
+    /// Ended by this step, with this outcome.
     Failed(usize, Outcome),
 }
 
@@ -106,12 +106,12 @@ impl JourneySeries {
     }
 }
 
-/// Writes a journey into the series to which it belongs.
+/// Records a journey in the series it belongs to.
 pub fn add_sample(series: &mut Vec<JourneySeries>, sample: &JourneySample) {
     find(series, sample.workload as u32, sample.journey as u32).add_sample(sample);
 }
 
-/// Adds what others saw.
+/// Merges series from another worker or another interval.
 pub fn append(series: &mut Vec<JourneySeries>, others: &[JourneySeries]) {
     for other in others {
         find(series, other.workload, other.journey).add(other);

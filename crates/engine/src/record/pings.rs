@@ -1,12 +1,13 @@
-//! Pings of clients over their sockets.
+//! Pings that clients send over a WebSocket.
 
 use hdrhistogram::Histogram;
 
 use crate::record::filling::{histogram, record};
 use crate::record::sorted;
 
-/// The pings over the sockets that one request of one workload opened, within an interval. Each counts where it was
-/// sent, answered or given up; the other ones were out when their socket ended, or the load.
+/// The pings over the sockets that one request of one workload opened, within an interval. Sending, answering and
+/// giving up are each counted in the interval in which they happen. Pings that are neither answered nor given up were
+/// under way when their socket or the load ended.
 #[derive(Debug, Clone)]
 pub struct PingSeries {
     pub workload: u32,
@@ -14,7 +15,7 @@ pub struct PingSeries {
     /// A ping is due → its pong, microseconds.
     pub round_trips: Histogram<u64>,
     pub sent: u64,
-    /// Their pong did not come in time, and the client gave its socket up.
+    /// Pings whose pong did not come in time, so that the client gave up its socket.
     pub unanswered: u64,
 }
 
@@ -34,7 +35,7 @@ impl PingSeries {
     }
 }
 
-/// Adds what others saw.
+/// Merges series from another worker or another interval.
 pub fn append(series: &mut Vec<PingSeries>, others: &[PingSeries]) {
     for other in others {
         let sum = find(series, other.workload, other.request);

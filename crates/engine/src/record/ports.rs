@@ -1,17 +1,17 @@
-//! Local ports in use. Every connection over TCP holds one of its local address, and an address has only so many
-//! to each destination: when they are gone, connecting fails.
+//! Local ports in use. Every TCP connection holds a port of its local address, and an address has only a limited
+//! number of them for each destination. When they run out, connecting fails.
 
 use std::cell::RefCell;
 use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 
-/// Connections from one local address to one destination, whoever of this process has them.
+/// The connections from one local address to one destination, whichever client holds them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PortUse {
-    /// `None`: the address that the kernel chooses.
+    /// `None` if the kernel chooses the address.
     pub from: Option<IpAddr>,
     pub to: SocketAddr,
-    /// Open connections, and those that are being opened.
+    /// Number of connections that are open or being opened.
     pub held: u64,
 }
 
@@ -19,7 +19,7 @@ pub struct PortUse {
 #[derive(Debug, Default)]
 pub struct PortTable(RefCell<Vec<PortUse>>);
 
-/// One of them, held until it is dropped.
+/// A port in use, released when this is dropped.
 #[derive(Debug)]
 pub struct Port {
     table: Rc<PortTable>,
@@ -32,7 +32,7 @@ impl PortTable {
         let known = uses
             .iter()
             .position(|port| port.from == from && port.to == to);
-        // Where names change their addresses, a place that nobody holds any more is used again.
+        // Reuses a slot that holds no port any more, so that the table does not grow as names change their addresses.
         let slot = known.or_else(|| uses.iter().position(|port| port.held == 0));
         let slot = slot.unwrap_or(uses.len());
         if known.is_none() {
@@ -61,7 +61,7 @@ impl Drop for Port {
     }
 }
 
-/// Adds what another worker holds.
+/// Adds the ports that another worker holds.
 pub fn add(sum: &mut Vec<PortUse>, others: Vec<PortUse>) {
     for other in others {
         let known = sum

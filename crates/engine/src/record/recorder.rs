@@ -1,9 +1,9 @@
-//! What one worker writes down: histograms, counters and rows, cut into intervals.
+//! What one worker records: histograms, counters and rows, cut into intervals.
 //!
-//! An interval ends where its time ends, not when somebody comes round to look: every event carries its moment,
-//! and the first one past the boundary cuts the interval before it is written into the next. The recorder is
-//! owned by its worker; it gives each interval away whole, and gets emptied ones back to fill again, so that
-//! nothing is copied, cleared or allocated between two requests.
+//! An interval ends exactly at its boundary, not when someone happens to check: every event carries its time, and
+//! the first event past the boundary closes the interval before being recorded in the next one. The recorder is
+//! owned by its worker. It hands over each interval whole and gets emptied ones back to refill, so that nothing is
+//! copied, cleared or allocated between two requests.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -23,7 +23,7 @@ use crate::record::trace::Trace;
 use crate::schedule::clock::{monotonic_ns, thread_cpu_ns};
 use crate::schedule::queue::{Arrival, Queue};
 
-/// What there is to be recorded.
+/// What a recorder needs to know about its run.
 #[derive(Debug)]
 pub struct Outline {
     pub interval_ns: u64,
@@ -40,7 +40,7 @@ pub struct WorkloadOutline {
     pub phases: usize,
 }
 
-/// Where the intervals go, and where they come back from.
+/// The channels over which intervals are handed over and come back emptied.
 #[derive(Debug)]
 pub struct Delivery {
     pub out: Sender<WorkerInterval>,
@@ -54,16 +54,16 @@ pub struct Recorder {
     index: u64,
     start: u64,
     latest: u64,
-    /// End of the current interval; `u64::MAX` in the last one of a run of known length.
+    /// End of the current interval; `u64::MAX` for the last one of a run of known length.
     boundary: u64,
     /// The planned end of the run.
     end: u64,
-    /// What was recorded in this interval, by workload, request and phase.
+    /// What was recorded in this interval, ordered by workload, request and phase.
     series: Vec<Option<Box<Series>>>,
-    /// Emptied ones.
+    /// Emptied series, ready for reuse.
     #[expect(clippy::vec_box, reason = "they go from list to list, and are large")]
     spare: Vec<Box<Series>>,
-    /// Where the series of each workload begin, and its number of phases.
+    /// For each workload, the index of its first series and its number of phases.
     layout: Vec<(usize, usize)>,
     loads: Vec<Load>,
     journeys: Vec<JourneySeries>,
@@ -72,13 +72,13 @@ pub struct Recorder {
     head_of_line: Vec<HeadOfLine>,
     traces: Vec<Trace>,
     loop_lag_us: Histogram<u64>,
-    /// Those who connect say here which ports they hold.
+    /// The local ports in use, kept up to date by the code that connects.
     pub ports: Rc<PortTable>,
     rows: Option<Rows>,
     rows_lost: u64,
     cpu_ns: u64,
     wall_ns: u64,
-    /// Time of this interval that the worker spent waiting awake.
+    /// Time that the worker spent busy-polling in this interval. It is not reported as CPU time.
     pub waited_ns: Rc<Cell<u64>>,
     delivery: Delivery,
 }
@@ -89,13 +89,13 @@ pub struct Load {
     measured: bool,
     state: WorkloadState,
     longest_wait: Longest,
-    /// Of `state.in_flight_ns`, what still has to be taken back.
+    /// What still has to be subtracted from `state.in_flight_ns`; see `Load::take_back`.
     excess_ns: u128,
-    /// When `state.in_flight` last changed.
+    /// The moment up to which `state.in_flight_ns` has been accumulated.
     changed: u64,
-    /// Clients and connections when the run ended, before everybody left.
+    /// Numbers of clients and connections at the end of the run, before they all left.
     at_end: Option<(u64, u64)>,
-    /// Of an open loop.
+    /// The arrivals of an open loop; `None` for a closed loop.
     queue: Option<Rc<RefCell<Queue>>>,
 }
 
@@ -150,56 +150,56 @@ impl Recorder {
         recorder
     }
 
-    /// The run begins now.
+    /// Starts counting CPU and wall time; called when the run begins.
     pub fn begin(&mut self) {
         (self.cpu_ns, self.wall_ns) = (thread_cpu_ns(), monotonic_ns());
     }
 
-    /// The queue of an open loop: what waits in it when an interval ends is counted then.
+    /// Registers the queue of an open loop, so that arrivals still waiting at the end of an interval are counted in it.
     pub fn watch_queue(&mut self, workload: usize, queue: Rc<RefCell<Queue>>) {
         self.loads[workload].queue = Some(queue);
     }
 
-    /// A client, or a connection of the open loop, begins its life.
+    /// Counts a client, or a connection of an open loop, that starts.
     pub fn came(&mut self, workload: usize) {
         self.loads[workload].state.clients += 1;
     }
 
-    /// It ends its life.
+    /// Counts a client, or a connection of an open loop, that ends.
     pub fn left(&mut self, workload: usize) {
         self.loads[workload].state.clients -= 1;
     }
 
-    /// A connection is asked for.
+    /// Counts an attempt to connect.
     pub fn connecting(&mut self, workload: usize) {
         self.loads[workload].state.connects += 1;
     }
 
-    /// It was established.
+    /// Counts an established connection.
     pub fn connected(&mut self, workload: usize, times: &ConnectTimes) {
         let state = &mut self.loads[workload].state;
         state.connections += 1;
         state.resumed += u64::from(times.resumed);
     }
 
-    /// After a whole answer came bytes that belong to none.
+    /// Counts bytes after a complete answer that belong to no answer; `what` describes them.
     pub fn excess(&mut self, workload: usize, what: &str) {
         self.loads[workload].state.excess.add(what, 1);
     }
 
-    /// An address of the server's name did not accept, and another one did.
+    /// Counts an address of the server's name that did not accept while another one did.
     pub fn passed_over(&mut self, workload: usize, what: &str) {
         self.loads[workload].state.passed_over.add(what, 1);
     }
 
-    /// A request had to wait for a free stream of its connection.
+    /// Counts a request that had to wait for a free stream of its connection.
     pub fn waited_for_stream(&mut self, workload: usize, ns: u64) {
         let state = &mut self.loads[workload].state;
         state.stream_waits += 1;
         state.stream_wait_ns += ns;
     }
 
-    /// A stream of a connection waited for others of it. `line`: what is to be seen of them.
+    /// Records that a stream waited for others on its connection. `line` builds the picture of a wait worth showing.
     pub fn blocked(
         &mut self,
         workload: usize,
@@ -212,46 +212,46 @@ impl Recorder {
         }
     }
 
-    /// A datagram answered a request that had been answered.
+    /// Counts a datagram that answers a request already answered.
     pub fn duplicate_answer(&mut self, workload: usize) {
         self.loads[workload].state.duplicate_answers += 1;
     }
 
-    /// A datagram answered a request that had been given up, perhaps after the answer to a later one.
+    /// Counts a datagram that answers a request already given up; `overtaken` if a later request was answered first.
     pub fn late_answer(&mut self, workload: usize, overtaken: bool) {
         let state = &mut self.loads[workload].state;
         state.late_answers += 1;
         state.overtaken_answers += u64::from(overtaken);
     }
 
-    /// A datagram answered no request that is remembered.
+    /// Counts a datagram that answers no remembered request.
     pub fn stray_answer(&mut self, workload: usize) {
         self.loads[workload].state.stray_answers += 1;
     }
 
-    /// It is closed.
+    /// Counts a closed connection.
     pub fn parted(&mut self, workload: usize) {
         self.loads[workload].state.connections -= 1;
     }
 
-    /// A client that could not connect waits before its next request.
+    /// Counts a client's wait after a failed connect.
     pub fn backed_off(&mut self, workload: usize) {
         self.loads[workload].state.backoffs += 1;
     }
 
-    /// A redirect led to a request that is begun now.
+    /// Counts a followed redirect, and the request that it leads to, which begins at `now`.
     pub fn redirected(&mut self, workload: usize, now: u64) {
         self.due(workload, now);
         self.loads[workload].state.redirects += 1;
     }
 
-    /// A closed client begins a request.
+    /// Counts a request that became due at `now`.
     pub fn due(&mut self, workload: usize, now: u64) {
         self.roll(now);
         self.loads[workload].state.due += 1;
     }
 
-    /// After a request that has been counted, its journey's script failed at `now`.
+    /// Records that a journey's script failed at `now`, after a request that has already been counted.
     pub fn script_failed(
         &mut self,
         workload: usize,
@@ -266,26 +266,26 @@ impl Recorder {
             .add(Outcome::ScriptFailed, why, 1);
     }
 
-    /// An arrival of an open loop was handed to a connection.
+    /// Counts an arrival that was handed to a connection, unless it was already counted while waiting.
     pub fn handed_out(&mut self, workload: usize, arrival: &Arrival) {
         if !arrival.counted {
             self.due(workload, arrival.due);
         }
     }
 
-    /// Some request has been sent and has not ended.
+    /// Whether any request has been sent and has not ended.
     pub fn any_in_flight(&self) -> bool {
         self.loads.iter().any(|load| load.state.in_flight > 0)
     }
 
-    /// Counts the arrivals that were due before `now` and wait.
+    /// Counts the arrivals that were due before `now` and are still waiting.
     pub fn count_waiting(&mut self, now: u64) {
         for load in &mut self.loads {
             load.count_waiting(now);
         }
     }
 
-    /// A request's first byte is about to be written.
+    /// Records that a request's first byte is about to be written.
     pub fn sent(&mut self, workload: usize, now: u64) {
         self.roll(now);
         let load = &mut self.loads[workload];
@@ -294,7 +294,7 @@ impl Recorder {
         load.state.in_flight += 1;
     }
 
-    /// A request has ended, in whatever way.
+    /// Records a request that has ended, in whatever way.
     pub fn ended(&mut self, sample: &Sample) {
         self.roll(sample.end);
         let load = &mut self.loads[sample.workload];
@@ -313,8 +313,8 @@ impl Recorder {
         }
     }
 
-    /// `count` requests were not sent until the end; `first` stands for all of them. Only where it is alone has it
-    /// a row; the other rows are lost.
+    /// Records `count` requests that were not sent before the end; `first` stands for all of them. A row is written
+    /// only if `count` is 1; otherwise all `count` rows are lost.
     pub fn never_sent(&mut self, first: &Sample, count: u64) {
         self.roll(first.end);
         let series = self.series(first.workload, first.request, first.phase);
@@ -332,49 +332,49 @@ impl Recorder {
         }
     }
 
-    /// An event of a stream has come, after a gap unless it is the first one.
+    /// Records an event of a stream, with the gap before it unless it is the first.
     pub fn event(&mut self, sample: &Sample, seen: &StreamSample, gap: Option<u64>) {
         self.roll(seen.last);
         streams::add_event(&mut self.streams, sample, seen, gap);
     }
 
-    /// A message of a stream has its answer at `at`, so long after it was due.
+    /// Records that a message of a stream was answered at `at`, `ns` after it was due.
     pub fn round_trip(&mut self, sample: &Sample, at: u64, ns: u64) {
         self.roll(at);
         streams::add_round_trip(&mut self.streams, sample, ns);
     }
 
-    /// A stream ended before so many of its messages were answered.
+    /// Counts the messages that were still unanswered when their stream ended at `at`.
     pub fn unanswered(&mut self, sample: &Sample, at: u64, messages: u64) {
         self.roll(at);
         streams::add_unanswered(&mut self.streams, sample, messages);
     }
 
-    /// A ping has left at `at`, over a socket that the request opened.
+    /// Counts a ping sent at `at` over a socket that the request opened.
     pub fn ping_sent(&mut self, workload: u32, request: u32, at: u64) {
         self.roll(at);
         pings::find(&mut self.pings, workload, request).sent += 1;
     }
 
-    /// Its pong came at `at`, so long after it was due.
+    /// Records a pong that came at `at`, `ns` after its ping was due.
     pub fn ponged(&mut self, workload: u32, request: u32, at: u64, ns: u64) {
         self.roll(at);
         pings::find(&mut self.pings, workload, request).answered(ns);
     }
 
-    /// Its pong had not come by `at`, and the socket is given up.
+    /// Counts a ping whose pong had not come by `at`, so that the socket is given up.
     pub fn ping_unanswered(&mut self, workload: u32, request: u32, at: u64) {
         self.roll(at);
         pings::find(&mut self.pings, workload, request).unanswered += 1;
     }
 
-    /// A journey has ended, in whatever way.
+    /// Records a journey that has ended, in whatever way.
     pub fn journey_ended(&mut self, sample: &JourneySample) {
         self.roll(sample.end);
         journeys::add_sample(&mut self.journeys, sample);
     }
 
-    /// What was said is shown.
+    /// Keeps an exchange to be shown.
     pub fn trace(&mut self, trace: Trace) {
         self.traces.push(trace);
     }
@@ -394,7 +394,7 @@ impl Recorder {
         })
     }
 
-    /// A timer of the worker itself fired so late.
+    /// Records that a timer of the worker itself fired `late_ns` late.
     pub fn loop_lag(&mut self, late_ns: u64) {
         record(&mut self.loop_lag_us, late_ns);
     }
@@ -407,19 +407,19 @@ impl Recorder {
         }
     }
 
-    /// The latest moment of which it knows.
+    /// The latest time that the recorder has been told of.
     pub fn latest(&self) -> u64 {
         self.latest
     }
 
-    /// The run has ended, and everybody will leave: how many there were until then is the state at its end.
+    /// Keeps the numbers of clients and connections as the state at the end of the run, before they all leave.
     pub fn keep_state(&mut self) {
         for load in &mut self.loads {
             load.at_end = Some((load.state.clients, load.state.connections));
         }
     }
 
-    /// Ends the last interval at `end`, or as soon after it as something happened, and gives it away.
+    /// Ends the last interval at `end`, but no earlier than 1 ns after its start, and hands it over.
     pub fn finish(&mut self, end: u64) {
         self.cut(end.max(self.start + 1), true);
     }
@@ -456,12 +456,12 @@ impl Recorder {
         self.index += 1;
         self.start = end;
         self.set_boundary();
-        // Nobody listens any more only when the run's handle is gone; then nobody misses it.
+        // Sending fails only once the run's handle has been dropped, and then nobody wants the interval.
         let _ = self.delivery.out.send(interval);
     }
 
-    /// An interval that would begin at the run's end is not begun: what comes within the last moments belongs
-    /// to the last interval.
+    /// Sets the end of the current interval. No interval begins at the run's planned end: whatever still comes in the
+    /// last moments belongs to the last interval.
     fn set_boundary(&mut self) {
         let boundary = self.start + self.interval_ns;
         self.boundary = if boundary >= self.end {
@@ -473,15 +473,15 @@ impl Recorder {
 }
 
 impl Load {
-    /// Adds to ∫ in-flight dt up to `now`.
+    /// Accumulates ∫ in-flight dt up to `now`.
     fn advance(&mut self, now: u64) {
         self.state.pass(now.saturating_sub(self.changed));
         self.changed = self.changed.max(now);
         self.take_back(0);
     }
 
-    /// A request was counted as in flight for so long after its end: answers of one connection come together, and each is
-    /// taken in in its turn. What this interval has not got is taken from the next.
+    /// Subtracts the time for which a request was counted as in flight after its end. This happens because answers that
+    /// arrive together on one connection are processed one by one. What exceeds this interval's total is carried over.
     fn take_back(&mut self, ns: u64) {
         self.excess_ns += u128::from(ns);
         let now = self.excess_ns.min(self.state.in_flight_ns);

@@ -2,13 +2,13 @@ use std::sync::mpsc::{Receiver, channel};
 
 use super::*;
 
-/// A recorder with intervals of 100 ns for one closed workload, and what it gives.
+/// A recorder with intervals of 100 ns for one closed workload, and the receiver of its intervals.
 fn recorder(end: u64) -> (Recorder, Receiver<WorkerInterval>) {
     let (recorder, given, _) = recorder_and_back(end);
     (recorder, given)
 }
 
-/// The same, and where emptied intervals are given back.
+/// The same, with the sender that returns emptied intervals to the recorder.
 fn recorder_and_back(end: u64) -> (Recorder, Receiver<WorkerInterval>, Sender<WorkerInterval>) {
     let workload = WorkloadOutline {
         measured: true,
@@ -254,9 +254,9 @@ fn an_arrival_is_due_in_the_interval_of_its_time_whenever_it_is_handed_out() {
         }
     };
     hand_out(&mut recorder, 41);
-    // The next boundary has passed when somebody looks again; nothing else came between.
+    // The boundary at 100 has passed by the next look, and nothing else happened in between.
     hand_out(&mut recorder, 105);
-    // Those of 180 and 199 wait beyond theirs.
+    // The arrivals at 180 and 199 still wait when the boundary at 200 passes.
     recorder.count_waiting(190);
     recorder.roll(201);
     hand_out(&mut recorder, 240);

@@ -13,24 +13,24 @@ pub struct Sample {
     pub intended: u64,
     /// When the client's code ran, if it had to be woken for the intended start.
     pub ran: Option<u64>,
-    /// Boxed: every client has room for a sample, and most requests open no connection.
+    /// Boxed because every client has room for a sample, and most requests open no connection.
     pub connect: Option<Box<ConnectTimes>>,
     pub sent: Option<u64>,
     pub headers: Option<u64>,
     pub end: u64,
     pub outcome: Outcome,
-    /// Why it failed, where there is more to say than its outcome and status.
+    /// Why it failed, if there is more to say than its outcome and status.
     pub why: Option<Box<str>>,
-    /// 0 without an answer.
+    /// 0 if there was no answer.
     pub status: u16,
     pub bytes_in: u64,
     pub bytes_out: u64,
-    /// Of a stream of events, once one has come. Boxed: few answers are streams.
+    /// Set once the first event of a stream has come. Boxed because few answers are streams.
     pub stream: Option<Box<StreamSample>>,
 }
 
 impl Sample {
-    /// A request that has become due, and of which nothing else is known.
+    /// A request that has become due, with nothing else known about it yet.
     pub fn due(
         workload: usize,
         request: usize,
@@ -59,12 +59,12 @@ impl Sample {
         }
     }
 
-    /// The client's code runs, if it was woken for this request.
+    /// Notes that the client's code runs, if it had to be woken for this request.
     pub fn runs(&mut self, now: u64) {
         self.ran = self.ran.map(|_| now);
     }
 
-    /// How it is counted if the end of the run overtook it.
+    /// The outcome of a request that was cut off by the end of the run.
     pub fn given_up(&self) -> Outcome {
         match self.sent {
             Some(_) => Outcome::Unfinished,
@@ -73,13 +73,13 @@ impl Sample {
     }
 }
 
-/// A new connection, in nanoseconds.
+/// How long opening a connection took, in nanoseconds.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ConnectTimes {
     pub total: u64,
     pub dns: Option<u64>,
     pub tcp: Option<u64>,
     pub tls: Option<u64>,
-    /// The handshake resumed an earlier session.
+    /// Whether the TLS handshake resumed an earlier session.
     pub resumed: bool,
 }

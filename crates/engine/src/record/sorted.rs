@@ -1,6 +1,6 @@
-//! Lists that are kept in the order of a key.
+//! Lists that are kept sorted by a key.
 
-/// The entry with this key; `new` where there is none yet.
+/// Returns the entry with this key, inserting `new()` if there is none yet.
 pub fn entry<'a, T, K: Ord>(
     list: &'a mut Vec<T>,
     key: impl Fn(&T) -> K,

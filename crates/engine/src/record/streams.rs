@@ -8,27 +8,27 @@ use crate::record::sample::Sample;
 use crate::record::sorted;
 use crate::spec::StreamBounds;
 
-/// The streams of one request of one workload within an interval. An event counts where it came, a stream where it
-/// ended.
+/// The streams of one request of one workload within an interval. An event is counted in the interval in which it
+/// came, a stream in the one in which it ended.
 #[derive(Debug, Clone)]
 pub struct StreamSeries {
     pub workload: u32,
     pub request: u32,
-    /// By [`StreamMeasure`], microseconds.
+    /// Indexed by [`StreamMeasure`], in microseconds.
     pub histograms: [Histogram<u64>; STREAM_MEASURES],
-    /// How many came.
+    /// How many events came.
     pub events: u64,
     /// Streams that had all of their events.
     pub whole: u64,
-    /// Whole ones that kept their bounds.
+    /// Whole streams that kept their bounds.
     pub met: u64,
-    /// What the whole ones say of themselves.
+    /// Total number of tokens that the whole streams report.
     pub tokens: u64,
-    /// Failed after their first event: one gap more than was seen had no end.
+    /// Streams that failed after their first event. Their last gap never ended, and is not recorded.
     pub broken_off: u64,
-    /// Had begun, and were cut off by the end of the load.
+    /// Streams that had begun and were cut off by the end of the load.
     pub unfinished: u64,
-    /// Messages of the client that were due, and whose stream ended without an answer to them.
+    /// Messages of the client that were due, but whose stream ended before they were answered.
     pub unanswered: u64,
 }
 
@@ -41,14 +41,14 @@ pub enum StreamMeasure {
     Gap,
     /// The longest gap of each whole stream of two events or more.
     LongestGap,
-    /// Intended start of the request → its last event; of whole streams.
+    /// Intended start of the request → its last event, for whole streams.
     Last,
-    /// (Last − first event) / (tokens − 1); of whole streams that say how many tokens they had.
+    /// (Last − first event) / (tokens − 1), for whole streams that say how many tokens they had.
     PerToken,
-    /// Intended start → given up, of streams that had begun. The measure `Censored` has them too: what remains of it
-    /// had no event.
+    /// Intended start → given up, for streams that had begun. The measure `Censored` includes them as well; the rest of
+    /// it are requests without any event.
     GivenUp,
-    /// A message of the client is due → its answer, where each is answered by one.
+    /// A message of the client is due → its answer, where each message is answered by one.
     RoundTrip,
 }
 pub const STREAM_MEASURES: usize = 7;
@@ -66,25 +66,25 @@ pub const STREAM_MEASURE_NAMES: [&str; STREAM_MEASURES] = [
 #[derive(Debug, Clone, Copy, Default)]
 pub struct StreamSample {
     pub events: u64,
-    /// When the first one came, and the last one.
+    /// When the first event came, and the last one.
     pub first: u64,
     pub last: u64,
     pub longest_gap: u64,
-    /// Gaps that were as long as the bound, or longer.
+    /// Gaps at least as long as the bound.
     pub late: u64,
-    /// Messages of the client that were answered; those as late as the bound, or later; and those without an answer.
+    /// Messages of the client that were answered; those of them at least as late as the bound; those without an answer.
     pub round_trips: u64,
     pub late_round_trips: u64,
     pub unanswered: u64,
     pub tokens: Option<u64>,
-    /// When it was whole: its last event, or the text that ends it.
+    /// When the stream was whole: at its last event, or at the text that ends it.
     pub whole: Option<u64>,
-    /// A whole one kept its bounds, if it has any.
+    /// Whether a whole stream kept its bounds, if it has any.
     pub kept_bounds: bool,
 }
 
 impl StreamSample {
-    /// An event has come; gives the gap before it, unless it is the first.
+    /// Notes an event and returns the gap before it, unless it is the first.
     pub fn event(&mut self, at: u64) -> Option<u64> {
         let gap = (self.events > 0).then(|| at.saturating_sub(self.last));
         if self.events == 0 {
@@ -96,10 +96,10 @@ impl StreamSample {
         gap
     }
 
-    /// Whether it kept its bounds.
+    /// Whether the stream kept its bounds.
     pub fn met(&self, bounds: &StreamBounds, intended: u64) -> bool {
         let soon = |ns| self.events > 0 && self.first.saturating_sub(intended) < ns;
-        // Ten gaps, of which 1 - 0.9 may be late: one, whatever the rounding.
+        // The tolerance absorbs rounding: of ten gaps with a share of 1 - 0.9, one may be late.
         let few = |late: u64, of: u64, share: f64| late as f64 <= share * of as f64 + 1e-6;
         let round_trips = self.round_trips + self.unanswered;
         let answered = bounds.round_trip_ns.is_none_or(|_| {
@@ -146,7 +146,7 @@ impl StreamSeries {
     }
 }
 
-/// An event has come: the first one of a request that was due at `intended`, or one after a gap.
+/// Records an event: the first one of its stream, or one after a gap.
 pub fn add_event(
     series: &mut Vec<StreamSeries>,
     sample: &Sample,
@@ -164,19 +164,19 @@ pub fn add_event(
     }
 }
 
-/// A message of the client has its answer, so long after it was due.
+/// Records that a message of the client was answered, `ns` after it was due.
 pub fn add_round_trip(series: &mut Vec<StreamSeries>, sample: &Sample, ns: u64) {
     let series = find(series, sample.workload as u32, sample.request as u32);
     series.record(StreamMeasure::RoundTrip, ns);
 }
 
-/// A stream has ended before so many of the client's messages were answered.
+/// Counts messages of the client that were still unanswered when their stream ended.
 pub fn add_unanswered(series: &mut Vec<StreamSeries>, sample: &Sample, messages: u64) {
     let series = find(series, sample.workload as u32, sample.request as u32);
     series.unanswered += messages;
 }
 
-/// A request has ended whose stream had begun.
+/// Records the end of a request whose stream had begun.
 pub fn add_ended(series: &mut Vec<StreamSeries>, sample: &Sample, seen: &StreamSample) {
     let series = find(series, sample.workload as u32, sample.request as u32);
     if sample.outcome.is_censored() {
@@ -209,7 +209,7 @@ pub fn add_ended(series: &mut Vec<StreamSeries>, sample: &Sample, seen: &StreamS
     }
 }
 
-/// Adds what others saw.
+/// Merges series from another worker or another interval.
 pub fn append(series: &mut Vec<StreamSeries>, others: &[StreamSeries]) {
     for other in others {
         find(series, other.workload, other.request).add(other);

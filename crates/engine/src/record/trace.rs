@@ -1,8 +1,8 @@
-//! What was said between client and server, step by step, where a journey is tried.
+//! The exchanges between client and server, step by step, for trying out a journey.
 
 use crate::record::interval::Outcome;
 
-/// Of a request, of an answer's head and of its body so many bytes are shown.
+/// How many bytes are shown of a request, of an answer's head, and of an answer's body.
 const SHOWN_BYTES: usize = 16 * 1024;
 
 /// One request of a journey and its answer.
@@ -17,18 +17,18 @@ pub struct Trace {
     /// Why it failed, if it did.
     pub why: String,
     pub transcript: Transcript,
-    /// What was kept, by name.
+    /// Captured values, by name.
     pub captured: Vec<(String, Vec<u8>)>,
 }
 
-/// Bytes as they went over the connection, the first of them.
+/// The first bytes of an exchange, as they went over the connection.
 #[derive(Debug, Clone, Default)]
 pub struct Transcript {
     pub request: Vec<u8>,
     pub head: Vec<u8>,
-    /// Without its framing.
+    /// The body without its framing.
     pub body: Vec<u8>,
-    /// Of the whole body.
+    /// Length of the whole body, including what is not shown.
     pub body_bytes: u64,
 }
 

@@ -1,4 +1,4 @@
-//! What is kept of an answer: from its head when that is whole, from its body while it passes by.
+//! Values captured from an answer: from its head once that is complete, from its body as it streams by.
 
 use std::fmt;
 
@@ -7,10 +7,10 @@ use super::json::{self, Pointer};
 use super::window::{Pattern, Window};
 use crate::spec::SourceSpec;
 
-/// A captured value may have this many bytes.
+/// The longest value that can be captured, in bytes.
 pub const MAX_VALUE_BYTES: usize = 16 * 1024;
 
-/// Why there is no value.
+/// Why nothing was captured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Missing {
     Nothing,
@@ -26,7 +26,7 @@ impl fmt::Display for Missing {
     }
 }
 
-/// Found in the head of an answer.
+/// A value to look for in the head of an answer.
 #[derive(Debug)]
 pub enum InHead {
     Header(String),
@@ -58,7 +58,7 @@ impl InHead {
     }
 }
 
-/// Found in the body of an answer; prepared once and shared by all clients.
+/// A value to look for in the body of an answer; prepared once and shared by all clients.
 #[derive(Debug)]
 pub enum InBody {
     Json(Pointer<'static>),
@@ -66,7 +66,7 @@ pub enum InBody {
     Whole { most: usize },
 }
 
-/// How far one client's search through the body that passes by has come.
+/// The state of one client's search through a body as it streams by.
 #[derive(Debug)]
 pub enum BodySearch {
     Json(json::Search),
@@ -75,7 +75,7 @@ pub enum BodySearch {
 }
 
 impl InBody {
-    /// `None` for what is no part of the body; the error says what is wrong with it.
+    /// Returns `None` if the source is not in the body; the error says what is wrong with the source.
     pub fn of(source: &SourceSpec) -> Result<Option<Self>, String> {
         Ok(Some(match source {
             SourceSpec::Json(pointer) => {

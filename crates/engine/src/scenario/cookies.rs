@@ -1,7 +1,8 @@
-//! The cookies of one client: RFC 6265 as browsers do it, for the one host that a workload goes to.
+//! The cookies of one client: RFC 6265 as browsers implement it, for the one host of a workload.
 //!
-//! Bounded: `MOST` cookies of `LONGEST` bytes each; of more, the oldest goes. There is no list of public suffixes:
-//! with one host nobody else's cookies are there to be protected.
+//! A jar holds at most `MOST` cookies, each from a header of at most `LONGEST` bytes; when it is full, a new cookie
+//! replaces the oldest. There is no list of public suffixes: with only one host, there are no other site's cookies to
+//! protect.
 
 use super::head::name_and_value;
 
@@ -16,18 +17,18 @@ pub struct Site {
     pub secure: bool,
 }
 
-/// Boxed: most clients have none, and every client has room for it.
+/// Boxed because every client has a jar, but most have no cookies.
 #[derive(Debug, Default)]
 pub struct Jar(#[expect(clippy::box_collection, reason = "thin")] Option<Box<Vec<Cookie>>>);
 
-/// One allocation for each: name and value stand behind each other, as they are sent.
+/// Name and value share one allocation, in the form in which they are sent.
 #[derive(Debug)]
 struct Cookie {
     /// `name=value`.
     pair: Box<[u8]>,
     name_length: u16,
     path: Box<[u8]>,
-    /// Unix seconds; `None`: as long as the client.
+    /// Unix seconds; `None` if it lasts as long as the client.
     expires: Option<i64>,
     secure: bool,
 }
@@ -43,7 +44,7 @@ impl Cookie {
 }
 
 impl Jar {
-    /// Takes one `Set-Cookie` header of the answer to a request for `path` (section 5.3). `now`: Unix seconds.
+    /// Takes one `Set-Cookie` header of the answer to a request for `path` (section 5.3). `now` is in Unix seconds.
     pub fn set(&mut self, header: &[u8], path: &[u8], site: &Site, now: i64) {
         let Some(cookie) = parse(header, path, site, now) else {
             return;
@@ -65,8 +66,8 @@ impl Jar {
         }
     }
 
-    /// Appends the `Cookie` header for a request to `path`, line end included; nothing where there is none (section
-    /// 5.4: longer paths first, then the older ones). `begun`: the header has other cookies already.
+    /// Appends the `Cookie` header for a request to `path`, including its line end, if there are any cookies (section
+    /// 5.4: longer paths first, then older ones). `begun` says that the header already has other cookies.
     pub fn write(&self, path: &[u8], site: &Site, now: i64, begun: bool, out: &mut Vec<u8>) {
         let mut sent: Vec<&Cookie> = self
             .0
@@ -118,8 +119,9 @@ fn parse(header: &[u8], request_path: &[u8], site: &Site, now: i64) -> Option<Co
                 return None;
             }
         } else if is("max-age") {
-            let seconds = std::str::from_utf8(value)
-                .ok()
+            let text = std::str::from_utf8(value).ok();
+            let seconds = text
+                .filter(|text| !text.starts_with('+'))
                 .and_then(|text| text.parse::<i64>().ok());
             max_age = seconds
                 .map(|seconds| now.saturating_add(seconds))
@@ -143,12 +145,12 @@ fn parse(header: &[u8], request_path: &[u8], site: &Site, now: i64) -> Option<Co
     })
 }
 
-/// Without the query.
+/// The path without its query.
 fn bare(path: &[u8]) -> &[u8] {
     path.split(|byte| *byte == b'?').next().unwrap_or_default()
 }
 
-/// Section 5.1.4.
+/// The default path of a cookie (section 5.1.4).
 fn default_path(request_path: &[u8]) -> &[u8] {
     let path = bare(request_path);
     match path.iter().rposition(|byte| *byte == b'/') {
@@ -162,7 +164,7 @@ fn path_matches(path: &[u8], cookie: &[u8]) -> bool {
         .is_some_and(|rest| rest.is_empty() || cookie.ends_with(b"/") || rest.starts_with(b"/"))
 }
 
-/// Section 5.1.3; an address matches itself only.
+/// Whether `host` matches `domain` (section 5.1.3); an IP address matches only itself.
 fn domain_matches(host: &str, domain: &[u8]) -> bool {
     let domain = domain
         .strip_prefix(b".")
@@ -177,7 +179,7 @@ fn domain_matches(host: &str, domain: &[u8]) -> bool {
                 .is_some_and(|rest| rest.ends_with(b".")))
 }
 
-/// A date as servers write it, in Unix seconds (section 5.1.1).
+/// Parses a date in any form that servers write (section 5.1.1) into Unix seconds.
 fn date(text: &[u8]) -> Option<i64> {
     let (mut time, mut day, mut month, mut year) = (None, None, None, None);
     let is_delimiter =
@@ -210,10 +212,13 @@ fn date(text: &[u8]) -> Option<i64> {
         0..=69 => year + 2000,
         _ => year,
     };
-    ((1..=31).contains(&day) && year >= 1601).then(|| days(year, month, day) * 86_400 + seconds)
+    let first = days(year, month, 1);
+    let next_month = days(year + month / 12, month % 12 + 1, 1);
+    ((1..=next_month - first).contains(&day) && year >= 1601)
+        .then(|| (first + day - 1) * 86_400 + seconds)
 }
 
-/// `hours:minutes:seconds` in seconds.
+/// Parses `hours:minutes:seconds` into seconds.
 fn clock(token: &[u8]) -> Option<i64> {
     let mut parts = std::str::from_utf8(token).ok()?.splitn(3, ':');
     let mut next = || parts.next()?.parse::<i64>().ok();
@@ -312,6 +317,12 @@ mod tests {
     }
 
     #[test]
+    fn a_max_age_that_is_no_number_is_ignored() {
+        let jar = jar(&[("a=1; Max-Age=+60", "/"), ("b=2; Max-Age=soon", "/")]);
+        assert_eq!(sent(&jar, "/", &site(), NOW + 99), "Cookie: a=1; b=2\r\n");
+    }
+
+    #[test]
     fn cookies_of_other_hosts_and_secure_ones_without_tls_are_refused() {
         let refused = [
             "a=1; Domain=example.com",
@@ -372,10 +383,13 @@ mod tests {
             "tomorrow",
             "06 Nov 1994",
             "06 Nov 1994 25:00:00",
-            "32 Nov 1994 08:49:37",
+            "31 Nov 1994 08:49:37",
+            "29 Feb 2023 08:49:37",
+            "0 Nov 1994 08:49:37",
         ] {
             assert_eq!(date(text.as_bytes()), None, "{text}");
         }
         assert_eq!(date(b"29 Feb 2024 00:00:00"), Some(1_709_164_800));
+        assert_eq!(date(b"31 Dec 2023 00:00:00"), Some(1_703_980_800));
     }
 }

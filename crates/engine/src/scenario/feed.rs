@@ -5,20 +5,20 @@ use super::turns::Turns;
 use crate::schedule::random::Stream;
 use crate::spec::{FeedEach, FeedOrder, FeedSpec};
 
-/// Of so many rows, one is found without a search: a place for each would be as large as many a row.
+/// Only the place of every 16th row is stored: storing all of them could take as much memory as short rows do.
 const ROWS_PER_MARK: usize = 16;
 
 #[derive(Debug)]
 pub struct Feed {
     spec: FeedSpec,
     rows: usize,
-    /// Where every `ROWS_PER_MARK`th row begins.
+    /// Where rows 0, `ROWS_PER_MARK`, 2 · `ROWS_PER_MARK`, … begin.
     marks: Vec<u32>,
     turns: Turns,
 }
 
 impl Feed {
-    /// The specification has been checked: at least one whole row.
+    /// `spec` must have been checked: it has at least one row, and all its rows are complete.
     pub fn new(spec: FeedSpec, turns: Turns) -> Self {
         let rows = spec.rows.len() / spec.columns.len();
         let mut marks = Vec::with_capacity(rows.div_ceil(ROWS_PER_MARK));
@@ -41,7 +41,7 @@ impl Feed {
         self.spec.each
     }
 
-    /// Puts the next row into the slots; false if there is none left.
+    /// Puts the next row into the slots; returns false if there is none left.
     pub fn draw(&self, slots: &mut Slots, random: &mut Stream) -> bool {
         let rows = self.rows as u64;
         let row = match self.spec.order {
@@ -70,7 +70,7 @@ fn value(spec: &FeedSpec, at: usize) -> (&[u8], usize) {
     value.expect("the rows were found to be whole when they were read")
 }
 
-/// The place behind so many values that begin at `at`.
+/// Returns the place after the given number of values that begin at `at`.
 fn behind(spec: &FeedSpec, at: usize, values: usize) -> usize {
     (0..values).fold(at, |at, _| value(spec, at).1)
 }
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
     use crate::spec::{FeedRows, ShareSpec};
 
-    /// The feeds of `generators` for so many clients.
+    /// One feed for each of `generators`, for the given number of clients.
     fn feeds(order: &str, generators: usize, clients: u64) -> Vec<Feed> {
         let spec = serde_json::json!({
             "each": "iteration", "order": order, "columns": [1, 0],

@@ -1,4 +1,4 @@
-//! The head of an answer, read again for what a journey wants of it.
+//! The head of an answer, parsed a second time for the values that a journey needs.
 
 use httparse::{EMPTY_HEADER, Header, ParserConfig, Response};
 
@@ -10,7 +10,7 @@ pub struct Head<'a> {
 }
 
 impl<'a> Head<'a> {
-    /// Of a head that the decoder has taken.
+    /// Parses a head that the decoder has already accepted.
     pub fn parse(bytes: &'a [u8]) -> Option<Self> {
         if let Some(rest) = bytes.strip_prefix(b"HTTP/2 ") {
             return Self::after_version(rest);
@@ -26,7 +26,7 @@ impl<'a> Head<'a> {
         })
     }
 
-    /// A status, and a line for each header.
+    /// Parses what follows `HTTP/2 `: a status, and a line for each header.
     fn after_version(bytes: &'a [u8]) -> Option<Self> {
         let (status, lines) = bytes.split_at_checked(3)?;
         let mut headers = [EMPTY_HEADER; MAX_HEADERS];
@@ -40,7 +40,7 @@ impl<'a> Head<'a> {
         })
     }
 
-    /// The values of all headers of this name, in their order.
+    /// The values of all headers of this name, in order.
     pub fn headers(&self, name: &str) -> impl DoubleEndedIterator<Item = &'a [u8]> {
         let of_name = move |header: &&Header<'a>| header.name.eq_ignore_ascii_case(name);
         self.headers
@@ -60,7 +60,7 @@ impl<'a> Head<'a> {
         self.headers(name).next()
     }
 
-    /// The value that the answer gives a cookie last.
+    /// The value that the last `Set-Cookie` header for this cookie gives it.
     pub fn cookie(&self, name: &str) -> Option<&'a [u8]> {
         let set = self.headers("set-cookie").rev();
         let mut pairs = set.filter_map(name_and_value);
@@ -70,7 +70,7 @@ impl<'a> Head<'a> {
     }
 }
 
-/// What stands before the first semicolon of a `Set-Cookie` header.
+/// Name and value from what precedes the first semicolon of a `Set-Cookie` header.
 pub fn name_and_value(set_cookie: &[u8]) -> Option<(&[u8], &[u8])> {
     let pair = set_cookie.split(|byte| *byte == b';').next()?;
     let equals = pair.iter().position(|byte| *byte == b'=')?;

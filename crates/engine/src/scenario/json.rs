@@ -1,7 +1,7 @@
-//! The value at a JSON pointer (RFC 6901), found while the document passes by.
+//! Finds the value at a JSON pointer (RFC 6901) as the document streams by.
 //!
-//! Nothing of the document is kept but the key that is being read and the value that was asked for. Of members with
-//! the same name the first counts. A document that is broken somewhere behind the value is not noticed.
+//! Only the member name that is being read and the value that was asked for are kept. Of several members with the same
+//! name, the first counts. Errors after the value are not noticed, and neither are most in values that are skipped.
 
 use std::borrow::Cow;
 
@@ -10,11 +10,11 @@ use smallvec::SmallVec;
 
 use super::capture::Missing;
 
-/// A longer member name is not compared: it is another one.
+/// A longer member name is not compared, and counts as a different one.
 const MAX_NAME_BYTES: usize = 1024;
-/// Most values are as short as that.
+/// Memory reserved for a value; most are no longer.
 const MOST_VALUES_BYTES: usize = 64;
-/// Most pointers go through no more members and elements.
+/// Most pointers have no more tokens than this.
 const MOST_LEVELS: usize = 4;
 
 #[derive(Debug)]
@@ -23,12 +23,12 @@ pub struct Pointer<'a>(SmallVec<[Token<'a>; MOST_LEVELS]>);
 #[derive(Debug)]
 struct Token<'a> {
     name: Cow<'a, [u8]>,
-    /// As the number of an element, where it is one.
+    /// The token as the index of an array element, if it is a valid one.
     index: Option<u64>,
 }
 
 impl<'a> Pointer<'a> {
-    /// The error says what is wrong with a text that is neither empty nor begins with `/`.
+    /// Parses a pointer; fails if `text` is neither empty nor begins with `/`.
     pub fn parse(text: &'a [u8]) -> Result<Self, String> {
         if !text.is_empty() && text[0] != b'/' {
             let text = String::from_utf8_lossy(text);
@@ -54,7 +54,7 @@ impl<'a> Pointer<'a> {
     }
 }
 
-/// `~1` is a slash, and `~0` a tilde.
+/// Replaces `~1` by a slash and `~0` by a tilde.
 fn unescaped_token(token: &[u8]) -> Cow<'_, [u8]> {
     if !token.contains(&b'~') {
         return token.into();
@@ -73,51 +73,51 @@ fn unescaped_token(token: &[u8]) -> Cow<'_, [u8]> {
     name.into()
 }
 
-/// Without leading zeros.
+/// Parses an array index, which has no leading zeros.
 fn index(name: &[u8]) -> Option<u64> {
     let plain = name.iter().all(u8::is_ascii_digit) && (name == b"0" || !name.starts_with(b"0"));
     plain.then(|| std::str::from_utf8(name).ok()?.parse().ok())?
 }
 
-/// How far the search through one document has come.
+/// The state of the search through one document.
 #[derive(Debug)]
 pub struct Search {
-    /// A value may have this many bytes.
+    /// The longest value that is kept, in bytes.
     most: usize,
     state: State,
-    /// The value is the one that was asked for, or the member has its name.
+    /// Whether the current value is the one that was asked for, or the current member leads to it.
     wanted: bool,
-    /// Behind a backslash.
+    /// Whether the previous byte was a backslash.
     escaped: bool,
-    /// Objects and arrays on the way that were entered.
+    /// How many objects and arrays along the pointer have been entered.
     level: usize,
-    /// The innermost of them is an array, and this is the number of its element.
+    /// Whether the innermost of them is an array; `index` is then that of its current element.
     array: bool,
     index: u64,
-    /// Nesting within the value that is passed over or taken.
+    /// Nesting depth within the value that is being skipped or kept.
     depth: u32,
-    /// Of a member name, what came in earlier pieces of the document; or the value, as it stands there.
+    /// The part of a member name that came in earlier pieces of the document, or the value as it is written.
     kept: Vec<u8>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// A value begins that the pointer leads to or through.
+    /// At the start of a value that the pointer leads to or through.
     OnTheWay,
-    /// In an object on the way: a member name, or its end.
+    /// In an object along the pointer, before a member name or the end.
     Member,
     Name,
     Colon,
-    /// In an array on the way: an element, or its end.
+    /// In an array along the pointer, before an element or the end.
     Element,
-    /// A value begins that is passed over, or taken.
+    /// At the start of a value that is skipped or kept.
     Begin,
     Scalar,
     Text,
-    /// In an object or an array that is passed over or taken.
+    /// In an object or array that is skipped or kept.
     Nested,
     TextInNested,
-    /// Behind a value that was passed over.
+    /// After a value that was skipped.
     Behind,
     Found,
     Nothing,
@@ -157,8 +157,8 @@ impl Search {
         }
     }
 
-    /// The document is whole: the value as text. A text without its quotes and escapes, everything else as it stands
-    /// there; `null` is nothing.
+    /// Ends the search and returns the value as text. A string comes without quotes and escapes, everything else as it
+    /// is written; `null` counts as not found.
     pub fn end(&mut self) -> Result<Vec<u8>, Missing> {
         let mut written = self.written()?;
         match &written[..] {
@@ -175,7 +175,7 @@ impl Search {
         }
     }
 
-    /// The document is whole: the value as it stands there.
+    /// Ends the search and returns the value as it is written.
     pub fn written(&mut self) -> Result<Vec<u8>, Missing> {
         match self.state {
             State::Scalar if !self.wanted => Err(Missing::Nothing),
@@ -185,7 +185,7 @@ impl Search {
         }
     }
 
-    /// Between names and values. False if the byte is to be looked at again in the new state.
+    /// Handles a byte between names and values. Returns false if the new state has to handle it, too.
     fn between(&mut self, pointer: &Pointer<'_>, byte: u8) -> bool {
         let (state, taken) = match self.state {
             State::OnTheWay if self.level == pointer.0.len() => {
@@ -233,7 +233,7 @@ impl Search {
         taken
     }
 
-    /// A value that is passed over or taken begins with this byte.
+    /// Begins a value that is skipped or kept, of which this is the first byte.
     fn begin(&mut self, byte: u8) -> State {
         (self.escaped, self.depth) = (false, 1);
         if self.wanted {
@@ -248,11 +248,11 @@ impl Search {
         }
     }
 
-    /// Takes what belongs to a member name; gives the rest.
+    /// Consumes what belongs to a member name and returns the rest.
     fn name<'b>(&mut self, pointer: &Pointer<'_>, bytes: &'b [u8]) -> &'b [u8] {
         let (own, rest, ends) = self.up_to_quote(bytes);
         if !ends {
-            // One byte more than is compared shows that it is too long.
+            // One byte beyond the limit is kept to show that the name is too long.
             let room = (MAX_NAME_BYTES + 1).saturating_sub(self.kept.len());
             self.kept.extend_from_slice(&own[..own.len().min(room)]);
             return rest;
@@ -289,7 +289,7 @@ impl Search {
         rest
     }
 
-    /// Takes what belongs to an object or an array; gives the rest.
+    /// Consumes what belongs to an object or array and returns the rest.
     fn nested<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
         let mut rest = bytes;
         let mut text = self.state == State::TextInNested;
@@ -319,7 +319,7 @@ impl Search {
         rest
     }
 
-    /// Within a text: up to the quote that ends it, or all, and the rest; whether it ends.
+    /// Splits bytes of a string after its closing quote, if that is among them; also returns whether it is.
     fn up_to_quote<'b>(&mut self, bytes: &'b [u8]) -> (&'b [u8], &'b [u8], bool) {
         let mut at = 0;
         while at < bytes.len() {
@@ -339,7 +339,7 @@ impl Search {
         (bytes, &[], false)
     }
 
-    /// What belongs to a value, and whether it ends there.
+    /// Keeps bytes of a value if it is wanted; `ends` says whether the value ends with them.
     fn keep(&mut self, bytes: &[u8], ends: bool) {
         if self.wanted {
             if self.kept.len() + bytes.len() > self.most {
@@ -358,7 +358,7 @@ impl Search {
     }
 }
 
-/// What stands between the quotes of a JSON text, as it reads.
+/// Resolves the escapes in the contents of a JSON string; `None` if they are not valid.
 fn unescaped(text: &[u8]) -> Option<Vec<u8>> {
     let quoted = [b"\"", text, b"\""].concat();
     let text: String = serde_json::from_slice(&quoted).ok()?;
@@ -450,7 +450,7 @@ mod tests {
     }
 
     proptest! {
-        /// serde_json holds the whole document; pieces of any size must find the same in it.
+        /// `serde_json` holds the whole document; a search in pieces of any size must find the same.
         #[test]
         fn it_finds_what_serde_json_finds(
             document in json(),
@@ -472,7 +472,7 @@ mod tests {
             let found = find(&pointer, text.as_bytes(), piece).ok();
             let found = found.map(|value| String::from_utf8(value).unwrap());
             match (&found, &expected) {
-                // A container is taken as it stands, white space and all.
+                // An object or array is kept as it is written, including white space.
                 (Some(found), Some(expected)) if found.starts_with(['{', '[']) && !matches!(document.pointer(&pointer), Some(Value::String(_))) => {
                     let parse = |text: &str| serde_json::from_str::<Value>(text).unwrap();
                     prop_assert_eq!(parse(found), parse(expected));

@@ -1,13 +1,13 @@
 //! What a client does: which request comes next.
 //!
-//! Single requests are chosen by a [`Mix`]. A journey is more: it compiles to a flat [`program`], and each client has
-//! a place in it and what it has learned on its way ([`traveller`]: [`slots`] and [`cookies`]). Where steps are not
-//! enough, a [`script`] says what comes next.
+//! A [`Mix`] chooses among single requests. A journey compiles to a flat [`program`]; each client has its position in
+//! that program and the values it has collected on the way ([`traveller`]: [`slots`] and [`cookies`]). Where steps are
+//! not enough, a [`script`] decides what comes next.
 //!
 //! ```text
 //!  feed ─► slots ─► values ─► request
 //!            ▲                   │
-//!         capture ◄── answer ◄───┘     (json, window: while the body passes by)
+//!         capture ◄── answer ◄───┘     (json, window: as the body streams by)
 //! ```
 
 pub(crate) mod capture;
@@ -35,12 +35,12 @@ pub struct Mix {
 }
 
 impl Mix {
-    /// At least one request; where they are chosen by weight, not all weights are 0.
+    /// `requests` must not be empty and, if they are chosen by weight, must not all have weight 0.
     pub fn new(order: Order, requests: &[RequestSpec]) -> Self {
         Self::of(order, requests.iter().map(|request| request.weight))
     }
 
-    /// As many things as there are `weights`.
+    /// A mix of as many things as there are `weights`.
     pub(crate) fn of(order: Order, weights: impl Iterator<Item = u32>) -> Self {
         let mut sum = 0;
         let sums = weights.map(|weight| {
@@ -53,7 +53,7 @@ impl Mix {
         }
     }
 
-    /// One who has taken `turn` requests before.
+    /// A player that has already taken `turn` requests.
     pub fn player(&self, turn: u64) -> Player<'_> {
         Player { mix: self, turn }
     }
@@ -67,7 +67,7 @@ pub struct Player<'a> {
 }
 
 impl Player<'_> {
-    /// The number of the next request.
+    /// Returns the number of the next request.
     pub fn next(&mut self, random: &mut Stream) -> usize {
         let turn = self.turn;
         self.turn += 1;

@@ -1,4 +1,4 @@
-//! A journey, compiled: a flat list of operations with jumps that are known before the run.
+//! A compiled journey: a flat list of operations with jumps that are fixed before the run.
 
 use std::iter::once;
 
@@ -17,9 +17,9 @@ use crate::spec::{
 #[derive(Debug)]
 pub struct Journeys {
     pub programs: Vec<Program>,
-    /// Chooses among them.
+    /// Chooses which journey comes next.
     pub mix: Mix,
-    /// Values that a client keeps.
+    /// How many slots each client has.
     pub slots: usize,
     pub site: Site,
 }
@@ -29,11 +29,11 @@ pub struct Program {
     operations: Vec<Operation>,
     pub steps: Vec<Step>,
     pub feeds: Vec<Feed>,
-    /// Slots that are empty when the journey begins: what its answers gave last time.
+    /// Slots to empty when the journey begins, because its answers filled them last time.
     pub forgotten: Vec<usize>,
-    /// What says which step comes next: the script of this number, and not the operations.
+    /// The number of the script that decides which step comes next; `None` if the operations do.
     pub script: Option<usize>,
-    /// Connections that a client has at most.
+    /// The most connections that a client may have.
     pub connections: usize,
 }
 
@@ -49,11 +49,11 @@ enum Operation {
         condition: ConditionSpec,
         to: usize,
     },
-    /// The step, and those that are sent together with it.
+    /// Sends the step, and those that are sent together with it.
     Ask(usize),
     /// Ends the journey if the condition holds.
     EndIf(ConditionSpec),
-    /// Jumps back until it has come by so many times.
+    /// Jumps back until this operation has been reached `times` times.
     Again {
         times: u32,
         to: usize,
@@ -64,16 +64,18 @@ enum Operation {
 #[derive(Debug)]
 pub struct Step {
     pub request: usize,
-    /// Steps that are sent together, beginning with this one: 1 if it is sent alone, 0 if it belongs to one before it.
+    /// How many steps are sent together, beginning with this one: 1 if it is sent alone, 0 if it belongs to an earlier
+    /// one.
     pub together: usize,
-    /// Of one that is sent together with others: it is left out unless this holds.
+    /// For a step that is sent together with others: it is left out unless this holds.
     when: Option<ConditionSpec>,
-    /// It asks for this URL, and not for the path of its request.
+    /// The URL to ask for, instead of the path of its request.
     pub url: Option<UrlSpec>,
     pub captures: Vec<Capture>,
     pub think: ThinkSpec,
+    /// If each client succeeds with this step only once: the slot that records its success.
     pub once: Option<usize>,
-    /// After it the client closes its WebSocket.
+    /// Whether the client closes its WebSocket afterwards.
     pub close: bool,
     pub on_failure: OnFailure,
     pub on_capture_failed: OnCaptureFailed,
@@ -83,9 +85,9 @@ pub struct Step {
 pub struct Capture {
     pub name: String,
     pub slot: usize,
-    /// It is a URL: the slot that gets the URL of the answer.
+    /// If the value is a URL: the slot that receives the URL of the answer.
     pub base: Option<usize>,
-    /// As the plan writes it.
+    /// Where the value comes from, as the plan writes it.
     pub source: String,
     pub from: From,
 }
@@ -93,12 +95,12 @@ pub struct Capture {
 #[derive(Debug)]
 pub enum From {
     Head(InHead),
-    /// The tap of the request that keeps it.
+    /// The number of the request's tap that keeps the value.
     Tap(usize),
 }
 
 impl Program {
-    /// `first_tap`: for each step, the number of the request's first tap that keeps something.
+    /// Compiles a journey. `first_tap` maps a request to the number of its first tap that keeps something.
     pub fn compile(
         spec: JourneySpec,
         feeds: Vec<Feed>,
@@ -156,7 +158,7 @@ impl Program {
         }
     }
 
-    /// Of the steps that are sent together with `first`, those that are sent now.
+    /// Returns those steps of the group beginning with `first` that are to be sent now.
     pub fn members(&self, first: usize, scope: &Scope<'_>, random: &mut Stream) -> Vec<usize> {
         let group = first..first + self.steps[first].together;
         let sent = group.filter(|number| {
@@ -172,19 +174,19 @@ impl Program {
         self.steps.iter().any(|step| step.together > 1)
     }
 
-    /// The request of the first step that is sent in any case.
+    /// The request of the first step, whether or not a condition may leave that step out.
     pub fn first_request(&self) -> usize {
         self.steps[0].request
     }
 }
 
-/// The slots that its answer fills.
+/// The slots that the answer to a step fills.
 fn captured(step: &StepSpec) -> impl Iterator<Item = usize> {
     let captures = step.capture.iter();
     captures.flat_map(|capture| once(capture.slot).chain(capture.base))
 }
 
-/// For each step, how many are sent together beginning with it; 0 for those that belong to one before them.
+/// For each step, the size of the group that it begins; 0 if an earlier step begins its group.
 fn groups(steps: &[StepSpec]) -> Vec<usize> {
     let after = |index: usize| steps[index + 1..].iter();
     let counts = steps.iter().enumerate().map(|(index, step)| {
@@ -227,16 +229,16 @@ impl Step {
     }
 }
 
-/// Where a client stands in a program.
+/// A client's position in a program.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Position {
     operation: u32,
-    /// How often it has come by the loop in which it is.
+    /// How often it has completed the loop that it is in.
     rounds: u32,
 }
 
 impl Position {
-    /// The next step to be made; `None` at the end.
+    /// Returns the next step to send; `None` at the end of the journey.
     pub fn next(
         &mut self,
         program: &Program,

@@ -1,19 +1,19 @@
-//! What one client knows by name: values from answers and from feeds.
+//! The named values of one client, taken from answers and from feeds.
 //!
-//! Ten thousand clients think at the same time, so that all values of one lie in one piece of memory: first the
-//! length of each, then the values themselves.
+//! Ten thousand clients may be thinking at the same time, so each keeps all its values in a single allocation: how many
+//! there are, the length of each, then the values themselves.
 
 const ENTRY: usize = size_of::<u32>();
 const EMPTY: u32 = u32::MAX;
 
 #[derive(Debug)]
 pub struct Slots {
-    /// How many there are, the length of each, the values.
+    /// The number of slots, the length of each value (`EMPTY` if there is none), and the values.
     bytes: Vec<u8>,
 }
 
 impl Slots {
-    /// All empty.
+    /// Creates `count` empty slots.
     pub fn new(count: usize) -> Self {
         Self {
             bytes: [
@@ -24,7 +24,7 @@ impl Slots {
         }
     }
 
-    /// `None` where there is nothing, which is not the same as an empty value.
+    /// Returns `None` if the slot is empty, which is not the same as holding an empty value.
     pub fn get(&self, slot: usize) -> Option<&[u8]> {
         let length = self.length(slot);
         (length != EMPTY).then(|| {
@@ -89,7 +89,7 @@ mod tests {
         }
     }
 
-    /// The bar is 250 bytes for a client with its whole state; the allocator adds up to 16.
+    /// A client with its whole state may take at most 250 bytes; the allocator adds up to 16.
     #[test]
     fn four_values_of_32_bytes_take_148_bytes() {
         let mut slots = Slots::new(4);

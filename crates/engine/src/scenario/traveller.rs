@@ -1,4 +1,4 @@
-//! One client on its journeys: what it knows, and where it stands.
+//! One client on its journeys: the values it holds, and its position in the current journey.
 
 use std::cell::RefCell;
 
@@ -20,12 +20,12 @@ pub struct Traveller {
     position: Position,
     number: u32,
     iteration: u32,
-    /// Its way through scripts, once it has been on one. Boxed: most clients never are.
+    /// Its state in scripts; `None` until its first one. Boxed because most clients never run a script.
     walk: Option<Box<Walk>>,
 }
 
-/// What the requests of a client on journeys are filled from, at the moment when they are. Of those that are sent
-/// together, one may have ended by then.
+/// Where a client's requests get their values, which are looked up only when a request is written: of requests that are
+/// sent together, one may already have ended by then.
 #[derive(Debug, Clone, Copy)]
 pub struct Source<'a> {
     pub traveller: &'a RefCell<Traveller>,
@@ -39,7 +39,7 @@ pub enum Next {
     /// Nanoseconds.
     Pause(u64),
     End,
-    /// Its script has failed, after this step or before all; why.
+    /// Its script has failed: the last step it asked for (0 if there was none), and why.
     Failed(usize, String),
 }
 
@@ -56,19 +56,19 @@ impl Traveller {
         }
     }
 
-    /// Takes its rows of the feeds that have one for each client. False if there is none left.
+    /// Draws its rows from the feeds that have one for each client. Returns false if a feed has none left.
     pub fn arrive(&mut self, journeys: &Journeys, random: &mut Stream) -> bool {
         let feeds = journeys.programs.iter().flat_map(|program| &program.feeds);
         let mut own = feeds.filter(|feed| feed.each() == FeedEach::Client);
         own.all(|feed| feed.draw(&mut self.slots, random))
     }
 
-    /// How many it has begun.
+    /// How many journeys it has begun.
     pub fn journeys(&self) -> u64 {
         u64::from(self.iteration)
     }
 
-    /// Begins a journey. False if one of its feeds has no row left.
+    /// Begins a journey. Returns false if one of its feeds has no row left.
     pub fn begin(&mut self, program: &Program, random: &mut Stream) -> bool {
         self.position = Position::default();
         self.iteration += 1;
@@ -85,7 +85,7 @@ impl Traveller {
         rows.all(|feed| feed.draw(&mut self.slots, random))
     }
 
-    /// What comes next; `scripts`: those of the worker.
+    /// Returns what comes next. `scripts` is the worker's virtual machine.
     pub fn next(
         &mut self,
         journeys: &Journeys,
@@ -118,19 +118,19 @@ impl Traveller {
         scripts.go_on(walk, start, random)
     }
 
-    /// Of a script: where what its request gives is written.
+    /// Where the reply to a script's request is written; `None` if no script waits for one.
     pub fn reply(&mut self) -> Option<&mut Reply> {
         self.walk.as_mut()?.reply()
     }
 
-    /// Its request has ended so.
+    /// Tells a waiting script the outcome of its request.
     pub fn ended(&mut self, outcome: Outcome) {
         if let Some(walk) = &mut self.walk {
             walk.ended(outcome);
         }
     }
 
-    /// Of the steps that are sent together with `first`, those that are sent now.
+    /// Returns those steps of the group beginning with `first` that are to be sent now.
     pub fn members(
         &self,
         journeys: &Journeys,
@@ -141,12 +141,12 @@ impl Traveller {
         program.members(first, &self.scope(journeys), random)
     }
 
-    /// Of a script: what it asks for.
+    /// The request that a script asks for, if any.
     pub fn asked(&self) -> Option<&Asked> {
         self.walk.as_ref().and_then(|walk| walk.asked())
     }
 
-    /// What its requests are filled from.
+    /// The values that its requests are filled from.
     pub fn scope<'a>(&'a self, journeys: &'a Journeys) -> Scope<'a> {
         Scope {
             slots: &self.slots,
@@ -158,7 +158,7 @@ impl Traveller {
         }
     }
 
-    /// Takes the cookies that an answer sets.
+    /// Stores the cookies that an answer sets.
     pub fn take_cookies(&mut self, journeys: &Journeys, head: &Head<'_>, request: &[u8]) {
         for header in head.headers("set-cookie") {
             self.jar

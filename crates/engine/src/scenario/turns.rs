@@ -1,12 +1,12 @@
-//! Whose turn it is, where something is dealt out to all clients of all generators.
+//! Turns, where something is dealt out to all clients of all generators.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::schedule::partition::Partition;
 use crate::spec::{LoadSpec, ShareSpec};
 
-/// Uses of one request, or of a feed, counted over all workers of this generator. Several generators deal them out
-/// among each other by their clients or connections.
+/// Counts the uses of one request or feed over all workers of this generator. Several generators divide the turns in
+/// proportion to their clients or connections.
 #[derive(Debug)]
 pub struct Turns {
     taken: AtomicU64,
@@ -25,7 +25,7 @@ impl Turns {
         }
     }
 
-    /// The next one of this generator, by its number among all of the plan.
+    /// Takes this generator's next turn, and returns its number among all turns of the plan.
     pub fn take(&self) -> u64 {
         let taken = self.taken.fetch_add(1, Ordering::Relaxed);
         let number = self.part.nth(taken);

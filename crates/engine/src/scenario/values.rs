@@ -1,4 +1,4 @@
-//! What is written into the gaps of a request, fit for the place where it stands.
+//! Values that are written into the gaps of a request, escaped for the place where they stand.
 
 use std::io::Write as _;
 
@@ -9,7 +9,7 @@ use crate::schedule::random::Stream;
 use crate::spec::ParamSpec;
 use crate::wire::h1::codec::{Asked, Part};
 
-/// Where in a request a value goes, and so what must not stand in it as it is.
+/// Where in a request a value goes, which decides how it is escaped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// Written as it is.
@@ -22,16 +22,17 @@ pub enum Place {
     Json,
 }
 
-/// What a client on a journey can fill in.
+/// Everything from which a client on a journey can fill a request.
 #[derive(Debug)]
 pub struct Scope<'a> {
     pub slots: &'a Slots,
     pub jar: &'a Jar,
     pub site: &'a Site,
-    /// Number of the client, and of its journeys, from 1.
+    /// Number of the client, from 1.
     pub client: u64,
+    /// Number of the client's journey, from 1.
     pub iteration: u64,
-    /// What a script asks for.
+    /// The request that a script asks for, if any.
     pub asked: Option<&'a Asked>,
 }
 
@@ -42,7 +43,7 @@ impl Scope<'_> {
             ParamSpec::Slot { slot, raw } => {
                 let place = match (raw, place) {
                     (false, place) => place,
-                    // Never a line of its own.
+                    // Even a raw value must not contain a line break here.
                     (true, Place::Url | Place::Header) => Place::Header,
                     (true, _) => Place::Bare,
                 };
@@ -62,7 +63,7 @@ impl Scope<'_> {
         }
     }
 
-    /// Appends a part of what a script asks for.
+    /// Appends a part of the request that a script asks for.
     pub fn write_asked(&self, part: Part, out: &mut Vec<u8>) {
         let asked = self
             .asked
@@ -70,8 +71,8 @@ impl Scope<'_> {
         out.extend_from_slice(asked.part(part));
     }
 
-    /// Appends the `Cookie` header for a request whose bytes are being written to `out`, or the rest of one that is
-    /// `begun`.
+    /// Appends the `Cookie` header to the request that is being written to `out`, or completes that header if it is
+    /// already `begun`.
     pub fn write_cookies(&self, begun: bool, out: &mut Vec<u8>) {
         let path = path_of(out).to_vec();
         self.jar.write(&path, self.site, unix_s(), begun, out);
@@ -82,7 +83,7 @@ pub fn unix_s() -> i64 {
     (unix_ns() / 1_000_000_000).cast_signed()
 }
 
-/// Of the request line that `request` begins with.
+/// Returns the path, with its query, from the request line that `request` begins with.
 pub fn path_of(request: &[u8]) -> &[u8] {
     let mut words = request.split(|byte| *byte == b' ');
     words.nth(1).unwrap_or_default()
@@ -92,7 +93,7 @@ fn number(value: impl std::fmt::Display, out: &mut Vec<u8>) {
     write!(out, "{value}").expect("writing into memory does not fail");
 }
 
-/// Version 4 (RFC 9562).
+/// Appends a random UUID (version 4, RFC 9562).
 pub fn uuid(random: &mut Stream, out: &mut Vec<u8>) {
     let [high, low] = [0; 2].map(|_| random.below(u64::MAX));
     write!(
@@ -107,7 +108,7 @@ pub fn uuid(random: &mut Stream, out: &mut Vec<u8>) {
     .expect("writing into memory does not fail");
 }
 
-/// Appends `value` so that it stays one value in its place.
+/// Appends `value`, escaped so that it remains a single value in its place.
 pub fn escape(value: &[u8], place: Place, out: &mut Vec<u8>) {
     match place {
         Place::Bare => out.extend_from_slice(value),

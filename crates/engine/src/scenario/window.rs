@@ -1,20 +1,20 @@
-//! A regular expression searched for in a body that passes by, of which a window is kept.
+//! Searches a body for a regular expression as it streams by, keeping only a window of it.
 
 use regex::bytes::{Regex, RegexBuilder};
 
 use super::capture::{MAX_VALUE_BYTES, Missing};
 
-/// A match may be this long; twice as much of a body is kept at most.
+/// The longest match that is sure to be found, in bytes; at most twice as much of a body is kept.
 pub const WINDOW_BYTES: usize = 16 * 1024;
 const MOST_KEPT: usize = 2 * WINDOW_BYTES;
-/// Of the compiled expression.
+/// The most memory that a compiled expression may take, in bytes.
 const MOST_COMPILED: usize = 1024 * 1024;
 
 #[derive(Debug)]
 pub struct Pattern(Regex);
 
 impl Pattern {
-    /// The error says what is wrong with it.
+    /// Compiles a pattern; the error says what is wrong with it.
     pub fn compile(pattern: &str) -> Result<Self, String> {
         let mut builder = RegexBuilder::new(pattern);
         let regex = builder.size_limit(MOST_COMPILED).build();
@@ -22,11 +22,11 @@ impl Pattern {
     }
 }
 
-/// How far the search through one body has come.
+/// The state of the search through one body.
 #[derive(Debug, Default)]
 pub struct Window {
     kept: Vec<u8>,
-    /// Where in `kept` the search goes on: what stands before it has been searched, and is only looked back at.
+    /// Where in `kept` the search continues; the bytes before it were searched, and serve only as context.
     from: usize,
     found: Option<Result<Vec<u8>, Missing>>,
 }
@@ -44,7 +44,7 @@ impl Window {
         }
     }
 
-    /// The body is whole.
+    /// Ends the search after the last bytes of the body, and returns what it found.
     pub fn end(&mut self, pattern: &Pattern) -> Result<Vec<u8>, Missing> {
         if self.found.is_none() {
             self.search(pattern, true);
@@ -57,7 +57,7 @@ impl Window {
         let end = self.kept.len();
         let found = pattern.0.captures_at(&self.kept, self.from);
         let matched = found.as_ref().and_then(|found| found.get(0));
-        // What reaches to the end of what is kept might go on behind it.
+        // A match that reaches the end of the window might continue beyond it.
         if let (Some(found), Some(matched)) = (&found, matched)
             && (whole || matched.end() < end)
         {
@@ -68,7 +68,7 @@ impl Window {
             });
             return;
         }
-        // One byte before is kept, so that `^` and `\b` know that they do not stand at the beginning.
+        // One byte more is kept, so that `^` and `\b` do not mistake the window's start for that of the body.
         let begins = matched.map_or(end - WINDOW_BYTES.min(end), |matched| matched.start());
         let begins = begins.max(end - WINDOW_BYTES.min(end)).max(1);
         self.kept.drain(..begins - 1);

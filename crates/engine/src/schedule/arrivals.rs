@@ -2,8 +2,8 @@
 //!
 //! The cumulative rate Λ(t) is a piecewise quadratic function (the rate is piecewise linear). Arrival k of a
 //! constant process is due at Λ⁻¹(k); of a Poisson process at Λ⁻¹(E₀ + … + Eₖ) with Eᵢ exponential of mean 1.
-//! Every worker walks the same sequence and takes its part of it, as many arrivals as it has connections for, so
-//! that the union over workers is the plan exactly, whatever their number.
+//! Every worker walks the same sequence and takes its part of it, in proportion to its connections, so that the
+//! union over all workers is exactly the plan, whatever their number.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::schedule::partition::Partition;
 use crate::schedule::random::Stream;
 use crate::spec::{Arrivals, OpenSpec, RateSpec};
 
-/// Rate over time.
+/// The rate over time.
 #[derive(Debug, Clone)]
 pub struct RateCurve {
     pieces: Vec<Piece>,
@@ -20,7 +20,7 @@ pub struct RateCurve {
 #[derive(Debug, Clone)]
 struct Piece {
     start_ns: f64,
-    /// ∞ for the last.
+    /// ∞ for the last piece.
     duration_ns: f64,
     /// Λ at the start.
     count: f64,
@@ -31,7 +31,7 @@ struct Piece {
 }
 
 impl RateCurve {
-    /// The last rate holds for ever.
+    /// Creates the curve. The last rate holds for ever.
     pub fn new(rates: &[RateSpec]) -> Self {
         let mut pieces = Vec::with_capacity(rates.len() + 1);
         let (mut start_ns, mut count, mut last) = (0.0, 0.0, 0.0);
@@ -63,10 +63,10 @@ impl RateCurve {
         Self { pieces }
     }
 
-    /// Λ⁻¹: when the expected count reaches `count`; `None` if never.
+    /// Λ⁻¹: returns when the expected count reaches `count`; `None` if it never does.
     fn time_of(&self, count: f64) -> Option<u64> {
         let after = self.pieces.partition_point(|piece| piece.count <= count);
-        // Of pieces that begin with the same count (rate 0 between), the last one goes on counting.
+        // Of several pieces that begin with the same count (the rate is 0 between them), the last continues the count.
         let piece = &self.pieces[after - 1];
         let more = count - piece.count;
         let root = (piece.rate * piece.rate + 2.0 * piece.slope * more)
@@ -77,7 +77,7 @@ impl RateCurve {
             return Some(piece.start_ns as u64);
         }
         if denominator <= 0.0 {
-            // A ramp up from rate 0 begins counting at once; a rate of 0 for ever does not.
+            // A ramp up from rate 0 reaches its first count at once; a rate of 0 for ever never does.
             return (more == 0.0 && piece.slope > 0.0).then_some(piece.start_ns as u64);
         }
         let within = 2.0 * more / denominator;
@@ -106,7 +106,7 @@ pub struct Schedule {
     /// Sum of the exponential gaps so far (Poisson).
     sum: f64,
     part: Partition,
-    /// Exponential gaps that `sum` holds.
+    /// How many gaps `sum` contains.
     gaps: u64,
     limit: u64,
     next: Option<u64>,
@@ -114,7 +114,7 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// `seed` must be the same for all parts.
+    /// Begins one part of the process. `seed` must be the same for all parts.
     pub fn new(spec: &OpenSpec, seed: u64, part: Partition) -> Self {
         let source = match &spec.arrivals {
             Arrivals::Constant => Source::Constant(RateCurve::new(&spec.rates)),
@@ -135,25 +135,25 @@ impl Schedule {
         schedule
     }
 
-    /// When the next request is due; `None` after the last.
+    /// Returns when the next request is due; `None` after the last.
     pub fn peek(&self) -> Option<u64> {
         self.next
     }
 
-    /// The next request, if it is due at `now`.
+    /// Takes the next request if it is due at `now`; returns its time.
     pub fn take_due(&mut self, now: u64) -> Option<u64> {
         let due = self.next.filter(|due| *due <= now)?;
         self.skip(1);
         Some(due)
     }
 
-    /// Leaves out the next `count`.
+    /// Skips the next `count` requests.
     pub fn skip(&mut self, count: u64) {
         self.taken += count;
         self.next = self.find_next();
     }
 
-    /// How many have been taken.
+    /// How many requests have been taken or skipped.
     pub fn taken(&self) -> u64 {
         self.taken
     }

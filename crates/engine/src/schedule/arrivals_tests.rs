@@ -23,7 +23,7 @@ fn open(arrivals: Arrivals, rates: Vec<RateSpec>) -> OpenSpec {
     }
 }
 
-/// Part `worker` of `workers`.
+/// The part of `worker` among `workers`.
 fn part(spec: &OpenSpec, seed: u64, worker: usize, workers: usize) -> Schedule {
     Schedule::new(
         spec,
@@ -75,7 +75,7 @@ fn steps_pauses_and_ramps_down_are_counted_exactly() {
     let times = until(part(&spec, 1, 0, 1), u64::MAX - 1);
     assert_eq!(times.iter().filter(|t| **t < SECOND).count(), 10);
     assert!(!times.iter().any(|t| (SECOND + 1..3 * SECOND).contains(t)));
-    // 10 + 40 in all; the curve ends with rate 0, so the 51st (count 50) falls on its very end or never.
+    // 10 + 40 in all. The curve ends with rate 0, so the 51st (count 50) is due at its very end or never.
     assert!((50..=51).contains(&times.len()), "{}", times.len());
 }
 
@@ -111,7 +111,7 @@ fn poisson_gaps_are_exponential_and_independent() {
         .windows(2)
         .map(|pair| (pair[1] - pair[0]) as f64 / 1e7)
         .collect();
-    // 1 % critical value with known parameters: 3.857. Gaps are whole ns, which does not show at so low a rate.
+    // 1 % critical value with known parameters: 3.857. Rounding to whole ns has no visible effect at so low a rate.
     let statistic = anderson_darling(gaps.clone());
     assert!(statistic < 3.857, "A² = {statistic}");
     // Lag-1 autocorrelation: standard error 1/√n = 0.0045.

@@ -4,10 +4,10 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The clock of one run. Copies agree over all threads.
+/// The clock of one run. Copies agree on all threads.
 #[derive(Debug, Clone, Copy)]
 pub struct Clock {
-    /// Monotonic time of t = 0.
+    /// The monotonic time of t = 0.
     zero_ns: u64,
 }
 
@@ -18,17 +18,17 @@ impl Clock {
         }
     }
 
-    /// Nanoseconds since the start; 0 before it.
+    /// Returns the nanoseconds since the start; 0 before it.
     pub fn now(self) -> u64 {
         self.of(monotonic_ns())
     }
 
-    /// The same of a monotonic time.
+    /// Converts a monotonic time to nanoseconds since the start; 0 before it.
     pub fn of(self, monotonic_ns: u64) -> u64 {
         monotonic_ns.saturating_sub(self.zero_ns)
     }
 
-    /// The monotonic time of `ns` after the start, as `timerfd` wants it.
+    /// Returns the monotonic time of `ns` after the start, as `timerfd` needs it.
     pub fn monotonic(self, ns: u64) -> u64 {
         self.zero_ns.saturating_add(ns)
     }
@@ -38,12 +38,12 @@ pub fn monotonic_ns() -> u64 {
     read(libc::CLOCK_MONOTONIC)
 }
 
-/// CPU time that the calling thread has used.
+/// Returns the CPU time that the calling thread has used.
 pub fn thread_cpu_ns() -> u64 {
     read(libc::CLOCK_THREAD_CPUTIME_ID)
 }
 
-/// Wall clock.
+/// Returns the wall-clock time.
 pub fn unix_ns() -> u64 {
     SystemTime::now()
         .duration_since(UNIX_EPOCH)

@@ -1,11 +1,11 @@
-//! Who takes what, where several workers bear one load together. Pure, and the same on every worker.
+//! How one load is divided among several workers. Pure functions, with the same results on every worker.
 
-/// How many of `count` things that are dealt in turn to `parts` belong to `part`.
+/// Returns how many of `count` things belong to `part` when they are dealt in turn to `parts`.
 pub fn share(count: u64, part: usize, parts: usize) -> u64 {
     (count + parts as u64 - 1 - part as u64) / parts as u64
 }
 
-/// `total` dealt out by the sizes of the `weights` (not all 0): whole numbers that add up to `total`.
+/// Divides `total` in proportion to the `weights` (not all 0) into whole numbers that add up to `total`.
 pub fn deal(total: u64, weights: &[u64]) -> Vec<u64> {
     let sum: u128 = weights.iter().map(|weight| u128::from(*weight)).sum();
     let mut before: u128 = 0;
@@ -21,8 +21,10 @@ pub fn deal(total: u64, weights: &[u64]) -> Vec<u64> {
         .collect()
 }
 
-/// One part of a sequence (arrivals, rows of a file): element n belongs to unit n mod `units` (a connection, a
-/// client), and unit u to part u mod `parts`. So every part gets as much as it has units for.
+/// One part of a sequence (arrivals, rows of a file).
+///
+/// Element n belongs to unit n mod `units` (a connection, a client), and unit u to part u mod `parts`. So each part
+/// gets elements in proportion to its units.
 #[derive(Debug, Clone, Copy)]
 pub struct Partition {
     units: u64,
@@ -41,12 +43,12 @@ impl Partition {
         }
     }
 
-    /// Units of this part.
+    /// The number of units of this part.
     pub fn share(&self) -> u64 {
         self.share
     }
 
-    /// Place of this part's `n`th element in the whole sequence; `None` for a part without units, which gets none.
+    /// Returns the place of this part's `n`th element in the whole sequence; `None` if the part has no units.
     pub fn nth(&self, n: u64) -> Option<u64> {
         let (round, unit) = (n.checked_div(self.share)?, n.checked_rem(self.share)?);
         Some(round * self.units + unit * self.parts as u64 + self.part as u64)

@@ -4,7 +4,7 @@ use crate::spec::PhaseSpec;
 
 #[derive(Debug, Clone)]
 pub struct Phases {
-    /// Start of each phase, and its specification.
+    /// The start of each phase, and its specification.
     phases: Vec<(u64, PhaseSpec)>,
     end_ns: u64,
 }
@@ -27,14 +27,14 @@ impl Phases {
         self.end_ns
     }
 
-    /// The phase that `now` falls in; the last one after the end.
+    /// Returns the index of the phase that `now` falls in; after the end, that of the last one.
     pub fn phase_at(&self, now: u64) -> usize {
         self.phases
             .partition_point(|(start, _)| *start <= now)
             .saturating_sub(1)
     }
 
-    /// How many clients there are at `now`; 0 after the end.
+    /// Returns how many clients there are at `now`; 0 after the end.
     pub fn clients_at(&self, now: u64) -> u64 {
         if now >= self.end_ns {
             return 0;
@@ -48,7 +48,7 @@ impl Phases {
         }
     }
 
-    /// The next moment after `now` at which the number of clients may change.
+    /// Returns the next moment after `now` at which the number of clients may change; `None` after the end.
     pub fn next_change(&self, now: u64) -> Option<u64> {
         if now >= self.end_ns {
             return None;
@@ -72,9 +72,10 @@ impl Phases {
     }
 }
 
-/// How far the number has gone from `from` towards `to`, `elapsed` after the phase's start. Client k of a linear
-/// ramp comes (or goes) at k/Δ of its duration; the first of `steps` steps is taken at once, the last one
-/// `1/steps` of the duration before the end.
+/// Returns how far the number of clients has moved from `from` towards `to`, `elapsed` after the phase's start.
+///
+/// Client k of a linear ramp comes (or goes) at k/Δ of the duration. The first of `steps` steps is taken at once, the
+/// last one `1/steps` of the duration before the end.
 fn moved_at(spec: &PhaseSpec, elapsed: u64) -> u64 {
     let (elapsed, duration) = (u128::from(elapsed), u128::from(spec.duration_ns));
     let delta = u128::from(spec.from.abs_diff(spec.to));

@@ -1,24 +1,24 @@
-//! Arrivals between the moment when they are due and the moment when they are handed out.
+//! The queue of arrivals that are due and have not been handed out yet.
 //!
-//! The queue is not stored: arrivals are a pure function, so two cursors stand for it, however many are in it.
+//! It is not stored: arrivals are a pure function, so two cursors are enough, however many arrivals are waiting.
 
 use crate::schedule::arrivals::Schedule;
 
 /// The arrivals of one workload on one worker.
 #[derive(Debug)]
 pub struct Queue {
-    /// Stands at the next one to be handed out.
+    /// A cursor at the next arrival to be handed out.
     waiting: Schedule,
-    /// Stands behind the last one that was counted as due; `None` while that is `waiting` itself.
+    /// A cursor behind the last arrival that was counted as due; `None` if it is at the same place as `waiting`.
     counted: Option<Schedule>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Arrival {
-    /// Its number on this worker.
+    /// Number of the arrival on this worker.
     pub number: u64,
     pub due: u64,
-    /// [`Queue::count`] has counted it while it waited.
+    /// Whether [`Queue::count`] counted it while it waited.
     pub counted: bool,
 }
 
@@ -30,12 +30,12 @@ impl Queue {
         }
     }
 
-    /// When the next one is due, or was; `None` after the last.
+    /// Returns when the next arrival is (or was) due; `None` after the last.
     pub fn next_due(&self) -> Option<u64> {
         self.waiting.peek()
     }
 
-    /// Hands out the next one, if it is due at `now`.
+    /// Hands out the next arrival, if it is due at `now`.
     pub fn take(&mut self, now: u64) -> Option<Arrival> {
         let number = self.waiting.taken();
         let due = self.waiting.take_due(now)?;
@@ -48,7 +48,7 @@ impl Queue {
         })
     }
 
-    /// The first of the next `count` that were counted, at least 1; all of them are out of the queue then.
+    /// Removes the next `count` counted arrivals, at least 1, and returns the first of them.
     pub fn drop_waiting(&mut self, count: u64) -> Option<Arrival> {
         let first = self.take(u64::MAX)?;
         self.waiting.skip(count - 1);
@@ -56,7 +56,7 @@ impl Queue {
         Some(first)
     }
 
-    /// Counts those that were due before `end`, were not handed out and were not counted yet.
+    /// Counts the arrivals that were due before `end` and have been neither handed out nor counted yet.
     pub fn count(&mut self, end: u64) -> u64 {
         let is_due = |next: Option<u64>| next.is_some_and(|due| due < end);
         if !is_due(self.counted.as_ref().unwrap_or(&self.waiting).peek()) {
@@ -70,7 +70,7 @@ impl Queue {
         counted.taken() - before
     }
 
-    /// How many of those that were counted wait.
+    /// How many of the counted arrivals are waiting.
     pub fn len(&self) -> u64 {
         let counted = self.counted.as_ref().unwrap_or(&self.waiting);
         counted.taken() - self.waiting.taken()

@@ -1,4 +1,4 @@
-//! One `timerfd` per worker, which wakes the runtime. (The runtime's own timers tick in milliseconds.)
+//! One `timerfd` per worker, which wakes the runtime. (The runtime's own timers have a resolution of a millisecond.)
 
 #![expect(unsafe_code, reason = "timerfd")]
 
@@ -21,9 +21,9 @@ impl TimerFd {
         Ok(Self(unsafe { OwnedFd::from_raw_fd(fd) }))
     }
 
-    /// Setting it also takes back an expiry that was not read yet, so it never has to be read.
+    /// Sets the time. This also discards an expiry that was not read yet, so the descriptor never has to be read.
     pub fn set(&self, monotonic_ns: u64) {
-        // A zero would disarm it; a past time fires at once.
+        // Zero would disarm the timer; a time in the past fires at once.
         let at = monotonic_ns.clamp(1, i64::MAX as u64);
         let never = libc::timespec {
             tv_sec: 0,

@@ -1,13 +1,13 @@
-//! Who is to be woken when.
+//! The queue of tasks that sleep, by the time at which they are to be woken.
 //!
-//! A calendar queue (Brown, Communications of the ACM 31, 1988): a heap of what is due within this millisecond, and a ring of
-//! buckets for the milliseconds after it. In a single heap of 10,000 sleepers every look is a chain of cache misses, which
-//! took 0.8 µs of each request.
+//! A calendar queue (Brown, Communications of the ACM 31, 1988): a heap of what is due within the current millisecond,
+//! and a ring of buckets for the milliseconds after it. In a single heap of 10,000 sleepers every operation is a chain
+//! of cache misses, which took 0.8 µs of each request.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// A bucket is 2²⁰ ns long, which is about a millisecond, and the ring about a second.
+/// A bucket is 2²⁰ ns long, which is about a millisecond; the ring is about a second long.
 const BUCKET_BITS: u32 = 20;
 const BUCKETS: u64 = 1024;
 
@@ -16,11 +16,11 @@ type Entry = (u64, u32);
 /// Times are nanoseconds from the start of the run.
 #[derive(Debug)]
 pub struct TimerQueue {
-    /// Of the buckets whose time has come.
+    /// The entries of the buckets whose time has come.
     near: BinaryHeap<Reverse<Entry>>,
-    /// Number of the first bucket whose time has not come.
+    /// The number of the first bucket whose time has not come.
     coming: u64,
-    /// By number, modulo their count. One may hold entries of later turns of the ring, too.
+    /// The buckets, each at its number modulo `BUCKETS`. One may also hold entries of later turns of the ring.
     ring: Vec<Vec<Entry>>,
     /// The earliest entry of the ring.
     earliest: Option<Entry>,
@@ -50,7 +50,7 @@ impl TimerQueue {
         }
     }
 
-    /// The next slot that is due at `now`, in order of time. `now` never goes back.
+    /// Removes and returns the next slot that is due at `now`, in order of time. `now` must never decrease.
     pub fn pop_due(&mut self, now: u64) -> Option<u32> {
         self.reach(now);
         let Reverse((due, slot)) = *self.near.peek()?;
@@ -61,13 +61,13 @@ impl TimerQueue {
         Some(slot)
     }
 
-    /// When the next one is due, and who it is.
+    /// Returns the next entry: when it is due, and its slot.
     pub fn next(&self) -> Option<Entry> {
         let near = self.near.peek().map(|Reverse(entry)| *entry);
         near.or(self.earliest)
     }
 
-    /// Takes in the buckets whose time has come.
+    /// Moves the entries of the buckets whose time has come into the heap.
     fn reach(&mut self, now: u64) {
         let Some(earliest) = self.earliest.filter(|(due, _)| *due <= now) else {
             return;
@@ -77,7 +77,7 @@ impl TimerQueue {
             let bucket = &mut self.ring[place(reached)];
             let due = bucket.extract_if(.., |entry| number(*entry) <= current);
             self.near.extend(due.map(Reverse));
-            // Where all are due together, each bucket in its turn would keep room for all of them.
+            // Otherwise, if all entries are always due together, every bucket would in time keep room for all of them.
             bucket.shrink_to_fit();
         }
         self.coming = current + 1;
@@ -125,7 +125,7 @@ mod tests {
         assert_eq!(queue.next(), None);
     }
 
-    /// Within a bucket, in other ones, and in later turns of the ring.
+    /// Times within the same bucket, in other buckets, and in later turns of the ring.
     fn steps() -> impl Strategy<Value = Vec<(u64, u64)>> {
         let ahead = prop_oneof![
             0..2_000_u64,

@@ -1,28 +1,29 @@
-//! Moments that another tells by the wall clock, as the kernel does, by the clock of the run.
+//! Converts wall-clock timestamps, such as those of the kernel, to the clock of the run.
 //!
-//! The wall clock may be set at any time. So both clocks are read together for every moment that is asked for; what
-//! was told before the wall clock was set, or cannot be true, is not believed.
+//! The wall clock may be set at any time, so both clocks are read together for every conversion. A timestamp that may
+//! be from before the wall clock was set, or that cannot be right, is rejected.
 
 use std::cell::Cell;
 
 use crate::schedule::clock::{Clock, monotonic_ns, unix_ns};
 
-/// Two clocks are read as one if nothing came between; else again, so often at most.
+/// Both clocks count as read at one moment if reading them took no longer than this. Otherwise they are read again, up
+/// to `TRIES` times in all.
 const AT_ONCE_NS: u64 = 5_000;
 const TRIES: usize = 4;
 
-/// A moment is known to so much.
+/// How exactly a moment is known.
 const UNSURE_NS: u64 = 10_000;
 
-/// The kernel lets the wall clock run faster or slower by half of this part at most; what is more was set.
+/// The kernel slews the wall clock by at most 1/2000. If it deviates by more than 1/1000, it was set.
 const SLEWED: u64 = 1_000;
 
-/// Of one worker.
+/// One worker's view of the wall clock.
 #[derive(Debug)]
 pub struct WallClock {
     clock: Clock,
     last: Cell<Both>,
-    /// It was seen then that the wall clock had been set.
+    /// When the worker last noticed that the wall clock had been set.
     set: Cell<u64>,
 }
 
@@ -34,7 +35,7 @@ struct Both {
 }
 
 impl Both {
-    /// None: too much came between the two.
+    /// Reads both clocks. `None` if too much time passed between the two readings every time.
     fn read() -> Option<Self> {
         (0..TRIES).find_map(|_| {
             let before = monotonic_ns();
@@ -47,6 +48,7 @@ impl Both {
         })
     }
 
+    /// How far the wall clock is ahead of the monotonic clock.
     fn ahead_ns(self) -> i64 {
         self.unix_ns.wrapping_sub(self.monotonic_ns).cast_signed()
     }
@@ -71,7 +73,9 @@ impl WallClock {
         }
     }
 
-    /// When it was `unix_ns`: after `earliest`, and before now. None: nobody knows.
+    /// Converts the wall-clock time `unix_ns`, which lies between `earliest` and now, to the clock of the run.
+    ///
+    /// `None` if that cannot be done reliably.
     pub fn moment(&self, unix_ns: u64, earliest: u64) -> Option<u64> {
         self.moment_as_of(Both::read()?, unix_ns, earliest)
     }
@@ -107,7 +111,7 @@ mod tests {
     /// When the load began, by the monotonic clock.
     const ZERO: u64 = HOUR;
 
-    /// Both clocks at `at`, when the wall clock has been set by so much.
+    /// Both clocks at `at`, when the wall clock has been set forward by `set_by`.
     fn both(at: u64, set_by: i64) -> Both {
         Both {
             monotonic_ns: ZERO + at,
@@ -131,7 +135,7 @@ mod tests {
             wall.moment_as_of(both(90 * MS, 0), stamp, 50 * MS),
             Some(70 * MS)
         );
-        // Slewed meanwhile.
+        // The wall clock was slewed meanwhile.
         assert_eq!(
             wall.moment_as_of(both(91 * MS, 500), stamp, 0),
             Some(70 * MS - 500)
@@ -156,13 +160,13 @@ mod tests {
         let (hour, a_bit) = (HOUR.cast_signed(), 30 * MS.cast_signed());
         for by in [hour, -hour, a_bit, -a_bit] {
             let wall = wall_clock();
-            // It came at 70 ms, and the clock was set at 80: by the new clock it came at another time.
+            // The bytes came at 70 ms, and the clock was set at 80 ms: by the new clock they came at another time.
             let stamp = UNIX + 70 * MS;
             assert_eq!(wall.moment_as_of(both(90 * MS, by), stamp, 50 * MS), None);
-            // Another one, whose last bytes came before that as well.
+            // A later stamp is rejected too if the earliest moment for it is before the setting was noticed.
             let stamp = (UNIX + 85 * MS).strict_add_signed(by);
             assert_eq!(wall.moment_as_of(both(91 * MS, by), stamp, 60 * MS), None);
-            // And one that was read since then.
+            // A stamp for which the earliest moment is after that is accepted.
             let stamp = (UNIX + 93 * MS).strict_add_signed(by);
             assert_eq!(
                 wall.moment_as_of(both(95 * MS, by), stamp, 90 * MS),

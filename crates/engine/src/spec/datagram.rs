@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{RequestSpec, WorkloadSpec};
 
-/// What fits into one over IPv4: 65,535 bytes with the headers of IP and UDP.
+/// What fits into one datagram over IPv4: 65,535 bytes less the headers of IP and UDP.
 const MOST_BYTES: usize = 65_507;
 
-/// The request is its body's bytes, sent as one UDP datagram; its answer is one as well. Method and path mean nothing.
+/// The request's body is sent as one UDP datagram; the answer is one as well. Method and path have no meaning.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DatagramSpec {
@@ -15,7 +15,7 @@ pub struct DatagramSpec {
     pub matched: DatagramMatch,
 }
 
-/// Which datagram is the answer. All but `Order` also tell answers that come twice, late, or to nobody.
+/// Which datagram is the answer. All but `Order` also recognise answers that are duplicate, late, or to no request.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DatagramMatch {
@@ -24,14 +24,16 @@ pub enum DatagramMatch {
     Order,
     /// The next one that is equal to what was sent.
     Echo,
-    /// The next one that has the same bytes as what was sent at `from..to`, `from < to`.
+    /// The next one that has the same bytes at `from..to` as what was sent; `from < to`.
     Bytes { from: usize, to: usize },
-    /// The next one in which this regular expression finds the same as in what was sent: its first group, or without
-    /// groups the whole match.
+    /// The next one in which this regular expression finds the same as in what was sent: its first group, or the whole
+    /// match if it has no groups.
     Regex(String),
 }
 
-/// Why the request cannot be sent so. A client has one socket, which carries datagrams or a connection.
+/// Returns why the request cannot be sent like this, if so.
+///
+/// A client has one socket, which carries either datagrams or a connection.
 pub(super) fn problem(workload: &WorkloadSpec, request: &RequestSpec) -> Option<&'static str> {
     let first = workload.requests[0].datagram.as_ref();
     let (datagram, target) = (request.datagram.as_ref(), &workload.target);

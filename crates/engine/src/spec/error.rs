@@ -4,7 +4,7 @@ use std::io;
 
 use thiserror::Error;
 
-/// Every message says where, what, and what to do.
+/// Every message says where the problem is, what it is, and what to do about it.
 #[derive(Debug, Error)]
 pub enum StartError {
     #[error("{place}: {problem}")]

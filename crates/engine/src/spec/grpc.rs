@@ -4,21 +4,23 @@ use serde::{Deserialize, Serialize};
 
 use super::{RequestSpec, WorkloadSpec};
 
-/// A call of gRPC sets these itself.
+/// Headers that a gRPC call sets itself.
 const OWN_HEADERS: [&str; 3] = ["content-type", "te", "grpc-timeout"];
 
-/// The request calls the method that its path names, `/package.Service/Method`. Its body is the message in JSON, or a
-/// list of messages where the method takes a stream; its headers are the call's metadata. The target speaks HTTP/2.
+/// The request calls the method that its path names, `/package.Service/Method`.
+///
+/// Its body is the message in JSON, or a list of messages if the method takes a stream. Its headers are the call's
+/// metadata. The target must speak HTTP/2.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GrpcSpec {
-    /// A `FileDescriptorSet` with all that it imports, base64.
+    /// A `FileDescriptorSet` including everything that it imports, in base64.
     pub schema_base64: String,
-    /// The call must end within this time from its actual send; the server is told.
+    /// The call must end within this time from its actual send; it is sent to the server.
     #[serde(default)]
     pub deadline_ns: Option<u64>,
-    /// From one message that is due to the next, where the method takes a stream. The first one is due at the intended
-    /// start of the call; without this all are.
+    /// Interval at which messages are due, if the method takes a stream of them. The first is due at the intended start
+    /// of the call; when `None`, all of them are.
     #[serde(default)]
     pub every_ns: Option<u64>,
     /// The `grpc-status` of a right answer.
@@ -26,7 +28,9 @@ pub struct GrpcSpec {
     pub status: u32,
 }
 
-/// Why the request cannot be sent so. Calls go over HTTP/2, beside other requests or not.
+/// Returns why the request cannot be sent like this, if so.
+///
+/// Calls go over HTTP/2; a workload may mix them with other requests.
 pub(super) fn problem(workload: &WorkloadSpec, request: &RequestSpec) -> Option<&'static str> {
     let grpc = request.grpc.as_ref()?;
     let mut names = request

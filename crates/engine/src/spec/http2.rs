@@ -6,17 +6,17 @@ use super::WorkloadSpec;
 use super::error::StartError;
 use super::load::MOST_CLIENTS;
 
-/// A client is one stream at a time; steps of its journey that are sent together are as many.
+/// A client uses one stream at a time, or one for each step that is sent together with others.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Http2Spec {
-    /// Connections that the clients of all threads share, as many streams on each; a multiple of the number of
-    /// threads. Each client has a connection of its own when `None`.
+    /// The number of connections that the clients of all threads share evenly; a multiple of the number of threads.
+    /// Each client has a connection of its own when `None`.
     #[serde(default)]
     pub connections: Option<u64>,
 }
 
-/// Clients share connections evenly only where every thread has as many.
+/// Clients can share connections evenly only if every thread has the same number of them.
 pub(super) fn check(workload: &WorkloadSpec, threads: u64) -> Result<(), StartError> {
     let field = "target.http2.connections";
     let Some(http2) = &workload.target.http2 else {
@@ -40,7 +40,7 @@ pub(super) fn check(workload: &WorkloadSpec, threads: u64) -> Result<(), StartEr
     Err(StartError::invalid(&workload.name, field, problem))
 }
 
-/// RFC 9113 section 3.1 has done away with it, and so have servers.
+/// Rejects an upgrade to h2c, which RFC 9113 section 3.1 has abolished and servers no longer support.
 fn check_upgrade(workload: &WorkloadSpec) -> Result<(), StartError> {
     let upgrades = |(name, value): &(String, String)| {
         name.eq_ignore_ascii_case("upgrade") && value.trim().eq_ignore_ascii_case("h2c")

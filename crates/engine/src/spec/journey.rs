@@ -1,4 +1,4 @@
-//! Journeys: what a user does, step by step, with values that are carried on from one answer to the next request.
+//! Journeys: what a user does, step by step, with values carried from one answer to later requests.
 
 use std::fmt;
 use std::iter::once;
@@ -9,43 +9,44 @@ use super::error::StartError;
 use super::rows::FeedRows;
 use super::{LoadSpec, ParamSpec, RequestSpec, ThinkSpec, WorkloadSpec, one, yes};
 
-/// A row of steps that a client goes through from the first to the last.
+/// A sequence of steps that a client goes through from the first to the last.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct JourneySpec {
     pub name: String,
     #[serde(default = "one")]
     pub weight: u32,
-    /// At least one of them is sent in every journey: without `when` and `once`.
+    /// At least one of them has neither `when` nor `once`, so that every journey sends something.
     pub steps: Vec<StepSpec>,
-    /// Connections that a client has at most: steps that are sent together share them. 1 over HTTP/2, where they are
+    /// The most connections of a client, which steps that are sent together share. 1 over HTTP/2, where such steps are
     /// streams.
     #[serde(default = "one")]
     pub connections: u32,
     #[serde(default)]
     pub feeds: Vec<FeedSpec>,
-    /// What says which step comes next, and what its request is.
+    /// The script that decides which step comes next and what its request is, if there is one.
     #[serde(default)]
     pub script: Option<ScriptSpec>,
 }
 
-/// A script in Luau. The steps of its journey are the requests that stand in it, in their order, and nothing else.
+/// A script in Luau. The steps of its journey are exactly the requests that occur in it, in their order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScriptSpec {
-    /// As errors name it.
+    /// The file's name in error messages.
     pub file: String,
     pub source: String,
     /// The name and the slot of each column of the feeds.
     #[serde(default)]
     pub columns: Vec<(String, usize)>,
-    /// Its pauses are made; where a journey is only tried, they are not.
+    /// Whether its pauses are made; they are left out when a journey is only tried.
     #[serde(default = "yes")]
     pub sleeps: bool,
 }
 
-/// One request of the workload, and what comes of its answer. Slots are the client's own, numbered over all journeys
-/// of the workload.
+/// One request of the workload, and what is done with its answer.
+///
+/// Every client has its own slots, which are numbered over all journeys of the workload.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StepSpec {
@@ -53,29 +54,29 @@ pub struct StepSpec {
     pub request: usize,
     #[serde(default)]
     pub capture: Vec<CaptureSpec>,
-    /// It is due together with the step before it. The journey goes on when all that are due together have ended, after
-    /// the pause of the last of them.
+    /// Whether it is due together with the step before it. The journey continues when all steps that are due together
+    /// have ended, after the pause of the last of them.
     #[serde(default)]
     pub together: bool,
-    /// It asks for this URL, and not for the path of its request.
+    /// The URL that it asks for, instead of the path of its request.
     #[serde(default)]
     pub url: Option<UrlSpec>,
-    /// The step is passed over unless this holds.
+    /// The step is skipped unless this holds.
     #[serde(default)]
     pub when: Option<ConditionSpec>,
-    /// The journey is completed after its answer if this holds.
+    /// The journey is complete after this step's answer if this holds.
     #[serde(default)]
     pub stop_when: Option<ConditionSpec>,
-    /// How often it is sent, one after another.
+    /// How many times it is sent in a row.
     #[serde(default = "one")]
     pub repeat: u32,
     /// The pause after the answer.
     #[serde(default)]
     pub think: ThinkSpec,
-    /// Each client has success with it once: the slot in which that is noted.
+    /// Set if each client skips the step once it has succeeded: the slot in which the success is noted.
     #[serde(default)]
     pub once: Option<usize>,
-    /// It is a message, after whose answer the client closes its WebSocket.
+    /// Whether it is a message after whose answer the client closes its WebSocket.
     #[serde(default)]
     pub close: bool,
     #[serde(default)]
@@ -84,18 +85,18 @@ pub struct StepSpec {
     pub on_capture_failed: OnCaptureFailed,
 }
 
-/// A URL that a client knows. It may lead to the target's host and to the hosts of the workload's `redirects`.
+/// A URL from a client's slots. It may lead to the target's host and to the hosts of the workload's `redirects`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct UrlSpec {
-    /// What holds it, absolute or relative.
+    /// The slot that holds the URL, absolute or relative.
     pub slot: usize,
-    /// What holds the URL that it is relative to; the workload's target, if there is none.
+    /// The slot that holds the URL to which it is relative; when `None`, it is relative to the workload's target.
     #[serde(default)]
     pub base: Option<usize>,
 }
 
-/// What follows a request that failed.
+/// What happens after a request that failed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OnFailure {
@@ -104,27 +105,27 @@ pub enum OnFailure {
     GoOn,
 }
 
-/// What follows an answer in which something was not found.
+/// What happens after an answer in which a capture found nothing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OnCaptureFailed {
     /// It is counted as `capture_failed`, and the journey ends.
     #[default]
     End,
-    /// It is counted as `capture_failed`, and the journey goes on.
+    /// It is counted as `capture_failed`, and the journey continues.
     GoOn,
-    /// The answer is right all the same.
+    /// It is still counted as a right answer.
     Ignore,
 }
 
-/// What is kept of an answer, and in which slot.
+/// A value to keep from an answer, and the slot for it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CaptureSpec {
     pub name: String,
     pub slot: usize,
     pub from: SourceSpec,
-    /// What is kept is a URL: the slot that gets the URL of the answer.
+    /// Set if the value is a URL: the slot for the URL of the request, to which the value may be relative.
     #[serde(default)]
     pub base: Option<usize>,
 }
@@ -134,11 +135,11 @@ pub struct CaptureSpec {
 pub enum SourceSpec {
     /// The value at a JSON pointer (RFC 6901) of the body.
     Json(String),
-    /// The first group of the first match in the body; the whole match where it has no group.
+    /// The first group of the first match in the body; the whole match if the expression has no group.
     Regex(String),
-    /// The first header of this name.
+    /// The first header with this name.
     Header(String),
-    /// The cookie of this name that the answer sets.
+    /// The cookie with this name that the answer sets.
     Cookie(String),
     Status,
     /// The whole body.
@@ -172,7 +173,7 @@ pub struct ConditionSpec {
     pub test: TestSpec,
 }
 
-/// A value that is not there passes `Missing` and `Differs` only; one that is no number, no comparison of numbers.
+/// A missing value passes only `Missing` and `Differs`; one that is not a number passes no numeric comparison.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TestSpec {
@@ -193,12 +194,12 @@ pub enum TestSpec {
 pub struct FeedSpec {
     pub each: FeedEach,
     pub order: FeedOrder,
-    /// The slot of each column.
+    /// The slot for each column.
     pub columns: Vec<usize>,
     pub rows: FeedRows,
 }
 
-/// For whom a row is taken.
+/// Whether a client takes one row for good, or one for each iteration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FeedEach {
@@ -209,14 +210,14 @@ pub enum FeedEach {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FeedOrder {
-    /// Every row once over all threads and generators, and then again from the first.
+    /// Every row once, dealt out over all threads and generators, and then again from the first.
     InTurn,
     Random,
-    /// Every row once; who finds none left ends.
+    /// Every row once; a client that finds no row left ends.
     Once,
 }
 
-/// Of all journeys of a workload together.
+/// Checks all journeys of a workload together.
 pub(super) fn check(workload: &WorkloadSpec) -> Result<(), StartError> {
     let journeys = &workload.journeys;
     if journeys.iter().all(|journey| journey.weight == 0) {
@@ -300,7 +301,7 @@ fn check_journey(
     Ok(())
 }
 
-/// A step that asks for a URL.
+/// Checks a step that asks for a URL.
 fn check_url(workload: &WorkloadSpec, request: &RequestSpec) -> Result<(), &'static str> {
     if workload.redirects.is_none() {
         return Err("a step asks for a URL, and redirects do not say to which hosts it may lead");
@@ -311,7 +312,7 @@ fn check_url(workload: &WorkloadSpec, request: &RequestSpec) -> Result<(), &'sta
     Ok(())
 }
 
-/// Steps that are sent together.
+/// Checks steps that are sent together.
 fn check_groups(workload: &WorkloadSpec, journey: &JourneySpec) -> Result<(), &'static str> {
     let steps = &journey.steps;
     if journey.connections == 0 {

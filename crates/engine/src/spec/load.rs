@@ -1,10 +1,10 @@
-//! When requests are due: of clients that wait for their answers, and of arrivals that do not.
+//! When requests are due: closed loads, whose clients wait for their answers, and open loads, which do not wait.
 
 use serde::{Deserialize, Serialize};
 
 use super::error::StartError;
 
-/// Client numbers are of this width.
+/// Client numbers have 32 bits.
 pub(super) const MOST_CLIENTS: u64 = u32::MAX as u64;
 /// 400 days: far beyond any run, and far from overflow.
 const LONGEST_NS: u64 = 400 * 24 * 3600 * 1_000_000_000;
@@ -20,28 +20,29 @@ pub enum LoadSpec {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClosedSpec {
-    /// The most clients at any time.
+    /// The highest number of clients at any time.
     pub clients: u64,
     #[serde(default)]
     pub think: ThinkSpec,
-    /// Requests of all clients together; unlimited when `None`.
+    /// The number of requests of all clients together; unlimited when `None`.
     #[serde(default)]
     pub requests: Option<u64>,
-    /// Requests of one client; then it ends (and is replaced when `renew`).
+    /// The number of requests of one client, which then ends (and is replaced if `renew`); unlimited when `None`.
     #[serde(default)]
     pub requests_per_client: Option<u64>,
-    /// A client that has had its requests ends, and a new one takes its place.
+    /// Whether a new client takes the place of one that has made all its requests.
     #[serde(default)]
     pub renew: bool,
-    /// Requests on one connection: unlimited when `None`; 1 is "no keep-alive" (`Connection: close` is sent).
+    /// The number of requests on one connection; unlimited when `None`. 1 means no keep-alive: `Connection: close` is
+    /// sent.
     #[serde(default)]
     pub requests_per_connection: Option<u64>,
-    /// Number of clients over time; empty: all of `clients` from the start to the end.
+    /// The number of clients over time; when empty, it is `clients` from the start to the end.
     #[serde(default)]
     pub phases: Vec<PhaseSpec>,
 }
 
-/// The number of clients goes from `from` to `to`: linearly, or in `steps` equal steps.
+/// A phase in which the number of clients goes from `from` to `to`: linearly, or in `steps` equal steps.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PhaseSpec {
@@ -69,7 +70,7 @@ pub enum ThinkSpec {
     Exponential {
         mean_ns: u64,
     },
-    /// These in turn.
+    /// Each of these in turn.
     List {
         ns: Vec<u64>,
     },
@@ -80,20 +81,20 @@ pub enum ThinkSpec {
 #[serde(deny_unknown_fields)]
 pub struct OpenSpec {
     pub arrivals: Arrivals,
-    /// Rate over time; the last one holds to the end of the run. Unused with `Arrivals::Trace`.
+    /// The rate over time; the last one holds to the end of the run. Unused with `Arrivals::Trace`.
     #[serde(default)]
     pub rates: Vec<RateSpec>,
-    /// Requests in all; unlimited when `None`.
+    /// The number of requests in all; unlimited when `None`.
     #[serde(default)]
     pub requests: Option<u64>,
-    /// The pool of connections grows to this; what is due and finds none free waits in order.
+    /// The pool of connections grows up to this size. Requests that are due and find none free wait in order.
     pub max_connections: u64,
     #[serde(default)]
     pub requests_per_connection: Option<u64>,
 }
 
 impl OpenSpec {
-    /// The piece of the rate in which a request with this intended start is counted.
+    /// Returns the piece of the rate in which a request with this intended start is counted.
     #[must_use]
     pub fn phase_at(&self, intended: u64) -> usize {
         let mut start = 0_u64;
@@ -112,11 +113,11 @@ impl OpenSpec {
 pub enum Arrivals {
     Constant,
     Poisson,
-    /// Intended starts, nanoseconds from the start of the run, ascending.
+    /// Intended starts in nanoseconds from the start of the run, ascending.
     Trace(Vec<u64>),
 }
 
-/// Requests per second, from `from` linearly to `to` in `duration_ns`.
+/// A rate in requests per second, which goes linearly from `from` to `to` in `duration_ns`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RateSpec {

@@ -1,7 +1,7 @@
-//! What a run is: the load, stated exactly.
+//! The exact specification of a run.
 //!
-//! A [`RunSpec`] is data only. Python builds it from a plan, sends it as JSON, and it stands in the record as
-//! it ran. All times are whole nanoseconds, all rates are per second, every random choice follows from `seed`.
+//! A [`RunSpec`] is pure data. Python builds it from a plan and sends it as JSON, and the record contains it as it ran.
+//! All times are whole nanoseconds, all rates are per second, and every random choice follows from `seed`.
 
 mod datagram;
 pub(crate) mod error;
@@ -31,7 +31,7 @@ use serde::{Deserialize, Serialize};
 pub use stream::{StreamBounds, StreamFormat, StreamSpec};
 pub use websocket::{Match, MessageKind, WebSocketSpec};
 
-/// One run of the engine: some workloads, side by side, for a time.
+/// One run of the engine: one or more workloads, side by side.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(
@@ -42,41 +42,43 @@ pub struct RunSpec {
     pub seed: u64,
     /// Worker threads, at least 1. Clients and arrivals are dealt to them in turn.
     pub threads: usize,
-    /// Thread `i` is pinned to `cores[i % cores.len()]`; not pinned when empty.
+    /// Thread `i` is pinned to `cores[i % cores.len()]`; threads are not pinned when this is empty.
     #[serde(default)]
     pub cores: Vec<usize>,
-    /// Threads run before all others of their core (`SCHED_RR`, lowest priority), so that a paced load is
-    /// sent on time. The system must allow it.
+    /// Whether threads take precedence over ordinary ones on their core (`SCHED_RR`, lowest priority), so that a paced
+    /// load is sent on time. The system must allow it.
     #[serde(default)]
     pub real_time: bool,
-    /// Threads wait awake while an answer or a due time is near, instead of sleeping until the kernel wakes them up. A
-    /// wake-up takes longer than a fast server does; the price is a core for each thread. Not together with
-    /// `real_time`: the kernel takes 50 ms of every second from such a thread if it never sleeps.
+    /// Whether threads busy-poll instead of sleeping while an answer or a due time is near.
+    ///
+    /// A wake-up by the kernel takes longer than a fast server's answer; the price is a core for each thread. Must not
+    /// be combined with `real_time`: the kernel takes 50 ms of every second from a real-time thread that never sleeps.
     #[serde(default)]
     pub attentive: bool,
-    /// The run ends after this time; `None`: when every measured workload has had all of its requests.
+    /// The run ends after this time; when `None`, once every measured workload has made all of its requests.
     pub duration_ns: Option<u64>,
-    /// Length of an interval of the record, 10 ms to 60 s.
+    /// The length of an interval of the record, 10 ms to 60 s.
     pub interval_ns: u64,
-    /// Keep a row for every request of the measured workloads, streamed out with each interval.
+    /// Whether to record a row for every request of the measured workloads; rows are delivered with each interval.
     #[serde(default)]
     pub rows: bool,
-    /// Show every request of a journey and its answer, streamed out with each interval: for trying a journey, not for a
-    /// load.
+    /// Whether to record every request of a journey and its answer, delivered with each interval. Meant for trying a
+    /// journey, not for a load.
     #[serde(default)]
     pub trace: bool,
-    /// Start at this wall-clock time, so that several generators start together; at once when `None`.
+    /// The wall-clock time at which to start, so that several generators start together; at once when `None`.
     #[serde(default)]
     pub start_unix_ns: Option<u64>,
-    /// This generator's share of the load, where several bear it together; all of it when `None`.
+    /// This generator's share, if several generate the load together; the whole load when `None`.
     #[serde(default)]
     pub share: Option<ShareSpec>,
     pub workloads: Vec<WorkloadSpec>,
 }
 
-/// Generator `index` (from 0) of `of` equal ones, which have the same specification but for this and `cores`.
-/// Everything that is dealt to worker threads in turn is dealt to the threads of all of them, so that together
-/// they are one generator with that many threads: same clients, same arrivals, same parameters.
+/// Generator `index` (from 0) of `of` equal ones, whose specifications differ only in this and in `cores`.
+///
+/// Everything that is dealt to worker threads in turn is dealt to the threads of all generators, so that together they
+/// act as one generator with that many threads: same clients, same arrivals, same parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ShareSpec {
@@ -94,36 +96,38 @@ pub struct WorkloadSpec {
     pub requests: Vec<RequestSpec>,
     #[serde(default)]
     pub order: Order,
-    /// Where there are any, clients go on journeys, chosen by weight, whose steps make the `requests`. Numbers of
-    /// requests in the load then are numbers of journeys.
+    /// If there are any, clients go on journeys, chosen by weight, whose steps make the `requests`. Numbers of requests
+    /// in the load are then numbers of journeys.
     #[serde(default)]
     pub journeys: Vec<JourneySpec>,
-    /// Values that a client on journeys keeps.
+    /// The number of values that a client on journeys can keep.
     #[serde(default)]
     pub slots: usize,
     pub load: LoadSpec,
     pub timeouts: TimeoutSpec,
-    /// A longer body is not read to its end: `too_large`. No limit when `None`.
+    /// A longer body is not read to its end, and counted as `too_large`. No limit when `None`.
     #[serde(default)]
     pub body_limit: Option<u64>,
-    /// Redirects are followed, and where journeys may ask for URLs; without it redirects are answers like any other.
+    /// How redirects are followed, and where the URLs that journeys ask for may lead; when `None`, redirects are
+    /// answers like any other.
     #[serde(default)]
     pub redirects: Option<RedirectSpec>,
 }
 
-/// How redirects are followed, as `curl -L` does: each is a request of its own; and where URLs may lead for which
-/// journeys ask.
+/// How redirects are followed, and where the URLs that journeys ask for may lead.
+///
+/// Redirects are followed as `curl -L` does; each is a request of its own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RedirectSpec {
-    /// Of one request; one more is a failure. 0: they are answers like any other.
+    /// The most redirects of one request; one more is a failure. When 0, redirects are answers like any other.
     pub most: u32,
-    /// Hosts to which a redirect or a URL may lead, beside that of the target.
+    /// Hosts to which a redirect or a URL may lead, besides that of the target.
     #[serde(default)]
     pub hosts: Vec<String>,
 }
 
-/// A background workload ends with the run and never keeps it alive.
+/// Whether a workload is measured. A background workload ends with the run and never keeps it alive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
@@ -131,30 +135,30 @@ pub enum Role {
     Background,
 }
 
-/// How the next request is chosen where there are several.
+/// How the next request is chosen if there are several.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
     /// At random, by weight.
     #[default]
     Weighted,
-    /// Each client takes them one after another and begins again.
+    /// Each client makes them one after another and then begins again.
     Sequence,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TargetSpec {
-    /// Host as written in the URL: for the `Host` header, name resolution and SNI.
+    /// The host as written in the URL: for the `Host` header, name resolution and SNI.
     pub host: String,
     pub port: u16,
-    /// Where to connect instead of resolving `host`: `IP:PORT` or `unix:/path`, used in turn.
+    /// Where to connect instead of resolving `host`: each is `IP:PORT` or `unix:/path`; used in turn.
     #[serde(default)]
     pub connect_to: Vec<String>,
-    /// Resolve the host for every connection, and not once before the run.
+    /// Whether to resolve the host for every connection rather than once before the run.
     #[serde(default)]
     pub resolve_each: bool,
-    /// Local addresses to bind to, in turn: each brings its own range of ports.
+    /// Local addresses to bind to, in turn; each has a range of ports of its own.
     #[serde(default)]
     pub source_addresses: Vec<std::net::IpAddr>,
     #[serde(default)]
@@ -169,27 +173,27 @@ pub struct TargetSpec {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TlsSpec {
-    /// Do not verify the server's certificate.
+    /// Whether not to verify the server's certificate.
     #[serde(default)]
     pub insecure: bool,
-    /// PEM text of the authorities to trust instead of the built-in ones.
+    /// PEM text of the certificate authorities to trust instead of the built-in ones.
     #[serde(default)]
     pub ca_pem: Option<String>,
-    /// PEM text of the client's certificate chain and private key.
+    /// PEM text of the client's certificate chain; its private key is in `client_key_pem`.
     #[serde(default)]
     pub client_cert_pem: Option<String>,
     #[serde(default)]
     pub client_key_pem: Option<String>,
-    /// Name for SNI and verification when it is not `host`.
+    /// The name for SNI and verification, if it is not `host`.
     #[serde(default)]
     pub server_name: Option<String>,
     #[serde(default)]
     pub alpn: Vec<String>,
-    /// `"1.2"` or `"1.3"` only; both when `None`.
+    /// The only TLS version to use, `"1.2"` or `"1.3"`; both are allowed when `None`.
     #[serde(default)]
     pub version: Option<String>,
-    /// Each client resumes its own sessions where the server lets it, as a returning visitor; else every handshake is
-    /// a full one, as a new visitor's.
+    /// Whether each client resumes its own sessions if the server allows it, like a returning visitor. Otherwise every
+    /// handshake is a full one, like that of a new visitor.
     #[serde(default)]
     pub resume: bool,
 }
@@ -197,53 +201,53 @@ pub struct TlsSpec {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RequestSpec {
-    /// Its own name in the results.
+    /// The request's name in the results.
     pub name: String,
     #[serde(default = "one")]
     pub weight: u32,
     pub method: String,
-    /// Path and query, as on the request line. `{name}` is filled from `params`; over a WebSocket, and of raw bytes, it
-    /// is filled in what is sent.
+    /// Path and query, as on the request line. `{name}` is filled from `params`; in requests that are WebSocket
+    /// messages, raw bytes or datagrams, it is filled in the body that is sent.
     pub path: String,
-    /// As given; `Host`, `Content-Length` and `User-Agent` are added unless they are here.
+    /// Sent as given; `Host`, `Content-Length` and `User-Agent` are added unless they are here.
     #[serde(default)]
     pub headers: Vec<(String, String)>,
-    /// The body's bytes, base64.
+    /// The body's bytes in base64.
     #[serde(default)]
     pub body_base64: Option<String>,
     #[serde(default)]
     pub expect: ExpectSpec,
     #[serde(default)]
     pub params: std::collections::BTreeMap<String, ParamSpec>,
-    /// Of a step: `{name}` is filled in header values and in the body, too, where `params` has the name, and every value
-    /// is escaped for its place. This says what the body is.
+    /// For steps only: `{name}` is also filled in header values and in the body if `params` has the name, and every
+    /// value is escaped for its place. This says what the body is.
     #[serde(default)]
     pub fill: Option<Fill>,
-    /// Of a step: the client's cookies are sent.
+    /// For steps only: whether the client's cookies are sent, and those of the answer kept.
     #[serde(default)]
     pub cookies: bool,
-    /// A right answer is a stream of events.
+    /// Set if a right answer is a stream of events.
     #[serde(default)]
     pub stream: Option<StreamSpec>,
-    /// It is a message over a WebSocket: `path` and `headers` are those of its upgrade, the body is what is sent.
+    /// Set if it is a WebSocket message: `path` and `headers` are those of the upgrade, and the body is what is sent.
     #[serde(default)]
     pub websocket: Option<WebSocketSpec>,
-    /// It is bytes without a protocol: the body is what is sent.
+    /// Set if it is raw bytes without a protocol: the body is what is sent.
     #[serde(default)]
     pub raw: Option<RawSpec>,
-    /// It is a UDP datagram: the body is what is sent.
+    /// Set if it is a UDP datagram: the body is what is sent.
     #[serde(default)]
     pub datagram: Option<DatagramSpec>,
-    /// It is a call of gRPC: the body is its message, or its messages.
+    /// Set if it is a gRPC call: the body is its message, or its messages.
     #[serde(default)]
     pub grpc: Option<GrpcSpec>,
 }
 
-/// How values are escaped in a body.
+/// What a body is, and so how values are escaped in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fill {
-    /// Not at all.
+    /// Values are not escaped.
     Text,
     Json,
     Form,
@@ -253,7 +257,7 @@ pub enum Fill {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExpectSpec {
-    /// Accepted statuses; 200 to 399 when empty.
+    /// The accepted statuses; 200 to 399 when empty.
     #[serde(default)]
     pub status: Vec<u16>,
     #[serde(default)]
@@ -266,7 +270,7 @@ pub enum BodyCheck {
     Exact(String),
     Contains(String),
     Length(u64),
-    /// Lower-case hexadecimal SHA-256 of the body.
+    /// The SHA-256 of the body in lower-case hexadecimal.
     Sha256(String),
     /// The value at a JSON pointer (RFC 6901).
     Json {

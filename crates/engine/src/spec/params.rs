@@ -1,11 +1,11 @@
-//! Where the values that fill a request come from.
+//! The parameters that a request is filled with.
 
 use serde::{Deserialize, Serialize};
 
 use super::error::StartError;
 use super::{RequestSpec, WorkloadSpec};
 
-/// Where a path parameter's values come from.
+/// Where a parameter's values come from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ParamSpec {
@@ -13,23 +13,24 @@ pub enum ParamSpec {
     Range { from: i64, to: i64 },
     /// One of these at random.
     Choice(Vec<String>),
-    /// These in turn, dealt out over all clients (rows of a CSV file).
+    /// Each of these in turn, dealt out over all clients (rows of a CSV file).
     InTurn(Vec<String>),
-    /// The number of the request among those of its client, from 0, in so many bytes (1 to 8), the highest first.
+    /// The number of the request among those of its client, from 0, as this many bytes (1 to 8), big-endian.
     Serial { bytes: u8 },
-    /// Of a step: what the client keeps in this slot; `raw`: as it is, without escapes.
+    /// For steps only: the value in this slot of the client; with `raw`, it is not escaped (but stays on one line in a
+    /// path or header).
     Slot {
         slot: usize,
         #[serde(default)]
         raw: bool,
     },
-    /// Of a step: a random UUID.
+    /// For steps only: a random UUID.
     Uuid,
-    /// Of a step: Unix time in milliseconds.
+    /// For steps only: the Unix time in milliseconds.
     Now,
-    /// Of a step: the number of the client, from 1.
+    /// For steps only: the number of the client, from 1.
     Client,
-    /// Of a step: the number of the client's journey, from 1.
+    /// For steps only: the number of the client's journey, from 1.
     Iteration,
 }
 
@@ -55,7 +56,10 @@ fn check_values(workload: &str, request: &RequestSpec) -> Result<(), StartError>
     Ok(())
 }
 
-/// Steps draw from feeds and slots, single requests from lists and ranges.
+/// Checks that parameters are of a kind that goes with the request.
+///
+/// Ranges and choices go with any request, `InTurn` with single requests only, `Serial` with raw bytes and datagrams,
+/// and all others with steps only.
 fn check_kinds(workload: &WorkloadSpec, request: &RequestSpec) -> Result<(), StartError> {
     let step = !workload.journeys.is_empty();
     let kept = request.params.values().any(|param| match param {

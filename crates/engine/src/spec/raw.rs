@@ -1,11 +1,12 @@
-//! Requests that are bytes, without a protocol.
+//! Requests that are raw bytes, without a protocol.
 
 use serde::{Deserialize, Serialize};
 
 use super::{RequestSpec, WorkloadSpec};
 
-/// The request is its body's bytes, sent over a connection that carries one exchange after another; `until` says where
-/// the answer ends. Method and path mean nothing.
+/// The request's body is sent as it is, over a connection that carries one exchange after another.
+///
+/// `until` says where the answer ends. Method and path have no meaning.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RawSpec {
@@ -16,18 +17,20 @@ pub struct RawSpec {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum UntilSpec {
-    /// After so many bytes, at least 1.
+    /// After this many bytes, at least 1.
     Length(u64),
-    /// After these bytes, base64; at least one.
+    /// After these bytes, in base64; at least one.
     DelimiterBase64(String),
-    /// Where this regular expression has first matched, at the earliest end of any match. It does not look around, and
-    /// does not match the empty text.
+    /// After the first match of this regular expression, at the earliest end of any match. It must not contain
+    /// look-around assertions (`^`, `$`, `\b`), and must not match the empty text.
     Regex(String),
     /// When the server closes the connection.
     Close,
 }
 
-/// Why the request cannot be sent so. A client has one connection, which speaks HTTP or does not.
+/// Returns why the request cannot be sent like this, if so.
+///
+/// A client has one connection, which either speaks HTTP or carries raw bytes.
 pub(super) fn problem(workload: &WorkloadSpec, request: &RequestSpec) -> Option<&'static str> {
     let first = &workload.requests[0];
     let problem = match &request.raw {

@@ -1,4 +1,4 @@
-//! The values of a feed: as many bytes in memory as its file has, or few more.
+//! The values of a feed, which take about as much memory as its file has bytes.
 
 use std::fmt;
 use std::io::{Read, Write};
@@ -10,10 +10,12 @@ use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 use serde::{Deserialize, Serialize};
 
-/// Of one feed.
+/// The most bytes of one feed.
 const MOST_BYTES: u64 = u32::MAX as u64;
 
-/// Rows of equal length, one after another: each value behind its length (LEB128). Written compressed.
+/// Rows with equal numbers of values, one after another.
+///
+/// In memory each value follows its length (LEB128). Serialised, the rows are compressed.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Packed", into = "Packed")]
 pub struct FeedRows {
@@ -24,14 +26,14 @@ pub struct FeedRows {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Packed {
-    /// Of values.
+    /// The number of values.
     count: usize,
-    /// The bytes, as zlib (RFC 1950) makes them.
+    /// The bytes, compressed with zlib (RFC 1950), in base64.
     zlib_base64: String,
 }
 
 impl FeedRows {
-    /// Values in all.
+    /// The number of values in all rows.
     #[must_use]
     pub fn len(&self) -> usize {
         self.count
@@ -42,7 +44,7 @@ impl FeedRows {
         self.count == 0
     }
 
-    /// The value that begins at a place, and the place where the next one does; `None` where there is none.
+    /// Returns the value that begins at `at`, and where the next one begins; `None` if no value begins there.
     #[must_use]
     pub fn value(&self, at: usize) -> Option<(&[u8], usize)> {
         let (mut length, mut shift, mut begins) = (0_usize, 0, at);
@@ -62,7 +64,7 @@ impl FeedRows {
         Some((self.bytes.get(begins..ends)?, ends))
     }
 
-    /// The bytes are all of so many values.
+    /// Whether the bytes are exactly `count` values.
     fn is_whole(&self) -> bool {
         let mut at = 0;
         (0..self.count).all(|_| {
@@ -130,7 +132,7 @@ impl From<FeedRows> for Packed {
 }
 
 impl fmt::Debug for FeedRows {
-    /// Without the values: there may be millions, and passwords among them.
+    /// Omits the values: there may be millions, and passwords among them.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} values", self.count)
     }

@@ -4,45 +4,47 @@ use serde::{Deserialize, Serialize};
 
 use super::RequestSpec;
 
-/// The answer's body is a stream of events. It is whole when it has ended, or with `events` or `until` before.
+/// The answer is a stream of events. It is complete when it ends, or earlier as `events` and `until` say.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StreamSpec {
     pub format: StreamFormat,
-    /// The client leaves after so many events, at least 1; a stream that ends with fewer has failed.
+    /// The number of events, at least 1, after which the client leaves; a stream that ends with fewer has failed.
     #[serde(default)]
     pub events: Option<u64>,
-    /// The event whose data is exactly this text ends the stream and does not count; without it the stream has failed.
+    /// The event whose data is exactly this text ends the stream and is not counted; a stream that ends without it has
+    /// failed.
     #[serde(default)]
     pub until: Option<String>,
-    /// From the first event on, the next one must come within this time.
+    /// After each event, the next one must come within this time.
     #[serde(default)]
     pub stall_ns: Option<u64>,
-    /// The first match of this regular expression in the body, or its first group, is the number of tokens that were sent.
+    /// The first match of this regular expression in the body (its first group, if it has one) is the number of tokens
+    /// that were sent.
     #[serde(default)]
     pub usage: Option<String>,
-    /// What a stream has to keep to be counted as one that met its bounds.
+    /// The bounds that a stream must keep to be counted as having met them.
     #[serde(default)]
     pub bounds: Option<StreamBounds>,
 }
 
-/// Whatever is left out is no bound.
+/// Bounds on the timing of a stream. Those that are left out are not checked.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StreamBounds {
-    /// From the intended start to the first event, less than this.
+    /// The time from the intended start to the first event must be less than this.
     #[serde(default)]
     pub first_ns: Option<u64>,
-    /// Gaps that are not shorter than this are late.
+    /// Gaps of at least this length are late.
     #[serde(default)]
     pub gap_ns: Option<u64>,
-    /// The share of a stream's gaps that may be late, 0 to 1.
+    /// The highest share of a stream's gaps that may be late, 0 to 1.
     #[serde(default)]
     pub late: f64,
-    /// Round trips that are not shorter than this are late.
+    /// Round trips of at least this length are late.
     #[serde(default)]
     pub round_trip_ns: Option<u64>,
-    /// The share of a stream's round trips that may be late, 0 to 1.
+    /// The highest share of a stream's round trips that may be late, 0 to 1.
     #[serde(default)]
     pub late_round_trips: f64,
 }
@@ -52,13 +54,13 @@ pub struct StreamBounds {
 pub enum StreamFormat {
     /// Server-sent events. Source: WHATWG HTML, section 9.2.
     Sse,
-    /// Every line that is not empty is an event.
+    /// Every non-empty line is an event.
     Lines,
-    /// Every message of a WebSocket, or of the answer to a call of gRPC, is an event.
+    /// Every message of a WebSocket, or of the answer to a gRPC call, is an event.
     Messages,
 }
 
-/// Why the answer cannot be such a stream.
+/// Returns why the answer cannot be such a stream, if so.
 pub(super) fn problem(request: &RequestSpec) -> Option<&'static str> {
     let stream = request.stream.as_ref()?;
     let problem = if stream.events == Some(0) {

@@ -1,4 +1,4 @@
-//! The checks of a run before it starts; those of a protocol, of a load, of journeys and parameters stand with them.
+//! The checks of a run before it starts. Those of protocols, loads, journeys and parameters are in their own modules.
 
 use super::error::StartError;
 use super::load::duration_in_range;
@@ -7,7 +7,7 @@ use super::{datagram, grpc, http2, journey, params, raw, stream, websocket};
 
 const MILLISECOND: u64 = 1_000_000;
 const SECOND: u64 = 1_000 * MILLISECOND;
-/// Row columns are of this width.
+/// Rows hold the numbers of workloads and requests in 16 bits.
 const MOST_WORKLOADS: usize = u16::MAX as usize;
 
 /// Checks everything that can be checked without looking at the machine.

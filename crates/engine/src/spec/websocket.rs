@@ -4,16 +4,18 @@ use serde::{Deserialize, Serialize};
 
 use super::{RequestSpec, WorkloadSpec};
 
-/// The request is a message over a WebSocket, which is opened with a GET of its path and carries one message after
-/// another. With `stream`, of the format `messages`, the answer is several messages.
+/// The request is a message over a WebSocket, which is opened with a GET of its path.
+///
+/// The socket carries one message after another. With a `stream` of the format `messages`, the answer is several
+/// messages.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WebSocketSpec {
-    /// What the request's body is sent as; `None`: nothing is sent, and the client listens.
+    /// What the request's body is sent as; when `None`, nothing is sent and the client only listens.
     pub message: Option<MessageKind>,
     #[serde(default, rename = "match")]
     pub matched: Match,
-    /// The client sends a ping after each such time, and gives the socket up when its pong takes longer than that.
+    /// The interval at which the client sends pings. It gives the socket up if a pong takes longer than this.
     #[serde(default)]
     pub ping_ns: Option<u64>,
 }
@@ -32,15 +34,16 @@ pub enum Match {
     /// The next one.
     #[default]
     Order,
-    /// The next one that is equal to what was sent; others are passed over.
+    /// The next one that is equal to what was sent; others are ignored.
     Echo,
-    /// The next one that has the same value as what was sent at this JSON pointer (RFC 6901), which is not empty; others
-    /// are passed over.
+    /// The next one that has the same value at this JSON pointer (RFC 6901, not empty) as what was sent; others are
+    /// ignored.
     Field(String),
 }
 
-/// Why the request cannot be sent so. A client has one WebSocket: it is its connection, or beside that if it goes on
-/// journeys.
+/// Returns why the request cannot be sent like this, if so.
+///
+/// A client has one WebSocket, which is its only connection, or an additional one if it goes on journeys.
 pub(super) fn problem(workload: &WorkloadSpec, request: &RequestSpec) -> Option<&'static str> {
     let steps = !workload.journeys.is_empty();
     let mut all = workload.requests.iter();

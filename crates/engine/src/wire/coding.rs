@@ -1,6 +1,7 @@
-//! Content codings (RFC 9110 section 8.4): what looks at a body sees it decoded; what is counted is what came.
+//! Content codings (RFC 9110 section 8.4): whatever looks at a body sees it decoded; bytes are counted as they arrived.
 //!
-//! A coded body is held until it is whole. Bounded: what is held, what it may decode to, and the decoders' windows.
+//! A coded body is held until it is whole. There are limits on what is held, on what it may decode to, and on the
+//! decoders' windows.
 
 use std::io::{self, Read};
 
@@ -12,13 +13,13 @@ use ruzstd::decoding::StreamingDecoder;
 use crate::record::interval::Outcome;
 use crate::wire::failure::Failure;
 
-/// A coded body may have so many bytes.
+/// The largest coded body that is held.
 const MAX_CODED_BYTES: usize = 16 * 1024 * 1024;
-/// It may decode to so many where the plan sets no limit.
+/// The largest decoded body where the plan sets no limit.
 const MAX_DECODED_BYTES: u64 = 64 * 1024 * 1024;
-/// Of zstd, as RFC 9659 asks of a user agent; brotli has none that is larger than twice this.
+/// The largest zstd window, as RFC 9659 asks of a user agent. A brotli window is at most twice as large.
 const MAX_WINDOW_BYTES: u64 = 8 * 1024 * 1024;
-/// Shown to the taps at a time.
+/// How many decoded bytes the taps see at a time.
 const PIECE_BYTES: usize = 16 * 1024;
 
 /// A coded body on its way in.
@@ -26,7 +27,7 @@ const PIECE_BYTES: usize = 16 * 1024;
 pub struct Coded {
     coding: Coding,
     bytes: Vec<u8>,
-    /// More came than is held.
+    /// Whether more came than may be held.
     too_large: bool,
 }
 
@@ -35,12 +36,12 @@ enum Coding {
     Gzip,
     Brotli,
     Zstd,
-    /// As the answer names it.
+    /// Any other coding, named as in the answer.
     Unknown(String),
 }
 
 impl Coded {
-    /// Of an answer with this `Content-Encoding`; `None` if that says that it is not coded.
+    /// The body of an answer with this `Content-Encoding`; `None` if the header says that it is not coded.
     pub fn of(header: &[u8]) -> Option<Self> {
         let name = header.trim_ascii().to_ascii_lowercase();
         let coding = match name.as_slice() {
@@ -57,7 +58,7 @@ impl Coded {
         })
     }
 
-    /// The next bytes of the body.
+    /// Takes the next bytes of the body.
     pub fn feed(&mut self, bytes: &[u8]) {
         self.too_large |= bytes.len() > MAX_CODED_BYTES - self.bytes.len();
         if self.too_large {
@@ -67,13 +68,13 @@ impl Coded {
         }
     }
 
-    /// The body is whole: gives it, piece by piece, to `look`. It may have `limit` bytes.
+    /// Decodes the whole body and passes it to `look` piece by piece. It may decode to at most `limit` bytes.
     pub fn decode(self, limit: Option<u64>, look: impl FnMut(&[u8])) -> Result<(), Failure> {
         let too_large = |what| Err(Failure::new(Outcome::TooLarge, what));
         if self.too_large {
             return too_large("the coded body is larger than 16 MiB");
         }
-        // The answer to HEAD, and one without content, say how they would be coded.
+        // An answer to HEAD or without content names the coding that its body would have.
         if self.bytes.is_empty() {
             return Ok(());
         }
@@ -88,7 +89,7 @@ impl Coded {
         }
     }
 
-    /// False if there are more than `left` bytes.
+    /// Passes the decoded body to `look`. Returns false if there are more than `left` bytes.
     fn read(&self, left: &mut u64, mut look: impl FnMut(&[u8])) -> io::Result<bool> {
         let mut bytes = self.bytes.as_slice();
         match &self.coding {
@@ -124,7 +125,7 @@ impl Coding {
     }
 }
 
-/// False if there are more than `left` bytes.
+/// Passes `body` to `look` in pieces. Returns false if there are more than `left` bytes.
 fn show(mut body: impl Read, left: &mut u64, look: &mut impl FnMut(&[u8])) -> io::Result<bool> {
     let mut piece = [0; PIECE_BYTES];
     loop {
@@ -148,7 +149,7 @@ mod tests {
     use proptest::prelude::*;
 
     const TEXT: &str = r#"{"id": "item/17", "what": "tea and more tea"}"#;
-    /// Of `TEXT`, as Node.js and the command zstd made them.
+    /// `TEXT` as coded by Node.js and by the `zstd` command.
     const CODED: [(&str, &str); 3] = [
         (
             "gzip",
@@ -177,7 +178,7 @@ mod tests {
         "EAACABAAAgAQAAIAEAACABAAAgAQAAIAEAADtAQA",
     );
 
-    /// Forty lines, as the same and Python made them: with all that the codings can do.
+    /// Forty lines coded by the same tools and by Python, long enough to use all features of the codings.
     const MENU: [(&str, &str); 3] = [
         (
             "gzip",

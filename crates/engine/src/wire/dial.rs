@@ -36,28 +36,28 @@ use crate::wire::watch::Watch;
 /// How long a client waits when the queue of a unix socket's listener is full; TCP's own stack does that itself.
 const UNIX_RETRY_NS: u64 = 1_000_000;
 
-/// Of several addresses of a name, one that is not the last must answer within this time.
+/// If a name has several addresses, each one but the last must answer within this time.
 const ATTEMPT_NS: u64 = 1_000_000_000;
 
 /// Opens the connections of one workload on one worker.
 #[derive(Debug)]
 pub struct Dialer {
     pub common: Rc<Common>,
-    /// Where a connection says that it has ended which is nobody's own.
+    /// Where a connection that belongs to no single client reports its end.
     pub recorder: Rc<RefCell<Recorder>>,
-    /// Of the connections that clients share.
+    /// The connections that clients share (HTTP/2).
     pub pool: Rc<h2::Pool>,
     pub ports: Rc<PortTable>,
     pub rotation: Rc<Rotation>,
-    /// The kernel is to say when bytes come.
+    /// Whether the kernel is to stamp arriving bytes.
     stamps: bool,
-    /// Whose turn it is among the local addresses.
+    /// Counts the turns among the local addresses.
     source: Cell<usize>,
 }
 
 impl Dialer {
-    /// Workers begin with different addresses. `shared`: connections of this worker that its clients share. `stamps`: the
-    /// kernel is to say when bytes come.
+    /// Workers begin with different addresses. `shared`: how many connections this worker's clients share. `stamps`:
+    /// whether the kernel is to stamp arriving bytes.
     pub fn new(
         worker: usize,
         shared: usize,
@@ -107,7 +107,7 @@ impl Dialer {
         let Some(tls) = &target.tls else {
             return Ok((Transport::Plain(plain), times));
         };
-        // Boxed, as all that is rare: every client has room for what is not.
+        // Boxed because TLS is rare, and every client's task has room for whatever is not boxed.
         let stream = Box::pin(shake_hands(seat, tls, sessions, plain)).await?;
         let shaken = seat.now();
         times.total = shaken - start;
@@ -116,9 +116,9 @@ impl Dialer {
         Ok((Transport::Tls(stream), times))
     }
 
-    /// Of a name's addresses any will do: one that fails while another accepts is passed over for a while, as
-    /// `localhost` is often two addresses of which a server has one. (Those that are listed one by one stand each for
-    /// itself.)
+    /// Connects to any of a name's addresses. One that fails while another accepts is passed over for a while:
+    /// `localhost`, for example, often has two addresses, of which a server uses only one. (Addresses that are listed
+    /// one by one are not interchangeable.)
     async fn connect_any(
         &self,
         watch: &mut Watch<'_>,
@@ -185,7 +185,7 @@ impl Dialer {
         Ok(plain)
     }
 
-    /// Begins to connect. `WouldBlock`: the listener's queue is full (unix).
+    /// Begins to connect. Fails with `WouldBlock` if the queue of a unix socket's listener is full.
     fn open(&self, target: &Target, address: &Address) -> io::Result<Plain> {
         match address {
             Address::Tcp(to) => {
@@ -215,7 +215,7 @@ impl Dialer {
         }
     }
 
-    /// Where datagrams may go, the first of them first: to one of the listed addresses, or to any of a name's.
+    /// Where datagrams may go, in the order of trying: to one of the listed addresses, or to any address of a name.
     pub fn places(&self, target: &Target, addresses: &[Address], now: u64) -> VecDeque<Place> {
         let order = if target.name.is_some() {
             self.rotation.order(addresses, now)
@@ -233,8 +233,8 @@ impl Dialer {
         .collect()
     }
 
-    /// The next local address of the family, if any are given. It changes after a round of all addresses, so that
-    /// each of them is reached from every source, whatever divides their numbers.
+    /// The next local address of the family, if any are given. It changes only after a round through all addresses, so
+    /// that each of them is reached from every source, even if their numbers have a common divisor.
     fn next_source(&self, target: &Target, ipv4: bool) -> Option<IpAddr> {
         let of_family = || {
             target
@@ -260,7 +260,7 @@ pub fn interrupted(interrupt: Interrupt, why: &str) -> Failure {
     }
 }
 
-/// The addresses of a name that is resolved for every connection.
+/// Looks up a name that is resolved for every connection; `None` for any other target.
 pub async fn looked_up(seat: &Seat, target: &Target) -> Result<Option<Vec<Address>>, Failure> {
     match &target.name {
         Some(name) if name.resolve_each => Box::pin(look_up(seat, name)).await.map(Some),
@@ -268,7 +268,7 @@ pub async fn looked_up(seat: &Seat, target: &Target) -> Result<Option<Vec<Addres
     }
 }
 
-/// The system's resolver blocks, so it is asked in a thread of its own.
+/// The system's resolver blocks, so it runs in a thread of its own.
 async fn look_up(seat: &Seat, name: &Name) -> Result<Vec<Address>, Failure> {
     let name = name.clone();
     let answer = pin!(tokio::task::spawn_blocking(move || resolve(&name)));
@@ -307,7 +307,7 @@ pub fn refusal(error: &io::Error) -> Failure {
     let outcome = match error.kind() {
         io::ErrorKind::ConnectionRefused => Outcome::ConnectRefused,
         io::ErrorKind::TimedOut => Outcome::ConnectTimeout,
-        // It was established, and taken back before anything could be sent.
+        // The connection was established, but reset before anything could be sent.
         io::ErrorKind::ConnectionReset => Outcome::Reset,
         _ => Outcome::ConnectFailed,
     };
@@ -321,10 +321,10 @@ fn begin_connecting(socket: &Socket, to: &SockAddr) -> io::Result<()> {
     }
 }
 
-/// A port chosen at `bind` must differ from all in use; chosen at `connect`, only its four-tuple must.
+/// A port chosen at `bind` must differ from all ports in use; at `connect`, only the four-tuple must be unique.
 fn choose_port_when_connecting(socket: &Socket) {
     let on: libc::c_int = 1;
-    // SAFETY: the descriptor is open and the option is an int. Where it is not known, ports run out earlier.
+    // SAFETY: the descriptor is open and the option is an int. On a kernel without it, ports run out earlier.
     unsafe {
         libc::setsockopt(
             socket.as_raw_fd(),

@@ -1,7 +1,7 @@
-//! Events in a body while it passes by: server-sent ones, lines, or messages. Knows no socket and no clock.
+//! Events in a body as it passes by: server-sent events, lines, or messages. Knows nothing of sockets or clocks.
 //!
-//! Source: WHATWG HTML, section 9.2.6 (interpreting an event stream). An event without data is none; comments and
-//! other fields are passed over. Of an event's data only what may be the text that ends the stream is kept.
+//! Source: WHATWG HTML, section 9.2.6 (interpreting an event stream). An event without data does not count; comments
+//! and other fields are ignored. Only as much of an event's data is kept as may be the text that ends the stream.
 
 use memchr::{memchr, memchr2};
 
@@ -10,7 +10,7 @@ use crate::spec::{StreamFormat, StreamSpec};
 const FIELD: &[u8] = b"data";
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// What has come.
+/// What was found in the body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Found {
     Event,
@@ -22,27 +22,27 @@ pub enum Found {
 #[derive(Debug, Default)]
 pub struct EventParser {
     place: Place,
-    /// A line has ended with CR: LF may follow, and ends the same line.
+    /// The last line ended with CR; if LF follows, it belongs to the same line end.
     after_cr: bool,
-    /// The event so far has a line of data, or the message has begun.
+    /// Whether the event has a line of data so far, or the message has begun.
     has_data: bool,
-    /// Bytes of its data (of the line, of the message) so far.
+    /// Bytes of data so far in the event, line or message.
     length: usize,
-    /// The first of them.
+    /// The first of these bytes.
     kept: Vec<u8>,
 }
 
-/// Within a line of server-sent events.
+/// The position within a line of server-sent events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// At the begin of the stream, after so many bytes of a byte order mark.
+    /// At the beginning of the stream, after this many bytes of a byte order mark.
     Begin(usize),
-    /// In the name of a field that may be `data`, of which so many bytes have come.
+    /// In the name of a field that may be `data`, after this many of its bytes.
     Name(usize),
-    /// After the colon: a space is left out.
+    /// After the colon, where one space is skipped.
     Colon,
     Data,
-    /// In a line that does not matter.
+    /// In a line that is ignored.
     Other,
 }
 
@@ -53,7 +53,7 @@ impl Default for Place {
 }
 
 impl EventParser {
-    /// Reads up to the end of the next event, and takes what it has read from `bytes`. None: all was read.
+    /// Reads to the end of the next event and removes what it has read from `bytes`. `None` once everything is read.
     pub fn next(&mut self, stream: &StreamSpec, bytes: &mut &[u8]) -> Option<Found> {
         let until = stream.until.as_deref().map(str::as_bytes);
         match stream.format {
@@ -67,14 +67,14 @@ impl EventParser {
         }
     }
 
-    /// A message is whole.
+    /// Ends a message.
     pub fn message(&mut self, stream: &StreamSpec) -> Found {
         let found = self.found(self.length, stream.until.as_deref().map(str::as_bytes));
         self.forget();
         found
     }
 
-    /// The body is whole. A last line need not end.
+    /// Ends the body. Its last line needs no line end.
     pub fn end(&mut self, stream: &StreamSpec) -> Option<Found> {
         let until = stream.until.as_deref().map(str::as_bytes);
         match stream.format {
@@ -83,7 +83,7 @@ impl EventParser {
         }
     }
 
-    /// An event has begun and not ended. A stream must not end here.
+    /// Whether an event has begun but not ended. A stream must not end there.
     pub fn is_within(&self) -> bool {
         self.has_data
     }
@@ -145,7 +145,7 @@ impl EventParser {
         None
     }
 
-    /// A line of data begins; those of one event are joined by LF.
+    /// Begins a line of data; the lines of one event are joined by LF.
     fn begin_data(&mut self, until: Option<&[u8]>) {
         if self.has_data {
             self.keep(b"\n", most(until));
@@ -153,7 +153,7 @@ impl EventParser {
         self.has_data = true;
     }
 
-    /// At a blank line.
+    /// Ends the event at a blank line.
     fn dispatched(&mut self, until: Option<&[u8]>) -> Option<Found> {
         let found = self.has_data.then(|| self.found(self.length, until));
         self.forget();
@@ -173,7 +173,7 @@ impl EventParser {
         None
     }
 
-    /// At the end of a line.
+    /// Ends a line; an empty one is no event.
     fn line(&mut self, until: Option<&[u8]>) -> Option<Found> {
         let whole = self.length == self.kept.len();
         let cr = usize::from(whole && self.kept.last() == Some(&b'\r'));
@@ -202,7 +202,7 @@ impl EventParser {
     }
 }
 
-/// So many bytes say whether an event is the text that ends the stream, and whether a line is empty.
+/// How many bytes it takes to tell whether an event is the text that ends the stream, and whether a line is empty.
 fn most(until: Option<&[u8]>) -> usize {
     until.map_or(0, <[u8]>::len) + 1
 }

@@ -11,7 +11,7 @@ fn stream(format: StreamFormat, until: Option<&str>) -> StreamSpec {
     }
 }
 
-/// What is found if the body comes in pieces of this size; last, whether it ended within an event.
+/// What is found if the body comes in pieces of this size, and whether it ended within an event.
 fn found(spec: &StreamSpec, body: &[u8], piece: usize) -> (Vec<Found>, bool) {
     let mut parser = EventParser::default();
     let mut all = Vec::new();
@@ -25,7 +25,7 @@ fn found(spec: &StreamSpec, body: &[u8], piece: usize) -> (Vec<Found>, bool) {
     (all, parser.is_within())
 }
 
-/// The same whatever the pieces.
+/// Checks that the result is the same for pieces of every size.
 fn check(spec: &StreamSpec, body: &str, events: &[Found], within: bool) {
     for piece in 1..=body.len().max(1) {
         assert_eq!(

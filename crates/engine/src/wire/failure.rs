@@ -1,4 +1,4 @@
-//! Why something failed, for people.
+//! Why something failed, in words for people.
 
 use std::fmt::Display;
 use std::io;
@@ -7,7 +7,7 @@ use rustls::{CertificateError, InvalidMessage};
 
 use crate::record::interval::Outcome;
 
-/// How a request is counted that failed, and why it did.
+/// How a failed request is counted, and why it failed.
 #[derive(Debug, Clone)]
 pub struct Failure {
     pub outcome: Outcome,
@@ -20,8 +20,8 @@ impl Failure {
         Self { outcome, why }
     }
 
-    /// On a connection that had carried others before, when nothing of an answer had come: the server may have closed it
-    /// before it saw the request.
+    /// Counts a lost connection as stale if it had carried requests before and nothing of this answer had come: the
+    /// server may have closed it before it saw the request.
     pub fn if_unseen(mut self, reused: bool, answered: bool) -> Self {
         if reused && !answered && matches!(self.outcome, Outcome::ClosedEarly | Outcome::Reset) {
             self.outcome = Outcome::Stale;
@@ -30,14 +30,14 @@ impl Failure {
     }
 }
 
-/// A connection that was established, and failed.
+/// The failure of an established connection.
 pub fn broken(error: &io::Error) -> Failure {
     let outcome = match error.kind() {
-        // rustls: the peer closed without saying so. Written after the peer had closed.
+        // `UnexpectedEof`, from rustls: the peer closed without announcing it. `BrokenPipe`: it closed before a write.
         io::ErrorKind::UnexpectedEof | io::ErrorKind::BrokenPipe => Outcome::ClosedEarly,
-        // TLS 1.3: a server says no to a client's certificate only after the client's side of the handshake.
+        // In TLS 1.3 a server rejects a client's certificate only after the client's side of the handshake has ended.
         io::ErrorKind::InvalidData if is_alert(error) => Outcome::TlsFailed,
-        // rustls: records were malformed.
+        // rustls received malformed records.
         io::ErrorKind::InvalidData => Outcome::Malformed,
         _ => Outcome::Reset,
     };
@@ -52,7 +52,7 @@ fn of_tls(error: &io::Error) -> Option<&rustls::Error> {
     error.get_ref()?.downcast_ref()
 }
 
-/// The system's words without its number: "connection refused".
+/// The system's message without its error number: "connection refused".
 pub fn describe(error: &io::Error) -> String {
     match of_tls(error) {
         Some(rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType)) => {
@@ -81,7 +81,7 @@ fn of_certificate(error: &CertificateError) -> String {
             presented,
         } => {
             let expected = expected.to_str();
-            // As webpki has it: DnsName("example.com"), IpAddress(127.0.0.1).
+            // As webpki writes them: DnsName("example.com"), IpAddress(127.0.0.1).
             let names = presented.iter().filter_map(|name| {
                 let name = name.split_once('(')?.1.trim_end_matches(')');
                 Some(name.trim_matches('"'))

@@ -1,8 +1,8 @@
-//! What protocol a server speaks that does not answer in HTTP/1.1.
+//! Recognises the protocol of a server that does not answer in HTTP/1.1.
 
 use std::fmt;
 
-/// A protocol, by its name. One byte: decoders keep it.
+/// A protocol. It takes one byte, as every decoder stores it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Foreign {
     Tls,
@@ -18,18 +18,18 @@ impl fmt::Display for Foreign {
     }
 }
 
-/// If an answer that begins with `bytes` tells.
+/// The protocol of an answer that begins with `bytes`, if they show it.
 pub fn protocol(bytes: &[u8]) -> Option<Foreign> {
     match bytes {
-        // A record of TLS that carries an alert.
+        // A TLS record that carries an alert.
         [0x15, 3, ..] => Some(Foreign::Tls),
-        // The frame that a server of HTTP/2 begins with: SETTINGS of six bytes each, for the whole connection.
+        // The frame with which an HTTP/2 server begins: SETTINGS of six bytes each, for the whole connection.
         [0, 0, length, 4, 0, 0, 0, 0, 0, ..] if length % 6 == 0 => Some(Foreign::Http2),
         _ => None,
     }
 }
 
-/// Too few bytes to tell, and more of them may.
+/// Whether `bytes` are too few to tell, but more of them may.
 pub fn untold(bytes: &[u8]) -> bool {
     matches!(bytes, [0x15 | 0]) || (bytes.len() < 9 && bytes.starts_with(&[0, 0]))
 }

@@ -1,6 +1,6 @@
-//! Connections that the server is going to close, as it said. Who closes first keeps the port for a minute
-//! (`TIME_WAIT`), and the side with the many clients has no ports to spare: so it waits a while, but nobody waits
-//! with it.
+//! Connections that the server has announced it will close. Whoever closes first holds the port for a minute
+//! (`TIME_WAIT`), and the side with the many clients has no ports to spare. So the connection waits a while for the
+//! server to close, in a task of its own: its client does not wait.
 
 use std::future::poll_fn;
 use std::rc::Rc;
@@ -13,12 +13,12 @@ use crate::seat::Seat;
 use crate::wire::Common;
 use crate::wire::transport::Transport;
 
-/// After this time the connection is closed all the same.
+/// After this time the connection is closed in any case.
 const CLOSE_WAIT_NS: u64 = 100_000_000;
-/// So many of a worker's connections wait at a time; each holds an open file. Further ones are closed at once.
+/// How many of a worker's connections may wait at a time, as each holds an open file. Further ones are closed at once.
 pub const MOST_LINGERING: u64 = 64;
 
-/// Closes the connection after the server, or when it takes too long. `seat`: any of this worker's.
+/// Closes the connection after the server has, or when that takes too long. `seat`: any of this worker's seats.
 pub fn linger(mut transport: Transport, seat: &Seat, common: &Rc<Common>) {
     let count = common.lingering.get();
     let mut now = Context::from_waker(Waker::noop());
@@ -39,7 +39,7 @@ pub fn linger(mut transport: Transport, seat: &Seat, common: &Rc<Common>) {
     });
 }
 
-/// Whether the peer has closed; what it still sends before is of no use to anybody.
+/// Ready when the peer has closed; discards what it still sends before that.
 fn poll_closed(transport: &mut Transport, common: &Common, cx: &mut Context<'_>) -> Poll<()> {
     let mut scratch = common.scratch.borrow_mut();
     loop {

@@ -1,4 +1,4 @@
-//! The seam between load and protocol.
+//! The boundary between load and protocol.
 
 use std::task::{Context, Poll};
 
@@ -18,11 +18,11 @@ use crate::wire::udp;
 use crate::wire::watch::Watch;
 use crate::wire::ws;
 
-/// What the server did while nothing was asked of it.
+/// What the server did while no request was under way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unasked {
     Closed,
-    /// Sent bytes that belong to no answer; which.
+    /// Sent bytes that belong to no answer, as described.
     Spoke(&'static str),
     /// Did not answer a ping.
     Silent,
@@ -38,8 +38,8 @@ pub enum Link {
 }
 
 impl Link {
-    /// Opens a connection for a request; an error is how that is counted. `one`: that of a client several of whose
-    /// requests are under way at a time over HTTP/2.
+    /// Opens a connection for a request. The error is the outcome of the request. `one`: the connection of a client
+    /// that has several requests under way at a time over HTTP/2.
     pub async fn open(
         dialer: &Dialer,
         target: &Target,
@@ -82,7 +82,7 @@ impl Link {
         }
     }
 
-    /// A WebSocket; its upgrade is a part of connecting, and has the same deadline.
+    /// Opens a WebSocket. Its upgrade is part of connecting and has the same deadline.
     async fn upgraded(
         transport: Transport,
         mut times: ConnectTimes,
@@ -101,7 +101,7 @@ impl Link {
         }
     }
 
-    /// Whether it takes another exchange now; if not, why.
+    /// Checks whether the link takes another exchange now; the error says why not.
     pub fn room(&mut self, seat: &Seat) -> Result<(), Unasked> {
         match self {
             Self::H1(link) => link.room(),
@@ -112,7 +112,7 @@ impl Link {
         }
     }
 
-    /// Listens between exchanges: ready when the link is of no use any more.
+    /// Listens between exchanges; ready when the link cannot be used any more.
     pub fn poll_unasked(&mut self, seat: &Seat, cx: &mut Context<'_>) -> Poll<Unasked> {
         match self {
             Self::H1(link) => link.poll_unasked(cx),
@@ -136,7 +136,7 @@ impl Link {
         }
     }
 
-    /// After an exchange: it takes no other one.
+    /// After an exchange: whether the link takes no further one.
     pub fn is_spent(&self) -> bool {
         match self {
             Self::H1(link) => link.is_spent(),
@@ -147,7 +147,8 @@ impl Link {
         }
     }
 
-    /// Closes in good order. True if that ends a connection; one that clients can share is counted by its own task.
+    /// Closes the link cleanly. Returns whether that ends a connection that is to be counted: the task of an HTTP/2
+    /// connection, which clients can share, counts its end itself.
     pub fn part(self, seat: &Seat) -> bool {
         match self {
             Self::H1(link) => link.part(seat),

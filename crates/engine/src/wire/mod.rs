@@ -1,5 +1,5 @@
-//! The wire: connections and what goes over them. Every protocol is a variant of [`link::Link`]; it tells what it
-//! saw through the [`watch::Watch`] and in no other way, so that a load never knows the protocol.
+//! The wire: connections and what goes over them. Every protocol is a variant of [`link::Link`] and reports what it
+//! observes only through the [`watch::Watch`], so that a load never knows the protocol.
 //!
 //! ```text
 //!  load ─► Link::open ─► Dialer ─► Transport (TCP, unix, TLS)
@@ -39,11 +39,11 @@ const SCRATCH_BYTES: usize = 64 * 1024;
 /// What all connections of one worker share.
 #[derive(Debug)]
 pub struct Common {
-    /// All read into this; what is to be kept is copied by whoever keeps it.
+    /// All connections read into this buffer; whoever keeps any of it makes a copy.
     pub scratch: RefCell<Box<[u8]>>,
-    /// Buffers for requests with parameters, used again and again.
+    /// Buffers for requests with parameters, which are reused.
     spare: RefCell<Vec<Vec<u8>>>,
-    /// Connections that wait for the server's close.
+    /// The number of connections that wait for the server to close.
     lingering: Cell<u64>,
 }
 
@@ -58,12 +58,12 @@ impl Default for Common {
 }
 
 impl Common {
-    /// An empty buffer, for the time of a request.
+    /// Takes an empty buffer for one request.
     pub fn take_spare(&self) -> Vec<u8> {
         self.spare.borrow_mut().pop().unwrap_or_default()
     }
 
-    /// Keeps a buffer for the next request, if it has room.
+    /// Keeps a buffer for a later request, if it has allocated memory.
     pub fn put_spare(&self, mut buffer: Vec<u8>) {
         if buffer.capacity() > 0 {
             buffer.clear();

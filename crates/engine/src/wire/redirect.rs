@@ -1,4 +1,5 @@
-//! Where redirects lead, followed as `curl -L` follows them, each a request of its own; and URLs for which steps ask.
+//! Where redirects lead, and URLs that steps and scripts ask for. Redirects are followed as by `curl -L`, each as a
+//! request of its own.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -10,13 +11,13 @@ use crate::wire::h1::codec::{Asked, Template, encode_request};
 use crate::wire::target::Target;
 use crate::wire::url::{Origin, Url};
 
-/// Servers other than the workload's own that its redirects may lead to. Each takes memory for its certificates.
+/// How many other servers a workload's redirects may lead to. Each takes memory for its certificates.
 const MOST_PLACES: usize = 16;
 
 /// Headers that are for the workload's own server and go to no other (curl does the same).
 const FOR_HOME_ONLY: [&str; 4] = ["authorization", "cookie", "host", "proxy-authorization"];
 
-/// How the redirects of one workload are followed, and where its journeys may ask for URLs. Shared by all workers.
+/// How the redirects of one workload are followed, and which URLs its journeys may ask for. Shared by all workers.
 #[derive(Debug)]
 pub struct Redirects {
     rule: RedirectSpec,
@@ -25,7 +26,7 @@ pub struct Redirects {
     target: TargetSpec,
     requests: Vec<RequestSpec>,
     workload: String,
-    /// Other servers, as far as they were needed.
+    /// The other servers that were needed so far.
     places: Mutex<Vec<(Origin, Arc<Target>)>>,
 }
 
@@ -33,7 +34,7 @@ pub struct Redirects {
 #[derive(Debug)]
 pub struct Redirect {
     pub status: u16,
-    /// As the answer has it.
+    /// The `Location` as in the answer.
     pub location: Box<[u8]>,
     /// Path and query of the request that it answers.
     pub from: String,
@@ -44,13 +45,13 @@ pub struct Redirect {
 pub struct Hop {
     url: Url,
     method: String,
-    /// It carries the body of the first request.
+    /// Whether it carries the body of the first request.
     with_body: bool,
-    /// Redirects up to here.
+    /// How many redirects have led here.
     count: u32,
     pub keep_alive: Template,
     pub close: Template,
-    /// `None`: the workload's own server.
+    /// `None` if it goes to the workload's own server.
     pub elsewhere: Option<Arc<Target>>,
 }
 
@@ -81,8 +82,8 @@ impl Redirects {
         }
     }
 
-    /// Request number `request`, which asks for a URL. `reference`: absolute, or relative to `base`; `asked` as for
-    /// [`Self::next`].
+    /// Prepares request number `request`, which asks for a URL. `reference` is absolute or relative to `base`; `asked`
+    /// is as for [`Self::next`].
     pub fn begin(
         &self,
         request: usize,
@@ -119,8 +120,8 @@ impl Redirects {
             .map_err(|why| format!("leads {why}"))
     }
 
-    /// What is asked for next on the way that began with request number `request` and has led to `hop`. `asked`: what
-    /// that request was, where a script has made it.
+    /// Prepares the next request of a chain of redirects that began with request number `request` and has led to `hop`.
+    /// `asked`: the first request, if a script composed it.
     pub fn next(
         &self,
         request: usize,
@@ -161,7 +162,7 @@ impl Redirects {
         self.hop(first, url, method, with_body, count)
     }
 
-    /// On the model of `first`.
+    /// Prepares a request for `url` that is modelled on `first`.
     fn hop(
         &self,
         first: &RequestSpec,
@@ -188,7 +189,7 @@ impl Redirects {
         })
     }
 
-    /// A server must not be able to turn the load on somebody else.
+    /// Whether `host` may be loaded: a server must not be able to direct the load at somebody else.
     fn allows(&self, host: &str) -> bool {
         let listed = |allowed: &String| {
             let allowed = allowed.trim_start_matches('[').trim_end_matches(']');
@@ -208,7 +209,7 @@ impl Redirects {
         method.clone_into(&mut spec.method);
         spec.path.clone_from(&url.path);
         if spec.fill.is_some() {
-            // Headers and body are filled from the client's values; a server must not have them in its own URL.
+            // Headers and body are filled with the client's values, but a server must not get them into its own URL.
             spec.path = spec.path.replace('{', "%7B");
         } else {
             spec.params.clear();
@@ -278,8 +279,8 @@ impl Hop {
     }
 }
 
-/// The next request's method, and whether it carries the body: RFC 9110 section 15.4, and for 301 and 302 what all
-/// clients do.
+/// The next request's method, and whether it carries the body: by RFC 9110 section 15.4, and for 301 and 302 as all
+/// clients do it.
 fn changed(status: u16, method: &str, with_body: bool) -> (String, bool) {
     match (status, method) {
         (307 | 308, _) | (301 | 302, "GET" | "HEAD") => (method.to_owned(), with_body),

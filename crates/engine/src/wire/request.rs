@@ -20,48 +20,48 @@ use crate::wire::ws::Upgrade;
     reason = "what is wanted of a request, each by itself"
 )]
 pub struct Request {
-    /// For a connection that stays open afterwards, and for one that does not; of a WebSocket, and of raw
-    /// bytes, both are what is sent.
+    /// For a connection that stays open afterwards; `close` is for one that does not. They are equal for gRPC calls,
+    /// WebSocket messages, raw bytes and datagrams.
     pub keep_alive: Template,
     pub close: Template,
-    /// In the order of their names, as the templates want them.
+    /// In the order of their names, as the templates expect.
     pub params: Vec<ParamSpec>,
     pub turns: Turns,
     /// Accepted statuses; 200 to 399 when empty.
     pub statuses: Vec<u16>,
     pub taps: Vec<Tap>,
-    /// The client's cookies are sent, and those of the answer kept.
+    /// Whether the client's cookies are sent and those of the answer kept.
     pub cookies: bool,
-    /// It says which content codings it accepts: what looks at the body of its answer sees it decoded.
+    /// Whether it says which content codings it accepts: then whatever looks at the answer's body sees it decoded.
     pub decodes: bool,
-    /// Its path is wanted when the answer is there: for cookies, or for a URL that is relative to it.
+    /// Whether its path is needed once the answer is there: for cookies, or for a URL that is relative to it.
     pub reads_path: bool,
-    /// Something is wanted of the head of its answer.
+    /// Whether something in the head of its answer is needed.
     pub reads_head: bool,
-    /// A right answer is a stream of events. Where it says how many tokens it had, the last tap keeps that.
+    /// Set if a right answer is a stream of events. If its number of tokens (`usage`) is wanted, the last tap keeps it.
     pub stream: Option<StreamSpec>,
-    /// It is a message over a WebSocket that is opened so.
+    /// Set for a message over a WebSocket: how that is opened.
     pub websocket: Option<Box<Upgrade>>,
-    /// It is raw bytes, and its answer ends so.
+    /// Set for raw bytes: where the answer ends.
     pub raw: Option<Until>,
-    /// It is a datagram, and its answer is known so.
+    /// Set for a datagram: how its answer is recognised.
     pub datagram: Option<Arc<Matching>>,
-    /// It is a call of this method.
+    /// Set for a gRPC call: its method.
     pub grpc: Option<Box<Method>>,
 }
 
 /// One use of a request.
 pub struct Call<'a> {
     pub request: &'a Request,
-    /// What is sent: the request's own, or that of a redirect.
+    /// What is sent: the request's own template, or that of a redirect.
     pub template: &'a Template,
-    /// Where its parameters come from.
+    /// Where its random parameters come from.
     pub random: &'a mut Stream,
-    /// Of a step: what else its gaps are filled from.
+    /// For a step: where the other values for its gaps come from.
     pub source: Option<Source<'a>>,
-    /// So many requests of its client came before it.
+    /// How many requests of its client came before it.
     pub before: u64,
-    /// No other request follows on this connection.
+    /// Whether no other request follows on this connection.
     pub last: bool,
 }
 
@@ -70,12 +70,12 @@ impl Request {
         if last { &self.close } else { &self.keep_alive }
     }
 
-    /// Within which its answer has to end, by its own word.
+    /// The time that the request itself allows for its answer (a gRPC deadline).
     pub fn deadline_ns(&self) -> Option<u64> {
         self.grpc.as_ref().and_then(|method| method.deadline_ns())
     }
 
-    /// Its answer over HTTP is a stream of events.
+    /// Whether its answer is a stream of events over HTTP.
     pub fn streams_over_http(&self) -> bool {
         self.stream.is_some() && self.websocket.is_none() && self.raw.is_none()
     }
@@ -87,7 +87,7 @@ impl Request {
         }
     }
 
-    /// Writes the request with its parameters into `out`. Those that are used in turn take the values of the same row.
+    /// Writes the request with its parameters into `out`. Parameters that are used in turn take the values of one row.
     pub fn fill(&self, template: &Template, call: &mut Call<'_>, out: &mut Vec<u8>) {
         match &call.source {
             None => self.fill_plain(template, call.random, call.before, out),

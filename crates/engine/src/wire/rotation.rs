@@ -4,10 +4,10 @@ use std::cell::{Cell, RefCell};
 
 use crate::wire::target::Address;
 
-/// An address that refused is tried again after this time; twice as long after each further failure, up to the longest.
+/// An address that refused is tried again after this time, which doubles with each further failure up to the longest.
 const SHORTEST_PAUSE_NS: u64 = 1_000_000_000;
 const LONGEST_PAUSE_NS: u64 = 60_000_000_000;
-/// Only so many addresses can be passed over at a time.
+/// How many addresses can be passed over at a time.
 const MOST: usize = 64;
 
 /// The addresses of one workload on one worker.
@@ -37,7 +37,7 @@ impl Rotation {
         self.turn.replace(self.turn.get() + 1)
     }
 
-    /// All of `addresses`, from the one whose turn it is; last those that are passed over at `now`.
+    /// Indices of all `addresses`, from the one whose turn it is; those that are passed over at `now` come last.
     pub fn order(&self, addresses: &[Address], now: u64) -> Vec<usize> {
         let (turn, count) = (self.next(), addresses.len());
         let mut order: Vec<usize> = (turn..turn + count).map(|index| index % count).collect();
@@ -52,11 +52,11 @@ impl Rotation {
         order
     }
 
-    /// It did not accept, and another one did.
+    /// Notes that `address` did not accept a connection while another one did.
     pub fn failed(&self, address: &Address, now: u64, unanswered: bool) {
         let mut avoided = self.avoided.borrow_mut();
         let known = avoided.iter().position(|one| one.address == *address);
-        // To find out again that nobody answers costs a client much time.
+        // Finding out again that nobody answers costs a client much time.
         let shortest = if unanswered {
             LONGEST_PAUSE_NS
         } else {

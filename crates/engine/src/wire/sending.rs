@@ -8,7 +8,7 @@ use crate::wire::watch::Watch;
 
 pub struct Sending<'a> {
     unsent: &'a [u8],
-    /// Writing failed, and what that means if there is no answer to be read all the same.
+    /// Set if writing failed. It matters only if no answer can be read in spite of that.
     broken: Option<Failure>,
 }
 
@@ -42,12 +42,12 @@ impl<'a> Sending<'a> {
         }
     }
 
-    /// All of it has left.
+    /// Whether all of it has been written.
     pub fn is_done(&self) -> bool {
         self.unsent.is_empty() && self.broken.is_none()
     }
 
-    /// Why it could not be sent.
+    /// Takes the reason why it could not be sent, if there is one.
     pub fn failure(&mut self) -> Option<Failure> {
         self.broken.take()
     }

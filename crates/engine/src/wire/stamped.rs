@@ -1,5 +1,5 @@
-//! A connection of which the kernel says when bytes came: what the client's turn adds until it reads them is no part of
-//! the time between two events.
+//! Connections on which the kernel stamps arriving bytes, so that the time until the client gets to read them is not
+//! counted into the time between two events.
 //!
 //! Source: Linux, Documentation/networking/timestamping.rst. The stamp of a read is that of its last byte.
 
@@ -21,14 +21,14 @@ use tokio::net::TcpStream;
 
 use crate::record::ports::Port;
 
-/// Room for the stamp, which is three times, and for what else the kernel may say.
+/// Room for the stamp, which consists of three times, and for whatever else the kernel may add.
 const CONTROL_WORDS: usize = 32;
 
-/// The kernel begins to stamp a while after it was asked to: it is waited for so long at most.
+/// The kernel begins to stamp a while after it was asked to. `Stamping::begin` tries at most this often, `TRY` apart.
 const TRIES: usize = 100;
 const TRY: Duration = Duration::from_millis(1);
 
-/// While there is one, the kernel stamps what comes.
+/// Keeps the kernel stamping incoming packets while it exists.
 #[derive(Debug)]
 pub struct Stamping {
     #[expect(dead_code, reason = "held, not looked at")]
@@ -36,7 +36,7 @@ pub struct Stamping {
 }
 
 impl Stamping {
-    /// Comes back when the kernel stamps. An error: it does not.
+    /// Returns once the kernel stamps packets; an error if it does not.
     pub fn begin() -> io::Result<Self> {
         let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
         socket.connect(socket.local_addr()?)?;
@@ -55,7 +55,7 @@ impl Stamping {
     }
 }
 
-/// From now on the kernel is to say when bytes of `socket` came.
+/// Asks the kernel to stamp the bytes that arrive on `socket` from now on.
 pub fn ask(socket: &impl AsRawFd) -> io::Result<()> {
     let flags = libc::SOF_TIMESTAMPING_RX_SOFTWARE | libc::SOF_TIMESTAMPING_SOFTWARE;
     // SAFETY: the option's value is a number, which lives as long as the call.
@@ -74,7 +74,7 @@ pub fn ask(socket: &impl AsRawFd) -> io::Result<()> {
     }
 }
 
-/// A connection whose socket was asked.
+/// A connection on whose socket the kernel was [asked](ask) to stamp bytes.
 #[derive(Debug)]
 pub struct Stamped {
     pub stream: TcpStream,
@@ -92,7 +92,7 @@ impl Stamped {
         }
     }
 
-    /// When the last of the bytes came that were read last, by the wall clock. None: nobody knows.
+    /// When the last byte of the latest read arrived, by the wall clock; `None` if unknown.
     pub fn arrived(&self) -> Option<u64> {
         self.arrived
     }
@@ -108,7 +108,7 @@ impl Stamped {
     }
 }
 
-/// Reads into `buffer`; gives when its last byte came.
+/// Reads into `buffer`; returns when the last byte arrived, if known.
 fn poll_receive(
     stream: &TcpStream,
     cx: &mut Context<'_>,
@@ -120,7 +120,7 @@ fn poll_receive(
         let waits = stream.try_io(Interest::READABLE, || {
             let found = receive(stream.as_raw_fd(), buffer)?;
             received = Some(found);
-            // What did not fill the buffer was all: as the runtime's own reads do, this spares the next call.
+            // A read that does not fill the buffer took everything: as in the runtime's own reads, this saves a call.
             match found.0 {
                 1.. if buffer.remaining() > 0 => Err(io::ErrorKind::WouldBlock.into()),
                 _ => Ok(()),
@@ -136,16 +136,16 @@ fn poll_receive(
     }
 }
 
-/// Reads into `buffer`; gives how much, and when its last byte came.
+/// Reads into `buffer`; returns how much, and when the last byte arrived.
 fn receive(socket: RawFd, buffer: &mut ReadBuf<'_>) -> io::Result<(usize, Option<u64>)> {
     let mut control = [0_u64; CONTROL_WORDS];
-    // SAFETY: what is received is written and never read here.
+    // SAFETY: the kernel only writes received bytes there; nothing reads them before or makes them uninitialised.
     let room = unsafe { buffer.unfilled_mut() };
     let mut part = libc::iovec {
         iov_base: room.as_mut_ptr().cast(),
         iov_len: room.len(),
     };
-    // SAFETY: all of it is numbers and pointers, for which zero is a value.
+    // SAFETY: it consists of numbers and pointers, for which zero is a valid value.
     let mut message: libc::msghdr = unsafe { MaybeUninit::zeroed().assume_init() };
     message.msg_iov = &raw mut part;
     message.msg_iovlen = 1;
@@ -154,7 +154,7 @@ fn receive(socket: RawFd, buffer: &mut ReadBuf<'_>) -> io::Result<(usize, Option
     // SAFETY: the message describes memory that lives as long as the call, with its true lengths.
     let length = unsafe { libc::recvmsg(socket, &raw mut message, 0) };
     let length = usize::try_from(length).map_err(|_| io::Error::last_os_error())?;
-    // SAFETY: the kernel has written so many bytes there.
+    // SAFETY: the kernel has written this many bytes there.
     unsafe { buffer.assume_init(length) };
     buffer.advance(length);
     Ok((length, stamp_of(&message)))
@@ -164,10 +164,10 @@ fn stamp_of(message: &libc::msghdr) -> Option<u64> {
     // SAFETY: the kernel has filled in the control data and its length.
     let mut header = unsafe { libc::CMSG_FIRSTHDR(message) };
     while !header.is_null() {
-        // SAFETY: it is one of the message's headers, and not the end.
+        // SAFETY: it is one of the message's headers, as it is not null.
         let (level, kind) = unsafe { ((*header).cmsg_level, (*header).cmsg_type) };
         if (level, kind) == (libc::SOL_SOCKET, libc::SCM_TIMESTAMPING) {
-            // SAFETY: the data of this kind are three times, of which the first is the software's.
+            // SAFETY: data of this kind are three times, of which the first is the software stamp.
             let time: libc::timespec = unsafe {
                 libc::CMSG_DATA(header)
                     .cast::<libc::timespec>()

@@ -1,18 +1,18 @@
-//! Taps: what looks at a body while it passes by.
+//! Taps, which look at a body as it passes by.
 
 use crate::scenario::capture::{BodySearch, InBody, Missing};
 use crate::wire::verify::{BodyState, BodyVerifier};
 
-/// Prepared once for a request, and shared by all clients.
+/// A tap, prepared once for a request and shared by all clients.
 #[derive(Debug)]
 pub enum Tap {
-    /// Is it the right body?
+    /// Checks whether it is the right body.
     Check(BodyVerifier),
-    /// Something of it is kept.
+    /// Keeps a part of it.
     Keep(InBody),
 }
 
-/// What one client remembers of the body that passes by, for each tap of its request.
+/// What one client remembers of the current body, for each tap of its request.
 #[derive(Debug, Default)]
 pub struct TapStates(Vec<TapState>);
 
@@ -23,7 +23,7 @@ enum TapState {
 }
 
 impl TapStates {
-    /// A new body begins.
+    /// Begins a new body.
     pub fn begin(&mut self, taps: &[Tap]) {
         let fresh = || TapState::Check(BodyState::default());
         if self.0.len() < taps.len() {
@@ -44,7 +44,7 @@ impl TapStates {
         }
     }
 
-    /// The next bytes of the body.
+    /// Takes the next bytes of the body.
     pub fn feed(&mut self, taps: &[Tap], bytes: &[u8]) {
         for (tap, state) in taps.iter().zip(&mut self.0) {
             match (tap, state) {
@@ -55,7 +55,7 @@ impl TapStates {
         }
     }
 
-    /// The body is whole. False if a check says that it is a wrong one.
+    /// Ends the body. Returns false if a check finds that it is wrong.
     pub fn end(&mut self, taps: &[Tap]) -> bool {
         let mut right = true;
         for (tap, state) in taps.iter().zip(&mut self.0) {
@@ -66,7 +66,7 @@ impl TapStates {
         right
     }
 
-    /// After the end of a body: what the tap of this number has kept of it.
+    /// Returns what tap `number` has kept of the body that has ended.
     pub fn kept(&mut self, taps: &[Tap], number: usize) -> Result<Vec<u8>, Missing> {
         match (&taps[number], &mut self.0[number]) {
             (Tap::Keep(source), TapState::Keep(search)) => source.end(search),
@@ -74,7 +74,7 @@ impl TapStates {
         }
     }
 
-    /// Between two requests nothing is remembered that takes memory.
+    /// Frees the memory, so that none is held between two requests.
     pub fn forget(&mut self) {
         self.0 = Vec::new();
     }

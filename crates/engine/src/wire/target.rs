@@ -1,4 +1,4 @@
-//! Where to connect to: names become addresses, once before the run or for every connection.
+//! Where to connect to. Names are resolved once before the run, or for every connection.
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
@@ -17,11 +17,11 @@ pub struct Target {
     pub tls: Option<Tls>,
     pub http2: Option<Http2Spec>,
     pub nodelay: bool,
-    /// The kernel gives ports from here on to connections.
+    /// The lowest port that the kernel assigns to connections by itself.
     pub lowest_ephemeral_port: u16,
 }
 
-/// A name of which any address will do: one that does not accept is passed over for a while.
+/// A host name. Any of its addresses will do: one that does not accept a connection is passed over for a while.
 #[derive(Debug, Clone)]
 pub struct Name {
     pub host: String,
@@ -45,7 +45,7 @@ impl fmt::Display for Address {
 }
 
 impl Target {
-    /// Clients share connections (HTTP/2).
+    /// Whether clients share connections (HTTP/2).
     pub fn shares_connections(&self) -> bool {
         self.http2.is_some_and(|http2| http2.connections.is_some())
     }
@@ -72,7 +72,7 @@ impl Target {
         Self::at(workload, spec, name, addresses)
     }
 
-    /// One whose name is resolved for every connection; nothing is asked of the network now.
+    /// A target whose name is resolved for every connection, and not yet now.
     pub fn resolved_later(workload: &str, spec: &TargetSpec) -> Result<Self, StartError> {
         if let Ok(ip) = spec.host.parse::<IpAddr>() {
             let address = Address::Tcp((ip, spec.port).into());

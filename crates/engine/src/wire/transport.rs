@@ -13,7 +13,7 @@ use crate::record::ports::Port;
 use crate::wire::stamped::Stamped;
 use crate::wire::target::Address;
 
-/// A connection's two directions, whatever carries them.
+/// A connection, with or without TLS.
 #[derive(Debug)]
 pub enum Transport {
     Plain(Plain),
@@ -27,13 +27,13 @@ pub enum Plain {
         #[expect(dead_code, reason = "held, not looked at")] Port,
     ),
     Unix(UnixStream),
-    /// Boxed, as all that is rare.
+    /// Boxed because it is rare and larger than the others.
     Stamped(Box<Stamped>),
 }
 
 impl Plain {
-    /// On this machine a connection is there when it has been asked for; waiting for the runtime to say so would
-    /// put everything else that is ready now into its connect time.
+    /// Whether the connection is established. Within this machine it is as soon as it has been requested; waiting for
+    /// the runtime to report that would add the work of all other ready tasks to the connect time.
     pub fn is_established(&self) -> bool {
         match self {
             Self::Tcp(stream, _) => stream.peer_addr().is_ok(),
@@ -50,7 +50,7 @@ impl Plain {
         }
     }
 
-    /// Why the connection did not come about.
+    /// Takes the error with which connecting failed, if it did.
     pub fn take_error(&self) -> io::Result<()> {
         let error = match self {
             Self::Tcp(stream, _) => stream.take_error(),
@@ -60,7 +60,8 @@ impl Plain {
         error?.map_or(Ok(()), Err)
     }
 
-    /// Where nobody listens, the kernel may give us that very port to come from: then we have reached ourselves.
+    /// Whether the connection has reached itself: if nobody listens on a port, the kernel may choose that very port as
+    /// the local one.
     pub fn is_connected_to_itself(&self, to: &Address, lowest_ephemeral_port: u16) -> bool {
         let from = match self {
             Self::Tcp(stream, _) => stream,
@@ -101,7 +102,7 @@ impl Transport {
         }
     }
 
-    /// When the last of the bytes came that were read last, by the wall clock, if the kernel said so.
+    /// When the last byte of the latest read arrived, by the wall clock, if the kernel stamped it.
     pub fn arrived(&self) -> Option<u64> {
         match self {
             Self::Plain(plain) => plain.arrived(),
@@ -109,7 +110,7 @@ impl Transport {
         }
     }
 
-    /// Reads a byte if one is there: where nothing was asked, none should be. 0: the peer has closed.
+    /// Reads a byte if there is one, as there should not be while no request is under way. 0: the peer has closed.
     pub fn try_read_byte(&mut self) -> Poll<io::Result<usize>> {
         let mut byte = [0];
         let result = match self {
@@ -124,7 +125,8 @@ impl Transport {
         }
     }
 
-    /// The same; the task is woken when there is one. Of TLS it also takes in session tickets, which are no byte.
+    /// Like [`Self::try_read_byte`], and has the task woken when there is a byte. With TLS it also processes session
+    /// tickets, which yield no byte.
     pub fn poll_read_byte(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
         let mut byte = [0];
         let mut buffer = ReadBuf::new(&mut byte);
@@ -150,7 +152,7 @@ impl Transport {
         }
     }
 
-    /// Only TLS holds back what was written.
+    /// Only TLS buffers what was written.
     pub fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self {
             Self::Plain(_) => Poll::Ready(Ok(())),
@@ -185,7 +187,7 @@ impl AsyncRead for Plain {
 }
 
 impl AsyncWrite for Plain {
-    /// Tries at once: that a new connection can be written to is known to the runtime only after its next round.
+    /// Tries at once, as the runtime learns only in its next round that a new connection can be written to.
     fn poll_write(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,

@@ -1,4 +1,4 @@
-//! Where a redirect or a captured URL leads: references in URLs by RFC 3986 section 5, for http and https.
+//! Where a redirect or a captured URL leads: resolves references by RFC 3986 section 5, for http and https.
 
 use std::fmt::{self, Write as _};
 
@@ -6,7 +6,7 @@ use std::fmt::{self, Write as _};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {
     pub tls: bool,
-    /// Lower case, an IPv6 address without brackets.
+    /// In lower case; an IPv6 address without brackets.
     pub host: String,
     pub port: u16,
 }
@@ -15,7 +15,7 @@ pub struct Origin {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Url {
     pub origin: Origin,
-    /// With the query; fit for a request line.
+    /// The path with the query, fit for a request line.
     pub path: String,
 }
 
@@ -29,8 +29,8 @@ impl Origin {
         }
     }
 
-    /// As it stands in a URL and in the `Host` header: an IPv6 address in brackets, the port only where it is not the
-    /// scheme's own.
+    /// Host and port as in a URL and in the `Host` header: an IPv6 address in brackets, the port only if it is not the
+    /// scheme's default.
     pub fn authority(&self) -> String {
         let host = if self.host.contains(':') {
             format!("[{}]", self.host)
@@ -59,8 +59,8 @@ impl fmt::Display for Url {
 }
 
 impl Url {
-    /// What `reference` means in an answer from here; else why it cannot be asked for. Characters that have no place in
-    /// a URL are percent-encoded, as clients do.
+    /// Resolves `reference` in an answer from this URL; the error says why it cannot be requested. Characters that have
+    /// no place in a URL are percent-encoded, as clients do.
     pub fn join(&self, reference: &[u8]) -> Result<Self, String> {
         let reference = encoded(reference)?;
         let reference = reference.split('#').next().unwrap_or_default();
@@ -97,7 +97,7 @@ fn usual_port(tls: bool) -> u16 {
     if tls { 443 } else { 80 }
 }
 
-/// Text fit for a request line, without the white space around it.
+/// Makes text fit for a request line, without the white space around it.
 fn encoded(reference: &[u8]) -> Result<String, String> {
     let mut text = String::with_capacity(reference.len());
     for byte in reference.trim_ascii() {
@@ -125,7 +125,7 @@ fn split_query(path: &str) -> (&str, &str) {
     path.split_at(path.find('?').unwrap_or(path.len()))
 }
 
-/// What follows `//`.
+/// Parses what follows `//`.
 fn absolute(tls: bool, rest: &str) -> Result<Url, String> {
     let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
     if authority.contains('@') {
@@ -153,7 +153,7 @@ fn absolute(tls: bool, rest: &str) -> Result<Url, String> {
     Ok(Url { origin, path })
 }
 
-/// RFC 3986 section 5.2.4, of a path that begins with `/`; the query stays as it is.
+/// Removes the dot segments of a path that begins with `/` (RFC 3986 section 5.2.4); the query stays as it is.
 fn without_dots(path: &str) -> String {
     let (path, query) = split_query(path);
     let mut kept: Vec<&str> = Vec::new();

@@ -1,4 +1,4 @@
-//! Is this the right body? Told while it passes by; nothing of it is kept that need not be.
+//! Checks whether a body is the right one as it passes by, and keeps no more of it than the check needs.
 
 use memchr::memmem::Finder;
 use serde_json::Value;
@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use crate::spec::BodyCheck;
 
-/// A body that is compared as JSON may have this many bytes; a larger one is wrong.
+/// The largest body that is compared as JSON; a larger one is wrong.
 pub const MAX_JSON_BYTES: usize = 1024 * 1024;
 
 /// Why a check cannot be made.
@@ -32,14 +32,14 @@ enum Check {
     Json { pointer: String, value: Value },
 }
 
-/// How far the check of one body has come.
+/// The progress of the check of one body.
 #[derive(Debug, Default)]
 pub struct BodyState {
     /// Body bytes so far.
     seen: u64,
-    /// Known before the end, whatever follows.
+    /// The result, if it is known before the end, whatever follows.
     settled: Option<bool>,
-    /// JSON: the body so far. Contains: its last bytes, fewer than are searched for.
+    /// For `Json`, the body so far. For `Contains`, its last bytes, fewer than the text that is searched for.
     kept: Vec<u8>,
     hash: Option<Box<Sha256>>,
 }
@@ -63,7 +63,7 @@ impl BodyVerifier {
         }))
     }
 
-    /// A new body begins. The state keeps no memory of the one before except a hash's few bytes.
+    /// Begins a new body. Of the one before, the state keeps no memory except the few bytes of a hash.
     pub fn begin(&self, state: &mut BodyState) {
         state.seen = 0;
         state.settled = None;
@@ -73,7 +73,7 @@ impl BodyVerifier {
         }
     }
 
-    /// The next bytes of the body.
+    /// Takes the next bytes of the body.
     pub fn feed(&self, state: &mut BodyState, slice: &[u8]) {
         if state.settled.is_some() {
             return;
@@ -108,7 +108,7 @@ impl BodyVerifier {
         state.seen = end;
     }
 
-    /// The body is whole: was it the right one?
+    /// Ends the body. Returns whether it was the right one.
     pub fn end(&self, state: &mut BodyState) -> bool {
         let kept = std::mem::take(&mut state.kept);
         if let Some(settled) = state.settled {
@@ -137,7 +137,7 @@ impl BodyVerifier {
     }
 }
 
-/// Searches the bytes carried from earlier slices together with `slice`; carries on what may begin a match.
+/// Searches the bytes carried over from earlier slices together with `slice`; carries over what may begin a match.
 fn contains(finder: &Finder, carried: &mut Vec<u8>, slice: &[u8]) -> bool {
     let border = finder.needle().len().saturating_sub(1);
     if !carried.is_empty() {

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::spec::BodyCheck;
 use crate::wire::verify::{BodyState, BodyVerifier, MAX_JSON_BYTES, VerifyError};
 
-/// The same answer for the body in one slice, in single bytes, and again with the state of an unfinished body.
+/// The result for the body, checked to be the same in one slice and in single bytes, each after an unfinished body.
 #[track_caller]
 fn right(check: &BodyCheck, body: &[u8]) -> bool {
     let verifier = BodyVerifier::new(check).unwrap();

@@ -1,4 +1,4 @@
-//! What a protocol saw of one request. A protocol tells it here and in no other way.
+//! What a protocol observed of one request. Protocols report it here and in no other way.
 
 use std::cell::RefCell;
 
@@ -17,8 +17,7 @@ use crate::wire::redirect::Redirect;
 use crate::wire::request::Request;
 use crate::wire::tap::TapStates;
 
-/// A server that has said that its stream is whole may end the answer within this time, so that the connection can be
-/// used again.
+/// How long a server may take to end the answer after its stream is whole, so that the connection can be used again.
 const AFTER_END_NS: u64 = 100_000_000;
 
 /// How long an answer may take, how large it may be, and whether it may send its client elsewhere.
@@ -26,11 +25,11 @@ const AFTER_END_NS: u64 = 100_000_000;
 pub struct Limits {
     pub timeouts: TimeoutSpec,
     pub body: Option<u64>,
-    /// Redirects are followed; else they are answers like any other.
+    /// Whether redirects are followed; otherwise they are answers like any other.
     pub follow: bool,
 }
 
-/// Watches one request: notes its moments, sets its deadlines, shows its answer to the taps.
+/// Watches one request: notes its times, sets its deadlines, shows its answer to the taps.
 pub struct Watch<'a> {
     pub seat: &'a Seat,
     pub recorder: &'a RefCell<Recorder>,
@@ -38,28 +37,28 @@ pub struct Watch<'a> {
     pub request: &'a Request,
     pub taps: &'a mut TapStates,
     pub sample: &'a mut Sample,
-    /// The workload whose connection it is.
+    /// The workload to which the connection belongs.
     pub workload: usize,
-    /// When the last bytes came.
+    /// When the latest bytes came.
     pub at: u64,
-    /// The answer sends its client elsewhere, and is followed there.
+    /// Set if the answer is a redirect that is followed.
     pub redirect: Option<Box<Redirect>>,
-    /// Of the answer, where something is wanted of it.
+    /// The head of the answer, if something in it is needed.
     pub head: Option<Box<[u8]>>,
-    /// Of the request, where it is wanted.
+    /// The path of the request if it is needed, otherwise empty.
     pub path: Box<[u8]>,
-    /// What is said, where the run shows it.
+    /// What is sent and received, if the run shows it.
     pub transcript: Option<Box<Transcript>>,
-    /// It is known when the client's code ran: it began to connect, or to wait for its connection.
+    /// Whether it has been noted when the client's code ran, that is, began to connect, to wait or to send.
     pub ran: bool,
-    /// Of a right answer that is a stream of events.
+    /// Set for a right answer that is a stream of events.
     pub events: Option<Box<EventParser>>,
     /// The body of an answer with a content coding, if something looks at it.
     pub coded: Option<Box<Coded>>,
 }
 
 impl Watch<'_> {
-    /// A connection is asked for at `start`; gives its deadline.
+    /// Notes that connecting begins at `start`; returns its deadline.
     pub fn connecting(&mut self, start: u64) -> u64 {
         self.recorder.borrow_mut().connecting(self.workload);
         self.runs(start);
@@ -69,7 +68,7 @@ impl Watch<'_> {
         deadline
     }
 
-    /// The request has to wait for its connection, for so long at most. Gives when that began.
+    /// Notes that the request waits for its connection, for at most `most_ns`. Returns when the wait began.
     pub fn waits(&mut self, most_ns: u64) -> u64 {
         let now = self.seat.now();
         self.runs(now);
@@ -77,7 +76,7 @@ impl Watch<'_> {
         now
     }
 
-    /// Its connection had no free stream for it from `start` to now.
+    /// Notes that its connection had no free stream for it from `start` to now.
     pub fn waited_for_stream(&mut self, start: u64) {
         let waited = self.seat.now() - start;
         let mut recorder = self.recorder.borrow_mut();
@@ -90,13 +89,13 @@ impl Watch<'_> {
         }
     }
 
-    /// An address did not accept, and another one did.
+    /// Notes that an address did not accept a connection while another one did.
     pub fn passed_over(&mut self, what: &str) {
         let mut recorder = self.recorder.borrow_mut();
         recorder.passed_over(self.workload, what);
     }
 
-    /// The connection is ready for the request.
+    /// Notes that the connection is ready for the request.
     pub fn connected(&mut self, times: ConnectTimes) {
         self.seat.clear_deadline();
         let mut recorder = self.recorder.borrow_mut();
@@ -104,20 +103,20 @@ impl Watch<'_> {
         self.sample.connect = Some(Box::new(times));
     }
 
-    /// The request has failed.
+    /// Notes why the request has failed; returns its outcome.
     pub fn failed(&mut self, failure: Failure) -> Outcome {
         self.sample.why = Some(failure.why.into());
         failure.outcome
     }
 
-    /// The request has failed on a connection that may have carried others before.
+    /// Like [`Self::failed`], on a connection that may have carried other requests before.
     pub fn failed_on(&mut self, reused: bool, failure: Failure) -> Outcome {
         let answered = self.sample.bytes_in > 0;
         self.failed(failure.if_unseen(reused, answered))
     }
 
-    /// The first byte of the request is about to be written, unless it was before. How the request ends, if the run
-    /// has ended.
+    /// Notes that the first byte of the request is about to be written, unless that is noted already. Returns the
+    /// outcome if the run has ended.
     pub fn sending(&mut self) -> Option<Outcome> {
         if self.seat.stopping() {
             return Some(self.sample.given_up());
@@ -150,20 +149,20 @@ impl Watch<'_> {
         self.sample.bytes_out += bytes as u64;
     }
 
-    /// So many bytes of the answer have come, or its end with the connection (0).
+    /// Notes that bytes of the answer have come, or that it ended with the connection (0).
     pub fn received(&mut self, bytes: usize) {
         self.received_at(bytes, self.seat.now());
     }
 
-    /// So many bytes of the answer came when it was `unix_ns` by the kernel's stamp: after those before them. Where that
-    /// is not to be believed, they came now.
+    /// Notes bytes of the answer that came at `unix_ns` by the kernel's stamp, after the send and all earlier bytes. If
+    /// the stamp is not credible, they count as having come now.
     pub fn arrived(&mut self, bytes: usize, unix_ns: u64) {
         let earliest = self.at.max(self.sample.sent.unwrap_or(0));
         let at = self.seat.moment(unix_ns, earliest);
         self.received_at(bytes, at.unwrap_or_else(|| self.seat.now()));
     }
 
-    /// So many bytes of the answer came at `at`.
+    /// Notes bytes of the answer that came at `at`.
     pub fn received_at(&mut self, bytes: usize, at: u64) {
         self.at = at;
         if self.sample.bytes_in == 0
@@ -174,7 +173,7 @@ impl Watch<'_> {
         self.sample.bytes_in += bytes as u64;
     }
 
-    /// These are the bytes of the request.
+    /// Notes the bytes of the request.
     pub fn asking(&mut self, bytes: &[u8]) {
         if let Some(transcript) = &mut self.transcript {
             transcript.asked(bytes);
@@ -192,13 +191,13 @@ impl Watch<'_> {
             || self.request.stream.as_ref().is_some_and(until)
     }
 
-    /// Whether the bytes of the answer's head are wanted.
+    /// Whether the bytes of the answer's head are needed.
     pub fn reads_head(&self) -> bool {
         self.request.reads_head || self.transcript.is_some()
     }
 
-    /// The head was in what has come. `location`: where it sends its client, if redirects are followed. `bytes`: the
-    /// whole head, if it is wanted.
+    /// Notes the head, which was in the latest bytes. `location`: where it sends the client, if redirects are followed.
+    /// `bytes`: the whole head, if it is needed.
     pub fn head(&mut self, status: u16, location: Option<Box<[u8]>>, bytes: Option<Box<[u8]>>) {
         self.sample.headers = Some(self.at);
         self.sample.status = status;
@@ -225,20 +224,20 @@ impl Watch<'_> {
         }
     }
 
-    /// The exchange is over, and this was the whole request.
+    /// Notes the whole request after the exchange: a redirect may be relative to its path.
     pub fn sent(&mut self, request: &[u8]) {
         if let Some(redirect) = &mut self.redirect {
             redirect.from = String::from_utf8_lossy(path_of(request)).into_owned();
         }
     }
 
-    /// After the whole answer came bytes that belong to none.
+    /// Notes that bytes which belong to no answer came after the whole one.
     pub fn excess(&mut self, what: &str) {
         let mut recorder = self.recorder.borrow_mut();
         recorder.excess(self.workload, what);
     }
 
-    /// The next bytes of the body. True if no more of it is wanted.
+    /// Takes the next bytes of the body. Returns whether no more of it is needed.
     pub fn body(&mut self, bytes: &[u8]) -> bool {
         if let Some(coded) = &mut self.coded {
             coded.feed(bytes);
@@ -251,7 +250,7 @@ impl Watch<'_> {
         self.read_events(bytes)
     }
 
-    /// The body is whole: what looks at it sees it decoded. Why it cannot be.
+    /// Decodes the whole body for whatever looks at it. Returns why that failed, if it did.
     fn decode(&mut self) -> Option<Failure> {
         let coded = self.coded.take()?;
         let decoded = coded.decode(self.limits.body, |bytes| {
@@ -260,7 +259,7 @@ impl Watch<'_> {
         decoded.err()
     }
 
-    /// True if the stream has had so many events as are wanted.
+    /// Returns whether the stream has had as many events as are wanted.
     fn read_events(&mut self, mut bytes: &[u8]) -> bool {
         let (Some(mut parser), Some(spec)) = (self.events.take(), &self.request.stream) else {
             return false;
@@ -274,7 +273,7 @@ impl Watch<'_> {
         enough
     }
 
-    /// A message of the answer is whole. True if it was the last one that is wanted.
+    /// Ends a message of the answer. Returns whether it was the last one that is wanted.
     pub fn message(&mut self) -> bool {
         let (Some(parser), Some(spec)) = (&mut self.events, &self.request.stream) else {
             return true;
@@ -288,7 +287,7 @@ impl Watch<'_> {
             .is_some_and(|seen| seen.whole.is_some())
     }
 
-    /// The message that was due at `due` has its answer.
+    /// Notes that the message that was due at `due` has its answer.
     pub fn round_trip(&mut self, due: u64) {
         let ns = self.at.saturating_sub(due);
         let spec = self.request.stream.as_ref();
@@ -302,7 +301,7 @@ impl Watch<'_> {
         recorder.round_trip(self.sample, self.at, ns);
     }
 
-    /// So many messages have no answer, and will have none.
+    /// Notes messages that have no answer and will not get one.
     pub fn unanswered(&mut self, messages: u64) {
         if messages > 0 {
             let mut recorder = self.recorder.borrow_mut();
@@ -310,7 +309,7 @@ impl Watch<'_> {
         }
     }
 
-    /// After an event the next one, or the end of the answer, may have a deadline of its own.
+    /// Sets the deadline that the next event, or the end of the answer, may have of its own.
     fn await_event(&self) {
         let (Some(seen), Some(spec)) = (&self.sample.stream, &self.request.stream) else {
             return;
@@ -326,7 +325,7 @@ impl Watch<'_> {
             .set_deadline(total.min(self.at.saturating_add(wait)));
     }
 
-    /// An event has come, or the end of the stream. True if the event is the last one that is wanted.
+    /// Notes an event or the end of the stream. Returns whether the event is the last one that is wanted.
     fn found(&mut self, found: Found) -> bool {
         let Some(spec) = &self.request.stream else {
             return false;
@@ -349,7 +348,7 @@ impl Watch<'_> {
         enough
     }
 
-    /// Why the stream that has ended is not a whole one.
+    /// Returns why the stream that has ended is incomplete, if it is.
     fn unwhole(&mut self) -> Option<Failure> {
         let spec = self.request.stream.as_ref()?;
         let Some(mut parser) = self.events.take() else {
@@ -365,7 +364,7 @@ impl Watch<'_> {
             _ if parser.is_within() => "the stream ended in the middle of an event",
             (Some(_), _) => "the stream ended without the text that ends it",
             (None, Some(_)) => "the stream ended before its last event",
-            // The status of a call says that nothing is missing.
+            // The status of a call already says that nothing is missing.
             (None, None) if self.request.grpc.is_some() => return None,
             (None, None) if seen.events == 0 => "the stream ended without an event",
             (None, None) => return None,
@@ -373,7 +372,7 @@ impl Watch<'_> {
         Some(Failure::new(Outcome::StreamEnded, why))
     }
 
-    /// What a stream that has ended comes to.
+    /// Judges a stream that has ended: whether it kept its bounds, and how many tokens it had.
     fn weigh_stream(&mut self) {
         let (Some(spec), Some(seen)) = (&self.request.stream, &mut self.sample.stream) else {
             return;
@@ -390,7 +389,8 @@ impl Watch<'_> {
         }
     }
 
-    /// The deadline has passed, or the run has ended (then it is counted so when the request is recorded).
+    /// Returns the outcome after the deadline, or after the end of the run (which is accounted for when the request is
+    /// recorded).
     pub fn timed_out(&mut self) -> Outcome {
         if let (Some(seen), Some(spec)) = (&self.sample.stream, &self.request.stream) {
             if seen.whole.is_some() {
@@ -414,7 +414,7 @@ impl Watch<'_> {
         self.failed(Failure::new(Outcome::ResponseTimeout, why))
     }
 
-    /// The answer is whole: was it the right one? A redirect that is followed need not be: the answer at its end is.
+    /// Judges the whole answer. A redirect that is followed is not checked; the answer to which it leads is.
     pub fn complete(&mut self) -> Outcome {
         let undecodable = self.decode();
         let failure = self.unwhole().or(undecodable);
@@ -437,7 +437,7 @@ impl Watch<'_> {
     }
 }
 
-/// Source: WHATWG HTML, section 9.2.3: an answer of another type is no stream of events.
+/// Whether the answer has the type of an event stream. Source: WHATWG HTML, section 9.2.3.
 fn is_event_stream(head: Option<&[u8]>) -> bool {
     let head = head.and_then(Head::parse);
     let value = head.as_ref().and_then(|head| head.header("content-type"));

@@ -100,7 +100,7 @@ fn tls_server_with(
     let address = serve(move |stream| {
         let (acceptor, seen) = (acceptor.clone(), seen.clone());
         async move {
-            let Ok(mut stream) = acceptor.accept(stream).await else {
+            let Ok(stream) = acceptor.accept(stream).await else {
                 return;
             };
             let session = stream.get_ref().1;

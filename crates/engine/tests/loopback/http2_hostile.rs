@@ -338,7 +338,11 @@ fn a_server_that_breaks_the_rules_ends_its_connection() {
     );
     broken(
         frame(PING, 0, 0, &[0; 7]),
-        "a frame is too short for what it carries (FRAME_SIZE_ERROR)",
+        "a frame's length does not fit its type (FRAME_SIZE_ERROR)",
+    );
+    broken(
+        frame(SETTINGS, 0, 0, &[0, 2, 0, 0, 0, 1]),
+        "SETTINGS_ENABLE_PUSH of a server is not 0 (PROTOCOL_ERROR)",
     );
     broken(
         frame(SETTINGS, 0, 1, &[]),
@@ -364,6 +368,16 @@ fn an_answer_that_breaks_the_rules_is_malformed_and_its_connection_goes_on() {
     broken(
         [&length[..], &frame(DATA, END_STREAM, 1, b"hello")].concat(),
         "its body is not as long as its Content-Length says",
+    );
+    let two = [
+        &[STATUS_200][..],
+        &field("content-length", "5"),
+        &field("content-length", "6"),
+    ];
+    fails(
+        answering(whole(&two.concat())),
+        "malformed",
+        "Content-Length is given twice, with different values",
     );
     broken(
         with_field("X-Loud", "1"),

@@ -1,4 +1,4 @@
-//! Hostile answers that are the same bytes each time.
+//! Hostile answers that consist of the same bytes every time.
 
 use super::How::Answer;
 use super::{Behaviour, Then};
@@ -205,7 +205,7 @@ pub static ANSWERS: &[Behaviour] = &[
     ),
 ];
 
-/// An answer with these header lines (and no length unless they say one), and this body.
+/// An answer with these header lines (which alone may state a length), and this body.
 fn message(status: &str, headers: &str, body: &[u8]) -> Vec<u8> {
     let head = format!("HTTP/1.1 {status}\r\nContent-Type: text/plain\r\n{headers}\r\n\r\n");
     [head.as_bytes(), body].concat()

@@ -1,6 +1,6 @@
-//! Peers that break the rules of HTTP, or of courtesy, each in one stated way.
+//! Peers that break the rules of HTTP, or of good behaviour, each in one stated way.
 //!
-//! They stand for the servers that a load generator must survive, classify and count.
+//! They represent the servers that a load generator must survive, and whose failures it must classify and count.
 
 mod answers;
 mod peers;
@@ -17,7 +17,7 @@ pub struct Behaviour {
 }
 
 enum How {
-    /// Reads a request, sends these bytes, and goes on so.
+    /// Answers every request with these bytes, and then does what `Then` says.
     Answer(fn() -> Vec<u8>, Then),
     /// Anything else.
     Peer(fn(Connection) -> Life),
@@ -30,18 +30,18 @@ type Life = Pin<Box<dyn Future<Output = io::Result<()>>>>;
 enum Then {
     /// Waits for the next request.
     Next,
-    /// Ends the connection in order.
+    /// Closes the connection in an orderly way.
     Close,
-    /// Ends it with a TCP reset.
+    /// Ends the connection with a TCP reset.
     Reset,
-    /// Sends nothing more, but reads on.
+    /// Sends nothing more, but continues to read.
     Hold,
-    /// Closes its own direction, and reads on.
+    /// Closes its own direction, and continues to read.
     HalfClose,
 }
 
 impl Behaviour {
-    /// Behaves so towards one client, to the end of the connection.
+    /// Behaves in this way towards one client, until the connection ends.
     pub fn act(&self, connection: Connection) -> Life {
         match self.how {
             How::Answer(bytes, then) => Box::pin(answer(connection, bytes(), then)),
@@ -78,7 +78,7 @@ async fn answer(mut connection: Connection, bytes: Vec<u8>, then: Then) -> io::R
     Ok(())
 }
 
-/// Reads the next request, whatever it asks for; false at the end of the connection.
+/// Reads the next request, whatever it asks for; returns false at the end of the connection.
 async fn read_request(connection: &mut Connection) -> io::Result<bool> {
     loop {
         let length = match http::parse(&connection.input) {

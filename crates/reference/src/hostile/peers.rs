@@ -1,4 +1,4 @@
-//! Hostile peers that need more than a fixed answer: time, endlessness, or the wrong moment.
+//! Hostile peers that are more than a fixed answer: slow, endless, or acting at the wrong moment.
 
 use super::How::Peer;
 use super::{Behaviour, Life, answers, read_request};
@@ -119,7 +119,7 @@ async fn drip(mut connection: Connection) -> io::Result<()> {
     Ok(())
 }
 
-/// Answers with `start`, and then with `rest` again and again until the client has had enough.
+/// Answers with `start`, and then repeats `rest` until the client closes the connection.
 async fn endless(mut connection: Connection, start: &[u8], rest: &[u8]) -> io::Result<()> {
     const BLOCK: usize = 16 * 1024;
     if !read_request(&mut connection).await? {

@@ -15,7 +15,7 @@ pub const HELLO: &[u8] = &{
     body
 };
 
-/// The truth about a request's time in the server, told to the client in a `Server-Timing` header.
+/// The true times of a request in the server, told to the client in a `Server-Timing` header.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Timing {
     pub demand: Nanos,
@@ -47,7 +47,7 @@ impl Answer {
         }
     }
 
-    /// Appends the answer to `output`, to a `HEAD` request without its body.
+    /// Appends the answer to `output`, without its body if the request was `HEAD`.
     pub fn encode(
         &self,
         method: Method,
@@ -96,7 +96,7 @@ impl Answer {
     }
 }
 
-/// Whatever can be the body of an answer.
+/// Anything that can be the body of an answer.
 pub struct Body(Cow<'static, [u8]>);
 
 impl From<&'static [u8]> for Body {

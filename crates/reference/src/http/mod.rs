@@ -1,4 +1,4 @@
-//! HTTP/1.1 without I/O: bytes in, request or "incomplete" or refusal out; answer in, bytes out.
+//! HTTP/1.1 without I/O: bytes in, and a request, "incomplete" or a refusal out; an answer in, and bytes out.
 
 mod answer;
 mod request;
@@ -13,18 +13,18 @@ pub enum Method {
     Other,
 }
 
-/// What becomes of the connection after the answer.
+/// What happens to the connection after the answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Persistence {
     Close,
     /// The default of HTTP/1.1.
     Keep,
-    /// Asked for by an HTTP/1.0 client, which wants to be told.
+    /// An HTTP/1.0 client asked for it, and expects the answer to confirm it.
     KeepAndSay,
 }
 
 impl Persistence {
-    /// The header line that says so; empty where nothing need be said.
+    /// The header line that states this; empty if none is needed.
     pub fn header(self) -> &'static str {
         match self {
             Self::Close => "Connection: close\r\n",

@@ -10,11 +10,11 @@ pub struct Request<'b> {
     /// Path and query.
     pub target: &'b str,
     pub framing: Framing,
-    /// It asks for a WebSocket, with this key.
+    /// The key, if the request asks for a WebSocket.
     pub websocket: Option<&'b str>,
 }
 
-/// What a request says of itself and the connection, whatever it asks for.
+/// What a request says about itself and the connection, independent of its target.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Framing {
     pub method: Method,
@@ -29,7 +29,7 @@ pub struct Framing {
 pub enum Parsed<'b> {
     Incomplete,
     Request(Request<'b>),
-    /// Not to be understood: to be answered so, and the connection closed.
+    /// The request is not acceptable: send this answer and close the connection.
     Refused(Answer),
 }
 
@@ -103,7 +103,7 @@ fn understand<'b>(
     })
 }
 
-/// The key of a handshake that asks for what RFC 6455, section 4.2.1, wants.
+/// The key of a WebSocket handshake, if the handshake has all that RFC 6455, section 4.2.1, requires.
 fn websocket_key<'b>(request: &httparse::Request<'_, 'b>) -> Option<&'b str> {
     let value = |name: &str| {
         let header = request
@@ -150,7 +150,7 @@ fn parse_length(value: &[u8]) -> Result<u64, Answer> {
     length.ok_or_else(|| Answer::refusal(400, "Content-Length is not a whole number"))
 }
 
-/// The path and query of `http://host/path?query`; other targets as they are.
+/// The path and query of `http://host/path?query`; other targets are returned unchanged.
 fn origin_form(target: &str) -> &str {
     match target.strip_prefix("http://") {
         Some(rest) => rest.find('/').map_or("/", |slash| &rest[slash..]),

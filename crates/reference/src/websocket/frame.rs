@@ -16,7 +16,8 @@ pub struct Frame {
     pub payload: Vec<u8>,
 }
 
-/// The frame at the start of `input` and its length; `None`: it is not whole. An error is the code to close with.
+/// Parses the frame at the start of `input`, and returns it with its length; `None` if it is incomplete. An error is
+/// the code to close with.
 pub fn parse(input: &[u8]) -> Result<Option<(Frame, usize)>, u16> {
     const WRONG: u16 = 1002;
     const TOO_LARGE: u16 = 1009;

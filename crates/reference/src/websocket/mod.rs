@@ -1,8 +1,8 @@
-//! A WebSocket server whose answers are known: `/echo` sends every message back, `/push` sends messages on a stated
-//! schedule (that of [`Schedule`]).
+//! A WebSocket server with known answers: `/echo` sends every message back, `/push` sends messages on a stated
+//! schedule (a [`Schedule`]).
 //!
-//! `/echo?delay-ms=5`: each message comes back so long after it came. `noise=2`: two other messages come before it.
-//! `ping=1`: first a ping, and nothing more before its pong. `pong=0`: pings of the client get no answer.
+//! Parameters of `/echo`: `delay-ms=5` sends each message back after 5 ms. `noise=2` sends two other messages before
+//! it. `ping=1` first sends a ping, and nothing more before its pong. `pong=0` leaves pings of the client unanswered.
 
 mod frame;
 
@@ -28,7 +28,7 @@ const MILLISECOND: f64 = 1e6;
 
 pub struct WebSocket;
 
-/// What is done over a WebSocket, and the key of its handshake.
+/// What happens over a WebSocket, and the key of its handshake.
 pub struct Conversation {
     key: String,
     what: What,
@@ -68,7 +68,7 @@ impl Site for WebSocket {
         Ok(Conversation { key, what })
     }
 
-    /// After a conversation the connection is of no more use.
+    /// Ends with an error after a conversation, because the connection cannot be used for another request.
     async fn answer(
         &self,
         task: Self::Task,
@@ -99,7 +99,7 @@ impl Site for WebSocket {
     }
 }
 
-/// The answer to the handshake.
+/// Appends the answer to the handshake.
 fn switch(key: &str, output: &mut Vec<u8>) {
     let accept = digest(&SHA1_FOR_LEGACY_USE_ONLY, &[key.as_bytes(), MAGIC].concat());
     let accept = STANDARD.encode(accept);
@@ -111,7 +111,7 @@ fn switch(key: &str, output: &mut Vec<u8>) {
     .expect("memory takes what is written to it");
 }
 
-/// The next frame; answers pings if it does so at all (`pongs`). An error within: the code to close with.
+/// Returns the next frame, or as the inner error the code to close with. Answers pings if `pongs` is set.
 async fn next(connection: &mut Connection, pongs: bool) -> io::Result<Result<Frame, u16>> {
     loop {
         match frame::parse(&connection.input) {
@@ -148,9 +148,9 @@ impl Echo {
         })
     }
 
-    /// Until the client closes, or breaks the rules; gives the code to close with.
+    /// Echoes until the client closes or breaks the rules; returns the code to close with.
     async fn converse(&self, connection: &mut Connection) -> io::Result<u16> {
-        // A timer is an open file, of which an idle crowd has none to spare.
+        // A timer takes a file descriptor, which large numbers of idle clients cannot spare.
         let timer = (self.delay > 0).then(Timer::new).transpose()?;
         loop {
             let frame = match next(connection, self.pongs).await? {
@@ -182,7 +182,7 @@ impl Echo {
     }
 }
 
-/// Pushes messages; gives the code to close with.
+/// Pushes messages on schedule; returns the code to close with.
 async fn push(schedule: &Schedule, connection: &mut Connection) -> io::Result<u16> {
     let timer = Timer::new()?;
     let began = monotonic();
@@ -209,8 +209,8 @@ async fn push(schedule: &Schedule, connection: &mut Connection) -> io::Result<u1
     Ok(NORMAL)
 }
 
-/// Reads what the client sends, which starts nothing, until the timer rings; the code to close with, if it closes
-/// before.
+/// Reads and ignores what the client sends until the timer rings. Returns the code to close with if the client
+/// closes or breaks the rules before that.
 async fn listen_until(timer: &Timer, connection: &mut Connection) -> io::Result<Option<u16>> {
     connection.flush().await?;
     let rung = std::pin::pin!(timer.rung());

@@ -1,4 +1,4 @@
-//! Everybody is served at once and nobody waits: as many servers as jobs (queueing theory's delay centre).
+//! Every job is served at once and none waits: as many servers as jobs (queueing theory's delay centre).
 
 use super::calendar::Calendar;
 use super::{Discipline, Done, Nanos};

@@ -1,18 +1,20 @@
-//! Jobs are computed one after another, each to its end, but an answer may have to wait for its turn.
+//! Jobs are computed one after another, each to completion, but an answer may have to wait for its turn.
 //!
-//! Whoever has to give way after computing goes to the end of the queue before the answer leaves. So of a batch of
-//! long jobs no answer leaves before the last of them is computed. GHC's threads do this while they do not
-//! allocate: its timer cannot stop them, so they give way at the first heap check, which comes before they send.
+//! A job that has to give way after computing goes to the end of the queue before its answer is sent. Of a batch of
+//! long jobs, no answer is therefore sent before the last of them is computed. GHC's threads behave like this while
+//! they do not allocate: its timer cannot stop them, so they give way at the first heap check, which comes before
+//! they send.
 
 use super::calendar::Calendar;
 use super::{Discipline, Done, Nanos};
 use std::collections::VecDeque;
 
-/// Who gives way, and at which end of the queue a new job comes in.
+/// Which jobs give way, and at which end of the queue new jobs enter.
 enum Rule {
-    /// Who computes for so long. Jobs come in at the end.
+    /// Jobs that compute for at least this long give way. New jobs enter at the end.
     Slice(Nanos),
-    /// Who computes while a timer ticks, first at `phase` and then once in a `period`. Jobs come in at the beginning.
+    /// Jobs that compute while a timer ticks, first at `phase` and then once per `period`, give way. New jobs enter at
+    /// the beginning.
     Timer { period: Nanos, phase: Nanos },
 }
 
@@ -33,11 +35,11 @@ impl Rule {
 enum Queued<J> {
     /// Not begun, with its demand.
     New(Nanos, J),
-    /// Computed; nothing is left but to send its answer, which takes no time.
+    /// Computed; only its answer is left to be sent, which takes no time.
     Computed(J),
 }
 
-/// A job on a core, since when.
+/// A job on a core, and since when.
 struct Computing<J> {
     since: Nanos,
     job: J,
@@ -46,22 +48,22 @@ struct Computing<J> {
 pub struct GatedAnswers<J> {
     cores: usize,
     rule: Rule,
-    /// By the end of the computation.
+    /// Jobs on a core, by the end of their computation.
     running: Calendar<Nanos, Computing<J>>,
     /// Empty unless all cores are busy.
     queue: VecDeque<Queued<J>>,
 }
 
 impl<J> GatedAnswers<J> {
-    /// Who computes for a whole `slice` gives way; 0: everybody does.
+    /// Jobs that compute for a whole `slice` give way; if it is 0, all jobs do.
     pub fn by_slice(cores: usize, slice: Nanos) -> Self {
         Self::new(cores, Rule::Slice(slice))
     }
 
-    /// Who computes while a timer ticks gives way, and the newest of those who wait is next.
+    /// Jobs that compute while a timer ticks give way, and the newest waiting job is next.
     ///
-    /// The timer ticks for the whole server, whoever is computing. So a job that takes longer than a `period` never
-    /// answers before all that wait are computed, and a shorter one by chance: as the timer stands.
+    /// The timer ticks for the whole server, whichever job is computing. So a job that takes longer than a `period` is
+    /// never answered before all waiting jobs are computed; for a shorter one it depends on where the timer stands.
     pub fn by_timer(cores: usize, period: Nanos, phase: Nanos) -> Self {
         assert!(period > 0, "a period lasts at least a nanosecond");
         let phase = phase % period;

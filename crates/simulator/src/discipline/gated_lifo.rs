@@ -1,19 +1,19 @@
 //! One worker that takes all waiting jobs as a batch and serves the batch from its end.
 //!
-//! Who arrives meanwhile waits at the gate for the next batch. This is how an event loop behaves that
-//! collects ready sockets and invokes them last first, as the libev of Node's early years did. A worker of
-//! Tokio's takes only the last of a batch first, out of a slot for whoever became ready most recently, and
+//! Jobs that arrive meanwhile wait at the gate for the next batch. This is how an event loop behaves that
+//! collects ready sockets and handles them last first, as the libev of Node's early years did. A Tokio worker
+//! takes only the newest job of a batch first, out of a slot for the task that became ready most recently, and
 //! the others in the order in which they came.
 
 use super::{Discipline, Done, Nanos};
 
-/// How long the gate still stands open once the worker has nothing to do: just long enough that a
-/// client who asks again at the very moment of an answer belongs to the next batch.
+/// How long the gate stays open once the worker has nothing to do: just long enough that a client that
+/// asks again at the very moment of an answer belongs to the next batch.
 const GATE_CLOSES_AFTER: Nanos = 1;
 
 enum Worker<J> {
     Idle,
-    /// Takes whoever is at the gate at this moment.
+    /// Takes the jobs that are at the gate at this moment.
     Gathering(Nanos),
     Serving(Nanos, J),
 }
@@ -22,9 +22,9 @@ pub struct GatedLifo<J> {
     worker: Worker<J>,
     /// The rest of the batch in service; its end is served first.
     batch: Vec<(Nanos, J)>,
-    /// Only the last of a batch goes before the others; these are served as they came.
+    /// Whether only the newest of a batch goes first, and the others are served in the order of arrival.
     slot: bool,
-    /// Who waits for the next batch.
+    /// Jobs that wait for the next batch.
     gate: Vec<(Nanos, J)>,
 }
 
@@ -40,7 +40,7 @@ impl<J> Default for GatedLifo<J> {
 }
 
 impl<J> GatedLifo<J> {
-    /// The last of a batch first, then the others as they came.
+    /// The newest of a batch goes first, then the others in the order of arrival.
     pub fn slot() -> Self {
         Self {
             slot: true,
@@ -48,7 +48,7 @@ impl<J> GatedLifo<J> {
         }
     }
 
-    /// All who are at the gate; whoever is served first stands at the end.
+    /// Takes all jobs at the gate; the one that is served first stands at the end.
     fn take_batch(&mut self) {
         std::mem::swap(&mut self.batch, &mut self.gate);
         if self.slot
@@ -59,7 +59,7 @@ impl<J> GatedLifo<J> {
         }
     }
 
-    /// What the worker does after `now`, when it has just become free.
+    /// What the worker does after becoming free at `now`.
     fn next_task(&mut self, now: Nanos) -> Worker<J> {
         match self.batch.pop() {
             Some((demand, job)) => Worker::Serving(now + demand, job),

@@ -1,7 +1,7 @@
-//! Least attained service first, on `c` cores: who has had least of the service goes next, for one slice.
+//! Least attained service first, on `c` cores: the job that has had the least service goes next, for one slice.
 //!
-//! So newcomers overtake all others until they have had as much, and short jobs hardly wait. Schedulers with
-//! feedback queues do this, and those that let a thread that has just woken catch up come close.
+//! New jobs thus overtake all others until they have had as much service, and short jobs hardly wait. Schedulers
+//! with feedback queues do this; those that let a thread that has just woken catch up come close.
 
 use super::calendar::Calendar;
 use super::{Discipline, Done, Nanos};
@@ -17,7 +17,7 @@ pub struct LeastAttained<J> {
     slice: Nanos,
     /// Jobs on a core, by the end of their slice; `attained` is what they will have had then.
     running: Calendar<Nanos, Unfinished<J>>,
-    /// By attained service; empty unless all cores are busy.
+    /// Waiting jobs, by attained service; empty unless all cores are busy.
     ready: Calendar<Nanos, Unfinished<J>>,
 }
 

@@ -1,7 +1,7 @@
 //! Processes of several threads each, under a lock that lets one thread of a process compute at a time.
 //!
-//! The threads of a process share its one core in slices; who finds all threads taken waits, first come, first
-//! served, for one in any process. So does Puma on a Ruby whose threads have a global lock.
+//! The threads of a process share its one core in slices. A job that finds all threads taken waits, first come, first
+//! served, for one in any process. Puma behaves like this on a Ruby with a global lock.
 
 use super::round_robin::RoundRobin;
 use super::{Discipline, Done, Nanos};
@@ -15,7 +15,7 @@ struct Process<J> {
 
 pub struct LockedThreads<J> {
     processes: Vec<Process<J>>,
-    /// Of each process.
+    /// Number of threads of each process.
     threads: usize,
     /// Empty unless all threads are taken.
     waiting: VecDeque<(Nanos, J)>,
@@ -49,7 +49,7 @@ impl<J> LockedThreads<J> {
 }
 
 impl<J> Discipline<J> for LockedThreads<J> {
-    /// The process with the fewest jobs takes it.
+    /// Gives the job to the process with the fewest jobs.
     fn arrive(&mut self, now: Nanos, demand: Nanos, connection: u64, job: J) {
         let emptiest = self
             .processes

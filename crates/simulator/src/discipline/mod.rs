@@ -1,9 +1,9 @@
 //! Scheduling disciplines as pure calculations: no clock, no sockets, no threads.
 //!
 //! A discipline is told when a job arrives and how much service it demands, and says when each job
-//! completes. Time is an argument, so a test drives years of service in a moment, and a server whose
-//! timer fires late still completes every job at its exact time: whoever calls [`Discipline::advance`]
-//! late learns late, but learns the truth.
+//! completes. Time is an argument, so a test can run through years of service in a moment, and a server
+//! whose timer fires late still completes every job at its exact time: a late call of
+//! [`Discipline::advance`] learns of completions late, but learns their true times.
 
 mod calendar;
 mod delay;
@@ -50,7 +50,7 @@ pub struct Done<J> {
 
 /// Who is served when. `J` is whatever the caller wants back at the job's completion.
 pub trait Discipline<J> {
-    /// Takes a job, which came over the so-manieth connection. The caller has advanced to `now` before.
+    /// Takes a job that came over the connection with this number. The caller must have advanced to `now` before.
     fn arrive(&mut self, now: Nanos, demand: Nanos, connection: u64, job: J);
 
     /// The next moment at which anything changes by itself, or `None` while idle.

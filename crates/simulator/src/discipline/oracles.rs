@@ -1,4 +1,4 @@
-//! The disciplines against exact results of queueing theory, on a clock that the test moves.
+//! The disciplines, checked against exact results of queueing theory on a clock that the test moves.
 
 use super::*;
 use rand::rngs::SmallRng;
@@ -26,7 +26,7 @@ fn burst(mut server: impl Discipline<usize>, demands: &[Nanos]) -> Vec<Nanos> {
     done.into_iter().map(|done| done.at).collect()
 }
 
-/// Response times, in units of S, of `clients` who ask again at the moment of each answer, without the ramp.
+/// Response times, in units of S, of `clients` clients that ask again at the moment of each answer, without the ramp.
 fn closed(mut server: impl Discipline<usize>, clients: usize, answers: usize) -> Vec<f64> {
     let mut asked = vec![0; clients];
     for client in 0..clients {
@@ -246,7 +246,8 @@ fn open_first_come_first_served_waits_as_long_as_exact_formulae_say() {
     }
 }
 
-/// Sizes 8, 1, 8, 1 dealt out to two workers in turn: the short ones never meet a long one, nor do they help.
+/// Sizes 8, 1, 8, 1 dealt out to two workers in turn: short jobs never queue behind a long one, but the worker that is
+/// done with them does not help the other.
 #[test]
 fn a_queue_of_its_own_leaves_one_worker_idle_while_the_other_one_s_requests_wait() {
     let sizes = [8 * S, S, 8 * S, S];
@@ -277,7 +278,7 @@ fn threads_under_a_lock_share_a_core_for_each_process_and_the_rest_waits() {
         times[..6].iter().all(|at| at.abs_diff(3 * S) <= 3 * slice),
         "{times:?}"
     );
-    // each process then has one left, and one thread to compute it
+    // each process then has one job left, and one thread to compute it
     assert!(
         times[6..].iter().all(|at| at.abs_diff(4 * S) <= 3 * slice),
         "{times:?}"
@@ -304,33 +305,33 @@ fn threads_under_a_lock_are_workers_with_one_thread_each_and_processor_sharing_w
     }
 }
 
-/// As GHC was found to do with 8 requests of 40 ms (all at 320), and with 8 of 8 ms (one after another).
+/// As observed of GHC with 8 requests of 40 ms (all at 320), and with 8 of 8 ms (one after another).
 #[test]
 fn no_answer_of_a_batch_of_long_jobs_leaves_before_the_last_is_computed() {
     let slice = 20;
     assert_eq!(burst(GatedAnswers::by_slice(1, slice), &[40; 8]), [320; 8]);
     let staircase: Vec<Nanos> = (1..=8).map(|n| n * 8).collect();
     assert_eq!(burst(GatedAnswers::by_slice(1, slice), &[8; 8]), staircase);
-    // a short one that is computed before the others is answered at once, and one that gave way is not
+    // a short one that is computed first is answered at once; a long one gives way until all others are computed
     assert_eq!(
         burst(GatedAnswers::by_slice(1, slice), &[8, 40, 8]),
         [8, 56, 56]
     );
 }
 
-/// As GHC was found to do: the timer ticks at 5, 25, 45, …; the second and the third, which take 10 and 5, are computed
-/// between two ticks or not.
+/// As observed of GHC. The timer ticks at `phase` (for example at 5, 25, 45, …); this decides whether the second and
+/// the third job, which take 10 and 5, are computed between two ticks.
 #[test]
 fn an_answer_waits_for_the_batch_if_the_timer_ticked_while_it_was_computed() {
     let timer = |phase| GatedAnswers::by_timer(1, 20, phase);
     assert_eq!(burst(timer(5), &[40; 8]), [320; 8]);
-    // 0 to 40, then the newest: 40 to 45, in which the timer ticks at 45, then 45 to 55, in which it does not
+    // 0 to 40; then the newest, 40 to 45, with a tick at 45; then 45 to 55, without a tick
     assert_eq!(burst(timer(5), &[40, 10, 5]), [55, 55, 55]);
     assert_eq!(burst(timer(10), &[40, 10, 5]), [55, 55, 45]);
     assert_eq!(burst(timer(19), &[5, 5, 5]), [5, 15, 10]);
 }
 
-/// As Tokio was found to do with one worker: of those who wait the last, then the others as they came.
+/// As observed of Tokio with one worker: the newest waiting job, then the others in the order of arrival.
 #[test]
 fn the_last_of_a_batch_goes_first_and_the_others_as_they_came() {
     let batch = burst(GatedLifo::slot(), &[S; 5]);
@@ -341,7 +342,7 @@ fn the_last_of_a_batch_goes_first_and_the_others_as_they_came() {
 #[test]
 fn workers_that_share_a_core_take_turns_and_each_serves_its_own_connections_in_order() {
     let slice = S / 1000;
-    // a burst's connections are numbered in order: 0 and 2 are of the first worker, 1 and 3 of the second
+    // a burst's connections are numbered in order: 0 and 2 belong to the first worker, 1 and 3 to the second
     let ends = burst(SharedQueues::new(2, slice), &[S, 3 * S, S, S]);
     for (end, expected) in ends.into_iter().zip([2 * S, 5 * S, 4 * S, 6 * S]) {
         assert!(
@@ -354,13 +355,13 @@ fn workers_that_share_a_core_take_turns_and_each_serves_its_own_connections_in_o
 #[test]
 fn the_newest_goes_first_until_it_has_had_a_slice() {
     let newest = burst(RoundRobin::newest_first(1, S), &[2 * S; 3]);
-    // the first has the core, then the third, then the second; and so again
+    // the first has the core, then the third, then the second, and once more in this order
     assert_eq!(newest, [4 * S, 6 * S, 5 * S]);
     let short = burst(RoundRobin::newest_first(1, 8 * S), &[S; 4]);
     assert_eq!(short, burst(Workers::new(1, Lifo::default()), &[S; 4]));
 }
 
-/// As Go was found to do with 8 requests of 40 ms, its watchdog looking every 10.06 ms: they ended at 198, 228, 259,
+/// As observed of Go with 8 requests of 40 ms and a watchdog that looks every 10.06 ms: they ended at 198, 228, 259,
 /// 289, 293, 302, 312 and 321 ms.
 #[test]
 fn a_watchdog_lets_two_slices_pass_and_completions_shift_who_is_taken_off() {
@@ -374,12 +375,12 @@ fn a_watchdog_lets_two_slices_pass_and_completions_shift_who_is_taken_off() {
             "{end} against {seen}"
         );
     }
-    // who is alone goes on, and short ones end as they came: no look comes before they are done
+    // a job that is alone goes on; short ones are done before any look, and those that waited run in reverse order
     assert_eq!(burst(Watchdog::new(1, 10), &[100]), [100]);
     assert_eq!(burst(Watchdog::new(1, 10), &[3, 3, 3]), [3, 9, 6]);
 }
 
-/// Together they share as under processor sharing; a latecomer of 1 has the core for itself until it is done.
+/// Jobs that come together share as under processor sharing; a latecomer of 1 has the core to itself until it is done.
 #[test]
 fn who_has_had_least_overtakes_all_others() {
     let slice = S / 1000;

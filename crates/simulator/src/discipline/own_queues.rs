@@ -1,7 +1,7 @@
 //! Workers with a queue each, and a core each.
 //!
-//! So a request may wait although another worker is idle. This is what several processes do that each accept
-//! connections of their own (`SO_REUSEPORT`), or a balancer that deals requests out.
+//! A request may thus wait although another worker is idle. This is how several processes behave that each accept
+//! their own connections (`SO_REUSEPORT`), or servers behind a balancer that deals out requests.
 
 use super::calendar::Calendar;
 use super::queues::Queues;
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 pub enum Assignment {
     /// Each request goes to the next worker.
     InTurn,
-    /// Each connection has its worker: the first connection the first, and so on in turn.
+    /// Each connection belongs to a worker: the first connection to the first worker, and so on in turn.
     ByConnection,
 }
 

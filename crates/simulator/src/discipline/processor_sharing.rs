@@ -52,7 +52,7 @@ impl<J> ProcessorSharing<J> {
         (self.jobs.len() as f64 / self.cores).max(1.0)
     }
 
-    /// The real moment of the next completion, if nobody arrives before.
+    /// The real moment of the next completion, if no job arrives before.
     fn next_completion(&self) -> Option<f64> {
         let Virtual(tag) = self.jobs.first()?;
         Some(self.moment + (tag - self.virtual_now) * self.stretch())
@@ -83,7 +83,7 @@ impl<J> Discipline<J> for ProcessorSharing<J> {
             });
         }
         if self.jobs.len() == 0 {
-            self.virtual_now = 0.0; // nobody holds a tag: start over, at full precision
+            self.virtual_now = 0.0; // no job holds a tag: start over, at full precision
         } else {
             self.virtual_now += (now_exact - self.moment) / self.stretch();
         }

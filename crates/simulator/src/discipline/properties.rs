@@ -1,4 +1,4 @@
-//! What holds for every discipline and every sequence of arrivals.
+//! Properties of every discipline under every sequence of arrivals.
 
 use super::*;
 use proptest::prelude::*;
@@ -16,7 +16,7 @@ fn arrivals() -> impl Strategy<Value = Vec<Arrival>> {
     prop::collection::vec((0..3_000_u64, 1..5_000_u64), 1..60)
 }
 
-/// A server of the given number of workers or cores, by its place in the list.
+/// The server with number `which`, with `c` workers or cores.
 fn server(which: usize, c: usize) -> Box<dyn Discipline<usize>> {
     match which {
         0 => Box::new(Workers::new(c, Fifo::default())),
@@ -44,7 +44,7 @@ fn server(which: usize, c: usize) -> Box<dyn Discipline<usize>> {
 const SERVERS: usize = 16;
 const PROCESSOR_SHARING: usize = 3;
 
-/// Completion times by job, where the server is told the time only at arrivals (and is late for all else).
+/// Completion times by job, if the server is told the time only at arrivals (and is late for everything else).
 fn completions(server: &mut dyn Discipline<usize>, arrivals: &[Arrival]) -> Vec<Nanos> {
     let (mut now, mut done) = (0, Vec::new());
     for (job, &(gap, demand)) in arrivals.iter().enumerate() {
@@ -66,7 +66,7 @@ fn completions(server: &mut dyn Discipline<usize>, arrivals: &[Arrival]) -> Vec<
     done.into_iter().map(|done| done.at).collect()
 }
 
-/// The same, where the server's timer is precise.
+/// The same, if the server's timer is precise.
 fn completions_on_time(server: &mut dyn Discipline<usize>, arrivals: &[Arrival]) -> Vec<Nanos> {
     let (mut now, mut done) = (0, Vec::new());
     for (job, &(gap, demand)) in arrivals.iter().enumerate() {
@@ -99,7 +99,7 @@ fn kiefer_wolfowitz(workers: usize, arrivals: &[Arrival]) -> Vec<Nanos> {
     times
 }
 
-/// Processor sharing from its definition: everyone's remaining demand shrinks at the same rate.
+/// Processor sharing from its definition: the remaining demands of all jobs shrink at the same rate.
 struct ByDefinition {
     cores: f64,
     now: f64,
@@ -165,7 +165,7 @@ proptest! {
         prop_assert!(last * c as u64 >= work, "{work} of work done by {last} on {c}");
     }
 
-    /// With one worker or core all disciplines that never idle over waiting work end their busy periods together.
+    /// With one worker or core, all disciplines that never idle while work waits end their busy periods together.
     #[test]
     fn work_is_conserved(arrivals in arrivals(), which in 0..SERVERS) {
         let end = |times: Vec<Nanos>| times.into_iter().max().expect("there are jobs");

@@ -1,4 +1,4 @@
-//! A number of workers, each with a queue of its own: first come, first served in each, and nobody changes queues.
+//! A number of workers, each with its own queue: first come, first served in each, and no job changes queues.
 
 use super::Nanos;
 use std::collections::VecDeque;
@@ -9,7 +9,7 @@ struct Queue<J> {
     waiting: VecDeque<(Nanos, J)>,
 }
 
-/// By worker.
+/// One queue per worker.
 pub struct Queues<J>(Vec<Queue<J>>);
 
 impl<J> Queues<J> {
@@ -22,12 +22,12 @@ impl<J> Queues<J> {
         Self(std::iter::repeat_with(idle).take(workers).collect())
     }
 
-    /// Whose the so-manieth job or connection is, where workers get them in turn.
+    /// The worker of the job or connection with this number, if workers get them in turn.
     pub fn worker(&self, number: u64) -> usize {
         (number % self.0.len() as u64) as usize
     }
 
-    /// The job, if the worker begins it at once; otherwise it waits.
+    /// Returns the job if the worker begins it at once; otherwise the job waits.
     pub fn begin(&mut self, worker: usize, demand: Nanos, job: J) -> Option<(Nanos, J)> {
         let queue = &mut self.0[worker];
         if queue.busy {
@@ -38,7 +38,7 @@ impl<J> Queues<J> {
         Some((demand, job))
     }
 
-    /// The job that the worker begins after one is done.
+    /// Returns the job that the worker begins after it has finished one.
     pub fn next(&mut self, worker: usize) -> Option<(Nanos, J)> {
         let queue = &mut self.0[worker];
         let next = queue.waiting.pop_front();

@@ -1,8 +1,8 @@
 //! Round robin on `c` cores: a job runs for at most one slice, then goes to the end of the queue.
 //!
 //! As the slice shrinks this becomes processor sharing; with a slice longer than every demand it is
-//! first come, first served. Switching costs nothing. A scheduler may prefer newcomers, the newest first, to
-//! those who have had a slice, as Go's does with what its run queues have not seen before.
+//! first come, first served. Switching costs nothing. A scheduler may prefer new jobs, the newest first, to those
+//! that have had a slice, as Go's does with jobs that have not been in its run queues before.
 
 use super::calendar::Calendar;
 use super::{Discipline, Done, Nanos};
@@ -37,7 +37,7 @@ impl<J> RoundRobin<J> {
         }
     }
 
-    /// The same, but whoever has had no slice yet goes before all who have, the newest first.
+    /// The same, but jobs that have had no slice yet go before all that have, the newest first.
     pub fn newest_first(cores: usize, slice: Nanos) -> Self {
         Self {
             newest_first: true,

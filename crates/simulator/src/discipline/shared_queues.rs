@@ -1,7 +1,7 @@
-//! Workers with a queue each, as `OwnQueues` by connection has them, that all share one core in slices.
+//! Workers with a queue each, as in `OwnQueues` by connection, that all share one core in slices.
 //!
-//! So two jobs of different workers progress together, and two of the same worker one after the other. This is what
-//! several processes on one core do whose connections are dealt out in turn, as by Node's cluster module.
+//! Two jobs of different workers thus progress together, and two of the same worker one after the other. This is how
+//! several processes on one core behave if connections are dealt out to them in turn, as by Node's cluster module.
 
 use super::queues::Queues;
 use super::round_robin::RoundRobin;

@@ -1,12 +1,13 @@
-//! Go's scheduler: a watchdog looks at the cores once in a slice, and takes off whoever ran at its last look already.
+//! Go's scheduler: a watchdog looks at the cores once per slice, and interrupts jobs that ran at its last look already.
 //!
-//! So a job runs for one to two slices, by when it began. Whoever is taken off goes to the end of a global queue; a
-//! free core takes from the local queue, and where that is empty, moves its share of the global queue there. Jobs that
-//! come while all cores are busy are seen by the watchdog, or by a core that finds nothing else to do: they stand in
-//! the queue in reverse. Source: `sysmon`, `retake`, `injectglist` and `findRunnable` of Go 1.25's runtime/proc.go.
+//! A job thus runs for one to two slices, depending on when it began. An interrupted job goes to the end of a global
+//! queue. A free core takes from the local queue; if that is empty, the core first moves its share of the global queue
+//! there. Jobs that come while all cores are busy are noticed by the watchdog, or by a core that finds nothing else to
+//! do, and enter the queue in reverse order.
+//! Source: `sysmon`, `retake`, `injectglist` and `findRunnable` of Go 1.25's runtime/proc.go.
 //!
-//! What is left out: that a core looks into the global queue first at every 61st job, and local queues that others
-//! steal from (here one queue serves all cores).
+//! Left out: a core looks into the global queue first at every 61st job, and cores steal from each other's local
+//! queues (here one queue serves all cores).
 
 use super::{Discipline, Done, Nanos};
 use std::collections::VecDeque;
@@ -29,9 +30,9 @@ pub struct Watchdog<J> {
     cores: Vec<Option<Running<J>>>,
     local: VecDeque<Unfinished<J>>,
     global: VecDeque<Unfinished<J>>,
-    /// Those that nobody has seen yet.
+    /// Jobs that neither the watchdog nor a core has noticed yet.
     arrived: Vec<Unfinished<J>>,
-    /// The watchdog sleeps while all cores are idle.
+    /// When the watchdog looks next. `None` while all cores are idle, since it sleeps then.
     next_look: Option<Nanos>,
 }
 
@@ -49,8 +50,9 @@ impl<J> Watchdog<J> {
         }
     }
 
-    /// A watchdog that has just woken looks often, then less and less: it sees at once who begins in the first half of
-    /// a slice, and its first look after a whole slice comes after one and a half.
+    /// Runs a job on a core. A watchdog that has just woken looks often, then less and less often: it notices at once
+    /// a job that begins in the first half of a slice, but its first look that may interrupt one comes after one and a
+    /// half slices.
     fn run(&mut self, core: usize, now: Nanos, next: Unfinished<J>) {
         let next_look = *self
             .next_look
@@ -62,7 +64,7 @@ impl<J> Watchdog<J> {
         });
     }
 
-    /// The next job for a core that is free.
+    /// Takes the next job for a free core.
     fn take(&mut self) -> Option<Unfinished<J>> {
         if self.local.is_empty() {
             let share = self.global.len().div_ceil(self.cores.len());

@@ -1,4 +1,4 @@
-//! A number of workers, each running one job to its end; who waits is taken in the order of `W`.
+//! A number of workers, each running one job to completion; waiting jobs are taken in the order of `W`.
 //!
 //! With [`Fifo`](super::Fifo) and one worker this is an event loop that runs each handler to completion;
 //! with several it is a pre-forking server with one shared queue.

@@ -1,4 +1,4 @@
-"""Erlang B and C: Poisson arrivals, exponential service, c servers; what finds none free is lost, or waits.
+"""Erlang B and C: Poisson arrivals, exponential service, c servers; if none is free, requests are lost or wait.
 
 `load` is in erlangs: arrival rate times mean service time. A queue is stable for `load` < `servers` only.
 Sources: Erlang 1917; the recursion: Jagerman, Bell System Technical Journal 53 (1974); the distribution of

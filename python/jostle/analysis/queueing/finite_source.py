@@ -18,7 +18,7 @@ from jostle.analysis.stats.special import gammaincc
 __all__ = ["Closed", "closed", "response_quantile", "response_tail"]
 
 NODES = 96
-"""Of the quadrature over the service time."""
+"""Nodes of the quadrature over the service time."""
 
 NEGLIGIBLE = 1e-13
 

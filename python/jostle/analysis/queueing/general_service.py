@@ -2,8 +2,8 @@
 
 `scv` is the squared coefficient of variation of the service time: 0 constant, 1 exponential. No formula of
 two moments is accurate for every law (Gupta, Harchol-Balter, Dai and Zwart, Queueing Systems 64, 2010): at
-scv 4 and ten servers the two below differ by a fifth, so that both are shown as a band. Heavy tails are
-better simulated. Sources: Allen, Probability, Statistics and Queueing Theory (1990), 5.3; Kimura, Journal of
+scv 4 and ten servers the two below differ by a fifth, so both are shown, as a band. Heavy tails are better
+simulated. Sources: Allen, Probability, Statistics and Queueing Theory (1990), 5.3; Kimura, Journal of
 Applied Probability 23 (1986); Cosmetatos, INFOR 13 (1975).
 """
 

@@ -1,7 +1,7 @@
-"""How many workers? The fewest that keep a promise, by the model that fits what happens when all are busy.
+"""The fewest workers that keep a promise. The model depends on what happens when all of them are busy:
 
-- requests wait: Erlang C; for service that is not exponential its tail is scaled by (1 + cv²)/2, as Allen and
-  Cunneen scale the mean, and the service time is a gamma variate;
+- requests wait: Erlang C; for service that is not exponential, its tail is scaled by (1 + cv²)/2, as Allen
+  and Cunneen scale the mean, and the service time is a gamma variate;
 - requests are rejected: Erlang B;
 - clients wait for their answers before they ask again: the finite source M/M/c//N.
 """
@@ -25,12 +25,13 @@ __all__ = [
 MOST_WORKERS = 100_000
 
 STEPS = 2000
-"""Of the integral over service times up to the limit; the tail beyond it is exact."""
+"""Steps of the integral over service times up to the limit; the tail beyond it is exact."""
 
 
 def _fewest(enough: Callable[[int], bool], least: int = 1) -> int | None:
-    """The smallest number from `least` on that is enough, where more is never worse; None above
-    `MOST_WORKERS`.
+    """The smallest number from `least` on that is enough; None above `MOST_WORKERS`.
+
+    Assumes that more is never worse.
     """
     low, high = least - 1, least
     while not enough(high):
@@ -64,13 +65,13 @@ def queueing_tail(seconds: float, workers: int, rate_per_s: float, service_s: fl
 def queueing_workers(
     rate_per_s: float, service_s: float, cv: float, limit_s: float, share: float
 ) -> int | None:
-    """Workers so that at most `share` of the requests take longer than `limit_s`; None: no number does."""
+    """Fewest workers with which at most `share` of the requests take longer than `limit_s`; None if none do."""
     least = math.floor(rate_per_s * service_s) + 1
     return _fewest(lambda workers: queueing_tail(limit_s, workers, rate_per_s, service_s, cv) <= share, least)
 
 
 def rejecting_workers(rate_per_s: float, service_s: float, share: float) -> int | None:
-    """Workers so that at most `share` of the requests find all of them busy."""
+    """Fewest workers with which at most `share` of the requests find all of them busy."""
     load = rate_per_s * service_s
     return _fewest(lambda workers: erlang.erlang_b(workers, load) <= share)
 
@@ -78,9 +79,9 @@ def rejecting_workers(rate_per_s: float, service_s: float, share: float) -> int 
 def finite_workers(
     clients: int, think_s: float, service_s: float, limit_s: float, share: float
 ) -> int | None:
-    """Workers so that at most `share` of the requests of `clients` take longer than `limit_s`."""
+    """Fewest workers with which at most `share` of the requests of `clients` take longer than `limit_s`."""
     if math.exp(-limit_s / service_s) > share:
-        return None  # as many as there are clients would not do
+        return None  # not even one worker for each client would do
     return _fewest(
         lambda workers: finite_source.response_tail(limit_s, clients, workers, service_s, think_s) <= share
     )

@@ -1,7 +1,7 @@
 """The universal scalability law: throughput against concurrency, X = γN / (1 + α(N-1) + βN(N-1)).
 
 α is contention (what is serial), β coherence (what each must agree on with every other). Fitted directly by
-least squares with α, β ≥ 0: the quadratic linearisation gives negative β. N is the concurrency inside the
+least squares with α, β ≥ 0: the quadratic linearisation can give negative β. N is the concurrency inside the
 server, throughput times response time, not the number of users. Source: Gunther, Guerrilla Capacity
 Planning (2007), chapter 4 to 6.
 """
@@ -17,7 +17,7 @@ __all__ = ["LEAST_LEVELS", "Usl", "fit"]
 LEAST_LEVELS = 6
 
 NOTHING = 1e-9
-"""A coherence below this has no peak that anybody could reach."""
+"""With a coherence below this, the peak lies beyond any concurrency that can be reached."""
 
 
 @dataclass(frozen=True)
@@ -42,9 +42,9 @@ class Usl:
 
 
 def fit(concurrency: Sequence[float], throughput: Sequence[float]) -> Usl | None:
-    """Of the same number of levels each; None for fewer than `LEAST_LEVELS`.
+    """Fit the law to the throughput at each concurrency; None for fewer than `LEAST_LEVELS` levels.
 
-    Where no level lies beyond the peak, `note` says that β is unidentified.
+    If no level lies beyond the peak, `note` says that β is unidentified.
     """
     from scipy.optimize import least_squares
 

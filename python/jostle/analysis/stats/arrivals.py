@@ -1,4 +1,4 @@
-"""Were the requests sent as a Poisson process would have them?"""
+"""A test of whether requests were sent as a Poisson process would send them."""
 
 import numpy as np
 

@@ -1,7 +1,8 @@
-"""Rounds that fall into two groups: a server that settles in one of two ways, each time it is started.
+"""Rounds that fall into two groups: a server that settles in one of two ways each time it is started.
 
-Known of servers that share a core by time slices: a fast request that meets the slow one in step waits for a
-whole slice every time, one that does not waits for none; which of the two it is, the start decides.
+This is known of servers that share a core by time slices. A fast request that is in step with the slow one
+waits for a whole slice every time; one that is not does not wait at all. Which of the two it is depends on
+the start.
 
 The rule is Dixon's: the largest gap between neighbours, as a share of the whole range. Five normal values
 have a gap of three quarters of their range in 4.5 % of all cases, ten in 0.01 % (simulated).
@@ -16,18 +17,19 @@ from jostle.analysis.results import Mode
 __all__ = ["modes"]
 
 GAP = 0.75
-"""Of the range."""
+"""Smallest gap between two groups, as a share of the range."""
 
 APART = 0.15
-"""Of the throughput alone: modes that are closer to one another matter to nobody."""
+"""Smallest gap as a share of the throughput alone: modes closer together than this matter to nobody."""
 
 SUSPECT_ROUNDS = 4
-"""Fewer rounds than this always have a gap."""
+"""Among fewer rounds than this there is always a large gap."""
 
 
 def modes(shares: Sequence[float], least: int = 2) -> list[Mode]:
-    """The two groups of rounds, the lower one first; none where there is one group, or a group has less than
-    `least` rounds. `shares`: in each round, the throughput beside a slow request over that alone.
+    """The two groups of rounds, lower one first; empty for one group, or one of fewer than `least` rounds.
+
+    `shares`: in each round, the throughput beside a slow request over that alone.
     """
     if len(shares) < max(SUSPECT_ROUNDS, 2 * least):
         return []

@@ -1,7 +1,7 @@
 """The binomial distribution, exact to rounding: quantiles of counts, and the share behind a count.
 
-Every probability is the one before it times a ratio, (n - k)/(k + 1) · p/(1 - p); they are summed around the
-mode, as far as they are not 0 in a double, and scaled to add up to 1. No library is loaded for it.
+Every probability is the previous one times a ratio, (n - k)/(k + 1) · p/(1 - p). They are summed around the
+mode, as far as they are not 0 in a double, and scaled to add up to 1. This does without SciPy.
 """
 
 import functools
@@ -16,14 +16,14 @@ from jostle.analysis.stats.sample import Floats
 __all__ = ["cdf", "quantile", "share_above", "share_below"]
 
 DEVIATIONS = 40
-"""This many standard deviations, and counts, away from the mode every probability is 0 in a double."""
+"""Beyond this many standard deviations plus counts from the mode, every probability is 0 in a double."""
 
 BISECTIONS = 64
-"""Of an interval of shares: more than the digits of a double."""
+"""Halvings of the interval from 0 to 1: more than a double has binary digits."""
 
 
 class _Table(NamedTuple):
-    first: int  # count
+    first: int  # the count at which the table begins
     cdf: Floats  # P(X ≤ k) from the first count on
 
 

@@ -1,8 +1,8 @@
-"""Intervals by resampling rounds, for what Student's interval does not suit: ranks and bands.
+"""Intervals by resampling rounds, where Student's interval is not suitable: ranks and bands.
 
 Source: Kalibera and Jones, Rigorous Benchmarking in Reasonable Time (ISMM 2013): resample from the top level
 down. With five rounds the plain percentile interval misses in 17 % of all cases instead of 5 % (simulated);
-those here are widened as in Hesterberg, The American Statistician 69 (2015).
+the intervals here are widened as in Hesterberg, The American Statistician 69 (2015).
 """
 
 import math
@@ -25,17 +25,17 @@ __all__ = [
 ]
 
 QUANTILE_RESAMPLES = 500
-"""Each one merges all histograms of its rounds."""
+"""No more than this, because each resample merges all histograms of its rounds."""
 
 TABLE = 250_000
-"""Resamples are worked off in tables of about this many numbers, which stay in the processor's cache."""
+"""Resamples are processed in tables of about this many numbers, which fit in the processor's cache."""
 
 
 def quantile_replicates(rounds: Sequence[WeightedSample], levels: Sequence[float], chosen: Ints) -> Floats:
-    """Quantiles (s) of resampled rounds, shape (levels, resamples); `levels` ascend.
+    """Quantiles (s) of resampled rounds, shape (levels, resamples); `levels` must be ascending.
 
-    Requests are not drawn again: their noise is in the rounds already, and would count twice. Infinite where
-    censored requests hide the quantile, or nothing was measured. Source: Davison and Hinkley, Bootstrap
+    Requests are not resampled: the rounds already contain their noise, which would count twice. Infinite if
+    censored requests hide the quantile, or if nothing was measured. Source: Davison and Hinkley, Bootstrap
     Methods and their Application (1997), section 3.8.
     """
     values = pool(rounds).values_s
@@ -55,12 +55,15 @@ def quantile_replicates(rounds: Sequence[WeightedSample], levels: Sequence[float
 
 
 def how_often(chosen: Ints, rounds: int) -> Floats:
-    """How often each resample has each round, shape (resamples, rounds)."""
+    """How often each resample contains each round, shape (resamples, rounds)."""
     return np.array([np.bincount(resample, minlength=rounds) for resample in chosen], dtype=float)
 
 
 def aligned(rounds: Sequence[WeightedSample], name: str, values: Floats) -> Floats:
-    """The counts `name` of each round, shape (rounds, values); `values` ascend and hold all of theirs."""
+    """The counts `name` of each round, shape (rounds, values).
+
+    `values` must be ascending and contain the values of all rounds.
+    """
     table = np.zeros((len(rounds), len(values)))
     for row, sample in zip(table, rounds, strict=True):
         row[np.searchsorted(values, sample.values_s)] = getattr(sample, name)
@@ -79,7 +82,7 @@ def _curves(multiplicity: Floats, events: Floats, censored: Floats, never: Float
 
 
 def _weighted(multiplicity: Floats, counts: Floats) -> Floats:
-    """Matrix product without the threads of a linear algebra library, which cost more than these few rows."""
+    """Matrix product without a linear algebra library, whose threads cost more than these few rows."""
     return np.asarray(np.einsum("br,rk->bk", multiplicity, counts))
 
 
@@ -94,12 +97,12 @@ def widened(
 
 
 def stretch(rounds: int, confidence: float = CONFIDENCE) -> float:
-    """By how much a bootstrap standard error is multiplied for half an interval over so few rounds."""
+    """The factor from a bootstrap standard error to half an interval, for this number of rounds."""
     return _t(rounds, confidence) * math.sqrt(rounds / (rounds - 1))
 
 
 def picks(rounds: int, seed: int, resamples: int = QUANTILE_RESAMPLES) -> Ints:
-    """Resamples of round numbers, a row each."""
+    """Resamples of round numbers, one per row."""
     return np.random.default_rng(seed).integers(0, rounds, (resamples, rounds))
 
 

@@ -1,13 +1,13 @@
-"""At which level does a share cross a limit? An interval from blocks of observations at several levels.
+"""The level at which a share crosses a limit: an interval from blocks of observations at several levels.
 
-Near the crossing the logit of the share is taken for a parabola in the level (the tail of a queue's waits
-is nearly a line): logit p(x) = logit p* + b z + c z², z = x/x* - 1, b > 0. For every candidate x* the
-likeliest slope and curvature are found; the interval holds those x* that the likelihood ratio does not
-reject. Observations of one block depend on one another, and blocks differ by more than chance: each has a
-level of its own on the logit scale, with a variance that is estimated (Williams' method II), and counts for
-less the more of its variation is its own. What dispersion is left, at least 1, divides the ratio, which is
-compared with Student's quantile. Sources: Williams, Applied Statistics 31 (1982); profile likelihood:
-Venzon and Moolgavkar, Applied Statistics 37 (1988).
+Near the crossing, the logit of the share is modelled as a parabola in the level (the tail of a queue's waits
+is nearly a line): logit p(x) = logit p* + b z + c z², z = x/x* - 1, b > 0. For every candidate x* the most
+likely slope and curvature are found; the interval contains the x* that the likelihood ratio does not reject.
+Observations in a block depend on one another, and blocks differ by more than chance. So each block has its
+own level on the logit scale, with an estimated variance (Williams' method II), and the larger the part of
+its variation that is its own, the less it counts. The remaining dispersion, at least 1, divides the ratio,
+which is compared with Student's quantile. Sources: Williams, Applied Statistics 31 (1982); profile
+likelihood: Venzon and Moolgavkar, Applied Statistics 37 (1988).
 """
 
 import math
@@ -24,9 +24,9 @@ __all__ = ["CONFIDENCE", "Crossing", "crossing"]
 CONFIDENCE = 0.95
 
 EVEN = 0.5
-"""The crossing is given as the middle of the interval of this confidence. Where nothing was measured between
-a level that kept the limit and one that broke it by far, the likeliest crossing has the steepest slope and is
-at the upper end, though others are hardly less likely.
+"""The crossing is reported as the middle of the interval with this confidence. The likeliest crossing would
+be misleading: if nothing was measured between a level within the limit and one far above it, it has the
+steepest slope and lies at the upper end, though others are hardly less likely.
 """
 
 CANDIDATES, ROUGHLY = 301, 61
@@ -34,25 +34,25 @@ LEAST_SLOPE, MOST_SLOPE = 0.5, 400.0
 NEWTON, MOST_STEP = 25, 20.0
 
 PULL = 1e-4
-"""Of the curvature to none: a normal prior of deviation 100."""
+"""How strongly the curvature is pulled to zero: a normal prior with standard deviation 100."""
 
 MOST_VARIANCE = 9.0
-"""Of a block's own level, on the logit scale."""
+"""Largest variance of the blocks' own levels, on the logit scale."""
 
 BEYOND = 2.0
-"""So far beyond the levels near the crossing it is looked for, among all that were measured."""
+"""The crossing is searched up to this factor beyond the levels near it, within those that were measured."""
 
 ROUNDS = 3
 HALVINGS = 30
 
 NEAR = (1 / 10, 6.0)
-"""Shares between so many times the limit say where the crossing is."""
+"""Levels whose share lies between these multiples of the limit count as near the crossing."""
 
 FEWEST_FREE = 2
 
 
 class Crossing(NamedTuple):
-    """The level with its interval; an end that the levels do not bound is the lowest or highest of them."""
+    """The crossing with its interval. An end that the levels do not bound is the lowest or highest level."""
 
     level: float
     low: float
@@ -68,9 +68,10 @@ def crossing(
     limit: float,
     confidence: float = CONFIDENCE,
 ) -> Crossing | None:
-    """A block of `n` observations at each of `levels` (> 0), of which `exceeded` did.
+    """Estimate the crossing from blocks, each of `n` observations at one of `levels` (> 0).
 
-    None where no level lies above the limit, or none below it.
+    `exceeded`: how many of each block count towards the share. None unless the shares of some levels lie
+    above the limit and those of others at or below it.
     """
     x, total, k = (np.asarray(column, float) for column in (levels, n, exceeded))
     lowest, highest = float(x.min()), float(x.max())
@@ -104,7 +105,7 @@ def crossing(
 
 
 def _weights(share: Floats, n: Floats, k: Floats, free: int) -> Floats:
-    """What part of its observations each block counts for: 1 where blocks differ by chance only."""
+    """The weight of each block's observations: 1 if blocks differ by chance only."""
 
     def weighed(variance: float) -> Floats:
         return np.asarray(1 / (1 + n * share * (1 - share) * variance))
@@ -124,7 +125,7 @@ def _pearson(share: Floats, n: Floats, k: Floats, weights: Floats) -> float:
 
 
 def _near(x: Floats, n: Floats, k: Floats, limit: float) -> Bools:
-    """Blocks at levels near the crossing; on a side where there is none, those of the nearest level."""
+    """Mask of the blocks at levels near the crossing; on a side that has none, those at the nearest level."""
     shares = {
         level: (k[x == level].sum() + 0.25) / (n[x == level].sum() + 0.5) for level in np.unique(x).tolist()
     }
@@ -146,7 +147,7 @@ def _straddles(x: Floats, n: Floats, k: Floats, limit: float) -> bool:
 
 
 def _shares(at: Floats, slopes: Floats, x: Floats, limit: float) -> Floats:
-    """A row for each candidate; `slopes`: slope and curvature of each."""
+    """The modelled shares at `x`, a row for each candidate in `at`; `slopes`: its slope and curvature."""
     z = x[None, :] / at[:, None] - 1
     logit = math.log(limit / (1 - limit)) + slopes[:, :1] * z + slopes[:, 1:] * z * z
     return np.asarray(1 / (1 + np.exp(-np.clip(logit, -500, 500))))
@@ -155,8 +156,8 @@ def _shares(at: Floats, slopes: Floats, x: Floats, limit: float) -> Floats:
 def _profile(at: Floats, x: Floats, n: Floats, k: Floats, limit: float) -> tuple[Floats, Floats]:
     """The most likely slope and curvature through each candidate, and their log likelihood.
 
-    The likelihood is concave in both, so Newton finds them; steps are held back, and the curvature is drawn
-    weakly to none, so that two levels are enough.
+    The likelihood is concave in both, so Newton's method finds them. Steps are limited, and the curvature is
+    weakly pulled to zero, so that two levels are enough.
     """
     z = x[None, :] / at[:, None] - 1
     slopes = np.tile([10.0, 0.0], (len(at), 1))

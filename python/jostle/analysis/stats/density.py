@@ -1,4 +1,4 @@
-"""The shape of a set of times: density on a log axis, quantile axis, letter values, or every one of a few."""
+"""The shape of a set of times: density on a log axis, quantile axis, letter values; all times if few."""
 
 import math
 
@@ -19,13 +19,13 @@ __all__ = [
 ]
 
 GRID = 256
-"""Points of a density or a quantile curve: what a picture can show."""
+"""Points of a density or a quantile curve: as many as a picture can show."""
 
 
 def describe(sample: WeightedSample, *, shape: bool = True) -> Distribution:
-    """Everything there is to draw of a sample; without `shape` only its size, mean and ends.
+    """Everything that can be drawn of a sample; without `shape`, only its size, mean and ends.
 
-    Density, letter values and rug are of the times that were seen to their end; the quantile axis takes
+    Density, letter values and rug show only the times that were not censored. The quantile axis also takes
     account of the censored ones, and ends where they make the rest unknown.
     """
     seen = sample.only_events()
@@ -54,9 +54,9 @@ def describe(sample: WeightedSample, *, shape: bool = True) -> Distribution:
 def log_density(sample: WeightedSample) -> tuple[list[float], list[float]]:
     """Density per e-fold of time, on log-spaced seconds from the smallest to the largest.
 
-    Gaussian kernels on ln x, bandwidth by ISJ (Silverman's where that has none), reflected at the smallest
-    value, cut at the largest. The bandwidth is never below the width of the recorded slots, nor below what
-    the grid can show.
+    Gaussian kernels on ln x with the bandwidth of ISJ (or Silverman's if ISJ finds none), reflected at the
+    smallest value and cut at the largest. The bandwidth is never smaller than the width of the recorded
+    slots, nor than the grid can show.
     Source: f_X(x) = f_Y(ln x)/x; METHOD A, KDE.
     """
     middles = sample.middles_s
@@ -64,7 +64,7 @@ def log_density(sample: WeightedSample) -> tuple[list[float], list[float]]:
     span = float(logs[-1] - logs[0])
     slot = 2 * (sample.values_s - middles) / middles + 1e-6 / middles  # width of each value's slot, in ln
     finest = float(np.average(slot, weights=weights))
-    if span <= 2 * finest:  # all in one place: as wide as the clock can tell
+    if span <= 2 * finest:  # all values lie within the resolution of the record
         return [float(middles[0]), float(middles[-1])], []
     bandwidth = isj_bandwidth(logs, sample.events)
     if math.isnan(bandwidth):
@@ -105,7 +105,7 @@ def silverman_bandwidth(points: Floats, counts: Ints) -> float:
 def letter_values(sample: WeightedSample) -> tuple[list[int], list[float], list[float]]:
     """Depth 1 (median), 2 (fourths), …, with the lower and the upper value of each.
 
-    As deep as the values beyond can still be told from chance. Source: Hofmann, Wickham and Kafadar,
+    Only as deep as the values beyond can be told from chance. Source: Hofmann, Wickham and Kafadar,
     Letter-Value Plots, JCGS 26 (2017): d₁ = (n+1)/2, d_{i+1} = (1+⌊d_i⌋)/2, ⌊log₂ n - log₂ 2z²⌋ + 1 letters.
     """
     n = sample.n

@@ -1,6 +1,6 @@
-"""Several contestants against the first: how far apart they must be before any difference is said.
+"""Several contestants against the first: how far apart they must be before a difference is reported.
 
-Each comparison with the first has its chance of a false alarm, and they share the first one's noise.
+Each comparison with the first has its own chance of a false alarm, and all share the first one's noise.
 Dunnett's critical value holds for all of them at once.
 Source: Dunnett, JASA 50 (1955) and Biometrics 20 (1964); the blocks are rounds: Hochberg and Tamhane,
 Multiple Comparison Procedures (1987), section 4.2.
@@ -22,13 +22,13 @@ _LEGENDRE, _LEGENDRE_WEIGHTS = np.polynomial.legendre.leggauss(64)
 
 
 def within(c: float, others: int, df: int) -> float:
-    """P(every one of `others` |t| ≤ c), where all are equal. The t share the variance and the first mean.
+    """P(|t| ≤ c for each of `others`), if all are equal. All t share the variance and the first mean.
 
-    `df`: degrees of freedom of the variance. The t of any two others are correlated by a half.
+    `df`: degrees of freedom of the variance. The t of any two others have a correlation of one half.
     """
     if others == 1:
         return float(2 * stdtr(df, c) - 1)
-    low, high = (math.sqrt(chdtri(df, p) / df) for p in (1 - 1e-12, 1e-12))  # all of s that matters
+    low, high = (math.sqrt(chdtri(df, p) / df) for p in (1 - 1e-12, 1e-12))  # the range of s that matters
     s = (high - low) / 2 * _LEGENDRE + (high + low) / 2
     log_density = (
         math.log(2) + df / 2 * math.log(df / 2) - gammaln(df / 2) + (df - 1) * np.log(s) - df * s * s / 2
@@ -41,11 +41,11 @@ def within(c: float, others: int, df: int) -> float:
 
 @lru_cache(maxsize=512)
 def critical(others: int, df: int, confidence: float = CONFIDENCE) -> float:
-    """The two-sided critical value; Student's for one other."""
+    """The two-sided critical value; Student's if there is only one other."""
     single = float(stdtrit(df, (1 + confidence) / 2))
     if others == 1:
         return single
-    most = float(stdtrit(df, 1 - (1 - confidence) / (2 * others)))  # Bonferroni's is larger
+    most = float(stdtrit(df, 1 - (1 - confidence) / (2 * others)))  # Bonferroni's, an upper bound
     while most - single > 1e-6:
         middle = (single + most) / 2
         single, most = (middle, most) if within(middle, others, df) < confidence else (single, middle)

@@ -1,4 +1,4 @@
-"""How much longer one server takes than another, beyond one quantile: Cliff's delta.
+"""How much longer one server takes than another, over all requests rather than at one quantile: Cliff's delta.
 
 Source: Cliff, Psychological Bulletin 114 (1993).
 """
@@ -20,8 +20,8 @@ def cliffs_delta(
 ) -> Estimate:
     """P(B > A) - P(B < A) over all pairs of requests, with an interval by resampling rounds.
 
-    `a` and `b` hold a sample per round, `chosen` the resampled rounds of each. A pair of which a censored
-    time hides the order counts as neither. Source: Gehan, Biometrika 52 (1965).
+    `a` and `b` hold one sample per round, `chosen` the resampled rounds of each. A pair whose order is hidden
+    by a censored time counts as neither. Source: Gehan, Biometrika 52 (1965).
     """
     pairs = np.outer([float(x.n) for x in a], [float(y.n) for y in b])
     n = min(len(a), len(b))
@@ -43,7 +43,7 @@ def cliffs_delta(
 
 
 def _wins(a: Sequence[WeightedSample], b: Sequence[WeightedSample]) -> Floats:
-    """For each round of each: pairs in which b surely takes longer, less those in which a does."""
+    """For each two rounds: the pairs in which b surely takes longer, minus those in which a does."""
     values = np.unique(np.concatenate([sample.values_s for sample in (*a, *b)]))
     return _surely_longer(b, a, values).T - _surely_longer(a, b, values)
 
@@ -51,7 +51,7 @@ def _wins(a: Sequence[WeightedSample], b: Sequence[WeightedSample]) -> Floats:
 def _surely_longer(
     longer: Sequence[WeightedSample], shorter: Sequence[WeightedSample], values: Floats
 ) -> Floats:
-    """Pairs of which the first takes longer: it ended later, or was given up when the other had ended."""
+    """Number of pairs in which the first surely took longer: it ended, failed or was given up later."""
     ended = aligned(shorter, "events", values)
     until = np.cumsum(ended, axis=1)
     found: Floats = aligned(longer, "events", values) @ (until - ended).T

@@ -1,9 +1,9 @@
-"""How much it takes to say something."""
+"""How much data it takes to state a result."""
 
 __all__ = ["LEAST_ROUNDS", "REQUESTS_FOR_A_SHAPE", "TOO_FEW_ROUNDS", "TWO_RUNS"]
 
 LEAST_ROUNDS = 3
-"""Student's quantile is 12.7 for two rounds: such an interval says nothing, and misses where it does."""
+"""For two rounds Student's quantile is 12.7: an interval too wide to be useful, or one that misses."""
 
 TOO_FEW_ROUNDS = f"an interval needs at least {LEAST_ROUNDS} rounds, preferably 5"
 

@@ -1,10 +1,10 @@
-"""How many rounds would decide what these could not? A range, or nothing.
+"""How many rounds a new run needs to decide what these rounds could not: a range, or nothing.
 
-On the logarithm, where rounds vary alike whatever their level; for a new run that decides with a power of
-80 % if what was seen is true. The lower end takes the spread that was seen, the upper one the spread that
-it stays below with 80 %, as a few rounds often differ by too little. To go on with the same run until it
-decides is a second look, and another method. Source: Kieser and Wassmer, Biometrical Journal 38 (1996);
-power by the noncentral t.
+Computed on the logarithmic scale, where rounds vary alike whatever their level, for a new run that decides
+with a power of 80 % if the difference that was seen is the true one. The lower end uses the spread that was
+seen, the upper end its upper confidence limit of 80 %, because a few rounds often vary too little by chance.
+Continuing the same run until it decides would be a second look, which needs another method. Source: Kieser
+and Wassmer, Biometrical Journal 38 (1996); power by the noncentral t.
 """
 
 import math
@@ -20,17 +20,16 @@ from jostle.analysis.stats.special import chdtri, nctdtr, stdtrit
 __all__ = ["MOST_ROUNDS", "rounds_to_decide"]
 
 MOST_ROUNDS = 100
-"""More than this nobody measures."""
+"""Nobody measures more rounds than this."""
 
 
 def rounds_to_decide(
     values: Sequence[float], limit: float, confidence: float = CONFIDENCE
 ) -> tuple[int, int] | None:
-    """From so many to so many rounds, at most `MOST_ROUNDS` + 1, for one positive value per round against
-    a limit.
+    """The fewest and the most rounds that may be needed, each at most `MOST_ROUNDS` + 1.
 
-    None where it cannot be said: fewer than three rounds, something that is not positive, or values so
-    near the limit that nobody knows on which side they are.
+    `values`: one positive value per round, to be told from `limit`. None if no forecast is possible: fewer
+    than three rounds, a value that is not positive, or values so near the limit that their side is unknown.
     """
     n = len(values)
     if n < LEAST_ROUNDS or min(values) <= 0 or limit <= 0:
@@ -44,7 +43,7 @@ def rounds_to_decide(
 
 
 def _rounds(far: float, sd: float, confidence: float) -> int:
-    """The fewest of a new run."""
+    """The fewest rounds that a new run needs."""
     for rounds in range(LEAST_ROUNDS, MOST_ROUNDS + 1):
         needed = float(stdtrit(rounds - 1, (1 + confidence) / 2))
         if sd == 0 or nctdtr(rounds - 1, far / sd * math.sqrt(rounds), needed) <= 1 - POWER:

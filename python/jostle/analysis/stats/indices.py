@@ -1,7 +1,7 @@
-"""Indices of what a slow request does to the fast ones, over rounds, with all that varies in them.
+"""Indices of what a slow request does to the fast ones, over rounds, with the variation of all their parts.
 
 Starvation index 1 - X(beside)/X(alone), from throughputs; blocking index (p99(beside) - p99(alone))/S,
-where S is the time of the slow request. Both are of a typical start, paired by round.
+where S is the time of the slow request. Both are those of a typical start, paired by round.
 """
 
 import math
@@ -18,18 +18,18 @@ from jostle.analysis.stats.quantile_ci import CONFIDENCE
 __all__ = ["blocking_index", "share_left", "starvation_index"]
 
 HARDLY_ANY = 0.1
-"""Share of the throughput up to which hardly any is left."""
+"""Largest share of the throughput that counts as hardly any."""
 
 FINEST = 0.01
-"""An index is not told to less than this where hardly anything is left."""
+"""Where hardly anything is left, half an interval is at least this wide."""
 
 
 def share_left(values: Sequence[float], unit: str = "", confidence: float = CONFIDENCE) -> Estimate:
-    """What is left of a throughput, one share per round: that of a typical start.
+    """The share of a throughput that is left at a typical start, from one share per round.
 
-    By logarithms, unless nearly nothing is left in any round: a logarithm near 0 differs by much where
-    the share itself hardly does. Its upper end is that of the logarithms even then, as far as that is hardly
-    any: three rounds that are all low by chance would otherwise miss in 9 %.
+    On the logarithmic scale, unless hardly anything is left in any round: near 0, logarithms differ widely
+    where the shares hardly do. Even then the upper end is at least that of the logarithms, up to
+    `HARDLY_ANY`: three rounds that are all low by chance would otherwise miss in 9 %.
     """
     n = len(values)
     if not n:
@@ -58,13 +58,13 @@ def starvation_index(left: Sequence[float], confidence: float = CONFIDENCE) -> E
 def blocking_index(
     before: Sequence[float], after: Sequence[float], slow: Estimate, confidence: float = CONFIDENCE
 ) -> Estimate:
-    """`before` and `after`: p99 of the fast requests in each round, alone and beside; `slow` has a value.
+    """`before` and `after`: p99 of the fast requests in each round, alone and beside slow ones.
 
-    Above 1, fast requests wait for more than one slow one: they queue up.
+    `slow` must have a value. Above 1, fast requests wait for more than one slow one: they queue up.
 
-    What each of the three times varies by is in the interval (delta method, by rounds). It is one of the
-    logarithm of the time beside, because times vary by factors: an index that is nearly 0 has no use for a
-    factor of its own. Coverage is simulated (tests/oracles/test_indices.py).
+    The interval contains the variation of all three times (delta method, by rounds). It is computed on the
+    logarithm of the time beside slow requests, because times vary by factors; a factor of the index itself
+    would make no sense where that is nearly 0. Coverage is simulated (tests/oracles/test_indices.py).
     """
     n, seconds = len(before), slow.value or math.inf
     xs, ys = np.log(before), np.log(after)
@@ -73,7 +73,7 @@ def blocking_index(
     if n < LEAST_ROUNDS:
         return Estimate(index, unit="", n=n, note=TOO_FEW_ROUNDS)
     parts = (y * ys - x * xs) / seconds
-    if len(slow.rounds) == n:  # of the same rounds
+    if len(slow.rounds) == n:  # measured in the same rounds
         half = half_width((parts - index * np.log(slow.rounds)).tolist(), index, confidence)
     else:
         own = half_width(np.log(slow.rounds).tolist(), 1.0, confidence) if len(slow.rounds) > 1 else 0.0

@@ -16,7 +16,7 @@ __all__ = ["isj_bandwidth"]
 
 GRID = 2**10
 PAD = 0.5
-"""The grid reaches so far beyond the points, in their range."""
+"""How far the grid extends beyond the points on each side, as a share of their range."""
 
 STAGES = 7
 """Steps of the plug-in rule; the paper recommends 5 beyond the first two derivatives."""
@@ -25,7 +25,7 @@ CLOSE = 1e-12
 
 
 def isj_bandwidth(points: Floats, counts: Ints) -> float:
-    """Of ascending points with their counts; nan where the equation has no solution."""
+    """The bandwidth for ascending points with counts; nan if the equation has no solution."""
     pad = PAD * float(points[-1] - points[0])
     first, last = float(points[0]) - pad, float(points[-1]) + pad
     distinct = len(np.unique(points))
@@ -58,7 +58,7 @@ def _excess(t: float, coefficients: Floats, squares: Floats, n: int) -> float:
     """t - ξγ(t): how far t is above the bandwidth squared that follows from it."""
 
     def norm(order: int, time: float | np.float64) -> np.float64:
-        """|f^(order)|² after smoothing for `time`; may be 0 or not finite, and so is what follows from it."""
+        """|f^(order)|² after smoothing for `time`; it, and what follows from it, may be 0 or not finite."""
         decay = np.exp(-squares * (np.pi**2 * time))
         return np.float64(0.5 * np.pi ** (2 * order) * np.sum(squares**order * coefficients * decay))
 

@@ -1,8 +1,8 @@
-"""Kaplan-Meier: the distribution of times of which some were only seen to be longer than something.
+"""Kaplan-Meier: the distribution of times of which some are only known to exceed a value.
 
-Timeouts, requests unfinished at the stop and requests never sent are right-censored response times. With a
-share f of them beyond all others, quantiles above 1 - f cannot be known: they are "≥ limit". Requests that
-failed never got their answer: they lie beyond every time, and the distribution function ends below 1.
+Timeouts, requests unfinished at the stop and requests never sent are right-censored response times. If a
+share f of them lies beyond all others, quantiles above 1 - f cannot be known: they are "≥ limit". Requests
+that failed never got their answer: they lie beyond every time, and the distribution function ends below 1.
 Source: Kaplan and Meier, JASA 53 (1958); for failures, the cumulative incidence of Aalen and Johansen,
 Scandinavian Journal of Statistics 5 (1978). The weighted form on counts equals `scipy.stats.ecdf` on values.
 """
@@ -21,23 +21,23 @@ AT_RISK, STANDS_FOR = 20, 1.5
 
 @dataclass(frozen=True)
 class Curve:
-    """The estimated distribution function at the sample's values. `cdf[-1]` < 1 where the end is censored."""
+    """The estimated distribution function at the sample's values. `cdf[-1]` < 1 if the end is censored."""
 
     values_s: Floats
     cdf: Floats
     variance_sum: Floats  # Greenwood's sum of d / (n (n - d)) up to each value
 
     def quantile(self, p: float) -> float | None:
-        """The smallest value with a distribution function of at least p; None where it does not get there."""
+        """The smallest value at which the distribution function is at least p; None if it never is."""
         index = int(np.searchsorted(self.cdf, p - 1e-12))
         return float(self.values_s[index]) if index < len(self.cdf) else None
 
     def estimate(self, p: float, n: int) -> float | None:
-        """The p-quantile of where the n times came from; None where the curve does not get there.
+        """The p-quantile of the distribution behind the n times; None if the curve does not reach it.
 
-        Halfway between ranks np and np + 1. The value of rank ⌈np⌉ is low by half a rank on average: little
-        beside what one round varies by, but the mean of 20 rounds is known well enough for its interval to
-        miss in 9 %. Source: Hazen, Transactions ASCE 77 (1914); Hyndman and Fan, The American
+        Halfway between ranks np and np + 1. The value of rank ⌈np⌉ is too low by half a rank on average.
+        That is little compared with how one round varies, but the mean of 20 rounds is so precise that its
+        interval would miss in 9 %. Source: Hazen, Transactions ASCE 77 (1914); Hyndman and Fan, The American
         Statistician 50 (1996), definition 5.
         """
         position = n * p + 0.5
@@ -50,13 +50,13 @@ class Curve:
 
     @property
     def is_whole(self) -> bool:
-        """Every time is known: what was given up was given up before the largest, and leaves nothing open."""
+        """Whether the curve reaches 1: no request failed, or was given up after the largest time."""
         return len(self.cdf) > 0 and bool(self.cdf[-1] > 1 - 1e-12)
 
     def effective_n(self, p: float, n: int) -> float:
-        """Size of the uncensored sample that would know F as well where it reaches p (at its end, if never).
+        """Size of an uncensored sample that would give F as precisely where it reaches p (or at its end).
 
-        n where nothing is censored. Source: Cutler and Ederer, J. Chronic Diseases 8 (1958), from Greenwood's
+        n if nothing is censored. Source: Cutler and Ederer, J. Chronic Diseases 8 (1958), from Greenwood's
         variance.
         """
         index = min(int(np.searchsorted(self.cdf, p - 1e-12)), len(self.cdf) - 1)
@@ -67,7 +67,7 @@ class Curve:
 
 
 def product_limit(sample: WeightedSample) -> Curve:
-    """The curve of a sample that is not empty. A time censored at a value counts as at risk there."""
+    """The curve of a non-empty sample. A time censored at a value counts as at risk there."""
     gone = np.cumsum(sample.events + sample.censored)
     if sample.n_censored == 0:
         cdf = gone / sample.n
@@ -78,11 +78,11 @@ def product_limit(sample: WeightedSample) -> Curve:
 
 
 def known_part(sample: WeightedSample) -> Curve:
-    """The curve up to where fewer than `AT_RISK` are left of which each stands for others that were given
-    up before.
+    """The curve up to where fewer than `AT_RISK` requests are left, each standing for over `STANDS_FOR`.
 
-    Beyond, a handful decides: 6 answers among 900 that were given up had a p99, and random censoring of
-    every second request made the p99 of 1,000 miss in 38 % (simulated).
+    A request also stands for others that were given up before. Beyond that point a handful decides: 6 answers
+    among 900 requests that were given up had a p99, and if every second request was censored at random, the
+    p99 of 1,000 missed in 38 % (simulated).
     """
     curve = product_limit(sample)
     if not sample.censored.any():
@@ -97,10 +97,9 @@ def known_part(sample: WeightedSample) -> Curve:
 
 
 def restricted_mean(sample: WeightedSample) -> float:
-    """The mean in seconds of times that end at the largest that was seen: a lower bound unless the curve is
-    whole.
+    """The mean (s) of times cut off at the largest one seen: a lower bound unless the curve is whole.
 
-    The sample has a time at least. Source: Irwin, Journal of Hygiene 47 (1949).
+    The sample must contain at least one time. Source: Irwin, Journal of Hygiene 47 (1949).
     """
     cdf = product_limit(sample).cdf
     steps = np.diff(np.concatenate([[0.0], cdf]))

@@ -1,10 +1,10 @@
-"""Several contestants against the first, round by round, on the logarithm.
+"""Several contestants against the first, round by round, on the logarithmic scale.
 
-All are compared with the same first one, so the chance of any false alarm is shared: Dunnett's critical
-value. The error is pooled over contestants, with rounds as blocks, which makes up for it in power. That
-assumes that all vary alike from round to round. Where they do not, each comparison has its own error, and
-the level is divided (Bonferroni). Source: Dunnett, JASA 50 (1955); Hochberg and Tamhane, Multiple
-Comparison Procedures (1987), section 4.2.
+All are compared with the same first one, so Dunnett's critical value keeps the chance of any false alarm.
+The error is pooled over contestants, with rounds as blocks, which makes up for the lost power. Pooling
+assumes that all vary alike from round to round. If they do not, each comparison has its own error, and the
+level is divided (Bonferroni). Source: Dunnett, JASA 50 (1955); Hochberg and Tamhane, Multiple Comparison
+Procedures (1987), section 4.2.
 """
 
 import itertools
@@ -23,14 +23,15 @@ from jostle.analysis.stats.special import stdtr, stdtrit
 __all__ = ["Contrast", "Pooled", "against_first", "own_limit", "pooled"]
 
 ALIKE = 0.9
-"""Contestants vary alike unless their variances are further apart than in this part of all such cases."""
+"""Contestants count as varying alike unless their variances are further apart than in this share of the
+cases in which they do vary alike."""
 
 DRAWN = 4000
 
 
 @dataclass(frozen=True)
 class Pooled:
-    """Variance of ln(value) of a contestant, once what a round does to all is taken out."""
+    """Variance of a contestant's ln(value) after removing what a round does to all contestants."""
 
     variance: float
     df: int
@@ -38,17 +39,19 @@ class Pooled:
 
 @dataclass(frozen=True)
 class Contrast:
-    """Mean of ln(other/first) over rounds. `p` is two-sided, of this comparison by itself."""
+    """Mean of ln(other/first) over rounds. `p` is two-sided, and for this comparison alone."""
 
     middle: float
-    half: float  # of the interval that holds for all contestants at once
+    half: float  # half-width of the interval that holds for all contestants at once
     p: float
-    p_of_all: float  # the same of the largest of all comparisons with the first
+    p_of_all: float  # the same, adjusted for all comparisons with the first
 
 
 def pooled(logs: Floats) -> Pooled | None:
-    """Of ln(value), shape (contestants, rounds); None where contestants do not vary alike, or are fewer
-    than 3."""
+    """The pooled error of ln(value), shape (contestants, rounds).
+
+    None if contestants do not vary alike, or if there are fewer than 3 contestants or rounds.
+    """
     contestants, rounds = logs.shape
     if contestants < 3 or rounds < 3 or _apart(logs[None])[0] > _apart_by_chance(contestants, rounds):
         return None
@@ -60,7 +63,7 @@ def pooled(logs: Floats) -> Pooled | None:
 def against_first(
     first: Floats, other: Floats, others: int, error: Pooled | None, confidence: float = CONFIDENCE
 ) -> Contrast:
-    """One of `others` contestants; `first` and `other` are ln(value) of the same rounds, at least 2."""
+    """Compare one of `others` contestants with the first, by ln(value) in the same rounds, at least 2."""
     differences = other - first
     n = len(differences)
     variance, df = float(np.var(differences, ddof=1)), n - 1
@@ -77,13 +80,15 @@ def against_first(
 
 
 def own_limit(others: int, df: int, confidence: float = CONFIDENCE) -> float:
-    """Critical value where each comparison has its own error."""
+    """Critical value if each comparison has its own error."""
     return float(stdtrit(df, 1 - (1 - confidence) / (2 * others)))
 
 
 def _apart(logs: Floats) -> Floats:
-    """Largest over smallest variance of the difference of two contestants; shape (cases, contestants,
-    rounds)."""
+    """Largest over smallest variance of the difference of two contestants, for each case.
+
+    `logs` has the shape (cases, contestants, rounds).
+    """
     pairs = itertools.combinations(range(logs.shape[1]), 2)
     variances = np.array([(logs[:, i] - logs[:, j]).var(axis=1, ddof=1) for i, j in pairs])
     return np.asarray(variances.max(axis=0) / np.maximum(variances.min(axis=0), RESOLUTION**2))
@@ -91,6 +96,6 @@ def _apart(logs: Floats) -> Floats:
 
 @lru_cache(maxsize=64)
 def _apart_by_chance(contestants: int, rounds: int) -> float:
-    """What `ALIKE` of all cases stay below where all vary alike: drawn, always the same."""
+    """What `_apart` stays below in `ALIKE` of the cases where all vary alike; simulated with a fixed seed."""
     drawn = np.random.default_rng(0).normal(size=(DRAWN, contestants, rounds))
     return float(np.quantile(_apart(drawn), ALIKE))

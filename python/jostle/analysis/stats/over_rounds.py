@@ -1,9 +1,11 @@
-"""Figures over rounds. A round is the unit that repeats: each trial starts its server anew, and servers
-settle at different levels each time, so that requests of one trial never tell how the next one will be.
+"""Figures over rounds.
+
+The round is the unit of repetition: each trial starts its server anew, and a server settles at a different
+level each time, so the requests of one trial never tell how the next one will turn out.
 
 A quantile over rounds is that of a typical start: the geometric mean of the rounds' quantiles, with Student's
-interval on their logarithms. Requests of all rounds thrown together would weigh fast rounds by the requests
-that they served, and their intervals miss too often where rounds differ (simulated: tests/oracles).
+interval on their logarithms. Pooling the requests of all rounds would weight each round by the requests that
+it served, and the intervals would miss too often if rounds differ (simulated: tests/oracles).
 Source: Kalibera and Jones, Rigorous Benchmarking in Reasonable Time (ISMM 2013): the top level is the unit.
 """
 
@@ -47,13 +49,14 @@ __all__ = [
 ]
 
 RESOLUTION = 5e-4
-"""Histograms keep three digits: rounds that agree to less than half a unit of the last one differ by that."""
+"""Histograms keep three digits, so rounds are taken to differ by at least half a unit of the last one."""
 
 
 TENFOLD = 10.0
-"""Rounds between which nothing lies for more than this factor fall into two groups, and have no mean worth
-saying. To look at the largest over the smallest instead hides rounds that merely vary, and what is then
-shown misses in 10 to 12 % (sd 0.8, 10 and 20 rounds); with this rule in 5 to 6 %."""
+"""If neighbouring values are further apart than this factor, the rounds fall into two groups and have no
+meaningful mean. Comparing the largest with the smallest value instead would also reject rounds that merely
+vary, and the intervals of the rest would miss in 10 to 12 % (sd 0.8, 10 and 20 rounds); with this rule they
+miss in 5 to 6 %."""
 
 ROUNDS_NAMED = 8
 
@@ -66,7 +69,7 @@ class AtLeast:
 
 
 Value = float | AtLeast | None
-"""Of one round; None where it cannot say."""
+"""The value of one round; None if it cannot be known."""
 
 
 def number(value: Value) -> float:
@@ -76,9 +79,9 @@ def number(value: Value) -> float:
 
 
 def half_width(values: Sequence[float], scale: float, confidence: float = CONFIDENCE) -> float:
-    """Half of Student's interval for the mean of at least two values, which is exact for normal ones.
+    """Half of Student's interval for the mean of at least two values; exact if they are normal.
 
-    Never 0: rounds are not known better than to `RESOLUTION` of `scale`.
+    Never 0: rounds are not known more precisely than to `RESOLUTION` of `scale`.
     """
     n = len(values)
     deviation = max(float(np.std(values, ddof=1)), RESOLUTION * abs(scale))
@@ -86,8 +89,9 @@ def half_width(values: Sequence[float], scale: float, confidence: float = CONFID
 
 
 def too_far_apart(values: Sequence[Value], unit: str) -> str:
-    """Why values of at least 0 have no mean; "" where they have, or where that is not known: a round that
-    only bounds its value may belong to those that are larger.
+    """Why values of at least 0 have no mean; "" if they have one, or if that is not known.
+
+    It is not known if a round only bounds its value, which may then belong to the larger ones.
     """
     ordered = sorted(values, key=number)
     exact = itertools.takewhile(lambda pair: not isinstance(pair[0], AtLeast), itertools.pairwise(ordered))
@@ -120,7 +124,7 @@ def mean_over_rounds(values: Sequence[float], unit: str, confidence: float = CON
 def typical_over_rounds(values: Sequence[Value], unit: str, confidence: float = CONFIDENCE) -> Estimate:
     """The geometric mean of one positive value per round, with Student's interval of the logarithm.
 
-    "≥" where some round only bounds its value.
+    "≥" if some round only bounds its value.
     """
     n = len(values)
     if n == 0 or any(value is None for value in values):
@@ -146,7 +150,7 @@ def ratio_of_rounds(
 ) -> Estimate:
     """left/right round by round: the geometric mean, with Student's interval of the logarithm.
 
-    Both in the same order of rounds. What is 0 in some round has no logarithm: then None.
+    Both in the same order of rounds. No value if either is 0 in some round, as 0 has no logarithm.
     """
     n = len(left)
     if n == 0:
@@ -161,7 +165,7 @@ def ratio_of_rounds(
 
 
 def bounded(found: Estimate, values: Sequence[Value]) -> Estimate:
-    """ "≥" where any of the values is only a lower bound."""
+    """`found`, marked with "≥" if any of the values is only a lower bound."""
     if not any(isinstance(value, AtLeast) for value in values):
         return found
     return replace(found, high=None, bound="≥", note="requests were given up before they were answered")
@@ -178,7 +182,7 @@ def why_not(values: Sequence[Value]) -> str:
 
 
 def round_quantile(sample: WeightedSample, p: float) -> Value:
-    """The p-quantile of one round; None where too few requests lie beyond it."""
+    """The p-quantile of one round; None if too few requests lie beyond it."""
     needed = samples_needed(p) if p > 0.5 else 1 if p == 0.5 else 1 / p
     if sample.n < needed or not len(sample.values_s):
         return None
@@ -197,8 +201,8 @@ def quantile_over_rounds(
 ) -> Estimate:
     """The p-quantile (s) of a typical start.
 
-    One round says what happened in it and no more: its interval is over requests, corrected by their
-    autocorrelation time (`tau_at`: of "longer than this"), and nothing may be decided by it.
+    A single round only says what happened in it: its interval is over requests, corrected by their
+    autocorrelation time (`tau_at`: that of "longer than this"), and must not be used to decide anything.
     """
     if len(rounds) == 1:
         (sample,) = rounds
@@ -222,7 +226,7 @@ def quantiles_over_rounds(
 
 
 def all_requests(rounds: Sequence[WeightedSample]) -> dict[str, Estimate]:
-    """Quantiles of all requests of all rounds together: another figure, which has no interval."""
+    """Quantiles of the requests of all rounds together: a different figure, without an interval."""
     whole = pool(rounds)
     found: dict[str, Estimate] = {}
     for name, p in LEVELS.items():

@@ -1,8 +1,9 @@
-"""Which difference will so many rounds find? Asked before a run.
+"""Power, asked before a run: which difference a given number of rounds will find.
 
-Contestants are compared round by round on the logarithm, so what counts is by how much a contestant differs
-from round to round once what the round does to all has cancelled. The power is that of Student's test, and of
-Dunnett's where several contestants are compared with the first and their error is pooled: noncentral t.
+Contestants are compared round by round on the logarithmic scale, so what counts is how much a contestant
+varies from round to round once the effects that a round has on all of them have cancelled. The power is that
+of Student's test, or of Dunnett's if several contestants are compared with the first and their error is
+pooled: noncentral t.
 Source: Cohen, Statistical Power Analysis (1988), chapter 2; Dunnett, JASA 50 (1955).
 """
 
@@ -18,18 +19,18 @@ from jostle.formatting import listed, percent
 __all__ = ["POWER", "TYPICAL_SD", "detectable", "power", "rounds_will_find"]
 
 POWER = 0.8
-"""A difference is called detectable where this part of all runs would find it."""
+"""A difference is called detectable if this share of all runs would find it."""
 
 TYPICAL_SD: Mapping[str, float] = MappingProxyType({"throughput": 0.09, "p50": 0.09, "p99": 0.25})
-"""Standard deviation of ln(value) from round to round, of one contestant, where nothing is known of it.
-Medians over the committed and the demo's runs on a shared machine with two cores; p99 from 0.1 to 0.5."""
+"""Standard deviation of one contestant's ln(value) from round to round, assumed if nothing is known about it.
+Medians over the committed runs and the demo's on a shared machine with two cores; p99 from 0.1 to 0.5."""
 
 
 def power(change: float, rounds: int, sd: float, others: int = 1) -> float:
-    """The chance to find a relative `change` (0.2: a fifth more) with so many rounds.
+    """The chance of finding a relative `change` (0.2: a fifth more) with this number of rounds.
 
-    `sd`: of ln(value) from round to round, of one contestant. `others`: contestants compared with the first
-    one. 0 for fewer rounds than make an interval.
+    `sd`: standard deviation of one contestant's ln(value) from round to round. `others`: number of
+    contestants compared with the first one. 0 if there are too few rounds for an interval.
     """
     if rounds < LEAST_ROUNDS:
         return 0.0
@@ -39,8 +40,7 @@ def power(change: float, rounds: int, sd: float, others: int = 1) -> float:
 
 
 def detectable(rounds: int, sd: float, others: int = 1) -> float | None:
-    """The smallest relative change that is found with `POWER`; None for fewer rounds than make an
-    interval."""
+    """The smallest relative change found with `POWER`; None if there are too few rounds for an interval."""
     if rounds < LEAST_ROUNDS:
         return None
     df, limit = _test(rounds, others)
@@ -77,6 +77,6 @@ def _test(rounds: int, others: int) -> tuple[int, float]:
 
 
 def _rough(change: float) -> str:
-    """To one or two digits: the standard deviation is only a guess."""
+    """Rounded up to one or two digits, as the standard deviation is only a guess."""
     step = 0.01 if change < 0.1 else 0.05 if change < 1 else 0.5
     return percent(math.ceil(change / step - 1e-9) * step)

@@ -15,12 +15,12 @@ __all__ = ["difference_of_shares", "share_interval", "share_over_rounds"]
 
 
 LIKELY = 0.5
-"""Rounds that differ by no more than half of those that differ by chance alone are taken for alike. The usual
-0.05 takes too many for alike that are not: the interval of three rounds then misses in 10 % (simulated)."""
+"""Rounds count as alike if at least this share of cases would differ as much by chance alone. With the usual
+0.05 too many that differ would count as alike: the interval of three rounds then misses in 10 % (simulated)."""
 
 
 def share_interval(k: int, n: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
-    """For k of n (n > 0), never too short: that none failed proves little.
+    """Interval for the share k of n (n > 0), never too short: even seeing no failures proves little.
 
     Source: Clopper and Pearson, Biometrika 26 (1934).
     """
@@ -32,12 +32,12 @@ def share_interval(k: int, n: int, confidence: float = CONFIDENCE) -> tuple[floa
 def share_over_rounds(
     failed: Sequence[int], ended: Sequence[int], confidence: float = CONFIDENCE
 ) -> tuple[float, float]:
-    """Of all requests of rounds that each had some; what lies in any of the intervals that know a part of it.
+    """Interval for the share of all requests; every round must have some. It spans up to three intervals.
 
-    Clopper and Pearson's over requests, Student's over rounds from `LEAST_ROUNDS` on, and where rounds
-    differ by more than requests explain, that of a lognormal mean, as a few bad rounds hide above the
-    others: Student's alone misses in 11 to 13 % where the logarithms of the rates differ by 0.8. Source
-    of the last: Olsson, Journal of Statistics Education 13 (2005), the modified method of Cox.
+    Clopper and Pearson's over requests; Student's over rounds, from `LEAST_ROUNDS` on; and, if rounds differ
+    by more than their requests explain, that of a lognormal mean, because rare bad rounds lie far above the
+    others: Student's alone misses in 11 to 13 % where the logarithms of the rates differ by 0.8. Source of
+    the last: Olsson, Journal of Statistics Education 13 (2005), the modified method of Cox.
     """
     k, n, rounds = sum(failed), sum(ended), len(failed)
     low, high = share_interval(k, n, confidence)
@@ -62,7 +62,7 @@ def share_over_rounds(
 def difference_of_shares(
     k: int, n: int, j: int, m: int, confidence: float = CONFIDENCE
 ) -> tuple[float, float]:
-    """For j/m - k/n, which may both be 0. Source: Newcombe, Statistics in Medicine 17 (1998), method 10."""
+    """Interval for j/m - k/n; both may be 0. Source: Newcombe, Statistics in Medicine 17 (1998), method 10."""
     p, q = k / n, j / m
     (low_p, high_p), (low_q, high_q) = _score(p, n, confidence), _score(q, m, confidence)
     return (
@@ -72,7 +72,7 @@ def difference_of_shares(
 
 
 def _score(p: float, n: int, confidence: float) -> tuple[float, float]:
-    """Source: Wilson, JASA 22 (1927)."""
+    """The score interval. Source: Wilson, JASA 22 (1927)."""
     z2 = float(ndtri((1 + confidence) / 2)) ** 2
     middle, half = p + z2 / (2 * n), math.sqrt(z2 * (p * (1 - p) + z2 / (4 * n)) / n)
     return max(0.0, (middle - half) / (1 + z2 / n)), min(1.0, (middle + half) / (1 + z2 / n))

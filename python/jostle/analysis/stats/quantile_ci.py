@@ -1,7 +1,7 @@
 """Quantiles with intervals from order statistics, which assume nothing about the distribution.
 
-P(X₍l₎ ≤ q_p < X₍u₎) = Σ_{k=l}^{u-1} C(n,k) pᵏ (1-p)ⁿ⁻ᵏ. Where u > n the sample cannot bound the quantile from
-above ("≥"); above the median, a quantile that the sample may well not contain is left out.
+P(X₍l₎ ≤ q_p < X₍u₎) = Σ_{k=l}^{u-1} C(n,k) pᵏ (1-p)ⁿ⁻ᵏ. If u > n, the sample cannot bound the quantile from
+above ("≥"). Above the median, quantiles that may well lie beyond the largest value are left out.
 Source: David and Nagaraja, Order Statistics, section 7.1; METHOD A.
 """
 
@@ -97,9 +97,9 @@ def quantile_estimate(
 def quantile_estimates(
     sample: WeightedSample, tau_at: Callable[[float], float] = lambda _: 1.0, confidence: float = CONFIDENCE
 ) -> dict[str, Estimate]:
-    """All of `LEVELS`, and the largest time that was seen ("≥" where a request was given up after it).
+    """All of `LEVELS`, and the largest time that was seen ("≥" if a request failed or was given up after it).
 
-    `tau_at` gives the autocorrelation time of "longer than this".
+    `tau_at` returns the autocorrelation time of "longer than this".
     """
     curve = known_part(sample) if len(sample.values_s) else None
     estimates = {}
@@ -110,7 +110,7 @@ def quantile_estimates(
 
 
 def largest_time(sample: WeightedSample) -> Estimate:
-    """ "≥" where a request failed, or was given up after it."""
+    """The largest time that was seen; "≥" if a request failed, or was given up after it."""
     if not len(sample.values_s):
         return Estimate(None, note=_nothing(sample))
     bound = "≥" if sample.never or (sample.censored[-1] and not sample.events[-1]) else ""
@@ -129,10 +129,10 @@ def _interval(curve: Curve, p: float, n: int, confidence: float) -> tuple[float 
 
 
 def _two_sided(p: float, confidence: float) -> int:
-    """Samples from which on the interval has an upper end."""
+    """How many samples it takes for the interval to have an upper end."""
     return math.ceil(math.log((1 - confidence) / 2) / math.log(p))
 
 
 def _nothing(sample: WeightedSample) -> str:
-    """Why there is no time."""
+    """Why there are no times."""
     return "nothing was answered as expected" if sample.n else "nothing was measured"

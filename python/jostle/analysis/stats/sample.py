@@ -1,7 +1,7 @@
-"""Times as they were recorded: distinct values with counts, some of them right-censored.
+"""Samples of recorded times: distinct values with counts, some of them right-censored.
 
-A HdrHistogram slot holds all times between two bounds. As HdrHistogram itself does, quantiles are the slot's
-highest equivalent value, means use its middle: both are within 0.1 % at three digits.
+A HdrHistogram slot holds all times between two bounds. As in HdrHistogram itself, quantiles are a slot's
+highest equivalent value and means use its middle; both are within 0.1 % at three digits.
 Source: HdrHistogram, `getValueAtPercentile` and `getMean`.
 """
 
@@ -40,10 +40,10 @@ Bools = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class WeightedSample:
-    """Arrays of equal length, `values_s` ascending and distinct.
+    """Times with counts, as arrays of equal length; `values_s` is ascending and distinct.
 
-    `events[i]` times ended at `values_s[i]`; `censored[i]` were given up there: they are longer than that.
-    `never` is the number of those that failed and will never have a time: they lie beyond every other one.
+    `events[i]` times ended at `values_s[i]`; `censored[i]` were given up there and are longer than that.
+    `never` counts the requests that failed and will never have a time: they lie beyond all others.
     """
 
     values_s: Floats
@@ -54,7 +54,7 @@ class WeightedSample:
 
     @cached_property
     def n(self) -> int:
-        """All of them."""
+        """Number of all times, including those that were given up or failed."""
         return self.n_events + self.n_censored
 
     @cached_property
@@ -63,17 +63,17 @@ class WeightedSample:
 
     @cached_property
     def n_censored(self) -> int:
-        """Those without a time of their own: given up, or failed."""
+        """Number of those without a time of their own: given up or failed."""
         return int(self.censored.sum()) + self.never
 
     @property
     def mean_s(self) -> float | None:
-        """Mean of the events; None where there are none."""
+        """Mean of the events; None if there are none."""
         return float(self.middles_s @ self.events) / self.n_events if self.n_events else None
 
     @property
     def deviation_s(self) -> float | None:
-        """Standard deviation of the events; None where there are not two."""
+        """Standard deviation of the events; None if there are fewer than two."""
         mean = self.mean_s
         if mean is None or self.n_events < 2:
             return None
@@ -81,18 +81,18 @@ class WeightedSample:
 
     @property
     def total_s(self) -> float:
-        """Sum of all times, the censored ones up to where they were given up."""
+        """Sum of all times; censored ones count up to the time at which they were given up."""
         return float(self.middles_s @ (self.events + self.censored))
 
     def only_events(self) -> "WeightedSample":
-        """Without what was given up or failed."""
+        """The sample without requests that were given up or failed."""
         kept = self.events > 0
         zeros = np.zeros(int(kept.sum()), dtype=np.int64)
         return WeightedSample(self.values_s[kept], self.middles_s[kept], self.events[kept], zeros)
 
 
 AT_ONCE = 200_000
-"""Distinct values that are merged together."""
+"""How many distinct values `pool` collects before it merges them."""
 
 _NO_TIMES = np.zeros(0)
 _NO_COUNTS = np.zeros(0, dtype=np.int64)
@@ -109,20 +109,19 @@ def from_values(seconds: Sequence[float], censored: Sequence[float] = (), never:
 def from_histograms(
     events: Iterable["HdrHistogram"], censored: Iterable["HdrHistogram"] = ()
 ) -> WeightedSample:
-    """A sample of HdrHistograms in microseconds."""
+    """A sample from HdrHistograms in microseconds."""
     return pool(chain((_one(h, False) for h in events), (_one(h, True) for h in censored)))
 
 
 def failed(histogram: "HdrHistogram") -> WeightedSample:
-    """As many as it holds, which will never have a time: how soon they failed says nothing of an answer."""
+    """A sample of as many failures as it holds; how soon they failed says nothing about an answer's time."""
     return replace(EMPTY, never=int(histogram.get_total_count()))
 
 
 def cut_off(sample: WeightedSample) -> WeightedSample:
-    """The same where those that were given up are the slowest of all, as in an overload that the stop
-    cuts off.
+    """The sample with its censored requests as the slowest of all, as in an overload cut off by the stop.
 
-    They lie beyond every time that was seen. The longest wait stays: it is what is known of them.
+    They lie beyond every time that was seen. Only the longest wait stays: it is all that is known of them.
     """
     if not sample.censored.any():
         return sample
@@ -132,7 +131,7 @@ def cut_off(sample: WeightedSample) -> WeightedSample:
 
 
 def pool(samples: Iterable[WeightedSample]) -> WeightedSample:
-    """All samples as one. They are merged as they come, so that thousands need no more room than some."""
+    """All samples merged into one, as they arrive, so that thousands need no more memory than a few."""
     whole, waiting, room = EMPTY, list[WeightedSample](), AT_ONCE
     for sample in samples:
         waiting.append(sample)
@@ -156,7 +155,7 @@ def _pooled(samples: Sequence[WeightedSample]) -> WeightedSample:
 
 
 def quantile_of(sample: WeightedSample, p: float) -> float | None:
-    """The `p`-quantile of what ended, a plain figure; None where nothing did."""
+    """The `p`-quantile of a sample without censored times, as a plain figure; None if it is empty."""
     if sample.n == 0:
         return None
     rank = sample.events.cumsum().searchsorted(p * sample.n - 1e-9)
@@ -164,7 +163,7 @@ def quantile_of(sample: WeightedSample, p: float) -> float | None:
 
 
 def slots(histogram: "HdrHistogram") -> tuple[Ints, Ints, Ints]:
-    """Lowest and highest equivalent value (µs) and count of each slot that holds something."""
+    """Lowest and highest equivalent value (µs) and count of each slot that is not empty."""
     counts = np.frombuffer(histogram.counts, dtype=np.uint64)
     used = np.flatnonzero(counts)
     low, size = _slot_bounds(len(counts), histogram.sub_bucket_half_count_magnitude, histogram.unit_magnitude)

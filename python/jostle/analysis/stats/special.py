@@ -1,6 +1,7 @@
-"""The functions of `scipy.special` that the statistics use, imported with their first call.
+"""The functions of `scipy.special` that the statistics use, imported on their first call.
 
-Importing it takes a fifth of a second. What one trial needs does without: `jostle.analysis.stats.binomial`.
+Importing it takes a fifth of a second. What a single trial needs works without it: see
+`jostle.analysis.stats.binomial`.
 """
 
 from collections.abc import Callable

@@ -1,8 +1,9 @@
 """Wald's sequential probability ratio test: does a share lie below a limit, or above it?
 
-Λ grows by ln(p₁/p₀) with every one that exceeds and falls by ln((1-p₀)/(1-p₁)) with every one that does not;
-it is decided at ± ln((1-β)/α). Observations that follow one another are not independent: each counts as 1/τ
-of one, which does what thinning does without throwing any away. Between p₀ and p₁ either answer may come.
+ln Λ grows by ln(p₁/p₀) with every observation that exceeds, and falls by ln((1-p₀)/(1-p₁)) with every one
+that does not; the test decides at ± ln((1-β)/α). Successive observations are not independent: each counts as
+1/τ of one, which has the effect of thinning without discarding any. Between p₀ and p₁ either answer is
+possible.
 Source: Wald, Sequential Analysis (1947), 3.
 """
 
@@ -12,47 +13,47 @@ from typing import Literal, NamedTuple
 __all__ = ["ERROR", "Hypotheses", "around", "decide"]
 
 ERROR = 0.05
-"""α and β."""
+"""Both error probabilities, α and β."""
 
 APART = 0.2
 """p₀ and p₁ lie this share below and above the limit."""
 
 
 class Hypotheses(NamedTuple):
-    """`p0`: below the limit. `p1`: above it."""
+    """The shares that the test tells apart: `p0` below the limit, `p1` above it."""
 
     p0: float
     p1: float
 
     @property
     def bound(self) -> float:
-        """± of this decides."""
+        """The test decides when ln Λ reaches ± this."""
         return math.log((1 - ERROR) / ERROR)
 
     def ratio(self, n: float, exceeded: float, tau: float = 1.0) -> float:
-        """ln Λ after n, of which some exceeded; τ: their autocorrelation time."""
+        """ln Λ after `n` observations, of which `exceeded` did; `tau`: their autocorrelation time."""
         up, down = math.log(self.p1 / self.p0), math.log((1 - self.p0) / (1 - self.p1))
         return (exceeded * up - (n - exceeded) * down) / tau
 
     @property
     def cleanest(self) -> int:
-        """The fewest that decide where none exceeds."""
+        """The fewest observations that decide if none exceeds."""
         return math.ceil(self.bound / math.log((1 - self.p0) / (1 - self.p1)))
 
     @property
     def expected_below(self) -> float:
-        """How many it takes on average where the share is p₀ (Wald's approximation)."""
+        """How many observations it takes on average if the share is p₀ (Wald's approximation)."""
         up, down = math.log(self.p1 / self.p0), math.log((1 - self.p0) / (1 - self.p1))
         drift = self.p0 * up - (1 - self.p0) * down
         return ((1 - ERROR) * -self.bound + ERROR * self.bound) / drift
 
 
 def around(limit: float) -> Hypotheses:
-    """A fifth below and above a limit between 0 and 1."""
+    """Hypotheses a fifth below and above a limit between 0 and 1."""
     return Hypotheses((1 - APART) * limit, min((1 + APART) * limit, (1 + limit) / 2))
 
 
 def decide(about: Hypotheses, n: float, exceeded: float, tau: float = 1.0) -> Literal["below", "above", ""]:
-    """ "" where it is not decided yet."""
+    """On which side of the limit the share lies; "" while it is undecided."""
     ratio = about.ratio(n, exceeded, tau)
     return "below" if ratio <= -about.bound else "above" if ratio >= about.bound else ""

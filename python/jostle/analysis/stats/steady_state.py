@@ -1,4 +1,4 @@
-"""Does a series settle? MSER-5 finds how much of its beginning to leave out, PELT where its level changes."""
+"""Whether a series settles. MSER-5 finds how much of its beginning to drop, PELT where its level changes."""
 
 import itertools
 from dataclasses import dataclass
@@ -13,23 +13,23 @@ __all__ = ["Trend", "Truncation", "change_points", "level_changes", "mser", "tre
 Trend = Literal["flat", "warm-up", "slowdown", "unsettled"]
 
 MOST_CORRELATED = 0.95
-"""A correlation of neighbours of nearly 1 is a walk, which has no level."""
+"""Largest correlation of neighbours: with one of nearly 1, the series is a random walk and has no level."""
 
 SURELY = 4.0
-"""Standard errors by which neighbouring levels differ. The places were chosen where they differ most, so
-that two are far too few: with 4, stationary series of 60 and 300 values with a correlation of up to 0.8
-are called something else than flat in at most 7 % (simulated)."""
+"""Standard errors by which neighbouring levels must differ. Two would be far too few, because the places of
+the changes were chosen where the levels differ most. With 4, stationary series of 60 and 300 values with a
+correlation of up to 0.8 are called something other than flat in at most 7 % (simulated)."""
 
 SMALL = 0.02
-"""Levels that differ by less than this share are the same one."""
+"""Levels that differ by no more than this share count as the same."""
 
 MOST_VALUES = 1_000
-"""Finding levels takes time that grows faster than the series: a longer one is averaged into this many."""
+"""Longer series are averaged into this many values: the time to find levels grows faster than the length."""
 
 
 @dataclass(frozen=True)
 class Truncation:
-    """`batches` at the beginning are to be left out. Not `settled`: half of the series was not enough."""
+    """How many `batches` to drop at the beginning. Not `settled` if half of the series was not enough."""
 
     batches: int
     value: float
@@ -37,7 +37,7 @@ class Truncation:
 
 
 def mser(series: Floats, batch: int = 5) -> Truncation:
-    """The d of d ≤ n/2 that makes Σ_{i>d} (Y_i - Ȳ_d)² / (n - d)² least, over means of `batch` values.
+    """The d ≤ n/2 that minimises Σ_{i>d} (Y_i - Ȳ_d)² / (n - d)², over means of `batch` values.
 
     Source: White, Cobb and Spratt, A comparison of five steady-state truncation heuristics (WSC 2000).
     Raises ValueError for fewer than two batches.
@@ -46,9 +46,9 @@ def mser(series: Floats, batch: int = 5) -> Truncation:
     if n < 2:
         raise ValueError(f"MSER needs at least two batches of {batch} values, not {len(series)} values")
     means = series[: n * batch].reshape(n, batch).mean(axis=1)
-    means -= means.mean()  # so that little is lost in the difference of sums below
+    means -= means.mean()  # so that the difference of sums below loses little precision
     left = np.arange(n, 0, -1)
-    sums, squares = (np.cumsum(values[::-1])[::-1] for values in (means, means**2))  # of those left
+    sums, squares = (np.cumsum(values[::-1])[::-1] for values in (means, means**2))  # of the batches left
     scores = ((squares - sums**2 / left) / left**2)[: n // 2 + 1]
     best = int(np.argmin(scores))
     return Truncation(best, float(scores[best]), settled=best < n // 2)
@@ -57,8 +57,8 @@ def mser(series: Floats, batch: int = 5) -> Truncation:
 def change_points(series: Floats) -> list[int]:
     """Where the mean changes: the first index of every segment but the first.
 
-    The segmentation with the least sum of squares plus 3 σ̂² ln n for each change; σ̂ from the differences of
-    neighbours, which a few changes hardly touch (median absolute difference / 0.6745 √2).
+    Minimises the sum of squares plus 3 σ̂² ln n for each change. σ̂ comes from the differences of neighbours,
+    which a few changes hardly affect: median absolute difference / (0.6745 √2).
     Source: Killick, Fearnhead and Eckley, JASA 107 (2012), PELT; penalty: METHOD A.
     """
     n = len(series)
@@ -87,17 +87,17 @@ def change_points(series: Floats) -> list[int]:
 
 
 def level_changes(series: Floats) -> list[int]:
-    """Where the level of a series changes whose neighbours are correlated; at least four values.
+    """Where the level changes in a series of at least four values whose neighbours are correlated.
 
-    Neighbours that resemble one another look like levels. So the changes are those of the series without its
-    correlation, y[i] - rho y[i-1], with rho from medians, which changes hardly touch; and of these only such
-    stay as correlated noise does not explain. Source: Chakar, Lebarbier, Lévy-Leduc and Robin, Bernoulli
-    23 (2017), AR1seg.
+    Neighbours that resemble one another look like levels. So changes are looked for in the series without its
+    correlation, y[i] - rho y[i-1], with rho from medians, which changes hardly affect. Of these, only the
+    changes that correlated noise does not explain are kept. Source: Chakar, Lebarbier, Lévy-Leduc and Robin,
+    Bernoulli 23 (2017), AR1seg.
     """
     rho = correlation_of_neighbours(series)
     found: list[int] = []
     for place in change_points(series[1:] - rho * series[:-1]):
-        if not found or place + 1 - found[-1] > 1:  # a jump leaves two traces, one apart
+        if not found or place + 1 - found[-1] > 1:  # one jump leaves two adjacent traces
             found.append(place + 1)
     while found:
         weakest, errors = _weakest(series, found, rho)
@@ -108,14 +108,16 @@ def level_changes(series: Floats) -> list[int]:
 
 
 def correlation_of_neighbours(series: Floats) -> float:
-    """rho of a first-order autoregression with level changes: 0 to `MOST_CORRELATED`. At least three
-    values."""
+    """rho of a first-order autoregression with level changes, from 0 to `MOST_CORRELATED`.
+
+    The series must have at least three values.
+    """
     one, two = (float(np.median(np.abs(series[lag:] - series[:-lag]))) for lag in (1, 2))
     return min(MOST_CORRELATED, max(0.0, (two / one) ** 2 - 1)) if one else 0.0
 
 
 def _weakest(series: Floats, places: list[int], rho: float) -> tuple[int, float]:
-    """Which change is the least sure one, and how many standard errors it makes out."""
+    """The index of the least certain change, and its size in standard errors."""
     edges = [0, *places, len(series)]
     parts = [series[a:b] for a, b in itertools.pairwise(edges)]
     rest = np.concatenate([part - part.mean() for part in parts])
@@ -125,7 +127,7 @@ def _weakest(series: Floats, places: list[int], rho: float) -> tuple[int, float]
     seen = max(0.0, float(rest[1:] @ rest[:-1]) / squares)
     rho = min(
         MOST_CORRELATED, max(rho, seen + (1 + 3 * seen) * len(parts) / n)
-    )  # each mean that was fitted lowers it
+    )  # each fitted mean lowers the correlation that is seen
     variance = squares / max(1, n - len(parts)) * (1 + rho) / (1 - rho)
     errors = [
         abs(float(b.mean() - a.mean())) / np.sqrt(variance * (1 / len(a) + 1 / len(b)))
@@ -136,12 +138,11 @@ def _weakest(series: Floats, places: list[int], rho: float) -> tuple[int, float]
 
 
 def trend(series: Floats) -> Trend:
-    """How a series of times went: "flat", "warm-up" (then shorter), "slowdown" (then longer), or
-    "unsettled".
+    """The course of a series: "flat", "warm-up" (then shorter times), "slowdown" (longer), or "unsettled".
 
-    The last level must have lasted for a quarter of the series: else there is no steady state. Levels within
-    `SMALL` of the last one count as the same. Source: Barrett et al., Virtual Machine Warmup Blows Hot and
-    Cold (OOPSLA 2017).
+    The last level must cover at least a quarter of the series; otherwise there is no steady state. Levels
+    within `SMALL` of the last one count as the same. Source: Barrett et al., Virtual Machine Warmup Blows Hot
+    and Cold (OOPSLA 2017).
     """
     if len(series) > MOST_VALUES:
         series = np.array([part.mean() for part in np.array_split(series, MOST_VALUES)])

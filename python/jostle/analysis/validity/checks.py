@@ -167,9 +167,9 @@ def _excess(data: TrialData) -> Check | None:
     if not (total := sum(found.values())):
         return None
     message = f"bytes that belong to no answer followed {format_count(total)} answers ({tallied(found)})"
-    remedy = "HTTP: look at the server's Content-Length, and at bodies where there is none (HEAD, 204, 304); tcp://: "
-    remedy += "does an answer end where `until` says? WebSocket: for messages that the server sends of its own accord, "
-    remedy += 'match = "echo" or "json:/id"'
+    remedy = "HTTP: look at the server's Content-Length, and at bodies where there is none (HEAD, 204, 304); "
+    remedy += "tcp://: does an answer end where `until` says? "
+    remedy += 'WebSocket: for messages that the server sends of its own accord, match = "echo" or "json:/id"'
     return Check("framing", Verdict.SUSPECT, total, 0, "answers", message, remedy)
 
 

@@ -1,1 +1,1 @@
-"""What a server carries: `search` says which levels come next, `run` measures them, `model` explains them."""
+"""How much load a server can carry: `search` chooses levels, `run` measures them, `model` explains them."""

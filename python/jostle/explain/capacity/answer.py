@@ -1,4 +1,4 @@
-"""From the record of a capacity run to its answer. Also of a run that was stopped."""
+"""From the record of a capacity run, complete or stopped early, to its answer."""
 
 import math
 from collections.abc import Sequence
@@ -41,20 +41,20 @@ __all__ = ["Measured", "capacity_of", "figures_of", "saturated", "split_points"]
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
 
 LAST = 0.5
-"""Share of the time after an overload, from its end, that is judged."""
+"""The last part of the time after an overload, as a share, which is judged."""
 
 SATURATED = 0.93
-"""Less than this share of what was due was answered."""
+"""The server is saturated if it answered less than this share of the requests that were due."""
 
 ROUNDING = 1.05
-"""The levels were chosen by what the capacity was thought to be then."""
+"""Slack for levels, as they were chosen from an earlier estimate of the capacity."""
 
 BACK_SLACK = 2.0
-"""After an overload so many times the permitted share may break the SLO, by chance."""
+"""After an overload, this many times the permitted share may break the SLO by chance."""
 
 
 class Measured:
-    """What a capacity run recorded, in the terms of the search. Raises `NotARun` for other runs."""
+    """The record of a capacity run, in the terms of the search. Raises `NotARun` for other runs."""
 
     def __init__(self, record: RunRecord) -> None:
         plan = RecordedPlan.parse(record.plan_text)
@@ -90,12 +90,12 @@ class Measured:
         return [crossing_of(self.levels, i) for i in range(len(self.slos))] if self.levels else []
 
     def shown(self, level: float) -> str:
-        """A level for a reader."""
+        """The level as it is shown to readers."""
         return format_rate(level) if self.unit == "/s" else f"{level:g} clients"
 
 
 def capacity_of(found: Measured, *, model: bool = True) -> CapacityResult:
-    """The answer. `model`: one is fitted as well, which takes seconds."""
+    """The answer. `model`: whether a model is fitted as well, which takes seconds."""
     record = found.record
     crossings = found.crossings
     number = decisive(crossings)
@@ -135,7 +135,7 @@ def capacity_of(found: Measured, *, model: bool = True) -> CapacityResult:
 def _answer(
     found: Measured, crossings: Sequence[Crossing | None], number: int | None
 ) -> tuple[Answer, Estimate, str]:
-    """What can be said, the figure, and why there is none."""
+    """What kind of answer there is, the capacity, and the reason if there is none."""
     unknown = Estimate(None, unit=found.unit)
     if why := _hopeless(found):
         return "none", unknown, why
@@ -168,7 +168,7 @@ def _answer(
 
 
 def _hopeless(found: Measured) -> str:
-    """Why nothing was measured under load; "" where it was."""
+    """Why nothing was measured under load; "" if it was."""
     alone = found.alone
     if alone is None:
         return "not even one request at a time was measured"
@@ -194,7 +194,7 @@ def _hopeless(found: Measured) -> str:
 
 
 def _estimate(found: Measured, crossing: Crossing | None, text: str) -> Estimate:
-    """A number of clients is whole: the largest at which the SLO holds."""
+    """The crossing as an estimate. Clients are rounded down to the largest number at which the SLO holds."""
     if crossing is None:
         return Estimate(None, unit=found.unit, note=f"{text}: no level above it was measured")
     note = (
@@ -258,7 +258,7 @@ def _scalability(curve: Sequence[LevelResult]) -> Scalability | None:
 
 
 def _points(found: Measured) -> list[models.Point]:
-    """The levels that count, as a model takes them."""
+    """The levels that count, in the form that `model` takes."""
     points = []
     for level in found.levels:
         blocks = [b for b in level.counted if b.data is not None and not b.died and b.response.n_events]
@@ -280,7 +280,7 @@ def figures_of(sample: WeightedSample) -> dict[str, float]:
 
 
 def _model(found: Measured, capacity: Estimate) -> tuple[FittedModel | None, str]:
-    """The model, or why there is none."""
+    """The fitted model, or None and the reason."""
     if capacity.value is None or capacity.bound or found.alone is None:
         return None, "no model is fitted without a capacity"
     fitting, held_out = split_points(found, capacity.value)
@@ -292,7 +292,9 @@ def _model(found: Measured, capacity: Estimate) -> tuple[FittedModel | None, str
 
 
 def saturated(found: Measured) -> float:
-    """The throughput of a level that was offered clearly more, per second; infinite where there is none."""
+    """The highest throughput, per second, at levels with clearly more offered load; infinite if there are
+    none.
+    """
     highest = math.inf
     for level in found.levels:
         for block in level.counted:
@@ -306,7 +308,7 @@ def saturated(found: Measured) -> float:
 
 
 def split_points(found: Measured, capacity: float) -> tuple[list[models.Point], list[models.Point]]:
-    """The levels that a model is fitted at, up to 60 % of the load, and those that it is judged at."""
+    """The levels that a model is fitted to, up to 60 % of the load, and those that it is judged at."""
     points = _points(found)
     most = max(FITTED) * ROUNDING * capacity
     fitting = [p for p in points if p.level <= most and p.level not in found.held_out]
@@ -314,7 +316,7 @@ def split_points(found: Measured, capacity: float) -> tuple[list[models.Point], 
 
 
 def _hysteresis(found: Measured, decides: int) -> Hysteresis | None:
-    """The last part of the time after the overload, against the SLO."""
+    """Compares the last part of the time after the overload with the SLO."""
     data = found.back
     if data is None or not data.recorded or len(data.phases) < 2:
         return None

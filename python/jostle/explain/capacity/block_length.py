@@ -1,4 +1,4 @@
-"""How long a block lasts: long enough for the quantile, and for the queue to forget what it was before."""
+"""How long a block lasts: long enough for the quantile, and for the queue to forget its initial state."""
 
 from jostle.explain.capacity.question import Question
 from jostle.explain.capacity.search import DOUBLING, Step
@@ -8,26 +8,28 @@ __all__ = ["block_s"]
 LEAST_S, MOST_S = 3.0, 20.0
 QUICK_LEAST_S = 2.0
 PER_SHARE = 5.0
-"""A block is so long that this many requests may break the SLO at the limit."""
+"""A block is long enough that about this many requests break the SLO when it is just kept."""
 
 PER_LIMIT = 20.0
-"""And this many times as long as the limit."""
+"""A block lasts at least this many times the SLO's time limit."""
 
 MODEL_S = 8.0
-"""A block that a model is fitted to, or judged at: means vary more than shares."""
+"""The least length of a block that a model is fitted to or judged at: means vary more than shares."""
 
 FORGETS = 4.0
-"""Relaxation of a queue: 1/(√μ - √λ)², nearly 4λ/(μ - λ)². Where 1 % take longer than t it is some 0.2 λt². A
-block is 4 λt², 20 of these; the fifth of it that is left to the start is 4, after which a queue that began
-empty has nearly its stationary tail."""
+"""A block lasts this many times λt², with arrival rate λ and time limit t.
+
+The relaxation time of a queue is 1/(√μ - √λ)², nearly 4λ/(μ - λ)². If 1 % take longer than t, that is about
+0.2 λt². A block of 4 λt² lasts 20 relaxation times; the fifth of it that is discarded at the start lasts 4,
+after which a queue that began empty nearly has its stationary tail."""
 
 PARTS = 12
-"""A block takes at most this part of the budget."""
+"""A block takes at most the budget divided by this."""
 
 
 def block_s(question: Question, rate: float, step: Step | None, *, model: bool = False) -> float:
-    """Seconds, at so many requests per second. `step`: None of what is no level of the search. `model`: for a
-    model.
+    """The length of a block in seconds, at `rate` requests per second. `step`: None if the block is not a
+    level of the search. `model`: whether a model is fitted to it or judged at it.
     """
     least_s = QUICK_LEAST_S if question.quick else LEAST_S
     smallest = min(slo.share for slo in question.slos)

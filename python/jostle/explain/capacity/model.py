@@ -1,10 +1,10 @@
-"""A model of the server: c workers in order of arrival, c cores that all share, or no limit at all.
+"""A model of the server: c workers that serve in order of arrival, c cores that all requests share, or no
+limit at all.
 
-The service times are those that one client saw alone; the simulator does the rest. The discipline, the
-number of workers and a factor on the service times are fitted to response times at levels up to 60 % of the
-load; where the server was saturated, its throughput there bounds the number of workers from above. The
-model is judged at levels that the fit has not seen: predicted against measured p50, p90, p99 and mean, with
-signed error.
+The service times are those that a single client saw; the simulator does the rest. The discipline, the number
+of workers and a factor on the service times are fitted to response times at levels up to 60 % of the load; if
+the server was saturated, its throughput there bounds the number of workers from above. The model is judged at
+levels that the fit has not seen: predicted against measured p50, p90, p99 and mean, with signed error.
 """
 
 import base64
@@ -40,33 +40,33 @@ WORKERS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 64, 9
 NO_LIMIT = 0
 
 TIMES = 1000
-"""Equally likely service times that stand for those that were measured."""
+"""How many equally likely service times represent the measured distribution."""
 
 REQUESTS, MOST_REQUESTS = 6_000, 30_000
-"""Of one simulated level: to choose a model, and to predict with it."""
+"""Requests of one simulated level: to choose a model, and to predict with it."""
 
 CHANCE = {"mean": 0.03, "p50": 0.03, "p90": 0.05, "p99": 0.10}
-"""By how much a level's figures vary by chance, roughly: the weights of the fit."""
+"""Roughly how much a level's figures vary by chance, as a share: the weights of the fit."""
 
 APART = 10.0
-"""Models whose weighted squares differ by less fit as well (as ΔBIC ≥ 10 tells two models apart)."""
+"""Models whose weighted squares differ by less than this fit equally well (as ΔBIC ≥ 10 tells two apart)."""
 
 MEAN_BAR, MEAN_UNTIL, P99_BAR = 0.10, 0.70, 0.25
-"""Accepted errors: of the mean up to this utilisation, and of the p99."""
+"""Accepted relative errors: of the mean, up to a utilisation of `MEAN_UNTIL`, and of the p99."""
 
 HELD_BAR = 0.8
-"""Of the predictions that are tested, so many must hold: one of ten misses its band by chance."""
+"""Share of the tested predictions that must hold, as one in ten misses its band by chance."""
 
 FULL = 0.97
-"""Utilisation from which on nothing is predicted: the queue grows as long as one measures."""
+"""Utilisation from which on nothing is predicted: the queue grows for as long as one measures."""
 
 MOST_JUDGED = 4
 
 TRIALS = 20
-"""Simulated ones, each as long as the measured one: how much its figures vary by chance."""
+"""Simulated trials, each as long as the measured one, which show how much its figures vary by chance."""
 
 SLACK = 0.15
-"""By so much a model may answer more than a saturated server was seen to."""
+"""The share by which a model's limit may exceed the observed throughput of the saturated server."""
 
 LEAST_LEVELS, LEAST_TIMES = 2, 30
 SEED = 20260
@@ -74,7 +74,9 @@ SEED = 20260
 
 @dataclass(frozen=True)
 class Point:
-    """A level as it was measured. `spec`: of the engine, as its trial had it. `figures`: s, by name."""
+    """A level as it was measured. `spec`: the engine's specification of its trial. `figures`: in seconds, by
+    name.
+    """
 
     level: float
     spec: Mapping[str, Any]
@@ -84,7 +86,9 @@ class Point:
 
 @dataclass(frozen=True)
 class Model:
-    """`times_s`: equally likely service times of a request that is alone."""
+    """`times_s`: equally likely service times of a request that is alone. `factor`: multiplies all of them.
+    `workers`: number of workers or cores; 0 for no limit.
+    """
 
     discipline: str
     workers: int
@@ -104,7 +108,7 @@ class Model:
 
     @property
     def limit_per_s(self) -> float:
-        """The most that it can answer."""
+        """The highest throughput that the model can reach."""
         return self.workers / self.service_s if self.workers else math.inf
 
     def simulated(self, request: str) -> Simulated:
@@ -122,7 +126,7 @@ class Model:
 
 
 def times_of(alone: WeightedSample) -> tuple[float, ...]:
-    """Equally likely times that are distributed as those of the sample."""
+    """Equally likely times with the distribution of the sample."""
     ranks = (np.arange(TIMES) + 0.5) / TIMES * alone.n_events
     return tuple(alone.middles_s[np.searchsorted(alone.events.cumsum(), ranks)].tolist())
 
@@ -137,8 +141,8 @@ def predict(model: Model, spec: Mapping[str, Any], requests: int = REQUESTS) -> 
 def simulate(
     model: Model, spec: Mapping[str, Any], requests: int | None = REQUESTS, seed: int = SEED
 ) -> tuple[WeightedSample, float]:
-    """Response times and throughput (per second) under the load of `spec`, of about so many requests; None:
-    for as long as it says.
+    """Response times and throughput (per second) under the load of `spec`, simulated for about `requests`
+    requests; None: for the duration that `spec` states.
     """
     (workload,) = [one for one in spec["workloads"] if one["role"] == "measured"]
     closed, open_ = workload["load"].get("closed"), workload["load"].get("open")
@@ -179,7 +183,7 @@ def with_load(spec: Mapping[str, Any], level: float) -> dict[str, Any]:
 
 
 def _most(model: Model, closed: Mapping[str, Any]) -> float:
-    """Requests per second of a crowd, at most."""
+    """The highest rate, in requests per second, that the clients of a closed loop can reach."""
     think = closed["think"]
     mean_ns = 0.0
     if isinstance(think, dict):
@@ -192,8 +196,8 @@ def _most(model: Model, closed: Mapping[str, Any]) -> float:
 def fit(
     alone: WeightedSample, points: Sequence[Point], saturated_per_s: float = math.inf
 ) -> list[tuple[Model, float]]:
-    """Every model with its weighted sum of squares, the best first; none where there is nothing to fit.
-    `saturated_per_s`: the throughput that no more load could raise, where it was seen.
+    """All models that are possible, with their weighted sums of squares, the best first; empty if there is
+    too little to fit. `saturated_per_s`: the throughput of the saturated server, if it was observed.
     """
     if len(points) < LEAST_LEVELS or alone.n_events < LEAST_TIMES:
         return []
@@ -203,7 +207,7 @@ def fit(
         model = Model(discipline, workers, 1.0, times)
         if any(model.utilisation(point.throughput_per_s) >= FULL for point in points):
             continue
-        # The factor first, in two steps: where requests wait, times grow by more than the service does.
+        # The factor is fitted in two steps: when requests wait, response times grow by more than the factor.
         for _ in range(2):
             ratios = [_ratio(point, predict(model, point.spec)) for point in points]
             model = replace(model, factor=model.factor * float(np.exp(np.mean(np.log(ratios)))))
@@ -240,14 +244,14 @@ def _misfit(model: Model, points: Sequence[Point]) -> float:
 
 
 def retained(found: Sequence[tuple[Model, float]], points: int) -> list[Model]:
-    """The best model, and those that the data do not tell from it."""
+    """The best model, and those that the data do not distinguish from it."""
     best = found[0][1]
     noise = max(1.0, best / max(1, len(CHANCE) * points - 2))
     return [model for model, misfit in found if (misfit - best) / noise < APART]
 
 
 def _bands(model: Model, spec: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
-    """For each figure where nine of ten trials like this one, as short as it was, would have it."""
+    """For each figure, the band in which nine of ten trials of the same length would have it."""
     found = [simulate(model, spec, None, SEED + 1 + trial)[0] for trial in range(TRIALS)]
     shares = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
     bands = {}
@@ -260,9 +264,9 @@ def _bands(model: Model, spec: Mapping[str, Any]) -> dict[str, tuple[float, floa
 def judged(
     models: Sequence[Model], fitted_on: Sequence[Point], held_out: Sequence[Point]
 ) -> tuple[list[Model], FittedModel]:
-    """The models, that one first which predicts levels that the fit has not seen; where none does, the best
-    of the fit. Those that fit as well are told apart by nothing else, and no more than `MOST_JUDGED` are
-    tried: one of many would hold by chance.
+    """The models and the verdict on the first, which is the first one that predicts levels that the fit has
+    not seen; if none does, it is the best fit. Nothing else distinguishes models that fit equally well. No
+    more than `MOST_JUDGED` are tried, as one of many would hold by chance.
     """
     first = None
     for number, model in enumerate(models[:MOST_JUDGED]):
@@ -277,7 +281,7 @@ def judged(
 def _judged(
     model: Model, models: Sequence[Model], fitted_on: Sequence[Point], held_out: Sequence[Point]
 ) -> FittedModel:
-    """The model against levels that it has not seen."""
+    """Tests the model at the held-out levels."""
     predictions = []
     for point in sorted(held_out, key=lambda point: point.level):
         predicted = predict(model, point.spec, MOST_REQUESTS)

@@ -1,4 +1,4 @@
-"""What is asked, and the plan that asks it: one server, one request, a workload for each level of load."""
+"""The question and the plan that answers it: one server, one request, and a workload for each load level."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -14,24 +14,26 @@ from jostle.plan.hit import hit_plan
 __all__ = ["SLO", "Question", "level_name", "question_of", "with_loads"]
 
 SLO = "capacity-slo"
-"""The parameter of the plan that holds what must hold: by it a run is known as one of a capacity."""
+"""The plan's parameter that contains the SLOs; a run is recognised as a capacity run by it."""
 
 BUDGET_S, QUICK_S = 240.0, 60.0
 PRECISION, QUICK_PRECISION = 0.03, 0.06
 ALONE_S, QUICK_ALONE_S = 5.0, 3.0
 
 CONNECTIONS = ("keep-alive", "requests-per-connection")
-"""Keys of a load that all levels share; "think" too, where clients wait."""
+"""Keys of a load that all levels share; closed loops share "think" too."""
 
 WARM_UP = {"warm-up": "1s", "warm-up-clients": 1}
-"""One client at a time: what an overload left in the server is served before the next block begins."""
+"""A single client, so that the server finishes what an overload left behind before the next block begins."""
 
 LOOKS_LIKE_A_HOST = re.compile(r"://|^localhost\b|^[^/]*[.\[][^/]*|^[^/:]+:\d+(/|$)|^\[")
 
 
 @dataclass(frozen=True)
 class Question:
-    """`plan`: with the workload "alone" only. `most`: no level is higher. `think`: of closed clients."""
+    """`plan`: has only the workload "alone". `closed`: whether levels are numbers of clients, not rates.
+    `most`: the highest level allowed. `precision`: as for `Search`.
+    """
 
     target: str
     plan: Plan
@@ -58,8 +60,9 @@ def question_of(
     quick: bool = False,
     name_of: Any = str,
 ) -> Question:
-    """`target`: a URL, or a contestant with settings and path, "node:threadpool=8/fast/44". `options`: of
-    `jostle.plan.hit.PLACES` those that say what is sent. Raises `PlanError`, `UnknownName`.
+    """The question about `target`: a URL, or a contestant with settings and path, such as
+    "node:threadpool=8/fast/44". `options`: those of `jostle.plan.hit.PLACES` that say what is sent. Raises
+    `PlanError`, `UnknownName`.
     """
     read = read_slos(slos)
     label, url = _server(target)
@@ -96,13 +99,13 @@ def question_of(
 
 
 def _server(target: str) -> tuple[str, str]:
-    """The label of a contestant and a URL that holds its path; "" and the URL of a server that runs."""
+    """The label of a contestant and a URL with its path; for a running server, "" and its URL."""
     if "://" in target:
         return "", target
     for cut in [len(target), *(i for i in range(len(target) - 1, 0, -1) if target[i] == "/")]:
         label, path = target[:cut], target[cut:] or "/"
         if contestant.is_known(label) and ("/" in label) == ("/" in label.partition(":")[0]):
-            contestant.find(label)  # a variant that does not exist is refused now
+            contestant.find(label)  # raises at once for a variant that does not exist
             return label, f"http://contestant{path}"
     if LOOKS_LIKE_A_HOST.search(target):
         return "", target
@@ -110,7 +113,7 @@ def _server(target: str) -> tuple[str, str]:
 
 
 def level_name(level: float, unit: str, *, held_out: bool = False) -> str:
-    """Of the workload of a level."""
+    """The name of a level's workload."""
     name = f"clients-{level:g}" if unit == "clients" else f"rate-{level:g}"
     return f"{name}-held-out" if held_out else name
 
@@ -122,8 +125,8 @@ def with_loads(
     simulated: bool,
     more: Mapping[str, Any] | None = None,
 ) -> Plan:
-    """The plan with a workload for each of `loads`, by name; what is sent is that of "alone", with what
-    `more` says of them. A simulated server needs no warm-up.
+    """The plan with a workload for each of `loads`, by name. They send the same requests as "alone", changed
+    by `more`. A simulated server needs no warm-up.
     """
     data = plan.data()
     if simulated:

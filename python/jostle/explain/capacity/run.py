@@ -1,5 +1,5 @@
-"""Measures what `search` asks for: each level is a trial of a plan that grows, so that the record, the checks
-of validity and the report are those of any run.
+"""Measures what `search` asks for. Each level is a trial of a growing plan, so that the record, the validity
+checks and the report work as for any other run.
 """
 
 import math
@@ -29,23 +29,23 @@ from jostle.units import exact_duration, exact_number, format_duration, format_r
 __all__ = ["BACK", "DRAIN", "Tell", "measure"]
 
 Tell = Callable[[str, bool], None]
-"""Hears what is measured and what is decided. False: what goes on now, until the next line."""
+"""Called with what is measured and what is decided. False: a status that the next line replaces."""
 
 AROUND_S = 1.5
-"""What a trial takes beside its load."""
+"""Seconds that a trial takes in addition to its load."""
 
 FIRST = 0.25
-"""Of one server's rate: the lowest level of an open load."""
+"""The first level of an open load, as a share of the rate that a single worker could serve."""
 
 BACK = "above-and-back"
 
 DRAIN, DRAINED_BY, DRAIN_TIMEOUT = "drain", 3, "2m"
-"""After an overload a server that runs on answers a few single requests before the next block begins: the
-first of them waits for all that was left."""
+"""After an overload, a server that was not started by the trial answers a few single requests before the next
+block begins: the first of them waits until all that was left behind is done."""
 
 FEW_LEFT, USUAL = 10, 3.0
 OVER, OVER_S, UNDER = 1.3, 2.0, 0.8
-"""The check downwards: how far above the capacity, for how long, and at which share of it afterwards."""
+"""The check for recovery: the factor above the capacity, for how long, and the share of it afterwards."""
 
 BROKEN = 0.01
 """A server that fails more than this share of single requests has no capacity to be found."""
@@ -54,8 +54,8 @@ BROKEN = 0.01
 def measure(
     question: Question, into: Path, seed: int | None, tell: Tell, observer: Silent | None = None
 ) -> Path:
-    """The folder of the run. `KeyboardInterrupt` is raised after what was measured has been recorded; then
-    `observer.folder` says where. Raises `JostleError`.
+    """Measures, and returns the run's folder. `KeyboardInterrupt` is raised only after everything measured so
+    far has been recorded; then `observer.folder` is the run's folder. Raises `JostleError`.
     """
     explorer = Explorer(question, secrets.randbits(32) if seed is None else seed, tell, observer or Silent())
     outcome = run_experiment(
@@ -71,7 +71,7 @@ def measure(
 
 
 class Explorer(Silent):
-    """The search as it goes on: watches the trials, and gives the next ones."""
+    """The search in progress: observes the trials, and yields the next ones."""
 
     def __init__(self, question: Question, seed: int, tell: Tell, shown: Silent) -> None:
         self.question, self.seed = question, seed
@@ -145,7 +145,7 @@ class Explorer(Silent):
         return f"{', '.join(parts)}: {words.get(level.seems, level.seems)}"
 
     def _about(self) -> str:
-        """What is known so far."""
+        """What is known so far, in words; "" if there is no estimate yet."""
         found = estimate_of(by_level(self._blocks, self.question.slos))
         if found is None:
             return ""
@@ -155,7 +155,7 @@ class Explorer(Silent):
     # --- what comes next ----------------------------------------------------------------------------------
 
     def further(self, _writer: RunWriter) -> Iterator[tuple[Plan, list[Planned]]]:
-        """Batch after batch, then the check downwards."""
+        """Yields batch after batch, then the check whether the server recovers from an overload."""
         if self._alone is None or self._hopeless(self._alone):
             return
         search, batch = self._search(self._alone), 0
@@ -185,8 +185,8 @@ class Explorer(Silent):
         return Planned(self._number, self.plan.contestants[0], name, number)
 
     def _left_behind(self) -> bool:
-        """The last block ended with more requests in the server than Little's law allows for, and the server
-        runs on: it goes on working at them.
+        """Whether the last block ended with more unfinished requests than Little's law explains, on a server
+        that keeps running between trials and so continues to work on them.
         """
         data = self._blocks[-1].data if self._blocks else None
         contestant = self.plan.contestant.get(self.plan.contestants[0])
@@ -210,14 +210,14 @@ class Explorer(Silent):
         )
 
     def _hopeless(self, alone: TrialData) -> bool:
-        """It fails, or is too slow, before there is any load: `answer` says so."""
+        """Whether the server fails or is too slow even without load; `answer` reports this."""
         if alone.trial.status != "ended" or not alone.ok() or alone.error_share > BROKEN:
             return True
         (level,) = by_level([block_of(alone, 1.0, self.question.slos)], self.question.slos)
         return level.seems == "misses"
 
     def _affordable(self, step: Step) -> list[float]:
-        """As many of its levels as there is time for."""
+        """The first levels of the step, as many as there is time for."""
         left, chosen = self._left_s, list[float]()
         for level in step.levels:
             left -= self._seconds(level, step) + AROUND_S
@@ -228,16 +228,18 @@ class Explorer(Silent):
 
     @property
     def _left_s(self) -> float:
-        """A simulated run spends what a real one would: it is the same on every machine."""
+        """Seconds left of the budget. A simulated run is charged what a real one would take, so that it is
+        the same on every machine.
+        """
         return self.question.budget_s - self._spent_s if self.simulated else self._budget.left_s
 
     def _seconds(self, level: float, step: Step | None = None) -> float:
-        """Of a block."""
+        """The length of a block."""
         model = step is not None and level in step.model
         return block_s(self.question, self._rate(level), step, model=model)
 
     def _rate(self, level: float) -> float:
-        """Requests per second there; of a crowd as far as it is known."""
+        """Requests per second at `level`; for closed clients an estimate from what was measured so far."""
         if not self.question.closed:
             return level
         seen = [(b.level, b.data.throughput) for b in self._blocks if b.data is not None and b.data.recorded]
@@ -252,7 +254,7 @@ class Explorer(Silent):
         return {"rate": f"{exact_number(level)}/s", "for": seconds}
 
     def _over_and_back(self, capacity: float) -> dict[str, Any]:
-        """Above it, then below it for as long as the backlog takes and a block."""
+        """A load above the capacity, then one below it for as long as the backlog takes, plus a block."""
         drain_s = (OVER - UNDER) / (1 - UNDER) * OVER_S
         after_s = exact_duration(round(drain_s + self._seconds(capacity * UNDER), 1))
         above, below = capacity * OVER, capacity * UNDER

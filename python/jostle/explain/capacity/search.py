@@ -1,9 +1,9 @@
 """Which levels are measured next: double until the SLO breaks, then close in, in random order.
 
-Pure: it looks at the blocks that there are and gives the next batch. In a batch every level stands once, in
-random order, so that what the machine or the server does over time does not look like an effect of the load.
-A level that the sequential test has decided is not measured again; those near the crossing are, until the
-interval of the answer is narrow enough or the time is spent.
+The search has no side effects: it looks at the blocks so far and returns the next batch. A batch contains
+each level once, in random order, so that changes of the machine or the server over time do not look like
+effects of the load. A level that the sequential test has decided is not measured again; levels near the
+crossing are, until the interval of the answer is narrow enough or the time is spent.
 """
 
 import math
@@ -20,41 +20,41 @@ __all__ = ["DOUBLING", "FITTED", "HELD_OUT", "Search", "Step", "decisive", "esti
 
 FITTED = (0.2, 0.4, 0.6)
 HELD_OUT = (0.3, 0.5, 0.7, 0.85)
-"""Shares of the capacity at which a model is fitted, and at which it is judged."""
+"""Levels, as shares of the capacity, at which a model is fitted, and those at which it is judged."""
 
 APART = 1.1
-"""A level for the model is this factor away from all others."""
+"""A level for the model is at least this factor away from all others."""
 
 DOUBLING = "doubling"
 
 CLOSE = 1.015
-"""Levels that differ by less are the same."""
+"""Levels that differ by less than this factor count as the same."""
 
 REACH = 1.2
-"""Levels that tell where the crossing is lie at most this factor away from it."""
+"""Only levels at most this factor away from the crossing help to locate it."""
 
 SATURATING = 2.0
-"""A level so far above the capacity says how much the server can answer at most."""
+"""A level this many times above the capacity shows how much the server can answer at most."""
 
 DOWN = 16
-"""Where the first level misses, lower ones are measured, down to this part of it."""
+"""If the first level misses, lower ones are measured, down to the first level divided by this."""
 
 BEYOND = 1.05
-"""Where an end of the interval is open, a level so far away is measured."""
+"""If an end of the interval is open, a level this factor away from the estimate is measured."""
 
 MOST_TRIES, MOST_SPOILED = 2, 4
-"""Of a level that the generator did not manage, and of one that the machine spoiled."""
+"""How often a level is tried that the generator could not manage, and one that the machine spoiled."""
 
 MOST_BATCHES = 40
 
 LEAST_LEVELS, LEAST_BLOCKS = 3, 10
-"""An interval from fewer is not trusted to be narrow."""
+"""An interval from fewer levels or blocks is not trusted to be narrow."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """Levels to measure, in this order, and why; none where the search is over. `model`: those that a model
-    is made of; `held_out`: those of them that it is judged at.
+    """Levels to measure, in this order, and why; no levels if the search is over. `model`: the levels that
+    serve the model; `held_out`: those of them that it is judged at instead of fitted to.
     """
 
     levels: tuple[float, ...]
@@ -65,9 +65,11 @@ class Step:
 
 @dataclass(frozen=True)
 class Search:
-    """`start`: the lowest level. `most`: none is higher. `whole`: levels are whole numbers (clients).
+    """A search for the level at which the first SLO breaks.
+
+    `start`: the first level. `most`: the highest level allowed. `whole`: levels are whole numbers (clients).
     `precision`: half the width of an interval that is narrow enough, as a share of the answer. `model`:
-    levels for the fit of a model are measured too.
+    whether levels for fitting and judging a model are measured too.
     """
 
     slos: tuple[Slo, ...]
@@ -79,7 +81,7 @@ class Search:
     model: bool = True
 
     def next(self, blocks: Sequence[Block], batch: int) -> Step:
-        """After `batch` batches, of which these are the blocks. The last step has no levels."""
+        """The step after `batch` batches, which consisted of `blocks`. The last step has no levels."""
         levels = by_level(blocks, self.slos)
         if batch >= MOST_BATCHES:
             return Step((), "enough batches were measured")
@@ -92,19 +94,19 @@ class Search:
 
     @property
     def _lowest(self) -> float:
-        """Below the first level, the search goes down to here."""
+        """The lowest level that the search goes down to."""
         return 1.0 if self.whole else self.start / DOWN
 
     def rounded(self, level: float) -> float:
-        """As it is measured: three digits, or a whole number."""
+        """The level as it is measured: rounded to three digits, or to a whole number."""
         return float(max(1, round(level))) if self.whole else float(f"{min(level, self.most):.3g}")
 
     def _bracketed(self, levels: Sequence[Level]) -> tuple[float, float] | None:
-        """The highest level below the first that misses, and that one; None while none misses."""
+        """The highest level below the first one that misses, and that one; None as long as none misses."""
         misses = [level.level for level in levels if level.seems == "misses"]
         if not misses:
             return None
-        # A single miss below levels that hold is the machine's doing: the crossing is above them.
+        # A single miss below levels that hold was caused by the machine: the crossing is above them.
         holds = [level.level for level in levels if level.decided == "holds"]
         above = [level for level in misses if level > max(holds, default=0.0)]
         if not above:
@@ -113,7 +115,7 @@ class Search:
         return max((level.level for level in levels if level.level < high), default=high / 2), high
 
     def _higher(self, levels: Sequence[Level]) -> Step:
-        """Twice the highest, unless the generator or the caller sets an end to it."""
+        """Twice the highest level, unless the generator or the caller's limit has been reached."""
         top = levels[-1]
         if top.decided == "spoiled":
             if len(top.blocks) < MOST_SPOILED:
@@ -150,14 +152,14 @@ class Search:
         return self._shuffled(levels, wanted, rest, why, batch, again=found is not None)
 
     def _around(self, found: Crossing) -> list[float]:
-        """The ends of the interval and its middle; where nothing bounds an end, a level beyond it."""
+        """The ends of the interval and the estimate; levels further out if the interval is not bounded."""
         low, high = max(found.low, found.likeliest / REACH), min(found.high, found.likeliest * REACH)
         if not found.bounded:
             low, high = min(low, found.likeliest / BEYOND), max(high, found.likeliest * BEYOND)
         return [low, found.likeliest, high]
 
     def _for_the_model(self, levels: Sequence[Level], capacity: float) -> dict[float, bool]:
-        """Those that were not measured yet, and whether they are held out."""
+        """The levels for the model that were not measured yet, and whether each is held out."""
         if not self.model:
             return {}
         known = [level.level for level in levels]
@@ -188,8 +190,8 @@ class Search:
         *,
         again: bool = False,
     ) -> Step:
-        """Each once, in random order; where one is near a level that was measured, that one. `again`: where
-        none of `wanted` may tell anything new, more of them all the same.
+        """A step with each level once, in random order; a level close to a measured one is replaced by it.
+        `again`: measure `wanted` once more even if none of them is expected to tell anything new.
         """
         known = {level.level: level for level in levels}
         chosen: list[float] = []
@@ -205,30 +207,30 @@ class Search:
         return Step(tuple(order), why, frozenset(rest), held_out)
 
     def _still(self, level: Level) -> bool:
-        """Another block of it may tell something."""
+        """Whether another block of this level may tell something new."""
         if level.decided in ("generator", "spoiled"):
             return len(level.blocks) < (MOST_TRIES if level.decided == "generator" else MOST_SPOILED)
         return level.decided == "open" or len(level.counted) < 2
 
 
 def _fine(levels: Sequence[Level], low: float, high: float) -> bool:
-    """Levels between the two were measured."""
+    """Whether enough levels between the two were measured, or the two are close together."""
     return sum(low < one.level < high for one in levels) >= 2 or high / low < 1.3
 
 
 def found_by(levels: Sequence[Level]) -> list[Crossing | None]:
-    """Where each SLO stops to hold; None for one that holds, or breaks, everywhere."""
+    """Where each SLO stops holding; None for one that holds, or breaks, everywhere."""
     return [crossing_of(levels, slo) for slo in range(len(levels[0].slos))] if levels else []
 
 
 def decisive(found: Sequence[Crossing | None]) -> int | None:
-    """The number of the SLO that breaks first."""
+    """The index of the SLO that breaks first; None if no crossing is known."""
     known = [(one.level, number) for number, one in enumerate(found) if one is not None]
     return min(known)[1] if known else None
 
 
 def estimate_of(levels: Sequence[Level]) -> Crossing | None:
-    """Where the first SLO breaks; None where that is not known, or where the generator breaks first."""
+    """Where the first SLO breaks; None if that is not known, or if the generator reaches its limit first."""
     found = found_by(levels)
     number = decisive(found)
     crossing = None if number is None else found[number]

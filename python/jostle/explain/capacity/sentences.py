@@ -1,4 +1,4 @@
-"""The answer in words: what holds up to where, what was the limit, and how the server behaves."""
+"""The answer in words: up to which load the SLO holds, what was the limit, and how the server behaves."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["behaves_like", "sentences", "written"]
 
 IDLE = 0.7
-"""Of the server's cores: below this the machine is not what is short."""
+"""If the server uses fewer cores than this, CPU time is not the limit."""
 
 
 def sentences(
@@ -28,7 +28,7 @@ def sentences(
     note: str,
     back: Hysteresis | None,
 ) -> list[str]:
-    """The answer first."""
+    """All sentences, the answer first."""
     slo = " and ".join(one.text for one in found.slos)
     first = found.slos[decides].text
     return [
@@ -74,7 +74,7 @@ def _answer(answer: Answer, slo: str, first: str, capacity: Estimate, why: str) 
 
 
 def _at_the_limit(curve: Sequence[LevelResult], capacity: Estimate) -> Iterator[str]:
-    """Who was busy at the highest level that holds."""
+    """How busy the generator and the server were at the highest level that may hold."""
     below = [x for x in curve if x.level <= (capacity.high or 0) and x.decided in ("holds", "open")]
     if not below:
         return

@@ -1,5 +1,5 @@
-"""How many workers for this arrival rate, this service time, this SLO: a question put in words, answered by
-`jostle.analysis.queueing.sizing`.
+"""How many workers it takes for an arrival rate, a service time and an SLO: reads the user's words and puts
+the answer of `jostle.analysis.queueing.sizing` into sentences.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,9 @@ MOST_CLIENTS = 20_000
 
 
 class _Model(NamedTuple):
-    """`broken(c)`: share of the requests that break the SLO with c workers. `busy(c)`: of the workers."""
+    """`workers`: how many keep the SLO; None if no number does. `broken(c)`: the share of requests that break
+    the SLO with c workers. `busy(c)`: the utilisation of c workers. `assumes`: the assumptions, in words.
+    """
 
     workers: int | None
     broken: Callable[[int], float]
@@ -36,7 +38,7 @@ def sized(
     variation: float,
     slo: str | None,
 ) -> Sizing:
-    """Texts as a user types them. Raises `BadValue`."""
+    """Answers the question; all texts are as the user types them. Raises `BadValue`."""
     if service is None or slo is None or (rate is None) == (clients is None):
         raise BadValue(
             "how many workers? It takes a load, a service time and an SLO",

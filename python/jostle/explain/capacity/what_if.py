@@ -1,8 +1,8 @@
-"""What would another number of workers, another load, another service time change? Predicted, never measured.
+"""What would another number of workers, another load or another service time change? Predicted, not measured.
 
-The model is the one that was fitted to a run at low load and held at levels that it had not seen; where it
-did not, nothing is predicted. A capacity is predicted as the measured one times what the model says of the
-change, with a band over the interval of the measurement and over all models that fit as well.
+The model was fitted to a run at low load and tested at levels that it had not seen; if it failed the test,
+nothing is predicted. A capacity is predicted as the measured one times the change that the model predicts,
+with a band that covers the interval of the measurement and all models that fit equally well.
 """
 
 import math
@@ -37,7 +37,9 @@ HALVINGS = 12
 
 @dataclass(frozen=True)
 class Changes:
-    """None: as it was. `service`: the time itself (s), or a factor on it."""
+    """The changes; None means unchanged. The service time is either replaced by `service_s` (seconds) or
+    multiplied by `factor`.
+    """
 
     text: tuple[str, ...]
     workers: int | None = None
@@ -47,7 +49,7 @@ class Changes:
     factor: float | None = None
 
     def model(self, model: models.Model) -> models.Model:
-        """The model with the server's changes."""
+        """The model with the changes to the server applied."""
         factor = model.factor * (self.factor or 1.0)
         if self.service_s is not None:
             factor = model.factor * self.service_s / model.service_s
@@ -63,7 +65,7 @@ class Changes:
 
 
 def read_changes(texts: Sequence[str]) -> Changes:
-    """Of "workers=8", "service=-20%". Raises `BadValue`."""
+    """Reads texts such as "workers=8" and "service=-20%". Raises `BadValue`."""
     found: dict[str, Any] = {}
     for text in texts:
         key, equals, value = (part.strip() for part in text.partition("="))
@@ -113,7 +115,7 @@ def _factor(text: str) -> float:
 
 @dataclass(frozen=True)
 class _Fitted:
-    """The models that fit, the best first; `spec`: of a load as it was measured."""
+    """The models that fit, the best first. `spec`: the engine's specification of a measured load."""
 
     kept: list[models.Model]
     judged: FittedModel
@@ -122,7 +124,9 @@ class _Fitted:
 
 
 def what_if(record: RunRecord, changes: Changes) -> WhatIf:
-    """Raises `PlanError` where there is nothing to predict from, or where the model was rejected."""
+    """Predicts the effect of `changes`. Raises `PlanError` if there is nothing to predict from, or if the
+    model was rejected.
+    """
     is_capacity = SLO in RecordedPlan.parse(record.plan_text).parameters
     found = Measured(record) if is_capacity else None
     now = capacity_of(found, model=False) if found else None
@@ -164,7 +168,7 @@ def _of_capacity(found: Measured, now: CapacityResult) -> _Fitted:
 
 
 def _of_any(record: RunRecord) -> _Fitted:
-    """A run with one client alone, and one kind of load at several levels, of one server."""
+    """Fits any run of one server with a single client and with one kind of load at several levels."""
     by_load: dict[tuple[str, float], list[TrialData]] = {}
     for trial in record.trials:
         data = TrialData(trial)
@@ -222,8 +226,8 @@ def _fit(
 
 
 def _capacity(slos: Sequence[Slo], now: Estimate, fitted: _Fitted, changes: Changes) -> WhatIfFigure:
-    """The measured capacity, times what each model says of the change, and no more than the changed server
-    can answer: what was measured may be a little above what the model carries.
+    """The measured capacity times the change that each model predicts, but no more than the changed server
+    can answer, as the measured capacity may be slightly above the model's.
     """
     ratios = []
     for model in fitted.kept:
@@ -247,7 +251,7 @@ def _capacity(slos: Sequence[Slo], now: Estimate, fitted: _Fitted, changes: Chan
 
 
 def _carries(model: models.Model, fitted: _Fitted, slos: Sequence[Slo], about: float) -> float:
-    """The highest level at which the model keeps all SLOs; 0 where it keeps them nowhere."""
+    """The highest level at which the model keeps all SLOs; 0 if there is none."""
 
     def keeps(level: float) -> bool:
         if fitted.unit == "/s" and model.utilisation(level) >= models.FULL:
@@ -282,7 +286,7 @@ def _highest(keeps: Callable[[float], bool], about: float) -> float:
 
 
 def _at_the_level(fitted: _Fitted, changes: Changes, level: float) -> list[WhatIfFigure]:
-    """Response times and throughput at a load, of every model that fits."""
+    """Response times and throughput at a load, predicted with every model that fits."""
     changed = [changes.model(model) for model in fitted.kept]
     full = [m for m in changed if fitted.unit == "/s" and m.utilisation(level) >= models.FULL]
     if changed[0] in full:

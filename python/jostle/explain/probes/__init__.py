@@ -1,3 +1,1 @@
-"""The probes: one file each, a function that asks the server something and returns a finding with its
-evidence.
-"""
+"""The probes, one file each. A probe asks the server something and returns a finding with its evidence."""

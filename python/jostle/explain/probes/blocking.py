@@ -1,8 +1,8 @@
-"""P4: who waits behind whom. A light open stream of each route while clients ask for another one back to
-back.
+"""P4: which requests wait behind which. A light open stream of each route while clients ask for another route
+back to back.
 
-The stream is open, so that a blocked request does not keep the next one from being due: a closed client
-would see a single blocked request where a user sees many."""
+The stream is open, so that a blocked request does not delay the next one: a closed client would see a single
+blocked request where users see many."""
 
 import statistics
 from collections.abc import Sequence
@@ -18,35 +18,35 @@ from jostle.formatting import amount, plural
 __all__ = ["SHORTER", "blocking", "verdict"]
 
 SHORTER = 1 / 3
-"""A request waits for another noticeably where it takes no more than this part of it."""
+"""For waiting to be noticeable, the short request must take at most this fraction of the long one's time."""
 
 STREAM_PER_S = 25.0
-"""At most: few are due while one long request runs."""
+"""The highest rate of the stream, so that only few of its requests are due while one long request runs."""
 
 CELL, MOST_CELL = 1 / 90, 1 / 36
-"""Parts of the time allowed for a stream: of a short route, and at most."""
+"""Shares of the time allowed for one stream: of a short route, and at most."""
 
 KEPT = 1 / 6
-"""Part of the time allowed that is left for what comes after."""
+"""Share of the time allowed that is kept for later probes."""
 
 MOST_OVER = 3.0
-"""Over the rate that is allowed, while a stream is sent; afterwards nothing is sent until it is kept on
-average.
+"""How far the allowed rate may be exceeded during a stream; afterwards nothing is sent until the average is
+within the limit.
 """
 
 LEAST_REQUESTS = 10
 
 WAITS, FREE = 0.7, 0.1
-"""Of what is added to the longest tenth and to the mean, as parts of what is added where a request has to
-wait until one of the others ends: from the first on it waits for them, up to the second it does not.
+"""Added time as a share of what waiting for one of the others to end would add. A request waits for them if
+its 90th percentile reaches the first share; it does not if its mean stays within the second.
 """
 
 LONGEST = 0.1
-"""The part of the requests whose shortest is the 90th percentile."""
+"""The share of requests above the 90th percentile."""
 
 
 def blocking(session: Session) -> Finding:
-    """Fills the matrix over the routes, and says whether the short one waits for the long one."""
+    """Fills the matrix of routes, and finds out whether the short one waits for the long one."""
     topic = Topic.BLOCKING
     routes = list(session.alone.values())
     slow, fast = session.slow, min(routes, key=lambda one: one.demand_s, default=None)
@@ -99,13 +99,13 @@ def blocking(session: Session) -> Finding:
 
 
 def _distinct(routes: Sequence[Alone], fast: Alone, slow: Alone) -> list[Alone]:
-    """The shortest, the longest that computes, and one that waits."""
+    """The shortest route, the longest that computes, and one that waits, if there is one."""
     waiting = [one for one in routes if one.route.role == "wait"]
     return list(dict.fromkeys([fast, slow, *waiting[:1]]))
 
 
 def _cell(session: Session, one: Alone, beside: Alone | None, clients: int) -> InterferenceCell:
-    """`one` in a light stream beside so many `clients`."""
+    """Measures `one` in a light stream while `clients` clients ask for `beside`."""
     allowed_s = session.limits.seconds
     rate = min(STREAM_PER_S, LIGHT / one.demand_s)
     length_s = min(MOST_CELL * allowed_s, max(CELL * allowed_s, 2 * LEAST_REQUESTS / rate))
@@ -129,10 +129,10 @@ def verdict(mean_s: float, p90_s: float, demand_s: float, clients: int, at_once:
     """ "waits", "free" or "partly": whether a request whose time grows by `mean_s` on average, and by
     `p90_s` at the 90th percentile, waits for others that take `demand_s`.
 
-    Where all workers are taken, each for `demand_s` and begun at random times, the first of them is free
-    after `demand_s` · (1 − u^(1 / `clients`)) with u uniform: `demand_s` / (`clients` + 1) on average. A
-    server that slices makes a request wait for a slice, which is as long every time; so the longest waits
-    decide. Where some workers are left nobody waits."""
+    If all workers are taken, each for `demand_s` and begun at random times, the first of them is free after
+    `demand_s` · (1 − u^(1 / `clients`)) with u uniform: `demand_s` / (`clients` + 1) on average. With a
+    server that slices, a request waits for a slice, which has the same length every time; so the longest
+    waits decide. If some workers remain free, no request waits."""
     expected_s = demand_s / (clients + 1)
     expected_p90_s = demand_s * (1 - LONGEST ** (1 / clients))
     if clients >= at_once and p90_s >= WAITS * expected_p90_s and mean_s >= WAITS / 2 * expected_s:
@@ -141,8 +141,8 @@ def verdict(mean_s: float, p90_s: float, demand_s: float, clients: int, at_once:
 
 
 UNSTEADY, FINEST_S = 5.0, 0.0005
-"""Mean over median of the short route by itself, from which on the machine decides; in units of this time
-at least.
+"""If the mean of the short route by itself exceeds this many times its median (or this many times the second
+value, if that is longer), the machine dominates the times.
 """
 
 IN_STREAM = {

@@ -1,4 +1,4 @@
-"""A cache: the same question a second time. Each pair has a query of its own, so that the first is new."""
+"""A cache: the same request twice. Each pair has a query of its own, so that its first request is new."""
 
 import statistics
 from dataclasses import replace
@@ -15,21 +15,23 @@ __all__ = ["asked_anew", "cache"]
 PAIRS = 8
 
 TIME = 1 / 18
-"""Of the time allowed, for all pairs."""
+"""Share of the time allowed for all pairs."""
 
 FASTER, ALIKE = 0.6, 0.85
-"""Second over first: up to the one it came from a cache, from the other on it did not."""
+"""Time of the second request over the first: up to the first value it came from a cache, from the second
+value on it did not.
+"""
 
 NEARLY_ALL = 0.8
 
 
 def asked_anew(route: Route, number: int) -> Route:
-    """The route with a query that has not been asked before."""
+    """The route with a query that has not been used before."""
     return replace(route, path=f"{route.path}{'&' if '?' in route.path else '?'}jostle={number}")
 
 
 def cache(session: Session) -> Finding:
-    """Asks for the longest route that can be afforded, in pairs."""
+    """Asks in pairs for the longest route that the time allows."""
     topic = Topic.CACHE
     affordable = [
         alone
@@ -91,5 +93,5 @@ def cache(session: Session) -> Finding:
 
 
 def _seed(session: Session) -> int:
-    """So that the queries of one explanation are not those of the one before."""
+    """The first query number, which differs between explanations so that queries are not repeated."""
     return int(session.budget.began * 1000) % 1_000_000_000

@@ -1,8 +1,9 @@
-"""The 40 ms between head and body: a server that writes the two apart, Nagle's algorithm and delayed
+"""The 40 ms between head and body: a server that writes the two separately, Nagle's algorithm and delayed
 acknowledgements.
 
-The second write waits until the first is acknowledged (RFC 896), and the client's kernel delays that by 40
-ms or more on Linux (RFC 1122, section 4.2.3.2). TCP_NODELAY, or a single write, cures it."""
+The second write waits until the first is acknowledged (RFC 896), and the client's kernel delays the
+acknowledgement by 40 ms or more on Linux (RFC 1122, section 4.2.3.2). TCP_NODELAY or a single write cures
+it."""
 
 import statistics
 
@@ -14,16 +15,18 @@ from jostle.formatting import amount, percent, plural
 __all__ = ["delayed_body"]
 
 LEAST_S, MOST_S = 0.035, 0.060
-"""Between head and last byte where an acknowledgement is waited for: Linux delays it by 40 ms at least."""
+"""The gap between head and last byte if the server waits for an acknowledgement, which Linux delays by at
+least 40 ms.
+"""
 
 OFTEN, RARELY = 0.3, 0.02
-"""Shares of the answers, from which on it is a habit, and up to which it is chance."""
+"""Shares of late answers: from the first on it is systematic, up to the second it is chance."""
 
 LEAST_ANSWERS = 10
 
 
 def delayed_body(session: Session) -> Finding:
-    """Reads the requests that were sent one at a time."""
+    """Looks at the requests that were sent one at a time; sends nothing."""
     topic = Topic.DELAYED_BODY
     gaps = [
         answer.end_s - answer.headers_s

@@ -1,8 +1,8 @@
-"""P3: who is served when. Bursts of requests of several sizes, by themselves and behind plugs, in several
-orders.
+"""P3: in which order requests are served. Bursts of requests of several sizes, with and without plugs before
+them, in several orders.
 
-The inference itself is `jostle.explain.discipline`; this sends what it needs, and puts its answers into
-words."""
+The inference itself is in `jostle.explain.discipline`; this module sends what it needs and puts its results
+into words."""
 
 import math
 from dataclasses import replace
@@ -21,11 +21,11 @@ from jostle.formatting import amount, percent, plural
 __all__ = ["discipline", "inferred", "leaving", "overtaking", "send_sized", "words"]
 
 TIME, KEPT = 1 / 8, 1 / 3
-"""Parts of the time allowed: of the server's work for all bursts, and what is left for other probes."""
+"""Shares of the time allowed: for the server's work on all bursts, and to be kept for other probes."""
 
 OTHERS = 0.25
-"""Share of the time in which other programs had the cores, from which on nothing is told of an unsteady
-machine."""
+"""If other programs had the cores for more than this share of the time on an unsteady machine, no discipline
+is reported."""
 
 NAMES = {
     Family.FIRST_COME: "first come, first served",
@@ -45,7 +45,7 @@ NAMES = {
 
 
 def send_sized(session: Session) -> None:
-    """Sends the bursts, with all routes that compute for long enough."""
+    """Sends the bursts, with all routes that take long enough and do not just wait."""
     sizes = {
         alone.demand_s: alone.route
         for alone in session.alone.values()
@@ -67,7 +67,7 @@ def _listed(routes: list[Route]) -> str:
 
 
 def inferred(session: Session) -> Inference:
-    """From all bursts that were sent."""
+    """The inference from all bursts that were sent; its main results are kept in the session."""
     slow = session.slow
     bursts: list[Burst] = [*session.observed("equal"), *session.observed("discipline")]
     inference = infer(
@@ -77,7 +77,8 @@ def inferred(session: Session) -> Inference:
         waits=session.observed("waiting"),
     )
     if session.unsteady and session.contended > OTHERS:
-        # Whoever shares its core with another program shares it in slices: that would be told of the server.
+        # A server that shares its core with other programs gets it in slices, which would be mistaken for the
+        # server's own discipline.
         inference = replace(inference, discipline=Decision(reason=Reason.TOO_NOISY), workers=None)
     if inference.at_once.value is not None:
         session.parallelism = inference.at_once.value.low
@@ -87,7 +88,7 @@ def inferred(session: Session) -> Inference:
 
 
 def discipline(session: Session, inference: Inference) -> Finding:
-    """The discipline, where one explains all bursts, and better than any other."""
+    """The finding about the discipline, decided if one explains all bursts clearly better than any other."""
     topic, answer = Topic.DISCIPLINE, inference.discipline
     evidence = _evidence(session, inference)
     figures = {}
@@ -104,7 +105,7 @@ def discipline(session: Session, inference: Inference) -> Finding:
 
 
 def _objection(inference: Inference) -> list[str]:
-    """What was measured that speaks against the best candidate, and what would tell more."""
+    """The measurements that speak against the best candidate, and what would help."""
     error, typical, unlike, lead = inference.error, inference.typical, inference.unlike, inference.lead
     reason = inference.discipline.reason
     if reason in (Reason.TOO_NOISY, Reason.NO_CANDIDATE_FITS) and error is not None and typical is not None:
@@ -154,7 +155,7 @@ def _count(number: Range | None, noun: str) -> str:
 
 
 def words(family: Family, inference: Inference) -> str:
-    """A discipline as a sentence."""
+    """The discipline as a sentence."""
     workers = inference.workers
     match family:
         case Family.FIRST_COME:

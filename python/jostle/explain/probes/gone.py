@@ -1,5 +1,5 @@
 """Whether the server goes on working for clients that have gone: many requests at once, all given up early,
-and the CPU time that the server spends on them all the same."""
+and the CPU time that the server nevertheless spends on them."""
 
 import math
 
@@ -12,24 +12,24 @@ from jostle.formatting import amount, plural
 __all__ = ["gone", "verdict"]
 
 WORK_S = 1.5
-"""Of service time in all requests together: CPU time is counted in hundredths of a second."""
+"""Total service time of all requests: enough to measure, as CPU time is counted in hundredths of a second."""
 
 LEAST = 8
-"""Requests: so many that those which are done or begun when the clients go are a small part."""
+"""The least number of requests, so that those already done or begun when the clients go are a small part."""
 
 PATIENCE = 2.0
-"""Service times after which the clients go: the server has begun by then."""
+"""The clients go after this many service times; the server has begun to work by then."""
 
 MARGIN = 1.5
-"""How much longer than the work would take it is watched."""
+"""The server is watched for this many times as long as the work would take."""
 
 GOES_ON, STOPS = 0.8, 0.3
-"""Shares of the work that was left when the clients went: from the first on it is done all the same; up to
-the second it is not."""
+"""Shares of the remaining work that the server did after the clients went: from the first on it goes on
+working, up to the second it drops the work."""
 
 
 def gone(session: Session) -> Finding:
-    """Asks for the slow route, gives up, and watches."""
+    """Asks for the slow route, gives up, and watches the server's CPU time."""
     topic, slow, usage = Topic.GONE, session.slow, session.target.usage
     if usage is None:
         return cannot_tell(
@@ -63,8 +63,8 @@ def gone(session: Session) -> Finding:
 
 
 def verdict(slow: Alone, count: int, at_once: float, cpu_s: float) -> Finding:
-    """`cpu_s`: what the server spent on `count` requests that were given up after `PATIENCE` service times,
-    when it can do `at_once` of them at a time."""
+    """The finding for a server that can serve `at_once` requests at a time and spent `cpu_s` of CPU time on
+    `count` requests that were given up after `PATIENCE` service times."""
     topic = Topic.GONE
     each_s = slow.demand_s * (slow.cpu_share or 1.0)
     done = min(count, PATIENCE * at_once)

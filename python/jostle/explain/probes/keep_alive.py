@@ -1,4 +1,4 @@
-"""Keep-alive: after how long the server closes an idle connection, and after how many requests a busy one."""
+"""Keep-alive: after what time the server closes idle connections, and after how many requests busy ones."""
 
 from collections.abc import Sequence
 
@@ -11,10 +11,10 @@ __all__ = ["between", "keep_alive"]
 
 
 def between(idle: Sequence[tuple[float, bool]]) -> tuple[float, float | None] | None:
-    """The longest pause that a connection outlived, and the shortest that it did not; None where the two
-    overlap.
+    """The longest pause that a connection survived, and the shortest that it did not, which is None if all
+    survived. Returns None if the results contradict each other.
 
-    `idle`: how long each was, and whether it was closed.
+    `idle`: how long each connection was idle, and whether it was closed.
     """
     outlived = max((pause for pause, closed in idle if not closed), default=0.0)
     gone = min((pause for pause, closed in idle if closed), default=None)
@@ -22,7 +22,7 @@ def between(idle: Sequence[tuple[float, bool]]) -> tuple[float, float | None] | 
 
 
 def keep_alive(session: Session) -> Finding:
-    """Reads the light stream and the connections that stayed idle beside it."""
+    """Looks at the light stream and the connections that stayed idle beside it; sends nothing."""
     topic, light = Topic.KEEP_ALIVE, session.light
     if light is None:
         return cannot_tell(topic, Reason.NO_TIME, "there was no time left", "--thorough, or fewer routes")

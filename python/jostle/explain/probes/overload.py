@@ -1,7 +1,7 @@
-"""More requests at once than the server takes: how many it holds, what becomes of the others, and how it
+"""More requests at once than the server can take: how many it holds, what becomes of the others, and how it
 recovers.
 
-Destructive: it runs only where it is asked for.
+These probes are destructive and run only on request.
 """
 
 import statistics
@@ -18,17 +18,17 @@ from jostle.record.outcomes import REFUSALS, TIMEOUTS, Outcome
 __all__ = ["fate", "queue_limit", "recovery"]
 
 MOST = 1024
-"""Connections at once."""
+"""The most connections that are opened at once."""
 
 SLOW_S = 8.0
-"""Of the time that an answer may take: what waits for longer would look like silence."""
+"""The longest wait that a burst may cause; requests that wait longer would look as if never answered."""
 
 RECOVERED = 1.25
-"""It has recovered when a request takes no more than this many times its usual time."""
+"""The server has recovered when a request takes no more than this many times its usual time."""
 
 
 def fate(answer: Answer) -> str:
-    """What became of a request that was not answered as expected; "" for one that was."""
+    """What became of a request that was not answered as expected; "" if it was."""
     if answer.ok:
         return ""
     if answer.outcome is Outcome.WRONG_STATUS:
@@ -43,14 +43,14 @@ def fate(answer: Answer) -> str:
 
 
 def _unfit(session: Session, topic: Topic) -> Finding:
-    """Why it is not overloaded."""
+    """Why the server is not overloaded."""
     if not session.overload:
         return cannot_tell(topic, Reason.NOT_ASKED, "finding out would overload the server", "--overload")
     return cannot_tell(topic, Reason.FAILED, "no route was answered", "a route that answers 200")
 
 
 def queue_limit(session: Session) -> Finding:
-    """Sends more and more at once until some are not answered."""
+    """Sends more and more requests at once until some are not answered."""
     topic, slow = Topic.QUEUE_LIMIT, session.slow
     if not session.overload or slow is None:
         return _unfit(session, topic)
@@ -110,7 +110,7 @@ def _limit(answers: Sequence[Answer], fates: Counter[str], evidence: list[str], 
 
 
 def recovery(session: Session) -> Finding:
-    """After the overload: how long until requests take as long as before."""
+    """How long it takes after the overload until requests are as fast as before."""
     topic, slow = Topic.RECOVERY, session.slow
     if not session.overload or slow is None:
         return _unfit(session, topic)

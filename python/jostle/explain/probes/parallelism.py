@@ -1,8 +1,7 @@
 """P1: how many requests progress at once. Bursts of 1, 2, 4, … equal requests.
 
-A burst of k requests that take S each by themselves is over after S·⌈k/c⌉ where c workers serve one
-request after another, and after S·k/c where c cores are shared: k·S over what it took is never more than
-c."""
+A burst of k requests that take S each by themselves is over after S·⌈k/c⌉ if c workers serve one request
+after another, and after S·k/c if all share c cores. So k·S divided by its duration never exceeds c."""
 
 import statistics
 from collections.abc import Mapping, Sequence
@@ -17,22 +16,22 @@ from jostle.formatting import amount, plural
 __all__ = ["SHORTEST_S", "count_estimate", "how_many", "parallelism", "send_equal", "unfit", "unlike"]
 
 SHORTEST_S = 0.002
-"""Bursts of shorter requests are decided by the time that it takes to send them."""
+"""Bursts of shorter requests would be dominated by the time that it takes to send them."""
 
 TIME = 1 / 9
-"""Of the time allowed, for the bursts of equal requests, of a server that serves one at a time."""
+"""Share of the time allowed that bursts of equal requests may take on a server that serves one at a time."""
 
 HARDLY_LONGER = 1.25
-"""Two requests for one worker take twice as long as one."""
+"""Up to this many service times a burst is served all at once: two requests for one worker would take 2."""
 
 UNLIKE = 1.3
-"""Bursts of one size that differ by this factor: a request that the machine held up makes two workers of
-three.
+"""Bursts of one size whose durations differ by this factor give no count: a single request that the machine
+held up makes three workers look like two.
 """
 
 
 def unfit(session: Session, topic: Topic) -> Finding | None:
-    """Why bursts would tell nothing about this server; None where they may."""
+    """Why bursts would tell nothing about this server; None if they may."""
     slow = session.slow
     if slow is None:
         return cannot_tell(topic, Reason.FAILED, "no route was answered", "a route that answers 200")
@@ -61,14 +60,14 @@ def unfit(session: Session, topic: Topic) -> Finding | None:
 
 
 def most(session: Session) -> int:
-    """The largest burst that is allowed, and that can be afforded where one request is served at a time."""
+    """The largest burst within the limits that fits into the time if requests are served one by one."""
     slow = session.slow
     affordable = int(TIME * session.limits.seconds / (2 * slow.demand_s)) if slow else 0
     return min(session.limits.connections, affordable)
 
 
 def send_equal(session: Session) -> None:
-    """Sends the bursts, with the longest route that computes; what comes of them plans all that follow."""
+    """Sends the bursts with the longest route that computes; all later bursts are planned from the result."""
     slow = session.slow
     assert slow is not None, "`unfit` was asked"
     session.tell(f"how many requests for {slow.route.name} progress at once")
@@ -77,7 +76,7 @@ def send_equal(session: Session) -> None:
 
 
 def parallelism(session: Session, inference: Inference) -> Finding:
-    """What all bursts together say."""
+    """The finding from all bursts together."""
     topic, at_once = Topic.PARALLELISM, inference.at_once
     took = _lengths(session)
     evidence = [_line(count, ratios) for count, ratios in took.items()]
@@ -99,8 +98,8 @@ def parallelism(session: Session, inference: Inference) -> Finding:
 
 
 def _all_at_once(took: Mapping[int, Sequence[float]]) -> int:
-    """The largest burst that took hardly longer than a single request, whatever came of smaller ones; 0
-    for none.
+    """The size of the largest burst that took hardly longer than a single request, whatever smaller ones
+    took; 0 if there is none.
     """
     return max(
         (count for count, ratios in took.items() if statistics.median(ratios) < HARDLY_LONGER), default=0
@@ -108,7 +107,9 @@ def _all_at_once(took: Mapping[int, Sequence[float]]) -> int:
 
 
 def _common(number: Range, workers: Range | None) -> Range:
-    """What the equal bursts and the discipline agree on, where that is known and they do."""
+    """The overlap of the equal bursts' range with that of the discipline, if the latter is known and they
+    overlap; otherwise the equal bursts' range.
+    """
     if workers is None or workers.high is None:
         return number
     low = max(number.low, workers.low)
@@ -117,19 +118,19 @@ def _common(number: Range, workers: Range | None) -> Range:
 
 
 def how_many(number: Range) -> str:
-    """ "4", "3 to 4" or "at least 4", with a capital letter."""
+    """ "4", "3 to 4" or "At least 4", for the beginning of a sentence."""
     if number.high is None:
         return f"At least {number.low:.0f}"
     return f"{number.low:.0f}" if number.low == number.high else f"{number.low:.0f} to {number.high:.0f}"
 
 
 def count_estimate(number: Range) -> Estimate:
-    """The same as a figure."""
+    """The range as a figure."""
     return Estimate(number.low, number.low, number.high, "", bound="≥" if number.high is None else "")
 
 
 def _lengths(session: Session) -> dict[int, list[float]]:
-    """What each size of the equal bursts that were answered in whole took, in service times."""
+    """How long the equal bursts that were answered completely took, in service times, by size."""
     took: dict[int, list[float]] = {}
     for burst in session.bursts:
         ends = [job.end_s for job in burst.jobs if job.end_s is not None]
@@ -141,8 +142,8 @@ def _lengths(session: Session) -> dict[int, list[float]]:
 
 
 def unlike(took: Mapping[int, Sequence[float]]) -> bool:
-    """Whether bursts of one size took so different times that no count can be made of them. `took`: by
-    size.
+    """Whether the durations of bursts of one size differ too much to derive a count from them. `took`:
+    durations by size.
     """
     return any(max(ratios) > UNLIKE * min(ratios) for ratios in took.values())
 

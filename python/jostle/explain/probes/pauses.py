@@ -1,8 +1,8 @@
-"""Pauses: moments at which nobody is answered, such as a collection of garbage or a checkpoint. How long,
-how often.
+"""Pauses, in which no request is answered, such as a garbage collection or a checkpoint: how long, and how
+often.
 
-Requests of the light stream that wait for the end of one and the same pause are one stall: each of them
-ends when it ends. A pause is at least as long as the longest of them waited."""
+Requests of the light stream that wait for the same pause form one stall, as all of them end when the pause
+ends. A pause is at least as long as the longest of these waits."""
 
 import itertools
 import statistics
@@ -18,26 +18,26 @@ from jostle.formatting import amount, plural
 __all__ = ["Stall", "pauses", "period", "stalls"]
 
 LONGER, AT_LEAST_S = 8.0, 0.005
-"""A request stalls if it takes this many times the median longer, and this long at least."""
+"""A request stalls if it takes more than this many times the median, and longer than the second value."""
 
 TOGETHER_S = 0.005
-"""Answers that come within this of one another, in a row, belong to one stall."""
+"""Late answers belong to the same stall if each comes within this time of the one before."""
 
 OWN_S = 0.002
-"""A request that was sent so much later than it was due, with nothing in its way, tells of the generator."""
+"""A request sent more than this after it was due, with its connection free, was delayed by the generator."""
 
 REGULAR = 0.15
-"""Coefficient of variation of the gaps between stalls, up to which they have a period."""
+"""The stalls have a period if the coefficient of variation of their gaps is at most this."""
 
 FEW = 4
-"""Stalls that it takes to speak of a period."""
+"""The least number of stalls for a period."""
 
 BUSY = 0.05
-"""Share of the time in which some thread of this machine waited for a core, from which on stalls may be the
-machine's."""
+"""If some thread of this machine waited for a core for more than this share of the time, the machine may have
+caused the stalls."""
 
 SURELY_S = 0.05
-"""Shorter stalls at irregular times are as likely the machine's: a thread that waits for a core."""
+"""Shorter stalls at irregular times may as well come from the machine: a thread that waits for a core."""
 
 SURE = 3.0
 """e⁻³ = 5 %: a pause of length L is missed with probability e^(−rate·L)."""
@@ -45,7 +45,7 @@ SURE = 3.0
 
 @dataclass(frozen=True)
 class Stall:
-    """`end_s`: when the answers came; `length_s`: the longest wait in it; `requests`: how many waited."""
+    """`end_s`: when the first answer came; `length_s`: the longest wait; `requests`: how many waited."""
 
     end_s: float
     length_s: float
@@ -53,8 +53,8 @@ class Stall:
 
 
 def stalls(answers: Sequence[Answer]) -> list[Stall]:
-    """Every stall of a stream on one connection. A request that waited for its connection was sent late,
-    and counts from when it was due.
+    """All stalls of a stream on one connection. Times count from when a request was due, as a request that
+    waits for its connection is sent late.
     """
     took = [(a.due_s, a.response_s) for a in answers if a.response_s is not None]
     if not took:
@@ -71,14 +71,14 @@ def stalls(answers: Sequence[Answer]) -> list[Stall]:
 
 
 def period(found_stalls: Sequence[Stall]) -> float | None:
-    """Seconds between stalls where they are regular; None where they are not, or too few."""
+    """Seconds between stalls if they are regular; None if they are not, or if there are too few."""
     ends = [stall.end_s for stall in found_stalls]
     gaps = [b - a for a, b in itertools.pairwise(ends)]
     if len(ends) < FEW:
         return None
     middle = statistics.median(gaps)
-    # A pause that met no request makes a gap of two periods. Many of them would be a rare chance: then the
-    # shortest gaps are of something else, and any long gap is near to a multiple of a short one.
+    # A pause that delayed no request makes a gap of two periods. It would be unlikely for most gaps to be of
+    # this kind: then the shortest gaps are something else, and any long gap is close to a multiple of them.
     times = [max(1, round(gap / middle)) for gap in gaps]
     if times.count(1) < FEW - 1:
         return None
@@ -87,7 +87,7 @@ def period(found_stalls: Sequence[Stall]) -> float | None:
 
 
 def pauses(session: Session) -> Finding:
-    """Reads the light stream."""
+    """Looks at the light stream; sends nothing."""
     topic, light = Topic.PAUSES, session.light
     if light is None:
         return cannot_tell(topic, Reason.NO_TIME, "there was no time left", "--thorough, or fewer routes")
@@ -135,7 +135,7 @@ def pauses(session: Session) -> Finding:
     )
     long = [stall for stall in seen if stall.length_s >= SURELY_S]
     pressure = session.pressure or 0.0
-    # What the machine does is short, and never regular; but it may come in the midst of the server's.
+    # Stalls caused by the machine are short and never regular, but may come in between those of the server.
     for those in (long, seen) if pressure <= BUSY else (long,):
         if (every := period(those)) is not None:
             longest = max(stall.length_s for stall in those)
@@ -172,7 +172,7 @@ def _lengths(those: Sequence[Stall]) -> dict[str, Estimate]:
 
 
 def _generator_stalls(answers: Sequence[Answer]) -> int:
-    """Requests that were sent late though the answer before them had come."""
+    """How many requests were sent late although the previous answer had come."""
     count, free_s = 0, 0.0
     for answer in answers:
         if answer.sent_s is not None:

@@ -1,6 +1,6 @@
-"""A rate limiter: which requests of the light stream were refused, and in which order.
+"""A rate limiter: which requests of the light stream were refused, and in what order.
 
-A token bucket of rate r and burst b accepts b requests at once, and from then on r per second.
+A token bucket with rate r and burst b accepts b requests at once, and then r per second.
 """
 
 from collections.abc import Sequence
@@ -14,13 +14,14 @@ from jostle.formatting import amount, listed, plural
 __all__ = ["bucket", "rate_limit"]
 
 FEW = 5
-"""Refusals and accepted requests after the first refusal that it takes to state a rate."""
+"""How many refusals, and how many accepted requests after the first refusal, it takes to state a rate."""
 
 
 def bucket(answers: Sequence[Answer]) -> tuple[float, float] | None:
-    """Rate per second and burst of the token bucket that refused as it did; None where too little was seen.
+    """Rate per second and burst of a token bucket that would refuse the same requests; None if there were too
+    few.
 
-    The first refusal empties the bucket: what was accepted up to it is the burst and what flowed in
+    The bucket is empty at the first refusal, so what was accepted until then is the burst plus what flowed in
     meanwhile."""
     ordered = sorted((a for a in answers if a.sent_s is not None), key=lambda a: a.sent_s or 0.0)
     first = next((i for i, answer in enumerate(ordered) if answer.refused), None)
@@ -38,7 +39,9 @@ def bucket(answers: Sequence[Answer]) -> tuple[float, float] | None:
 
 
 def rate_limit(session: Session) -> Finding:
-    """Reads the light stream; where only others were refused, sends a stream at the highest rate allowed."""
+    """Looks at the light stream; if only other requests were refused, sends a stream at the highest rate
+    allowed.
+    """
     topic, light = Topic.RATE_LIMIT, session.light
     if light is None:
         return cannot_tell(topic, Reason.NO_TIME, "there was no time left", "--thorough, or fewer routes")
@@ -86,11 +89,11 @@ def rate_limit(session: Session) -> Finding:
 
 
 STREAM = 1 / 24
-"""Part of the time allowed, for the faster stream."""
+"""Share of the time allowed for the faster stream."""
 
 
 def _faster(session: Session) -> Sequence[Answer]:
-    """At equal gaps, of the first route, which is the short one."""
+    """Sends a stream with equal gaps to the first route, which is the short one."""
     limits, route = session.limits, session.target.routes[0]
     session.tell(f"at which rate {route.asked} is refused")
     count = int(STREAM * limits.seconds * limits.stream_rate_per_s)

@@ -1,5 +1,5 @@
-"""P0: how long a request takes when nothing else is asked, how far these times spread, and who spends
-them.
+"""P0: how long a request takes when no other is sent, how much this varies, and whether the time goes into
+computing or waiting.
 """
 
 import math
@@ -20,40 +20,48 @@ from jostle.formatting import amount, formatted, interval, percent, plural
 __all__ = ["cpu_or_waiting", "measured_again", "robust_spread", "service_time"]
 
 LEAST, MOST = 10, 40
-"""Requests of a route: so many at least for an interval of the median, and no more than these."""
+"""How many requests of a route are sent: at least enough for an interval of the median, and at most."""
 
 ROUTE, WARM = 1 / 60, 1 / 60
-"""Parts of the time allowed: for measuring one route, and for warming it up."""
+"""Shares of the time allowed: for measuring one route, and for warming it up."""
 
 COMPUTES, WAITS = 0.7, 0.3
-"""Shares of the service time that the server's CPU was busy, from which on it computes or up to which it
-waits.
+"""Shares of the service time in which the server's CPU was busy: from the first on the route computes, up to
+the second it waits.
 """
 
 FLAT = 0.05
-"""Two batches of requests whose medians differ by no more than this take the same time."""
+"""Two batches of requests whose medians differ by less than this take the same time."""
 
 WHOLLY = 0.9
-"""From this share on nothing but computing is seen."""
+"""From this share on the route is said to compute all the time."""
 
 QUEUED = 0.1
-"""Share of the time that the server waited for a core, from which on the machine is too busy to say more."""
+"""If the server waited for a core for more than this share of the time, the machine is too busy to tell."""
 
 AGAIN, AT_A_TIME, LEAST_TURNS = 1 / 60, 2, 4
-"""Measured again: part of the time allowed, requests of a route in a row, and turns at least."""
+"""For measuring again: the share of the time allowed, the requests of a route in a row, and the least number
+of turns.
+"""
 
 LEAST_CPU_S = 0.2
-"""Of service time, for a share of CPU to within a tenth: CPU time is counted in hundredths of a second."""
+"""Total service time that gives the CPU share to within a tenth, as CPU time is counted in hundredths of a
+second.
+"""
 
 
 def robust_spread(times_s: Sequence[float]) -> float:
-    """Standard deviation over the median, from the median absolute deviation: one stall does not count."""
+    """Standard deviation over the median, estimated from the median absolute deviation, so that a single
+    stall does not matter.
+    """
     middle = statistics.median(times_s)
     return 1.4826 * statistics.median(abs(t - middle) for t in times_s) / middle if middle > 0 else 0.0
 
 
 def spread_from_one_to_the_next(times_s: Sequence[float]) -> float:
-    """The same from neighbours, whose times a slow change of the machine's speed leaves alike."""
+    """The same, estimated from differences between successive requests, which a slow change of the machine's
+    speed hardly affects.
+    """
     logs = [math.log(time) for time in times_s if time > 0]
     if len(logs) < 2:
         return robust_spread(times_s)
@@ -61,7 +69,7 @@ def spread_from_one_to_the_next(times_s: Sequence[float]) -> float:
 
 
 def _warmed(session: Session, route: Route) -> list[Answer]:
-    """Requests from a cold start on, until two batches in a row take the same time, or time is over."""
+    """Sends requests from a cold start until two successive batches take the same time, or time is over."""
     answers = session.sender.serial(route, 2, session.pause_s(route))
     before = median_service_s(answers[1:])
     if before is None:
@@ -79,7 +87,7 @@ def _warmed(session: Session, route: Route) -> list[Answer]:
 
 
 def service_time(session: Session, route: Route) -> Finding:
-    """Asks for `route` one request at a time, and notes what it takes under `session.alone`."""
+    """Asks for `route` one request at a time, and records its service time in `session.alone`."""
     session.tell(f"how long {route.asked} takes by itself")
     warm = _warmed(session, route)
     times = [answer.service_s for answer in warm if answer.service_s is not None]
@@ -141,7 +149,7 @@ def _outcomes(answers: Sequence[Answer]) -> str:
 
 
 def cpu_or_waiting(session: Session) -> Finding:
-    """Who spends the time of the slow route: the server's CPU, or something that it waits for."""
+    """Whether the slow route spends its time computing or waiting for something else."""
     slow = session.slow
     if slow is None:
         return cannot_tell(Topic.CPU, Reason.FAILED, "no route was answered", "a route that answers 200")
@@ -202,8 +210,8 @@ def cpu_or_waiting(session: Session) -> Finding:
 def measured_again(session: Session) -> None:
     """Measures the routes that compute once more: a runtime that compiles while it runs is faster by now.
 
-    In turn, a few requests of each: then a machine that changes its speed does so for all of them, and their
-    ratios stay.
+    The routes take turns with a few requests each, so that a change of the machine's speed affects all of
+    them and their ratios remain.
     """
     again = [alone for alone in session.alone.values() if alone.route.role != "wait"]
     session.tell(f"whether {', '.join(alone.route.asked for alone in again)} still take as long")

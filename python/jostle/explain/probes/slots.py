@@ -1,7 +1,7 @@
 """P2: how many requests may wait for something else at once. Bursts of a route that waits without computing.
 
-With w slots, a burst of k is answered in steps of w, each as long as one wait; without a limit all wait
-side by side."""
+With w slots, a burst of k is answered in groups of w, one wait apart; without a limit all wait at the same
+time."""
 
 from jostle.explain import design
 from jostle.explain.discipline import Inference
@@ -13,18 +13,18 @@ from jostle.formatting import amount
 __all__ = ["send_waits", "slots", "unfit"]
 
 TIME = 1 / 9
-"""Of the time allowed, for all bursts, of a server that lets one request wait at a time."""
+"""Share of the time allowed that all bursts may take on a server that lets one request wait at a time."""
 
 REPEATS = 2
 
 
 def waiting(session: Session) -> Alone | None:
-    """The route that waits, where one is known."""
+    """The route that waits, if one is known."""
     return next((alone for alone in session.alone.values() if alone.route.role == "wait"), None)
 
 
 def unfit(session: Session) -> Finding | None:
-    """Why it cannot be asked; None where it can."""
+    """Why the number of slots cannot be found out; None if it can."""
     topic, wait = Topic.SLOTS, waiting(session)
     if wait is None:
         return cannot_tell(
@@ -58,12 +58,12 @@ def unfit(session: Session) -> Finding | None:
 
 
 def most(session: Session, wait: Alone) -> int:
-    """The largest burst that is allowed, and that can be afforded where one request waits at a time."""
+    """The largest burst that the limits allow and that fits into the time if one request waits at a time."""
     return min(session.limits.connections, int(TIME * session.limits.seconds / (2 * REPEATS * wait.demand_s)))
 
 
 def send_waits(session: Session) -> None:
-    """Sends the bursts."""
+    """Sends the bursts of the waiting route."""
     wait = waiting(session)
     assert wait is not None, "`unfit` was asked"
     session.tell(f"how many requests for {wait.route.name} may wait at once")
@@ -73,7 +73,7 @@ def send_waits(session: Session) -> None:
 
 
 def slots(session: Session, inference: Inference) -> Finding:
-    """What the bursts say."""
+    """The finding from the bursts of the waiting route."""
     topic, wait = Topic.SLOTS, waiting(session)
     assert wait is not None, "`unfit` was asked"
     largest = max((b for b in session.bursts if b.probe == "waiting"), key=lambda b: len(b.jobs))

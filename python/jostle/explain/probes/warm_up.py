@@ -1,4 +1,4 @@
-"""Warm-up: how much longer the first requests took than those after them, and how many there were of such."""
+"""Warm-up: how much longer the first requests took than later ones, and how many of them were slow."""
 
 import statistics
 from collections.abc import Sequence
@@ -12,19 +12,21 @@ from jostle.formatting import amount, plural
 __all__ = ["settled_after", "warm_up"]
 
 SLOWER = 1.3
-"""A request is of the warm-up if it takes this many times as long as the later ones."""
+"""A request belongs to the warm-up if it takes more than this many times as long as the later ones."""
 
 NOISY = 0.1
-"""Spread of the later requests, from which on the first ones tell nothing."""
+"""If the spread of the later requests exceeds this, the first ones tell nothing."""
 
 NOTICED = 2.0
-"""Of the first request over the later ones, from which on it is worth a word where no further one is slow."""
+"""From this ratio of the first request to the later ones on, a single slow request is worth reporting."""
 
 LEAST = 12
 
 
 def settled_after(times_s: Sequence[float]) -> int:
-    """How many of the first requests took longer than the later half does: up to the last of two in a row."""
+    """The length of the warm-up in requests: it ends with the last slow request that comes at the start or
+    directly after another slow one.
+    """
     limit = SLOWER * statistics.median(times_s[len(times_s) // 2 :])
     slow = [t > limit for t in times_s[: len(times_s) // 2]]
     count = 0
@@ -35,7 +37,7 @@ def settled_after(times_s: Sequence[float]) -> int:
 
 
 def warm_up(session: Session) -> Finding:
-    """Reads the requests that were sent one at a time, from the first one on."""
+    """Looks at the requests that were sent one at a time, from the first one on; sends nothing."""
     topic, slow = Topic.WARM_UP, session.slow
     served = session.served.get(slow.route.name, []) if slow else []
     times = [answer.service_s for answer in served if answer.service_s is not None]

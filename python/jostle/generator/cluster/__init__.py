@@ -1,6 +1,6 @@
-"""Load from many machines: an actor on every node of a Ray cluster, merged and watched from here.
+"""Load from many machines: an actor on every node of a Ray cluster, watched and merged from here.
 
-Ray places the actors and carries the calls; leases, spools, the ledger and the driver are ours. See
+Ray places the actors and carries the calls; leases, spools, the ledger and the driver are jostle's own. See
 docs/CLUSTER.md.
 """
 

@@ -1,4 +1,4 @@
-"""A generator on a node, as the driver calls it: nothing of Ray is in here."""
+"""A generator on a node, as the driver calls it. Independent of Ray."""
 
 import json
 import os
@@ -26,7 +26,7 @@ AT_ONCE = 8 << 20
 
 
 class Hello(TypedDict):
-    """What the driver must know of a node before it gives it a share."""
+    """What the driver must know about a node before it gives it a share."""
 
     jostle: str
     pid: int
@@ -38,7 +38,7 @@ class Hello(TypedDict):
 
 
 class Answer(TypedDict):
-    """`data`: the spool from the offset that was asked for. No more follows when `state` is not "running"."""
+    """`data`: the spool from the requested offset on. Nothing follows once `state` is not "running"."""
 
     state: State
     why: str
@@ -67,9 +67,9 @@ class Agent:
         return time.time_ns(), time.monotonic_ns()
 
     def start(self, spec: str, name: str, lease_end_ns: int) -> int:
-        """Start the load of a specification (JSON) and log it under `name`; when it starts, Unix ns.
+        """Start the load of a specification (JSON), and log it under `name`.
 
-        Raises `StartRefused`.
+        Returns when it starts, in Unix ns. Raises `StartRefused`.
         """
         try:
             self._log = Spool(log_path(name))
@@ -81,7 +81,7 @@ class Agent:
         return self._run.started_unix_ns
 
     def poll(self, offset: int, lease_end_ns: int) -> Answer:
-        """What the spool holds after `offset`, waiting a while for more. Calling twice does no harm."""
+        """The spool after `offset`; waits a while if there is nothing yet. It is safe to call twice."""
         self._lease.renew(lease_end_ns)
         size, closed = self._log.wait_beyond(offset, WAIT_S)
         end = min(size, offset + AT_ONCE)
@@ -97,7 +97,7 @@ class Agent:
         return "failed" if self._failed else "fenced" if self._lease.over else "ended"
 
     def _record(self) -> None:
-        """Until the last interval. Without its spool a generator generates nothing, whatever the reason."""
+        """Record up to the last interval. If the spool cannot be written, the load stops."""
         last = False
         try:
             while not last:

@@ -1,4 +1,4 @@
-"""Where generators may send: a stray plan cannot turn a fleet on a stranger."""
+"""Where generators may send load, so that a mistaken plan cannot turn a cluster against someone's server."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -10,7 +10,7 @@ __all__ = ["refuse_unlisted_targets"]
 
 
 def refuse_unlisted_targets(spec: Mapping[str, Any], allowed: Collection[str]) -> None:
-    """Raises `StartRefused` where a host off loopback is not among `allowed`."""
+    """Raise `StartRefused` if a host that is not on loopback is not among `allowed`."""
     for workload in spec["workloads"]:
         places = [place.rpartition(":")[0].strip("[]") for place in destinations_of(workload["target"])]
         for host in (*places, *(workload.get("redirects") or {"hosts": ()})["hosts"]):

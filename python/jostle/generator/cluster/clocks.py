@@ -1,4 +1,4 @@
-"""The clock of another host, seen from here. Source: Cristian, Probabilistic clock synchronization, 1989."""
+"""Reads the clocks of another host. Source: Cristian, Probabilistic clock synchronization, 1989."""
 
 import time
 from collections.abc import Callable
@@ -11,7 +11,7 @@ READINGS = 30
 
 @dataclass(frozen=True)
 class Clock:
-    """Their clock minus ours, ns, for both clocks; the true value is within `error_ns` of it."""
+    """Their clock minus ours in ns, for both clocks; the true differences are within `error_ns` of these."""
 
     wall_ns: int
     monotonic_ns: int
@@ -19,7 +19,7 @@ class Clock:
 
 
 def measure(call: Callable[[], tuple[int, int]], readings: int = READINGS) -> Clock:
-    """`call` gives the other's wall and monotonic clock. The quickest answer tells most."""
+    """Measure by `call`, which returns the other's wall and monotonic clocks. The quickest answer counts."""
     return min((_reading(call) for _ in range(readings)), key=lambda clock: clock.error_ns)
 
 

@@ -1,7 +1,7 @@
-"""Who may take part in a cluster: an authority, a certificate and key of each node, and one token.
+"""Who may take part in a cluster: an authority, a certificate and key for each node, and one token.
 
-In a folder of each node: ca.crt, node.crt, node.key, token. Where Ray's own variables are set already (a pod,
-a batch job), they count instead.
+Each node has them in a folder: ca.crt, node.crt, node.key, token. If Ray's own variables are already set (in
+a pod or a batch job), these are used instead.
 """
 
 import os
@@ -19,7 +19,7 @@ VARIABLES = {
     "RAY_TLS_SERVER_KEY": "node.key",
     "RAY_AUTH_TOKEN_PATH": "token",
 }
-"""Ray's variable for each file."""
+"""The file for each of Ray's variables."""
 
 SECRET = ("RAY_TLS_SERVER_KEY", "RAY_AUTH_TOKEN_PATH")
 
@@ -35,7 +35,7 @@ HEALTH_CHECK = {
     "RAY_health_check_timeout_ms": "2000",
     "RAY_health_check_failure_threshold": "6",
 }
-"""The head gives a node up after six checks without an answer, about 18 s. Variables that are set count."""
+"""The head gives a node up after six checks without an answer, about 18 s. Variables already set prevail."""
 
 HINT = (
     "jostle cluster init writes an authority, certificates and a token; copy a node's folder to "
@@ -50,13 +50,13 @@ def credentials_folder() -> Path:
 
 @dataclass(frozen=True)
 class Credentials:
-    """Files by Ray's variables."""
+    """The credentials of a node, as files by Ray's variables."""
 
     files: Mapping[str, Path]
 
     @classmethod
     def find(cls, environment: Mapping[str, str] = os.environ) -> "Credentials":
-        """Those of this node. Raises `ClusterRefused` that says what is missing and how to make it."""
+        """This node's credentials. Raises a `ClusterRefused` that says what is missing and what to do."""
         folder = credentials_folder()
         hint = HINT.format(folder=folder)
         for name, closed in (("RAY_AUTH_MODE", "token"), ("RAY_USE_TLS", "1")):
@@ -75,6 +75,6 @@ class Credentials:
         return cls(files)
 
     def environment(self) -> dict[str, str]:
-        """Variables for Ray's processes, and for this one before Ray is imported."""
+        """The environment for Ray's processes, and for this process before Ray is imported."""
         checks = {name: os.environ.get(name, value) for name, value in HEALTH_CHECK.items()}
         return {**FIXED, **checks, **{name: str(path.absolute()) for name, path in self.files.items()}}

@@ -1,4 +1,4 @@
-"""The third executor: one generator on every node of a cluster."""
+"""The executor for clusters: one generator on every node."""
 
 import math
 import secrets
@@ -23,7 +23,7 @@ from jostle.generator.partition import partition
 __all__ = ["ClusterExecutor", "connect"]
 
 LEAD_S, LEAD_EACH_S = 1.0, 0.01
-"""From the command to start until t = 0: every generator prepares the load in the meantime."""
+"""From the start command until t = 0, in total and per generator: each prepares the load in the meantime."""
 
 
 DEFAULT_LEASE = LeaseTimes()
@@ -37,7 +37,7 @@ def connect(
     when_lost: WhenLost,
     lease: LeaseTimes,
 ) -> "ClusterExecutor":
-    """The executor on the cluster whose head is at `address`. Raises `ClusterRefused`."""
+    """The executor for the cluster whose head is at `address`. Raises `ClusterRefused`."""
     from jostle.generator.cluster.ray import RayTransport
 
     transport = RayTransport(address)
@@ -52,7 +52,7 @@ def connect(
 
 
 class ClusterExecutor:
-    """The plan on all nodes that can generate when a trial starts, in equal shares."""
+    """Runs the plan in equal shares on all nodes that can generate load when a trial starts."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class ClusterExecutor:
         when_lost: WhenLost = "is missing",
         lease: LeaseTimes = DEFAULT_LEASE,
     ) -> None:
-        """`threads`: in all; None: as many for each generator as the smallest node has cores."""
+        """`threads`: in total; None: each generator has as many as the smallest node has cores."""
         self.here = here
         self._transport = transport
         self._threads = threads
@@ -92,8 +92,8 @@ class ClusterExecutor:
                 ) from None
         roomy = with_sources(spec, min(hello["ports"] for hello in hellos) * count)
         threads = self._threads or count * min(hello["cores"] for hello in hellos)
-        # Threads on all cores of a node in real time, or never asleep, would leave too little to what keeps
-        # its lease.
+        # With threads on all cores of a node that have real-time priority or never sleep, too little CPU time
+        # would be left for renewing its lease.
         attentive = spec["attentive"] is True
         return {**roomy, "threads": threads, "cores": [], "real_time": False, "attentive": attentive}
 
@@ -134,12 +134,12 @@ class ClusterExecutor:
         return Fleet(self._transport, followers, parts, generators, first, self._when_lost, self._lease)
 
     def _clock(self, remote: Remote) -> tuple[int, int]:
-        """Raises `StartRefused`."""
+        """The wall and monotonic clocks of a generator's host, in ns. Raises `StartRefused`."""
         clock: tuple[int, int] = self._answers([remote], [remote.call("clock")])[0]
         return clock
 
     def _placed(self) -> list[tuple[Remote, Hello]]:
-        """A generator on every node, each of this version and closed to others."""
+        """Place a generator on every node. Each node must have this version, and be closed to others."""
         nodes = self._transport.nodes()
         if not nodes:
             raise ClusterRefused(
@@ -162,7 +162,7 @@ class ClusterExecutor:
         return list(zip(remotes, hellos, strict=True))
 
     def _answers(self, remotes: Sequence[Remote], calls: Sequence[Call]) -> list[Any]:
-        """The answer of each. Raises `StartRefused` that names the one that gave none."""
+        """The answers to `calls`. Raises a `StartRefused` that names the generator that did not answer."""
         answers = []
         for remote, call in zip(remotes, calls, strict=True):
             where = remote.node.address

@@ -1,8 +1,8 @@
 """The driver's side of a running fleet: polls the generators, merges their intervals, gives up silent ones.
 
-One call is on its way to each generator at any time, and brings a lease. A generator that was given up is not
-called again: its lease runs out, and only after that may another one take over its share. The other one comes
-up in the meantime, however long that takes.
+At most one call to each generator is under way at any time, and each carries a lease. A generator that was
+given up is not called again: its lease runs out, and only then may another generator take over its share.
+The successor starts up in the meantime, however long that takes.
 """
 
 import json
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 __all__ = ["Fleet", "WhenLost", "call_start"]
 
 WhenLost = Literal["is missing", "moves"]
-"""What becomes of a lost generator's share."""
+"""What happens to a lost generator's share."""
 
 CHECK_S = 0.1
-"""How often leases, silence and the head are looked at while no answer comes."""
+"""How often leases, silence and the head are checked while no answer comes."""
 
 POLL_EVERY_S = 0.5
-"""However short the intervals are, a generator is not polled more often."""
+"""The shortest time between two polls of a generator, however short the intervals are."""
 
 CLOCK_READINGS_AFTER = 10
 
@@ -57,7 +57,7 @@ class Fleet:
         when_lost: WhenLost,
         lease: LeaseTimes,
     ) -> None:
-        """`zero_ns`: the wall clock's time of the start, here. `shares`: by index, the specifications."""
+        """`zero_ns`: the start by this machine's wall clock. `shares`: the specifications, by index."""
         self.generators = list(generators)
         self.started_unix_ns = zero_ns
         self.lost: list[Lost] = []
@@ -71,7 +71,7 @@ class Fleet:
         self._merger = Merger(len(shares), shares[0]["threads"], len(shares[0]["workloads"]))
         self._handovers: list[Handover] = []
         self._done: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
-        """What follows from that which other threads have done."""
+        """What this thread has to do when other threads have finished their work."""
         self._folder: Path | None = None
         self._stopping = False
 
@@ -120,7 +120,7 @@ class Fleet:
             note_follower(self._folder, follower)
 
     def _poll(self, timeout_s: float) -> None:
-        """Call every generator that has no call on its way, and take in the answers that have come."""
+        """Call every generator without a call under way, and process the answers that have come."""
         now = time.monotonic()
         for follower in self._running():
             if follower.call is None and now >= follower.called_at + POLL_EVERY_S:
@@ -153,7 +153,7 @@ class Fleet:
             return
         for interval in intervals:
             if state in ("fenced", "failed"):
-                interval["last"] = False  # of this generator, not of its share
+                interval["last"] = False  # the last of this generator, but not of its share
             self._merger.add(follower.index, interval, follower.node.address)
         if state == "running":
             return
@@ -182,7 +182,7 @@ class Fleet:
             )
 
     def _give_up(self, follower: Follower, why: str) -> None:
-        """For good: it is not called again, so that its lease runs out."""
+        """Give up a generator for good. It is not called again, so its lease runs out."""
         follower.state = "lost"
         at_ns = self._merger.drop(follower.index)
         name = f"generator {follower.index + 1} of {len(self._shares)} on {follower.node.address}"
@@ -192,7 +192,7 @@ class Fleet:
             self._handovers.append(Handover(follower, lost, follower.called_at + self._lease.expired_s))
 
     def _hand_over(self) -> None:
-        """Take every handover one step further, if its time has come."""
+        """Advance every handover whose next step is due."""
         self._take_in()
         for handover in list(self._handovers):
             running = self._running()
@@ -209,13 +209,13 @@ class Fleet:
             self._done.get()()
 
     def _drop(self, handover: Handover) -> None:
-        """There is nothing left to take over, or nobody who could."""
+        """Abandon a handover: nothing is left to take over, or no generator could do so."""
         self._handovers.remove(handover)
         if handover.successor is not None:
             self._transport.end(handover.successor[0])
 
     def _place(self, handover: Handover, node: Node) -> None:
-        """Another generator comes up there, in a thread of its own: the others are polled meanwhile."""
+        """Start a successor on `node`, in a thread of its own, so that the others are polled meanwhile."""
         handover.coming_up = True
 
         def come_up() -> None:
@@ -230,7 +230,10 @@ class Fleet:
         threading.Thread(target=come_up, daemon=True).start()
 
     def _begin(self, handover: Handover, remote: Remote, clock: Clock) -> None:
-        """Once the lease is over. Its place in the merged intervals is reserved: none is given without it."""
+        """Start the successor's load once the lease is over.
+
+        Its place in the merged intervals is reserved: none is returned without its part.
+        """
         if time.monotonic() < handover.not_before:
             return
         spec = self._shares[handover.index]
@@ -272,12 +275,12 @@ class Fleet:
         self._restate(handover, replace(handover.lost, until_ns=None, moved_to="", why=why))
 
     def _restate(self, handover: Handover, lost: Lost) -> None:
-        """What is now known of a loss, in the place of what was."""
+        """Replace what was known about a loss by what is known now."""
         self.lost[self.lost.index(handover.lost)] = lost
         handover.lost = lost
 
     def _clock_after(self, follower: Follower) -> ClockEntry | None:
-        """The generator's clock against this one, once more at the end: drift shows."""
+        """Compare the generator's clock with ours once more at the end, to reveal drift."""
         try:
             clock = measure(
                 lambda: self._transport.answer(follower.remote.call("clock"), timeout_s=1.0),
@@ -289,7 +292,7 @@ class Fleet:
 
 
 def call_start(follower: Follower, spec: Mapping[str, Any], start_ns: int, lease: LeaseTimes) -> Call:
-    """Have it start its load at that time of the monotonic clock here. Its first lease lasts beyond it."""
+    """Have a generator start at `start_ns` of our monotonic clock. Its first lease lasts beyond that."""
     now_ns = time.monotonic_ns()
     there = {**spec, "start_unix_ns": time.time_ns() + start_ns - now_ns + follower.clock.wall_ns}
     lease_ns = round(lease.length_s * 1e9) + max(0, start_ns - now_ns)

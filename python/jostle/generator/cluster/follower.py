@@ -15,7 +15,7 @@ __all__ = ["Follower", "Tally"]
 
 @dataclass
 class Tally:
-    """Requests and time in some intervals of one generator; times from the start of the trial."""
+    """The requests and the time of some intervals of one generator. Times count from the trial's start."""
 
     intervals: int = 0
     sent: int = 0
@@ -32,9 +32,10 @@ class Tally:
 
 @dataclass
 class Follower:
-    """`from_ns`: when it took over, 0 for an original generator; its own times begin there.
+    """One generator, as the driver follows it.
 
-    `phases`: which phases of the whole its phases are, by workload; empty where they are the same.
+    `from_ns`: when it took over, 0 for an original generator; its own times count from there.
+    `phases`: by workload, the number in the whole plan of each of its phases; empty if they are the same.
     """
 
     index: int
@@ -45,11 +46,11 @@ class Follower:
     phases: list[list[int]] = field(default_factory=list)
     state: Literal["running", "ended", "lost"] = "running"
     ended_whole: bool = False
-    """All of its spool has been received."""
+    """Whether all of its spool has been received."""
     offset: int = 0
     streamed: Tally = field(default_factory=Tally)
     call: Call | None = None
-    """The one that is on its way."""
+    """The poll that has not been answered yet."""
     called_at: float = field(default_factory=time.monotonic)
     answered_at: float = field(default_factory=time.monotonic)
     copy: Path | None = None
@@ -60,13 +61,13 @@ class Follower:
         return self.remote.node
 
     def keep(self, folder: Path) -> None:
-        """From now on `take` also appends to a file there."""
+        """From now on, `take` also appends to a file in `folder`."""
         moved = f"-from-{self.from_ns / 1e9:g}s" if self.from_ns else ""
         self.copy = folder / f"{self.index + 1}{moved}.frames"
         self.copy.touch(exist_ok=False)
 
     def take(self, data: bytes) -> list[Any]:
-        """The next bytes of its spool: the intervals that they complete, in times of the whole trial."""
+        """Take in the next bytes of its spool. Returns the intervals they complete, in the trial's times."""
         if self.copy is not None and data:
             with self.copy.open("ab") as file:
                 file.write(data)
@@ -77,7 +78,7 @@ class Follower:
         return found
 
     def placed(self, interval: Any) -> Any:
-        """In times and phases of the whole trial."""
+        """Convert an interval to the times and phases of the whole trial."""
         interval["start_ns"] += self.from_ns
         interval["end_ns"] += self.from_ns
         for series in interval["series"]:
@@ -86,7 +87,7 @@ class Follower:
         return interval
 
     def account(self, clock_after: ClockEntry | None) -> LedgerEntry:
-        """Its entry in the ledger. What only a lost one's spool holds is not known before it is collected."""
+        """Its entry in the ledger. What is only in a lost generator's spool is unknown until collected."""
         assert self.copy is not None
         nothing: TallyEntry = {"intervals": 0, "sent": 0, "until_ns": self.streamed.until_ns}
         return {

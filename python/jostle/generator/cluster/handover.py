@@ -1,4 +1,4 @@
-"""A lost generator's share: when another one may take it over, and what is left of the load by then."""
+"""A lost generator's share: when another generator may take it over, and what is left of it by then."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -14,14 +14,14 @@ from jostle.generator.cluster.transport import Remote
 __all__ = ["Handover", "Remainder", "first_interval", "refuse_countable_load", "remainder"]
 
 PREPARE_S = 3.0
-"""From the decision until another generator, which is up, takes over: time to prepare the load."""
+"""The time from the decision until a successor that is ready takes over, in which it prepares the load."""
 
 
 @dataclass
 class Handover:
-    """The share of `follower`, which may move once its lease is over: from `not_before` on (monotonic, s).
+    """The share of `follower`, which may move once its lease is over, from `not_before` on (monotonic, s).
 
-    `successor`: the generator that takes it over and its clock, as soon as it is up.
+    `successor`: the generator that takes it over and its clock, once it is ready.
     """
 
     follower: Follower
@@ -36,17 +36,17 @@ class Handover:
 
 
 def first_interval(spec: Mapping[str, Any], passed_ns: int) -> int:
-    """The begin of the first interval that another generator can give, ns from the start of the load."""
+    """The start of the first interval that a successor can record, in ns from the start of the load."""
     interval_ns: int = spec["interval_ns"]
     return math.ceil((passed_ns + PREPARE_S * 1e9) / interval_ns) * interval_ns
 
 
 Remainder = tuple[dict[str, Any], list[list[int]]]
-"""A specification, and for each workload which phase of the whole each of its own phases is."""
+"""A specification and, for each workload, the number in the whole plan of each phase that is left."""
 
 
 def refuse_countable_load(spec: Mapping[str, Any]) -> None:
-    """Raises `StartRefused` for a load that counts requests: who knows how many a lost generator has sent?"""
+    """Raise `StartRefused` for a load that counts requests: how many a lost generator sent is not known."""
     for workload in spec["workloads"]:
         (load,) = workload["load"].values()
         if any(load.get(limit) is not None for limit in ("requests", "requests_per_client")):
@@ -57,9 +57,9 @@ def refuse_countable_load(spec: Mapping[str, Any]) -> None:
 
 
 def remainder(spec: Mapping[str, Any], from_ns: int) -> Remainder:
-    """What is left of `spec` at `from_ns` after its start: as many clients, the same rates at the same times.
+    """What is left of `spec` at `from_ns` after its start: the same clients and rates at the same times.
 
-    Arrivals are drawn anew from there on; what is dealt in turn begins again.
+    Random arrivals are drawn anew from there on, and values taken in turn begin again.
     """
     duration = spec["duration_ns"]
     cut = {**spec, "duration_ns": None if duration is None else duration - from_ns}
@@ -88,7 +88,7 @@ Cut = Callable[[Mapping[str, Any], int], list[dict[str, Any]]]
 
 
 def _rest(steps: list[Mapping[str, Any]], from_ns: int, cut: Cut) -> tuple[list[dict[str, Any]], list[int]]:
-    """The steps that are left, the first of them cut, and which of all each is."""
+    """The steps that are left, the first of them cut, and the number of each among all steps."""
     left: list[dict[str, Any]] = []
     numbers: list[int] = []
     start_ns = 0
@@ -112,9 +112,9 @@ def _cut_rate(step: Mapping[str, Any], passed: int) -> list[dict[str, Any]]:
 
 
 def _cut_phase(step: Mapping[str, Any], passed: int) -> list[dict[str, Any]]:
-    """A ramp goes on from where it is; a staircase becomes the stairs that are left, one by one.
+    """Cut a phase. A ramp continues from where it is; a staircase becomes its remaining stairs, one by one.
 
-    In whole clients, as `crates/engine/src/phases.rs` counts them.
+    Clients are counted in whole numbers, as in `crates/engine/src/phases.rs`.
     """
     length, low, count = step["duration_ns"], step["from"], step.get("steps")
     change, sign = abs(step["to"] - low), 1 if step["to"] >= low else -1

@@ -1,8 +1,8 @@
-"""The lease: a generator may send only for as long as the driver has promised, by the generator's clock.
+"""The lease: a generator may send only for as long as the driver has allowed, by the generator's clock.
 
-Every call of the driver carries the end of a new lease, counted from when the call was *sent*: one that was
-stuck on the way renews nothing. A generator that is cut off therefore stops by itself, and the driver knows
-by when, without a message between them.
+Every call of the driver carries the end of a new lease, counted from when the call was *sent*, so a call that
+was delayed on the way renews nothing. A generator that is cut off therefore stops by itself, and the driver
+knows by when without any message.
 """
 
 import threading
@@ -21,21 +21,21 @@ class LeaseTimes:
 
     length_s: float = 4.0
     margin_s: float = 0.5
-    """Clocks and threads are slow."""
+    """Allowance for differing clocks and slow threads."""
 
     @property
     def silent_s(self) -> float:
-        """A generator that has not answered for so long is given up, for good."""
+        """A generator that has not answered for this long is given up for good."""
         return self.length_s * 1.25
 
     @property
     def expired_s(self) -> float:
-        """So long after the last call was sent, its lease is over for certain."""
+        """How long after the last call was sent the lease is certainly over."""
         return self.length_s + self.margin_s
 
 
 class Lease:
-    """Calls `expired` once when it has not been renewed in time. `end_ns` counts in the monotonic clock."""
+    """Calls `expired` once if it is not renewed in time. `end_ns` is a time of the monotonic clock."""
 
     def __init__(self, end_ns: int, expired: Callable[[], None]) -> None:
         self.end_ns = end_ns
@@ -45,11 +45,11 @@ class Lease:
         threading.Thread(target=self._watch, name="lease", daemon=True).start()
 
     def renew(self, end_ns: int) -> None:
-        """Calls may overtake one another: a lease is never made shorter, nor brought back to life."""
+        """Extend the lease. It is never shortened (calls may overtake one another) and never revived."""
         self.end_ns = max(self.end_ns, end_ns)
 
     def release(self) -> None:
-        """It is not needed any more."""
+        """End the watch: the lease is no longer needed."""
         self._done.set()
 
     def _watch(self) -> None:

@@ -1,6 +1,6 @@
-"""The ledger of generators on other machines: all of a spool = what was streamed + what is in the spool only.
+"""The ledger of generators on other machines: what was streamed of each spool, and what is only in the spool.
 
-In the trial's folder, under generators/: `N.frames` (streamed), `N.rest.frames` (fetched later),
+The files are in generators/ of the trial's folder: `N.frames` (streamed), `N.rest.frames` (fetched later),
 streams.ndjson (which spools there are, and where), accounts.json.
 """
 
@@ -22,7 +22,7 @@ NOT_FETCHED = "the rest of its spool, if there is one, has not been fetched"
 
 
 def note_follower(folder: Path, follower: Follower) -> None:
-    """On disk before anything is streamed, so that the spool is found again whatever happens."""
+    """Note a spool on disk before anything is streamed, so that it can be found whatever happens."""
     assert follower.copy is not None
     entry: StreamEntry = {
         "generator": follower.index + 1,
@@ -36,9 +36,9 @@ def note_follower(folder: Path, follower: Follower) -> None:
 
 
 def read_ledger(folder: Path) -> list[LedgerEntry]:
-    """As they stand: closed ones, else what the copies say. Empty for a trial of this machine alone.
+    """The accounts if they were closed, otherwise what the copies contain. Empty for a trial without cluster.
 
-    Raises NotARun, also for names of files that would lead out of the folder.
+    Raises NotARun, also for file names that would lead out of the folder.
     """
     known = read_object(folder / "accounts.json", Ledger)
     if known is not None:
@@ -52,7 +52,7 @@ def write_ledger(folder: Path, accounts: Iterable[LedgerEntry]) -> None:
 
 
 def collect(transport: Transport, folder: Path) -> list[LedgerEntry]:
-    """Fetch what is missing from every node that is there; the accounts after that, also on disk."""
+    """Fetch what is missing from every node that can be reached. Returns the new accounts, also on disk."""
     nodes = {node.address: node for node in transport.nodes()}
     accounts = [
         account if account["whole"] else _fetched(transport, nodes.get(account["host"]), folder, account)
@@ -74,7 +74,7 @@ def _opened(folder: Path, entry: StreamEntry) -> LedgerEntry:
 
 
 def _tally(from_ns: int, *paths: Path) -> Tally:
-    """Of files put together: a frame may have been cut between them. Raises NotARun."""
+    """The tally of files read as one, as a frame may be split between them. Raises NotARun."""
     tally, frames = Tally(), FrameReader()
     for path in paths:
         try:
@@ -89,7 +89,7 @@ def _tally(from_ns: int, *paths: Path) -> Tally:
 
 
 def _fetched(transport: Transport, node: Node | None, folder: Path, account: LedgerEntry) -> LedgerEntry:
-    """The account with the rest of its spool, or why that could not be had."""
+    """The account after its spool's rest was fetched, or with the reason why that failed."""
     if node is None:
         return {**account, "why": f"{account['host']} is not in the cluster now"}
     copy = folder / account["copy"]

@@ -11,7 +11,7 @@ from jostle.generator.cluster.credentials import Credentials
 __all__ = ["HEAD_PORT", "PORTS", "RESOURCE", "ray_command", "start_node", "stop_node"]
 
 HEAD_PORT = 6379
-"""Every node connects to it on the head."""
+"""The port on the head to which every node connects."""
 
 WORKER_PORTS = (20000, 20099)
 
@@ -25,10 +25,10 @@ PORTS = {
     "min-worker-port": WORKER_PORTS[0],
     "max-worker-port": WORKER_PORTS[1],
 }
-"""Between all nodes, both ways."""
+"""The ports that must be open between all nodes, in both directions."""
 
 RESOURCE = "jostle"
-"""Nodes that have it generate load; the head need not."""
+"""Nodes that have this resource generate load; the head need not have it."""
 
 STORE_BYTES = 200_000_000
 
@@ -36,10 +36,10 @@ STORE_BYTES = 200_000_000
 def ray_command(
     address: str, *, head: str | None, generate: bool, block: bool, starts: Path | None = None
 ) -> list[str]:
-    """`ray start` for the node with this address.
+    """The arguments of `ray` that start the node with this address.
 
-    `head`: "ADDRESS:PORT" to join; None: to be it. `starts`: what `ray up` wrote on the head, by which that
-    starts the other nodes.
+    `head`: "ADDRESS:PORT" of the head to join; None: be the head. `starts`: the file that `ray up` wrote on
+    the head, with which the head starts the other nodes.
     """
     common = [
         f"--node-ip-address={address}",
@@ -62,7 +62,7 @@ def ray_command(
 def start_node(
     address: str, *, head: str | None, generate: bool, block: bool, starts: Path | None = None
 ) -> None:
-    """Become `ray start …`; does not return. Raises `ClusterRefused` without credentials or Ray."""
+    """Replace this process by `ray start …`. Raises `ClusterRefused` without credentials or Ray."""
     if head is not None and starts is not None:
         raise ClusterRefused("a node that joins starts no others", "leave out --join or --autoscaling-config")
     environment = {**os.environ, **Credentials.find().environment()}
@@ -72,7 +72,7 @@ def start_node(
 
 
 def stop_node() -> None:
-    """Become `ray stop`; does not return. Raises `ClusterRefused` without Ray."""
+    """Replace this process by `ray stop`. Raises `ClusterRefused` without Ray."""
     ray = _ray()
     os.execv(ray, [str(ray), "stop"])
 

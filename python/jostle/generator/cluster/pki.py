@@ -1,4 +1,4 @@
-"""Makes what a closed cluster needs: an authority, a certificate and key for each node, and a token."""
+"""Creates what a closed cluster needs: an authority, a certificate and key for each node, and a token."""
 
 import datetime
 import ipaddress
@@ -21,11 +21,11 @@ DAYS = 365
 
 
 def write_credentials(folder: Path, nodes: Mapping[str, str]) -> list[Path]:
-    """Write `folder`/NAME/{ca.crt,node.crt,node.key,token} for each node, name → IP address.
+    """Write `folder`/NAME/{ca.crt,node.crt,node.key,token} for each of `nodes` (name → IP address).
 
-    An authority and token that are in `folder` already are used again, so that nodes can be added; the
-    authority's key stays in `folder` and belongs on no node. Keys and tokens are for their owner only. Raises
-    `ClusterRefused` for an address that is none, or where a node has its files already.
+    An authority and token that already exist in `folder` are used again, so that nodes can be added; the
+    authority's key stays in `folder` and must not be copied to a node. Only their owner can read keys and
+    tokens. Raises `ClusterRefused` for a wrong address or name, or if a node already has its files.
     """
     addresses = {name: _address(name, text) for name, text in nodes.items()}
     for name in nodes:
@@ -82,7 +82,7 @@ def _node(
     authority_key: "EllipticCurvePrivateKey",
     authority: "Certificate",
 ) -> None:
-    """Each node is server and client of every other one, and of itself on loopback."""
+    """Write a node's files. Each node is server and client of every other, and of itself on loopback."""
     from cryptography import x509
     from cryptography.hazmat.primitives.asymmetric import ec
     from cryptography.x509.oid import ExtendedKeyUsageOID
@@ -146,7 +146,7 @@ def _text(certificate: "Certificate") -> bytes:
 
 
 def _write(path: Path, data: bytes, *, secret: bool = False) -> None:
-    """A secret is never readable by others, not for a moment."""
+    """Write a new file. A secret is created with its final mode, so that others can never read it."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if secret else 0o644)
     with os.fdopen(descriptor, "wb") as file:
         file.write(data)

@@ -1,6 +1,6 @@
-"""The transport over Ray: actors pinned to nodes. The only file that knows Ray.
+"""The transport over Ray: actors pinned to nodes. No other file uses Ray.
 
-The agent's class goes by name: every node has its own jostle, and plans carry data only.
+The agent's class is sent by name, since every node has jostle installed; plans carry only data.
 """
 
 import contextlib
@@ -25,16 +25,16 @@ __all__ = ["RayTransport"]
 HEAD_GONE_S = 5.0
 ANSWER_S = 10.0
 SHARE_OF_NODE = 0.001
-"""Of the resource: a node can bear more than one generator, where one takes over another's share."""
+"""How much of the resource a generator takes: a node may hold several, if one takes over another's share."""
 
 
 class RayTransport:
-    """Connected to the cluster at `address` until the process ends."""
+    """A connection to the cluster at `address`, which lasts until the process ends."""
 
     def __init__(self, address: str) -> None:
-        """Raises `ClusterRefused` that says why and what to do."""
+        """Raises a `ClusterRefused` that says why, and what to do."""
         os.environ.update(Credentials.find().environment())  # before Ray reads it
-        import numpy  # noqa: F401  It writes to the environment, which Ray's threads may not meet: getenv would crash.
+        import numpy  # noqa: F401  Before Ray's threads: it sets variables, and their getenv could crash.
 
         try:
             import ray
@@ -72,7 +72,7 @@ class RayTransport:
             time.sleep(timeout_s)
             return []
         ready: list[Call] = self._ray.wait(list(calls), num_returns=1, timeout=timeout_s)[0]
-        if ready:  # and all that have come beside it
+        if ready:  # and all others that have been answered by now
             ready = self._ray.wait(list(calls), num_returns=len(calls), timeout=0)[0]
         return ready
 
@@ -125,7 +125,7 @@ class RayTransport:
         }
 
     def _watch_head(self) -> None:
-        """Ray itself ends this process a minute after the head: too late, and without a message."""
+        """Watch the head. Ray itself would end this process a minute after it, without a message."""
         while True:
             with contextlib.suppress(OSError), socket.create_connection(self._head, 1.0):
                 self._seen = time.monotonic()
@@ -152,7 +152,7 @@ def _own_address(head: tuple[str, int]) -> str:
 
 
 def _knock(address: str, head: tuple[str, int]) -> None:
-    """Is the head there, and does it let us in? Ray's own connecting would wait for a long time."""
+    """Check that the head answers and lets us in. Ray itself would wait for a long time."""
     try:
         socket.create_connection(head, 5.0).close()
     except OSError as error:
@@ -176,7 +176,7 @@ def _knock(address: str, head: tuple[str, int]) -> None:
 def _connect(ray: Any, address: str, here: str) -> None:
     from ray._private import worker
 
-    # Else Ray prints what it thinks of lost nodes among our output, whatever log_to_driver says.
+    # Otherwise Ray prints messages about lost nodes into our output, whatever log_to_driver says.
     vars(worker)["print_to_stdstream"] = lambda *_, **__: None
     try:
         ray.init(

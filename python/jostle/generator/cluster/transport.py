@@ -1,7 +1,7 @@
-"""The seam between the driver and whatever carries its calls to generators: place, call, and read files.
+"""The interface between the driver and whatever carries its calls to generators: place, call, read files.
 
-Ray is one implementation (`jostle.generator.cluster.ray`); the driver's benchmark has another
-one, with two hundred generators.
+Ray is one implementation (`jostle.generator.cluster.ray`); the driver's benchmark has another, with two
+hundred generators.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,14 +11,14 @@ from typing import Any, Protocol
 __all__ = ["UP_S", "Call", "Gone", "Node", "Remote", "Transport", "Unavailable"]
 
 UP_S = 60.0
-"""How long a generator may take to come up."""
+"""How long a generator may take to get ready."""
 
 Call = Any
-"""A call that is on its way."""
+"""A call that has been sent and may not have been answered yet."""
 
 
 class Unavailable(Exception):
-    """No answer now; asking again may help."""
+    """There is no answer now; asking again may help."""
 
 
 class Gone(Exception):
@@ -27,7 +27,7 @@ class Gone(Exception):
 
 @dataclass(frozen=True)
 class Node:
-    """A machine that can generate load. `key` changes when it comes back after it was given up."""
+    """A machine that can generate load. Its `key` changes if it comes back after it was given up."""
 
     address: str
     key: str
@@ -39,32 +39,32 @@ class Remote(Protocol):
     node: Node
 
     def call(self, method: str, *arguments: Any) -> Call:
-        """Send the call, and do not wait for the answer."""
+        """Send the call without waiting for the answer."""
 
 
 class Transport(Protocol):
     """Places generators on nodes and calls them."""
 
     def nodes(self) -> Sequence[Node]:
-        """Those that can generate now, by address."""
+        """The nodes that can generate load now, sorted by address."""
 
     def place(self, node: Node) -> Remote:
-        """A new generator there. It may turn out not to come up: its answers say so."""
+        """Place a new generator on the node. If it does not start, its answers say so."""
 
     def wait(self, calls: Sequence[Call], timeout_s: float) -> Sequence[Call]:
-        """Those that are answered, as soon as there is one or the time is up."""
+        """Wait until at least one call is answered or the time is up. Returns those that are answered."""
 
     def answer(self, call: Call, timeout_s: float | None = None) -> Any:
-        """What was answered. Raises `Unavailable`, `Gone`, and a `JostleError` of the generator."""
+        """The answer to a call. Raises `Unavailable`, `Gone`, or a `JostleError` of the generator."""
 
     def read(self, node: Node, log: str, offset: int) -> Iterator[bytes]:
-        """A log on that node, without its generator. Raises `Unavailable`, `Gone`."""
+        """Read a log on the node, without its generator. Raises `Unavailable`, `Gone`."""
 
     def forget(self, node: Node, log: str) -> None:
-        """Remove a log there that nobody needs any more."""
+        """Remove a log on the node that is no longer needed."""
 
     def end(self, remote: Remote) -> None:
-        """The generator is not needed any more."""
+        """End a generator that is no longer needed."""
 
     def head_is_gone(self) -> bool:
-        """Nobody has heard of the head for some seconds: the run cannot go on."""
+        """Whether nothing has been heard of the head for some seconds, so that the run cannot continue."""

@@ -1,4 +1,4 @@
-"""The pictures of a report: pure functions that make a `Picture` of what the analysis says."""
+"""The pictures of a report: pure functions that create a `Picture` from the results of the analysis."""
 
 from jostle.report.charts.boxes import Box, boxes
 from jostle.report.charts.densities import densities
@@ -57,9 +57,9 @@ __all__ = [
 ]
 
 MOST_CURVE_POINTS = 7_500
-"""Of all curves of a page, which stays under 3 MB however many the contestants."""
+"""Limit for all curves of a page together, which keeps it under 3 MB however many contestants there are."""
 
 
 def points_per_curve(series: int) -> int:
-    """How many points each of so many curves may have."""
+    """How many points each curve may have if there are `series` of them."""
     return max(30, min(160, MOST_CURVE_POINTS // (3 * max(series, 1))))

@@ -1,4 +1,4 @@
-"""Axes that several charts share: logarithmic times, with room at the end for those who were not answered."""
+"""Axes that several charts share: logarithmic times, with room at the end for requests without an answer."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from jostle.report.workload import span
 __all__ = ["SMALLEST_S", "TIME_LABEL", "TimeAxis", "at_least", "decades", "time_axis", "time_scale"]
 
 SMALLEST_S = 1e-6
-"""Times are recorded to a microsecond; a zero is drawn there, for a logarithm has none."""
+"""Times are recorded to a microsecond; zero, which has no logarithm, is drawn here."""
 
 TIME_LABEL = (
     "datum.value >= 60 ? format(datum.value / 60, '~r') + ' min'"
@@ -17,19 +17,19 @@ TIME_LABEL = (
     " : datum.value > 0.00099 ? format(datum.value * 1e3, '~r') + ' ms'"
     " : format(datum.value * 1e6, '~r') + ' µs'"
 )
-"""A Vega expression: seconds as a short duration."""
+"""A Vega expression that writes seconds as a short duration."""
 
 BLOCK = 0.22
 """The share of an axis that is kept for the requests without an answer."""
 
 
 def at_least(seconds: float) -> float:
-    """A time that has a logarithm."""
+    """The time, or the smallest one that is drawn if it is shorter."""
     return max(seconds, SMALLEST_S)
 
 
 def decades(low: float, high: float, *, fine: bool | None = None) -> list[float]:
-    """Powers of ten between `low` and `high` (both > 0), with 2 and 5 times them where the range is short."""
+    """Powers of ten between `low` and `high` (both > 0), in short ranges also 2 and 5 times these."""
     fine = high / low < 200 if fine is None else fine
     powers = [float(f"{step}e{power}") for power in range(-7, 16) for step in ((1, 2, 5) if fine else (1,))]
     return [value for value in powers if low <= value <= high]
@@ -41,7 +41,7 @@ def time_scale(low: float, high: float) -> Spec:
 
 
 def time_axis(low: float, high: float, title: str | None, **more: object) -> Spec:
-    """Labels at the decades; within fewer than two, also at 2 and 5 times."""
+    """An axis with labels at powers of ten, in short ranges also at 2 and 5 times these."""
     values = decades(at_least(low) / 1.25, high * 1.5)
     return {"values": values, "labelExpr": TIME_LABEL, "title": title, **more}
 
@@ -53,12 +53,12 @@ class TimeAxis:
     low: float
     high: float
     end: float
-    block: float  # where the block begins; `end` where all were answered
+    block: float  # where the block begins; equal to `end` if all requests were answered
     title: str
 
     @classmethod
     def of(cls, *views: View) -> "TimeAxis":
-        """Of all that the views show."""
+        """The axis that includes all times of the views."""
         series = [s for view in views for p in view.panels for s in p.series]
         low, high = span(s.distribution for s in series)
         waited = [e.value for s in series for e in s.response.values() if e.value is not None]
@@ -71,21 +71,21 @@ class TimeAxis:
         return cls(low, high, end, block, title)
 
     def gauge(self, share: float) -> float:
-        """Where a share of the block ends: 0 at its left edge, 1 at its right one."""
+        """The position of a share within the block: 0 is its left edge, 1 its right one."""
         return self.block * float((self.end / self.block) ** share)
 
     @property
     def start(self) -> float:
-        """Its left end."""
+        """The left end of the axis."""
         return self.low / 1.25
 
     @property
     def scale(self) -> Spec:
-        """The scale of a channel."""
+        """The scale for a channel with this axis."""
         return {"type": "log", "domain": [self.start, self.end], "nice": False, "clamp": True}
 
     def axis(self, *, title: bool = True, **more: object) -> Spec:
-        """The axis of a channel: no labels within the block."""
+        """The axis for a channel, without labels within the block."""
         values = decades(self.start, min(self.block, self.end))
         shown = self.title if title else None
         return {"values": values, "labelExpr": TIME_LABEL, "title": shown, "grid": True, **more}

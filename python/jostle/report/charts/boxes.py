@@ -1,4 +1,4 @@
-"""Box plots on a linear axis, as articles draw them: the published boxes, and below them those of here."""
+"""Box plots on linear axes, as articles draw them: the published boxes, and below them the measured ones."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,15 +13,15 @@ __all__ = ["Box", "boxes"]
 
 ROW_PX = 46
 HALF = 0.28
-"""Of a row's height: half of a box."""
+"""Half the height of a box, as a share of its row's height."""
 
 MARGIN = 1.06
-"""The axis ends a little behind the longest whisker."""
+"""The axis ends slightly beyond the longest whisker."""
 
 
 @dataclass(frozen=True)
 class Box:
-    """Five numbers of response times, in seconds."""
+    """The five-number summary of response times, in seconds."""
 
     contestant: str
     least_s: float
@@ -32,7 +32,7 @@ class Box:
 
     @property
     def numbers(self) -> tuple[float, ...]:
-        """Ascending."""
+        """The five numbers in ascending order."""
         return self.least_s, self.lower_s, self.median_s, self.upper_s, self.most_s
 
 

@@ -1,4 +1,6 @@
-"""What a server carries: response times against the load, the SLO, the answer; offered and achieved."""
+"""How much load a server can carry: response times by load, with the SLO and the answer; and the achieved
+against the offered load.
+"""
 
 from jostle.analysis.results import CapacityResult
 from jostle.analysis.results.capacity import LevelResult
@@ -20,7 +22,7 @@ DIAMOND: Spec = {"shape": "diamond", "filled": False, "size": 110, "strokeWidth"
 
 
 def curve(result: CapacityResult, table: Table) -> Picture | None:
-    """None where fewer than two levels were answered."""
+    """Response times by level; None if there are fewer than two levels with answers."""
     counted = [x for x in result.levels if x.response["p50"].value is not None]
     if len(counted) < 2:
         return None
@@ -56,7 +58,7 @@ def curve(result: CapacityResult, table: Table) -> Picture | None:
 
 
 def sent(result: CapacityResult, table: Table) -> Picture | None:
-    """Achieved against offered, and the generator's share of a core below it."""
+    """Achieved against offered load, with the generator's share of a core below; None for a single level."""
     if len(result.levels) < 2:
         return None
     data = Datasets()
@@ -117,7 +119,7 @@ def _predicted(result: CapacityResult) -> Rows:
 
 
 def _band(data: Datasets, result: CapacityResult, height: int) -> list[Spec]:
-    """The interval of the answer, behind everything."""
+    """A band for the interval of the answer, drawn behind everything else."""
     capacity = result.capacity
     if capacity.low is None or capacity.high is None:
         return []

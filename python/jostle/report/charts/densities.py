@@ -1,7 +1,7 @@
-"""Densities on one linear axis, as R's `plot(density(…))` draws them: as published, and below it as measured.
+"""Densities on linear axes, as drawn by R's `plot(density(…))`: as published, and below as measured.
 
-Of a published five-number summary a quarter of the requests lies between each two numbers: that is its
-density, in four steps, and nothing is assumed of what lies between.
+In a published five-number summary, a quarter of the requests lies between each two numbers. The density is
+drawn in four such steps, with no assumption about its shape within a step.
 """
 
 import itertools
@@ -19,16 +19,16 @@ from jostle.units import scale
 __all__ = ["densities"]
 
 POINTS = 120
-"""Of each curve."""
+"""The most points per curve."""
 
 FARTHEST = 1.5
-"""Times the longest of the 95th percentiles: a rare straggler does not squash the axis."""
+"""The axis ends at this many times the longest 95th percentile, so that rare stragglers do not squash it."""
 
 
 def densities(
     title: str, published: Sequence[Box], found: Sequence[WorkloadSummary], order: Sequence[str]
 ) -> Picture | None:
-    """A curve per server in each of two panels; None where no server gave enough answers for a curve."""
+    """A curve per server in each of two panels; None if no server had enough answers for a curve."""
     drawn = [summary for summary in found if summary.response_distribution.density]
     if not drawn:
         return None
@@ -69,7 +69,7 @@ def _steps(box: Box) -> Rows:
 
 
 def _curve(summary: WorkloadSummary) -> Rows:
-    """Per second; the analysis has it per e-fold."""
+    """The density per second; that of the analysis is per e-fold."""
     d = summary.response_distribution
     points = thin(list(zip(d.density_x_s, d.density, strict=True)), POINTS)
     about = {"contestant": summary.contestant}
@@ -98,6 +98,6 @@ def _p95(summary: WorkloadSummary) -> float:
 
 
 def _between(summary: WorkloadSummary) -> float | None:
-    """From the first to the third quartile, in seconds."""
+    """The distance from the first to the third quartile, in seconds."""
     low, high = (quantile_of_all(summary.response_distribution, p) for p in (0.25, 0.75))
     return None if low is None or high is None else high - low

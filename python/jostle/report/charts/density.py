@@ -1,4 +1,6 @@
-"""How response times are spread: a hill per series on one logarithmic axis, with those who had no answer."""
+"""How response times are distributed: a density per series on one logarithmic axis, and the share without an
+answer.
+"""
 
 from jostle.formatting import amount
 from jostle.report.charts.axes import TimeAxis, at_least
@@ -26,7 +28,7 @@ TICK = 0.2
 
 
 def density(view: View, points: int) -> Picture:
-    """Density per e-fold of time, each row to its own height; the area of a hill is the share answered."""
+    """Density per e-fold of time, scaled separately in each row; the area is the share that was answered."""
     data = Datasets()
     axis, count = TimeAxis.of(view), len(view.panels)
     x = quantitative("x", scale=axis.scale, axis=axis.axis())
@@ -126,7 +128,7 @@ def _panel(panel: Panel, base: float, axis: TimeAxis, points: int) -> tuple[Rows
 
 
 def _ticks(s: Series) -> list[float]:
-    """The times to draw one by one: where there is no density, all of few, or the one that all share."""
+    """The times to draw one by one if there is no density: all values, or the one that all requests share."""
     shape = s.distribution
     if shape.density:
         return []

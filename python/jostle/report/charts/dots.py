@@ -1,4 +1,4 @@
-"""Ratios between workloads, and what a thread costs: a dot and its interval per contestant, logarithmic."""
+"""Ratios between workloads, and the cost of a thread: a dot with its interval per contestant, logarithmic."""
 
 from collections.abc import Sequence
 
@@ -15,11 +15,11 @@ __all__ = ["ratios", "threads"]
 ROW_PX = 44
 
 Dot = tuple[str, Estimate, float | None]
-"""Contestant, measured, published."""
+"""The contestant, the measured estimate, and the published figure."""
 
 
 def ratios(group: Sequence[Ratio], table: Table, order: Sequence[str]) -> Picture | None:
-    """None where no ratio is known."""
+    """The ratios of a group; None if none is known."""
     known = [r for r in group if r.ratio.value is not None]
     if not known:
         return None
@@ -40,7 +40,7 @@ def _short(r: Ratio) -> str:
 
 
 def threads(group: Sequence[Threads], table: Table, order: Sequence[str]) -> Picture | None:
-    """None where no memory is known."""
+    """The memory per thread or task; None if none is known."""
     known = [t for t in group if t.memory_bytes.value]
     if not known:
         return None
@@ -67,7 +67,7 @@ def _dots(
     *,
     mark: float | None = None,
 ) -> Spec:
-    """A row per contestant: name, dot, interval, figure; what was published as a hollow diamond."""
+    """A row per contestant: name, dot, interval, figure, and the published figure as a hollow diamond."""
     low, high = _limits(found, mark)
     label = "format(datum.value, '~s') + 'B'" if unit == "bytes" else "format(datum.value, '~r')"
     axis = {"title": title, "labelExpr": label, "values": decades(low, high)}
@@ -86,7 +86,7 @@ def _dots(
 
 
 def _limits(found: Sequence[Dot], mark: float | None) -> tuple[float, float]:
-    """Every value and its interval, with room on the left for the names."""
+    """The ends of the axis, which include all values and intervals and leave room on the left for names."""
     values = [
         v for _, e, told in found for v in (e.value, e.low, e.high, told, mark, *e.rounds) if v and v > 0
     ]

@@ -1,4 +1,4 @@
-"""The share of all requests that was answered within a time, a panel per contestant: the ECDF."""
+"""The ECDF: the share of all requests that was answered within a given time, one panel per contestant."""
 
 from jostle.report.charts.axes import TIME_LABEL, TimeAxis, at_least, decades, time_scale
 from jostle.report.charts.colours import BY_STRENGTH

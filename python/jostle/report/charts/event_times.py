@@ -21,7 +21,7 @@ KINDS = {"first": "first event", "gap": "gap", "trip": "round trip"}
 
 
 def event_times(stream: StreamResult, order: Sequence[str]) -> Picture | None:
-    """`order`: all contestants, which gives each its colour. None where no event came."""
+    """The events of a request's streams; None if there were none. `order`: all contestants, for colours."""
     rows = _rows(stream, MOST_POINTS)
     if all(row["first"] is None for row in rows):
         return None
@@ -50,7 +50,7 @@ def event_times(stream: StreamResult, order: Sequence[str]) -> Picture | None:
 
 
 def _rows(stream: StreamResult, points: int) -> Rows:
-    """At most `points`: of neighbouring intervals that are merged, the largest value stays."""
+    """At most `points` rows: neighbouring intervals are merged, keeping the largest values."""
     t = stream.over_time
     columns = {
         "first": t.first_p50_s,

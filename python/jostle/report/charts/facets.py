@@ -1,4 +1,4 @@
-"""Small multiples: a panel for each contestant, all with the same axes, and what their curves share."""
+"""Small multiples: a panel for each contestant, all with the same axes."""
 
 from collections.abc import Iterable
 
@@ -13,7 +13,9 @@ WIDTH, HEIGHT = 230, 170
 
 
 def curves(view: View, points: int) -> Iterable[tuple[Spec, Series, list[tuple[float, float]]]]:
-    """(Fields of all its rows, series, (share of all requests, seconds) of its curve, thinned)."""
+    """For each series: the fields that its rows share, the series, and its thinned curve as pairs of (share
+    of all requests, seconds).
+    """
     for panel in view.panels:
         for s in panel.series:
             d = s.distribution
@@ -22,7 +24,7 @@ def curves(view: View, points: int) -> Iterable[tuple[Spec, Series, list[tuple[f
 
 
 def lines(data: Datasets, rows: Rows, view: View, x: Spec, y: Spec, style: Spec | None = None) -> list[Spec]:
-    """The curves of each panel; where there are no pairs, those of the others behind them in grey."""
+    """The curves of each panel; without pairs, also those of the other contestants behind them in grey."""
     hue = of_contestants(view.order, [p.contestant for p in view.panels])
     layers = [layer(None, "line", style, x=x, y=y, color=hue, **strength(view))]
     if not view.paired and len(view.panels) > 1:
@@ -33,7 +35,7 @@ def lines(data: Datasets, rows: Rows, view: View, x: Spec, y: Spec, style: Spec 
 
 
 def side_by_side(rows: Spec, layers: list[Spec], view: View) -> Spec:
-    """The layers once for each "contestant" of the rows, as many in a row as fit."""
+    """The layers, repeated for each "contestant" in the rows, with two or three panels side by side."""
     order = [p.contestant for p in view.panels]
     header = {"labelPadding": 4, "labelLimit": WIDTH}
     facet = {"field": "contestant", "type": "nominal", "sort": order, "title": None, "header": header}

@@ -1,4 +1,4 @@
-"""Where journeys end: how many are still on their way at each step, and how many it ends."""
+"""Where journeys end: how many continue after each step, and how many it ends."""
 
 from jostle.analysis.results import JourneyResult
 from jostle.formatting import percent, tallied
@@ -13,7 +13,7 @@ GOING_ON, ENDED = "var(--hue1)", "var(--hue2)"
 
 
 def flow(journey: JourneyResult, table: Table) -> Picture | None:
-    """None where no step ended a journey."""
+    """A bar per step; None if no step ended a journey."""
     if not journey.ended:
         return None
     begun = left = journey.completed + journey.ended + journey.unfinished

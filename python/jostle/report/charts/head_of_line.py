@@ -15,7 +15,7 @@ HUES = {QUEUED: MUTED, ASKED: "var(--hue2)", RECEIVED: "var(--hue1)"}
 
 
 def head_of_line(found: HeadOfLine) -> Picture:
-    """The streams in the order in which they were ready; what was before the picture begins is cut off."""
+    """The streams in the order in which they were ready; anything before the displayed span is cut off."""
     data = Datasets()
     shown = _shown(found)
     bars = data([row for place, one in enumerate(shown) for row in _bars(found, one, place)])
@@ -44,7 +44,7 @@ def head_of_line(found: HeadOfLine) -> Picture:
 
 
 def sentence(found: HeadOfLine) -> str:
-    """Who waited for whom, and whether that was the connection: only as much as the record says."""
+    """Which streams waited for what, and whether the connection was the cause, as far as the record tells."""
     longest = amount(found.longest_s, "s")
     most = longest if found.waited == 1 else f"up to {longest}"
     if found.behind is None:
@@ -81,7 +81,7 @@ def _reading(found: HeadOfLine, shown: int) -> str:
 
 
 def _shown(found: HeadOfLine) -> list[StreamOfConnection]:
-    """Whoever waited, and for whom; then those who came last."""
+    """The streams to draw: the one that others waited for, the longest waits, then the latest ones."""
 
     def importance(one: StreamOfConnection) -> tuple[bool, float, float]:
         return one is not found.behind, -one.waited_s, -one.ready_s

@@ -1,5 +1,5 @@
-"""Who waits behind whom: a square for each pair of routes, the darker the longer one takes beside the
-other.
+"""Which requests wait behind which: a square for each pair of routes, the darker the longer one takes beside
+the other.
 """
 
 import math
@@ -14,7 +14,7 @@ __all__ = ["Pair", "interference"]
 
 CELL_PX = 170
 UNCHANGED = 1.1
-"""Medians of a light stream differ by so much without any cause."""
+"""Medians of a light stream may differ by this factor without any cause."""
 
 STRONGEST = 100.0
 """A request that takes a hundred times as long is as dark as it gets."""
@@ -22,7 +22,7 @@ STRONGEST = 100.0
 
 @dataclass(frozen=True)
 class Pair:
-    """Requests of `route` beside `clients` who ask for `beside` back to back. Medians in seconds."""
+    """`n` requests for `route` while `clients` clients ask for `beside` back to back. Medians in seconds."""
 
     route: str
     beside: str
@@ -33,7 +33,7 @@ class Pair:
 
 
 def interference(pairs: Sequence[Pair]) -> Picture | None:
-    """None where no pair was answered."""
+    """The matrix of all pairs; None if there are no answers for any of them."""
     known = [p for p in pairs if p.alone_s and p.median_s]
     if not known:
         return None

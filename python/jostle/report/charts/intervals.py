@@ -1,5 +1,4 @@
-"""A dot and its interval in each row, its rounds as small rings, and what was published as a hollow
-diamond."""
+"""A dot with its interval per row, the rounds as small rings, and published figures as hollow diamonds."""
 
 from jostle.report.charts.picture import GRID, MUTED, SURFACE, Datasets, Rows, Spec, layer
 
@@ -7,16 +6,16 @@ __all__ = ["DIAMOND", "RING", "intervals"]
 
 DIAMOND: Spec = {"shape": "diamond", "size": 110, "color": MUTED, "strokeWidth": 1.5}
 DOT: Spec = {"filled": True, "size": 70, "stroke": SURFACE, "opacity": 1}
-# Rounds: no formula shows modes, or one that is not like the others.
+# The rounds: an interval alone would hide several modes, or an outlier.
 RING: Spec = {"filled": False, "size": 22, "strokeWidth": 1.2, "opacity": 0.7}
-LABEL_PX = 12  # above a dot; below a diamond a little more
+LABEL_PX = 12  # distance above a dot; below a diamond it is a little more
 
 
 def intervals(
     data: Datasets, dots: Rows, published: Rows, rounds: Rows, x: Spec, y: Spec, hue: Spec
 ) -> list[Spec]:
-    """Layers of rows with x, y, text; those of `dots` with low, high and contestant, too; of `rounds`
-    with x, y and contestant.
+    """The layers. Fields of the rows: x, y and text; in `dots` also low, high and contestant; in `rounds`
+    x, y and contestant.
     """
     source, told, text = data(dots), data(published), {"field": "text"}
     above = {"dy": -LABEL_PX, "fontSize": 12}

@@ -1,4 +1,4 @@
-"""Charts stacked on one axis of time, the phases of the load shaded behind them all."""
+"""Charts stacked on one time axis, with the phases of the load shaded behind all of them."""
 
 from collections.abc import Sequence
 
@@ -14,12 +14,14 @@ DASHED: Spec = {"strokeDash": [4, 3], "strokeWidth": 1.2}
 
 
 class Panels:
-    """Add panels from the top down, then take them `stacked`; the lowest carries the labels of time."""
+    """Panels are added from the top down; `stacked` returns the chart. Only the lowest has time labels."""
 
     def __init__(
         self, data: Datasets, channels: Spec, span_s: tuple[float, float], phases: Sequence[Phase], width: int
     ) -> None:
-        """`channels`: of every line, which is whose. `span_s`: what is drawn of the trial."""
+        """`channels`: the encoding that all lines share, such as colour. `span_s`: the part of the trial to
+        draw.
+        """
         self._channels, self._width = channels, width
         self._x = {"domain": [span_s[0], span_s[1] * 1.01 or 1.0], "nice": False}
         self._panels: list[tuple[str, list[Spec]]] = []
@@ -28,11 +30,11 @@ class Panels:
         self._names = data(shaded) if len(shaded) > 1 else None
 
     def add(self, title: str, *layers: Spec) -> None:
-        """A panel of `layers` made by `line` and `points`."""
+        """Adds a panel with `layers` from `line` and `points`."""
         self._panels.append((title, list(layers)))
 
     def line(self, rows: Spec, name: str, y: Spec, style: Spec | None = None) -> Spec:
-        """A line in the colour of its series; without one where `style` has a colour."""
+        """A line with the common channels, unless `style` sets a colour."""
         return self._layer(rows, "line", name, y, style)
 
     def points(self, rows: Spec, name: str, y: Spec, style: Spec) -> Spec:
@@ -44,7 +46,7 @@ class Panels:
         return layer(rows, mark, style, y={**y, "field": name}, **channels)
 
     def stacked(self) -> Spec:
-        """All of them, one below the other."""
+        """The specification of all panels, one below the other."""
         last = len(self._panels) - 1
         return {
             "vconcat": [self._panel(i, lowest=i == last) for i in range(len(self._panels))],
@@ -53,7 +55,7 @@ class Panels:
 
     @staticmethod
     def _clipped(part: Spec) -> Spec:
-        """Nothing is drawn outside the part of the trial that is shown."""
+        """The layer, clipped to the part of the trial that is shown."""
         return {**part, "mark": {**part["mark"], "clip": True}}
 
     def _panel(self, number: int, *, lowest: bool) -> Spec:
@@ -75,7 +77,7 @@ class Panels:
 
 
 def value_axis(title: str, found: Sequence[float | None], *, unit: str = "", room: float = 1.1) -> Spec:
-    """A channel from 0 to above the largest of them. `unit` "MB": of bytes."""
+    """A channel from 0 to above the largest value. `unit`: "MB" if the values are bytes."""
     highest = max((v for v in found if v is not None), default=0.0)
     axis: Spec = {"title": title, "tickCount": 4, "minExtent": 52, "maxExtent": 52, "grid": False}
     if unit == "MB":
@@ -86,7 +88,7 @@ def value_axis(title: str, found: Sequence[float | None], *, unit: str = "", roo
 
 
 def log_time_axis(title: str, found: Sequence[float | None]) -> Spec:
-    """A logarithmic channel of times that holds all of them."""
+    """A logarithmic channel for times that includes all values."""
     known = [v for v in found if v is not None] or [1e-3, 1.0]
     low, high = min(known), max(max(known), min(known) * 4)
     axis = {"title": title, "labelExpr": TIME_LABEL, "values": decades(low / 1.25, high * 1.5)}
@@ -96,16 +98,16 @@ def log_time_axis(title: str, found: Sequence[float | None]) -> Spec:
 
 
 def groups(count: int, most_groups: int) -> list[slice]:
-    """Neighbours to be merged, so that at most so many are left."""
+    """Slices of neighbours to merge, so that at most `most_groups` remain of `count`."""
     size = max(1, -(-count // most_groups))
     return [slice(i, i + size) for i in range(0, count, size)]
 
 
 def mean(found: Sequence[float]) -> float | None:
-    """None of nothing."""
+    """The mean; None for an empty sequence."""
     return sum(found) / len(found) if found else None
 
 
 def values(rows: Rows, *names: str) -> list[float | None]:
-    """All values of some columns."""
+    """All values of the named columns."""
     return [row[name] for row in rows for name in names]

@@ -15,7 +15,9 @@ LONGEST = 10
 
 
 def pauses(points: Sequence[tuple[float, float | None]]) -> Picture | None:
-    """`points`: when each was due and how long it took, seconds; None: it was not answered. None of none."""
+    """The stream over time; None if no request was answered. `points`: for each request when it was due and
+    its response time, in seconds, None if it was not answered.
+    """
     known = [(at, took) for at, took in points if took is not None]
     if not known:
         return None

@@ -1,4 +1,4 @@
-"""Response time over the percentile of all requests, a panel per contestant, on an axis of nines."""
+"""Response time by percentile of all requests, one panel per contestant, on a logarithmic axis of nines."""
 
 import math
 
@@ -18,13 +18,13 @@ NINES_LABEL = (
 
 
 def percentiles(view: View, points: int) -> Picture:
-    """A curve for each series; it ends where the rest of the requests had no answer, which is shaded."""
+    """A curve for each series, which ends at the share that was answered; the rest is shaded."""
     data, axis = Datasets(), TimeAxis.of(view)
     rows: Rows = [
         {**about, "x": -math.log10(1 - share), "y": at_least(seconds)}
         for about, _, curve in curves(view, points)
         for share, seconds in curve
-        if share < 1  # which has no place on this axis
+        if share < 1  # 100 % is at infinity on this axis
     ]
     most = max(math.ceil(max((r["x"] for r in rows), default=1.0) * 10) / 10, 1.0)
     nines = {"values": list(range(int(most) + 1)), "labelExpr": NINES_LABEL}
@@ -51,7 +51,7 @@ def percentiles(view: View, points: int) -> Picture:
 
 
 def _ends(view: View) -> Rows:
-    """Where the answers of each panel end that do not reach all requests: the farthest of its series."""
+    """For each panel with unanswered requests, where its answers end: the least of its series."""
     found: Rows = []
     for panel in view.panels:
         reached = [max(s.distribution.quantile_p, default=0.0) for s in panel.series if s.unanswered]

@@ -1,4 +1,6 @@
-"""A load with phases over time, all contestants on one axis: connections, rates, times, network, cores."""
+"""A load with phases over time, with all contestants on the same axes: connections, rates, times, network,
+cores.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -15,12 +17,14 @@ __all__ = ["phased"]
 MOST_POINTS, TABLE_POINTS = 150, 12
 
 LEVELS = {"clients held": "open", "sustained throughput": "rate", "time to headers": "headers_p99"}
-"""Published quantities that are drawn as levels, each with the column beside which it stands."""
+"""Published quantities that are drawn as horizontal lines, each with the measured column it belongs to."""
 
 LEVEL: Spec = {"strokeDash": [8, 3, 1, 3], "strokeWidth": 1.5, "opacity": 0.7}
 
 FAR = 3.0
-"""Times the highest value here: what lies farther would squash the rest."""
+"""A published figure more than this many times the highest value here is left out, as it would squash the
+rest.
+"""
 
 PARTS = {
     "connect": "time to open a connection: mean solid, p99 dashed",
@@ -35,7 +39,9 @@ def phased(
     order: Sequence[str],
     published: Sequence[PublishedFigure] = (),
 ) -> Picture:
-    """Of one workload, as many contestants as there are hues. `published`: what an article says of them."""
+    """The picture of one workload, with as many contestants as there are hues. `published`: an article's
+    figures for them.
+    """
     drawn = list(loads)[:HUES]
     data = Datasets()
     clients = [row for c in drawn for row in _client_rows(c.contestant, c.timeline, MOST_POINTS)]
@@ -58,7 +64,7 @@ def phased(
 def _published(
     published: Sequence[PublishedFigure], load: PhasedLoad, clients: Rows, end_s: float
 ) -> dict[str, Rows]:
-    """Of each of `LEVELS` the two ends of a line for each figure that fits beside what was found."""
+    """For each of `LEVELS`, the two ends of a line for every published figure that is not too far off."""
     marks: dict[str, Rows] = {}
     for quantity, column in LEVELS.items():
         size = (load.asked or 0) if quantity == "clients held" else 1
@@ -76,7 +82,7 @@ def _published(
 def _add(
     panels: Panels, data: Datasets, names: list[str], clients: Rows, server: Rows, marks: Mapping[str, Rows]
 ) -> None:
-    """From connections down to cores."""
+    """Adds all panels, from connections at the top to cores at the bottom."""
 
     def level(quantity: str, y: Spec) -> list[Spec]:
         return [panels.line(data(marks[quantity]), "published", y, LEVEL)] if marks[quantity] else []
@@ -110,7 +116,7 @@ def _add(
 
 
 def _client_rows(contestant: str, c: PhasedTimeline, points: int) -> Rows:
-    """At most `points` rows: neighbouring intervals are merged; of the p99, the longest stays."""
+    """At most `points` rows: neighbouring intervals are merged, keeping the longest p99."""
     rows: Rows = []
     for cut in groups(len(c.t_s), points):
         row: Spec = {"contestant": contestant, "t": mean(c.t_s[cut])}

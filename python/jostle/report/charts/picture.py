@@ -1,6 +1,7 @@
-"""What charts are made of: colours, the common style, layers, channels.
+"""Building blocks of charts: colours, the common style, layers, channels.
 
-Specifications are plain data: a library that builds them takes longer than all the rest of a page.
+Specifications are written as plain data, because a library that builds them would take longer than the rest
+of a page.
 """
 
 from collections.abc import Sequence
@@ -24,7 +25,7 @@ __all__ = [
     "thin",
 ]
 
-# Colours are CSS variables: the page gives them values for light, dark and paper; files get light ones.
+# Colours are CSS variables: the page defines them for light, dark and print; files get the light ones.
 INK, MUTED, GRID, SURFACE = "var(--ink)", "var(--muted)", "var(--grid)", "var(--surface)"
 
 CONFIG: Spec = {
@@ -53,7 +54,7 @@ CONFIG: Spec = {
     "concat": {"spacing": 28},
     "facet": {"spacing": 28},
 }
-"""The common style; one page holds it once."""
+"""The common style, which a page contains only once."""
 
 
 class Datasets:
@@ -63,25 +64,25 @@ class Datasets:
         self.rows: dict[str, Rows] = {}
 
     def __call__(self, rows: Rows) -> Spec:
-        """Keep `rows`, with four digits, which is finer than a pixel; what a layer takes as its data."""
+        """Stores `rows`, rounded to four digits, which is finer than a pixel; returns the data of a layer."""
         name = f"rows-{len(self.rows) + 1}"
         self.rows[name] = [{k: _rounded(v) for k, v in row.items()} for row in rows]
         return {"name": name}
 
 
 def layer(data: Spec | None, mark: str, style: Spec | None = None, **encoding: Any) -> Spec:
-    """One layer of a chart; `data` None: that of what it stands in."""
+    """One layer of a chart. `data`: None to use that of the surrounding chart."""
     found: Spec = {"mark": {"type": mark, **(style or {})}, "encoding": encoding}
     return found if data is None else {"data": data, **found}
 
 
 def quantitative(name: str, **more: Any) -> Spec:
-    """A channel of numbers; an axis of None leaves it out."""
+    """A channel for numbers; with `axis=None` it has no axis."""
     return {"field": name, "type": "quantitative", **more}
 
 
 def thin(points: Sequence[Any], most: int) -> list[Any]:
-    """At most `most` of the points, evenly chosen, the first and the last among them."""
+    """At most `most` of the points, evenly chosen, including the first and the last."""
     if len(points) <= most:
         return list(points)
     step = (len(points) - 1) / (most - 1)
@@ -89,7 +90,7 @@ def thin(points: Sequence[Any], most: int) -> list[Any]:
 
 
 def short(text: str, most: int = 40) -> str:
-    """A name of any origin, cut to fit into a picture."""
+    """An untrusted name, made safe and shortened to fit into a picture."""
     safe = one_line(text)
     return safe if len(safe) <= most else safe[: most - 1] + "…"
 

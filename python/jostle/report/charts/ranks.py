@@ -13,13 +13,13 @@ from jostle.units import scale
 __all__ = ["ranks"]
 
 POINTS = 120
-"""Of each line."""
+"""The most points per line."""
 
 LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 def ranks(title: str, found: Sequence[WorkloadSummary], order: Sequence[str]) -> Picture | None:
-    """A line per server; None where nobody answered. What was given up has no place in a line."""
+    """A line per server; None if no server answered. Requests that were given up are not part of a line."""
     drawn = [summary for summary in found if summary.response_distribution.quantile_s]
     if not drawn:
         return None

@@ -1,4 +1,4 @@
-"""How far the quantiles of two contestants lie apart: the ratios of the table, drawn."""
+"""How far the quantiles of two contestants are apart: the ratios of the table as a picture."""
 
 from jostle.analysis.results import Comparison
 from jostle.analysis.stats.quantile_ci import LEVELS
@@ -10,7 +10,7 @@ __all__ = ["shift"]
 
 
 def shift(c: Comparison) -> Picture | None:
-    """The ratio and its interval for each quantile that is compared; None where there is no interval."""
+    """The ratio and its interval for each compared quantile; None if there are no intervals."""
     rows = _rows(c)
     if not rows:
         return None
@@ -52,7 +52,7 @@ def _rows(c: Comparison) -> Rows:
 
 
 def _table(c: Comparison) -> Table:
-    """All requests of all rounds together, at more quantiles than are compared."""
+    """Quantiles of all requests of all rounds together, more of them than are compared."""
     figures = [Column(name) for name in (c.a, c.b, f"{c.b} − {c.a}")]
     table = Table("Quantiles of the requests of all rounds together", [*columns("quantile"), *figures])
     s = c.shift

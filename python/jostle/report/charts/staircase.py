@@ -18,7 +18,9 @@ HUES = 8
 
 @dataclass(frozen=True)
 class Sent:
-    """A request of a burst. Seconds since the burst began; `end_s` None: it was not answered."""
+    """A request of a burst, with times in seconds since the burst began. `end_s`: None if not answered.
+    `demand_s`: its service time, measured alone.
+    """
 
     request: str
     demand_s: float
@@ -27,7 +29,7 @@ class Sent:
 
 
 def staircase(sent: Sequence[Sent], what: str) -> Picture | None:
-    """None where nothing was answered. `what`: the burst in words, without an article."""
+    """A bar per answered request; None if there are none. `what`: the burst in words, as a title begins."""
     ended = sorted(((s.end_s, s) for s in sent if s.end_s is not None), key=lambda pair: pair[0])
     if not ended:
         return None

@@ -1,4 +1,4 @@
-"""Why requests wait: the longest stall beside the slow request, and what the least harmed does meanwhile."""
+"""Why requests wait: the longest stall beside slow requests, compared with the least harmed contestant."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,12 +16,12 @@ from jostle.report.views import WITH_SLOW, View, typical_quantity, typical_trial
 __all__ = ["Stall", "find_stall", "stall"]
 
 MOST_POINTS = 300
-AROUND = 0.5  # of the stall, before and after it
+AROUND = 0.5  # how much is shown before and after the stall, as a share of its length
 
 
 @dataclass(frozen=True)
 class Stall:
-    """The longest standstill of a view: whose, when, and whom it is shown beside."""
+    """The longest standstill of a view: whose and when, and the trial that it is compared with."""
 
     view: View
     trials: tuple[tuple[str, TrialResult], ...]  # the stalled contestant first
@@ -30,14 +30,14 @@ class Stall:
 
     @property
     def span_s(self) -> tuple[float, float]:
-        """What of the trial is shown."""
+        """The part of the trial that is shown."""
         end = max(t.timeline.t_s[-1] for _, t in self.trials)
         room = AROUND * self.length_s
         return max(0.0, self.begin_s - room), min(end, self.begin_s + self.length_s + room)
 
 
 def find_stall(result: RunResult, views: Sequence[View]) -> Stall | None:
-    """The longest time in which nothing was completed beside a slow request; None where nobody stalled."""
+    """The longest time without a completed request beside slow ones; None if no contestant stalled."""
     found = [s for view in views if view.paired and (s := _of_view(result, view)) is not None]
     return max(found, key=lambda s: s.length_s, default=None)
 
@@ -79,7 +79,9 @@ def stall(found: Stall) -> Picture:
 
 
 def _title(found: Stall) -> str:
-    """What the panels show: figures of whole intervals, and no mean of unlike ones."""
+    """A sentence about what the panels show. The other contestant's rates are given as a range, because a
+    mean over intervals that differ would be misleading.
+    """
     (stalled, trial), *others = found.trials
     begin, end = found.begin_s, found.begin_s + found.length_s
     text = f"{stalled} completes nothing from {amount(begin, 's')} to {amount(end, 's')} of its trial"
@@ -99,7 +101,7 @@ def _title(found: Stall) -> str:
 
 
 def _between(rates: Sequence[float]) -> str:
-    """The least and the most of the intervals, per second."""
+    """The lowest and the highest rate, per second."""
     least, most = (amount(end, "/s") for end in (min(rates), max(rates)))
     return most if least == most else f"{least} to {most}"
 

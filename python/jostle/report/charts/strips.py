@@ -1,4 +1,4 @@
-"""The answer in one picture: a strip from median to p99, the longest answer, and who had none."""
+"""The answer in one picture: a strip from median to p99, the longest answer, and the share without one."""
 
 from collections.abc import Sequence
 
@@ -29,11 +29,11 @@ HEADING_PX, NAME_PX, BAR_PX, ALONE_PX, GAP_PX = 30, 18, 12, 10, 4
 ROOM_PX = 12  # below each contestant
 
 GAUGE = 0.05, 0.4
-"""Where a gauge begins and ends in the block at the right edge; its number stands behind it."""
+"""Where a gauge begins and ends in the block at the right edge; its number is to the right of it."""
 
 
 def strips(views: Sequence[View]) -> Picture:
-    """A row for each contestant of each view; a gauge at the right edge has the share without an answer."""
+    """A row for each contestant of each view; a gauge at the right edge shows the share without an answer."""
     data, axis = Datasets(), TimeAxis.of(*views)
     found = _Rows(axis, gauged=any(s.unanswered for view in views for p in view.panels for s in p.series))
     for view in views:
@@ -80,7 +80,7 @@ def _only(y: Spec) -> Spec:
 
 
 def _title(views: Sequence[View]) -> str:
-    """Of the view in which somebody waits longest."""
+    """A sentence about the view with the most harmed contestant."""
     worst = most_harmed(views)
     return (f"Response times. {worst.title}; " if len(views) > 1 else "") + about_quantile(worst, "p99")
 
@@ -98,7 +98,7 @@ def _reading(views: Sequence[View], found: "_Rows") -> str:
 
 
 class _Rows:
-    """What is drawn, from the top down; y counts pixels."""
+    """The rows of all layers, filled from the top down; y is in pixels."""
 
     def __init__(self, axis: TimeAxis, *, gauged: bool) -> None:
         self.axis, self.gauged = axis, gauged
@@ -113,7 +113,7 @@ class _Rows:
         self.gauges: Rows = []
 
     def add(self, view: View, *, heading: bool) -> None:
-        """A view below those that are there."""
+        """Adds a view below those that were added before."""
         if heading:
             self.headings.append({"y": self.bottom + 4, "text": short(view.title, 90)})
             self.bottom += HEADING_PX

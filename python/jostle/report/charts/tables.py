@@ -11,7 +11,7 @@ __all__ = ["quantile_table"]
 
 
 def quantile_table(views: Sequence[View]) -> Table:
-    """A row per series: how many requests, how many without an answer, their quantiles."""
+    """A row per series: the number of answers, the share without a right answer, and the quantiles."""
     series = [(view, p, s) for view in views for p in view.panels for s in p.series]
     names = list(dict.fromkeys(q for _, _, s in series for q in s.response))
     several = len(views) > 1

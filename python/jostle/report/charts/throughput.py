@@ -1,4 +1,4 @@
-"""Throughput: alone beside with the slow request, and the share that is kept; or a bar per contestant."""
+"""Throughput alone and beside slow requests, with the share that is kept; or a bar per contestant."""
 
 from collections.abc import Sequence
 
@@ -20,7 +20,7 @@ NARROWEST_PX = 380
 
 
 def throughput(view: View) -> Picture:
-    """Two bars per contestant with intervals over rounds; beside them the share kept, and as published."""
+    """Two bars per contestant with intervals over rounds; beside them the share kept, also as published."""
     data = Datasets()
     names = [p.contestant for p in view.panels]
     rows, rounds = _bar_rows(view)
@@ -67,12 +67,12 @@ def _bar_rows(view: View) -> tuple[Rows, Rows]:
 
 
 def _rounds(found: Estimate, middle: float) -> Rows:
-    """The rounds of an interval."""
+    """The rounds behind an interval; empty if there is no interval."""
     return [{"x": value, "middle": middle} for value in found.rounds] if found.low is not None else []
 
 
 def _bar(found: Estimate, top: float, thick: float) -> Spec:
-    """Where a bar and its interval stand; `end` is where its label begins."""
+    """The position of a bar and its interval; `end` is where its label begins."""
     value = found.value or 0.0
     place = {"top": top, "bottom": top - thick, "middle": top - thick / 2}
     return {"x": value, "low": found.low, "high": found.high, "end": found.high or value, **place}
@@ -163,7 +163,7 @@ def completed(
     order: Sequence[str],
     published: Sequence[PublishedFigure] = (),
 ) -> Picture | None:
-    """A bar, its interval and what was published per contestant of one workload; None of one bar."""
+    """A bar with interval and published figure per contestant of one workload; None for a single bar."""
     if len(summaries) < 2:
         return None
     data = Datasets()

@@ -1,4 +1,4 @@
-"""What happened when: throughput, response times, processor and memory of both sides, on one axis of time."""
+"""A trial over time: throughput, response times, CPU of server and generator, and the server's memory."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,7 @@ TABLE_POINTS = 12
 
 
 def timeline(result: RunResult, view: View, panel: Panel, points: int) -> Picture | None:
-    """All series of one contestant over time; None where nothing was recorded."""
+    """All series of one contestant over time; None if nothing was recorded."""
     found = [(s.name, typical_trial(result, panel.contestant, s.workload)) for s in panel.series]
     drawn = [(name, trial) for name, trial in found if trial is not None]
     if not drawn:
@@ -38,7 +38,7 @@ def timeline(result: RunResult, view: View, panel: Panel, points: int) -> Pictur
 
 
 def _add(panels: Panels, data: Datasets, clients: Rows, server: Rows) -> None:
-    """A panel for everything that there is something to draw for, and no flat one of the clients."""
+    """Adds the panels that have something to show; clients and the server's memory only if they change."""
     rows = data(clients)
     _throughput(panels, data, clients, rows)
     if len({r["clients"] for r in clients if r["clients"] is not None}) > 1:
@@ -63,7 +63,7 @@ def _add(panels: Panels, data: Datasets, clients: Rows, server: Rows) -> None:
 
 
 def _throughput(panels: Panels, data: Datasets, clients: Rows, rows: Spec) -> None:
-    """Requests completed as expected; crosses where some failed."""
+    """Adds the requests completed as expected, with crosses where some failed."""
     y = value_axis("requests/s", values(clients, "rate", "errors"))
     layers = [panels.line(rows, "rate", y, {"interpolate": "step"})]
     failed = [r for r in clients if r["errors"] > 0]
@@ -75,7 +75,7 @@ def _throughput(panels: Panels, data: Datasets, clients: Rows, rows: Spec) -> No
 
 
 def _lateness(panels: Panels, clients: Rows, rows: Spec) -> None:
-    """How late the generator was itself, where that is known."""
+    """Adds how late the generator itself was, if that is known."""
     times = [v for v in values(clients, "pacing", "lag") if v is not None]
     if not times:
         return
@@ -88,7 +88,7 @@ def _lateness(panels: Panels, clients: Rows, rows: Spec) -> None:
 
 
 def client_rows(contestant: str, name: str, t: Timeline, points: int) -> Rows:
-    """At most `points` rows: neighbouring intervals are merged; of the longest times, the longest stays."""
+    """At most `points` rows: neighbouring intervals are merged, keeping the largest p99 and maximum."""
     rows: Rows = []
     for cut in groups(len(t.t_s), points):
         rows.append(
@@ -107,7 +107,7 @@ def client_rows(contestant: str, name: str, t: Timeline, points: int) -> Rows:
 
 
 def server_rows(contestant: str, name: str, t: Timeline, points: int) -> Rows:
-    """What the server used at its own times, at most `points` of them."""
+    """What the server used, at the times of its own samples, merged to at most `points` rows."""
     return [
         {
             "contestant": contestant,
@@ -143,7 +143,7 @@ def _title(contestant: str, drawn: list[tuple[str, TrialResult]]) -> str:
 
 
 def standstill(t: Timeline) -> tuple[float, float]:
-    """(Start, length) in seconds of the longest time without a completed request; 0, 0: there is none."""
+    """(start, length), in seconds, of the longest time without a completed request; (0, 0): there is none."""
     if len(t.t_s) < 2:
         return 0.0, 0.0
     step = t.t_s[1] - t.t_s[0]
@@ -156,7 +156,7 @@ def standstill(t: Timeline) -> tuple[float, float]:
 
 
 def _moves(found: Sequence[float | None]) -> bool:
-    """A flat line says nothing."""
+    """Whether the values change enough to be worth drawing."""
     known = [v for v in found if v is not None]
     return max(known) > 1.1 * min(known)
 

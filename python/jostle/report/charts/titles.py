@@ -1,4 +1,4 @@
-"""The sentence that stands above each picture, made from the figures that it shows."""
+"""The sentence above each picture, derived from the figures that the picture shows."""
 
 from collections.abc import Sequence
 
@@ -9,17 +9,17 @@ from jostle.report.views import ALONE, WITH_SLOW, Panel, Series, View
 __all__ = ["about_quantile", "about_throughput", "extremes", "most_harmed"]
 
 HARMFUL = 0.1
-"""From this index on, a title speaks of harm."""
+"""Above this index, a title mentions the harm."""
 
 
 def extremes(view: View) -> tuple[Panel, Panel]:
-    """The panels of the most and of the least starved contestant (the same one when there is but one)."""
+    """The panels of the most and the least harmed contestant (the same one if there is only one)."""
     ordered = sorted(view.panels, key=lambda panel: _harm(panel, view), reverse=True)
     return ordered[0], ordered[-1]
 
 
 def most_harmed(views: Sequence[View]) -> View:
-    """The view with the most harmed contestant; of views without pairs, that of the longest p99."""
+    """The view with the most harmed contestant; among views without pairs, the one with the longest p99."""
 
     def longest(view: View) -> float:
         known = [e.value for p in view.panels for s in p.series if (e := _quantile(s, "p99"))]
@@ -29,7 +29,9 @@ def most_harmed(views: Sequence[View]) -> View:
 
 
 def _harm(panel: Panel, view: View) -> float:
-    """The index that the form defines: of an open loop, which keeps its rate, it is blocking."""
+    """The index that the form defines: the blocking index in an open loop, whose rate is fixed, otherwise the
+    starvation index. −1 if unknown.
+    """
     s = panel.starvation
     index = None if s is None else (s.blocking if view.open_loop else s.index).value
     return -1.0 if index is None else index
@@ -44,7 +46,7 @@ def _lost(panel: Panel) -> float:
 
 
 def about_throughput(view: View) -> str:
-    """What slow requests take, over whole trials, from the most and from the least starved."""
+    """How much throughput the most and the least starved contestant lose beside slow requests."""
     known = [panel for panel in view.panels if _index(panel) is not None]
     if len(known) < len(view.panels):
         unknown = listed([panel.contestant for panel in view.panels if panel not in known])
@@ -68,7 +70,7 @@ def about_throughput(view: View) -> str:
 
 
 def about_quantile(view: View, name: str) -> str:
-    """A quantile beside the slow request and alone; or whose is the lowest and whose the highest."""
+    """A quantile beside slow requests and alone; without pairs, the lowest and the highest contestant's."""
     if view.paired:
         worst, best = extremes(view)
         chosen = [worst] if worst is best else [worst, best]

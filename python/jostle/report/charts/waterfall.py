@@ -1,4 +1,4 @@
-"""The steps of a journey, each from where those before it end: medians, and the p99."""
+"""The steps of a journey, each beginning where the previous one ends: medians and p99."""
 
 from jostle.analysis.results import JourneyResult
 from jostle.formatting import amount
@@ -12,7 +12,7 @@ BAR = "var(--hue1)"
 
 
 def waterfall(journey: JourneyResult, table: Table) -> Picture | None:
-    """None where no step has a median."""
+    """A bar per step; None if no step has a median."""
     rows: Rows = []
     start = end = 0.0
     for place, step in enumerate(journey.steps):

@@ -1,1 +1,3 @@
-"""The forms of a report: terminal, page, Markdown, notebook, data, JUnit, pictures; none decides anything."""
+"""The output formats of a report: terminal, page, Markdown, notebook, data, JUnit and pictures. They do not
+decide anything about its content.
+"""

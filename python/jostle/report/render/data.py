@@ -1,4 +1,4 @@
-"""The same figures for other programs: JSON, CSV."""
+"""The figures of a report for other programs: JSON and CSV."""
 
 import csv
 import io
@@ -30,26 +30,26 @@ COLUMNS = [
 
 
 def to_json(result: RunResult) -> dict[str, Any]:
-    """`RunResult` as plain data; "format" is its version. What is no finite number becomes null."""
+    """`RunResult` as plain data; "format" is its version. Numbers that are not finite become null."""
     found: dict[str, Any] = finite(result.as_json())
     return {"kind": "jostle result", "format": found.pop("format"), **found}
 
 
 def compare_to_json(result: CompareResult) -> dict[str, Any]:
-    """`CompareResult` as plain data, "format" its version."""
+    """`CompareResult` as plain data; "format" is its version."""
     found: dict[str, Any] = finite(result.as_json())
     return {"kind": "jostle comparison", "format": found.pop("format"), **found}
 
 
 def capacity_to_json(result: CapacityResult | WhatIf | Sizing) -> dict[str, Any]:
-    """A capacity, or what is predicted of one, as plain data, "format" its version."""
+    """A capacity, or a prediction about one, as plain data; "format" is its version."""
     found: dict[str, Any] = finite(result.as_json())
     kinds = {CapacityResult: "jostle capacity", WhatIf: "jostle what-if", Sizing: "jostle sizing"}
     return {"kind": kinds[type(result)], "format": found.pop("format"), **found}
 
 
 def finite(value: Any) -> Any:
-    """Plain data in which null stands for what is no finite number."""
+    """The data with None in place of numbers that are not finite."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
@@ -60,9 +60,9 @@ def finite(value: Any) -> Any:
 
 
 def to_csv(result: RunResult) -> str:
-    """One row per figure: of every comparison, every cell, every trial. Units stand in a column of their own.
+    """One row per figure of every comparison, cell and trial. Units are in a column of their own.
 
-    Text that a spreadsheet would take for a formula gets an apostrophe before it.
+    Text that a spreadsheet would take for a formula is prefixed with an apostrophe.
     """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
@@ -73,7 +73,7 @@ def to_csv(result: RunResult) -> str:
 
 
 def figures(result: RunResult) -> list[dict[str, Any]]:
-    """A row per figure, with those of `COLUMNS` that it has; `value` of a verdict is text."""
+    """One row per figure, with those of `COLUMNS` that it has; the `value` of a verdict is text."""
     return [
         *_claim_rows(result),
         *_comparison_rows(result),
@@ -146,7 +146,7 @@ def _goodput_rows(result: RunResult) -> Iterator[dict[str, Any]]:
 
 
 def _rows_of(kind: str, results: Sequence[Any]) -> Iterator[dict[str, Any]]:
-    """Every number and estimate of results that stand for something of a cell: "stream /events: gap p50"."""
+    """Rows for every number and estimate of results about a part of a cell: "stream /events: gap p50"."""
     for one in results:
         about = {"contestant": one.contestant, "workload": one.workload}
         which = getattr(one, "name", None) or getattr(one, "request", "")
@@ -169,7 +169,7 @@ def _fields(name: str, one: Any, about: dict[str, Any]) -> Iterator[dict[str, An
 
 
 def _phase_rows(result: RunResult) -> Iterator[dict[str, Any]]:
-    """Every figure of every phase, as rows of the CSV form."""
+    """Rows for every figure of loads with phases."""
     for c in result.phased_loads:
         about = {"contestant": c.contestant, "workload": c.workload}
         for name, found in (("clients held", c.held), ("most connections open", c.open_most)):
@@ -207,7 +207,7 @@ def _trial_rows(result: RunResult) -> Iterator[dict[str, Any]]:
 
 
 def _figure(quantity: str, e: Estimate) -> dict[str, Any]:
-    """An estimate as cells of a row."""
+    """An estimate as part of a row."""
     values = {"value": e.value, "low": e.low, "high": e.high}
     return {"quantity": quantity, **values, "bound": e.bound, "unit": e.unit, "n": e.n, "note": e.note}
 
@@ -216,7 +216,7 @@ def _no_formula(value: object) -> object:
     if value is None:
         return ""
     if isinstance(value, float):
-        return f"{value:.6g}"  # more digits than any of them has
+        return f"{value:.6g}"  # more digits than any figure has
     value = one_line(value) if isinstance(value, str) else value
     if isinstance(value, str) and value[:1] in ("=", "+", "@", "-", "\t", "\r") and not _is_number(value):
         return "'" + value

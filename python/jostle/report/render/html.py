@@ -1,8 +1,8 @@
-"""The page: one file that opens offline; and the same as a piece of HTML for a notebook.
+"""The page: a single file that works offline; and its answer as an HTML fragment for a notebook.
 
-Nothing of a server, an address or a plan can run in it: text is escaped by the template, data stands in a
-script element that is not code, with every "<" written as an escape, and the page's own policy lets nothing
-run but the two scripts whose hashes it names, and nothing be loaded at all.
+Nothing that comes from a server, a URL or a plan can run as code: the template escapes text, data is in a
+script element that is not executed, with every "<" escaped, and the page's content security policy allows
+only the two scripts whose hashes it lists, and no loading of anything.
 """
 
 import base64
@@ -57,7 +57,7 @@ def fragment(document: Document) -> str:
 
 
 def _drawn(document: Document) -> dict[str, Picture]:
-    """Every picture of the document, by its key."""
+    """All pictures of the document that have something to show, by key."""
     drawn = ((figure.key, figure.draw()) for figure in figures_in(document.sections))
     return {key: picture for key, picture in drawn if picture is not None}
 
@@ -73,16 +73,16 @@ def _environment() -> jinja2.Environment:
 
 
 def _json_for_script(value: Any) -> Markup:
-    """JSON that cannot end the script element it stands in, nor break a line of JavaScript."""
+    """JSON that can neither end the script element that contains it nor break a line of JavaScript."""
     text = json.dumps(value, allow_nan=False, separators=(",", ":"), ensure_ascii=True)
     return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
 
 
 @cache
 def _library() -> str:
-    """Vega, Vega-Lite and their embedding, as vl-convert carries them: no network, no node.
+    """Vega, Vega-Lite and vega-embed as bundled by vl-convert, which needs neither a network nor Node.
 
-    Putting them together takes seconds, so it is done once for each version.
+    Bundling takes seconds, so the result is cached for each version.
     """
     file: Path | None = None
     with contextlib.suppress(UserError, OSError):

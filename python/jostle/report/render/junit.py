@@ -1,4 +1,4 @@
-"""JUnit XML, as build servers read it: a test case for each requirement, condition, and workload."""
+"""JUnit XML for build servers: a test case for each requirement, claim, condition, and workload."""
 
 import re
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ _FORBIDDEN = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def to_junit(result: RunResult) -> str:
-    """Requirements pass, fail, or are skipped (cannot tell); invalid trials of a workload are an error."""
+    """Requirements pass, fail, or are skipped (cannot tell); a workload with invalid trials is an error."""
     requirements = [
         _case(f"{r.workload or 'all'} on {r.contestant or 'all'}", r.that, r.verdict, r.message)
         for r in result.requirements
@@ -56,7 +56,7 @@ def compare_to_junit(result: CompareResult) -> str:
 
 
 def _claim(claim: Claim) -> ET.Element:
-    """A claim that does not reproduce is a finding and no failure: nothing is broken."""
+    """A claim that is not reproduced is a finding, not a failure: nothing is broken."""
     case = ET.Element("testcase", classname="published claim", name=_text(claim.statement))
     if claim.verdict == "cannot tell":
         ET.SubElement(case, "skipped", message=_text(f"cannot tell: {claim.sentence}"))
@@ -89,5 +89,5 @@ def _document(title: str, suites: Iterable[tuple[str, list[ET.Element]]]) -> str
 
 
 def _text(text: str) -> str:
-    """Without the characters that XML does not allow."""
+    """The text with a dot in place of characters that XML does not allow."""
     return _FORBIDDEN.sub("·", text)

@@ -26,7 +26,9 @@ DEEPEST = 6
 
 
 def render(document: Document, *, pictures: str = "") -> str:
-    """All but what only the page has. `pictures`: the folder in which those of the document lie."""
+    """Everything except what only the page has. `pictures`: the folder with the document's pictures; "" to
+    leave them out.
+    """
     shown = upto(document, Depth.MAIN)
     parts = [*_head(shown), *(p for section in shown.sections for p in _section(section, 2, pictures))]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -49,7 +51,7 @@ def _head(document: Document) -> Iterator[str]:
 
 
 def _section(section: Section, level: int, pictures: str) -> Iterator[str]:
-    """Nothing where it holds pictures only, and there are none."""
+    """The parts of a section; none if it contains only pictures, and these are left out."""
     below = level + 1 if section.title else level
     parts = [part for block in section.blocks for part in _block(block, below, pictures) if part]
     if section.title and parts:
@@ -109,7 +111,7 @@ def _mark(mark: Mark) -> str:
 
 
 def _fenced(lines: Sequence[str]) -> str:
-    """A fence that is longer than any in the text."""
+    """The lines between fences that are longer than any fence in the text."""
     fence = "```"
     while any(fence in line for line in lines):
         fence += "`"

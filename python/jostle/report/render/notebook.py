@@ -1,4 +1,4 @@
-"""What a notebook shows of a run and of a comparison: a piece of HTML, and altair charts."""
+"""What a notebook shows of a run or a comparison: an HTML fragment, and altair charts."""
 
 from typing import Any
 
@@ -13,12 +13,12 @@ __all__ = ["comparison_html", "run_charts", "run_html", "shift_chart"]
 
 
 def run_html(result: RunResult) -> str:
-    """The answer of a run."""
+    """The answer of a run as HTML."""
     return fragment(run_document(result))
 
 
 def comparison_html(result: CompareResult) -> str:
-    """Conditions, and for every workload a sentence and the table of differences."""
+    """Conditions, and for every workload a sentence and the table of differences, as HTML."""
     return fragment(comparison_document(result))
 
 
@@ -29,13 +29,13 @@ def run_charts(result: RunResult) -> dict[str, Any]:
 
 
 def shift_chart(comparison: Comparison) -> Any:
-    """The shift function of one comparison as an altair chart; None where it has no bands (one round)."""
+    """The quantile ratios of one comparison as an altair chart; None without intervals (one round)."""
     picture = shift(comparison)
     return None if picture is None else _as_chart(picture)
 
 
 def _as_chart(picture: Picture) -> Any:
-    """An altair chart that holds its own rows, in light colours."""
+    """An altair chart that contains its data, in light colours."""
     import altair
 
     return altair.Chart.from_dict(standalone(picture))

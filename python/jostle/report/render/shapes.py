@@ -1,4 +1,4 @@
-"""A distribution as characters: its share of each part of a logarithmic axis, of all requests."""
+"""A distribution as characters: the share of all requests in each part of a logarithmic axis."""
 
 import bisect
 import itertools
@@ -10,7 +10,7 @@ __all__ = ["round_edges", "shape", "share_below", "shares_of"]
 
 BLOCKS = " ▁▂▃▄▅▆▇█"
 GAP = 3
-"""Neighbouring quantiles whose ratio is above this have a gap between them, in which nobody is."""
+"""If the ratio of neighbouring quantiles is above this, there is a gap without requests between them."""
 
 
 STEPS = ((1, 1.5, 2, 3, 5, 7), (1, 2, 5), (1, 3), (1,))
@@ -18,8 +18,8 @@ STEPS = ((1, 1.5, 2, 3, 5, 7), (1, 2, 5), (1, 3), (1,))
 
 
 def round_edges(low: float, high: float, most: int) -> list[float]:
-    """Round numbers from at most `low` to at least `high`, for at most `most` bins: logarithmic, or within a
-    narrow range equally far apart. Both ends are above 0.
+    """Round numbers from at most `low` to at least `high`, as edges of at most `most` bins: logarithmic, or
+    evenly spaced if the range is narrow. `low` and `high` must be above 0.
     """
     if high < 4 * low:
         widths = (float(f"{s}e{power}") for power in range(-6, 9) for s in (1, 2, 5))
@@ -36,9 +36,9 @@ def round_edges(low: float, high: float, most: int) -> list[float]:
 
 
 def shape(found: Distribution, low: float, high: float, width: int, unanswered: float = 0.0) -> str:
-    """The distribution as a line of blocks over a logarithmic axis; anything that is there leaves a mark.
+    """The distribution as a line of blocks over a logarithmic axis; even the smallest share is visible.
 
-    Where requests had no answer, the last block is theirs, behind a bar.
+    The share without an answer, if any, has the last block, after a vertical bar.
     """
     edges = [low * (high / low) ** (i / width) for i in range(width + 1)]
     shares = shares_of(found, edges) if found.quantile_s else [0.0] * width
@@ -50,9 +50,10 @@ def shape(found: Distribution, low: float, high: float, width: int, unanswered: 
 
 
 def shares_of(found: Distribution, edges: list[float]) -> list[float]:
-    """The share of values between each edge and the next one, the first and the last with all beyond.
+    """The share of values in each bin; the first and the last bin include everything beyond.
 
-    What the line between two quantiles leaves in a gap is less than half a request: it belongs above the gap.
+    Interpolation between two quantiles may leave less than half a request in a gap; it is moved to the next
+    bin above the gap that has requests.
     """
     shares, rest = [], 0.0
     for low, high in itertools.pairwise([0.0, *(share_below(found, e) for e in edges[1:-1]), 1.0]):
@@ -64,10 +65,10 @@ def shares_of(found: Distribution, edges: list[float]) -> list[float]:
 
 
 def share_below(found: Distribution, seconds: float) -> float:
-    """The share of answers up to `seconds`: counted where they are few, else between two quantiles, and so
-    many whole answers.
+    """The share of answers up to `seconds`: counted if all values are known, otherwise interpolated between
+    two quantiles and rounded to whole answers.
 
-    The quantiles are those of all requests: they end at the share that was answered.
+    The quantiles are those of all requests, so they end at the share that was answered.
     """
     if found.values_s:
         return bisect.bisect_right(found.values_s, seconds) / len(found.values_s)
@@ -83,5 +84,5 @@ def share_below(found: Distribution, seconds: float) -> float:
             part = 0.0 if empty else (seconds - s[i]) / (s[i + 1] - s[i])
             share = p[i] + (part * (p[i + 1] - p[i]) if part else 0.0)
             count = round(share / answered * found.n)
-            return min(max(count, 1), found.n - 1) / found.n  # the first one is there, and not the last one
+            return min(max(count, 1), found.n - 1) / found.n  # at least the shortest, but not the longest
     return 0.0

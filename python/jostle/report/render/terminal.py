@@ -1,4 +1,4 @@
-"""What a person sees when a run is over: verdict first, 80 columns, plain where it is piped."""
+"""What a person sees at the end of a run: the verdict first, in 80 columns, without colour if piped."""
 
 import itertools
 import re
@@ -41,18 +41,18 @@ __all__ = ["render"]
 
 STYLES: dict[Tone, str] = {"good": "green", "warning": "yellow", "bad": "red", "plain": ""}
 MOST_REASONS = 2
-"""Kinds of reasons: a race of two stays within 35 lines. The full report has all."""
+"""How many kinds of reasons are shown, so that a race of two fits into 35 lines. The full report has all."""
 SHAPE_WIDTH = 16
 BAR_WIDTH = 40
 MOST_BINS = 12
 LABEL_WIDTH = 12
 LEAST_NAME = 10
 JOINTS = re.compile(r"(?<=[-:/_ ])|(?<=[.,])(?!\d)")
-"""Where a name may be broken, but no number."""
+"""Where a name may be broken; numbers are never broken."""
 
 
 def render(document: Document, console: "Console", *, full: bool = False) -> None:
-    """The answer; with `full`, all but what only the page has."""
+    """Prints the answer, or with `full` everything except what only the page has."""
     shown = upto(document, Depth.MAIN if full else Depth.ANSWER)
     _head(shown, console, full=full)
     for section in shown.sections:
@@ -84,8 +84,8 @@ def _head(document: Document, console: "Console", *, full: bool) -> None:
 
 
 def _most_important(reasons: Sequence[Reason]) -> Sequence[Reason]:
-    """The first of each kind, which is told by what can be done about it; all where no more than one is left
-    out, or where only one server was measured in one way.
+    """The first reason of each kind; reasons with the same remedy are of one kind. All of them if at most one
+    would be left out, or if only one server was measured under one workload.
     """
     first: dict[str, Reason] = {}
     for reason in reasons:
@@ -96,7 +96,7 @@ def _most_important(reasons: Sequence[Reason]) -> Sequence[Reason]:
 
 
 def _short(text: str) -> str:
-    """What was found, without what explains it after a semicolon that stands in no bracket."""
+    """What was found, without the explanation that follows a semicolon outside of brackets."""
     for semicolon in re.finditer("; ", text):
         before = text[: semicolon.start()]
         if before.count("(") == before.count(")"):
@@ -132,7 +132,7 @@ def _section(section: Section, console: "Console") -> None:
 
 
 def _told_with_its_table(blocks: Sequence[Block]) -> list[Block]:
-    """Each part that has a group of columns in a table is followed by that group."""
+    """The blocks, with each group of a table's columns moved behind the section of the same name, if any."""
     groups = {part.caption: part for table in blocks if isinstance(table, Table) for part in table.by_group()}
     told = {block.title for block in blocks if isinstance(block, Section)} & groups.keys()
     found: list[Block] = []
@@ -147,12 +147,12 @@ def _told_with_its_table(blocks: Sequence[Block]) -> list[Block]:
 
 
 def _starts_with_a_title(blocks: Sequence[Block]) -> bool:
-    """Two headings in a row say nothing."""
+    """Whether the first block has a heading of its own, so that another one before it would be useless."""
     return isinstance(blocks[0], Section) and bool(blocks[0].title)
 
 
 def _visible(block: Block) -> bool:
-    """A terminal shows no picture, no link, and no table that needs more than 80 columns."""
+    """Whether a terminal shows the block: no pictures, no links, no tables without short headings."""
     if isinstance(block, Section):
         return any(_visible(part) for part in block.blocks)
     if isinstance(block, Table):
@@ -179,7 +179,7 @@ def _block(block: Block, console: "Console") -> None:
         case Histogram():
             _histogram(block, console)
         case _:
-            pass  # pictures and files are the page's
+            pass  # only the page shows pictures and links
 
 
 def _finding(finding: Finding, console: "Console") -> None:
@@ -193,7 +193,7 @@ def _finding(finding: Finding, console: "Console") -> None:
 
 
 def _say(console: "Console", text: str, style: str = "", lead: str = "") -> None:
-    """A line of text, never read as markup; what goes on stands below its text."""
+    """Prints text, never interpreted as markup; continuation lines are indented to the text after `lead`."""
     from rich.text import Text
 
     indent = " " * (len(lead) if len(lead) <= LABEL_WIDTH else 2)
@@ -205,7 +205,7 @@ def _say(console: "Console", text: str, style: str = "", lead: str = "") -> None
 
 
 def _tables(table: Table, console: "Console") -> None:
-    """One below the other where its columns have groups: 80 columns have room for one group."""
+    """Prints one table per group of columns, as 80 characters have room for only one group."""
     parts = table.by_group()
     for part in parts:
         if len(parts) > 1:
@@ -217,9 +217,10 @@ def _tables(table: Table, console: "Console") -> None:
 
 
 def _table(table: Table, console: "Console") -> None:
-    """The columns that 80 characters have room for; shapes and intervals only where they fit, too.
+    """Prints the columns meant for 80 characters, with shapes and intervals only if these fit, too.
 
-    Where not even the rest does, long names go on in the next line, and then columns in a table below.
+    If not even the rest fits, long names are broken into several lines, and then columns are moved to further
+    tables below.
     """
     for shapes, intervals in ((True, True), (False, True), (False, False)):
         drawn = _rich(table, shapes=shapes, intervals=intervals)
@@ -240,13 +241,15 @@ def _table(table: Table, console: "Console") -> None:
 
 
 def _excess(drawn: "RichTable", console: "Console") -> int:
-    """By so many characters it is wider than the terminal."""
+    """How many characters too wide the table is for the terminal; at most 0 if it fits."""
     wide = console.options.update(width=10 * console.width)
     return console.measure(drawn, options=wide).maximum - console.width
 
 
 def _in_parts(table: Table, console: "Console") -> list[Table]:
-    """Tables one below the other, each with the words that begin its rows and as many columns as fit."""
+    """Tables to be printed one below the other, each with the leading words of the rows and as many columns
+    as fit.
+    """
     places = table.places(narrow=True)
     words = list(itertools.takewhile(lambda i: table.columns[i].kind == "word", places))
     parts: list[Table] = []
@@ -267,7 +270,9 @@ def _joined(line: "Sequence[Segment]") -> "Text":
 
 
 def _with_folded_names(table: Table, excess: int) -> Table:
-    """The same with narrower columns of words, the widest first, until `excess` is saved if that can be."""
+    """The table with narrower word columns, starting with the widest, until `excess` characters are saved if
+    possible.
+    """
     words = [i for i in table.places(narrow=True) if table.columns[i].kind == "word"]
     widths = {i: max((len(str(row[i])) for row in table.rows), default=0) for i in words}
     folds: dict[int, int] = {}
@@ -287,7 +292,7 @@ def _heading(column: Column) -> str:
 
 
 def _folded(name: str, width: int) -> str:
-    """In lines of at most `width`, broken behind blanks and the signs that join names."""
+    """The name in lines of at most `width` if possible, broken after spaces and punctuation within names."""
     lines = [""]
     for part in JOINTS.split(name):
         if lines[-1] and len(lines[-1] + part.rstrip()) > width:
@@ -314,7 +319,7 @@ def _rich(table: Table, *, shapes: bool, intervals: bool) -> "RichTable":
         )
     last: list[Value] = []
     for row in table.rows:
-        repeated = bool(last) and row[0] == last[0] and table.columns[0].kind == "word"
+        repeated = bool(last) and places[0] == 0 and row[0] == last[0] and table.columns[0].kind == "word"
         cells = [_cell(row[i], table, i, intervals) for i in places]
         if repeated:
             cells[0] = _text("")
@@ -348,7 +353,7 @@ def _text(text: str, style: str = "") -> "Text":
 
 
 def _histogram(block: Histogram, console: "Console") -> None:
-    """Horizontal bars over bins of response time, each with its share of all requests."""
+    """Prints a horizontal bar for each bin of response times, with its share of all requests."""
     found = block.distribution
     if not found.quantile_s:
         return

@@ -1,4 +1,4 @@
-"""Pictures that stand by themselves, in light colours: specifications, and PNG and SVG made of them."""
+"""Self-contained pictures in light colours: specifications, and PNG and SVG files rendered from them."""
 
 import json
 import re
@@ -10,7 +10,7 @@ from jostle.report.charts import CONFIG, Picture
 __all__ = ["VEGA_LITE", "as_png", "as_svg", "standalone"]
 
 VEGA_LITE = "6.4"
-"""The version of the specifications; vl-convert carries it."""
+"""The Vega-Lite version of the specifications, which vl-convert includes."""
 
 HUES = ["#0072b2", "#c04a00", "#00805e", "#9c4f96", "#8a6d00", "#2d5aa8", "#b02a5b", "#50702a"]
 
@@ -24,14 +24,14 @@ LIGHT = {
 SCALE = 2.0  # pixels of the file per pixel of the specification
 TITLE_WIDTH = 88  # characters per line
 WITHIN_FIGURE = re.compile(r"(?<=\d) (?=(?:ns|µs|ms|s|min|h|%|[kMG]?B)(?!\w))|(?<=[≥≤]) (?=\d)")
-"""The spaces within a figure: before its unit, and after the sign of a bound."""
+"""The spaces within a figure, where it must not be broken: before its unit, and after the sign of a bound."""
 
 FONT = "Liberation Sans, sans-serif"
-"""The face that vl-convert brings, so that text is there on a machine without fonts and alike on all."""
+"""The font that vl-convert includes, so that text looks the same on all machines, even without fonts."""
 
 
 def as_png(picture: Picture) -> bytes:
-    """Drawn without a browser."""
+    """The picture as PNG, rendered without a browser."""
     import vl_convert
 
     found: bytes = vl_convert.vegalite_to_png(
@@ -41,7 +41,7 @@ def as_png(picture: Picture) -> bytes:
 
 
 def as_svg(picture: Picture) -> str:
-    """Drawn without a browser."""
+    """The picture as SVG, rendered without a browser."""
     import vl_convert
 
     found: str = vl_convert.vegalite_to_svg(_for_file(picture), vl_version=VEGA_LITE, allowed_base_urls=[])
@@ -56,7 +56,7 @@ def _for_file(picture: Picture) -> str:
 
 
 def standalone(picture: Picture) -> dict[str, Any]:
-    """The specification in light colours, with its sentence above it."""
+    """The picture's specification in light colours, with its title and explanation above the chart."""
     spec = _in_light_colours({**picture.spec(), "config": CONFIG})
     spec["$schema"] = f"https://vega.github.io/schema/vega-lite/v{VEGA_LITE.partition('.')[0]}.json"
     spec["background"] = LIGHT["surface"]
@@ -73,7 +73,7 @@ def standalone(picture: Picture) -> dict[str, Any]:
 
 
 def _in_light_colours(spec: dict[str, Any]) -> dict[str, Any]:
-    """The page's CSS variables replaced; the rows are left as they are."""
+    """The specification with the page's CSS variables replaced; the rows are not touched."""
     rows = spec.pop("datasets", {})
     text = re.sub(r"var\(--(\w+)\)", lambda found: LIGHT[found[1]], json.dumps(spec))
     coloured: dict[str, Any] = json.loads(text)
@@ -81,7 +81,7 @@ def _in_light_colours(spec: dict[str, Any]) -> dict[str, Any]:
 
 
 def _wrapped(text: str, width: int) -> list[str]:
-    """In lines; figures are not broken."""
+    """The text in lines that do not break within figures."""
     joined = WITHIN_FIGURE.sub("\N{NO-BREAK SPACE}", text)
     lines = textwrap.wrap(joined, width, break_on_hyphens=False)
     return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]

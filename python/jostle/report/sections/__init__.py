@@ -1,1 +1,1 @@
-"""The sections of a report, one file each: what stands in them, whatever the form."""
+"""The sections of a report, one file each: their content, independently of the output format."""

@@ -1,4 +1,4 @@
-"""The answer: a sentence for each contestant, one picture, one table; of one server, its times."""
+"""The answer: a sentence for each contestant, one picture and one table; for a single server, its times."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -42,7 +42,7 @@ __all__ = ["comparison", "section", "workloads"]
 MOST_SENTENCES = 6
 
 PARTS = {"headers": "until headers", "body": "then body"}
-"""Of a request's time, in words: headers from when it was sent, the body from there on."""
+"""Parts of a request's time, in words: until the headers, counted from the send, and then until the end."""
 
 HOW_STARVATION = (
     "Throughput, p50 and p99 are those of a typical round (the geometric mean over the rounds), with 95 % "
@@ -58,7 +58,7 @@ HOW_BLOCKED = (
     "Blocking index: the p99 beside slow requests, less the p99 alone, ÷ the mean time of a slow request by "
     "itself. Above 1, some requests wait for more than one."
 )
-"""What the words of the table mean."""
+"""The `HOW_…` texts explain the words of the table."""
 
 HOW_TIMES = (
     "Response times count from the moment a request was due, service times from the moment it was sent. "
@@ -68,7 +68,7 @@ HOW_TIMES = (
 
 
 def section(result: RunResult) -> Section:
-    """What the run says, workload by workload."""
+    """The results, workload by workload."""
     if len(result.summaries) == 1:
         blocks = _single(result, result.summaries[0])
     else:
@@ -79,7 +79,7 @@ def section(result: RunResult) -> Section:
 
 
 def _forms(result: RunResult) -> Iterable[Block]:
-    """What every contestant does beside the slow request: sentences, one picture, one table."""
+    """How every contestant behaves beside the slow request: sentences, one picture, one table."""
     paired = [view for view in views(result) if view.paired]
     if not paired:
         return
@@ -100,7 +100,7 @@ def _forms(result: RunResult) -> Iterable[Block]:
 
 
 def _pair(result: RunResult, view: View) -> Section:
-    """Its load, and the names of its two workloads, which reasons and differences use."""
+    """The load of a view, and the names of its two workloads, which other parts of the report use."""
     found = next(panel.starvation for panel in view.panels if panel.starvation)
     load = _load(result.plan_text, found.with_workload)
     names = f"Workloads: {found.alone_workload} (alone) and {found.with_workload} (with slow requests)."
@@ -118,7 +118,7 @@ def _sentences(paired: Sequence[View]) -> int:
 
 
 def _told(view: View, *, few: bool) -> list[Finding]:
-    """A sentence for each contestant; of many, for the most and for the least harmed one."""
+    """A sentence for each contestant, or with `few` only for the most and the least harmed one."""
     panels = dict.fromkeys(p.contestant for p in (charts.extremes(view) if few else view.panels))
     told = [p.starvation for p in view.panels if p.starvation and p.contestant in panels]
     return [Finding(s.sentence) for s in told if s.sentence]
@@ -137,7 +137,7 @@ def comparison(result: RunResult, paired: Sequence[View]) -> Table:
 
 @dataclass(frozen=True)
 class _Form:
-    """One form of the experiment: its columns, and whose they are."""
+    """One form of the experiment: its columns, and its results by contestant."""
 
     columns: list[Column]
     found: dict[str, Starvation]
@@ -155,7 +155,7 @@ class _Form:
         return cls([replace(c, group=view.title) for c in heads], found, view.open_loop)
 
     def cells(self, result: RunResult, contestant: str, load: str) -> list[Value]:
-        """Of one contestant and load; nothing where it was not measured in this form."""
+        """The cells of one contestant and load; empty if it was not measured in this form."""
         s = self.found.get(contestant)
         if s is None:
             return [""] * len(self.columns)
@@ -169,7 +169,7 @@ class _Form:
 
 
 def _others(result: RunResult) -> Iterable[Block]:
-    """Workloads that no form of the starvation experiment compares."""
+    """Workloads that are not part of the starvation experiment."""
     compared = {w for s in result.starvation for w in (s.alone_workload, s.with_workload)}
     left = [c for c in result.summaries if c.workload not in compared]
     if result.starvation:
@@ -190,7 +190,7 @@ def _others(result: RunResult) -> Iterable[Block]:
 
 
 def workloads(chosen: Sequence[WorkloadSummary], caption: str, *, named: bool = False) -> Table:
-    """A row per workload and contestant, over all rounds. `named`: with the workload, also if it is the only
+    """A row per workload and contestant, over all rounds. `named`: name the workload even if there is only
     one.
     """
     known = [c.response_distribution for c in chosen if c.response_distribution.quantile_s]
@@ -251,14 +251,14 @@ def _single(result: RunResult, summary: WorkloadSummary) -> list[Block]:
 
 
 def _received(result: RunResult, summary: WorkloadSummary) -> str:
-    """Of the trials that were measured; "" where nothing came, or an old record does not say."""
+    """The mean rate of received bytes, in words; "" if nothing was received, or the record does not say."""
     rates = [t.received_bytes_per_s for t in result.trials if t.number in summary.trials and t.duration_s]
     mean = sum(rates) / len(rates) if rates else 0.0
     return f", {format_bytes(mean)}/s received" if mean else ""
 
 
 def _load(plan_text: str, workload: str) -> str:
-    """What was sent, in words; "" for the plan of another version."""
+    """The load in words; "" if the plan is of an incompatible version."""
     try:
         planned = read_toml(plan_text)["workload"][workload]
         return describe_load(planned["load"], planned.get("connection", {}))
@@ -267,7 +267,7 @@ def _load(plan_text: str, workload: str) -> str:
 
 
 def _times(summary: WorkloadSummary) -> Table:
-    """Response and service times, one quantile a row; without those of which too few are known."""
+    """Response and service times, one quantile per row, without quantiles that neither of them has."""
     times = [Column(f"{kind} time", short=f"{kind} time", intervals=True) for kind in ("response", "service")]
     table = Table("Response and service times", [Column("", "word", ""), *times])
     for name in dict.fromkeys([*summary.response, *summary.service]):
@@ -278,7 +278,7 @@ def _times(summary: WorkloadSummary) -> Table:
 
 
 def _unknown(summary: WorkloadSummary) -> Iterable[Paragraph]:
-    """Why quantiles are missing, all in one line: each needs more requests than there were."""
+    """Why quantiles are missing, in a single line."""
     missing: dict[str, list[str]] = {}
     for name, estimate in summary.response.items():
         if estimate.value is None and estimate.note:
@@ -290,7 +290,7 @@ def _unknown(summary: WorkloadSummary) -> Iterable[Paragraph]:
 
 
 def _medians(summary: WorkloadSummary) -> Iterable[Paragraph]:
-    """Where the time of a request went, at the median."""
+    """The medians of the parts of a request's time."""
     names = [name for name in summary.parts if name != "tcp" or {"dns", "tls"} & summary.parts.keys()]
     medians = [
         f"{PARTS.get(name, name)} {quantiles(summary.parts[name], ['p50'])[0].value}" for name in names

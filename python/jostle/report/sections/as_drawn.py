@@ -1,4 +1,4 @@
-"""The article's pictures in the article's form: what it published, and what was measured here."""
+"""The article's pictures in the article's form: the published data beside what was measured here."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -16,7 +16,7 @@ FIVE = ("min", "p25", "p50", "p75", "max")
 
 
 def section(result: RunResult) -> Section:
-    """A picture for each that the plan names; nothing where it names none."""
+    """A picture for each one that the plan names; empty if it names none."""
     return Section("As the article drew it", list(_figures(result)), Depth.MAIN, key="as-drawn")
 
 

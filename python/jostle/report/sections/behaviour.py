@@ -1,4 +1,4 @@
-"""How each contestant behaves, where the plan asked for it: one paragraph each."""
+"""How each contestant behaves, if the plan asked for it: one paragraph each."""
 
 from jostle.analysis.results import RunResult
 from jostle.report.document import Block, Paragraph, Section
@@ -9,7 +9,7 @@ WHERE = "Findings and pictures of each lie in the folder explained of the run."
 
 
 def section(result: RunResult) -> Section:
-    """Nothing where no contestant was explained."""
+    """Empty if no contestant was explained."""
     blocks: list[Block] = [Paragraph(f"{name}: {text}") for name, text in result.behaviour.items()]
     return Section(
         "How the servers behave",

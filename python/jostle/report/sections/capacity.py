@@ -1,4 +1,4 @@
-"""What a server carries: the answer, the curve level by level, the model, and what was noted."""
+"""How much load a server can carry: the answer, the curve level by level, the model, and notes."""
 
 from jostle.analysis.results import CapacityResult, Estimate
 from jostle.analysis.results.capacity import Answer, Decided, LevelResult, Sizing, WhatIf
@@ -42,7 +42,7 @@ HOW = (
 
 
 def document(result: CapacityResult) -> Document:
-    """The whole page; a terminal shows the answer and the curve."""
+    """The document of a capacity run; without `full`, a terminal shows only the answer and the curve."""
     levels = _levels(result)
     return Document(
         title=result.title,
@@ -75,7 +75,7 @@ def _curve(result: CapacityResult, levels: Table) -> list[Block]:
 
 
 def _levels(result: CapacityResult) -> Table:
-    """Offered, achieved and the generator stand in one row."""
+    """One row per level: the load, the response times, and how busy generator and server were."""
     first = "clients" if result.unit == "clients" else "offered"
     table = Table(
         "Levels",
@@ -165,7 +165,7 @@ def _model(result: CapacityResult) -> list[Block]:
 
 
 def what_if_document(result: WhatIf) -> Document:
-    """What is predicted, beside what was measured."""
+    """The document of a prediction: predicted figures beside the measured ones."""
     table = Table(
         "Predicted",
         [
@@ -190,7 +190,7 @@ def what_if_document(result: WhatIf) -> Document:
 
 
 def sizing_document(result: Sizing) -> Document:
-    """The number, what it rests on, and what a few more or fewer would do."""
+    """The document of a sizing: the number of workers, the assumptions, and the effect of more or fewer."""
     table = Table(
         "Workers",
         [

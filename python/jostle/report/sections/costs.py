@@ -1,4 +1,4 @@
-"""What a plan sets beside one another: ratios of workloads, the cost of threads and of garbage collection,
+"""Comparisons that a plan asks for: ratios of workloads, the cost of threads and of garbage collection, and
 earlier runs of a load.
 """
 
@@ -16,7 +16,7 @@ __all__ = ["earlier", "garbage", "ratio_groups", "ratios", "section", "thread_gr
 
 
 def section(result: RunResult) -> Section:
-    """Nothing where the plan asks for none of them."""
+    """Empty if the plan asks for none of these."""
     blocks: list[Block] = []
     order = contestants(result)
     for number, group in enumerate(ratio_groups(result), 1):
@@ -40,7 +40,7 @@ def section(result: RunResult) -> Section:
 
 
 def ratio_groups(result: RunResult) -> list[list[Ratio]]:
-    """The ratios of each title, contestants in the order of the plan."""
+    """The ratios grouped by title, with contestants in the plan's order."""
     titles = dict.fromkeys(r.title for r in result.ratios)
     return [[r for r in result.ratios if r.title == title] for title in titles]
 
@@ -61,7 +61,7 @@ def ratios(group: Sequence[Ratio]) -> Table:
 
 
 def published_ratio(r: Ratio) -> str:
-    """As the article's figures have it, or nothing."""
+    """The ratio of the article's figures, in words; "" if it has none."""
     if r.published is None or not r.published_against:
         return ""
     ratio = r.published / r.published_against
@@ -69,14 +69,14 @@ def published_ratio(r: Ratio) -> str:
 
 
 def thread_groups(result: RunResult) -> list[list[Threads]]:
-    """The threads of each workload, the most threads first; contestants in the order of the plan."""
+    """The threads grouped by workload, most threads first, with contestants in the plan's order."""
     most = sorted(result.threads, key=lambda t: -t.count)
     workloads = dict.fromkeys(t.workload for t in most)
     return [[t for t in result.threads if t.workload == w] for w in workloads]
 
 
 def threads(result: RunResult, group: Sequence[Threads]) -> Table:
-    """A row per contestant: memory and time of each thread, and the server's memory before and at most."""
+    """A row per contestant: memory and time per thread, and the server's memory before and at its peak."""
     summary = find_summary(result, group[0].contestant, group[0].workload)
     title = summary.title if summary else group[0].workload
     names = columns(
@@ -94,7 +94,7 @@ def threads(result: RunResult, group: Sequence[Threads]) -> Table:
 
 
 def garbage(result: RunResult) -> Table:
-    """A row for each cell whose server tells of it: share of the load's time, and how often."""
+    """A row per workload and contestant whose server reports it: share of the load's time, and how often."""
     names = columns("workload = | contestant =", "of the time = | collections for 1,000 answers =")
     table = Table("Time in garbage collection", names)
     for g in result.garbage:
@@ -103,7 +103,7 @@ def garbage(result: RunResult) -> Table:
 
 
 def earlier(result: RunResult) -> Table:
-    """Each run of the load before the measured one on the same server, and the measured one below it."""
+    """Every earlier run of the load on the same server, followed by the measured one."""
     names = columns(
         "workload = | contestant = | run =",
         "throughput = per s | p50 = | p90 | p99 = | p99.9 | longest | failed =",

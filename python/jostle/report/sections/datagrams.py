@@ -16,7 +16,7 @@ HOW = (
 
 
 def section(result: RunResult) -> Section:
-    """Nothing where no workload goes over UDP. Sums over all rounds."""
+    """Sums over all rounds; empty if no workload uses UDP."""
     cells: dict[tuple[str, str], Counter[str]] = {}
     for trial in result.trials:
         if trial.datagrams:

@@ -1,4 +1,4 @@
-"""Differences of two contestants or of two runs: a sentence and an interval for each quantity."""
+"""Differences between two contestants or two runs: a sentence and an interval for each quantity."""
 
 from functools import partial
 
@@ -35,7 +35,7 @@ HOW = (
 
 
 def section(result: RunResult) -> Section:
-    """All comparisons of the run; the sentences of those that the answer does not hold."""
+    """All comparisons of the run: their sentences, and a folded table for each."""
     blocks: list[Block] = [Findings([Finding(f"{c.workload}: {c.sentence}") for c in result.comparisons])]
     blocks.append(Paragraph(HOW, small=True))
     for number, c in enumerate(result.comparisons, 1):
@@ -46,14 +46,16 @@ def section(result: RunResult) -> Section:
 
 
 def comparison(c: Comparison) -> Section:
-    """One comparison by itself; where nothing has an interval, its sentence says why, once."""
+    """One comparison by itself. If no difference has an interval, only its main sentence is shown, which says
+    why.
+    """
     decided = any(d.difference.low is not None for d in c.differences)
     sentences = Findings([Finding(d.sentence) for d in c.differences] if decided else [])
     return Section(c.title, [Findings([Finding(c.sentence)]), table(c, narrow=True), sentences])
 
 
 def table(c: Comparison, *, narrow: bool = False) -> Table:
-    """A row per quantity of two contestants. `narrow`: with the headings "a" and "b" in 80 columns."""
+    """A row per quantity of two contestants. `narrow`: use the headings "a" and "b" within 80 columns."""
     names = [
         Column("quantity", "word", ""),
         Column(c.a, short="a" if narrow else None),
@@ -82,13 +84,13 @@ def _sides(d: Difference) -> list[Value]:
     if d.quantity == "errors":
         return [percent(d.a.value), percent(d.b.value), _points(d.difference), NOTHING]
     difference = formatted(d.difference)
-    if d.ratio.low is not None:  # one interval: that of the ratio decides
+    if d.ratio.low is not None:  # show only one interval: the ratio's, which decides
         difference = difference._replace(interval="")
     return [formatted(d.a), formatted(d.b), difference, _ratio(d.ratio)]
 
 
 def _ratio(e: Estimate) -> Formatted:
-    """With two decimals, of less than a tenth with three digits."""
+    """The ratio with two decimals, or with three significant digits if it is below a tenth."""
     if e.value is None or e.value >= SMALL:
         return formatted(e)
     found = formatted(e, "times")

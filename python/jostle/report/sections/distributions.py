@@ -1,4 +1,4 @@
-"""The distributions of response times, of all requests: shapes, percentiles, five numbers, parts."""
+"""The distributions of the response times of all requests: shapes, percentiles, five numbers, parts."""
 
 from collections.abc import Iterable
 from functools import partial
@@ -14,7 +14,7 @@ from jostle.report.workload import NO_RIGHT_ANSWER, as_published, quantiles, una
 __all__ = ["five_numbers", "section", "times"]
 
 MOST_OPEN = 3
-"""Of more comparisons than this, each is folded."""
+"""If there are more comparisons than this, each of them is folded."""
 
 RESOLUTION_S = 1e-6
 
@@ -42,7 +42,7 @@ PARTS = {
 
 
 def section(result: RunResult) -> Section:
-    """One part for each comparison; folded, for most readers need none of it."""
+    """One part for each comparison; folded, as most readers do not need it."""
     found = views(result)
     series = sum(len(p.series) for v in found for p in v.panels)
     parts = [_view(result, view, series, folded=len(found) > MOST_OPEN) for view in found]
@@ -72,7 +72,7 @@ def _view(result: RunResult, view: View, series: int, *, folded: bool) -> Sectio
 
 
 def five_numbers(result: RunResult, chosen: Iterable[WorkloadSummary]) -> Table:
-    """Median and quartiles of a typical round, smallest and largest of all answers; the mean where all were
+    """Median and quartiles of a typical round, the extremes of all answers, and the mean if all requests were
     answered.
     """
     names = columns(
@@ -90,7 +90,7 @@ def five_numbers(result: RunResult, chosen: Iterable[WorkloadSummary]) -> Table:
 
 
 def _five(c: WorkloadSummary) -> list[str]:
-    """In the order of `FIVE`."""
+    """The measured figures, in the order of `FIVE`."""
     d = c.response_distribution
     low, median, high = quantiles({**c.quartiles, **c.response}, ["p25", "p50", "p75"])
     mean = amount(d.mean_s, "s") if unanswered(c.outcomes) == 0 else MISSING
@@ -98,13 +98,13 @@ def _five(c: WorkloadSummary) -> list[str]:
 
 
 def _published(result: RunResult, c: WorkloadSummary) -> list[str]:
-    """In the order of `FIVE`; empty where none of them was published."""
+    """The published figures, in the order of `FIVE`; empty if none was published."""
     known = [figure(result.published, c.contestant, c.workload, quantity) for quantity in FIVE]
     return [as_published(f) if f else MISSING for f in known] if any(known) else []
 
 
 def times(chosen: Iterable[WorkloadSummary]) -> Table:
-    """Response and service times and what these are made of, a row each."""
+    """Response times, service times and the parts of the latter, a row each."""
     names = columns("workload | contestant | time", "p50 | p90 | p99 | p99.9 | max")
     table = Table("Response and service times, and their parts", names)
     for c in chosen:
@@ -112,6 +112,6 @@ def times(chosen: Iterable[WorkloadSummary]) -> Table:
         kinds |= {PARTS[part]: found for part, found in c.parts.items()}
         for kind, found in kinds.items():
             if all((e.value or 0.0) <= RESOLUTION_S for e in found.values()):
-                continue  # nothing but the step of the clock
+                continue  # no more than the resolution of the clock
             table.add(c.workload, c.contestant, kind, *quantiles(found))
     return table

@@ -1,4 +1,4 @@
-"""What impatient clients got: as the articles' load generators print it, and as it can be compared."""
+"""What clients with a timeout got: as the articles' load generators print it, and in a comparable form."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -21,7 +21,7 @@ HOW = (
 
 
 def section(result: RunResult) -> Section:
-    """Nothing where no client was impatient."""
+    """Empty if no request timed out and no server had a database."""
     blocks: list[Block] = [
         goodput(result),
         Section("", [hits(result), Paragraph(HOW, small=True)], Depth.MAIN),
@@ -30,7 +30,7 @@ def section(result: RunResult) -> Section:
 
 
 def hits(result: RunResult) -> Table:
-    """Hits and timeouts of a trial, least and most hits in a second; means over rounds."""
+    """Hits and timeouts of a trial, and the fewest and most hits in a second; means over rounds."""
     names = columns(
         "workload = | contestant =", "hits = | timeouts = | min. hits/s = min/s | max. hits/s = max/s"
     )
@@ -42,7 +42,7 @@ def hits(result: RunResult) -> Table:
 
 
 def goodput(result: RunResult) -> Table:
-    """Goodput, evenness, times with what was given up in them, and who spent the CPU."""
+    """Goodput, evenness, times that include requests given up, and CPU time of server and database."""
     names = columns(
         "workload = | contestant = | database",
         "timeout | goodput = per s | dispersion = sd/mean | p50 = | p99 = | longest | memory"
@@ -69,7 +69,7 @@ def goodput(result: RunResult) -> Table:
 
 
 def chosen(g: Goodput) -> str:
-    """What was chosen of the database: "no delay, pool 10, index"."""
+    """The database's settings in words: "no delay, pool 10, index"."""
     return ", ".join(filter(None, _settings(g.database)))
 
 

@@ -9,11 +9,11 @@ from jostle.report.document import Block, Figure, Section
 __all__ = ["section"]
 
 MOST = 4
-"""Pictures, of the longest waits; the record has those of all."""
+"""How many pictures are shown, those of the longest waits; the record contains all waits."""
 
 
 def section(result: RunResult) -> Section:
-    """Nothing where no stream waited for another one."""
+    """Empty if no stream waited for another one."""
     blocks: list[Block] = [
         Figure(f"head-of-line-{n}", partial(charts.head_of_line, found))
         for n, found in enumerate(result.head_of_line[:MOST], 1)

@@ -22,7 +22,7 @@ HOW = (
 
 
 def section(result: RunResult) -> Section:
-    """Nothing where no workload has journeys. Several contestants are set side by side, step by step."""
+    """Empty if no workload has journeys. Several contestants are compared step by step."""
     found = result.journeys
     several = len({journey.contestant for journey in found}) > 1
     blocks: list[Block] = [journey_table(found)]
@@ -76,7 +76,7 @@ def step_table(journey: JourneyResult) -> Table:
 
 
 def _compared(found: Sequence[JourneyResult]) -> Table:
-    """The same for several contestants: all of them at one step, then at the next."""
+    """The steps of several contestants: all contestants at the first step, then at the next."""
     caption = f"Steps of {found[0].name} ({found[0].workload})"
     table = Table(caption, [*columns("step = | contestant =", ""), *OF_STEP])
     for steps in zip(*(journey.steps for journey in found), strict=True):

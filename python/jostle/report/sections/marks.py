@@ -1,4 +1,4 @@
-"""Verdicts of every kind as marks: a symbol, a word, and how good that is."""
+"""Verdicts of every kind as marks: a symbol, a word, and a tone."""
 
 from jostle.record.verdict import Verdict
 from jostle.report.document import Mark, Tone
@@ -23,7 +23,7 @@ _SYMBOLS = {
 
 
 NOT_MEASURED = Mark("?", "not measured", _TONES["?"])
-"""Of a criterion whose contestant did not take part."""
+"""The mark of a criterion whose contestant did not take part."""
 
 
 def verdict_mark(verdict: Verdict) -> Mark:
@@ -32,11 +32,11 @@ def verdict_mark(verdict: Verdict) -> Mark:
 
 
 def decision_mark(decision: str) -> Mark:
-    """Of a requirement, a condition, a criterion."""
+    """The mark of a requirement, a condition or a criterion."""
     symbol = _SYMBOLS[decision]
     return Mark(symbol, decision, _TONES[symbol])
 
 
 def claim_mark(verdict: str) -> Mark:
-    """Whether a claim is reproduced. That it is not is a finding: nothing is broken."""
+    """Whether a claim is reproduced."""
     return decision_mark(verdict)

@@ -1,4 +1,4 @@
-"""What was sent, a line for each workload: requests, load, connections, and what ran beside it."""
+"""What was sent, one line per workload: requests, load, connections, and the background load."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +17,9 @@ MOST_REQUESTS = 3
 
 
 def section(result: RunResult) -> Section:
-    """Nothing of a single workload, whose load stands beside its figures, nor of another version's plan."""
+    """One line per workload. No lines for a single workload, whose load is shown with its figures, or if the
+    plan is of an incompatible version.
+    """
     measured = {summary.workload: summary.title for summary in result.summaries}
     found: list[Finding] = []
     if len(measured) > 1:
@@ -29,7 +31,7 @@ def section(result: RunResult) -> Section:
 
 
 def _about(plan_text: str) -> list[Paragraph]:
-    """The plan's own text for readers, in paragraphs."""
+    """The plan's description of itself, in paragraphs."""
     try:
         text = read_toml(plan_text).get("about", "")
     except TOMLDecodeError:
@@ -60,7 +62,7 @@ def _sent(workload: Mapping[str, Any]) -> str:
 
 
 def _requests(requests: Sequence[Mapping[str, Any]], journeys: Mapping[str, Any]) -> str:
-    """ "GET /fast/44"; of raw bytes, calls and messages nothing."""
+    """The requests in words, "GET /fast/44", or the journeys; "" for raw bytes, calls and messages."""
     if journeys:
         return f"{'journey' if len(journeys) == 1 else 'journeys'} {listed(list(journeys))}"
     asked = [f"{method.upper()} {one[method]}" for one in requests for method in METHODS if method in one]

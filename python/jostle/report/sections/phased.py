@@ -1,4 +1,4 @@
-"""Loads with phases: who held the clients that came, and how each phase went."""
+"""Loads with phases: which contestants could hold all clients, and how each phase went."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -37,7 +37,7 @@ HOW_PHASES = (
 
 
 def section(result: RunResult) -> Section:
-    """Nothing where no load has phases."""
+    """Empty if no load has phases."""
     workloads = dict.fromkeys(c.workload for c in result.phased_loads)
     groups = [[c for c in result.phased_loads if c.workload == workload] for workload in workloads]
     blocks: list[Block] = [
@@ -59,7 +59,7 @@ def section(result: RunResult) -> Section:
 
 
 def held(result: RunResult) -> Table:
-    """A row per contestant of each closed load with phases, and one for each that was not measured."""
+    """A row per contestant of each closed load with phases, including those that were not measured."""
     names = columns(
         "contestant = | workload | reached the target = reached | first refusal",
         "asked | most open at once = most open | held = held | time to headers, mean = headers | p99 = p99",
@@ -81,7 +81,7 @@ def held(result: RunResult) -> Table:
 
 
 def phases(result: RunResult) -> Table:
-    """A row per contestant and phase, and one for the whole load: connections, rates, times of each part."""
+    """A row per contestant and phase, and one for the whole load: connections, rates, times by part."""
     names = (
         "open at most | requests | failed | connect: mean | p99"
         " | headers: mean | p50 | p99 | body: mean | p99"
@@ -96,7 +96,7 @@ def phases(result: RunResult) -> Table:
 
 
 def ramp(result: RunResult) -> Table:
-    """A row per contestant and tenth of the ramp-up; beside a mean, how many times the one before."""
+    """A row per contestant and step of the ramp-up; each mean also as a multiple of the previous one."""
     words = "contestant | workload | until" if _several(result) else "contestant | until"
     names = (
         "open at most | requests | headers: mean | times the step before | deviation | p95 | server's cores"
@@ -145,13 +145,13 @@ def _two(times: Times) -> tuple[str, str]:
 
 
 def most_open(crowd: PhasedLoad) -> str:
-    """Connections open at once, the most of each round on average."""
+    """The most connections open at once, averaged over the rounds."""
     value = crowd.open_most.value
     return MISSING if value is None else format_count(round(value))
 
 
 def sentence(crowds: Sequence[PhasedLoad]) -> str:
-    """Who holds how many, in words."""
+    """Which contestants hold how many clients, in words."""
     closed = [c for c in crowds if c.asked is not None]
     if not closed:
         return f"{listed([c.contestant for c in crowds])} over time."

@@ -16,7 +16,7 @@ HOW = (
 
 
 def section(result: RunResult) -> Section:
-    """Nothing where no client sends pings."""
+    """Empty if no client sends pings."""
     names = columns(
         "workload = | contestant =",
         "pings = | answered = | unanswered = | p50 = | p90 = | p99 = | max =",

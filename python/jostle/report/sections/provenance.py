@@ -1,4 +1,4 @@
-"""Where the figures come from: the machine, the versions, the plan, and the command that makes them again."""
+"""Where the figures come from: the machine, the versions, the plan, and the command that reproduces them."""
 
 from dataclasses import replace
 
@@ -21,7 +21,7 @@ from jostle.units import format_span
 __all__ = ["again", "facts", "files", "host", "links", "machine"]
 
 FILES = {"plan.toml": "Plan", "trials/": "Raw files", "journal.ndjson": "Journal"}
-"""Files of the record that a page links to, each with its name."""
+"""Files of the record that a page links to, with the text of the link."""
 
 ABOUT = {
     "plan.toml": "the plan as it ran",
@@ -36,7 +36,7 @@ ABOUT = {
 
 
 def facts(result: RunResult) -> list[str]:
-    """When, where, with what, in one line."""
+    """When, where and with what the run was made, as short texts."""
     host = result.host
     cores = host.get("cores")
     trials = f"{len(result.trials)} trial{'' if len(result.trials) == 1 else 's'}"
@@ -61,7 +61,7 @@ def host(result: RunResult) -> Table:
     for key, value in result.host.items():
         if key.endswith("_bytes") and isinstance(value, int | float):
             table.add(key.removesuffix("_bytes").replace("_", " "), amount(value, "bytes"))
-        elif key not in ("format", "seed", "floor"):  # the floor stands among the notes
+        elif key not in ("format", "seed", "floor"):  # the floor is among the notes
             table.add(key.replace("_", " "), _plain(value))
     for label, about in result.contestants.items():
         table.add(f"contestant {label}", _plain({k: v for k, v in about.items() if v}))
@@ -87,13 +87,15 @@ def again(result: RunResult) -> Section:
 
 
 def links(result: RunResult, record: str | None) -> list[Link]:
-    """The article, and files of the record. `record`: its folder as seen from the page, if it is there."""
+    """Links to the article and to files of the record. `record`: path of its folder relative to the page,
+    None if it is not available.
+    """
     article = [Link("The article", result.article)] if result.article else []
     return [*article, *(Link(name, f"{record}/{file}") for file, name in FILES.items() if record)]
 
 
 def files(result: RunResult, record: str | None) -> Section:
-    """Every kind of raw file, with what reads it."""
+    """Every kind of raw file, with a description of its contents."""
     table = Table("Raw files", columns("file | contents"), prose=True)
     for file, about in ABOUT.items():
         table.add(file, about)

@@ -1,4 +1,4 @@
-"""What was published: claims and what decides them, figures, the set-up."""
+"""What was published: claims and their verdicts, figures, and the set-up."""
 
 from collections.abc import Sequence
 
@@ -22,7 +22,7 @@ from jostle.report.workload import as_published, published_per_s
 __all__ = ["claims", "figures", "parts", "section", "setup", "tally"]
 
 MOST_NAMED = 3
-"""Claims that a tally names; of more it says only how many."""
+"""Up to this many failed claims are named in a tally; if there are more, it only gives their number."""
 
 HOW = (
     "A part holds when its whole 95 % interval over rounds satisfies the rule, and fails when its whole "
@@ -38,7 +38,7 @@ HOW_PUBLISHED = (
 
 
 def section(result: RunResult) -> Section:
-    """Nothing where nothing was published."""
+    """Empty if nothing was published."""
     source = result.published[0].source if result.published else ""
     blocks: list[Block] = [
         *([Paragraph(f"{tally(result.claims)}.{_to_add(result)}")] if result.claims else []),
@@ -56,7 +56,9 @@ def section(result: RunResult) -> Section:
 
 
 def _to_add(result: RunResult) -> str:
-    """What the claims need that nobody asked for; of a contestant that failed, the page has the reason."""
+    """What else would have to be measured for the claims. Contestants that failed are left out, as the page
+    gives the reason.
+    """
     contestants, workloads = _needed(result)
     needed = [name for name in contestants if name not in result.skipped]
     told = f" To measure what was not, add to --contestants: {', '.join(needed)}." if needed else ""
@@ -67,7 +69,7 @@ def _to_add(result: RunResult) -> str:
 
 
 def _needed(result: RunResult) -> tuple[list[str], bool]:
-    """Contestants that were not measured at all, and whether workloads of measured ones are lacking, too."""
+    """Contestants that were not measured at all, and whether workloads of measured ones are missing, too."""
     absent = dict.fromkeys(name for claim in result.claims for name in claim.absent)
     measured = {summary.contestant for summary in result.summaries}
     return [name for name in absent if name not in measured], not measured.isdisjoint(absent)
@@ -78,7 +80,7 @@ def _how(found: Sequence[Claim]) -> str:
 
 
 def _judged(result: RunResult) -> list[Block]:
-    """A line for each claim that something was measured of, and one for all others."""
+    """A finding for each claim that was measured, and one folded section for all others."""
     absent = [c for c in result.claims if c.absent]
     blocks: list[Block] = [claims([c for c in result.claims if not c.absent])]
     if absent:
@@ -96,7 +98,7 @@ def _judged(result: RunResult) -> list[Block]:
 
 
 def claims(found: Sequence[Claim], *, href: str = "") -> Findings:
-    """A finding per claim: what was published, and what decides it here. Our own checks are named so."""
+    """A finding per claim: what was published, and what was found here. Our own checks are marked as such."""
     return Findings(
         [
             Finding(
@@ -111,7 +113,7 @@ def claims(found: Sequence[Claim], *, href: str = "") -> Findings:
 
 
 def tally(found: Sequence[Claim]) -> str:
-    """How many of each verdict: "6 published claims: 2 reproduced, 4 undecided; 3 checks of our own: …"."""
+    """The claims by verdict: "6 published claims: 2 reproduced, 4 undecided; 3 checks of our own: …"."""
     articles, ours = ([c for c in found if c.ours is whose] for whose in (False, True))
     told = [
         f"{plural(len(articles), 'published claim')}: {_counts(articles, OF_ARTICLES)}" if articles else "",
@@ -161,7 +163,7 @@ def parts(result: RunResult) -> Table:
 
 
 def figures(result: RunResult) -> Table:
-    """Every published figure beside the same quantity measured here; notes where there are any."""
+    """Every published figure beside the same quantity measured here, with notes if there are any."""
     source = result.published[0].source if result.published else ""
     noted = any(f.note for f in result.published)
     words = "workload = | contestant = | quantity =" + (" | note" if noted else "")
@@ -177,7 +179,7 @@ def figures(result: RunResult) -> Table:
 
 
 def _with_rate(figure: PublishedFigure) -> str:
-    """As its author wrote it, and per second where that was another rate."""
+    """The figure as its author wrote it, and per second if it is a rate over another time."""
     per_s = published_per_s(figure) if figure.unit.partition("/")[2] not in ("", "s") else None
     return as_published(figure) + (f" ({amount(per_s, '/s')})" if per_s is not None else "")
 
@@ -189,7 +191,7 @@ def _setups(result: RunResult) -> list[Block]:
 
 
 def setup(result: RunResult) -> Table:
-    """What was used here."""
+    """The set-up of this run, one fact per row."""
     table = Table("What was used here", columns("fact = | here ="), prose=True)
     for fact, value in result.setup:
         table.add(fact, value)

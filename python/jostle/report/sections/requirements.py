@@ -11,7 +11,7 @@ HOW = "A requirement is decided only if the whole interval lies on one side of i
 
 
 def section(result: RunResult) -> Section:
-    """What fails first."""
+    """All requirements, those that fail first; empty if the plan has none."""
     items = [
         Finding(
             f"{r.that}: {r.contestant or 'all contestants'}, {r.workload or 'all workloads'}",

@@ -12,10 +12,10 @@ from jostle.report.workload import quantiles
 __all__ = ["section", "stream_table", "time_table"]
 
 MOST = 8
-"""Pictures; the record has the intervals of all."""
+"""How many pictures are shown; the record contains the intervals of all streams."""
 
 FEW = 2
-"""So many streams have room for all of their times in the answer."""
+"""Up to this many rows of streams, their times are part of the answer."""
 
 HOW = (
     "First and last event count from the intended start of the request, as response times do. A gap is the "
@@ -32,7 +32,7 @@ ROUND_TRIPS = (
 
 
 def section(result: RunResult) -> Section:
-    """Nothing where no request asks for a stream."""
+    """Empty if no request asks for a stream."""
     found = result.streams
     order = contestants(result)
     blocks: list[Block] = [
@@ -103,7 +103,7 @@ def time_table(found: list[StreamResult]) -> Table:
 
 
 def _words(found: list[StreamResult]) -> list[Column]:
-    """What tells the streams apart; one alone needs no name."""
+    """Columns for the names that tell the streams apart; a single one needs none."""
     return columns(" | ".join(f"{name} =" for name in _apart(found)))
 
 
@@ -117,7 +117,7 @@ def _apart(found: list[StreamResult]) -> list[str]:
 
 
 def _share_met(stream: StreamResult) -> str:
-    """Streams that were whole and kept their bounds, and their share of all requests that ended."""
+    """Streams that were complete and within their bounds, with their share of all requests that ended."""
     if stream.met is None:
         return ""
     ended = stream.whole + stream.broken_off + stream.none

@@ -11,7 +11,7 @@ __all__ = ["section"]
 
 
 def section(result: RunResult) -> Section:
-    """A picture for each comparison that has more than one bar."""
+    """A picture for each comparison with more than one bar."""
     figures = [figure for view in views(result) for figure in _of(result, view)]
     return Section("Throughput", figures, Depth.DETAIL, key="throughput", folded=True)
 

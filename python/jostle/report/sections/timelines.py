@@ -14,7 +14,7 @@ MOST_TIMELINES = 16
 
 
 def section(result: RunResult) -> Section:
-    """A part for each comparison; a page stays small however many contestants there are."""
+    """A part for each comparison, limited so that the page stays small however many contestants there are."""
     found = views(result)
     series = sum(len(p.series) for v in found for p in v.panels)
     points = max(40, min(200, MOST_POINTS // max(series, 1)))

@@ -53,7 +53,7 @@ def not_measured(result: RunResult) -> Section:
 
 
 def _failed(group: list[TrialResult], why: str) -> Iterator[Paragraph | Preformatted]:
-    """A server that fails alike in every round and workload is reported once."""
+    """A warning, and the server's last output, for a group of trials that failed for the same reason."""
     _, *output = why.splitlines()
     t = group[0]
     which = f"trial {t.number}" if len(group) == 1 else f"{len(group)} trials"
@@ -79,7 +79,7 @@ def section(result: RunResult) -> Section:
 
 
 def outcomes(result: RunResult) -> Table:
-    """How often each kind of end came; only kinds that came at all have a column."""
+    """How often each outcome occurred; only outcomes that occurred at all have a column."""
     kinds = list(dict.fromkeys(k for c in result.summaries for k in c.outcomes))
     names = [Column(name, short=name) for name in (*map(outcome_label, kinds), "failed")]
     names.append(Column("not answered", short="not answered"))
@@ -93,7 +93,7 @@ def outcomes(result: RunResult) -> Table:
 
 
 def trials(result: RunResult) -> Table:
-    """One row per trial, in the order in which they ran; at most `MOST_TRIALS` of them."""
+    """One row per trial, in the order in which they ran; at most `MOST_TRIALS` rows."""
     count = len(result.trials)
     more = f" (the first {MOST_TRIALS}; the CSV export has all)" if count > MOST_TRIALS else ""
     names = columns(
@@ -119,7 +119,7 @@ def _ended(t: TrialResult) -> Value:
 
 
 def requests(result: RunResult) -> Table:
-    """Per request name, where a workload has more than one."""
+    """A row per trial and request name, for workloads with more than one name."""
     table = Table(
         "By request name", columns("trial | contestant | workload | request", "requests | p50 | p99 | max")
     )
@@ -133,5 +133,5 @@ def requests(result: RunResult) -> Table:
 
 
 def _either(value: Estimate | float | None) -> Formatted:
-    """Quantiles of a name come as estimates or as plain seconds."""
+    """A quantile, which is an estimate or plain seconds."""
     return formatted(value) if isinstance(value, Estimate) else Formatted(amount(value, "s"))

@@ -20,7 +20,7 @@ MOST_NUMBERS = 6
 EVERY_FIGURE = "every figure"
 
 AT_LEAST = ("end", "answers")
-"""Checks of a minimum that values often just reach, so that these do not tell on which side they may lie."""
+"""Checks of a minimum whose values often equal the threshold, which hides that it is a minimum."""
 
 WORDS = {Verdict.INVALID: "Do not use", Verdict.SUSPECT: "Doubtful"}
 
@@ -32,13 +32,13 @@ class FailedCheck:
     contestant: str
     workload: str
     worst: Check
-    trials: list[int]  # numbers of those in which it failed
-    rounds: int  # how often the workload was tried
+    trials: list[int]  # numbers of the trials in which it failed
+    rounds: int  # number of trials of the workload on this contestant
     affects: tuple[str, ...]  # figures by their names in plans; empty: all
 
     @property
     def reason(self) -> Reason:
-        """The worst of its trials, and in how many it was not valid."""
+        """The result in the worst trial, and in how many trials the check failed."""
         failed = len(self.trials)
         worst = " (worst shown)" if failed > 1 else ""
         count = f"in {failed} of {self.rounds} rounds{worst}, " if self.rounds > 1 else ""
@@ -52,7 +52,9 @@ class FailedCheck:
 
 
 def failed_checks(result: RunResult) -> list[FailedCheck]:
-    """Of the trials that count, worst first; each check of a workload once, with its worst trial."""
+    """The failed checks of the trials that count, worst first; each check once per workload and contestant,
+    with its worst result.
+    """
     counted = {number for summary in result.summaries for number in summary.trials}
     trials = [trial for trial in result.trials if trial.number in counted]
     failed: dict[tuple[str, str, str], list[tuple[Check, TrialResult]]] = {}
@@ -76,14 +78,16 @@ def failed_checks(result: RunResult) -> list[FailedCheck]:
 
 
 def _affected(checks: Sequence[Check]) -> tuple[str, ...]:
-    """By any of them."""
+    """The figures that are affected by any of the checks; empty: all."""
     if any(not check.affects for check in checks):
         return ()
     return tuple(dict.fromkeys(figure for check in checks for figure in check.affects))
 
 
 def reasons(result: RunResult) -> list[Reason]:
-    """Why the run is not valid, worst first. A run of one trial does not name it."""
+    """Why the run is not valid, worst first. Contestant and workload are not named if there is only one of
+    each.
+    """
     alone = len({(t.contestant, t.workload) for t in result.trials}) == 1
     row = _rows(result)
     found = [
@@ -98,7 +102,7 @@ def reasons(result: RunResult) -> list[Reason]:
 
 
 def _rows(result: RunResult) -> dict[str, str]:
-    """Workloads that are compared beside slow requests, each with where its figures stand in the table."""
+    """Workloads of the starvation experiment, each with the place of its figures in the table."""
     opened = {trial.workload for trial in result.trials if trial.offered_per_s is not None}
     return {
         workload: f"{workload} ({'open' if workload in opened else 'closed'}, {load})"
@@ -108,7 +112,7 @@ def _rows(result: RunResult) -> dict[str, str]:
 
 
 def affects(result: RunResult) -> str:
-    """Which figures must not be used, and which are doubtful; empty where every check passed."""
+    """Which figures must not be used, and which are doubtful; "" if every check passed."""
     touched: dict[Verdict, dict[tuple[str, str], set[str]]] = {Verdict.INVALID: {}, Verdict.SUSPECT: {}}
     for failed in failed_checks(result):
         cells = touched[failed.worst.verdict]
@@ -135,8 +139,8 @@ def affects(result: RunResult) -> str:
 
 
 def _places(touched: Mapping[tuple[str, str], set[str]], measured: Collection[tuple[str, str]]) -> str:
-    """The figures, each with the workloads and contestants: "p99 of fast (node, go)"; nothing more where
-    there is only one of either.
+    """The figures with their workloads and contestants: "p99 of fast (node, go)". Only the figures if a
+    single contestant was measured under a single workload.
     """
     by_figures: dict[str, dict[str, list[str]]] = {}
     for (contestant, workload), figures in touched.items():
@@ -155,12 +159,12 @@ def _places(touched: Mapping[tuple[str, str], set[str]], measured: Collection[tu
 
 
 def _rank(figure: str) -> int:
-    """Figures of a plan in their order, then what is no figure ("the rows")."""
+    """Sort key: the figures of plans in their order, then anything else, such as "the rows"."""
     return list(METRICS).index(figure) if figure in METRICS else len(METRICS)
 
 
 def _place(workload: str, contestants: Sequence[str], measured: Collection[tuple[str, str]]) -> str:
-    """A workload, and on whom, unless on all."""
+    """The workload, with the contestants unless all are meant."""
     every = {name for name, other in measured if other == workload}
     return (
         workload if every == set(contestants) and len(every) > 1 else f"{workload} ({', '.join(contestants)})"
@@ -168,12 +172,12 @@ def _place(workload: str, contestants: Sequence[str], measured: Collection[tuple
 
 
 def incomplete(result: RunResult) -> str:
-    """Why the run is not whole; empty where it is."""
+    """Why the run is incomplete; "" if it is complete."""
     return "" if result.complete else result.incomplete_reason or "the run did not reach its end"
 
 
 def section(result: RunResult) -> Section:
-    """The checks that failed, and below them all that were made."""
+    """The checks that failed, followed by all checks."""
     failed = failed_checks(result)
     warnings = Section("", [_failed_table(failed)], Depth.MAIN)
     everything = Section("All checks of all trials", [_all_table(result)], Depth.DETAIL)
@@ -203,7 +207,7 @@ def _numbers(numbers: Sequence[int]) -> str:
 
 
 def _all_table(result: RunResult) -> Table:
-    """Every kind of check: what it asks, how many trials passed it, and its worst value."""
+    """A row per kind of check: what it asks, how many trials passed it, and its worst value."""
     asks = {entry.name: entry.asks for entry in CATALOGUE}
     table = Table("All checks", columns("check | asks", "valid | suspect | invalid | worst value | allowed"))
     by_name: dict[str, list[Check]] = {}
@@ -224,7 +228,7 @@ def _all_table(result: RunResult) -> Table:
 
 
 def _allowed(found: Sequence[Check]) -> str:
-    """The threshold of the worst, with its direction: "≤ 80 %", "≥ 6 answers"."""
+    """The threshold of the worst check, with its direction: "≤ 80 %", "≥ 6 answers"."""
     worst = max(found, key=lambda check: check.severity)
     if worst.threshold is None:
         return MISSING

@@ -11,7 +11,7 @@ __all__ = ["section"]
 
 
 def section(result: RunResult) -> Section:
-    """Nothing where nobody stalled."""
+    """Empty if no contestant stalled."""
     found = charts.find_stall(result, views(result))
     blocks: list[Block] = [Figure("stall", partial(charts.stall, found))] if found else []
     return Section("Why: one stall in detail", blocks, Depth.MAIN, key="why", short="Why")

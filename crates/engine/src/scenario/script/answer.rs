@@ -1,5 +1,5 @@
-//! An answer as a script holds it: one piece of memory, of which values are made where the script looks, as most scripts
-//! look at little.
+//! An answer as a script holds it: one block of memory, from which values are created only when the script looks at
+//! them, as most scripts look at few.
 //!
 //! ```text
 //!  0        2          3         4               8
@@ -22,17 +22,17 @@ use crate::record::interval::OUTCOME_NAMES;
 use crate::scenario::head::Head;
 use crate::scenario::json::Pointer;
 
-/// Marks answers among what else is foreign to the language.
+/// The userdata tag that marks answers.
 const TAG: c_int = 1;
 const START: usize = 8;
-/// What an answer may lack.
+/// Bits for what an answer may lack: its body (too long), or its headers (not kept).
 const BODY: u8 = 1;
 const HEAD: u8 = 2;
 const FIELDS: &str = "status, ok, outcome, headers, body and json()";
 
-/// What scripts can do with answers. `headers`: of tables of headers; `list`: of lists.
+/// Installs what scripts can do with answers. `headers` is the metatable of header tables, and `list` that of lists.
 pub fn install(lua: &Lua, headers: &Table, list: &Table) -> mlua::Result<()> {
-    // SAFETY: what is pushed stays within the stack that is asked for. The machine has no answers before.
+    // SAFETY: what is pushed fits into the stack that is requested. The VM has no answers yet.
     unsafe {
         lua.exec_raw((list, headers), |state| {
             ffi::luaL_checkstack(state, 8, std::ptr::null());
@@ -54,10 +54,10 @@ pub fn install(lua: &Lua, headers: &Table, list: &Table) -> mlua::Result<()> {
     }
 }
 
-/// Pushes what the reply says.
+/// Pushes a reply as an answer.
 ///
 /// # Safety
-/// Where the language may fail, with room for one value.
+/// Must be called only where Lua may raise an error, with room for one value on the stack.
 pub unsafe fn push(state: *mut lua_State, reply: &Reply) {
     let head = reply.head.as_deref().unwrap_or_default();
     let (body, mut lacks) = match &reply.body {
@@ -73,7 +73,7 @@ pub unsafe fn push(state: *mut lua_State, reply: &Reply) {
     start[2..4].copy_from_slice(&[reply.outcome as u8, lacks]);
     start[4..].copy_from_slice(&(head.len() as u32).to_le_bytes());
     let length = START + head.len() + body.len();
-    // SAFETY: all bytes of what is made are written, one part after another.
+    // SAFETY: the parts, written one after another, fill the new block exactly.
     unsafe {
         let mut to = ffi::lua_newuserdatataggedwithmetatable(state, length, TAG).cast::<u8>();
         for part in [&start, head, body] {
@@ -89,9 +89,9 @@ struct Packed<'a>(&'a [u8]);
 
 impl<'a> Packed<'a> {
     /// # Safety
-    /// It has to stay on the stack for as long as it is looked at.
+    /// The answer must stay on the stack for as long as it is used.
     unsafe fn at(state: *mut lua_State, place: c_int) -> Option<Self> {
-        // SAFETY: only `push` makes what has this tag; it does not move, and is not changed.
+        // SAFETY: only `push` creates userdata with this tag, which neither moves nor changes.
         unsafe {
             let bytes = ffi::lua_touserdatatagged(state, place, TAG);
             let length = ffi::lua_objlen(state, place);
@@ -129,7 +129,7 @@ impl<'a> Packed<'a> {
     }
 }
 
-/// `answer.key`. Upvalues: `json`, and what all tables of headers have.
+/// `answer.key`. Upvalues: the function `json`, and the metatable of header tables.
 unsafe extern "C-unwind" fn index(state: *mut lua_State) -> c_int {
     // SAFETY: a script has called it with an answer and a key, which stay on the stack. It pushes up to five values.
     unsafe {
@@ -160,12 +160,12 @@ fn unknown(name: &[u8]) -> String {
     format!("an answer has no {name}: it has {FIELDS}")
 }
 
-/// The headers of an answer, by their names in lower case; several of a name are joined.
+/// Pushes a table of an answer's headers by lower-case name; the values of repeated headers are joined by commas.
 ///
 /// # Safety
-/// Only in [`index`].
+/// Must be called only in [`index`].
 unsafe fn push_headers(state: *mut lua_State, head: &[u8]) {
-    // SAFETY: each header takes from the stack what was pushed for it.
+    // SAFETY: what is pushed for a header is popped again.
     unsafe {
         ffi::lua_createtable(state, 0, 8);
         let table = ffi::lua_gettop(state);
@@ -183,9 +183,9 @@ unsafe fn push_headers(state: *mut lua_State, head: &[u8]) {
     }
 }
 
-/// `answer:json()`, which calls it without looking it up. Upvalue: what marks lists.
+/// `answer:json()`, called without looking up `json` first. Upvalue: the metatable that marks lists.
 unsafe extern "C-unwind" fn json_called(state: *mut lua_State) -> c_int {
-    // SAFETY: a script has called it by a name, which is copied before anything else is called.
+    // SAFETY: a script has called it by a name, which is copied before anything else is called in Lua.
     unsafe {
         let name = CStr::from_ptr(ffi::lua_namecallatom(state, std::ptr::null_mut()));
         if name != c"json" {
@@ -195,7 +195,7 @@ unsafe extern "C-unwind" fn json_called(state: *mut lua_State) -> c_int {
     }
 }
 
-/// The body as values, or the value in it that a pointer leads to. Upvalue: what marks lists.
+/// The body as Lua values, or the value in it that a pointer leads to. Upvalue: the metatable that marks lists.
 unsafe extern "C-unwind" fn json(state: *mut lua_State) -> c_int {
     // SAFETY: a script has called it, and its arguments stay on the stack.
     unsafe {
@@ -219,10 +219,11 @@ unsafe extern "C-unwind" fn json(state: *mut lua_State) -> c_int {
     }
 }
 
-/// The pointer at `place`.
+/// Returns the JSON pointer at `place`.
 ///
 /// # Safety
-/// Only in a function that a script has called, for as long as the text stays on the stack.
+/// Must be called only in a function that a script has called. The text must stay on the stack for as long as the
+/// pointer is used.
 unsafe fn pointer<'a>(state: *mut lua_State, place: c_int) -> Pointer<'a> {
     // SAFETY: as for this function.
     unsafe {

@@ -1,4 +1,4 @@
-//! How much the collector of garbage does at a time: while it is at it, clients that are due wait.
+//! How much the garbage collector does at a time: while it runs, clients that are due have to wait.
 
 #![expect(
     unsafe_code,
@@ -9,26 +9,26 @@ use std::ffi::c_int;
 
 use mlua::{ffi, lua_State};
 
-/// While it marks what is in use: so much of it for what is allocated meanwhile. In one go it marks again each coroutine
-/// that has run since it began, so that it must not mark for long.
+/// The step multiplier while it marks live objects: its work in relation to what is allocated meanwhile. At the end of
+/// marking it marks every coroutine that has run meanwhile again, all in one go, so marking must not take long.
 const MARKING_PERCENT: c_int = 1600;
-/// While it sweeps the rest: nothing has to be done again however long it takes, and at the pace of marking a step takes
-/// 100 µs.
+/// The step multiplier while it sweeps the rest. However long sweeping takes, nothing has to be repeated; at the pace
+/// of marking, a step would take 100 µs.
 const SWEEPING_PERCENT: c_int = 200;
 
-/// It begins anew when there is twice as much as was in use after its last go, but not below so much: the few clients of
-/// most runs use little, all of which it would mark again after some hundred requests.
+/// A new cycle begins when there is twice as much as was in use after the last one, but not below `LEAST_GOAL_KB`: the
+/// few clients of most runs use little memory, all of which would otherwise be marked again every few hundred requests.
 const GOAL_PERCENT: c_int = 200;
 const LEAST_GOAL_KB: c_int = 2 << 10;
 
-/// What its last step was, as Luau numbers them (`lgc.h`: `GCSpropagate`, `GCSatomic`, `GCSsweep`).
+/// What the last step did, in Luau's numbering (`lgc.h`: `GCSpropagate`, `GCSatomic`, `GCSsweep`).
 const MARKED_SOME: c_int = 1;
 const MARKED_ALL: c_int = 3;
 const SWEPT_SOME: c_int = 4;
 
-/// After each of its steps: how much it does in the next, and when it begins anew.
+/// Called after each step; sets how much the next one does, and when the next cycle begins.
 pub fn pace(state: *mut lua_State, step: c_int) {
-    // SAFETY: the state is that of the machine whose collector calls; numbers are set or read, and nothing allocated.
+    // SAFETY: the state is that of the VM whose collector calls; numbers are set or read, and nothing is allocated.
     let gc = |what, value| unsafe { ffi::lua_gc(state, what, value) };
     match step {
         MARKED_SOME => gc(ffi::LUA_GCSETSTEPMUL, MARKING_PERCENT),
@@ -62,7 +62,7 @@ mod tests {
         for number in 0..100_000 {
             kept.raw_set(number % 5_000, lua.create_table().unwrap())
                 .unwrap();
-            // SAFETY: gives the percentage that was set, and takes it back.
+            // SAFETY: setting the percentage returns the previous one, which is then restored.
             let now = unsafe {
                 let now = ffi::lua_gc(state, ffi::LUA_GCSETSTEPMUL, 100);
                 ffi::lua_gc(state, ffi::LUA_GCSETSTEPMUL, now);
@@ -89,7 +89,7 @@ mod tests {
         let mut most = 0;
         for number in 0..200_000 {
             lua.create_table().unwrap();
-            // SAFETY: gives a number.
+            // SAFETY: this only reads a number.
             let kb = unsafe { ffi::lua_gc(state, ffi::LUA_GCCOUNT, 0) };
             if number > 100_000 {
                 most = most.max(kb);

@@ -1,4 +1,4 @@
-//! The coroutines of all clients of one machine.
+//! The coroutines of all clients of one VM.
 
 #![expect(
     unsafe_code,
@@ -12,30 +12,30 @@ use mlua::{Error, Function, LightUserData, Lua, Table, Thread, Value, ffi, lua_S
 
 use super::request::Exchange;
 
-/// So many clients lie in one table: the collector goes through a table in one go, and while it does so, clients that are
-/// due wait.
+/// How many clients share a table. The collector traverses a table in one go, and clients that are due have to wait
+/// meanwhile.
 const IN_A_TABLE: u32 = 64;
-/// A coroutine, and its client's values.
+/// The places of a client in its table: its coroutine, and the values it keeps.
 const PLACES: u32 = 2;
 
 pub struct Coroutines {
     tables: RefCell<Vec<Table>>,
     free: RefCell<Vec<u32>>,
-    /// What each of them runs: all journeys of a client, one after another.
+    /// The function that each coroutine runs: all journeys of its client, one after another.
     drive: Function,
     pub exchange: Rc<Exchange>,
-    // Last, as all others are parts of it.
+    // Last, so that it is dropped after everything that refers to it.
     lua: Lua,
 }
 
-/// Of one client.
+/// The coroutine of one client.
 pub struct Coroutine {
     all: Rc<Coroutines>,
     state: *mut lua_State,
     number: u32,
 }
 
-/// With what a coroutine waits: nothing, or two numbers.
+/// What a coroutine yields when it waits: nothing, or two numbers.
 pub type Yielded = Option<(f64, f64)>;
 
 impl Coroutines {
@@ -49,7 +49,8 @@ impl Coroutines {
         })
     }
 
-    /// One that waits for its first journey. `client`: makes its client's values, where a script takes them.
+    /// Creates a coroutine that waits for its first journey. `client` creates the values that its client keeps, if any
+    /// script uses them.
     pub fn create(
         self: &Rc<Self>,
         client: Option<&Function>,
@@ -57,9 +58,9 @@ impl Coroutines {
     ) -> mlua::Result<Coroutine> {
         let number = self.number()?;
         let (table, place) = self.place(number);
-        // In one protected call, as each leaves garbage: it takes memory that counts for ten thousand clients.
-        // SAFETY: what is pushed stays within the stack that is asked for. The coroutine has room for its function and
-        // one value.
+        // All in one protected call, as each call leaves garbage, which adds up over ten thousand clients.
+        // SAFETY: what is pushed fits into the stack that is requested. The coroutine has room for its function and one
+        // value.
         let state: LightUserData = unsafe {
             self.lua.exec_raw((&self.drive, client, table), |state| {
                 ffi::luaL_checkstack(state, 4, std::ptr::null());
@@ -110,27 +111,27 @@ impl Coroutines {
 }
 
 impl Coroutine {
-    /// Goes on with up to two numbers. An error has a traceback.
+    /// Resumes it with up to two numbers. The error has a traceback.
     pub fn resume(&self, with: &[f64]) -> mlua::Result<Yielded> {
         let mut given = 0;
         for number in with {
             given += 1;
-            // SAFETY: the coroutine lives as long as it has its place, and waits. All of its stack above the function
-            // that waits is empty, and has room for two numbers and more; they allocate nothing.
+            // SAFETY: the coroutine lives as long as it has its place, and it is waiting. Its stack above the waiting
+            // function is empty, with room for more than two numbers, which allocate nothing.
             unsafe { ffi::lua_pushnumber(self.state, *number) };
         }
         self.go_on(given)
     }
 
-    /// With what lies on its stack.
+    /// Resumes it with the topmost `given` values of its stack.
     fn go_on(&self, given: i32) -> mlua::Result<Yielded> {
-        // Nothing of the language runs below, whose depth of calls would have to be added to the coroutine's.
+        // No Lua function runs below it whose call depth would have to be added to that of the coroutine.
         let below = std::ptr::null_mut();
-        // SAFETY: the coroutine lives as long as it has its place, and waits.
+        // SAFETY: the coroutine lives as long as it has its place, and it is waiting.
         let status = unsafe { ffi::lua_resume_(self.state, below, given) };
         match status {
             ffi::LUA_YIELD => {
-                // SAFETY: what it has yielded is on its stack, which is emptied.
+                // SAFETY: what it has yielded is on its stack, which is then emptied.
                 let yielded = unsafe {
                     let number = |place| ffi::lua_tonumber(self.state, place);
                     let any = ffi::lua_gettop(self.state) > 0;
@@ -145,10 +146,10 @@ impl Coroutine {
         }
     }
 
-    /// Why it has failed.
+    /// The error with which it has failed.
     fn error(&self) -> mlua::Result<Error> {
-        // SAFETY: the error is the last on the coroutine's stack, which is otherwise left as it is for the traceback.
-        // Errors of the engine's own functions are no texts, and say all themselves.
+        // SAFETY: the error is on top of the coroutine's stack, which is otherwise left as it is for the traceback.
+        // Errors of the engine's own functions are userdata, and need no traceback.
         let error: Value = unsafe {
             self.all.lua.exec_raw((), |state| {
                 ffi::luaL_checkstack(state, 4, std::ptr::null());
@@ -167,7 +168,7 @@ impl Coroutine {
         })
     }
 
-    /// Begins anew, wherever it is: it waits for a journey.
+    /// Makes it wait for a journey again, wherever it was.
     pub fn reset(&self) -> mlua::Result<()> {
         let (table, place) = self.all.place(self.number);
         let thread: Thread = table.raw_get(place)?;
@@ -185,7 +186,7 @@ impl Coroutine {
 impl Drop for Coroutine {
     fn drop(&mut self) {
         let (table, place) = self.all.place(self.number);
-        // What is in its place already takes no memory to be set, so that this does not fail.
+        // The places exist already, so setting them allocates nothing and cannot fail.
         let _ = table.raw_set(place, false);
         let _ = table.raw_set(place + 1, false);
         self.all.free.borrow_mut().push(self.number);

@@ -1,4 +1,4 @@
-//! Changes of a source that keep its lines.
+//! Edits to a script's source that leave its line numbers unchanged.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use super::lexer::Token;
 
 #[derive(Debug)]
 pub struct Edit {
-    /// Bytes that are replaced.
+    /// The bytes to replace.
     at: Range<usize>,
     by: String,
 }
@@ -17,13 +17,14 @@ impl Edit {
         Self { at, by }
     }
 
-    /// Replaces a word.
+    /// An edit that replaces a word.
     pub fn word(word: &Token<'_>, by: &str) -> Self {
         Self::new(word.start..word.end, by)
     }
 }
 
-/// The source with all changes, in any order: none lies within another. Of those at the same place, the first comes first.
+/// Returns the source with all edits applied. They may be in any order, but must not overlap; of several at the same
+/// place, the first comes first.
 pub fn edited(source: &str, mut edits: Vec<Edit>) -> String {
     edits.sort_by_key(|edit| edit.at.start);
     let mut out = String::with_capacity(source.len() + 64);

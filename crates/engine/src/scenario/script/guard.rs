@@ -14,36 +14,36 @@ use mlua::{Lua, ffi, lua_State};
 use super::collector;
 use crate::schedule::clock::{monotonic_ns, thread_cpu_ns};
 
-/// Between two operations a script may compute so long, and is ended before it has computed twice as long.
+/// How long a script may compute between two operations; it is ended before it has computed for twice as long.
 const LONGEST_COMPUTING_NS: u64 = 100_000_000;
 const TOO_LONG: &[u8] = b"it computed for more than 100 ms without a request or a pause";
-/// The clock is looked at after so many jumps, calls and returns.
+/// How many jumps, calls and returns pass from one look at the clock to the next.
 const TICKS_PER_LOOK: u32 = 64;
 
 thread_local! {
-    /// Of the script that this thread runs.
+    /// The guard of the script that this thread is running.
     static GUARD: Guard = const { Guard::new() };
 }
 
 struct Guard {
-    /// By the clock, which is read at the first look: most scripts have gone on to a request before that.
+    /// The end of its time by the clock, set at the first look: most scripts reach a request before that.
     deadline: Cell<Option<u64>>,
-    /// By the thread's own time, once the deadline has passed: a machine that stalls is not the script's fault.
+    /// The end of its time by the thread's CPU time, set once the deadline has passed: a script is not to blame for a
+    /// stall of the machine.
     most_cpu: Cell<Option<u64>>,
     ticks: Cell<u32>,
 }
 
-/// From now on the scripts of this machine end where they compute for too long, and its collector keeps its pace.
+/// Installs the guard in a VM: its scripts end when they compute for too long, and its collector is paced.
 pub fn watch(lua: &Lua) {
     let state = lua.current_thread().state();
-    // SAFETY: the state is that of a living machine, whose callbacks live as long as it does. Nothing else sets this
-    // one.
+    // SAFETY: the state is that of a live VM, whose callbacks live as long as it does. Nothing else sets this one.
     unsafe {
         (*ffi::lua_callbacks(state)).interrupt = Some(look);
     }
 }
 
-/// What runs next on this thread has all its time before it.
+/// Gives whatever runs next on this thread its full time.
 pub fn begin() {
     GUARD.with(|guard| {
         guard.ticks.set(0);
@@ -60,7 +60,7 @@ unsafe extern "C-unwind" fn look(state: *mut lua_State, collecting: c_int) {
     if !GUARD.with(Guard::is_over) {
         return;
     }
-    // SAFETY: a script is running here, and may fail here: room for two values is asked for, and what is raised passes
+    // SAFETY: a script is running, and may fail here. Room for two values is requested, and the error unwinds through
     // this function, which owns nothing.
     unsafe {
         ffi::lua_rawcheckstack(state, 2);
@@ -80,7 +80,8 @@ impl Guard {
         }
     }
 
-    /// Once it is over, at every look: a script that catches the error gets the next one at once.
+    /// Whether the script's time is over. Once it is, every call says so: a script that catches the error gets the next
+    /// one at once.
     fn is_over(&self) -> bool {
         let ticks = self.ticks.get().wrapping_add(1);
         if !ticks.is_multiple_of(TICKS_PER_LOOK) {
@@ -88,14 +89,14 @@ impl Guard {
             return false;
         }
         let over = is_past(&self.deadline, monotonic_ns) && is_past(&self.most_cpu, thread_cpu_ns);
-        // One that is over stays just before its next look.
+        // Once the time is over, the next tick looks again.
         self.ticks
             .set(if over { ticks.wrapping_sub(1) } else { ticks });
         over
     }
 }
 
-/// Whether the time has come that the first call has set.
+/// Whether `end` has passed; the first call sets it to `LONGEST_COMPUTING_NS` from now.
 fn is_past(end: &Cell<Option<u64>>, clock: fn() -> u64) -> bool {
     let now = clock();
     let at = end.get().unwrap_or(now + LONGEST_COMPUTING_NS);

@@ -1,4 +1,4 @@
-//! JSON to values of a script, and back.
+//! Converts JSON to Lua values and back.
 
 #![expect(
     unsafe_code,
@@ -14,18 +14,20 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess,
 use super::stack::{push_text, text, type_name};
 use crate::scenario::json::{Pointer, Search};
 
-/// As deep as tables may lie in one another; texts are read as deep as that, too.
+/// How deep tables may be nested; documents are read one level less deep (`serde_json`).
 const DEEPEST: usize = 128;
-/// Greater whole numbers are not exact in a script.
+/// Whole numbers beyond this one (2⁵³) are not exact in a script.
 const EXACT: f64 = 9_007_199_254_740_992.0;
-/// A table is made with room for so many members: most have few, and growing takes longer than all else.
+/// How many members a new table has room for: most have few, and growing a table takes longer than all else.
 const MEMBERS: c_int = 4;
 
-/// Pushes a document. What is null in an object is left out, in a list it is `null`. `list`: the place of what marks
-/// lists, even where they are empty. After an error there may be more on the stack.
+/// Pushes a document.
+///
+/// Members of an object that are null are left out; items of a list that are null become `null`. `list` is the place of
+/// the metatable that marks lists, even empty ones. After an error, values may be left on the stack.
 ///
 /// # Safety
-/// Where the language may fail.
+/// Must be called only where Lua may raise an error.
 pub unsafe fn push(
     state: *mut lua_State,
     document: &[u8],
@@ -35,11 +37,12 @@ pub unsafe fn push(
     unsafe { read(state, document, list, false) }
 }
 
-/// Pushes the value that the pointer leads to in the document; null is nil, and so is a value that is not there. A document
-/// that is broken behind the value is not noticed. All else as for [`push`].
+/// Pushes the value in the document that the pointer leads to, or nil if it is null or does not exist.
+///
+/// Errors in the document after the value are not noticed. Otherwise like [`push`].
 ///
 /// # Safety
-/// Where the language may fail.
+/// Must be called only where Lua may raise an error.
 pub unsafe fn push_at(
     state: *mut lua_State,
     document: &[u8],
@@ -52,7 +55,7 @@ pub unsafe fn push_at(
         if let [b'"', text @ .., b'"'] = &found[..]
             && is_plain(text)
         {
-            // SAFETY: as for this function; room is asked for.
+            // SAFETY: as for this function; room is requested.
             unsafe {
                 ffi::luaL_checkstack(state, 1, std::ptr::null());
                 push_text(state, text);
@@ -68,24 +71,25 @@ pub unsafe fn push_at(
     unsafe { read(state, &found, list, true) }
 }
 
-/// Pushes a document, which is null as a member of an object is or as an item of a list.
+/// Pushes a document. If it is null, it becomes nil as a `member` of an object would, and otherwise `null`.
 ///
 /// # Safety
-/// Where the language may fail.
+/// Must be called only where Lua may raise an error.
 unsafe fn read(
     state: *mut lua_State,
     document: &[u8],
     list: c_int,
     member: bool,
 ) -> Result<(), serde_json::Error> {
-    // SAFETY: the document may be one value, and needs room for it.
+    // SAFETY: the document may be a single value, for which room is requested.
     unsafe { ffi::luaL_checkstack(state, 1, std::ptr::null()) };
     let value = Pushed {
         state,
         list,
         member,
     };
-    // Looked at as a whole, it is known sooner to be UTF-8 than text by text; what is not is told by where it is wrong.
+    // Checking the whole document for UTF-8 at once is faster than string by string. If that fails, reading it as bytes
+    // gives an error that says where it is wrong.
     match std::str::from_utf8(document) {
         Ok(text) => value.read(&mut serde_json::Deserializer::from_str(text)),
         Err(_) => value.read(&mut serde_json::Deserializer::from_slice(document)),
@@ -97,7 +101,7 @@ unsafe fn read(
 struct Pushed {
     state: *mut lua_State,
     list: c_int,
-    /// Of an object.
+    /// Whether it belongs to an object, and not to a list.
     member: bool,
 }
 
@@ -165,7 +169,7 @@ impl<'de> Visitor<'de> for Pushed {
     }
 
     fn visit_str<E>(self, value: &str) -> Result<(), E> {
-        // SAFETY: there is room for one value, and the language may fail.
+        // SAFETY: there is room for one value, and Lua may raise an error here.
         unsafe { push_text(self.state, value.as_bytes()) }
         Ok(())
     }
@@ -175,7 +179,7 @@ impl<'de> Visitor<'de> for Pushed {
             member: false,
             ..self
         };
-        // SAFETY: room is asked for a table and what goes into it, and each item is taken from the stack.
+        // SAFETY: room is requested for a table and what goes into it, and each item is popped again.
         unsafe {
             ffi::luaL_checkstack(self.state, 2, std::ptr::null());
             ffi::lua_createtable(self.state, MEMBERS, 0);
@@ -195,7 +199,7 @@ impl<'de> Visitor<'de> for Pushed {
             member: true,
             ..self
         };
-        // SAFETY: room is asked for a table and what goes into it, and each member is taken from the stack.
+        // SAFETY: room is requested for a table and what goes into it, and each member is popped again.
         unsafe {
             ffi::luaL_checkstack(self.state, 3, std::ptr::null());
             ffi::lua_createtable(self.state, 0, MEMBERS);
@@ -208,22 +212,22 @@ impl<'de> Visitor<'de> for Pushed {
     }
 }
 
-/// Appends the value at `place` as a document. `list`: what marks lists.
+/// Appends the value at `place` as a document. `list` is the metatable that marks lists.
 ///
 /// # Safety
-/// There has to be a value.
+/// There must be a value at `place`.
 pub unsafe fn write(
     state: *mut lua_State,
     place: c_int,
     list: *const c_void,
     out: &mut Vec<u8>,
 ) -> Result<(), String> {
-    // SAFETY: nothing is called that fails.
+    // SAFETY: nothing that is called can raise an error.
     unsafe { append(state, ffi::lua_absindex(state, place), list, 0, out) }
 }
 
 /// # Safety
-/// As [`write()`], from the bottom of the stack.
+/// As for [`write()`], with `place` counted from the bottom of the stack.
 unsafe fn append(
     state: *mut lua_State,
     place: c_int,
@@ -231,7 +235,7 @@ unsafe fn append(
     depth: usize,
     out: &mut Vec<u8>,
 ) -> Result<(), String> {
-    // SAFETY: what is at the place stays there.
+    // SAFETY: the value stays at its place.
     unsafe {
         match ffi::lua_type(state, place) {
             ffi::LUA_TNIL | ffi::LUA_TLIGHTUSERDATA => out.extend_from_slice(b"null"),
@@ -257,7 +261,7 @@ unsafe fn append(
 }
 
 /// # Safety
-/// As [`append`].
+/// As for [`append`].
 unsafe fn append_table(
     state: *mut lua_State,
     place: c_int,
@@ -265,7 +269,7 @@ unsafe fn append_table(
     depth: usize,
     out: &mut Vec<u8>,
 ) -> Result<(), String> {
-    // SAFETY: there is room for a key and its value, which are taken from the stack.
+    // SAFETY: there is room for a key and its value, which are popped again.
     unsafe {
         if ffi::lua_checkstack(state, 2) == 0 {
             return Err("it does not fit into the memory of scripts".into());
@@ -280,7 +284,7 @@ unsafe fn append_table(
                 out.push(b',');
             }
             match ffi::lua_type(state, -2) {
-                // A list goes through its items in their order.
+                // A list is iterated in the order of its items.
                 ffi::LUA_TNUMBER if list => {}
                 ffi::LUA_TSTRING if !list => {
                     let key = text(state, -2).unwrap_or_default();
@@ -307,9 +311,9 @@ unsafe fn append_table(
 }
 
 /// # Safety
-/// There has to be a table, and room for one value.
+/// There must be a table at `place`, and room for one value.
 unsafe fn is_marked(state: *mut lua_State, place: c_int, marker: *const c_void) -> bool {
-    // SAFETY: what is pushed is taken from the stack again.
+    // SAFETY: what is pushed is popped again.
     unsafe {
         if ffi::lua_getmetatable(state, place) == 0 {
             return false;
@@ -332,14 +336,14 @@ fn number(number: f64, out: &mut Vec<u8>) -> Result<(), String> {
     written.map_err(|error| error.to_string())
 }
 
-/// Whether it stands in a document as it is: most texts do. All bytes at once: looking for the first one that does not
-/// takes several times as long.
+/// Whether a string is written into a document without escapes, as most are. It checks all bytes, because stopping at
+/// the first one that needs an escape takes several times as long.
 fn is_plain(text: &[u8]) -> bool {
     let plain = |byte: u8| byte.is_ascii() && byte >= b' ' && byte != b'"' && byte != b'\\';
     text.iter().fold(true, |all, byte| all & plain(*byte))
 }
 
-/// `None` if the text is not UTF-8.
+/// Appends a string in quotes; returns `None` if it is not UTF-8.
 fn quote(text: &[u8], out: &mut Vec<u8>) -> Option<()> {
     if is_plain(text) {
         out.push(b'"');
@@ -363,7 +367,7 @@ mod tests {
 
     impl Lists {
         fn read(&self, lua: &Lua, text: &[u8]) -> Value {
-            // SAFETY: it runs where the language may fail.
+            // SAFETY: Lua may raise an error here.
             let read = unsafe {
                 lua.exec_raw(&self.0, |state| {
                     push(state, text, 1).unwrap();
@@ -375,7 +379,7 @@ mod tests {
 
         fn read_at(&self, lua: &Lua, text: &[u8], pointer: &str) -> Value {
             let pointer = Pointer::parse(pointer.as_bytes()).unwrap();
-            // SAFETY: it runs where the language may fail.
+            // SAFETY: Lua may raise an error here.
             let read = unsafe {
                 lua.exec_raw(&self.0, |state| {
                     push_at(state, text, 1, &pointer).unwrap();
@@ -470,7 +474,7 @@ mod tests {
         assert_eq!(lists.read_at(&lua, text, "/a/b"), Value::Nil);
     }
 
-    /// All places of a document, and beside each one that is not there.
+    /// Collects pointers to all places of a document, and beside each some that lead nowhere.
     fn places(document: &Json, place: &str, found: &mut Vec<String>) {
         found.push(place.into());
         found.push(format!("{place}/-"));

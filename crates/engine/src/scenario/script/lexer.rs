@@ -1,30 +1,30 @@
-//! The words of a Luau script that its compiler has accepted, as far as it takes to see which requests it makes.
+//! Splits a Luau script that the compiler has accepted into words, just well enough to find the requests it makes.
 //!
 //! Source: the lexical rules of <https://luau.org/grammar>.
 
-/// One word, with its place in the source.
+/// A word and its place in the source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Token<'a> {
     pub kind: Kind<'a>,
-    /// Of its first byte.
+    /// Offset of its first byte.
     pub start: usize,
-    /// Of the byte behind it.
+    /// Offset of the byte after it.
     pub end: usize,
-    /// From 1.
+    /// The line on which it ends, from 1.
     pub line: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind<'a> {
     Name(&'a str),
-    /// What stands between quotes, long brackets or backticks, escapes and `{…}` as they are written.
+    /// What is between quotes, long brackets or backticks, with escapes and `{…}` as they are written.
     Text(&'a str),
     Number(&'a str),
     /// Anything else, by its first byte.
     Symbol(u8),
 }
 
-/// All words but comments.
+/// Returns all words except comments.
 pub fn tokens(source: &str) -> Vec<Token<'_>> {
     let mut lexer = Lexer {
         source,
@@ -34,7 +34,7 @@ pub fn tokens(source: &str) -> Vec<Token<'_>> {
     std::iter::from_fn(|| lexer.next()).collect()
 }
 
-/// How many of the words stand before one of these symbols that is in no brackets of theirs.
+/// Counts the words before the first of these symbols that is not inside brackets; all words if there is none.
 pub fn before(words: &[Token<'_>], symbols: &[u8]) -> usize {
     let mut depth = 0_usize;
     let is_end = |word: &Token<'_>| {
@@ -127,7 +127,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// The number of `=` of a `[==[` that begins here.
+    /// The number of `=` in the long bracket (`[==[`) that begins here; `None` if there is none.
     fn long_bracket(&self) -> Option<usize> {
         let inside = self.rest().strip_prefix(b"[")?;
         let level = inside.iter().take_while(|byte| **byte == b'=').count();
@@ -157,7 +157,7 @@ impl<'a> Lexer<'a> {
         self.between(start)
     }
 
-    /// Up to the backtick that ends the text; what stands in braces may have texts of its own.
+    /// Reads up to the closing backtick; expressions in braces may contain strings of their own.
     fn interpolated(&mut self) -> &'a str {
         self.advance(1);
         let start = self.at;
@@ -182,7 +182,7 @@ impl<'a> Lexer<'a> {
         self.between(start)
     }
 
-    /// The text from `start` to here, where its end is passed.
+    /// Returns the text from `start` to here, and passes its closing quote.
     fn between(&mut self, start: usize) -> &'a str {
         let text = self.source.get(start..self.at).unwrap_or_default();
         self.advance(1);

@@ -1,4 +1,4 @@
-//! Journeys that are scripts (Luau): what no row of steps can say.
+//! Journeys as scripts (Luau), for what a sequence of steps cannot express.
 //!
 //! ```text
 //!  source ─► lexer ─► sites ─► (requests by number) ─► vm ─► request, pause, end ─► the traveller
@@ -6,8 +6,8 @@
 //!                                                       └─────────── reply ◄───────────┘
 //! ```
 //!
-//! One machine per worker, one coroutine per client. A script has no files, no sockets and no clock but `now`; what it
-//! may take of time and memory is bounded ([`guard`], [`vm`]).
+//! There is one virtual machine per worker, and one coroutine per client. A script has no files, no sockets and no
+//! clock but `now`; the time and memory that it may take are bounded ([`guard`], [`vm`]).
 
 mod answer;
 mod collector;
@@ -30,24 +30,24 @@ pub use vm::{Start, Vm, Walk};
 use super::capture::Missing;
 use crate::record::interval::Outcome;
 
-/// Of the request of a script: its tap that keeps the body.
+/// The number of the tap that keeps the body, among those of a script's request.
 pub const SCRIPT_TAP: usize = 0;
 
 /// One script of a run.
 #[derive(Debug, Clone)]
 pub struct Script {
-    /// As errors name it.
+    /// File name, as errors show it.
     pub file: String,
-    /// With the numbers of its requests.
+    /// The source, with the numbers of its requests written into it.
     pub source: String,
-    /// Of its requests, by number.
+    /// The methods of its requests, by number.
     pub methods: Vec<String>,
     /// What goes into `Host`.
     pub authority: String,
     pub cookies: bool,
     /// Names of the feeds' columns, and the slots of their values.
     pub columns: Vec<(String, usize)>,
-    /// Its pauses are made; where it is only tried, they are not.
+    /// Whether its pauses are as long as it asks for; when it is only tried out, they are cut to the shortest.
     pub sleeps: bool,
 }
 
@@ -55,10 +55,10 @@ pub struct Script {
 #[derive(Debug)]
 pub struct Reply {
     pub outcome: Outcome,
-    /// 0 without an answer.
+    /// 0 if there was no answer.
     pub status: u16,
     pub head: Option<Box<[u8]>>,
-    /// `None` without a whole answer.
+    /// `None` if there was no complete answer.
     pub body: Option<Result<Vec<u8>, Missing>>,
 }
 
@@ -73,13 +73,17 @@ impl Default for Reply {
     }
 }
 
-/// Requests of a script, and its source with their numbers. An error says what is wrong, in which line.
+/// Returns the requests of a script, and its source with their numbers.
+///
+/// The error says what is wrong, and in which line.
 pub fn outline(file: &str, source: &str) -> Result<(Vec<Site>, String), String> {
     compile(file, source)?;
     sites::find(file, source)
 }
 
-/// The requests of a script that can be run, in the order of their numbers. An error says what is wrong, in which line.
+/// Loads a script, and returns its requests in the order of their numbers.
+///
+/// The error says what is wrong, and in which line.
 pub fn requests(file: &str, source: &str) -> Result<Vec<Site>, String> {
     let (sites, source) = outline(file, source)?;
     let methods = sites.iter().map(|site| site.method.clone());

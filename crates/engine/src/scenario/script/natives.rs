@@ -1,4 +1,4 @@
-//! What the engine gives to scripts, beneath their prelude.
+//! The functions that the engine offers to scripts, on which their prelude builds.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -9,10 +9,13 @@ use crate::scenario::values::{Place, escape, uuid};
 use crate::schedule::clock::unix_ns;
 use crate::schedule::random::Stream;
 
-/// A script sees bodies up to so many bytes.
+/// The longest body that a script can look at, in bytes.
 pub const MOST_BODY_BYTES: usize = 1024 * 1024;
 
-/// The table `native` of the prelude. `list`: what marks lists; `random`: of the client that runs; `shows`: what is printed is shown.
+/// Creates the table `native` of the prelude.
+///
+/// `list` is the metatable that marks lists, and `random` the stream of the running client. `shows` says whether to
+/// show what scripts print.
 pub fn natives(
     lua: &Lua,
     list: &Table,
@@ -59,7 +62,7 @@ fn escaped(lua: &Lua, value: LuaString) -> mlua::Result<LuaString> {
     lua.create_string(out)
 }
 
-/// As `math.random`: a share, a whole number from 1, or one between two.
+/// Like `math.random`: a number in [0, 1), or a whole number in a range; or else what is wrong with the range.
 fn draw(
     random: &mut Stream,
     range: (Option<f64>, Option<f64>),

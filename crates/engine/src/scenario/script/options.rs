@@ -1,5 +1,5 @@
-//! The options of a request as they stand in a script: what is known of them before the run, and how all others become
-//! arguments of its call.
+//! The options of a request as they are written in a script: what is known of them before the run, and how the others
+//! become arguments of its call.
 
 use super::edit::Edit;
 use super::lexer::{Kind, Token, before};
@@ -13,12 +13,12 @@ pub struct Given {
     pub name: Option<String>,
     /// Accepted statuses.
     pub expect: Vec<u16>,
-    /// Of the options that are known only while the script runs: the first letter of each.
+    /// The first letter of each option that is known only while the script runs.
     pub shape: String,
     pub edits: Vec<Edit>,
 }
 
-/// What is known before the run of the options of a request; `words`: from their comma on.
+/// Reads the options of a request; `words` begins with the comma before them.
 pub fn given(method: &str, words: &[Token<'_>]) -> Result<Given, String> {
     let mut given = Given::default();
     let (comma, open, mut fields) = match words {
@@ -76,7 +76,7 @@ pub fn given(method: &str, words: &[Token<'_>]) -> Result<Given, String> {
 }
 
 impl Given {
-    /// Takes an option. Whether its value is known, and not needed while the script runs.
+    /// Takes an option, and returns whether its value is known already, so that it is not needed while the script runs.
     fn knows(&mut self, option: &str, value: &[Token<'_>]) -> Result<bool, String> {
         match option {
             "name" => self.name = Some(name(value)?),

@@ -1,4 +1,4 @@
-//! `http.get(…)` and all others: a script's call that becomes a request, and its client waits for the answer.
+//! `http.get(…)` and its siblings: a script's call becomes a request, and its client waits for the answer.
 
 #![expect(
     unsafe_code,
@@ -19,27 +19,27 @@ use crate::wire::h1::codec::{Around, Asked};
 const JSON: &str = "application/json";
 const FORM: &str = "application/x-www-form-urlencoded";
 
-/// Of the path among the arguments; options come behind it.
+/// The position of the path among the arguments; the options follow it.
 const PATH: c_int = 3;
-/// Of a request: headers, json, form, body.
+/// The most options that a request can have: headers, json, form and body.
 const OPTIONS: usize = 4;
 const NO_NUMBER: &str = "a request has the number that was written into it";
 
-/// What the client that runs says to the engine and hears from it.
+/// What the running client and the engine hand each other.
 pub struct Exchange {
-    /// `None` while a script is loaded.
+    /// The script that runs; `None` while one is being loaded.
     pub script: RefCell<Option<Rc<Script>>>,
-    /// The number of a request, and the request.
+    /// The request that the client asks for, with its number.
     pub asked: RefCell<Option<(usize, Box<Flight>)>>,
-    /// The client goes on with its answer, and makes its next request in the same memory.
+    /// The request that has ended. The client continues with its answer, and its memory is reused for the next request.
     pub ended: RefCell<Option<Box<Flight>>>,
-    /// What marks lists.
+    /// The metatable that marks lists.
     list: *const c_void,
-    /// Holds each body of JSON until its length is known.
+    /// Holds a JSON or form body until its length is known.
     document: RefCell<Vec<u8>>,
 }
 
-/// A request and what it gives.
+/// A request and its reply.
 #[derive(Debug, Default)]
 pub struct Flight {
     pub asked: Asked,
@@ -58,12 +58,13 @@ impl Exchange {
     }
 }
 
-/// The function behind each `http.get` of all scripts: `(number, shape, path, option, option …)`. Number and shape are
-/// written into the script before it runs ([`super::sites`]): which request it is, and of each option its first letter. It
-/// has to end with its exchange.
+/// Creates the function behind every `http.get` of all scripts: `(number, shape, path, option, option …)`.
+///
+/// The number says which request it is, the shape is the first letter of each option; both are written into the script
+/// before it runs ([`super::sites`]). The function must not be called after `exchange` has been dropped.
 pub fn function(lua: &Lua, exchange: &Rc<Exchange>) -> mlua::Result<Function> {
     let exchange = Rc::as_ptr(exchange);
-    // SAFETY: two values are within the stack that there is.
+    // SAFETY: there is room for two values on the stack.
     unsafe {
         lua.exec_raw((), |state| {
             ffi::lua_pushlightuserdata(state, exchange.cast_mut().cast());
@@ -73,19 +74,19 @@ pub fn function(lua: &Lua, exchange: &Rc<Exchange>) -> mlua::Result<Function> {
 }
 
 /// # Safety
-/// Only in the functions of [`function`].
+/// Must be called only in the function that [`function`] creates.
 unsafe fn exchange<'a>(state: *mut lua_State) -> &'a Exchange {
-    // SAFETY: whoever lets scripts run keeps the exchange meanwhile.
+    // SAFETY: whoever runs scripts keeps the exchange alive meanwhile.
     unsafe {
         let exchange = ffi::lua_tolightuserdata(state, ffi::lua_upvalueindex(1));
         &*exchange.cast::<Exchange>()
     }
 }
 
-/// Sleeps until there is an answer. Clients sleep in here, so that nothing stays on the stack, which would cost each of
-/// them memory.
+/// Sleeps until there is an answer. The stack is emptied first, because this is where clients sleep, and whatever stays
+/// on it costs memory for each of them.
 unsafe extern "C-unwind" fn request(state: *mut lua_State) -> c_int {
-    // SAFETY: a script has called it. What is raised drops what is borrowed.
+    // SAFETY: a script has called this function. An error that is raised drops what is borrowed.
     unsafe {
         if let Err(problem) = ask(state, exchange(state)) {
             raise(state, &problem);
@@ -96,7 +97,7 @@ unsafe extern "C-unwind" fn request(state: *mut lua_State) -> c_int {
 }
 
 unsafe extern "C-unwind" fn answered(state: *mut lua_State, _: c_int) -> c_int {
-    // SAFETY: the coroutine goes on where `request` has left it, with an empty stack.
+    // SAFETY: the coroutine continues where `request` left it, with an empty stack.
     unsafe {
         let mut ended = exchange(state).ended.borrow_mut();
         let reply = ended
@@ -109,13 +110,13 @@ unsafe extern "C-unwind" fn answered(state: *mut lua_State, _: c_int) -> c_int {
 }
 
 /// # Safety
-/// Only in [`request`].
+/// Must be called only in [`request`].
 unsafe fn ask(state: *mut lua_State, exchange: &Exchange) -> Result<(), String> {
     let Some(script) = &*exchange.script.borrow() else {
         return Ok(());
     };
-    // SAFETY: all arguments stay on the stack, whether given or not, until the request is written. A function has room for
-    // 20 values, and a request has four options.
+    // SAFETY: all arguments, whether given or not, stay on the stack until the request is written. A function has room
+    // for 20 values, and a request has at most four options.
     unsafe {
         if ffi::lua_isyieldable(state) == 0 {
             return Err(
@@ -151,7 +152,7 @@ unsafe fn ask(state: *mut lua_State, exchange: &Exchange) -> Result<(), String> 
     Ok(())
 }
 
-/// Of a request: their places on the stack.
+/// The options of a request, by their places on the stack.
 #[derive(Default)]
 struct Options {
     headers: Option<c_int>,
@@ -162,7 +163,7 @@ struct Options {
 
 impl Options {
     /// # Safety
-    /// They have to lie behind the path.
+    /// The options must follow the path on the stack.
     unsafe fn read(state: *mut lua_State, shape: &[u8]) -> Result<Self, String> {
         let mut found = Self::default();
         for (place, letter) in (PATH + 1..).zip(shape) {
@@ -185,7 +186,7 @@ impl Options {
     }
 
     /// # Safety
-    /// They have to lie where they were found.
+    /// The options must still be where they were found.
     unsafe fn write(
         &self,
         state: *mut lua_State,
@@ -222,14 +223,14 @@ impl Options {
 }
 
 /// # Safety
-/// There has to be a table at `place`, from the bottom of the stack.
+/// There must be a table at `place`, counted from the bottom of the stack.
 unsafe fn headers(
     state: *mut lua_State,
     place: c_int,
     asked: &mut Asked,
     around: Around<'_>,
 ) -> Result<(), String> {
-    // SAFETY: each pair is taken from the stack; converted are copies.
+    // SAFETY: each pair is popped again, and only copies are converted.
     unsafe {
         let mut next = ffi::lua_rawiter(state, place, 0);
         while next >= 0 {
@@ -253,24 +254,26 @@ unsafe fn headers(
     Ok(())
 }
 
-/// A table as a form sends it, in the order of its keys.
+/// Writes a table as a form, its encoded pairs in sorted order.
 ///
 /// # Safety
-/// There has to be a value at `place`, from the bottom of the stack.
+/// There must be a value at `place`, counted from the bottom of the stack.
 unsafe fn form(state: *mut lua_State, place: c_int, out: &mut Vec<u8>) -> Result<(), String> {
     let mut pairs = Vec::new();
-    // SAFETY: each pair is taken from the stack; converted are copies.
+    // SAFETY: each pair is popped again, and only copies are converted.
     unsafe {
         if ffi::lua_type(state, place) != ffi::LUA_TTABLE {
             return Err("form is a table: form = {user = \"ann\"}".into());
         }
         let mut next = ffi::lua_rawiter(state, place, 0);
         while next >= 0 {
-            let (Some(key), Some(value)) = (text_or_number(state, -2), text_or_number(state, -1))
-            else {
-                let kind = type_name(state, -1);
-                return Err(format!("a form has texts and numbers, and not a {kind}"));
+            let part = |place| {
+                text_or_number(state, place).ok_or_else(|| {
+                    let kind = type_name(state, place);
+                    format!("a form has texts and numbers, and not a {kind}")
+                })
             };
+            let (key, value) = (part(-2)?, part(-1)?);
             let mut pair = Vec::new();
             escape(key, Place::Url, &mut pair);
             pair.push(b'=');

@@ -1,7 +1,7 @@
-//! The requests that a script makes, known before it runs: each stands in it as `http.get(…)`, with its name.
+//! Finds, before a script runs, the requests that it makes: each is written in it as `http.get(…)`, with its name.
 //!
-//! The numbers of these requests are written into the calls, and their options become arguments, so that no table is made
-//! for a request, and nothing has to be looked up while it runs:
+//! The calls are rewritten to contain the numbers of their requests, with the options as arguments, so that while the
+//! script runs, a request needs no table of options, and nothing has to be looked up:
 //!
 //! ```text
 //!  http.post("/a", { headers = h, name = "a", json = { x = 1 } })  ─►  http.post(0,"hj","/a" , ( h)  , ( { x = 1 }) )
@@ -13,29 +13,29 @@ use super::options::given;
 
 const METHODS: [&str; 7] = ["get", "post", "put", "delete", "patch", "head", "options"];
 
-/// One request of a script; its number is its place among them.
+/// One request of a script. Its number is its index among them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Site {
-    /// As it stands in the results.
+    /// Its name in the results.
     pub name: String,
     /// Upper case.
     pub method: String,
     /// Accepted statuses; 200 to 399 when empty.
     pub expect: Vec<u16>,
-    /// It does not stand in the script that it asks for a path: it may ask for a URL.
+    /// Whether it may ask for a URL: in at least one call, its argument is not a literal that begins with a slash.
     pub anywhere: bool,
-    /// Each of its calls is a statement of its own, so that its answers are never looked at.
+    /// Whether its answers are never looked at, because each of its calls is a statement of its own.
     pub unseen: bool,
 }
 
 impl Site {
-    /// Whether both can be counted together.
+    /// Whether both can be counted as one request.
     fn is_like(&self, other: &Self) -> bool {
         (&self.method, &self.expect) == (&other.method, &other.expect)
     }
 }
 
-/// Whether a script may look at the headers of an answer: others need not keep them for each client.
+/// Whether a script may look at the headers of an answer; if not, they need not be kept for each client.
 pub fn reads_headers(source: &str) -> bool {
     let words = tokens(source);
     let field = |pair: &[Token<'_>]| {
@@ -51,7 +51,7 @@ pub fn is_unseen(source: &str, number: usize) -> bool {
     sites.is_ok_and(|sites| sites.get(number).is_some_and(|site| site.unseen))
 }
 
-/// Requests by number, and the source as it runs ([`super::request::function`]). An error names the line.
+/// Returns the requests by number, and the source to run ([`super::request::function`]). The error names the line.
 pub fn find(file: &str, source: &str) -> Result<(Vec<Site>, String), String> {
     let words = tokens(source);
     let mut sites: Vec<Site> = Vec::new();
@@ -95,17 +95,17 @@ pub fn find(file: &str, source: &str) -> Result<(Vec<Site>, String), String> {
     Ok((sites, edited(source, edits)))
 }
 
-/// One call.
+/// One call that makes a request.
 struct Call {
     site: Site,
-    /// The byte behind its opening parenthesis.
+    /// Offset of the byte after its opening parenthesis.
     open: usize,
-    /// Of its options, in their order.
+    /// The first letter of each option that becomes an argument, in order.
     shape: String,
     edits: Vec<Edit>,
 }
 
-/// The call that begins with `http` here; `last`: the word before it.
+/// Parses the call whose `http` is the first of `words`; `last` is the word before it.
 fn call(last: Option<Kind<'_>>, words: &[Token<'_>]) -> Result<Call, String> {
     let kind = |place: usize| words.get(place).map(|word| word.kind);
     let (Some(Kind::Symbol(b'.')), Some(Kind::Name(method)), Some(Kind::Symbol(b'('))) =
@@ -161,8 +161,8 @@ fn call(last: Option<Kind<'_>>, words: &[Token<'_>]) -> Result<Call, String> {
     })
 }
 
-/// Whether the word before a call belongs to another statement. Where it may be so or not (`then` and `else` are also in
-/// expressions), it does not.
+/// Whether the word before a call is sure to belong to another statement. `then` and `else` are not: they also occur in
+/// expressions.
 fn may_end_a_statement(word: Option<Kind<'_>>) -> bool {
     const GO_ON: [&str; 12] = [
         "and", "or", "not", "in", "return", "if", "elseif", "while", "until", "then", "else",
@@ -175,7 +175,7 @@ fn may_end_a_statement(word: Option<Kind<'_>>) -> bool {
     }
 }
 
-/// Whether the word behind a call, which does not go on with an operator then, belongs to another statement.
+/// Whether the word after a call belongs to another statement, and does not continue the expression.
 fn may_begin_one(word: Option<Kind<'_>>) -> bool {
     const OPERATORS: [&str; 2] = ["and", "or"];
     match word {
@@ -185,7 +185,7 @@ fn may_begin_one(word: Option<Kind<'_>>) -> bool {
     }
 }
 
-/// The words of the first argument, of all others from their comma on, and those behind the call.
+/// Splits words into the first argument, all others from their comma on, and what follows the call.
 fn arguments<'w, 'a>(inside: &'w [Token<'a>]) -> [&'w [Token<'a>]; 3] {
     let path = before(inside, b",)");
     let all = before(inside, b")");

@@ -1,6 +1,6 @@
-//! Values on the language's stack, for functions that a script calls.
+//! Values on the Lua stack, for functions that a script calls.
 //!
-//! What fails there is raised in the script, and passes the engine's functions as a panic would: what they own is
+//! Errors are raised in the script, and unwind through the engine's functions as a panic would: what these own is
 //! dropped.
 
 #![expect(
@@ -12,12 +12,12 @@ use std::ffi::{CStr, c_int};
 
 use mlua::{ffi, lua_State};
 
-/// The text at `place`; a number is none.
+/// Returns the string at `place`; `None` for any other value, even a number.
 ///
 /// # Safety
-/// The text has to stay on the stack for as long as it is looked at.
+/// The string must stay on the stack for as long as the returned slice is used.
 pub unsafe fn text<'a>(state: *mut lua_State, place: c_int) -> Option<&'a [u8]> {
-    // SAFETY: a text does not move, and is not changed: only numbers are converted in their place.
+    // SAFETY: a string neither moves nor changes: `lua_tolstring` converts only numbers in place.
     unsafe {
         if ffi::lua_type(state, place) != ffi::LUA_TSTRING {
             return None;
@@ -28,12 +28,12 @@ pub unsafe fn text<'a>(state: *mut lua_State, place: c_int) -> Option<&'a [u8]> 
     }
 }
 
-/// As [`text`]; a number at `place` becomes its text there.
+/// Like [`text`], but first converts a number at `place` to a string, in place.
 ///
 /// # Safety
-/// As [`text`], where the language may fail.
+/// As for [`text`]; must be called only where Lua may raise an error.
 pub unsafe fn text_or_number<'a>(state: *mut lua_State, place: c_int) -> Option<&'a [u8]> {
-    // SAFETY: as for `text`; what is no number is left alone.
+    // SAFETY: as for `text`; a value that is not a number is left alone.
     unsafe {
         if ffi::lua_type(state, place) == ffi::LUA_TNUMBER {
             ffi::lua_tolstring(state, place, std::ptr::null_mut());
@@ -43,28 +43,28 @@ pub unsafe fn text_or_number<'a>(state: *mut lua_State, place: c_int) -> Option<
 }
 
 /// # Safety
-/// Where the language may fail, with room for one value.
+/// Must be called only where Lua may raise an error, with room for one value on the stack.
 pub unsafe fn push_text(state: *mut lua_State, text: &[u8]) {
-    // SAFETY: the text is copied.
+    // SAFETY: Lua copies the text.
     unsafe { ffi::lua_pushlstring_(state, text.as_ptr().cast(), text.len()) }
 }
 
-/// The name of the type of the value at `place`.
+/// Returns the name of the type of the value at `place`.
 ///
 /// # Safety
-/// There has to be a value.
+/// There must be a value at `place`.
 pub unsafe fn type_name(state: *mut lua_State, place: c_int) -> &'static str {
-    // SAFETY: names of types are constants.
+    // SAFETY: type names are constants.
     let name = unsafe { CStr::from_ptr(ffi::luaL_typename(state, place)) };
     name.to_str().unwrap_or("value")
 }
 
-/// Ends the call with an error that names the line of the script that made it.
+/// Ends the call with an error that names the line of the script that made the call.
 ///
 /// # Safety
-/// Only in a function that a script has called.
+/// Must be called only in a function that a script has called.
 pub unsafe fn raise(state: *mut lua_State, problem: &str) -> ! {
-    // SAFETY: room for two values is asked for, and the text is copied.
+    // SAFETY: room for two values is requested, and Lua copies the text.
     unsafe {
         ffi::lua_rawcheckstack(state, 2);
         ffi::luaL_where(state, 1);

@@ -47,7 +47,7 @@ impl Clients {
         self.vm.go_on(walk, start, &mut self.random)
     }
 
-    /// What a journey asks for; each request is answered with `body`.
+    /// Runs a journey, answering each request with `body`; returns what it asks for, and how it ends.
     fn way(&mut self, walk: &mut Walk, body: &str) -> (Vec<String>, Next) {
         let mut asked = Vec::new();
         walk.begin();
@@ -90,7 +90,7 @@ fn way(source: &str, body: &str) -> (Vec<String>, Next) {
     (short.collect(), end)
 }
 
-/// Why the journey of this body fails.
+/// Why a journey with this body fails.
 fn failure(body: &str) -> String {
     let source = format!("return function(client)\n{body}\nend");
     match way(&source, "hello").1 {
@@ -251,6 +251,10 @@ fn mistakes_are_told_with_their_lines() {
         (
             "http.post('/', {json = {print}})",
             "s.luau:2: JSON has no function",
+        ),
+        (
+            "http.post('/', {form = {[true] = 'x'}})",
+            "s.luau:2: a form has texts and numbers, and not a boolean",
         ),
         (
             "http.post('/', {body = {}})",

@@ -1,4 +1,4 @@
-//! The virtual machine of one worker: it holds all scripts of a run, and a coroutine for each client that is on one.
+//! The virtual machine (VM) of one worker: all scripts of a run, and a coroutine for each client that runs one.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -16,15 +16,15 @@ use crate::scenario::traveller::Next;
 use crate::schedule::random::Stream;
 use crate::wire::h1::codec::Asked;
 
-/// All scripts of one worker, and what each of its clients may add.
+/// How much memory all scripts of one worker may take together, and how much each of its clients adds to that.
 const MEMORY_BYTES: usize = 128 << 20;
 const CLIENT_BYTES: usize = 32 << 10;
-/// A pause is at least so long: a script that only sleeps must not keep others from running.
+/// The shortest pause: a script that does nothing but sleep must not keep others from running.
 const SHORTEST_PAUSE_NS: u64 = 1_000_000;
 
 const PRELUDE: &str = include_str!("prelude.luau");
 
-/// Of the language's own globals, those that reach beyond a script or could keep a client from its engine.
+/// Luau's own globals that reach beyond a script, or could get between a client and the engine.
 const REMOVED: [&str; 9] = [
     "collectgarbage",
     "coroutine",
@@ -39,42 +39,42 @@ const REMOVED: [&str; 9] = [
 
 pub struct Vm {
     journeys: Vec<Journey>,
-    /// The functions of all scripts.
+    /// The journey function of each script, by its number plus 1.
     mains: Table,
     new_client: Function,
     new_client_with_feed: Function,
     coroutines: Rc<Coroutines>,
-    /// Of the client that runs.
+    /// The random stream of the running client.
     random: Rc<RefCell<Stream>>,
-    // Last, as all others are parts of it.
+    // Last, so that it is dropped after everything that refers to it.
     lua: Lua,
 }
 
-/// A script, loaded.
+/// A loaded script.
 struct Journey {
     takes_client: bool,
     script: Rc<Script>,
     columns: Vec<LuaString>,
 }
 
-/// One client on its journeys through scripts. Ten thousand sleep at the same time: what is there for a request is there
-/// only while one is made.
+/// One client on its journeys through scripts. Ten thousand may sleep at the same time, so whatever serves a request
+/// exists only while one is in flight.
 #[derive(Debug)]
 pub struct Walk {
     coroutine: Coroutine,
     goes_on: With,
-    /// Of this journey, the last one that it has asked for.
+    /// The last step that the current journey has asked for.
     step: Option<u32>,
 }
 
-/// With what a client goes on.
+/// What a client continues with when it next runs.
 #[derive(Debug)]
 enum With {
-    /// A journey from its beginning: all have ended that it has begun.
+    /// A new journey; all earlier ones have run to their end.
     Start,
-    /// The same, in the middle of another one.
+    /// A new journey, in place of one that was left in the middle.
     Restart,
-    /// What its request gives.
+    /// The reply to its request.
     Answer(Box<Flight>),
     /// The end of a pause.
     Awake,
@@ -89,8 +89,8 @@ pub struct Start<'a> {
 }
 
 impl Vm {
-    /// Loads all scripts; an error says what is wrong with which, in which line. `clients`: on this worker; `shows`:
-    /// what they print is shown.
+    /// Loads all scripts for a worker with this many `clients`. The error says what is wrong, in which script and line.
+    /// `shows` says whether to show what scripts print.
     pub fn new(scripts: &[Script], clients: u64, shows: bool) -> Result<Self, String> {
         let limit = MEMORY_BYTES + clients as usize * CLIENT_BYTES;
         guard::begin();
@@ -103,7 +103,7 @@ impl Vm {
         Ok(vm)
     }
 
-    /// And what the scripts' globals get from it once they are loaded.
+    /// Creates a VM without scripts; also returns the metamethods that a script's globals get once it is loaded.
     fn without_scripts(shows: bool, limit: usize) -> mlua::Result<(Self, Table)> {
         let libraries = StdLib::TABLE | StdLib::STRING | StdLib::UTF8 | StdLib::BIT | StdLib::MATH;
         let libraries = libraries | StdLib::BUFFER | StdLib::COROUTINE;
@@ -159,7 +159,7 @@ impl Vm {
         journey().map_err(|error| told(&error))
     }
 
-    /// Gives what the script returns. From then on its globals are as they are.
+    /// Runs a script once and returns what it returns. Afterwards its globals cannot change.
     fn run(&self, script: &Script, shared: &Table) -> mlua::Result<Value> {
         let metatable = self.lua.create_table()?;
         metatable.raw_set("__index", self.lua.globals())?;
@@ -209,7 +209,7 @@ impl Vm {
         walk().map_err(|error| self.failed(&error))
     }
 
-    /// Lets a client go on up to what it does next.
+    /// Resumes a client, and returns what it does next.
     pub fn go_on(&self, walk: &mut Walk, start: Start<'_>, random: &mut Stream) -> Next {
         let script = &self.journeys[start.script].script;
         let resumed = self.resume(walk, start, random);
@@ -254,7 +254,7 @@ impl Vm {
         let exchange = &self.coroutines.exchange;
         let script = self.journeys[start.script].script.clone();
         exchange.script.replace(Some(script));
-        // So it stays where the script fails.
+        // This remains if the script fails.
         let resumed = match std::mem::replace(&mut walk.goes_on, With::Restart) {
             With::Start => self.start(walk, start),
             With::Restart => walk
@@ -290,10 +290,10 @@ impl Vm {
         Ok(())
     }
 
-    /// Why a script has failed. One that took all the memory must leave some to the others.
+    /// Says why a script has failed. If it took all the memory, some is freed for the others.
     fn failed(&self, error: &Error) -> String {
         if is_memory(error) {
-            // If that fails, too, the next one finds no memory either, and says so.
+            // If this fails too, the next script finds no memory either, and reports that.
             let _ = self.lua.gc_collect();
         }
         told(error)
@@ -301,7 +301,7 @@ impl Vm {
 }
 
 impl Walk {
-    /// Another journey begins.
+    /// Begins another journey.
     pub fn begin(&mut self) {
         if !matches!(self.goes_on, With::Start) {
             self.goes_on = With::Restart;
@@ -309,7 +309,7 @@ impl Walk {
         self.step = None;
     }
 
-    /// What it asks for.
+    /// The request that it has asked for, while it waits for the reply.
     pub fn asked(&self) -> Option<&Asked> {
         match &self.goes_on {
             With::Answer(flight) => Some(&flight.asked),
@@ -317,14 +317,14 @@ impl Walk {
         }
     }
 
-    /// Its request has ended so.
+    /// Records the outcome of its request.
     pub fn ended(&mut self, outcome: Outcome) {
         if let Some(reply) = self.reply() {
             reply.outcome = outcome;
         }
     }
 
-    /// What its request gives, if it waits for that.
+    /// The reply to its request, to be filled in while it waits for it.
     pub fn reply(&mut self) -> Option<&mut Reply> {
         match &mut self.goes_on {
             With::Answer(flight) => Some(&mut flight.reply),
@@ -342,7 +342,7 @@ fn pause(seconds: f64, spread: f64, random: &mut Stream) -> u64 {
     SHORTEST_PAUSE_NS.max((seconds * 1e9).round() as u64)
 }
 
-/// What the prelude returns. From then on what is there for all scripts cannot be changed.
+/// Runs the prelude and returns its result. Afterwards nothing that scripts share can be changed.
 fn prelude(lua: &Lua, native: &Table, list: &Table, limit: usize) -> mlua::Result<Table> {
     let prelude: Table = lua.load(PRELUDE).set_name("=jostle").call(native)?;
     let globals = lua.globals();
@@ -374,7 +374,7 @@ fn is_memory(error: &Error) -> bool {
     }
 }
 
-/// One line: where it happened, and what.
+/// Describes an error in one line: where it happened, and what.
 fn told(error: &Error) -> String {
     let text = match error {
         _ if is_memory(error) => {
@@ -392,7 +392,7 @@ fn told(error: &Error) -> String {
     }
 }
 
-/// Where a script was: what the language's own functions refuse has no place of its own.
+/// The script's place in a traceback: errors from Luau's own functions do not name one themselves.
 fn place(trace: &str) -> Option<&str> {
     let mut frames = trace
         .lines()
@@ -401,7 +401,7 @@ fn place(trace: &str) -> Option<&str> {
     Some(place.trim_end_matches(':'))
 }
 
-/// Whether a text begins as `file:line: `.
+/// Whether a text begins with `file:line: `.
 fn has_place(text: &str) -> bool {
     let first = text.split_once(": ").map_or("", |(first, _)| first);
     let line = first.rsplit_once(':').map_or("", |(_, line)| line);

@@ -1,4 +1,4 @@
-//! One call's answer while it passes by.
+//! The answer to one call, read while it comes.
 
 use crate::record::interval::Outcome;
 use crate::wire::failure::Failure;
@@ -8,17 +8,17 @@ use crate::wire::grpc::{schema, status};
 use crate::wire::watch::Watch;
 
 const CONTENT_TYPE: &[u8] = b"application/grpc";
-/// A message that is to be read as JSON may have this many bytes.
+/// The largest message that is read as JSON.
 const MAX_READ_BYTES: usize = 4 * 1024 * 1024;
-/// Of a Content-Type so much is told.
+/// How many bytes of a Content-Type are quoted in an error.
 const SHOWN_BYTES: usize = 60;
 
 pub struct Answer<'a> {
     method: &'a Method,
     reader: Reader,
-    /// Messages that are whole.
+    /// How many messages have come completely.
     messages: u64,
-    /// The message that comes, where something looks at it.
+    /// The message that is coming, if its content is wanted.
     kept: Option<Vec<u8>>,
 }
 
@@ -32,12 +32,12 @@ impl<'a> Answer<'a> {
         }
     }
 
-    /// So many are whole.
+    /// How many messages are complete.
     pub fn messages(&self) -> u64 {
         self.messages
     }
 
-    /// The answer's head has come; an error if it is none of gRPC.
+    /// Checks that the head of an answer is one of gRPC.
     pub fn check_head<'h>(
         http_status: u16,
         header: impl Fn(&str) -> Option<&'h [u8]>,
@@ -59,7 +59,7 @@ impl<'a> Answer<'a> {
         Err(Failure::new(Outcome::Malformed, why))
     }
 
-    /// The next bytes. True if no more of them is wanted.
+    /// Takes in the next bytes. Returns true if no more are wanted.
     pub fn data(&mut self, mut bytes: &[u8], watch: &mut Watch<'_>) -> Result<bool, Failure> {
         while let Some(piece) = self.reader.next(&mut bytes) {
             match piece {
@@ -110,7 +110,7 @@ impl<'a> Answer<'a> {
         Ok(self.method.gives_stream() && watch.message())
     }
 
-    /// The answer has ended, with these trailers: how the call is counted.
+    /// The answer has ended with these trailers; returns how the call is counted.
     pub fn end<'h>(
         self,
         trailer: impl Fn(&str) -> Option<&'h [u8]>,
@@ -134,7 +134,7 @@ impl<'a> Answer<'a> {
         if found != self.method.status {
             let why = status::describe(found, trailer("grpc-message"));
             let outcome = match (found, self.method.deadline_ns) {
-                // Both sides watch the deadline; which of them is first says nothing.
+                // Both sides watch the deadline, and it is a matter of chance which of them notices first.
                 (status::DEADLINE_EXCEEDED, Some(_)) => Outcome::ResponseTimeout,
                 _ => Outcome::GrpcStatus,
             };

@@ -1,9 +1,9 @@
-//! Messages behind their prefixes.
+//! Messages with their prefixes.
 
-/// A flag and the length.
+/// A flag, and the length of the message.
 const PREFIX_BYTES: usize = 5;
 
-/// Appends a message with its prefix; not compressed.
+/// Appends a message with its prefix, uncompressed.
 pub fn write(message: &[u8], out: &mut Vec<u8>) {
     let length = u32::try_from(message.len()).expect("a message of a plan is shorter than 4 GiB");
     out.push(0);
@@ -11,7 +11,7 @@ pub fn write(message: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(message);
 }
 
-/// The messages of what [`write`] has made.
+/// The messages in what [`write`] has written.
 pub fn split(mut frames: &[u8]) -> impl Iterator<Item = &[u8]> {
     std::iter::from_fn(move || {
         let (frame, rest) = frames.split_at_checked(first(frames)?)?;
@@ -20,7 +20,7 @@ pub fn split(mut frames: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// The bytes of the first message of what [`write`] has made, with its prefix.
+/// The length of the first message in what [`write`] has written, prefix included.
 pub fn first(frames: &[u8]) -> Option<usize> {
     let (prefix, _) = frames.split_first_chunk::<PREFIX_BYTES>()?;
     Some(PREFIX_BYTES + length(*prefix))
@@ -30,17 +30,17 @@ fn length([_, length @ ..]: [u8; PREFIX_BYTES]) -> usize {
     u32::from_be_bytes(length) as usize
 }
 
-/// Reads messages as they come, in whatever pieces.
+/// Reads messages that come in pieces of any size.
 #[derive(Debug, Default)]
 pub struct Reader {
     prefix: [u8; PREFIX_BYTES],
     /// Bytes of the prefix that have come.
     begun: usize,
-    /// Bytes of the message that are to come.
+    /// Bytes of the message that are still to come.
     left: usize,
 }
 
-/// What has come.
+/// What a reader has found.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Piece<'a> {
     /// A message begins.
@@ -53,7 +53,7 @@ pub enum Piece<'a> {
 }
 
 impl Reader {
-    /// The next piece of `bytes`, from which it is taken; `None`: all was read.
+    /// Takes the next piece from `bytes`; `None` if everything has been read.
     pub fn next<'a>(&mut self, bytes: &mut &'a [u8]) -> Option<Piece<'a>> {
         if self.begun < PREFIX_BYTES {
             let wanted = PREFIX_BYTES - self.begun;
@@ -76,7 +76,7 @@ impl Reader {
         (!piece.is_empty()).then_some(Piece::Bytes(piece))
     }
 
-    /// A message has begun and not ended.
+    /// Whether a message has begun and not ended.
     pub fn is_within(&self) -> bool {
         self.begun > 0
     }

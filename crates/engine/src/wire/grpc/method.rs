@@ -1,4 +1,4 @@
-//! A method and how it is called; prepared once for a request.
+//! A method and how it is called, prepared once for a request.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -11,7 +11,7 @@ use crate::wire::grpc::{frames, schema};
 use crate::wire::h1::codec::{Template, encode_request};
 
 const MILLISECOND: u64 = 1_000_000;
-/// A timeout has at most this many digits.
+/// The largest value of a timeout, which may have at most eight digits.
 const MOST_TIMEOUT: u64 = 99_999_999;
 const END_OF_HEAD: &[u8] = b"\r\n\r\n";
 
@@ -49,14 +49,14 @@ impl Method {
         self.deadline_ns
     }
 
-    /// When its messages leave, of a call that is due at `intended`; `None`: all of them at once.
+    /// When the messages of a call that is due at `intended` are sent; `None` if all of them are sent at once.
     pub fn pace(&self, intended: u64) -> Option<Pace> {
         let answered = self.gives_stream();
         self.every_ns
             .map(|every| Pace::new(intended, every, answered))
     }
 
-    /// Whether the answer is read as what it is: one message, or a stream of them.
+    /// Checks that the answer is read as what it is: one message, or a stream of them.
     pub fn check_stream(&self, read_as_stream: bool) -> Result<(), String> {
         let name = self.descriptor.full_name();
         match (self.gives_stream(), read_as_stream) {
@@ -68,13 +68,13 @@ impl Method {
         }
     }
 
-    /// Its answer is a stream of messages.
+    /// Whether its answer is a stream of messages.
     pub fn gives_stream(&self) -> bool {
         self.descriptor.is_server_streaming()
     }
 
-    /// The request in the form of HTTP/1.1. A message that is always the same stands there as bytes; one with parameters
-    /// as JSON, for [`Method::finish`].
+    /// The request in the form of HTTP/1.1. A message that is always the same is already encoded; one with parameters
+    /// is still JSON, which [`Method::finish`] replaces.
     pub fn encode(&self, spec: &RequestSpec, host_header: &str) -> Result<Template, String> {
         let mut asked = spec.clone();
         asked.headers.extend(self.headers());
@@ -93,7 +93,7 @@ impl Method {
         encode(&asked)
     }
 
-    /// Puts bytes in the place of the JSON of a request whose parameters have been filled in.
+    /// Replaces the JSON of a request, whose parameters have been filled in, by the encoded messages.
     pub fn finish(&self, request: &mut Vec<u8>) -> Result<(), String> {
         let frames = self.frames(body_of(request))?;
         request.truncate(request.len() - body_of(request).len());
@@ -101,7 +101,7 @@ impl Method {
         Ok(())
     }
 
-    /// The request as it is shown to people: with its messages in JSON, one on a line.
+    /// The request as it is shown to people, with its messages in JSON, one per line.
     pub fn shown(&self, request: &[u8]) -> Vec<u8> {
         let body = body_of(request);
         let mut shown = request[..request.len() - body.len()].to_vec();
@@ -133,7 +133,7 @@ impl Method {
     }
 }
 
-/// `TimeoutValue` and `TimeoutUnit`, never longer than asked.
+/// Formats `TimeoutValue` and `TimeoutUnit`, rounded down so that it is never longer than asked.
 fn timeout(ns: u64) -> String {
     match ns {
         _ if ns <= MOST_TIMEOUT => format!("{ns}n"),
@@ -143,7 +143,7 @@ fn timeout(ns: u64) -> String {
     }
 }
 
-/// Of a request in HTTP/1.1.
+/// The body of a request in HTTP/1.1.
 fn body_of(request: &[u8]) -> &[u8] {
     let end = memmem::find(request, END_OF_HEAD).map(|at| at + END_OF_HEAD.len());
     &request[end.unwrap_or(request.len())..]

@@ -1,7 +1,8 @@
-//! gRPC over HTTP/2: messages behind a prefix of five bytes, and a status in the trailers. Knows no connection: it makes
-//! the bytes of a request, and is shown the headers, bytes and trailers of the answer.
+//! gRPC over HTTP/2: messages behind a prefix of five bytes, and a status in the trailers. Except for [`reflection`],
+//! it does not deal with connections: it builds the bytes of a request, and is given the headers, bytes and trailers of
+//! the answer.
 //!
-//! Source: grpc.io, "gRPC over HTTP2" (PROTOCOL-HTTP2.md); JSON as the Protocol Buffers documentation has it.
+//! Source: grpc.io, "gRPC over HTTP2" (PROTOCOL-HTTP2.md); JSON as described in the Protocol Buffers documentation.
 mod answer;
 mod frames;
 mod method;

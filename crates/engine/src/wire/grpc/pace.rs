@@ -1,20 +1,21 @@
-//! The messages of one call that leave at an interval, and the answers to them.
+//! The messages of one call that are sent at an interval, and the answers to them.
 
 use crate::wire::grpc::frames;
 use crate::wire::watch::Watch;
 
-/// A message is due at its time whether or not those before it have left, so that what delays one delays no schedule.
+/// The schedule of a call's messages. Each is due at its own time, whether or not those before it have left, so that a
+/// delay of one does not shift the others.
 #[derive(Debug)]
 pub struct Pace {
     intended: u64,
     every: u64,
-    /// Every message is answered by one; else the whole call is.
+    /// Whether each message has an answer of its own; if not, there is one answer to the whole call.
     answered: bool,
-    /// So many messages have become due.
+    /// How many messages have become due.
     due: u64,
-    /// They have so many bytes.
+    /// How many bytes these messages have in all.
     due_bytes: usize,
-    /// So many of them have their answers.
+    /// How many messages of the answer are complete.
     answers: u64,
 }
 
@@ -51,7 +52,7 @@ impl Pace {
             .saturating_add(self.every.saturating_mul(message))
     }
 
-    /// `answers` messages of the answer are whole.
+    /// Tells that `answers` messages of the answer are complete.
     pub fn answered(&mut self, answers: u64, watch: &mut Watch<'_>) {
         if !self.answered {
             return;
@@ -66,7 +67,7 @@ impl Pace {
         self.answers = answers;
     }
 
-    /// Messages that were due and have no answer.
+    /// How many messages were due and have no answer.
     pub fn unanswered(&self) -> u64 {
         if self.answered {
             self.due.saturating_sub(self.answers)

@@ -1,5 +1,5 @@
-//! A server's own word on its services: gRPC server reflection, v1, and v1alpha where that is all there is. It is asked
-//! before a run, on a connection of its own.
+//! A server's own description of its services: gRPC server reflection, v1, or v1alpha if the server has no v1. The
+//! server is asked before a run, on a separate connection.
 //!
 //! Source: grpc/reflection/v1/reflection.proto of the gRPC project.
 
@@ -26,8 +26,9 @@ use crate::wire::url::Origin;
 
 const VERSIONS: [&str; 2] = ["v1", "v1alpha"];
 const NOT_FOUND: i32 = 5;
-/// So much may all answers have, and so many files.
+/// The largest answer that is accepted.
 const MAX_BYTES: usize = 64 * 1024 * 1024;
+/// The largest number of files that are accepted.
 const MAX_FILES: usize = 10_000;
 
 #[derive(Clone, PartialEq, Message)]
@@ -85,7 +86,7 @@ struct Refused {
 /// Why a server's schema is not known.
 #[derive(Debug)]
 pub enum Unknown {
-    /// It has no such service, but these.
+    /// It does not have this service, but these.
     Service(Vec<String>),
     Failed(String),
 }
@@ -96,7 +97,7 @@ impl From<String> for Unknown {
     }
 }
 
-/// The `FileDescriptorSet` of a service and of all that it needs, as the server has it. Blocks, and gives up after
+/// Asks the server for the `FileDescriptorSet` of a service and of everything it depends on. Blocks, and gives up after
 /// `patience`.
 pub fn reflect(spec: &TargetSpec, service: &str, patience: Duration) -> Result<Vec<u8>, Unknown> {
     let target = Target::new("reflection", spec).map_err(|error| error.to_string())?;
@@ -143,16 +144,16 @@ async fn secured(
     Talk::new(stream, origin, true).ask(service).await
 }
 
-/// A connection, and what is asked on it.
+/// A connection on which questions are asked.
 struct Talk<'a, S> {
     stream: S,
     endpoint: Endpoint,
     buffer: Vec<u8>,
     origin: &'a str,
     tls: bool,
-    /// Of the service that is asked.
+    /// The version of the reflection service that is asked.
     version: &'static str,
-    /// It does not have this version.
+    /// Whether the server lacks this version.
     unimplemented: bool,
 }
 
@@ -181,7 +182,7 @@ impl<'a, S: AsyncRead + AsyncWrite + Unpin> Talk<'a, S> {
         Err(Unknown::Failed(refused))
     }
 
-    /// The file that has the service, and all that it imports.
+    /// The file that contains the service, and everything it imports.
     async fn files_of(&mut self, service: &str) -> Result<Vec<u8>, Unknown> {
         let reply = self.question(Asked::Symbol(service.to_owned())).await?;
         if reply
@@ -199,9 +200,14 @@ impl<'a, S: AsyncRead + AsyncWrite + Unpin> Talk<'a, S> {
                 &mut files,
                 self.question(Asked::File(missing.clone())).await?,
             )?;
-            if files.len() == before || files.len() > MAX_FILES {
+            if files.len() == before {
                 return Err(Unknown::Failed(format!(
                     "it does not know {missing}, which it imports"
+                )));
+            }
+            if files.len() > MAX_FILES {
+                return Err(Unknown::Failed(format!(
+                    "its services need more than {MAX_FILES} files"
                 )));
             }
         }
@@ -222,7 +228,7 @@ impl<'a, S: AsyncRead + AsyncWrite + Unpin> Talk<'a, S> {
         Reply::decode(message?.as_slice()).map_err(|error| error.to_string())
     }
 
-    /// Sends what there is to send, and reads what comes next.
+    /// Sends what is to be sent, and reads what comes next.
     async fn turn(&mut self) -> Result<(), String> {
         let Self {
             stream,
@@ -244,14 +250,14 @@ impl<'a, S: AsyncRead + AsyncWrite + Unpin> Talk<'a, S> {
     }
 }
 
-/// One call of `ServerReflectionInfo`, with one question. Its request ends there: a server of another kind may wait for
-/// the end before it answers.
+/// One call of `ServerReflectionInfo`, with one question. The request ends after the question, because some servers may
+/// wait for its end before they answer.
 struct Call<'t, 'a, S> {
     talk: &'t mut Talk<'a, S>,
     stream: Rc<Stream>,
     reader: Reader,
     unread: Vec<u8>,
-    /// How the server has ended the call, once what came before is read.
+    /// How the server has ended the call. Reported after the bytes that came before have been read.
     ended: Option<String>,
     unimplemented: bool,
 }
@@ -313,7 +319,7 @@ impl<'t, 'a, S: AsyncRead + AsyncWrite + Unpin> Call<'t, 'a, S> {
         }
     }
 
-    /// The next bytes of the answer's body, or how it has ended.
+    /// The next bytes of the answer's body; the error says how the call has ended.
     async fn more(&mut self) -> Result<Vec<u8>, String> {
         loop {
             if let Some(ended) = self.ended.take() {
@@ -344,13 +350,15 @@ impl<'t, 'a, S: AsyncRead + AsyncWrite + Unpin> Call<'t, 'a, S> {
             Event::Data { length, end } => {
                 let (part, after) = rest.split_at(length);
                 *rest = after;
-                body.extend_from_slice(part);
+                if self.ended.is_none() {
+                    body.extend_from_slice(part);
+                }
                 end.then(|| self.judge(&[]))
             }
             Event::Reset(reason) => Some(format!("it broke the call off: {reason}")),
             Event::Refused => Some("it said goodbye before it began with the call".into()),
         };
-        // A server may reset the stream of a call that it has ended.
+        // The first end counts: a server may reset the stream of a call that it has ended.
         self.ended = self.ended.take().or(ended);
     }
 
@@ -366,7 +374,7 @@ impl<'t, 'a, S: AsyncRead + AsyncWrite + Unpin> Call<'t, 'a, S> {
     }
 }
 
-/// Of the head of an answer; interim heads and trailers say nothing of it.
+/// Why the head of an answer is not one of gRPC, if so. Interim heads and trailers are not judged.
 fn why_not_grpc(head: &[u8]) -> Option<String> {
     let value = |name: &str| Fields(head).value(name);
     let status = std::str::from_utf8(value(":status")?).ok()?;
@@ -388,7 +396,7 @@ fn add(files: &mut BTreeMap<String, FileDescriptorProto>, reply: Reply) -> Resul
     Ok(())
 }
 
-/// The name of a file that is imported and has not come.
+/// The name of a file that is imported but has not come.
 fn missing(files: &BTreeMap<String, FileDescriptorProto>) -> Option<String> {
     let mut imported = files.values().flat_map(|file| &file.dependency);
     imported.find(|name| !files.contains_key(*name)).cloned()

@@ -1,4 +1,4 @@
-//! What services take and give, and messages between JSON and bytes.
+//! The methods of services, and the conversion of their messages between JSON and bytes.
 
 use prost::Message as _;
 use prost_reflect::{
@@ -7,7 +7,8 @@ use prost_reflect::{
 use serde_json::Value;
 use serde_path_to_error::{Path, Segment, Track};
 
-/// Fields that have their default are shown as well, so that one can be asked for; 64-bit numbers are numbers.
+/// How messages are written. Fields with their default value are included, so that they can be asked for, and 64-bit
+/// integers are written as numbers.
 const JSON: SerializeOptions = SerializeOptions::new()
     .skip_default_fields(false)
     .stringify_64_bit_integers(false);
@@ -20,23 +21,24 @@ pub struct Schema(DescriptorPool);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signature {
     pub name: String,
-    /// It takes, or gives, a stream of messages.
+    /// Whether the request is a stream of messages.
     pub takes_stream: bool,
+    /// Whether the answer is a stream of messages.
     pub gives_stream: bool,
 }
 
-/// Why a message is none of its type.
+/// Why a message does not fit its type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
-    /// Where: `message.items[0].count`.
+    /// Where the problem is, for example `message.items[0].count`.
     pub place: String,
     pub problem: String,
-    /// A field that is not there, and those that are.
+    /// A field that does not exist, and those that do.
     pub unknown: Option<(String, Vec<String>)>,
 }
 
 impl Schema {
-    /// Of a `FileDescriptorSet` with all that it imports.
+    /// Reads a `FileDescriptorSet` that contains everything it imports.
     pub fn decode(bytes: &[u8]) -> Result<Self, String> {
         let pool = DescriptorPool::decode(bytes);
         let pool = pool.map_err(|error| format!("the schema cannot be read: {error}"))?;
@@ -63,7 +65,7 @@ impl Schema {
     }
 }
 
-/// The bytes of each message: of one, or of those in a list where the method takes a stream.
+/// Encodes a message, or each message of a list if the method takes a stream.
 pub fn encode(method: &MethodDescriptor, json: &[u8]) -> Result<Vec<Vec<u8>>, Refusal> {
     let whole: Value = serde_json::from_slice(json).map_err(|error| Refusal {
         place: "message".into(),
@@ -90,7 +92,7 @@ fn encode_one(method: &MethodDescriptor, message: Value, place: &str) -> Result<
     }
 }
 
-/// A message as JSON; an error where the bytes are none of its type.
+/// A message as JSON; an error if the bytes do not fit its type.
 pub fn to_json(message: &MessageDescriptor, bytes: &[u8]) -> Result<Vec<u8>, String> {
     let message =
         DynamicMessage::decode(message.clone(), bytes).map_err(|error| error.to_string())?;

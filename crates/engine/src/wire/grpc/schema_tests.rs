@@ -19,7 +19,7 @@ service Shop {
 }
 "#;
 
-/// Of a text that imports nothing but what Google gives.
+/// The descriptor set of a `.proto` text that imports nothing except Google's own files.
 pub fn compiled(name: &'static str, text: &'static str) -> Vec<u8> {
     struct Text(&'static str, &'static str);
     impl protox::file::FileResolver for Text {

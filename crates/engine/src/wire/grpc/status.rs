@@ -1,4 +1,4 @@
-//! What a call has come to, as its server says: `grpc-status` and `grpc-message`.
+//! The result of a call as its server reports it: `grpc-status` and `grpc-message`.
 
 const NAMES: [&str; 17] = [
     "OK",
@@ -24,7 +24,7 @@ pub const OK: u32 = 0;
 pub const DEADLINE_EXCEEDED: u32 = 4;
 pub const UNIMPLEMENTED: u32 = 12;
 
-/// For people: `UNAVAILABLE: no backend`.
+/// A status as it is shown to people, for example `UNAVAILABLE: no backend`.
 pub fn describe(status: u32, message: Option<&[u8]>) -> String {
     let name = NAMES.get(status as usize);
     let name = name.map_or_else(|| format!("grpc-status {status}"), ToString::to_string);
@@ -36,12 +36,13 @@ pub fn describe(status: u32, message: Option<&[u8]>) -> String {
     }
 }
 
-/// Without its percent-encoding; what is not encoded right stays as it is.
+/// Decodes percent-encoding; what is not encoded properly stays as it is.
 fn decoded(message: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(message.len());
     let mut rest = message;
     while let Some((&byte, after)) = rest.split_first() {
         let digits = (byte == b'%').then(|| after.get(..2)).flatten();
+        let digits = digits.filter(|digits| digits.iter().all(u8::is_ascii_hexdigit));
         let digits = digits.and_then(|digits| std::str::from_utf8(digits).ok());
         let found = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
         out.push(found.unwrap_or(byte));
@@ -63,8 +64,8 @@ mod tests {
             "NOT_FOUND: no \"üü\""
         );
         assert_eq!(
-            describe(99, Some(b"100% %zz %4")),
-            "grpc-status 99: 100% %zz %4"
+            describe(99, Some(b"100% %zz %+5 %4")),
+            "grpc-status 99: 100% %zz %+5 %4"
         );
     }
 }

@@ -24,9 +24,9 @@ pub struct Link {
     common: Rc<Common>,
     decoder: ResponseDecoder,
     state: State,
-    /// It has carried an exchange before.
+    /// Whether it has carried an exchange before.
     reused: bool,
-    /// The last exchange was a HEAD request's.
+    /// Whether the last exchange was a HEAD request.
     head_request: bool,
 }
 
@@ -42,7 +42,7 @@ enum State {
 }
 
 impl Link {
-    /// `locations`: redirects are followed, so where they lead is told.
+    /// `locations`: whether redirects are followed, so that their `Location` is needed.
     pub fn new(
         transport: Transport,
         common: Rc<Common>,
@@ -123,7 +123,7 @@ impl Link {
         outcome
     }
 
-    /// If the server announced to close, it may close first, so that the used-up port stays at its side.
+    /// If the server announced that it will close, lets it close first, so that the port stays occupied on its side.
     pub fn part(self, seat: &Seat) {
         if self.state == State::Closing {
             linger(self.transport, seat, &self.common);
@@ -136,10 +136,10 @@ struct Exchange<'a, 'w> {
     link: &'a mut Link,
     watch: &'a mut Watch<'w>,
     sending: Sending<'a>,
-    /// As its head says: the connection may be used again, the server is going to close it.
+    /// What the head says: whether the connection may be used again, and whether the server is going to close it.
     keep_alive: bool,
     closes: bool,
-    /// The response is whole, nothing stands behind it, and the peer has not closed.
+    /// Whether the response is whole, nothing follows it, and the peer has not closed.
     clean: bool,
 }
 
@@ -180,7 +180,7 @@ impl Exchange<'_, '_> {
         interrupted.map(|_| self.watch.timed_out())
     }
 
-    /// Takes in what has come; the outcome, if that was the end.
+    /// Takes in what has come. Returns the outcome if that was the end.
     fn read(&mut self, mut input: &[u8]) -> Option<Outcome> {
         match self.link.transport.arrived() {
             Some(unix_ns) if self.watch.request.stream.is_some() => {

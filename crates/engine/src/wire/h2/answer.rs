@@ -13,11 +13,11 @@ pub struct Answer {
     pub length: Option<u64>,
     /// Where a redirect leads.
     pub location: Option<Box<[u8]>>,
-    /// As it would stand in HTTP/1.1.
+    /// The head as text, in the form of HTTP/1.1.
     pub text: Option<Box<[u8]>>,
 }
 
-/// What is wanted of it beside its status.
+/// What is wanted of a head beside its status.
 #[derive(Debug, Clone, Copy)]
 pub struct Wanted {
     pub location: bool,
@@ -25,7 +25,7 @@ pub struct Wanted {
 }
 
 impl Answer {
-    /// Of the fields of its head.
+    /// Reads an answer from the decoded fields of its head.
     pub fn read(fields: &[u8], wanted: Wanted) -> Result<Self, Failure> {
         let mut fields = Fields(fields);
         let status = fields
@@ -43,7 +43,7 @@ impl Answer {
             }
             check(name, value)?;
             match name {
-                b"content-length" => answer.length = Some(length(value)?),
+                b"content-length" => answer.length = Some(length(value, answer.length)?),
                 b"location" if wanted.location && redirects(answer.status) => {
                     answer.location = Some(value.into());
                 }
@@ -63,13 +63,13 @@ impl Answer {
         Ok(answer)
     }
 
-    /// Others follow it.
+    /// Whether another head follows this one.
     pub fn is_interim(&self) -> bool {
         self.status < 200
     }
 }
 
-/// RFC 9113 section 8.3.2: the status comes first.
+/// Reads the first field, which has to be the status (RFC 9113 section 8.3.2).
 fn read_status((name, value): (&[u8], &[u8])) -> Result<u16, Failure> {
     if name != b":status" {
         return Err(malformed("its head does not begin with its status"));
@@ -83,7 +83,7 @@ fn read_status((name, value): (&[u8], &[u8])) -> Result<u16, Failure> {
         .ok_or_else(|| malformed("its status is not one of HTTP/2"))
 }
 
-/// Sections 8.2.1 to 8.3.
+/// Checks a field other than the status (sections 8.2.1 to 8.3).
 fn check(name: &[u8], value: &[u8]) -> Result<(), Failure> {
     let bad = |byte: &u8| matches!(byte, 0..=b' ' | b'A'..=b'Z' | b':' | 0x7f..);
     if name.is_empty() || name.iter().any(bad) {
@@ -102,16 +102,21 @@ fn check(name: &[u8], value: &[u8]) -> Result<(), Failure> {
     Ok(())
 }
 
-fn length(value: &[u8]) -> Result<u64, Failure> {
+fn length(value: &[u8], earlier: Option<u64>) -> Result<u64, Failure> {
     let digits = value.iter().all(u8::is_ascii_digit);
     let text = std::str::from_utf8(value).ok().filter(|_| digits);
-    text.and_then(|text| text.parse().ok()).ok_or_else(|| {
-        let error = DecodeError::ContentLength;
-        Failure::new(error.outcome(), error)
-    })
+    let length = text.and_then(|text| text.parse().ok());
+    let error = match length {
+        None => DecodeError::ContentLength,
+        Some(length) if earlier.is_some_and(|earlier| earlier != length) => {
+            DecodeError::ContentLengthConflict
+        }
+        Some(length) => return Ok(length),
+    };
+    Err(Failure::new(error.outcome(), error))
 }
 
-/// An answer that breaks the rules, though its connection does not.
+/// The failure of an answer that breaks the rules while its connection remains intact.
 pub fn malformed(what: impl std::fmt::Display) -> Failure {
     let why = format!("the answer breaks the rules of HTTP/2: {what}");
     Failure::new(Outcome::Malformed, why)

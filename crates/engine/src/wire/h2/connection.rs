@@ -23,34 +23,35 @@ use crate::wire::tls::Sessions;
 use crate::wire::transport::Transport;
 use crate::wire::watch::Watch;
 
-/// While so much waits to be written, nothing is read: a server that does not take in what it asks for is not answered.
+/// Nothing is read while more bytes than this wait to be written. Otherwise a server that keeps asking for replies (to
+/// PING or SETTINGS) without reading them could make the send buffer grow without bound.
 const UNSENT_BYTES: usize = 256 * 1024;
-/// After this time a connection that nobody uses any more is closed, whether or not the server takes its goodbye.
+/// How long closing may take: after this time the connection is dropped, even if the server has not read the GOAWAY.
 const CLOSE_NS: u64 = 100_000_000;
 
-/// Closes in good order when it is dropped.
+/// A connection that closes gracefully when it is dropped.
 pub struct Connection(Rc<Shared>);
 
 /// What a connection's clients and its task share.
 struct Shared {
     endpoint: RefCell<Endpoint>,
     transport: RefCell<Transport>,
-    /// Writing failed. What the server sent before can still be read.
+    /// Why writing failed, if it did. What the server sent before can still be read.
     unwritable: RefCell<Option<Failure>>,
     task: RefCell<Waker>,
     room: Rc<Room>,
-    /// It is one client's own.
+    /// Whether it belongs to one client alone.
     own: bool,
-    /// Of the streams of several clients.
+    /// The latest streams, if several clients share the connection.
     history: RefCell<History>,
-    /// Nobody uses it any more.
+    /// Whether its last client has left.
     left: Cell<bool>,
-    /// It has carried an exchange.
+    /// Whether it has carried an exchange.
     used: Cell<bool>,
 }
 
 impl Connection {
-    /// `own`: no other client comes to share it.
+    /// Opens a connection. `own` means that no other client will share it.
     pub async fn open(
         dialer: &Dialer,
         target: &Target,
@@ -92,7 +93,7 @@ impl Connection {
         self.0.endpoint.borrow().ending.is_some()
     }
 
-    /// It carries an exchange to its end.
+    /// Notes that the connection has carried an exchange.
     pub fn carried(&self) {
         self.0.used.set(true);
     }
@@ -128,8 +129,9 @@ impl Connection {
         }
     }
 
-    /// Sends the head of a request on `stream`; `end`: it has no body. A body is to be sent at once, and its beginning
-    /// leaves with the head. Gives the stream's number and the bytes that this takes.
+    /// Sends the head of a request on `stream`; `end` means that it has no body. If it has one, the caller has to send
+    /// it right afterwards; the head leaves together with its beginning. Returns the stream's number and the number of
+    /// bytes on the wire.
     pub fn ask(&self, stream: &Rc<Stream>, block: &[u8], end: bool) -> (u32, usize) {
         let asked = self.0.endpoint.borrow_mut().ask(stream, block, end);
         if end {
@@ -138,15 +140,15 @@ impl Connection {
         asked
     }
 
-    /// Sends of a body what goes through now; `end`: its end is the end of the request. Gives the bytes of it, and those
-    /// on the wire.
+    /// Sends as much of a body as goes through now; `end` means that the request ends with it. Returns how many of its
+    /// bytes were sent, and how many bytes that is on the wire.
     pub fn send(&self, stream: u32, body: &[u8], end: bool) -> (usize, usize) {
         let sent = self.0.endpoint.borrow_mut().send(stream, body, end);
         self.0.flush();
         sent
     }
 
-    /// The client has done with a stream.
+    /// Called when the client has finished with a stream.
     pub fn release(&self, stream: u32) {
         let mut endpoint = self.0.endpoint.borrow_mut();
         endpoint.release(stream);
@@ -165,7 +167,7 @@ impl Connection {
         Some(failure::ended(ending, &endpoint, reused, answered))
     }
 
-    /// The server refused the request when it said goodbye.
+    /// The failure of a request that the server refused with its GOAWAY.
     pub fn refusal(&self) -> Failure {
         let endpoint = self.0.endpoint.borrow();
         let goodbye = endpoint.goodbye.as_ref();
@@ -174,7 +176,8 @@ impl Connection {
 }
 
 impl Shared {
-    /// What one client alone has to send leaves at once; what many have leaves together, when each has had its turn.
+    /// Sends at once what a single client has to send. What several clients have to send leaves together, after each of
+    /// them has had its turn.
     fn flush(&self) {
         let task = self.task.borrow();
         if self.own {
@@ -184,7 +187,7 @@ impl Shared {
         }
     }
 
-    /// Writes what the socket takes; pending: not all of it.
+    /// Writes what the socket accepts; pending if that was not everything.
     fn poll_write(&self, cx: &mut Context<'_>) -> Poll<()> {
         let endpoint = &mut *self.endpoint.borrow_mut();
         let transport = &mut *self.transport.borrow_mut();
@@ -227,7 +230,7 @@ struct Task {
     common: Rc<Common>,
     recorder: Rc<RefCell<Recorder>>,
     workload: usize,
-    /// The last words are on their way.
+    /// Whether the connection is being closed, after a last GOAWAY.
     leaving: bool,
 }
 
@@ -246,8 +249,9 @@ impl Task {
 
     fn poll(&mut self, cx: &mut Context<'_>, seat: &Seat) -> Poll<()> {
         let shared = self.shared.clone();
+        let mut held_back = false;
         if !self.leaving {
-            self.read(cx, seat);
+            held_back = self.read(cx, seat);
             let ended = shared.endpoint.borrow().ending.clone();
             match ended {
                 Some(Ending::Broken(_)) => self.leave(seat),
@@ -270,6 +274,9 @@ impl Task {
         } else if blocked && written.is_ready() {
             shared.endpoint.borrow().wake_all();
         }
+        if held_back && written.is_ready() {
+            cx.waker().wake_by_ref();
+        }
         seat.poll_interrupt().map(|_| ())
     }
 
@@ -278,20 +285,21 @@ impl Task {
         seat.set_deadline(seat.now() + CLOSE_NS);
     }
 
-    /// Reads what has come, but no more than the others can wait for.
-    fn read(&mut self, cx: &mut Context<'_>, seat: &Seat) {
+    /// Reads what has come, but only about one buffer at a time, so that other tasks get their turn. Returns whether it
+    /// stopped because too much is unsent: then nothing wakes the task when more comes.
+    fn read(&mut self, cx: &mut Context<'_>, seat: &Seat) -> bool {
         let shared = &self.shared;
         let scratch = &mut **self.common.scratch.borrow_mut();
         let mut total = 0;
         let ending = loop {
             if shared.endpoint.borrow().unsent().len() > UNSENT_BYTES {
-                return;
+                return true;
             }
             let mut buffer = ReadBuf::new(scratch);
             let read = shared.transport.borrow_mut().poll_read(cx, &mut buffer);
             let bytes = buffer.filled();
             match read {
-                Poll::Pending => return,
+                Poll::Pending => return false,
                 Poll::Ready(Ok(())) if bytes.is_empty() => {
                     let unwritable = shared.unwritable.take();
                     break unwritable.map_or(Ending::Closed, Ending::Lost);
@@ -307,10 +315,11 @@ impl Task {
             total += bytes.len();
             if total >= scratch.len() {
                 cx.waker().wake_by_ref();
-                return;
+                return false;
             }
         };
         shared.end(ending);
+        false
     }
 }
 
@@ -326,7 +335,7 @@ fn check_alpn(transport: &Transport) -> Result<(), Failure> {
     Err(Failure::new(Outcome::TlsFailed, why))
 }
 
-/// Why a request was not sent that waited for a stream; `None`: the connection has ended meanwhile.
+/// The outcome of a request that waited for a stream in vain; `cause` is `None` if the connection has ended meanwhile.
 fn given_up(cause: Option<Interrupt>, watch: &mut Watch<'_>) -> Outcome {
     let (outcome, why) = match cause {
         Some(Interrupt::Stop) => return watch.sample.given_up(),

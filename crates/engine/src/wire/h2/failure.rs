@@ -1,10 +1,11 @@
-//! What the end of a stream or of its connection means for a request.
+//! What the end of a stream or of its connection means for the outcome of a request.
 
 use crate::record::interval::Outcome;
 use crate::wire::failure::Failure;
 use crate::wire::h2::codec::{Ending, Endpoint, Goodbye, Reason, Violation};
 
-/// The connection has ended. `reused`: it had carried an exchange before; `answered`: something of the answer had come.
+/// The failure of a request whose connection has ended. `reused`: the connection had carried an exchange before;
+/// `answered`: a part of the answer had come.
 pub fn ended(ending: &Ending, endpoint: &Endpoint, reused: bool, answered: bool) -> Failure {
     let failure = match (ending, &endpoint.goodbye) {
         (Ending::Broken(violation), _) => return against_the_rules(*violation),
@@ -21,10 +22,10 @@ pub fn ended(ending: &Ending, endpoint: &Endpoint, reused: bool, answered: bool)
     failure.if_unseen(reused, answered)
 }
 
-/// The server said goodbye before it began with the request.
+/// The failure of a request that the server did not process before its GOAWAY.
 pub fn refused(goodbye: &Goodbye) -> Failure {
     let outcome = match goodbye.reason {
-        // In good order: both may have been in the right.
+        // A graceful end, for which neither side is at fault.
         Reason::NO_ERROR => Outcome::Stale,
         _ => Outcome::Reset,
     };
@@ -36,13 +37,14 @@ pub fn refused(goodbye: &Goodbye) -> Failure {
     Failure::new(outcome, format!("GOAWAY {reason} ({debug:?})"))
 }
 
-/// The server broke the stream off, so long after it was sent. `deadline`: what it was told of how long it may take.
+/// The failure of a request whose stream the server reset, `after_ns` after it was sent. `deadline_ns`: the deadline
+/// that the server was told.
 pub fn reset(reason: Reason, after_ns: u64, deadline_ns: Option<u64>) -> Failure {
-    // Clocks run apart by less than a thousandth.
+    // The clocks of both sides drift apart by less than a thousandth.
     let passed = deadline_ns.is_some_and(|most| after_ns >= most - most / 1000);
     let outcome = match reason {
         Reason::NO_ERROR => Outcome::ClosedEarly,
-        // Servers such as grpc-go end a call so whose time is over.
+        // Servers such as grpc-go end a call in this way when its deadline has passed.
         Reason::CANCEL if passed => Outcome::ResponseTimeout,
         _ => Outcome::Reset,
     };

@@ -1,17 +1,18 @@
-//! The latest streams of a connection that several clients share: who waited for whom.
+//! The latest streams of a connection that several clients share, and which of them waited for which.
 
 use crate::record::head_of_line::{SHORTEST_NS, StreamTimes, Wait};
 
-/// Streams that are known of a connection.
+/// How many streams of a connection are remembered.
 pub const MOST: usize = 128;
 
 #[derive(Debug, Default)]
 pub struct History {
-    /// A ring, once it is full.
+    /// Used as a ring once it is full.
     latest: Vec<StreamTimes>,
     begun: u64,
-    /// Streams whose answers come now, and until when the last one came for long.
+    /// How many streams are receiving their answers now.
     coming: u64,
+    /// When the last answer ended that had taken at least [`SHORTEST_NS`] to come.
     came_until: u64,
 }
 
@@ -20,7 +21,7 @@ pub struct History {
 pub struct Entry(u64);
 
 impl History {
-    /// Somebody comes with this request.
+    /// Adds a stream for this request, before it is sent.
     pub fn begin(&mut self, request: u32) -> Entry {
         let times = StreamTimes {
             request,
@@ -36,7 +37,7 @@ impl History {
         entry
     }
 
-    /// It has to wait for a free stream.
+    /// The request has to wait for a free stream.
     pub fn waits(&mut self, entry: Entry, now: u64) {
         if let Some(times) = self.get(entry) {
             times.ready_ns = now;
@@ -52,7 +53,7 @@ impl History {
         }
     }
 
-    /// The head of its answer has come, and its body follows.
+    /// The head of the answer has come, and its body follows.
     pub fn answered(&mut self, entry: Entry, now: u64) {
         self.coming += 1;
         if let Some(times) = self.get(entry) {
@@ -60,7 +61,8 @@ impl History {
         }
     }
 
-    /// It is over. `answered`: as was said before. What it waited for, if that took long.
+    /// The stream is over; `answered` says whether [`History::answered`] was called for it. Returns what it waited for,
+    /// if that took long.
     pub fn end(&mut self, entry: Entry, answered: bool, now: u64, bytes: u64) -> Option<Wait> {
         self.coming -= u64::from(answered);
         let times = self.get(entry)?;
@@ -108,8 +110,8 @@ impl History {
         })
     }
 
-    /// The streams that were there at some time from the wait's beginning on, and of the one that came meanwhile also what
-    /// was before.
+    /// The streams that existed at any time since the wait began, or since the stream that was waited for was sent, if
+    /// that was earlier.
     pub fn around(&self, wait: &Wait) -> Vec<StreamTimes> {
         let begin = self
             .latest
@@ -123,7 +125,7 @@ impl History {
         streams
     }
 
-    /// How long the same request took from its send to the head of its answer, where both were within the wait.
+    /// The times from the send of the same request to the head of its answer, where both happened during the wait.
     pub fn answers_within(&self, wait: Wait) -> impl Iterator<Item = u64> {
         let within = move |one: &&StreamTimes| {
             one.request == wait.request
@@ -149,7 +151,7 @@ impl Entry {
     }
 }
 
-/// For how long the answer of a stream came between two moments.
+/// For how long the answer of a stream was arriving between two moments.
 fn came_within(times: &StreamTimes, from_ns: u64, until_ns: u64) -> u64 {
     if times.head_ns == 0 {
         return 0;

@@ -24,22 +24,22 @@ use crate::wire::target::Target;
 use crate::wire::tls::Sessions;
 use crate::wire::watch::Watch;
 
-/// The fields are dropped in this order: whoever leaves a connection last closes it.
+/// A client's link to its connection. Dropping the last link to a connection closes it.
 pub struct Link {
     connection: Rc<Connection>,
-    /// Its place among those who share the connection; `None`: nobody does.
+    /// Its place in the pool; `None` if the connection does not come from a pool.
     member: Option<Member>,
-    /// Clients share the connection.
+    /// Whether several clients share the connection.
     shared: bool,
     stream: Rc<Stream>,
     common: Rc<Common>,
     tls: bool,
-    /// The connection is the client's own, and it has carried as much as it was to carry.
+    /// Whether the link has carried the last request that was meant for it.
     spent: bool,
 }
 
 impl Link {
-    /// `one`: over which all requests of the client go that are under way at a time.
+    /// Opens a link. `one` is the connection for all requests of a client that sends several at the same time.
     pub async fn open(
         dialer: &Dialer,
         target: &Target,
@@ -168,12 +168,13 @@ impl Link {
         exchange.count_unanswered();
         drop(exchange);
         self.connection.carried();
-        // What it did not read belongs to nobody.
+        // Discards what the exchange has not read.
         self.stream.take();
         outcome
     }
 
-    /// Notes a stream among those of its connection. One of events stays open, and nobody waits for its end.
+    /// Adds a stream to the history of a shared connection. Streams of events are left out: they stay open, so nobody
+    /// waits for their end.
     fn begin(&self, watch: &Watch<'_>) -> Option<Entry> {
         let shared = self.shared && watch.request.stream.is_none();
         let request = watch.sample.request as u32;
@@ -181,7 +182,7 @@ impl Link {
     }
 }
 
-/// A stream has ended: what it waited for.
+/// Records what a stream that has ended waited for, if it did.
 fn remember(entry: Entry, connection: &Connection, member: &Member, watch: &Watch<'_>) {
     let sample = &watch.sample;
     let end_ns = if sample.end > 0 {
@@ -208,7 +209,7 @@ fn remember(entry: Entry, connection: &Connection, member: &Member, watch: &Watc
     recorder.blocked(workload, place, wait, line);
 }
 
-/// The request as it is shown to people: the protocol that is spoken stands in its first line.
+/// The request as it is shown to people, with the protocol that is really spoken in its first line.
 fn as_shown(request: &[u8]) -> Vec<u8> {
     let line = memchr::memchr(b'\r', request).unwrap_or(request.len());
     let (line, rest) = request.split_at(line);
@@ -228,18 +229,18 @@ struct Exchange<'a, 'w> {
     connection: &'a Connection,
     stream: &'a Rc<Stream>,
     watch: &'a mut Watch<'w>,
-    /// Its place in the history of a connection that is shared.
+    /// Its entry in the history of a shared connection.
     entry: Option<Entry>,
     /// The stream's number, once the request's head has been sent.
     id: Option<u32>,
     asked: Asked<'a>,
     /// What is left of the request's body.
     unsent: &'a [u8],
-    /// When its parts leave, if not at once.
+    /// When its messages are due, if it is not sent all at once.
     pace: Option<Pace>,
-    /// The answer has begun.
+    /// Whether the head of the answer has come.
     begun: bool,
-    /// How long its body is to be, if its head says so.
+    /// The length of the answer's body, if the head states it.
     length: Option<u64>,
     body_bytes: u64,
     /// The answer of a call of gRPC.
@@ -275,7 +276,7 @@ impl Exchange<'_, '_> {
         interrupted.map(|_| self.watch.timed_out())
     }
 
-    /// Sends what goes through now. If the body does not go through at all, the answer says why.
+    /// Sends what goes through now. If the body does not go through at all, that is no error: the answer will tell why.
     fn send(&mut self) {
         let id = *self.id.get_or_insert_with(|| {
             let bodiless = self.unsent.is_empty();
@@ -287,7 +288,7 @@ impl Exchange<'_, '_> {
             id
         });
         let later = self.later();
-        // What leaves at once makes room for more.
+        // What is written at once makes room for more.
         while self.unsent.len() > later {
             let due = &self.unsent[..self.unsent.len() - later];
             let (sent, wire) = self.connection.send(id, due, later == 0);
@@ -313,8 +314,8 @@ impl Exchange<'_, '_> {
         later
     }
 
-    /// Messages that the server has left without an answer. It may yet answer where the run ended first, or where the
-    /// client wanted no more.
+    /// Counts the messages that the server left without an answer. They do not count if the run ended first, or if the
+    /// client wanted no more, because the server might still have answered them.
     fn count_unanswered(&mut self) {
         let whole = self.watch.sample.stream.as_ref();
         let left = whole.is_some_and(|seen| seen.whole.is_some());
@@ -326,7 +327,7 @@ impl Exchange<'_, '_> {
         }
     }
 
-    /// How the exchange ends, if it does so.
+    /// Takes in an event; returns the outcome if the exchange ends with it.
     fn take_in(&mut self, event: Event, rest: &mut &[u8]) -> Option<Outcome> {
         let mut next = |length| {
             let (part, after) = rest.split_at(length);
@@ -423,7 +424,7 @@ impl Exchange<'_, '_> {
         end.then(|| self.end(&[]))
     }
 
-    /// The answer is whole; its trailers, or those fields of its head where nothing else came.
+    /// The answer is whole. `trailers` are its trailers, or the fields of its head if nothing came after that.
     fn end(&mut self, trailers: &[u8]) -> Outcome {
         if let (Some(pace), Some(seen)) = (&self.pace, &mut self.watch.sample.stream) {
             seen.unanswered = pace.unanswered();

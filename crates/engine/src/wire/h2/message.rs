@@ -1,5 +1,5 @@
-//! A request as HTTP/2 has it. It is made from the bytes that HTTP/1.1 would send, so that parameters, captures and
-//! cookies are filled in at one place for both.
+//! Requests in the form of HTTP/2. They are built from the bytes that HTTP/1.1 would send, so that parameters, captures
+//! and cookies are filled in in one place for both.
 
 use httparse::EMPTY_HEADER;
 
@@ -7,7 +7,7 @@ use crate::spec::{ParamSpec, RequestSpec};
 use crate::wire::h1::codec::MAX_HEADERS;
 use crate::wire::h2::codec;
 
-/// RFC 9113 section 8.2.2: they say something of a connection in HTTP/1.1, and make a request malformed here.
+/// Headers that describe an HTTP/1.1 connection, and would make an HTTP/2 message malformed (RFC 9113 section 8.2.2).
 pub const OF_CONNECTIONS: [&str; 6] = [
     "connection",
     "http2-settings",
@@ -17,16 +17,16 @@ pub const OF_CONNECTIONS: [&str; 6] = [
     "upgrade",
 ];
 
-/// What a request is sent as.
+/// How a request is sent.
 #[derive(Debug, Clone, Copy)]
 pub struct Form {
     pub tls: bool,
-    /// A call of gRPC, which says how long its messages are, and nothing of its whole body.
+    /// Whether it is a gRPC call, which states the length of each message but not that of the whole body.
     pub call: bool,
 }
 
-/// Writes the header block of a whole request in HTTP/1.1 into `block`, and gives its body. An error says why it cannot
-/// be sent.
+/// Appends the header block of a whole request in HTTP/1.1 to `block`, and returns its body. The error says why it
+/// cannot be sent.
 pub fn encode<'a>(request: &'a [u8], form: Form, block: &mut Vec<u8>) -> Result<&'a [u8], String> {
     let mut fields = [EMPTY_HEADER; MAX_HEADERS];
     let mut parsed = httparse::Request::new(&mut fields);
@@ -58,7 +58,7 @@ pub fn encode<'a>(request: &'a [u8], form: Form, block: &mut Vec<u8>) -> Result<
     Ok(&request[length..])
 }
 
-/// Whether the request can be sent over HTTP/2; an error says why not, and what to do.
+/// Checks that the request can be sent over HTTP/2. The error says why not, and what to do.
 pub fn check(spec: &RequestSpec) -> Result<(), String> {
     for (name, value) in &spec.headers {
         let lower = name.to_ascii_lowercase();
@@ -74,7 +74,7 @@ pub fn check(spec: &RequestSpec) -> Result<(), String> {
     fits(&spec.path).map_err(|problem| format!("path {:?} {problem}", spec.path))?;
     for (name, param) in &spec.params {
         if spec.grpc.is_some() {
-            continue; // they stand in its message
+            continue; // they go into its message, not into the path
         }
         let (ParamSpec::Choice(values) | ParamSpec::InTurn(values)) = param else {
             continue;
@@ -86,7 +86,7 @@ pub fn check(spec: &RequestSpec) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether the text can stand in a path (RFC 3986 section 3.3, with the characters that servers take all the same).
+/// Checks that a path may contain the text (RFC 3986 section 3.3, and more characters, which servers accept as well).
 fn fits(text: &str) -> Result<(), &'static str> {
     let bad = |byte: u8| matches!(byte, 0..=b' ' | b'#' | b'<' | b'>' | b'`' | 0x7f);
     if text.bytes().any(bad) {

@@ -1,7 +1,7 @@
 //! HTTP/2 (RFC 9113), by ALPN over TLS and with prior knowledge (h2c) without.
 //!
-//! A client is one stream at a time; on a journey whose steps are sent together, each of them is one. It has a connection
-//! of its own, or shares one with the other clients of its worker, where the plan says how many connections there are.
+//! A client uses one stream at a time, or one for each step where the steps of a journey are sent together. It has a
+//! connection of its own, or shares one with other clients of its worker if the plan sets the number of connections.
 //!
 //! ```text
 //!  link (one client) ─► pool ─► connection, its task ─► transport

@@ -1,5 +1,5 @@
-//! The connections that the clients of one workload share on one worker, and the one that a client has for requests at
-//! the same time.
+//! The connections that the clients of one workload share on one worker, and the single connection of a client that
+//! sends several requests at the same time.
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
@@ -15,16 +15,16 @@ use crate::wire::target::Target;
 use crate::wire::tls::Sessions;
 use crate::wire::watch::Watch;
 
-/// The connection of a client several of whose requests are under way at a time: all go over the same one.
+/// The single connection over which a client sends requests that are under way at the same time.
 #[derive(Debug)]
 pub struct OneConnection {
     pool: Rc<Pool>,
-    /// Which of the pool, once a request has gone over it.
+    /// Its place in the pool, chosen when the first request needs it.
     place: Cell<Option<usize>>,
 }
 
-/// A client takes the place that the fewest have, and keeps it until it leaves; its connection is opened by the first
-/// who comes, and again when it has ended.
+/// Connections by place. A client takes the place with the fewest members, and keeps it until it leaves. The place's
+/// connection is opened by the first member that needs it, and again by the next one after it has ended.
 #[derive(Default)]
 pub struct Pool(RefCell<Vec<Place>>);
 
@@ -42,14 +42,14 @@ enum State {
     Open(Rc<Connection>),
 }
 
-/// One client's place. The connection is closed after the last one has left.
+/// One client's membership of a place. The connection is closed when the last member has left.
 pub struct Member {
     pool: Rc<Pool>,
     place: usize,
 }
 
 impl OneConnection {
-    /// One of those that the clients of `dialer`'s workload share, if they do.
+    /// One of the connections that the clients of `dialer`'s workload share, or one of its own if they share none.
     pub fn of(dialer: &Dialer, target: &Target) -> Self {
         let pool = if target.shares_connections() {
             dialer.pool.clone()
@@ -68,7 +68,7 @@ impl OneConnection {
 }
 
 impl Member {
-    /// The connection of its place; opened, if nobody has done so.
+    /// Returns the connection of its place, and opens it if nobody has done so.
     pub async fn connect(
         &self,
         dialer: &Dialer,
@@ -88,12 +88,12 @@ impl Member {
         }
     }
 
-    /// The number of its connection.
+    /// The number of its connection in the pool.
     pub fn place(&self) -> usize {
         self.place
     }
 
-    /// The same request on the other connections, while a stream of this one waited.
+    /// How the same request fared on the other connections while a stream of this one waited.
     pub fn elsewhere(&self, wait: Wait) -> Elsewhere {
         let places = self.pool.0.borrow();
         let mut elsewhere = Elsewhere::default();
@@ -114,16 +114,16 @@ impl Member {
     }
 }
 
-/// What a new member finds.
+/// What a member finds at its place.
 enum Found {
-    /// Nothing: it opens the connection.
+    /// There is no connection; this member has to open it.
     Nothing(Rc<Attempt>),
-    /// Another one opens it.
+    /// Another member is opening the connection.
     Opening(Rc<Attempt>),
     Open(Rc<Connection>),
 }
 
-/// A connection that is being opened, for all who wait for it.
+/// A connection that is being opened, and the members that wait for it.
 #[derive(Default)]
 struct Attempt {
     result: RefCell<Option<Result<Rc<Connection>, Failure>>>,
@@ -137,13 +137,13 @@ impl std::fmt::Debug for Pool {
 }
 
 impl Pool {
-    /// Of so many connections.
+    /// A pool of this many connections.
     pub fn new(connections: usize) -> Rc<Self> {
         let places = std::iter::repeat_with(Place::default).take(connections);
         Rc::new(Self(RefCell::new(places.collect())))
     }
 
-    /// A place for a client: this one, or else the one that the fewest have.
+    /// Takes a place for a client: the given one, or else the one with the fewest members.
     pub fn take_place(self: &Rc<Self>, place: Option<usize>) -> Member {
         let places = &mut *self.0.borrow_mut();
         let place = place.unwrap_or_else(|| {
@@ -199,7 +199,7 @@ impl Attempt {
             .for_each(Waker::wake);
     }
 
-    /// Who waits has what the one gets who opens it, also its failure.
+    /// Waits for the member that opens the connection, and returns what that one gets, even if it is a failure.
     async fn wait(&self, watch: &mut Watch<'_>) -> Result<Rc<Connection>, Failure> {
         watch.waits(watch.limits.timeouts.connect_ns);
         let seat = watch.seat;

@@ -1,4 +1,4 @@
-//! How many streams of a connection are open, and who waits for one, in order.
+//! How many streams of a connection are open, and the queue of those who wait for one.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -12,7 +12,7 @@ pub struct Room {
     most: Cell<usize>,
     open: Cell<usize>,
     waiting: RefCell<VecDeque<Rc<Ticket>>>,
-    /// The connection has ended: nobody is called any more.
+    /// Whether the connection has ended; then nobody is called any more.
     closed: Cell<bool>,
 }
 
@@ -29,9 +29,9 @@ pub struct Ticket {
 enum State {
     #[default]
     Waiting,
-    /// The stream is its holder's.
+    /// A stream is reserved for its holder.
     Called,
-    /// Its holder has left.
+    /// Its holder no longer waits.
     Void,
 }
 
@@ -45,7 +45,7 @@ impl Room {
         })
     }
 
-    /// A place if there is room, and nobody who came before waits.
+    /// Takes a place if there is room and nobody is waiting.
     pub fn take(self: &Rc<Self>) -> Option<Place> {
         let free = self.open.get() < self.most.get() && self.waiting.borrow().is_empty();
         free.then(|| {
@@ -54,14 +54,15 @@ impl Room {
         })
     }
 
-    /// Gets into the line.
+    /// Joins the queue.
     pub fn wait(&self) -> Rc<Ticket> {
         let ticket = Rc::<Ticket>::default();
         self.waiting.borrow_mut().push_back(ticket.clone());
         ticket
     }
 
-    /// A place for the holder of the ticket; or why there is none, which is `None` if the connection has ended.
+    /// Waits for the place of the ticket's holder. The error is what interrupted the wait, or `None` if the connection
+    /// has ended.
     pub fn poll(
         self: &Rc<Self>,
         ticket: &Ticket,
@@ -84,7 +85,7 @@ impl Room {
         given_up.map(Err)
     }
 
-    /// The server takes so many.
+    /// Sets how many streams the server accepts.
     pub fn allow(&self, most: usize) {
         if self.most.replace(most) < most {
             self.call();
@@ -105,7 +106,7 @@ impl Room {
         }
     }
 
-    /// The connection has ended: all who wait find out.
+    /// The connection has ended: wakes everybody who waits.
     pub fn close(&self) {
         self.closed.set(true);
         let waiting = self.waiting.take();

@@ -17,7 +17,7 @@ use crate::wire::sending::Sending;
 use crate::wire::transport::Transport;
 use crate::wire::watch::Watch;
 
-/// The status under which every exchange is recorded: it has none.
+/// The status that is recorded for every exchange, as raw bytes have none.
 pub const STATUS: u16 = 0;
 const UNASKED: &str = "bytes came that nothing had asked for";
 const EXCESS: &str = "a whole answer was followed by bytes that belong to none";
@@ -25,7 +25,7 @@ const EXCESS: &str = "a whole answer was followed by bytes that belong to none";
 pub struct Link {
     transport: Transport,
     common: Rc<Common>,
-    /// It has carried an exchange before.
+    /// Whether it has carried an exchange before.
     reused: bool,
     spent: bool,
 }
@@ -94,16 +94,16 @@ fn unasked(read: &io::Result<usize>) -> Unasked {
     }
 }
 
-/// What is sent, and its answer.
+/// One request and its answer.
 struct Exchange<'a, 'w> {
     link: &'a mut Link,
     watch: &'a mut Watch<'w>,
     until: &'a Until,
     progress: Progress,
-    /// Of the answer, so far.
+    /// Bytes of the answer so far.
     size: u64,
     sending: Sending<'a>,
-    /// The answer is whole, nothing stands behind it, and the peer has not closed.
+    /// Whether the answer is whole, nothing follows it, and the peer has not closed.
     clean: bool,
 }
 
@@ -135,7 +135,7 @@ impl Exchange<'_, '_> {
         interrupted.map(|_| self.watch.timed_out())
     }
 
-    /// Takes in what has come; the outcome, if that was the end.
+    /// Takes in what has come. Returns the outcome if that was the end.
     fn read(&mut self, input: &[u8]) -> Option<Outcome> {
         self.watch.received(input.len());
         if self.size == 0 {

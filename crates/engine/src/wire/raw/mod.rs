@@ -1,4 +1,4 @@
-//! Bytes without a protocol: a request is what is sent, its answer what comes until it ends as stated.
+//! Bytes without a protocol: a request is sent as it is, and its answer is all that comes up to the end that is stated.
 mod link;
 mod until;
 #[cfg(test)]

@@ -11,11 +11,11 @@ use regex_automata::{Anchored, MatchKind};
 
 use crate::spec::UntilSpec;
 
-/// What the tables of a pattern may take, and what may be needed to make them.
+/// Limits on the memory that a pattern's tables take, and on what is needed to build them.
 const MOST_TABLE_BYTES: usize = 1 << 20;
 const MOST_MAKING_BYTES: usize = 4 << 20;
 
-/// Prepared once for a request, and shared by all clients.
+/// Where an answer ends, prepared once for a request and shared by all clients.
 #[derive(Debug)]
 pub enum Until {
     Length(u64),
@@ -23,25 +23,25 @@ pub enum Until {
     Close,
 }
 
-/// A deterministic automaton: nothing of the answer is kept, and its end does not depend on how it is cut into pieces.
+/// A deterministic automaton: it keeps nothing of the answer, and finds the same end however that is cut into pieces.
 #[derive(Debug)]
 pub struct Pattern {
     automaton: dense::DFA<Vec<u32>>,
     start: StateID,
 }
 
-/// How far one answer has come.
+/// How far one answer has been read.
 #[derive(Debug, Clone, Copy)]
 pub enum Progress {
-    /// So many bytes are to come.
+    /// The number of bytes still to come.
     Left(u64),
     At(StateID),
-    /// Only the connection's end is its end.
+    /// It ends only with the connection.
     Open,
 }
 
 impl Until {
-    /// The error says why no answer could end so.
+    /// The error says why no answer could end this way.
     pub fn new(spec: &UntilSpec) -> Result<Self, String> {
         match spec {
             UntilSpec::Length(0) => Err("until: a length of 0 ends before it begins".into()),
@@ -75,7 +75,7 @@ impl Until {
         }
     }
 
-    /// Takes in what has come. If the answer ends in it: how many of the bytes are the answer's.
+    /// Takes in what has come. If the answer ends in it, returns how many of the bytes belong to the answer.
     pub fn feed(&self, progress: &mut Progress, bytes: &[u8]) -> Option<usize> {
         match (self, progress) {
             (Self::Length(_), Progress::Left(left)) => {
@@ -131,7 +131,7 @@ impl Pattern {
         Ok(Self { automaton, start })
     }
 
-    /// The automaton tells of a match one byte late, or when asked whether this was the end.
+    /// The automaton reports a match one byte late, or when it is told that the input has ended.
     fn feed(&self, state: &mut StateID, bytes: &[u8]) -> Option<usize> {
         for (at, byte) in bytes.iter().enumerate() {
             *state = self.automaton.next_state(*state, *byte);

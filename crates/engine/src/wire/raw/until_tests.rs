@@ -17,7 +17,7 @@ fn regex(pattern: &str) -> Until {
     Until::new(&UntilSpec::Regex(pattern.into())).unwrap()
 }
 
-/// Where an answer ends that comes in these pieces, if it does.
+/// Where an answer that comes in these pieces ends, if it does.
 fn end<'a>(until: &Until, pieces: impl IntoIterator<Item = &'a [u8]>) -> Option<usize> {
     let mut progress = until.begin();
     let mut before = 0;
@@ -30,7 +30,7 @@ fn end<'a>(until: &Until, pieces: impl IntoIterator<Item = &'a [u8]>) -> Option<
     None
 }
 
-/// In one piece, in two pieces cut at every byte, and in single bytes it ends at the same place.
+/// Where an answer ends, checked to be the same in one piece, in two pieces cut at every byte, and in single bytes.
 fn end_however_cut(until: &Until, answer: &[u8]) -> Option<usize> {
     let whole = end(until, [answer]);
     for cut in 0..=answer.len() {
@@ -99,7 +99,7 @@ fn what_can_never_end_an_answer_is_refused() {
     assert!(regex("a[ab]{30}c").contains("too much memory"));
 }
 
-/// Each as the engine has it, and as the oracle.
+/// Each pattern as compiled by the engine, and by the oracle.
 static PATTERNS: LazyLock<Vec<(Until, Regex)>> = LazyLock::new(|| {
     let patterns = ["ab+a", "b.a|aa", r"(?-u)[^a]\n", "a{2,3}b", "(?s-u)b."];
     let made = |pattern| (regex(pattern), Regex::new(pattern).unwrap());
@@ -107,7 +107,7 @@ static PATTERNS: LazyLock<Vec<(Until, Regex)>> = LazyLock::new(|| {
 });
 
 proptest! {
-    /// Against a search of the whole answer for each of its beginnings.
+    /// Compares with a search in each prefix of the whole answer.
     #[test]
     fn the_end_is_that_of_the_shortest_beginning_that_matches(
         answer in vec(prop_oneof![Just(b'a'), Just(b'b'), Just(b'\n'), any::<u8>()], 0..40),

@@ -17,9 +17,9 @@ use crate::spec::error::StartError;
 
 pub struct Tls {
     config: Arc<ClientConfig>,
-    /// Each client resumes its own sessions; else every handshake is a full one.
+    /// Whether each client resumes its own sessions; otherwise every handshake is a full one.
     resume: bool,
-    /// For SNI and verification.
+    /// The server's name, for SNI and verification.
     pub name: ServerName<'static>,
 }
 
@@ -27,7 +27,7 @@ pub struct Tls {
 #[derive(Default)]
 pub struct Sessions(Option<Arc<ClientConfig>>);
 
-/// A client has one server; rustls keeps several tickets of it.
+/// A client has one server, for which rustls keeps several tickets.
 const SESSIONS_PER_CLIENT: usize = 1;
 
 impl std::fmt::Debug for Tls {
@@ -66,7 +66,7 @@ impl Tls {
         })
     }
 
-    /// For the next connection of the client that keeps these `sessions`.
+    /// The connector for the next connection of the client that keeps these `sessions`.
     pub fn connector(&self, sessions: &mut Sessions) -> TlsConnector {
         if !self.resume {
             return TlsConnector::from(self.config.clone());
@@ -80,7 +80,7 @@ impl Tls {
     }
 }
 
-/// An error is the name of a field and what is wrong with it.
+/// The error is the name of a field and what is wrong with it.
 type Field<T> = Result<T, (&'static str, String)>;
 
 fn configure(spec: &TlsSpec, http2: bool) -> Field<ClientConfig> {
@@ -132,7 +132,7 @@ fn configure(spec: &TlsSpec, http2: bool) -> Field<ClientConfig> {
     Ok(config)
 }
 
-/// What is offered by ALPN. HTTP/1.1 is offered beside HTTP/2 so that a server that does not speak it says so.
+/// What is offered by ALPN. HTTP/1.1 is offered besides HTTP/2, so that a server that does not speak HTTP/2 says so.
 fn protocols(spec: &TlsSpec, http2: bool) -> Field<Vec<Vec<u8>>> {
     if spec.alpn.is_empty() && http2 {
         return Ok(vec![b"h2".to_vec(), b"http/1.1".to_vec()]);

@@ -12,7 +12,7 @@ use rustls::{CertificateError, DigitallySignedStruct, Error, RootCertStore, Sign
 use super::{Field, certificates_of};
 use crate::spec::TlsSpec;
 
-/// By the built-in authorities, or by what `ca_pem` has in their place.
+/// Verifies by the built-in authorities, or by the certificates in `ca_pem` instead of them.
 pub fn verifier(
     spec: &TlsSpec,
     provider: Arc<CryptoProvider>,
@@ -36,8 +36,8 @@ pub fn verifier(
     Ok(Arc::new(Verification { chains, own }))
 }
 
-/// Chains to an authority; and a certificate that the user named itself, even if it says that it is an authority's, as
-/// those of `openssl req -x509` do. webpki takes no authority's certificate as a server's.
+/// Accepts chains to an authority, and certificates that are themselves in `ca_pem`, even if they claim to be an
+/// authority's, as those of `openssl req -x509` do. webpki does not accept an authority's certificate as a server's.
 #[derive(Debug)]
 struct Verification {
     chains: Arc<WebPkiServerVerifier>,
@@ -61,7 +61,7 @@ impl ServerCertVerifier for Verification {
             now,
         );
         match verified {
-            // It is within its dates, which come first.
+            // The certificate is within its dates, as webpki checks those first.
             Err(Error::InvalidCertificate(CertificateError::Other(_)))
                 if self.own.contains(end_entity) =>
             {

@@ -1,4 +1,5 @@
-//! A socket that carries one exchange after another. What answers none of them is counted, and the socket stays.
+//! A socket that carries one exchange after another. Datagrams that answer none of them are counted, and the socket
+//! stays in use.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -28,15 +29,15 @@ use crate::wire::rotation::Rotation;
 use crate::wire::target::{Address, Target};
 use crate::wire::watch::Watch;
 
-/// The status under which every exchange is recorded: it has none.
+/// The status that is recorded for every exchange, as datagrams have none.
 pub const STATUS: u16 = 0;
 const REFUSED: &str = "refused (ICMP): nothing listens there";
-/// Before a request is sent whose answer is the next datagram, so many are taken away that came before.
+/// How many earlier datagrams are removed before a request is sent whose answer is the next datagram.
 const MOST_BEFORE: usize = 64;
 
 pub struct Link {
     open: Open,
-    /// Of the server's name, where nobody has refused yet.
+    /// The other addresses of the server's name, which have not refused yet.
     others: VecDeque<Place>,
     matching: Arc<Matching>,
     memory: Memory,
@@ -49,7 +50,7 @@ pub struct Link {
 }
 
 impl Link {
-    /// A name may have to be asked for; nothing is sent to the server.
+    /// Opens a socket. A name may have to be resolved; nothing is sent to the server.
     pub async fn open(
         dialer: &Dialer,
         target: &Target,
@@ -85,13 +86,13 @@ impl Link {
         })
     }
 
-    /// Counts what comes between exchanges. Nothing that comes makes the socket useless.
+    /// Counts what comes between exchanges. It never makes the socket unusable.
     pub fn poll_unasked(&mut self, cx: &mut Context<'_>) -> Poll<Unasked> {
         let common = self.common.clone();
         let mut scratch = common.scratch.borrow_mut();
         loop {
             let mut buffer = ReadBuf::new(&mut scratch);
-            // An error is that of a request which has ended.
+            // An error belongs to a request that has ended.
             if ready!(self.open.socket.poll_recv(cx, &mut buffer)).is_ok() {
                 self.count(self.matching.key(buffer.filled()));
             }
@@ -137,13 +138,13 @@ impl Link {
         };
         let answered = exchange.answered;
         self.memory.end(key, answered);
-        // In order, what comes late would be taken for the answer of the next request.
+        // With `Order`, a late answer would be taken for that of the next request.
         self.spent = call.last || outcome == Outcome::ConnectRefused || (in_order && !answered);
         common.put_spare(filled);
         outcome
     }
 
-    /// Takes away what has come, and answers no request any more.
+    /// Removes the datagrams that have come and cannot answer a request any more.
     fn take_away(&mut self) {
         let common = self.common.clone();
         let mut scratch = common.scratch.borrow_mut();
@@ -158,7 +159,7 @@ impl Link {
 
     /// Counts a datagram that is not the answer of the request in hand.
     fn count(&mut self, key: Option<u64>) -> Other {
-        // In order every request before has been answered, or had another socket.
+        // With `Order`, every earlier request on this socket has been answered.
         let other = match *self.matching {
             Matching::Order => Other::Duplicate,
             _ => self.memory.place(key),
@@ -173,20 +174,20 @@ impl Link {
     }
 }
 
-/// What is sent, and its answer.
+/// One request and its answer.
 struct Exchange<'a, 'w> {
     link: &'a mut Link,
     watch: &'a mut Watch<'w>,
     datagram: &'a [u8],
     key: Option<u64>,
     sent: bool,
-    /// Datagrams have come that answer nothing.
+    /// Whether datagrams have come that answer nothing.
     strays: bool,
     answered: bool,
 }
 
 impl Exchange<'_, '_> {
-    /// `alarm` rings when the network answers in place of the server. `None`: another one is needed.
+    /// `alarm` is ready when the network has returned an error in place of an answer. `None`: a new `alarm` is needed.
     fn poll(
         &mut self,
         cx: &mut Context<'_>,
@@ -225,7 +226,7 @@ impl Exchange<'_, '_> {
         }
     }
 
-    /// Tries at once: that a new socket can be written to is known to the runtime only after its next round.
+    /// Tries at once, as the runtime learns only in its next round that a new socket can be written to.
     fn poll_send(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
         let socket = &self.link.open.socket;
         match SockRef::from(&**socket).send(self.datagram) {
@@ -236,7 +237,7 @@ impl Exchange<'_, '_> {
         }
     }
 
-    /// Takes in a datagram; the outcome, if it is the answer.
+    /// Takes in a datagram. Returns the outcome if it is the answer.
     fn read(&mut self, datagram: &[u8]) -> Option<Outcome> {
         let key = self.link.matching.key(datagram);
         let is_answer = match *self.link.matching {
@@ -264,8 +265,8 @@ impl Exchange<'_, '_> {
         Some(self.watch.complete())
     }
 
-    /// Of a name's addresses any will do: where nobody has answered yet, the next one gets the request. The error says
-    /// why it has failed.
+    /// Has the request sent to the next address of the name, as any will do until one has answered. The error says why
+    /// the request has failed.
     fn go_elsewhere(&mut self, problem: &io::Error) -> Result<(), Failure> {
         let link = &mut *self.link;
         let mut failure = refusal(problem);

@@ -1,4 +1,4 @@
-//! By what an answer is known.
+//! How an answer is recognised.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -7,13 +7,13 @@ use regex::bytes::Regex;
 use crate::spec::{DatagramMatch, ParamSpec, RequestSpec};
 use crate::wire::h1::codec::{Gap, Template};
 
-/// Requests are tried out so often to see whether they differ.
+/// How many requests are written to see whether they differ.
 const TRIES: u64 = 32;
 
-/// Prepared once for a request, and shared by all clients.
+/// How the answer is recognised, prepared once for a request and shared by all clients.
 #[derive(Debug)]
 pub enum Matching {
-    /// Whatever comes first.
+    /// The first datagram that comes.
     Order,
     Echo,
     Bytes {
@@ -24,7 +24,7 @@ pub enum Matching {
 }
 
 impl Matching {
-    /// The error says why no answer could be known so.
+    /// The error says why no answer could be recognised this way.
     pub fn new(
         spec: &DatagramMatch,
         request: &RequestSpec,
@@ -51,8 +51,8 @@ impl Matching {
         Ok(matching)
     }
 
-    /// What a request and its answer have in common, and no other; `None` where a datagram has nothing of the kind. Two
-    /// that differ have the same one in one of 2⁶⁴ cases.
+    /// A hash of what only a request and its answer have in common; `None` if a datagram has no such part. Different
+    /// parts have the same hash in one of 2⁶⁴ cases.
     pub fn key(&self, datagram: &[u8]) -> Option<u64> {
         let part = match self {
             Self::Order => return None,
@@ -68,7 +68,7 @@ impl Matching {
         Some(hasher.finish())
     }
 
-    /// Why no answer came, if there is more to say; `strays`: datagrams came that answer nothing.
+    /// Why no answer was found. `strays`: whether datagrams came that answer nothing.
     pub fn missed(&self, key: Option<u64>, strays: bool) -> &'static str {
         match self {
             Self::Order => "no answer came in time",
@@ -78,7 +78,7 @@ impl Matching {
         }
     }
 
-    /// Answers can be told apart only if requests differ where they are looked at.
+    /// Checks that requests differ in the part that is compared, as their answers cannot be told apart otherwise.
     fn check(&self, request: &RequestSpec, template: &Template) -> Result<(), String> {
         let mut keys = Vec::new();
         for number in 0..TRIES {
@@ -104,7 +104,7 @@ impl Matching {
     }
 }
 
-/// The values that a request has one after another, as far as chance does not decide.
+/// Fills in the values for request `number`. Instead of drawing at random it takes one value after another.
 fn fill(request: &RequestSpec, gap: Gap, number: u64, out: &mut Vec<u8>) {
     let Gap::Param(position, _) = gap else {
         return;
@@ -122,7 +122,7 @@ fn fill(request: &RequestSpec, gap: Gap, number: u64, out: &mut Vec<u8>) {
     }
 }
 
-/// The lowest bytes of a number, the highest of them first.
+/// Writes the lowest `bytes` bytes of a number in big-endian order.
 pub fn write_serial(number: u64, bytes: u8, out: &mut Vec<u8>) {
     out.extend_from_slice(&number.to_be_bytes()[8 - usize::from(bytes)..]);
 }

@@ -1,15 +1,15 @@
-//! What a socket remembers of its requests, to know what comes twice or late.
+//! What a socket remembers of its requests, to recognise answers that come twice or late.
 
 use std::collections::VecDeque;
 
-/// So many requests of each kind are remembered: what answers an older one belongs to none.
+/// How many requests of each kind are remembered; an answer to an older one counts as stray.
 const MOST: usize = 32;
 
 /// One request that has ended.
 #[derive(Debug, Clone, Copy)]
 struct Past {
     key: u64,
-    /// Among those of its socket.
+    /// Its number among the requests of its socket.
     number: u64,
 }
 
@@ -17,30 +17,30 @@ struct Past {
 pub struct Memory {
     answered: VecDeque<Past>,
     given_up: VecDeque<Past>,
-    /// Requests that the socket has carried.
+    /// The number of requests that the socket has carried.
     count: u64,
-    /// The latest of them that was answered.
+    /// The number of the latest request that was answered.
     latest: u64,
 }
 
 /// A datagram that is not the answer of the request in hand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Other {
-    /// Its request has been answered.
+    /// Its request had been answered already.
     Duplicate,
-    /// Its request has been given up. `overtaken`: a later one has been answered since.
+    /// Its request had been given up. `overtaken`: whether a later one has been answered since.
     Late { overtaken: bool },
     /// It answers no request that is remembered.
     Stray,
 }
 
 impl Memory {
-    /// Another request is sent.
+    /// Notes that another request is sent.
     pub fn begin(&mut self) {
         self.count += 1;
     }
 
-    /// It has ended, with an answer or without.
+    /// Notes that the request has ended, with an answer or without.
     pub fn end(&mut self, key: Option<u64>, answered: bool) {
         let number = self.count;
         if answered {
@@ -57,8 +57,8 @@ impl Memory {
         }
     }
 
-    /// What a datagram with this key is, if the request in hand has another one. The youngest request counts, where
-    /// several had the key.
+    /// Classifies a datagram with this key if the request in hand has another one. If several requests had the key, the
+    /// youngest counts.
     pub fn place(&mut self, key: Option<u64>) -> Other {
         let Some(key) = key else {
             return Other::Stray;
@@ -92,7 +92,7 @@ fn remember(kind: &mut VecDeque<Past>, past: Past) {
 mod tests {
     use super::*;
 
-    /// Requests with these keys, each answered or given up.
+    /// The memory after requests with these keys, each answered or given up.
     fn after(requests: &[(u64, bool)]) -> Memory {
         let mut memory = Memory::default();
         for (key, answered) in requests {

@@ -1,5 +1,5 @@
-//! Datagrams: a request is one, its answer is one. What gets lost has no answer in time; answers that come twice, late
-//! or to nobody are counted.
+//! Datagrams: a request is one datagram, and so is its answer. If either gets lost, there is no answer in time; answers
+//! that come twice, late or unasked are counted.
 mod link;
 mod matching;
 mod memory;

@@ -1,5 +1,5 @@
-//! Sockets for datagrams. Connecting one only says where its datagrams go; that nobody is there comes as an answer to
-//! the first of them (ICMP).
+//! Sockets for datagrams. Connecting one only sets where its datagrams go. If nobody listens there, that is reported in
+//! reply to the first of them (ICMP).
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -27,7 +27,7 @@ pub struct Open {
 }
 
 impl Open {
-    /// What the network has answered in place of the server, once the socket is ready for that.
+    /// The error that the network has returned in place of the server's answer, once the socket is ready for that.
     pub fn take_error(&self) -> Option<io::Error> {
         let error = || {
             let error = SockRef::from(&*self.socket).take_error()?;

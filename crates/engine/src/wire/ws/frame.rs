@@ -1,5 +1,5 @@
-//! WebSocket frames without I/O: RFC 6455, section 5. The client's side: it masks what it sends, and takes nothing that is
-//! masked.
+//! WebSocket frames without I/O: RFC 6455, section 5. This is the client's side: it masks what it sends, and rejects
+//! frames that are masked.
 //!
 //! ```text
 //!   head ──┬─ data frame ──► Data… ──┬─ final ──► End
@@ -8,8 +8,8 @@
 //!    └────────────────────────────────────────┘
 //! ```
 //!
-//! Control frames may come between the frames of a message. Whatever the sizes of the pieces in which frames arrive, the
-//! steps carry the same messages or the same error. Nothing of a message is kept.
+//! Control frames may come between the frames of a message. The steps yield the same messages, or the same error,
+//! whatever the sizes of the pieces in which frames arrive. No part of a message is kept.
 
 use thiserror::Error;
 
@@ -18,7 +18,7 @@ use crate::record::interval::Outcome;
 
 /// A control frame carries at most this many bytes.
 pub const MAX_CONTROL_BYTES: usize = 125;
-/// Two bytes, and an extended length of eight.
+/// Two bytes, and an extended length of up to eight.
 const MAX_HEAD_BYTES: usize = 10;
 
 const FINAL: u8 = 0x80;
@@ -29,26 +29,26 @@ const LENGTH: u8 = 0x7F;
 const LENGTH_16: u8 = 126;
 const LENGTH_64: u8 = 127;
 
-/// What a message is.
+/// The type of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Text,
     Binary,
 }
 
-/// What of the input was used for.
+/// What the used part of the input was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// All was used.
+    /// All of the input was used.
     NeedMore,
-    /// The last so many bytes of what was used belong to a message.
+    /// This many bytes, at the end of what was used, belong to a message.
     Data(usize),
     /// The message is whole.
     End(Kind),
-    /// Wants a pong with the same [`payload`](Decoder::payload).
+    /// To be answered by a pong with the same [`payload`](Decoder::payload).
     Ping,
     Pong,
-    /// The peer closes; its code, where it gave one.
+    /// The peer closes the WebSocket, with this code if it gave one.
     Close(Option<u16>),
 }
 
@@ -99,12 +99,13 @@ pub struct Decoder {
     head: [u8; MAX_HEAD_BYTES],
     /// Bytes of the head that have come.
     have: usize,
-    /// Of the control frame that is read, or was read last.
+    /// The payload of the control frame that is being read, or was read last.
     control: Vec<u8>,
-    /// The message that has begun.
+    /// The type of the message that has begun.
     message: Option<Kind>,
-    /// Its bytes so far.
+    /// Total length of that message's frames so far.
     length: u64,
+    /// The largest length of a whole message.
     most: u64,
     utf8: Utf8,
 }
@@ -112,7 +113,7 @@ pub struct Decoder {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     Head,
-    /// In a frame of a message, of which so many bytes are missing.
+    /// In a frame of a message, `left` bytes of which are missing.
     Data {
         left: u64,
         last: bool,
@@ -124,7 +125,7 @@ enum Place {
 }
 
 impl Decoder {
-    /// `most`: bytes of a message, whole.
+    /// `most` is the largest length of a whole message in bytes.
     pub fn new(most: Option<u64>) -> Self {
         Self {
             place: Place::Head,
@@ -143,12 +144,12 @@ impl Decoder {
         self.message.is_some()
     }
 
-    /// Of the last control frame.
+    /// The payload of the last control frame.
     pub fn payload(&self) -> &[u8] {
         &self.control
     }
 
-    /// Reads on; gives how many bytes of the input were used, and for what.
+    /// Continues reading. Returns how many bytes of the input were used, and what they were.
     pub fn step(&mut self, input: &[u8]) -> Result<(usize, Step), FrameError> {
         let mut used = 0;
         loop {
@@ -200,7 +201,7 @@ impl Decoder {
         }
     }
 
-    /// As much of the head as there is; gives how much that was.
+    /// Takes as much of the head as has come; returns how many bytes that was.
     fn take_head(&mut self, input: &[u8]) -> usize {
         let mut used = 0;
         while self.have < self.head_length() && used < input.len() {
@@ -212,7 +213,7 @@ impl Decoder {
         used
     }
 
-    /// As far as it is known: the second byte tells.
+    /// The length of the head as far as it is known; the second byte determines it.
     fn head_length(&self) -> usize {
         match self.head[1] & LENGTH {
             _ if self.have < 2 => 2,
@@ -222,7 +223,7 @@ impl Decoder {
         }
     }
 
-    /// The head is whole.
+    /// Interprets the head, which is complete.
     fn begin_frame(&mut self) -> Result<Place, FrameError> {
         let (first, second) = (self.head[0], self.head[1]);
         let (last, opcode) = (first & FINAL != 0, first & OPCODE);
@@ -308,7 +309,7 @@ impl Decoder {
     }
 }
 
-/// The numbers of section 11.8.
+/// The opcodes (section 11.8).
 pub mod opcode {
     pub const CONTINUATION: u8 = 0x0;
     pub const TEXT: u8 = 0x1;
@@ -318,13 +319,13 @@ pub mod opcode {
     pub const PONG: u8 = 0xA;
 }
 
-/// The reason in a close frame's body, behind its code.
+/// The reason in a close frame's body, after its code.
 pub fn close_reason(body: &[u8]) -> &str {
     let reason = body.get(2..).unwrap_or_default();
     std::str::from_utf8(reason).unwrap_or_default()
 }
 
-/// Section 7.4: which codes may stand in a close frame.
+/// The code in a close frame's body, if it has one that may be sent (section 7.4).
 fn close_code(body: &[u8]) -> Result<Option<u16>, FrameError> {
     let (code, reason) = match body {
         [] => return Ok(None),
@@ -340,7 +341,7 @@ fn close_code(body: &[u8]) -> Result<Option<u16>, FrameError> {
     Ok(Some(code))
 }
 
-/// Writes a whole frame, masked with `key`, behind what stands in `out`.
+/// Appends a whole frame to `out`, masked with `key`.
 pub fn encode(opcode: u8, payload: &[u8], key: [u8; 4], out: &mut Vec<u8>) {
     out.push(FINAL | opcode);
     match payload.len() {
@@ -360,7 +361,7 @@ pub fn encode(opcode: u8, payload: &[u8], key: [u8; 4], out: &mut Vec<u8>) {
     mask(&mut out[begin..], key);
 }
 
-/// Section 5.3: the same hides and shows.
+/// Masks or unmasks: the operation is its own inverse (section 5.3).
 fn mask(bytes: &mut [u8], key: [u8; 4]) {
     let mut chunks = bytes.chunks_exact_mut(4);
     for chunk in &mut chunks {

@@ -23,12 +23,13 @@ use crate::wire::request::Call;
 use crate::wire::transport::Transport;
 use crate::wire::watch::Watch;
 
-/// The status under which every exchange is recorded: that of the upgrade.
+/// The status that is recorded for every exchange: that of the upgrade.
 pub const STATUS: u16 = 101;
 /// "Normal closure", section 7.4.1.
 const NORMAL: [u8; 2] = 1000_u16.to_be_bytes();
 const GOING_AWAY: u16 = 1001;
-/// A server that pings faster than it reads has no right to an answer to each ping (section 5.5.3).
+/// Pings are not answered while this many bytes are in the send buffer. A server that pings faster than it reads need
+/// not get a pong for each ping (section 5.5.3).
 const MOST_UNSENT: usize = 64 * 1024;
 const CLOSED: &str = "the server closed the connection without closing the WebSocket";
 
@@ -36,24 +37,25 @@ pub struct Link {
     transport: Transport,
     common: Rc<Common>,
     decoder: Decoder,
-    /// Draws the keys that frames are masked with, which say nothing of the load.
+    /// Draws the masking keys. Not seeded from the run's seed, because the keys do not affect the load.
     keys: Stream,
-    /// Came with the answer to the handshake.
+    /// Bytes of a stream that came with the answer to the handshake.
     early: Vec<u8>,
-    /// Frames to be written, of which so many bytes have been. Borrowed from the worker while there are any.
+    /// Frames to be written. The buffer is borrowed from the worker while there are any.
     out: Vec<u8>,
+    /// How many bytes of `out` have been written.
     written: usize,
-    /// While nothing was asked, a message came that would pass for an answer.
+    /// Whether a message that could be mistaken for an answer came between exchanges.
     unasked: bool,
-    /// While nothing was asked, the connection ended, and how.
+    /// How the connection ended between exchanges, if it did.
     ended: Option<Failure>,
     spent: bool,
-    /// Boxed: most sockets have none.
+    /// Boxed because most sockets have none.
     pings: Option<Box<Pings>>,
 }
 
 impl Link {
-    /// Makes a WebSocket of a connection.
+    /// Turns a connection into a WebSocket.
     pub async fn open(
         mut transport: Transport,
         dialer: &Dialer,
@@ -106,8 +108,7 @@ impl Link {
         }
     }
 
-    /// Answers pings, sends its own, and passes messages over. A server that breaks the protocol is told of with the next
-    /// exchange.
+    /// Answers pings, sends its own, and ignores messages. The next exchange reports a violation of the protocol.
     pub fn poll_unasked(&mut self, seat: &Seat, cx: &mut Context<'_>) -> Poll<Unasked> {
         let common = self.common.clone();
         let mut scratch = common.scratch.borrow_mut();
@@ -126,7 +127,7 @@ impl Link {
         if self.ended.is_none() {
             self.ended = self.ping(seat).err();
         }
-        // Whether it can be written to is seen when something is read.
+        // A failure to write is ignored: reading will show it.
         let _ = self.write(cx);
         match self.ended.as_ref().map(|ended| ended.outcome) {
             Some(Outcome::ClosedEarly) => Poll::Ready(Unasked::Closed),
@@ -135,7 +136,7 @@ impl Link {
         }
     }
 
-    /// What comes while nothing is asked.
+    /// Takes in what comes between exchanges, and ignores its messages.
     fn pass_over(&mut self, mut input: &[u8], seat: &Seat) {
         loop {
             match self.step(input, seat) {
@@ -203,11 +204,11 @@ impl Link {
         outcome
     }
 
-    /// Says that it closes, and lets the server close the connection.
+    /// Sends a close frame, and lets the server close the connection.
     pub fn part(mut self, seat: &Seat) {
         let silent = self.pings.as_ref().is_some_and(|pings| pings.given_up);
         if silent || !self.out.is_empty() {
-            return; // nobody listens, or within a frame, or before one that is not to be sent any more
+            return; // nobody listens, or frames are left that are partly written or no longer to be sent
         }
         self.queue(opcode::CLOSE, &NORMAL);
         let written = self.write(&mut Context::from_waker(Waker::noop()));
@@ -216,7 +217,7 @@ impl Link {
         }
     }
 
-    /// Reads on, and answers pings.
+    /// Continues reading, and answers pings.
     fn step(&mut self, input: &[u8], seat: &Seat) -> Result<(usize, Step), Failure> {
         let read = self.decoder.step(input);
         let (used, step) = read.map_err(|error| Failure::new(error.outcome(), error))?;
@@ -230,7 +231,7 @@ impl Link {
         Ok((used, step))
     }
 
-    /// Queues a ping if one is due; why the socket is given up, if the one before got no answer.
+    /// Queues a ping if one is due. Fails if the one before got no answer in time.
     fn ping(&mut self, seat: &Seat) -> Result<(), Failure> {
         let due = self.pings.as_mut().map(|pings| pings.poll(seat));
         if let Some(payload) = due.transpose()?.flatten() {
@@ -239,7 +240,7 @@ impl Link {
         Ok(())
     }
 
-    /// The server has closed the WebSocket.
+    /// The failure that the server has closed the WebSocket.
     fn closed(&self, code: Option<u16>) -> Failure {
         let why = match (code, close_reason(self.decoder.payload())) {
             (None, _) => "the server closed the WebSocket without a code".to_owned(),
@@ -257,7 +258,7 @@ impl Link {
         encode(opcode, payload, key, &mut self.out);
     }
 
-    /// Sees to it that there is a buffer; gives the frame's key.
+    /// Makes sure that there is a buffer; returns the frame's masking key.
     fn begin_frame(&mut self) -> [u8; 4] {
         if self.out.capacity() == 0 {
             self.out = self.common.take_spare();
@@ -265,7 +266,7 @@ impl Link {
         (self.keys.below(1 << 32) as u32).to_ne_bytes()
     }
 
-    /// Writes what can be written now; gives how much that was.
+    /// Writes what can be written now; returns how many bytes that was.
     fn write(&mut self, cx: &mut Context<'_>) -> Result<usize, Failure> {
         let before = self.written;
         while self.written < self.out.len() {
@@ -297,14 +298,15 @@ struct Exchange<'a, 'w> {
     link: &'a mut Link,
     watch: &'a mut Watch<'w>,
     wanted: Wanted<'a>,
-    /// Messages that were passed over.
+    /// How many messages were passed over.
     others: u64,
-    /// The message that comes began before this exchange, and is not its answer.
+    /// Whether the message that is coming began before this exchange, so that it is not the answer.
     begun_before: bool,
-    /// The message has left, and whether its answer is whole.
+    /// Whether the message has been written.
     sent: bool,
+    /// Whether its answer is complete.
     answered: bool,
-    /// Writing failed, and what that means if there is no answer to be read all the same.
+    /// Why writing failed, if it did. It is the failure of the exchange unless an answer can be read all the same.
     broken: Option<Failure>,
 }
 
@@ -322,7 +324,7 @@ impl Exchange<'_, '_> {
         if let Err(silent) = self.link.ping(self.watch.seat) {
             return Poll::Ready(self.fail(silent));
         }
-        // Pings and pongs.
+        // Writes the pings and pongs that were queued.
         self.write(cx);
         let interrupted = self.watch.seat.poll_interrupt();
         interrupted.map(|_| self.timed_out())
@@ -364,7 +366,7 @@ impl Exchange<'_, '_> {
         self.sent |= self.link.out.is_empty();
     }
 
-    /// Takes in what has come; the outcome, if that was the end.
+    /// Takes in what has come; returns the outcome if the exchange ends with it.
     fn read(&mut self, mut input: &[u8]) -> Option<Outcome> {
         self.watch.received(input.len());
         loop {
@@ -392,7 +394,7 @@ impl Exchange<'_, '_> {
         }
     }
 
-    /// A piece of a message.
+    /// Takes in a piece of a message.
     fn take(&mut self, data: &[u8]) {
         if let Wanted::Next = self.wanted {
             self.begin();
@@ -402,7 +404,7 @@ impl Exchange<'_, '_> {
         }
     }
 
-    /// A message is whole. True if with it the answer is, too.
+    /// A message is complete. Returns true if that completes the answer.
     fn end_message(&mut self) -> bool {
         if let Wanted::Next = self.wanted {
             self.begin();
@@ -418,14 +420,14 @@ impl Exchange<'_, '_> {
         found.is_some()
     }
 
-    /// The answer begins, unless it has.
+    /// Notes that the answer has begun, unless that was done already.
     fn begin(&mut self) {
         if self.watch.sample.headers.is_none() {
             self.watch.head(STATUS, None, None);
         }
     }
 
-    /// A stream may end with the WebSocket.
+    /// The server has closed the WebSocket, which may be the regular end of a stream.
     fn closed(&mut self, code: Option<u16>) -> Outcome {
         let in_order = code.is_none_or(|code| code <= GOING_AWAY);
         if in_order && self.watch.request.stream.is_some() {

@@ -1,4 +1,4 @@
-//! Pings that the client sends at an interval: whether the server is still there, and how long it takes to say so.
+//! Pings that the client sends at an interval, to see whether the server is still there and how long it takes to reply.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -9,17 +9,17 @@ use crate::record::recorder::Recorder;
 use crate::seat::Seat;
 use crate::wire::failure::Failure;
 
-/// Of one socket. A ping is out until its pong has come; then the next one is due, an interval after the one before.
-/// A pong that takes longer than the interval ends the socket. RFC 6455 sets no bound; this is the one of the heartbeat
-/// in the documentation of `ws` (Node), and of `websockets` (Python) as it is set by default.
+/// The pings of one socket. Only one ping is out at a time; when its pong has come, the next one is due a whole number
+/// of intervals after it was. A pong that takes longer than the interval ends the socket. RFC 6455 sets no bound; this
+/// is that of the heartbeat in the documentation of `ws` (Node), and of `websockets` (Python) by default.
 pub struct Pings {
     recorder: Rc<RefCell<Recorder>>,
     every: u64,
-    /// When the one that is out was due, or the next one is.
+    /// When the ping that is out was due, or else when the next one is.
     due: u64,
-    /// When the one that is out was sent.
+    /// When the ping that is out was sent.
     sent: Option<u64>,
-    /// Its pong did not come in time.
+    /// Whether its pong did not come in time.
     pub given_up: bool,
     /// The moment for which the client's timer was set last.
     woken_at: u64,
@@ -30,7 +30,7 @@ pub struct Pings {
 }
 
 impl Pings {
-    /// Of a socket that is open at `now`.
+    /// For a socket that was opened at `now`.
     pub fn new(
         recorder: Rc<RefCell<Recorder>>,
         every: u64,
@@ -51,7 +51,8 @@ impl Pings {
         }
     }
 
-    /// What the next ping carries, if it is due. The client is woken for what comes next.
+    /// Returns the payload of the next ping if it is due, and sets the timer for what comes next. Fails if the ping
+    /// that is out was not answered in time.
     pub fn poll(&mut self, seat: &Seat) -> Result<Option<[u8; 4]>, Failure> {
         let now = seat.now();
         if !seat.running(now) {
@@ -73,7 +74,7 @@ impl Pings {
             recorder.ping_sent(self.workload, self.request, now);
             self.number.to_be_bytes()
         });
-        // A pong that is in time makes the next ping due a little before it would be given up.
+        // The next ping may become due, if the pong comes in time, a little before the one that is out is given up.
         let next = self.due + if self.sent.is_some() { self.every } else { 0 };
         let next = given_up_at.map_or(next, |at| if next <= now { at } else { next });
         if next != self.woken_at {
@@ -83,7 +84,7 @@ impl Pings {
         Ok(ping)
     }
 
-    /// A pong has come. One that belongs to no ping means nothing (section 5.5.3).
+    /// Takes in a pong. One that belongs to no ping is ignored (section 5.5.3).
     pub fn pong(&mut self, payload: &[u8], seat: &Seat) {
         let now = seat.now();
         if self.sent.is_none() || payload != self.number.to_be_bytes() || !seat.running(now) {

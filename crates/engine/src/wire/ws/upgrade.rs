@@ -23,9 +23,9 @@ use crate::wire::h1::codec::{EncodeError, MAX_HEAD_BYTES, MAX_HEADERS, Template,
 use crate::wire::request::Call;
 use crate::wire::transport::Transport;
 
-/// What section 1.3 appends to the key.
+/// What is appended to the key (section 1.3).
 const MAGIC: &[u8] = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
-/// Names of headers that are the handshake's own.
+/// Names of headers that the handshake sets itself.
 const OWN_HEADERS: [&str; 6] = [
     "connection",
     "upgrade",
@@ -35,22 +35,22 @@ const OWN_HEADERS: [&str; 6] = [
     "sec-websocket-accept",
 ];
 
-/// How a WebSocket is opened and used; prepared once for a request.
+/// How a WebSocket is opened and used, prepared once for a request.
 #[derive(Debug)]
 pub struct Upgrade {
     /// The request without its key.
     head: Template,
     /// Subprotocols that are offered.
     protocols: Vec<String>,
-    /// What is sent over it, if anything.
+    /// The type of the message that is sent over it, if there is one.
     pub message: Option<MessageKind>,
     pub matched: Match,
-    /// Between one ping and the next, if there are any.
+    /// The interval between pings, if any are sent.
     pub ping_ns: Option<u64>,
 }
 
 impl Upgrade {
-    /// `host_header`: what goes into `Host`.
+    /// `host_header` is the value of `Host`.
     pub fn new(
         spec: &RequestSpec,
         socket: &WebSocketSpec,
@@ -71,7 +71,7 @@ impl Upgrade {
             ..spec.clone()
         };
         if spec.fill.is_none() {
-            asked.params.clear(); // they are the message's
+            asked.params.clear(); // they belong to the message
         }
         asked.headers.extend(
             [
@@ -102,7 +102,7 @@ impl Upgrade {
         head
     }
 
-    /// Asks for the upgrade within the deadline that is set. Gives the bytes that came behind the answer.
+    /// Asks for the upgrade within the deadline that is set. Returns the bytes that came after the answer.
     pub async fn shake_hands(
         &self,
         head: &[u8],
@@ -142,7 +142,8 @@ impl Upgrade {
         })?
     }
 
-    /// The length of the answer's head, once it is whole and right.
+    /// The length of the answer's head, and of interim ones before it, once it is complete. Fails unless the server
+    /// agrees.
     fn read(&self, answer: &[u8], key: &str) -> Result<Option<usize>, Failure> {
         let mut begin = 0;
         loop {
@@ -176,7 +177,7 @@ impl Upgrade {
         }
     }
 
-    /// Whether the server agrees; if not, why.
+    /// Checks that the server agrees; the error says why not.
     fn check(
         &self,
         status: u16,
@@ -224,7 +225,7 @@ impl Upgrade {
     }
 }
 
-/// Bytes that a server cannot foresee.
+/// Bytes that a server cannot predict.
 pub fn random<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
     SystemRandom::new()
@@ -272,7 +273,7 @@ mod tests {
     use super::*;
 
     const KEY: &str = "dGhlIHNhbXBsZSBub25jZQ==";
-    /// Of section 1.3.
+    /// The example of section 1.3.
     const RIGHT: &str = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
                          Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n";
 

@@ -1,15 +1,15 @@
-//! Is it UTF-8? Told while the text passes by, in pieces that may break a character.
+//! Checks that text is UTF-8 while it comes, in pieces that may split a character.
 
-/// A character takes at most four bytes.
+/// The state of the check between two pieces.
 #[derive(Debug, Default)]
 pub struct Utf8 {
-    /// The begin of a character whose end has not come.
+    /// The beginning of a character whose end has not come. A character takes at most four bytes.
     begun: [u8; 4],
     have: usize,
 }
 
 impl Utf8 {
-    /// The next bytes. False as soon as no further bytes could make it UTF-8.
+    /// Takes in the next bytes. Returns false as soon as no further bytes could make the text UTF-8.
     pub fn feed(&mut self, mut bytes: &[u8]) -> bool {
         while self.have > 0 {
             let Some((&byte, rest)) = bytes.split_first() else {
@@ -36,7 +36,7 @@ impl Utf8 {
         }
     }
 
-    /// The text is whole; the next bytes begin another one.
+    /// Ends the text; the next bytes begin another one. Returns false if it ended within a character.
     pub fn end(&mut self) -> bool {
         std::mem::take(&mut self.have) == 0
     }

@@ -1,4 +1,4 @@
-//! Which of the messages that come is the answer.
+//! Decides which of the messages that come is the answer.
 
 use std::borrow::Cow;
 
@@ -8,21 +8,21 @@ use crate::spec::Match;
 use crate::wire::h1::codec::Template;
 use crate::wire::verify::MAX_JSON_BYTES;
 
-/// What is awaited, and how far the message that comes now is that.
+/// The answer that is awaited, and how far the current message matches it.
 #[derive(Debug)]
 pub enum Wanted<'a> {
-    /// Whatever comes.
+    /// Any message.
     Next,
     Echo {
         sent: &'a [u8],
-        /// What of it has not come yet; `None`: it is another message.
+        /// The part of `sent` that has not come yet; `None` if the current message differs from it.
         rest: Option<&'a [u8]>,
     },
     Field {
         pointer: &'a str,
-        /// What was sent there; nothing equals `None`.
+        /// What was sent at `pointer`. If that is `None`, no message is the answer.
         value: Option<Value>,
-        /// The message so far. A longer one than is read as JSON is another message.
+        /// The message so far. One that is too long to be read as JSON is not the answer.
         kept: Vec<u8>,
     },
 }
@@ -43,7 +43,7 @@ impl<'a> Wanted<'a> {
         }
     }
 
-    /// The next bytes of a message.
+    /// Takes in the next bytes of a message.
     pub fn feed(&mut self, data: &[u8]) {
         match self {
             Self::Next => {}
@@ -55,7 +55,8 @@ impl<'a> Wanted<'a> {
         }
     }
 
-    /// A message is whole: what it says, if it is the answer.
+    /// The message is complete; returns its content if it is the answer. For [`Wanted::Next`] the content is empty,
+    /// because it is not kept.
     pub fn end(&mut self) -> Option<Cow<'a, [u8]>> {
         match self {
             Self::Next => Some(Cow::Borrowed(&[])),
@@ -76,7 +77,7 @@ impl<'a> Wanted<'a> {
         }
     }
 
-    /// Why the answer did not come in time, if there is more to say; `others`: messages that were passed over.
+    /// Why the answer did not come in time, if more is known; `others` is the number of messages that were passed over.
     pub fn missed(&self, others: u64) -> Option<String> {
         match self {
             Self::Field {
@@ -97,7 +98,7 @@ impl<'a> Wanted<'a> {
     }
 }
 
-/// A message that is always the same must have the value by which its answer is known.
+/// Checks that a message that is always the same has the value by which its answer is recognised.
 pub fn check(matched: &Match, message: &Template) -> Result<(), String> {
     let (Match::Field(pointer), Some(sent)) = (matched, message.fixed()) else {
         return Ok(());
@@ -108,7 +109,7 @@ pub fn check(matched: &Match, message: &Template) -> Result<(), String> {
     }
 }
 
-/// `None` where there is none, or the message is not JSON or too long to be read.
+/// The value at `pointer`; `None` if there is none, or if the message is not JSON or too long to be read.
 fn value_at(message: &[u8], pointer: &str) -> Option<Value> {
     if message.len() > MAX_JSON_BYTES {
         return None;
@@ -121,7 +122,7 @@ fn value_at(message: &[u8], pointer: &str) -> Option<Value> {
 mod tests {
     use super::*;
 
-    /// Whether it is the answer, whatever its pieces.
+    /// Whether the message is the answer, which must not depend on the pieces in which it comes.
     fn is_answer(wanted: &mut Wanted<'_>, message: &[u8]) -> bool {
         let mut answers = [1, 3, 1000].map(|piece| {
             for data in message.chunks(piece) {

@@ -93,6 +93,10 @@ async fn describe(version: &str, request: Request<RecvStream>, mut respond: Send
             .send_data([prefix, reply].concat().into(), false)
             .unwrap();
     }
+    let status = ("grpc-status".parse().unwrap(), "0".parse().unwrap());
+    answer
+        .send_trailers([status].into_iter().collect())
+        .unwrap();
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! A request that is known only when it is made: a script says what it is.
+//! Requests that a script composes at run time, so that they cannot be encoded before the run.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -6,54 +6,54 @@ use base64::engine::general_purpose::STANDARD;
 use super::request::{EncodeError, check, is_token};
 use crate::spec::{Fill, RequestSpec};
 
-/// What is filled into the template of such a request.
+/// The content that is filled into the template of such a request.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Asked {
     /// Path or URL, header lines and body, one after another.
     bytes: Vec<u8>,
     path: usize,
     headers: usize,
-    /// Of [`NOTED`], those that it has.
+    /// Which of [`NOTED`] the script has given.
     given: [bool; NOTED.len()],
 }
 
-/// Where it goes in the template.
+/// Where a part of the content goes in the template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     Path,
-    /// All lines but those of the connection.
+    /// All header lines but `Connection` and the line of the client's cookies.
     Headers,
     Body,
 }
 
-/// What a request cannot do without, whoever makes it.
+/// What a request needs besides what its script says.
 #[derive(Debug, Clone, Copy)]
 pub struct Around<'a> {
     /// What goes into `Host`.
     pub authority: &'a str,
     pub method: &'a str,
-    /// The client's cookies are sent by themselves.
+    /// Whether the client's cookies are sent automatically.
     pub cookies: bool,
 }
 
-/// Said by the connection or by the body's length, and so never by a script.
+/// Determined by the connection or the body's length, so a script must not set them.
 const ADDED: [&str; 3] = ["connection", "content-length", "transfer-encoding"];
 
-/// Added where they are missing.
+/// Added if the script does not set them.
 const NOTED: [&str; 3] = ["host", "user-agent", "content-type"];
 const HOST: usize = 0;
 const AGENT: usize = 1;
 const TYPE: usize = 2;
 
-/// Room for most requests, as a request that grows is copied.
+/// Initial room, enough for most requests, as a buffer that grows is copied.
 const MOST_REQUESTS_BYTES: usize = 384;
-/// The memory of a request that was longer is not kept for the next one.
+/// The memory of a longer request is not kept for the next one.
 const MOST_KEPT_BYTES: usize = 4096;
 
 const ENCODE: &str = ", or percent-encode it: escape(text)";
 
 impl Asked {
-    /// Begins anew, with the path only, or the URL.
+    /// Starts a new request with its path or URL.
     pub fn begin(&mut self, target: &[u8]) -> Result<(), EncodeError> {
         if !is_path(target) && !is_url(target) {
             let path = std::str::from_utf8(target).unwrap_or("\u{fffd}");
@@ -101,17 +101,17 @@ impl Asked {
         Ok(())
     }
 
-    /// What it asks for, if that is a URL: it goes where the URL leads, and not to the server of its script.
+    /// What it asks for, if that is a URL. Such a request goes where the URL leads, not to the workload's own server.
     pub fn url(&self) -> Option<&[u8]> {
         Some(self.part(Part::Path)).filter(|target| is_url(target))
     }
 
-    /// Whether it says of which type its body is.
+    /// Whether it has a `Content-Type`.
     pub fn has_type(&self) -> bool {
         self.given[TYPE]
     }
 
-    /// Adds what is missing, and the body.
+    /// Adds the missing header lines and the body.
     pub fn finish(&mut self, body: Option<&[u8]>, around: Around<'_>) {
         if !self.given[HOST] {
             self.append(&[b"Host: ", around.authority.as_bytes(), b"\r\n"]);
@@ -137,8 +137,7 @@ impl Asked {
         }
     }
 
-    /// As the specification of a request has it, on the model of `site`, which says all else of it: for a redirect, or a
-    /// URL.
+    /// Converts it to the specification of a request, for a redirect or a URL. Everything else is taken from `site`.
     pub fn spec(&self, site: &RequestSpec) -> RequestSpec {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let added = |name: &str| {
@@ -180,12 +179,12 @@ fn is_path(target: &[u8]) -> bool {
     target.first() == Some(&b'/') && all(target, |byte| byte.is_ascii_graphic())
 }
 
-/// Looks at all bytes: to stop at the first one that is unfit takes several times as long.
+/// Looks at all bytes, because stopping at the first unfit one would take several times as long.
 fn all(bytes: &[u8], fit: impl Fn(u8) -> bool) -> bool {
     bytes.iter().fold(true, |all, byte| all & fit(*byte))
 }
 
-/// Whether it begins as one, and not as a path.
+/// Whether it begins like a URL and not like a path.
 fn is_url(target: &[u8]) -> bool {
     let begins = |scheme: &str| {
         let start = target.get(..scheme.len());

@@ -2,10 +2,10 @@
 
 use super::{DecodeError, MAX_CHUNK_LINE_BYTES};
 
-/// Where in the chunks the next byte stands.
+/// The position of the next byte within the chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Chunks {
-    /// The size as far as it is read; within the data, the bytes of it that are still to come.
+    /// The size as read so far; within the data, the number of bytes still to come.
     left: u64,
     /// Bytes of the size line so far, at most [`MAX_CHUNK_LINE_BYTES`].
     line: u16,
@@ -30,7 +30,7 @@ enum Stage {
 pub(super) enum ChunkStep {
     /// All input is consumed.
     NeedMore,
-    /// That many of the consumed bytes, at their end, are body.
+    /// This many of the consumed bytes, at their end, are body.
     Data(usize),
     /// The trailer section begins.
     Trailers,

@@ -53,7 +53,7 @@ pub enum DecodeError {
     #[error("the response body is larger than the limit set for it")]
     BodyTooLarge,
 
-    /// Nothing of the response had come; on a reused connection, the usual end of its idle time.
+    /// Nothing of the response had come. On a reused connection this is usually the end of the server's idle timeout.
     #[error("the peer closed the connection before it answered")]
     ClosedBeforeHead,
     #[error("the peer closed the connection within the response head")]
@@ -63,7 +63,7 @@ pub enum DecodeError {
 }
 
 impl DecodeError {
-    /// How a request that ended so is counted: `Malformed`, `TooLarge` or `ClosedEarly`.
+    /// How a request that ended this way is counted: `Malformed`, `TooLarge` or `ClosedEarly`.
     #[must_use]
     pub fn outcome(self) -> Outcome {
         match self {

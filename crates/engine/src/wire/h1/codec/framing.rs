@@ -8,7 +8,7 @@ use httparse::{Header, ParserConfig, Response, Status};
 use super::{DecodeError, MAX_HEADERS};
 use crate::wire::foreign;
 
-/// What the engine needs to know of a response's head.
+/// What the engine needs to know about a response's head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Head {
     pub status: u16,
@@ -22,7 +22,7 @@ pub(super) struct Head {
 /// How the end of the body is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Framing {
-    /// A body of so many bytes; 0 where there is none.
+    /// A body of this many bytes; 0 if there is none.
     Length(u64),
     Chunked,
     UntilClose,
@@ -39,7 +39,7 @@ impl Head {
     }
 }
 
-/// A client may be sent elsewhere without being asked (RFC 9110 section 15.4).
+/// Whether a client may follow this status automatically (RFC 9110 section 15.4).
 pub fn redirects(status: u16) -> bool {
     matches!(status, 301 | 302 | 303 | 307 | 308)
 }
@@ -65,7 +65,7 @@ pub(super) fn parse_head(
     head_request: bool,
 ) -> Result<Option<(usize, Head)>, DecodeError> {
     LAST.with_borrow_mut(|last| {
-        // It ends in its own blank line, so what begins with it is that head and no longer one.
+        // It ends with its own blank line, so bytes that begin with it begin with exactly that head, not a longer one.
         if let Some(last) = last
             && last.head_request == head_request
             && bytes.starts_with(&last.bytes)
@@ -89,7 +89,7 @@ pub(super) fn parse_head(
     })
 }
 
-/// Where a whole head sends its client; `None` where it does not say.
+/// The `Location` of a whole head; `None` if it has none.
 pub(super) fn location(head: &[u8]) -> Option<Box<[u8]>> {
     let mut headers = [const { MaybeUninit::<Header>::uninit() }; MAX_HEADERS];
     let mut response = Response::new(&mut []);
@@ -155,7 +155,7 @@ fn head(
         Some(length) if fields.codings == 0 => Framing::Length(length),
         _ => Framing::UntilClose,
     };
-    // Both lengths in one head is how responses are smuggled: the body is read, the connection is not trusted.
+    // Two lengths in one head are a way of smuggling responses: the body is read, but the connection is not reused.
     let two_lengths = fields.codings > 0 && fields.content_length.is_some();
     let persistent = version > 0 || fields.keep_alive;
     let closes = fields.close || !persistent || framing == Framing::UntilClose;
@@ -167,7 +167,7 @@ fn head(
     })
 }
 
-/// The three headers that decide the framing; all others are passed over.
+/// The three headers that decide the framing and the connection's reuse; all others are ignored.
 #[derive(Default)]
 struct Fields {
     content_length: Option<u64>,
@@ -241,7 +241,7 @@ fn list(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii)
 }
 
-/// Digits only: no sign, no space, nothing that does not fit.
+/// Parses digits only: no sign, no space, no number that does not fit.
 fn decimal(digits: &[u8]) -> Option<u64> {
     if digits.is_empty() {
         return None;

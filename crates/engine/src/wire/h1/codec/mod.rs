@@ -1,7 +1,7 @@
 //! HTTP/1.1 without I/O: requests become bytes before the run, bytes become events during it.
 //!
-//! Nothing here knows a socket or a clock. A client reads into a buffer that it shares with others and gives what
-//! it read to its [`ResponseDecoder`], which says how much it took and what that was:
+//! Nothing here knows of sockets or clocks. A client reads into a buffer that it shares with others and passes what
+//! it has read to its [`ResponseDecoder`], which says how much it took and what that was:
 //!
 //! ```text
 //!   begin ──► head ──┬─ no body ───────────────────────────────────► End
@@ -13,8 +13,8 @@
 //!                    └─ until the peer closes ──► Body… ──► eof ───► End
 //! ```
 //!
-//! How a body is delimited is decided in one place, `framing.rs`, by RFC 9112 section 6.3. Whatever the sizes of the
-//! pieces in which a response arrives, its events carry the same status, the same body and the same end or error.
+//! How a body is delimited is decided in one place, `framing.rs`, by RFC 9112 section 6.3. However a response is split
+//! into pieces on its way, its events carry the same status, the same body and the same end or error.
 mod asked;
 mod chunked;
 mod error;

@@ -1,4 +1,4 @@
-//! Requests, encoded once before the run: what is left for the hot path is to copy bytes.
+//! Requests, encoded once before the run, so that the hot path only has to copy bytes.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -56,7 +56,7 @@ pub enum EncodeError {
     Added { name: String },
 }
 
-/// A whole request as bytes, with gaps where path parameters go.
+/// A whole request as bytes, with gaps for what is known only when it is sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template {
     segments: Vec<Segment>,
@@ -67,26 +67,26 @@ pub struct Template {
 enum Segment {
     Literal(Vec<u8>),
     Gap(Gap),
-    /// The number of the body's bytes, where it has gaps.
+    /// The place of the body's length, if the body has gaps.
     Length,
     /// The body begins.
     Body,
 }
 
-/// What is filled in when the request is made.
+/// What is filled in when the request is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gap {
     /// Position of the parameter in the spec's `params`, and where its value stands.
     Param(usize, Place),
-    /// The client's cookies, to the end of the `Cookie` header's line. `begun`: cookies stand there already; else there
-    /// is no line where the client has none.
+    /// The client's cookies, to the end of the `Cookie` header's line. `begun`: other cookies are there already; if
+    /// not, a client without cookies sends no such line.
     Cookies { begun: bool },
-    /// Of a script: what it asks for.
+    /// A part of a request that a script composes.
     Asked(Part),
 }
 
 impl Template {
-    /// The request's bytes when they are always the same, that is, without parameters.
+    /// The request's bytes if they are always the same, that is, if there are no gaps.
     #[must_use]
     pub fn fixed(&self) -> Option<&[u8]> {
         match self.segments.as_slice() {
@@ -95,8 +95,9 @@ impl Template {
         }
     }
 
-    /// Appends the request to `out`, which is empty; `fill` appends what belongs into a gap. It is asked once for each
-    /// place where a parameter is named; positions are in the order of the spec's `params` (by name).
+    /// Appends the request to `out`; `fill` appends what belongs into a gap. It is called once for each place where a
+    /// parameter is named; positions are in the order of the spec's `params` (by name). `out` must be empty if there
+    /// are cookies, because `fill` looks for the request's path at its beginning.
     pub fn write(&self, out: &mut Vec<u8>, mut fill: impl FnMut(Gap, &mut Vec<u8>)) {
         let (mut length, mut body) = (None, 0);
         for segment in &self.segments {
@@ -113,7 +114,7 @@ impl Template {
         }
     }
 
-    /// A HEAD request: its answer has no body.
+    /// Whether it is a HEAD request, whose answer has no body.
     #[must_use]
     pub fn is_head(&self) -> bool {
         self.head
@@ -137,7 +138,7 @@ impl Template {
         }
     }
 
-    /// `{name}` becomes a gap where `name` is a parameter; other braces are text.
+    /// `{name}` becomes a gap if `name` is a parameter; other braces are text.
     fn text_with_gaps(&mut self, text: &[u8], spec: &RequestSpec, place: Place) {
         let mut rest = text;
         while let Some(open) = memchr::memchr(b'{', rest) {
@@ -246,7 +247,7 @@ pub fn encode_request(
     Ok(template)
 }
 
-/// The template of a request that a script makes.
+/// The template of a request that a script composes.
 pub fn encode_asked(
     method: &str,
     keep_alive: bool,
@@ -275,7 +276,8 @@ pub fn encode_asked(
     Ok(template)
 }
 
-/// A message that is sent by itself, over a WebSocket: the body, in which `{name}` is filled where `params` has the name.
+/// Encodes a message that is sent without a head, over a WebSocket, as raw bytes or as a datagram: the body, in which
+/// `{name}` is a gap if `params` has the name.
 pub fn encode_message(spec: &RequestSpec) -> Result<Template, EncodeError> {
     let body = STANDARD.decode(spec.body_base64.as_deref().unwrap_or_default())?;
     let mut template = Template {
@@ -286,7 +288,7 @@ pub fn encode_message(spec: &RequestSpec) -> Result<Template, EncodeError> {
     Ok(template)
 }
 
-/// Where values stand in such a body.
+/// The place of values in such a body, which decides how they are escaped.
 fn place_in(body: Fill) -> Place {
     match body {
         Fill::Text => Place::Bare,
@@ -295,7 +297,7 @@ fn place_in(body: Fill) -> Place {
     }
 }
 
-/// The segments of a body that has gaps.
+/// The segments of the body, if it has gaps.
 fn filled_body(spec: &RequestSpec, body: &[u8]) -> Option<Vec<Segment>> {
     let place = place_in(spec.fill?);
     let mut split = Template {
@@ -313,7 +315,7 @@ fn given(spec: &RequestSpec, name: &str) -> bool {
         .any(|(other, _)| other.eq_ignore_ascii_case(name))
 }
 
-/// The path and query, split at its parameters.
+/// Adds the path and query, split at its parameters.
 fn path(template: &mut Template, spec: &RequestSpec) -> Result<(), EncodeError> {
     check("path", &spec.path, |byte| byte.is_ascii_graphic(), ENCODE)?;
     let asterisk = spec.method == "OPTIONS" && spec.path == "*";
@@ -370,7 +372,7 @@ fn check_headers(headers: &[(String, String)]) -> Result<(), EncodeError> {
     Ok(())
 }
 
-/// Values are put into the path as they are, so they must be fit for it before the run.
+/// Values are put into the path as they are, so they are checked before the run.
 fn check_params(spec: &RequestSpec) -> Result<(), EncodeError> {
     for (name, param) in &spec.params {
         if spec.fill.is_some() {

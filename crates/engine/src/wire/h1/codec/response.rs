@@ -7,19 +7,19 @@ use super::{DecodeError, MAX_HEAD_BYTES, MAX_HEADERS};
 /// What the consumed bytes were.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
-    /// All input is consumed, and the response goes on.
+    /// All input is consumed, and the response continues.
     NeedMore,
     /// The head of the final response; 1xx heads before it are swallowed.
     Head {
         status: u16,
         /// The connection may carry another request afterwards.
         keep_alive: bool,
-        /// The server is going to close it.
+        /// The server is going to close the connection.
         closes: bool,
-        /// Of a redirect: its Location, if that was asked for.
+        /// The `Location` of a redirect, if the decoder is to report it.
         location: Option<Box<[u8]>>,
     },
-    /// That many of the consumed bytes, at their END, are body; at least 1.
+    /// This many of the consumed bytes, at their END, are body; at least 1.
     Body(usize),
     /// The response is whole. Input that is not consumed does not belong to it.
     End,
@@ -27,29 +27,30 @@ pub enum Step {
 
 /// Decodes one response after another, one decoder per connection.
 ///
-/// Call [`step`](Self::step) again and again, each time with what the last call left of the input, until it gives
+/// Call [`step`](Self::step) repeatedly, each time with what the last call left of the input, until it returns
 /// [`Step::NeedMore`] or [`Step::End`]; `End` may come without a byte being consumed. Heads and bodies that arrive
-/// whole are decoded where they lie; only a head or a trailer section that arrives in pieces is gathered.
+/// whole are decoded in place; only a head or a trailer section that arrives in pieces is gathered.
 #[derive(Debug)]
 pub struct ResponseDecoder {
-    /// An unfinished head or trailer section, at most [`MAX_HEAD_BYTES`]; else empty, without memory.
+    /// An unfinished head or trailer section, or a head that is kept: at most [`MAX_HEAD_BYTES`]. Otherwise empty and
+    /// without memory.
     gathered: Vec<u8>,
     body_limit: u64,
     /// Body bytes that this response may still have, at most `body_limit`.
     allowance: u64,
     stage: Stage,
     head_request: bool,
-    /// Where redirects lead is told.
+    /// Whether the `Location` of redirects is reported.
     locations: bool,
-    /// The bytes of the head stay in `gathered` until they are taken.
+    /// Whether the bytes of the final head stay in `gathered` until they are taken.
     keeps_head: bool,
 }
 
-/// Where in the response the next byte stands; the transitions are drawn in the module's documentation.
+/// The position of the next byte in the response; the transitions are drawn in the module's documentation.
 #[derive(Debug, Clone, Copy)]
 enum Stage {
     Head,
-    /// So many bytes of body are to come; 0: the response is whole.
+    /// The number of body bytes still to come; 0 if the response is whole.
     Length(u64),
     Chunked(Chunks),
     Trailers,
@@ -81,13 +82,13 @@ impl ResponseDecoder {
         }
     }
 
-    /// One that tells where redirects lead, or does not.
+    /// Sets whether the `Location` of redirects is reported.
     #[must_use]
     pub fn with_locations(self, locations: bool) -> Self {
         Self { locations, ..self }
     }
 
-    /// A new response is expected; `head_request`: to a HEAD request, so it has no body whatever its head says.
+    /// Expects a new response. `head_request`: it answers a HEAD request, so it has no body whatever its head says.
     pub fn begin(&mut self, head_request: bool) {
         self.gathered = Vec::new();
         self.allowance = self.body_limit;
@@ -95,19 +96,19 @@ impl ResponseDecoder {
         self.head_request = head_request;
     }
 
-    /// Whether the bytes of the final head are kept; then they are to be [taken](Self::take_head) after [`Step::Head`].
+    /// Sets whether the bytes of the final head are kept. If so, [take](Self::take_head) them after [`Step::Head`].
     pub fn keep_head(&mut self, keep: bool) {
         self.keeps_head = keep;
     }
 
-    /// Right after [`Step::Head`]: the bytes of that head, if they are kept.
+    /// Returns the bytes of the head right after [`Step::Head`], if they are kept.
     pub fn take_head(&mut self) -> Option<Box<[u8]>> {
         self.keeps_head
             .then(|| std::mem::take(&mut self.gathered).into())
     }
 
     /// Consumes some of `input`; returns how much and what it was. Nothing is consumed only when `input` is empty or
-    /// the response is whole. After an error every step gives that error, until `begin`.
+    /// the response is whole. After an error every step returns that error, until `begin`.
     #[inline]
     pub fn step(&mut self, input: &[u8]) -> Result<(usize, Step), DecodeError> {
         let result = match &mut self.stage {
@@ -133,7 +134,7 @@ impl ResponseDecoder {
         result.map_err(|error| self.fail(error))
     }
 
-    /// The peer closed its side: the end of the response, or too early for it.
+    /// Notes that the peer closed its side, either at the end of the response or too early.
     pub fn eof(&mut self) -> Result<Step, DecodeError> {
         let error = match self.stage {
             Stage::Length(0) | Stage::UntilClose => {
@@ -142,7 +143,7 @@ impl ResponseDecoder {
             }
             Stage::Failed(error) => error,
             Stage::Head if self.gathered.is_empty() => DecodeError::ClosedBeforeHead,
-            // What was wrong in the unfinished line is the better answer.
+            // An error in the unfinished line says more than the early close.
             Stage::Head => match parse_head(&self.gathered, self.head_request) {
                 Err(error) => error,
                 Ok(_) => DecodeError::ClosedInHead,
@@ -216,7 +217,7 @@ impl ResponseDecoder {
         })
     }
 
-    /// Trailer fields are checked and passed over.
+    /// Checks the trailer fields and ignores them.
     fn trailers(&mut self, input: &[u8], used: usize) -> Result<(usize, Step), DecodeError> {
         let (length, end) = self.gather(
             &input[used..],
@@ -230,8 +231,8 @@ impl ResponseDecoder {
         Ok((used + length, Step::End))
     }
 
-    /// Parses a head or trailer section from `input`, or from what was gathered and `input`; gathers what is not
-    /// whole. Returns how much of `input` was consumed.
+    /// Parses a head or trailer section from what was gathered and `input`; gathers it while it is not whole. Returns
+    /// how much of `input` was consumed.
     fn gather<T>(
         &mut self,
         input: &[u8],
@@ -282,8 +283,8 @@ fn body(input: &[u8], left: &mut u64) -> (usize, Step) {
     }
 }
 
-/// Whether the bytes from `before` on complete the first line or the section. Only then is it parsed again: what
-/// drips in byte by byte costs no more than what comes at once.
+/// Whether the bytes from `before` on complete the first line or the section. Only then is it parsed again, so that
+/// input that drips in byte by byte costs no more than input that comes at once.
 fn may_decide(bytes: &[u8], before: usize) -> bool {
     memchr::memchr_iter(b'\n', &bytes[before..]).any(|at| {
         let line = &bytes[..before + at];

@@ -4,7 +4,7 @@ use super::endpoint::Violation;
 use super::reason::Reason;
 
 pub const FRAME_HEAD_BYTES: usize = 9;
-/// No frame that comes may carry more: the least that a client has to allow, and what it allows unless it says otherwise.
+/// The largest payload that is sent or accepted: the minimum, and the default, of `SETTINGS_MAX_FRAME_SIZE`.
 pub const MAX_PAYLOAD_BYTES: usize = 16 * 1024;
 
 pub const DATA: u8 = 0;
@@ -59,11 +59,11 @@ pub fn write_head(length: usize, kind: u8, flags: u8, stream: u32, out: &mut Vec
     out.extend_from_slice(&stream.to_be_bytes());
 }
 
-/// A frame, or a part of one that carries a body.
+/// A frame, or a part of a DATA frame.
 #[derive(Debug)]
 pub enum Frame<'a> {
-    /// `flow`: what counts against the windows, the padding too. `whole`: the frame has come to its end; `end`: so has
-    /// its stream.
+    /// `flow` is what counts against the windows, padding included. `whole`: this is the end of the frame; `end`: it is
+    /// also the end of the stream.
     Data {
         stream: u32,
         bytes: &'a [u8],
@@ -74,30 +74,30 @@ pub enum Frame<'a> {
     Other(Head, &'a [u8]),
 }
 
-/// Takes frames from what comes, in pieces of any size. Bodies pass by; of another frame what has come is kept until it
-/// is whole.
+/// Splits what comes, in pieces of any size, into frames. DATA frames are passed on piece by piece; any other frame is
+/// kept until it is whole.
 #[derive(Debug, Default)]
 pub struct Reader {
     rest: Vec<u8>,
     body: Option<Body>,
-    /// The head of a frame has come.
+    /// Whether the head of a frame has come yet.
     begun: bool,
 }
 
-/// A frame that carries a body, and is not at its end.
+/// A DATA frame that is not complete.
 #[derive(Debug)]
 struct Body {
     stream: u32,
-    /// Bytes to come, with the padding.
+    /// Bytes still to come, padding included.
     left: usize,
     padding: usize,
-    /// The first byte to come says how long the padding is.
+    /// Whether the next byte is the length of the padding.
     padded: bool,
     end: bool,
 }
 
 impl Reader {
-    /// Reads all of `input`; `take` has each frame.
+    /// Reads all of `input`, and passes each frame to `take`.
     pub fn feed(
         &mut self,
         mut input: &[u8],
@@ -150,7 +150,7 @@ impl Reader {
         if head.kind == DATA {
             let padded = head.has(PADDED);
             if padded && head.length == 0 {
-                return Err(Violation::new(Reason::FRAME_SIZE_ERROR, TOO_SHORT));
+                return Err(Violation::new(Reason::FRAME_SIZE_ERROR, WRONG_LENGTH));
             }
             self.body = Some(Body {
                 stream: head.stream,
@@ -163,7 +163,7 @@ impl Reader {
         Ok(head)
     }
 
-    /// Goes on with a frame of which a part is kept. False if it is still not whole.
+    /// Continues with a frame that is partly kept. Returns false if it is still not whole.
     fn complete(
         &mut self,
         input: &mut &[u8],
@@ -184,7 +184,7 @@ impl Reader {
         Ok(true)
     }
 
-    /// Keeps so many bytes in all; false if fewer have come.
+    /// Fills `rest` up to `wanted` bytes; returns false if fewer have come.
     fn fill(&mut self, wanted: usize, input: &mut &[u8]) -> bool {
         let missing = wanted.saturating_sub(self.rest.len()).min(input.len());
         self.rest.extend_from_slice(&input[..missing]);
@@ -195,11 +195,11 @@ impl Reader {
 
 const HTTP_1: &str = "the server answered in HTTP/1.1: it does not take HTTP/2 without TLS (h2c)";
 const NO_HTTP_2: &str = "the server does not speak HTTP/2: its answer begins with no frame of it";
-pub const TOO_SHORT: &str = "a frame is too short for what it carries";
+pub const WRONG_LENGTH: &str = "a frame's length does not fit its type";
 pub const PADDING: &str = "a frame has more padding than payload";
 
 impl Body {
-    /// The next part; `None`: so far there is only the length of the padding.
+    /// Reads the next part; `None` if nothing has come.
     fn read<'a>(&mut self, input: &mut &'a [u8]) -> Result<Option<Frame<'a>>, Violation> {
         let mut flow = 0;
         if self.padded

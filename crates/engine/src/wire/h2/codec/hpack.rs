@@ -1,10 +1,10 @@
-//! Header blocks (RFC 7541). What is sent refers to the static table alone.
+//! Header blocks (RFC 7541). Those that are sent use only the static table.
 
 use std::collections::VecDeque;
 
 use super::huffman;
 
-/// RFC 7541 appendix A: what the indexes 1 to 61 stand for.
+/// The static table (RFC 7541 appendix A): entries 1 to 61.
 #[rustfmt::skip]
 const STATIC: [(&str, &str); 61] = [
     (":authority", ""), (":method", "GET"), (":method", "POST"), (":path", "/"), (":path", "/index.html"),
@@ -22,10 +22,10 @@ const STATIC: [(&str, &str); 61] = [
     ("www-authenticate", ""),
 ];
 
-/// How large the table of an encoder is unless its decoder says otherwise (section 6.5.2 of RFC 9113). jostle allows none;
-/// but some servers go on using one (h2o 2.2 does), and nothing is lost by understanding them.
+/// The default size of an encoder's table (RFC 9113 section 6.5.2). jostle announces a size of 0, but some servers use
+/// a table all the same (h2o 2.2 does), and it costs nothing to understand them.
 const TABLE_BYTES: usize = 4096;
-/// What an entry counts beside its text (RFC 7541 section 4.1).
+/// The overhead that is counted for each entry in addition to its text (RFC 7541 section 4.1).
 const ENTRY_BYTES: usize = 32;
 
 /// Why a header block cannot be read.
@@ -52,15 +52,15 @@ impl Broken {
     }
 }
 
-/// Decodes the header blocks of one connection, in their order.
+/// Decodes the header blocks of one connection, in the order in which they come.
 #[derive(Debug)]
 pub struct Decoder {
     capacity: usize,
-    /// What the entries count.
+    /// Total size of the entries, counted as in section 4.1.
     used: usize,
-    /// The newest first: the lengths of name and value.
+    /// Lengths of the entries' names and values, newest entry first.
     entries: VecDeque<(u16, u16)>,
-    /// Their text, the oldest first.
+    /// Names and values of the entries, oldest entry first.
     text: VecDeque<u8>,
 }
 
@@ -76,14 +76,14 @@ impl Default for Decoder {
 }
 
 impl Decoder {
-    /// Appends the fields of a block to `out`, as [`Fields`] reads them; those beyond `most` bytes are left out, and then
-    /// it gives false.
+    /// Appends the fields of a block to `out`, in the form that [`Fields`] reads. Returns false if fields were left out
+    /// because there were more than `most` bytes of them.
     pub fn decode(&mut self, block: &[u8], most: usize, out: &mut Vec<u8>) -> Result<bool, Broken> {
         let most = out.len() + most;
         let mut rest = Rest(block);
         let (mut begun, mut whole) = (false, true);
         while let Some(first) = rest.0.first() {
-            // Section 6: how a field is represented, and how many bits its index has.
+            // Section 6: the first octet tells how a field is represented and how many bits its index has.
             let (bits, indexed, kept) = match first {
                 0x80.. => (7, true, false),
                 0x40.. => (6, false, true),
@@ -125,7 +125,7 @@ impl Decoder {
         Ok(whole)
     }
 
-    /// Appends the name of an entry, and its value if that is wanted; gives the length of the name.
+    /// Appends the name of an entry, and its value if `value` is set; returns the length of the name.
     fn look_up(&self, index: usize, value: bool, out: &mut Vec<u8>) -> Result<usize, Broken> {
         if let Some((name, content)) = STATIC.get(index - 1) {
             out.extend_from_slice(name.as_bytes());
@@ -146,7 +146,7 @@ impl Decoder {
         Ok(usize::from(name))
     }
 
-    /// Section 4.4: an entry that is larger than the table empties it.
+    /// Adds an entry. One that is larger than the table empties it (section 4.4).
     fn insert(&mut self, text: &[u8], name: usize) {
         let size = text.len() + ENTRY_BYTES;
         self.evict(size);
@@ -158,7 +158,7 @@ impl Decoder {
         }
     }
 
-    /// Makes room for so much.
+    /// Evicts the oldest entries until `size` more bytes fit.
     fn evict(&mut self, size: usize) {
         while self.used + size > self.capacity
             && let Some((name, value)) = self.entries.pop_back()
@@ -170,14 +170,14 @@ impl Decoder {
     }
 }
 
-/// Bytes before each field: how long its name and its value are.
+/// Bytes in front of each decoded field: the lengths of its name and value.
 const LENGTHS: usize = 4;
 
-/// The fields that were decoded: name and value.
+/// Iterates over the names and values of decoded fields.
 pub struct Fields<'a>(pub &'a [u8]);
 
 impl<'a> Fields<'a> {
-    /// Of the first field of this name.
+    /// The value of the first field with this name.
     pub fn value(mut self, name: &str) -> Option<&'a [u8]> {
         let found = self.find(|(other, _)| *other == name.as_bytes());
         found.map(|(_, value)| value)
@@ -200,7 +200,7 @@ impl<'a> Iterator for Fields<'a> {
 struct Rest<'a>(&'a [u8]);
 
 impl Rest<'_> {
-    /// Appends text (section 5.2); gives its length.
+    /// Appends a string (section 5.2) and returns its length.
     fn text(&mut self, out: &mut Vec<u8>) -> Result<usize, Broken> {
         let coded = *self.0.first().ok_or(Broken::Truncated)? >= 0x80;
         let length = self.number(7)?;
@@ -215,7 +215,7 @@ impl Rest<'_> {
         Ok(out.len() - before)
     }
 
-    /// Section 5.1: a number that begins in the last bits of an octet.
+    /// Reads a number that begins in the last `bits` bits of an octet (section 5.1).
     fn number(&mut self, bits: u32) -> Result<usize, Broken> {
         let most = (1_usize << bits) - 1;
         let (first, rest) = self.0.split_first().ok_or(Broken::Truncated)?;
@@ -236,10 +236,10 @@ impl Rest<'_> {
     }
 }
 
-/// Appends a field. Its name is written in lower case, as it has to be.
+/// Appends a field, with its name in lower case as HTTP/2 requires.
 pub fn encode(name: &[u8], value: &[u8], out: &mut Vec<u8>) {
     let named = |entry: &(&str, &str)| entry.0.as_bytes().eq_ignore_ascii_case(name);
-    // Of the names in the table only the pseudo-headers of requests have values that are sent.
+    // Only pseudo-headers of requests are looked up together with their value; of other entries only the name is used.
     let same = |entry: &(&str, &str)| named(entry) && entry.1.as_bytes() == value;
     if name.starts_with(b":")
         && let Some(position) = STATIC.iter().take(7).position(same)
@@ -258,7 +258,7 @@ pub fn encode(name: &[u8], value: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(value);
 }
 
-/// After zeros in the bits before it.
+/// Appends a number with a prefix of `bits` bits (section 5.1). The bits before the prefix are zero.
 fn write_number(mut number: usize, bits: u32, out: &mut Vec<u8>) {
     let most = (1 << bits) - 1;
     if number < most {
@@ -300,7 +300,7 @@ mod tests {
 
     #[test]
     fn the_examples_of_the_standard() {
-        // RFC 7541 appendix C.2.1 to C.2.4, of which none needs the dynamic table.
+        // RFC 7541 appendix C.2.1 to C.2.4, none of which needs the dynamic table.
         let custom = [&[0x40, 0x0a][..], b"custom-key", &[0x0d], b"custom-header"].concat();
         assert_eq!(
             fields(&custom).unwrap(),
@@ -394,7 +394,7 @@ mod tests {
         ]);
         assert_eq!(read(&mut decoder, &third).unwrap(), expected);
         assert_eq!((decoder.used, decoder.entries.len()), (215, 3));
-        // It is given up, as it was asked for.
+        // The server gives its table up, as it was asked to.
         assert_eq!(read(&mut decoder, &[0x20, 0x88]).unwrap().len(), 1);
         assert_eq!((decoder.used, decoder.text.len()), (0, 0));
         assert_eq!(read(&mut decoder, &[0xbe]), Err(Broken::Index));

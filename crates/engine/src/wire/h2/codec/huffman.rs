@@ -1,6 +1,6 @@
-//! The Huffman code of HPACK (RFC 7541 appendix B), which is canonical: the lengths say it all.
+//! The Huffman code of HPACK (RFC 7541 appendix B). It is canonical: the codes follow from their lengths.
 
-/// Bits of the code of each octet, and of the end-of-string symbol.
+/// Length in bits of the code of each octet, and of the end-of-string symbol.
 #[rustfmt::skip]
 const LENGTHS: [u8; 257] = [
     13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28, 28, 28, 28, 28, 28, 28, 30, 28,
@@ -18,7 +18,7 @@ const LENGTHS: [u8; 257] = [
 
 const END_OF_STRING: u16 = 256;
 const LONGEST: usize = 30;
-/// Codes of so many bits at most, which are those of most text, are found in one step.
+/// Codes of at most this many bits are looked up in one step; most text consists of them.
 const SHORT: u32 = 8;
 
 /// Why text cannot be decoded: it has the end-of-string symbol, or padding that is too long or not all ones.
@@ -26,13 +26,13 @@ const SHORT: u32 = 8;
 pub struct Invalid;
 
 struct Table {
-    /// Octets by code: shorter codes first, then by value.
+    /// Symbols in the order of their codes: by the length of the code, then by value.
     symbols: [u16; 257],
-    /// By length: the first code that is longer, in the top bits of 32; and what to take from a code to find its symbol,
-    /// beyond which codes wrap around.
+    /// For each length, where longer codes begin, left-aligned in 32 bits.
     limit: [u64; LONGEST + 1],
+    /// For each length, what to subtract (wrapping) from a code for the index of its symbol.
     offset: [u32; LONGEST + 1],
-    /// By the next bits: the symbol and its length, or length 0 for a longer code.
+    /// For each value of the next `SHORT` bits, the symbol and the length of its code; length 0 marks a longer code.
     short: [(u8, u8); 1 << SHORT],
 }
 
@@ -73,9 +73,9 @@ const fn table() -> Table {
     table
 }
 
-/// Appends what `coded` stands for.
+/// Appends the decoded text of `coded`.
 pub fn decode(coded: &[u8], out: &mut Vec<u8>) -> Result<(), Invalid> {
-    // The bits that were not decoded yet stand at the top.
+    // The bits that are not decoded yet are left-aligned.
     let (mut bits, mut count) = (0_u64, 0_u32);
     let mut rest = coded.iter();
     loop {
@@ -108,7 +108,7 @@ pub fn decode(coded: &[u8], out: &mut Vec<u8>) -> Result<(), Invalid> {
     }
 }
 
-/// The symbol that the top of 32 bits stands for, and its length.
+/// The symbol at the top of these 32 bits, whose code is longer than `SHORT`, and the length of that code.
 fn long(top: u64) -> (u16, u32) {
     let mut length = SHORT as usize + 1;
     while length < LONGEST && top >= TABLE.limit[length] {

@@ -1,7 +1,7 @@
-//! HTTP/2 on the wire: frames, their header blocks, and what a connection's two sides may do. No I/O.
+//! HTTP/2 on the wire: frames, their header blocks, and what each side of a connection may do. No I/O.
 //!
-//! A connection tells the server to keep no header table for its answers (`SETTINGS_HEADER_TABLE_SIZE` 0), and uses none for
-//! its requests: an idle connection then costs nothing for it.
+//! A connection asks the server not to use a header table for its answers (`SETTINGS_HEADER_TABLE_SIZE` 0), and uses
+//! none for its requests, so that an idle connection needs no memory for tables.
 mod endpoint;
 mod frame;
 mod hpack;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// An error code, as a frame has it.
+/// An error code as it is sent in a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reason(pub u32);
 

@@ -1,17 +1,17 @@
-//! One stream, as its client sees it: what has come for it and was not taken in yet.
+//! One stream as its client sees it: what has come for it and was not taken in yet.
 
 use std::cell::{Cell, RefCell};
 use std::task::{Context, Waker};
 
 use super::reason::Reason;
 
-/// Room that a stream keeps for what comes next.
+/// An inbox whose buffer is larger than this is not kept for reuse.
 const KEPT_BYTES: usize = 1024;
 
-/// What came for a stream. The bytes stand in its inbox.
+/// Something that came for a stream. Its bytes are in the stream's inbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
-    /// Fields of so many bytes. `whole`: none of them had to be left out.
+    /// A head or trailers: `length` bytes of fields, which are `whole` unless some had to be left out.
     Head {
         length: usize,
         whole: bool,
@@ -19,16 +19,16 @@ pub enum Event {
     },
     /// A part of the body.
     Data { length: usize, end: bool },
-    /// The server broke it off.
+    /// The server reset the stream.
     Reset(Reason),
-    /// The server said goodbye to the connection before it began with the request.
+    /// The server announced the end of the connection (GOAWAY) and has not processed the request.
     Refused,
 }
 
-/// In the order in which it came.
+/// What came for a stream, in order.
 #[derive(Debug, Default)]
 pub struct Inbox {
-    /// When it came, how many bytes it took on the wire, and what it is.
+    /// Each event with the time at which it came and its bytes on the wire.
     pub events: Vec<(u64, usize, Event)>,
     pub bytes: Vec<u8>,
 }
@@ -37,7 +37,7 @@ pub struct Inbox {
 pub struct Stream {
     inbox: RefCell<Inbox>,
     waker: RefCell<Option<Waker>>,
-    /// What the server still takes of the request's body on this stream.
+    /// How many bytes of the request's body the server still accepts on this stream.
     pub window: Cell<i64>,
 }
 
@@ -46,7 +46,7 @@ impl Stream {
         self.inbox.take()
     }
 
-    /// Gives the room back that was taken.
+    /// Returns an inbox that was taken, so that its buffers are used again.
     pub fn put_back(&self, mut inbox: Inbox) {
         let mut now = self.inbox.borrow_mut();
         if now.events.is_empty() && inbox.bytes.capacity() <= KEPT_BYTES {
@@ -56,7 +56,7 @@ impl Stream {
         }
     }
 
-    /// The client is woken when something comes.
+    /// Has the client woken when something comes.
     pub fn wakes(&self, cx: &Context<'_>) {
         let mut waker = self.waker.borrow_mut();
         match &*waker {
@@ -72,7 +72,7 @@ impl Stream {
             .inspect(|waker| waker.wake_by_ref());
     }
 
-    /// A head has come, which `decode` appends to the bytes; gives whether it is whole.
+    /// Takes in a head or trailers. `decode` appends the fields to the bytes, and returns whether they are whole.
     pub(super) fn head<E>(
         &self,
         at: u64,

@@ -1,4 +1,4 @@
-//! Responses as they should not be, and how far they may go: whole, byte by byte, and with bytes after them.
+//! Responses as they should not be, and the limits of valid ones: whole, byte by byte, and with bytes after them.
 
 use super::response::{byte_by_byte, ok};
 use super::{DecodeError, ResponseDecoder, decode, decode_with};

@@ -15,8 +15,8 @@ struct Seen {
     left: usize,
 }
 
-/// Decodes one response that arrives in `pieces`, and then the peer closes. Checks on the way what holds for every
-/// decoder: it takes no more than it is given, it makes progress, and after an end or an error it stays there.
+/// Decodes one response that arrives in `pieces`, after which the peer closes. Also checks what must always hold: the
+/// decoder takes no more than it is given, makes progress, and stays at an end or an error.
 fn decode_with(
     decoder: &mut ResponseDecoder,
     head_request: bool,

@@ -95,7 +95,7 @@ fn write_fields(bytes: &mut Vec<u8>, fields: &[(String, String)]) {
     bytes.extend_from_slice(b"\r\n");
 }
 
-/// Writes the body in its framing and returns it without.
+/// Writes the body with its framing, and returns it without.
 fn write_body(bytes: &mut Vec<u8>, body: &Body) -> Vec<u8> {
     match body {
         Body::None { .. } => Vec::new(),
@@ -131,7 +131,7 @@ fn cut<'a>(bytes: &'a [u8], places: &[Index]) -> Vec<&'a [u8]> {
         .collect()
 }
 
-/// Bytes that are nearly a response: a valid one, some bytes of it changed.
+/// Bytes that are nearly a response: a valid one with some bytes changed.
 fn spoilt() -> impl Strategy<Value = Vec<u8>> {
     let change = (
         any::<Index>(),
@@ -178,7 +178,7 @@ proptest! {
                 break;
             }
         }
-        // Closing ends it early, except where closing is the end.
+        // Closing is an error, unless it is what ends the body.
         let outcome = decoder.eof();
         prop_assert!(match outcome {
             Ok(_) => response.until_close,

@@ -6,7 +6,7 @@ pub(super) fn byte_by_byte(bytes: &[u8]) -> Vec<&[u8]> {
     bytes.chunks(1).collect()
 }
 
-/// The response is this, however it arrives, and what follows it is left alone.
+/// Checks that the response is seen like this however it arrives, and that what follows it is left alone.
 #[track_caller]
 fn complete(head_request: bool, bytes: &str, status: u16, keep_alive: bool, body: &str) {
     let mut seen = Seen {
@@ -41,7 +41,7 @@ pub(super) fn ok(bytes: &str, keep_alive: bool, body: &str) {
     complete(false, bytes, 200, keep_alive, body);
 }
 
-/// The body goes on until the peer closes.
+/// Checks a response whose body continues until the peer closes.
 #[track_caller]
 fn until_close(bytes: &str, body: &str) {
     let seen = Ok(Seen {

@@ -1,4 +1,4 @@
-//! What the server sends, and what has to be said to it.
+//! What the server sends, and the replies that the protocol requires.
 
 use std::mem;
 
@@ -9,23 +9,23 @@ use super::{
 use crate::wire::h1::codec::MAX_HEAD_BYTES;
 use crate::wire::h2::codec::frame::{
     self, ACK, CONTINUATION, DATA, END_HEADERS, END_STREAM, FRAME_HEAD_BYTES, Frame, GOAWAY,
-    HEADERS, Head, PADDED, PADDING, PING, PRIORITY, PUSH_PROMISE, RST_STREAM, SETTINGS, TOO_SHORT,
-    WINDOW_UPDATE, WITH_PRIORITY,
+    HEADERS, Head, PADDED, PADDING, PING, PRIORITY, PUSH_PROMISE, RST_STREAM, SETTINGS,
+    WINDOW_UPDATE, WITH_PRIORITY, WRONG_LENGTH,
 };
 use crate::wire::h2::codec::hpack::Broken;
 use crate::wire::h2::codec::reason::Reason;
 use crate::wire::h2::codec::stream::Event;
 
-/// What a window may become (section 6.9.1).
+/// The largest size of a window (section 6.9.1).
 const MAX_WINDOW_BYTES: i64 = (1 << 31) - 1;
-/// A header block in more frames than this is meant to harm.
+/// A header block in more frames than this is taken for an attack.
 const MAX_BLOCK_FRAMES: usize = 32;
-/// Of the words that a goodbye may have so many are kept.
+/// How many bytes of a GOAWAY's debug data are kept.
 const MAX_DEBUG_BYTES: usize = 256;
 
-const SHORT: Violation = Violation {
+const BAD_LENGTH: Violation = Violation {
     reason: Reason::FRAME_SIZE_ERROR,
-    what: TOO_SHORT,
+    what: WRONG_LENGTH,
 };
 const OVERRUN: &str = "more of a body came than the window allows";
 const TOO_WIDE: &str = "a window was opened beyond 2 GiB";
@@ -59,7 +59,8 @@ impl Endpoint {
         }
     }
 
-    /// The first frame is SETTINGS (section 3.4), and nothing comes between the parts of a header block (section 4.3).
+    /// Checks that SETTINGS is the first frame (section 3.4), and that nothing comes between the parts of a header
+    /// block (section 4.3).
     fn in_order(&mut self, kind: u8, stream: u32) -> Result<(), Violation> {
         if !self.greeted {
             if kind != SETTINGS {
@@ -102,19 +103,19 @@ impl Endpoint {
                 "PUSH_PROMISE, which jostle does not allow",
             )),
             PRIORITY if payload.len() != 5 => {
-                Err(Violation::new(Reason::FRAME_SIZE_ERROR, TOO_SHORT))
+                Err(Violation::new(Reason::FRAME_SIZE_ERROR, WRONG_LENGTH))
             }
-            // Section 5.5: frames of unknown kinds are passed over, and the priorities of section 5.3 are deprecated.
+            // Frames of unknown kinds are ignored (section 5.5), and so are the deprecated priorities of section 5.3.
             _ => Ok(()),
         }
     }
 
-    /// The client opened it, whether or not it is still open.
+    /// Whether the client has opened this stream, even if it is no longer open.
     fn was_opened(&self, stream: u32) -> bool {
         stream % 2 == 1 && stream < self.next
     }
 
-    /// A frame of an answer has come for a stream that is not open.
+    /// Judges a frame of an answer that came for a stream that is not open.
     fn late(&self, stream: u32) -> Result<(), Violation> {
         if !self.was_opened(stream) {
             return Err(Violation::protocol(
@@ -156,7 +157,7 @@ impl Endpoint {
         if !end {
             open_again(&mut open.taken, id, &mut self.out);
         }
-        // Empty frames say nothing, however many there are.
+        // Empty frames carry no information, and are not worth waking the client for.
         if end || flow > 0 {
             let length = bytes.len();
             let event = Event::Data { length, end };
@@ -168,12 +169,12 @@ impl Endpoint {
 
     fn headers(&mut self, head: Head, mut payload: &[u8], now: u64) -> Result<(), Violation> {
         if head.has(PADDED) {
-            let (length, rest) = payload.split_first().ok_or(SHORT)?;
+            let (length, rest) = payload.split_first().ok_or(BAD_LENGTH)?;
             let kept = rest.len().checked_sub(usize::from(*length));
             payload = &rest[..kept.ok_or(Violation::protocol(PADDING))?];
         }
         if head.has(WITH_PRIORITY) {
-            payload = payload.get(5..).ok_or(SHORT)?;
+            payload = payload.get(5..).ok_or(BAD_LENGTH)?;
         }
         let end = head.has(END_STREAM);
         if head.has(END_HEADERS) {
@@ -226,7 +227,7 @@ impl Endpoint {
         let broken = |broken: Broken| Violation::new(Reason::COMPRESSION_ERROR, broken.what());
         let decoder = &mut self.decoder;
         let Some(open) = self.streams.get(&id) else {
-            // What it changes in the table counts for those that follow.
+            // The block is decoded all the same: it may change the table, which later blocks refer to.
             decoder.decode(block, 0, &mut Vec::new()).map_err(broken)?;
             return self.late(id);
         };
@@ -255,20 +256,20 @@ impl Endpoint {
             return if payload.is_empty() {
                 Ok(())
             } else {
-                Err(SHORT)
+                Err(BAD_LENGTH)
             };
         }
         let (settings, []) = payload.as_chunks::<6>() else {
-            return Err(SHORT);
+            return Err(BAD_LENGTH);
         };
         for [a, b, value @ ..] in settings {
             let value = u32::from_be_bytes(*value);
             match u16::from_be_bytes([*a, *b]) {
                 MAX_CONCURRENT_STREAMS => self.most = value as usize,
                 INITIAL_WINDOW_SIZE => self.set_first_window(i64::from(value))?,
-                ENABLE_PUSH if value > 1 => {
+                ENABLE_PUSH if value != 0 => {
                     return Err(Violation::protocol(
-                        "SETTINGS_ENABLE_PUSH is neither 0 nor 1",
+                        "SETTINGS_ENABLE_PUSH of a server is not 0",
                     ));
                 }
                 MAX_FRAME_SIZE if !FRAME_SIZES.contains(&value) => {
@@ -276,7 +277,7 @@ impl Endpoint {
                         "SETTINGS_MAX_FRAME_SIZE is not between 16,384 and 16,777,215",
                     ));
                 }
-                // A header block that is sent refers to no table, and no frame that is sent is larger than all allow.
+                // The others do not matter: header blocks are sent without a table, and frames of at most 16 KiB.
                 _ => {}
             }
         }
@@ -285,7 +286,7 @@ impl Endpoint {
         Ok(())
     }
 
-    /// Section 6.9.2: streams that are open have so much more, or less.
+    /// Sets the initial window. The difference also applies to streams that are open (section 6.9.2).
     fn set_first_window(&mut self, window: i64) -> Result<(), Violation> {
         let more = window - mem::replace(&mut self.first_window, window);
         for open in self.streams.values() {
@@ -301,7 +302,7 @@ impl Endpoint {
     fn ping(&mut self, head: Head, payload: &[u8]) -> Result<(), Violation> {
         of_connection(head)?;
         if payload.len() != 8 {
-            return Err(SHORT);
+            return Err(BAD_LENGTH);
         }
         if !head.has(ACK) {
             frame::write(PING, ACK, 0, payload, &mut self.out);
@@ -311,13 +312,12 @@ impl Endpoint {
 
     fn goodbye(&mut self, head: Head, payload: &[u8], now: u64) -> Result<(), Violation> {
         of_connection(head)?;
-        let (last, rest) = payload.split_first_chunk().ok_or(SHORT)?;
-        let (code, debug) = rest.split_first_chunk().ok_or(SHORT)?;
+        let (last, rest) = payload.split_first_chunk().ok_or(BAD_LENGTH)?;
+        let (code, debug) = rest.split_first_chunk().ok_or(BAD_LENGTH)?;
         let last = u32::from_be_bytes(*last) & LAST_STREAM;
         self.goodbye = Some(Goodbye {
             reason: Reason(u32::from_be_bytes(*code)),
             debug: debug[..debug.len().min(MAX_DEBUG_BYTES)].into(),
-            last,
         });
         self.streams.retain(|id, open| {
             if *id > last {
@@ -356,7 +356,7 @@ impl Endpoint {
     }
 }
 
-/// A window that is half used up is opened again.
+/// Reopens a window once it is half used up.
 fn open_again(taken: &mut u32, stream: u32, out: &mut Vec<u8>) {
     if *taken > WINDOW_BYTES / 2 {
         frame::write(WINDOW_UPDATE, 0, stream, &taken.to_be_bytes(), out);
@@ -374,6 +374,6 @@ fn of_connection(head: Head) -> Result<(), Violation> {
 }
 
 fn four(payload: &[u8]) -> Result<u32, Violation> {
-    let bytes = payload.try_into().map_err(|_| SHORT)?;
+    let bytes = payload.try_into().map_err(|_| BAD_LENGTH)?;
     Ok(u32::from_be_bytes(bytes))
 }

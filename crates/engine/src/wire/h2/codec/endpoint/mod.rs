@@ -1,5 +1,5 @@
-//! The client's endpoint of a connection (RFC 9113 sections 5 and 6): its streams, its windows, and what was said.
-//! Bytes come and go through buffers.
+//! The client's endpoint of a connection (RFC 9113 sections 5 and 6): its streams, flow-control windows and settings.
+//! It does no I/O: bytes come and go through buffers.
 
 mod incoming;
 #[cfg(test)]
@@ -29,24 +29,24 @@ const INITIAL_WINDOW_SIZE: u16 = 4;
 const MAX_FRAME_SIZE: u16 = 5;
 const MAX_HEADER_LIST_SIZE: u16 = 6;
 
-/// What a server may name as its largest frame (section 6.5.2).
+/// The values that `SETTINGS_MAX_FRAME_SIZE` may have (section 6.5.2).
 const FRAME_SIZES: RangeInclusive<u32> = 1 << 14..=(1 << 24) - 1;
 
-/// As h2load: no answer waits for the client to open a window.
+/// Size of the client's windows, the same as h2load's: so large that no answer has to wait for a window update.
 const WINDOW_BYTES: u32 = (1 << 30) - 1;
-/// What every window has before anything is said (section 6.9.2).
+/// Initial size of every window until it is changed (section 6.9.2).
 const FIRST_WINDOW_BYTES: i64 = 65_535;
-/// Until the server has said how many streams it takes: what section 6.5.2 recommends to servers.
+/// Assumed limit of concurrent streams until the server sets one: the minimum that section 6.5.2 recommends to servers.
 const STREAMS_BEFORE_SETTINGS: usize = 100;
-/// Streams that were given up, and for whose late frames nobody is to blame.
+/// How many reset streams are remembered, because the server may still send frames for them without being at fault.
 const GIVEN_UP: usize = 1024;
-/// Of a request's body so much waits in memory for the socket.
+/// Body bytes are queued only while fewer bytes than this wait for the socket.
 const UPLOAD_BYTES: usize = 64 * 1024;
-/// Room that a connection keeps for what it sends next.
+/// The capacity that a connection's send buffer keeps when it is empty.
 const KEPT_BYTES: usize = 1024;
 const LAST_STREAM: u32 = u32::MAX >> 1;
 
-/// How the server broke the rules: an error of the connection (section 5.4.1).
+/// A violation of the protocol by the server: a connection error (section 5.4.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Violation {
     pub reason: Reason,
@@ -63,13 +63,11 @@ impl Violation {
     }
 }
 
-/// The last word of the server.
+/// The server's GOAWAY.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Goodbye {
     pub reason: Reason,
     pub debug: Box<[u8]>,
-    /// It may have begun with streams up to this one.
-    last: u32,
 }
 
 /// Why a connection has ended.
@@ -84,24 +82,24 @@ pub enum Ending {
 #[derive(Debug)]
 pub struct Endpoint {
     out: Vec<u8>,
-    /// So many of them have left.
+    /// How many bytes of `out` have been written.
     written: usize,
     reader: Reader,
-    /// The server has begun to speak HTTP/2.
+    /// Whether the server's first SETTINGS frame has come.
     pub greeted: bool,
     streams: HashMap<u32, Open>,
     next: u32,
     block: Option<Block>,
     decoder: Decoder,
-    /// How many streams the server takes at once.
+    /// How many concurrent streams the server accepts.
     pub most: usize,
     first_window: i64,
-    /// What the server still takes of all bodies.
+    /// How many bytes of request bodies the server still accepts on the connection.
     window: i64,
-    /// What came of bodies since the connection's window was last opened.
+    /// Bytes of bodies that came since the connection's window was last reopened.
     taken: u32,
     given_up: VecDeque<u32>,
-    /// Some that were given up are not listed any more.
+    /// Whether `given_up` has overflowed, so that it no longer lists all streams that were given up.
     forgetful: bool,
     pub goodbye: Option<Goodbye>,
     pub ending: Option<Ending>,
@@ -110,14 +108,15 @@ pub struct Endpoint {
 #[derive(Debug)]
 struct Open {
     stream: Rc<Stream>,
-    /// What came of the body since the stream's window was last opened.
+    /// Bytes of the body that came since the stream's window was last reopened.
     taken: u32,
-    /// The request is whole; the answer is.
+    /// Whether the request is complete.
     asked: bool,
+    /// Whether the answer is complete.
     answered: bool,
 }
 
-/// A header block that is not whole.
+/// A header block that is not complete.
 #[derive(Debug)]
 struct Block {
     stream: u32,
@@ -164,12 +163,12 @@ impl Default for Endpoint {
 }
 
 impl Endpoint {
-    /// It takes another request.
+    /// Whether it takes another request.
     pub fn takes_more(&self) -> bool {
         self.ending.is_none() && self.goodbye.is_none() && self.next < LAST_STREAM
     }
 
-    /// What is to be written.
+    /// The bytes that are to be written.
     pub fn unsent(&self) -> &[u8] {
         &self.out[self.written..]
     }
@@ -183,8 +182,8 @@ impl Endpoint {
         }
     }
 
-    /// Begins a request on `stream` with its header block; `end`: it has no body. Gives the stream's number and the
-    /// bytes that this takes.
+    /// Begins a request on `stream` with its header block; `end` means that it has no body. Returns the stream's number
+    /// and the number of bytes on the wire.
     pub fn ask(&mut self, stream: &Rc<Stream>, block: &[u8], end: bool) -> (u32, usize) {
         let id = self.next;
         self.next += 2;
@@ -209,8 +208,8 @@ impl Endpoint {
         (id, self.out.len() - before)
     }
 
-    /// Sends of a body what the windows let through, and what may wait here; `end`: nothing follows it. Gives the bytes
-    /// of it, and those on the wire.
+    /// Sends as much of a body as the windows and `UPLOAD_BYTES` allow; `end` means that nothing follows `body`.
+    /// Returns how many of its bytes were sent, and how many bytes that is on the wire.
     pub fn send(&mut self, id: u32, body: &[u8], end: bool) -> (usize, usize) {
         let Some(open) = self.streams.get_mut(&id) else {
             return (0, 0);
@@ -239,7 +238,7 @@ impl Endpoint {
         (sent, wire)
     }
 
-    /// The client has done with the stream. One that is not over is reset.
+    /// Called when the client has finished with the stream. Resets it if it is not over.
     pub fn release(&mut self, id: u32) {
         if self.streams.remove(&id).is_none() || self.ending.is_some() {
             return;
@@ -253,12 +252,12 @@ impl Endpoint {
         }
     }
 
-    /// The client leaves in good order.
+    /// Announces that the client closes the connection gracefully.
     pub fn leave(&mut self) {
         self.say_goodbye(Reason::NO_ERROR);
     }
 
-    /// The connection has ended; its clients find out.
+    /// Ends the connection, and wakes its clients so that they find out.
     pub fn end(&mut self, ending: Ending) {
         if let Ending::Broken(violation) = &ending {
             self.say_goodbye(violation.reason);
@@ -269,13 +268,13 @@ impl Endpoint {
         }
     }
 
-    /// The server has no streams of its own, so none of them was begun with.
+    /// Queues a GOAWAY. Its last stream is 0, because the server has no streams of its own.
     fn say_goodbye(&mut self, reason: Reason) {
         let payload = (u64::from(reason.0)).to_be_bytes();
         frame::write(GOAWAY, 0, 0, &payload, &mut self.out);
     }
 
-    /// Those whose request is not whole may go on with it.
+    /// Wakes the clients whose requests are not complete, so that they continue sending.
     pub fn wake_all(&self) {
         let waiting = self.streams.values().filter(|open| !open.asked);
         waiting.for_each(|open| open.stream.wake());

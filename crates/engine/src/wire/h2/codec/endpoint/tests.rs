@@ -3,7 +3,7 @@ use crate::wire::h2::codec::frame::write;
 use crate::wire::h2::codec::stream::Event;
 
 const STATUS_200: [u8; 1] = [0x88];
-/// Of the same, decoded.
+/// Length of the same field, decoded.
 const STATUS_LENGTH: usize = 4 + ":status200".len();
 
 fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
@@ -12,7 +12,7 @@ fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     out
 }
 
-/// One that the server has greeted, with nothing left to send.
+/// An endpoint that has received the server's SETTINGS and has nothing left to send.
 fn greeted() -> Endpoint {
     let mut endpoint = Endpoint::default();
     endpoint.feed(&frame(SETTINGS, 0, 0, &[]), 0).unwrap();
@@ -20,7 +20,7 @@ fn greeted() -> Endpoint {
     endpoint
 }
 
-/// What it had to send.
+/// Returns what the endpoint had to send, and marks it as written.
 fn sent(endpoint: &mut Endpoint) -> Vec<u8> {
     let sent = endpoint.unsent().to_vec();
     endpoint.wrote(sent.len());
@@ -48,7 +48,7 @@ fn a_body_goes_as_far_as_the_windows_let_it() {
     assert_eq!(Ok(FIRST_WINDOW_BYTES), i64::try_from(first));
     sent(&mut endpoint);
     assert_eq!(endpoint.send(id, &body[first..], true), (0, 0));
-    // The stream's window alone lets nothing through.
+    // Opening only the stream's window lets nothing through.
     let more = 1000_u32.to_be_bytes();
     endpoint
         .feed(&frame(WINDOW_UPDATE, 0, id, &more), 0)
@@ -59,7 +59,7 @@ fn a_body_goes_as_far_as_the_windows_let_it() {
         .unwrap();
     assert_eq!(endpoint.send(id, &body[first..], true), (1000, 1009));
     assert_eq!(sent(&mut endpoint), frame(DATA, 0, id, &[7; 1000]));
-    // A first window that shrinks takes away from streams that are open, below nothing if need be.
+    // A smaller initial window also shrinks the windows of open streams, below zero if need be.
     let smaller = [&[0, 4][..], &500_u32.to_be_bytes()].concat();
     endpoint.feed(&frame(SETTINGS, 0, 0, &smaller), 0).unwrap();
     endpoint
