@@ -94,6 +94,9 @@ fn of_certificate(error: &CertificateError) -> String {
             };
             return format!("the server's certificate is for {others}, not for {expected}");
         }
+        CertificateError::Other(other) => {
+            return format!("the server's certificate is not accepted: {other}");
+        }
         other => return format!("the server's certificate is not accepted: {other}"),
     };
     format!("the server's certificate {why}")
