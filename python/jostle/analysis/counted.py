@@ -1,4 +1,4 @@
-"""Which trials of a run count: one answer for the page and for `jostle compare`."""
+"""Which trials of a run count: one rule for the page and for `jostle compare`."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ __all__ = ["counted", "note"]
 def counted(
     data: Sequence[TrialData], validities: Mapping[int, Validity], plan: RecordedPlan
 ) -> list[TrialData]:
-    """The trials that count; where a plan does not repeat what was spoiled, all do."""
+    """The trials that count; all of them if the plan does not repeat spoiled ones."""
     if not plan.repeats:
         return list(data)
     aside = set().union(*(left_out(cell, validities) for cell in by_workload(data).values()))
@@ -25,7 +25,7 @@ def counted(
 
 
 def note(data: Sequence[TrialData], kept: Sequence[TrialData]) -> str:
-    """Which of `data` do not count: every repeat of them had been spoiled, too. Empty where all count."""
+    """A note on those of `data` that do not count as every repeat was spoiled, too; empty if all count."""
     numbers = {one.trial.number for one in kept}
     aside = [one.trial for one in data if one.trial.number not in numbers]
     if not aside:

@@ -1,7 +1,7 @@
 """How each quantity of `jostle.plan.metrics` is measured: one value per trial, an interval over rounds.
 
-A function of one trial gives a float, `AtLeast` where requests that were given up hide the rest, or None
-where the trial cannot say. To add a quantity: its name and unit there, its function in `MEASURES` here.
+A function of one trial returns a float, `AtLeast` if requests that were given up hide the rest, or None if
+the trial has no value. To add a quantity, put its name and unit there, and its function in `MEASURES` here.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -68,7 +68,7 @@ def _mean(sample: WeightedSample) -> Value:
 
 
 def _between(sample: WeightedSample, lower: str, upper: str) -> Value:
-    """(upper - lower)/median: by how many medians the response times between two quantiles differ."""
+    """(upper - lower)/median: how far apart two quantiles of the response times are, in medians."""
     low, middle, high = (round_quantile(sample, LEVELS[q]) for q in (lower, "p50", upper))
     if not isinstance(low, float) or not isinstance(middle, float) or high is None or middle == 0:
         return None
@@ -89,7 +89,7 @@ OF_TIMES: Mapping[str, Callable[[WeightedSample], Value]] = {
     "spread": lambda sample: _between(sample, "p5", "p95"),
     "quartile spread": lambda sample: _between(sample, "p25", "p75"),
 }
-"""Of response times; min is of those answered, the mean a lower bound where the longest were not."""
+"""Of response times; `min` is of answered requests, `mean` a lower bound if the longest were not answered."""
 
 MEASURES: Mapping[str, Callable[[TrialData], Value]] = {
     "throughput": lambda data: data.throughput,
@@ -136,11 +136,11 @@ MEASURES: Mapping[str, Callable[[TrialData], Value]] = {
     },
     **{name: lambda data, of=of: of(data.response) for name, of in OF_TIMES.items()},  # type: ignore[misc]
 }
-"""Of one trial. The indices are of two, and stand in `jostle.analysis.topics.starvation`."""
+"""Quantities of one trial. Indices compare two trials: see `jostle.analysis.topics.starvation`."""
 
 
 def estimate(name: str, trials: Sequence[TrialData], confidence: float = CONFIDENCE) -> Estimate:
-    """A quantity over rounds, with Student's interval: of a typical start, of shares the mean."""
+    """A quantity over rounds with Student's interval: that of a typical start, or the mean of shares."""
     unit = METRICS[name]
     if name == "errors":
         return error_share(trials, confidence)
@@ -161,7 +161,7 @@ def estimate(name: str, trials: Sequence[TrialData], confidence: float = CONFIDE
 
 
 def _streams_in_time(trials: Sequence[TrialData], confidence: float) -> Estimate:
-    """1 less the share of those that were late, which are counted as failed requests are.
+    """1 minus the share of streams that were late, which are counted like failed requests.
 
     One stall makes many streams late, so an interval needs rounds.
     """
@@ -178,7 +178,7 @@ def _streams_in_time(trials: Sequence[TrialData], confidence: float) -> Estimate
 
 
 def error_share(trials: Sequence[TrialData], confidence: float = CONFIDENCE) -> Estimate:
-    """Failed requests among those that ended; of intervals over requests and over rounds, the wider one."""
+    """Share of failed requests among those that ended; the interval spans those over requests and rounds."""
     failed = [sum(f.errors.values()) for f in trials]
     ended = [n + f.ok() for n, f in zip(failed, trials, strict=True)]
     k, n = sum(failed), sum(ended)

@@ -1,4 +1,4 @@
-"""Quantiles of one workload on one contestant: one definition for all who show or judge them."""
+"""Quantiles of one workload on one contestant: one definition for everything that shows or judges them."""
 
 from collections.abc import Sequence
 
@@ -14,17 +14,17 @@ __all__ = ["quantile", "quantiles", "quartiles"]
 def quantile(
     trials: Sequence[TrialData], p: float, confidence: float = CONFIDENCE, *, service: bool = False
 ) -> Estimate:
-    """The p-quantile of response times, or of service times, of a typical start; `trials` are usable ones."""
+    """The p-quantile of response times, or of service times, of a typical start; `trials` must be usable."""
     return quantile_over_rounds(_times(trials, service), p, confidence, _Tau(trials, service))
 
 
 def quantiles(trials: Sequence[TrialData], *, service: bool = False) -> dict[str, Estimate]:
-    """Those that stand in tables, by name."""
+    """The quantiles that tables show, by name."""
     return quantiles_over_rounds(_times(trials, service), _Tau(trials, service))
 
 
 def quartiles(trials: Sequence[TrialData]) -> dict[str, Estimate]:
-    """The first and the third, by name: as the median in `quantiles`, so that the three are in order."""
+    """The first and third quartile by name, defined like the median, so that the three are in order."""
     return {"p25": quantile(trials, 0.25), "p75": quantile(trials, 0.75)}
 
 
@@ -33,7 +33,7 @@ def _times(trials: Sequence[TrialData], service: bool) -> list[WeightedSample]:
 
 
 class _Tau:
-    """The autocorrelation time of "longer than this", which matters to a single round's response times."""
+    """The autocorrelation time of "longer than this", which only matters for one round's response times."""
 
     def __init__(self, trials: Sequence[TrialData], service: bool) -> None:
         self._data = trials[0] if len(trials) == 1 and not service else None

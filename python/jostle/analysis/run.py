@@ -1,4 +1,4 @@
-"""A whole run: every trial, every cell, every comparison, and the verdict on top.
+"""A whole run: every trial, every cell, every comparison, and the overall verdict.
 
 result = analyse(RunRecord.open("runs/2026-11-21T18-52-34-starvation"))
 """
@@ -60,7 +60,7 @@ CONTESTANT = ("title", "runtime", "version", "discipline", "variants", "lines_of
 MOST_REPEATS_TOLD = 3
 
 FEW = 100
-"""Requests per client from which on the first ones no longer matter."""
+"""With at least this many requests per client, the first ones no longer matter."""
 
 
 def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
@@ -133,20 +133,21 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
 
 
 def _described(data: TrialData) -> TrialResult:
-    """A run may have thousands of trials: only what their cells are made of stays in memory."""
+    """Describe a trial and free its evidence, as a run may have thousands of trials in memory."""
     described = describe_trial(data)
     data.forget_evidence()
     return described
 
 
 def _web_address(text: str) -> str:
-    """What a reader can follow: a record of any origin may say anything here."""
+    """`text` if it is a web address, else nothing: a record of unknown origin may say anything here."""
     return text if text.startswith(("http://", "https://")) else ""
 
 
 def took_s(record: RunRecord) -> float | None:
-    """From the first event to the last one, with any pause before a resume, but without the turns of other
-    runs; None where there are no events.
+    """Time from the first event to the last one, in seconds; None if there are no events.
+
+    Pauses before a resume are included, the turns of other runs are not.
     """
     events = [(e["at"], e["event"]) for e in record.journal if isinstance(e.get("at"), int)]
     if not events:
@@ -159,7 +160,7 @@ def took_s(record: RunRecord) -> float | None:
 def _in_order(
     grouped: Mapping[Key, list[TrialData]], plan: RecordedPlan, record: RunRecord
 ) -> dict[Key, list[TrialData]]:
-    """Workloads in the order of the plan, each with its contestants in theirs; what it has not, last."""
+    """Cells by workload, then by contestant, in the plan's order; those that it does not have come last."""
     started = (e.get("contestants", []) for e in record.journal if e["event"] == "run started")
     workloads, contestants = list(plan.workload), next(started, [])
 
@@ -181,7 +182,7 @@ def summarize_all(
     *,
     distributions: bool,
 ) -> dict[Key, WorkloadSummary]:
-    """The cells of trials by contestant and workload; `validities` by the trials' numbers."""
+    """The summaries by contestant and workload; `validities` are by the trials' numbers."""
     return {
         key: summarize(
             group,
@@ -215,7 +216,7 @@ def analyse_trial(trial: TrialRecord) -> TrialResult:
 
 
 def judge(trial: TrialRecord) -> Validity:
-    """Can this trial be trusted?"""
+    """Whether this trial can be trusted."""
     return judge_data(TrialData(trial))
 
 
@@ -247,7 +248,7 @@ def _whole_run(record: RunRecord, trials: Sequence[TrialResult]) -> list[Verdict
 
 
 def _reasons(trials: Sequence[TrialResult], record: RunRecord) -> list[str]:
-    """Worst first; the same check of the same cell once, with its worst round and how many failed."""
+    """What failed, worst first; each check of a cell once, for its worst round, with how many failed."""
     failed: dict[tuple[str, str, str], list[Check]] = {}
     for trial in trials:
         for check in trial.validity.failed:
@@ -271,7 +272,7 @@ def _reasons(trials: Sequence[TrialResult], record: RunRecord) -> list[str]:
 
 
 def _contestants(trials: Sequence[TrialResult]) -> dict[str, dict[str, Any]]:
-    """What is known of each contestant, from whichever trial knows it: a failed start knows little."""
+    """What is known about each contestant, from whichever trial knows it: a failed start knows little."""
     found: dict[str, dict[str, Any]] = {}
     for trial in trials:
         about = found.setdefault(trial.contestant, dict.fromkeys(CONTESTANT, ""))
@@ -280,8 +281,8 @@ def _contestants(trials: Sequence[TrialResult]) -> dict[str, dict[str, Any]]:
 
 
 def rerun_of(record: RunRecord) -> str:
-    """The command as it was typed, with its seed; else the plan that lies in the folder."""
-    argv = redact_command([str(word) for word in record.host.get("argv", [])])  # of old runs too
+    """The command as it was typed, with its seed; if that is not known, one that runs the folder's plan."""
+    argv = redact_command([str(word) for word in record.host.get("argv", [])])  # old runs did not redact it
     if len(argv) < 2 or argv[1] not in COMMANDS:
         argv = ["jostle", "run", str(record.folder / "plan.toml")]
     if not any(word.startswith("--seed") for word in argv) and record.host.get("seed") is not None:
@@ -290,7 +291,7 @@ def rerun_of(record: RunRecord) -> str:
 
 
 def _notes(data: Sequence[TrialData], host: Mapping[str, Any]) -> list[str]:
-    """What a reader must know of every figure."""
+    """What a reader must know about every figure."""
     notes = []
     simulated = any(f.trial.simulated for f in data)
     if simulated:
@@ -361,8 +362,10 @@ def _looks(record: RunRecord) -> list[JournalEntry]:
 
 
 def _level(record: RunRecord, plan: RecordedPlan) -> Level:
-    """What is to be paid for the looks. What was still open when the time was spent was looked at for the
-    last time after the last round; what was decided earlier ended by what had been found.
+    """The correction for repeated looks.
+
+    If the run ended because its time was up, what was still open had its last look after the last round;
+    what was decided earlier ended because of what had been found.
     """
     if not plan.until_decided:
         return fixed
@@ -374,7 +377,7 @@ def _level(record: RunRecord, plan: RecordedPlan) -> Level:
 
 
 def _looked_at(record: RunRecord) -> list[str]:
-    """Of a run that went on until all was decided: how often it was looked at, and why it ended."""
+    """For a run that continued until all was decided: how often it was looked at, and why it ended."""
     looks = _looks(record)
     if not looks:
         return []
@@ -386,7 +389,7 @@ def _looked_at(record: RunRecord) -> list[str]:
 
 
 def _extra_rounds(record: RunRecord) -> list[str]:
-    """Who was measured in more rounds than others, and why."""
+    """Which contestants were measured in more rounds than others, and why."""
     workloads: dict[str, list[str]] = {}
     for entry in record.journal:
         if entry["event"] == "extra rounds planned":
@@ -399,7 +402,7 @@ def _extra_rounds(record: RunRecord) -> list[str]:
 
 
 def _resumed(record: RunRecord) -> list[str]:
-    """That the run was made in several goes, and on what else than where it began."""
+    """Each resumption of the run, and how the machine then differed from the one at the start."""
     notes = []
     for entry in record.resumed:
         other = [

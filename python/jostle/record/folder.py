@@ -1,4 +1,4 @@
-"""What every part of a run folder is read by: its format, host.json, folders that lie inside it."""
+"""What all readers of a run folder share: its format, host.json, and the folders inside it."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +19,7 @@ def check_format(found: int, folder: Path, version: str = "") -> None:
 
 
 def read_host(folder: Path) -> HostFacts | None:
-    """host.json, its command line without secrets: older versions of jostle kept them."""
+    """host.json, with secrets removed from its command line, as older versions of jostle kept them."""
     host = read_object(folder / "host.json", HostFacts)
     if host is not None and "argv" in host:
         host["argv"] = redact_command(host["argv"])
@@ -27,7 +27,7 @@ def read_host(folder: Path) -> HostFacts | None:
 
 
 def folders_inside(base: Path, pattern: str) -> Iterator[Path]:
-    """Inside `base` itself: a link may lead out of the run."""
+    """Matching folders inside `base` itself; links are left out, as they may lead out of the run."""
     if base.is_symlink():
         return
     yield from (path for path in base.glob(pattern) if path.is_dir() and not path.is_symlink())

@@ -1,9 +1,9 @@
 """HdrHistogram interval logs, version 1.3: readable by HdrHistogram's own tools.
 
 A line is `Tag=W.R.P.measure,start_s,length_s,max_ms,histogram`: W, R, P are the numbers of workload, request
-and phase, start counts from the trial's start, the histogram (µs) is base64 of the V2 encoding. What belongs
-to the generator as a whole has the tag `generator.measure`, to number N of several `generator.N.measure`. Of
-the measures "journey…", R is the number of the journey.
+and phase, start counts from the trial's start, the histogram (µs) is base64 of the V2 encoding. Histograms of
+the generator as a whole have the tag `generator.measure`, those of number N of several `generator.N.measure`.
+For the measures "journey…", R is the number of the journey.
 Source: HistogramLogWriter and HistogramLogReader of the Java HdrHistogram.
 """
 
@@ -40,19 +40,19 @@ __all__ = [
 LOWEST_US, HIGHEST_US, DIGITS = 1, 3_600_000_000, 3
 
 INFLATED_AT_MOST = 4 << 20
-"""A full histogram of these limits has less than 300 kB."""
+"""Most bytes that a payload may inflate to; a full histogram of these limits has less than 300 kB."""
 
 HIGHEST_OF_ANY_US = 2**40
 
 V2_HEADER_BYTES = 8
 PAYLOAD_HEADER = struct.Struct(">IIIIQQd")
-"""Cookie, length, normalizing offset, digits, lowest and highest value, ratio: the V2 encoding's own."""
+"""Cookie, length, normalizing offset, digits, lowest and highest value, ratio: the V2 encoding's header."""
 
 Series = tuple[int, int, int]
 """Workload, request, phase."""
 
 GENERATOR: Series = (-1, -1, -1)
-"""Stands in `Entry.series` where the entry belongs to no workload."""
+"""The `Entry.series` of an entry that belongs to no workload."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,19 +73,19 @@ class Entry:
         return round(self.start_s * 1e9)
 
     def decode(self) -> "HdrHistogram":
-        """Raises NotARun where the payload is damaged."""
+        """Decode the payload. Raises NotARun if it is damaged."""
         from hdrh.histogram import HdrHistogram
 
         try:
             _check_payload(self.payload)
             decoded = HdrHistogram.decode(self.payload)
-        except Exception as error:  # hdrh has no base class of its own errors
+        except Exception as error:  # hdrh's errors have no common base class
             raise NotARun(f"{self} is damaged: {error or type(error).__name__}") from error
         return _without_cycle(decoded)
 
 
 def _check_payload(payload: str) -> None:
-    """Before it is decoded: what it inflates to is bounded, and so is the histogram that it asks for.
+    """Check, before decoding, that what it inflates to is bounded, and so is the histogram it asks for.
 
     Raises ValueError, zlib.error.
     """
@@ -102,22 +102,23 @@ def _check_payload(payload: str) -> None:
 
 
 def empty_histogram() -> "HdrHistogram":
-    """As the engine's: 1 µs to 1 h, 3 digits."""
+    """A histogram like the engine's: 1 µs to 1 h, 3 digits."""
     from hdrh.histogram import HdrHistogram
 
     return _without_cycle(HdrHistogram(LOWEST_US, HIGHEST_US, DIGITS))
 
 
 def _without_cycle(histogram: "HdrHistogram") -> "HdrHistogram":
-    """Histogram and encoder hold each other: thousands would wait for the garbage collector."""
+    """Break the cycle of histogram and encoder: thousands would wait for the garbage collector."""
     histogram.encoder.histogram = weakref.proxy(histogram)
     return histogram
 
 
 def merge(into: "HdrHistogram", other: "HdrHistogram") -> None:
-    """Add all of `other`, slot by slot: hdrh adds value by value where one is wider than the other.
+    """Add all of `other`, slot by slot, because hdrh adds value by value if one is wider than the other.
 
-    `into` is as wide as `empty_histogram`. Raises NotARun where `other` is wider, or of other digits.
+    `into` must be as wide as `empty_histogram`. Raises NotARun if `other` has values beyond that, or another
+    number of digits.
     """
     import numpy
 
@@ -171,9 +172,9 @@ def interval_lines(interval: Mapping[str, Any]) -> Iterator[str]:
 
 
 def read_entries(path: Path, wanted: Callable[[Series, str], bool]) -> Iterator[Entry]:
-    """The whole lines of wanted series and measures, one at a time, in the order of the file.
+    """The entries of wanted series and measures from complete lines, one at a time, in the file's order.
 
-    What has no tag of ours (comments, the legend) is passed over.
+    Lines without one of our tags (comments, the legend) are skipped.
     """
     tags: dict[str, tuple[Series, str] | None] = {}
     for line in read_lines(path):
@@ -197,7 +198,7 @@ def _tag(name: str) -> tuple[Series, str] | None:
 
 
 def _series(where: list[str]) -> Series:
-    """Raises ValueError."""
+    """The series that a tag names. Raises ValueError if it names none."""
     if where[:1] != ["generator"]:
         workload, request, phase = map(int, where)
         return workload, request, phase

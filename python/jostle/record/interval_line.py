@@ -1,4 +1,4 @@
-"""A line of intervals.ndjson, and what stands in it: what a generator counted within one interval."""
+"""A line of intervals.ndjson: what a generator counted within one interval."""
 
 from typing import Annotated, NotRequired
 
@@ -10,12 +10,12 @@ from jostle.record.values import Count, Ns, Number, Text
 __all__ = ["NUMBERED_BY", "HistogramSummary", "IntervalEntry", "SeriesEntry", "ThreadEntry"]
 
 NUMBERED_BY = {"journeys": "journey", "streams": "request", "pings": "request"}
-"""Lists of an interval whose histograms stand in intervals.hlog before those of its series, in this order,
-and by which key their entries are numbered there."""
+"""Lists of an interval whose histograms precede those of its series in intervals.hlog, in this order, and the
+key by which their entries are numbered there."""
 
 
 class HistogramSummary(TypedDict):
-    """Of a histogram that stands in intervals.hlog: its number of values and their maximum."""
+    """A histogram of intervals.hlog, reduced to its number of values and their maximum."""
 
     count: Count
     max_us: Count
@@ -24,8 +24,8 @@ class HistogramSummary(TypedDict):
 class SeriesEntry(TypedDict):
     """One request name of one workload in one phase, within one interval.
 
-    `histograms`: by measure. `outcomes`: by kind. Empty ones are left out of both. `failures`: why, by
-    outcome, and how often; of a wrong status it is the code. Older records have `wrong_statuses`.
+    `histograms`: by measure. `outcomes`: by kind. Empty ones are left out of both. `failures`: the reasons by
+    outcome, and how often; for a wrong status, the code. Older records have `wrong_statuses`.
     """
 
     workload: Number
@@ -43,7 +43,7 @@ class SeriesEntry(TypedDict):
 
 
 class JourneyEndEntry(TypedDict):
-    """Journeys that one step ended, and how that request ended."""
+    """Number of journeys that one step ended with the same outcome of its request."""
 
     step: Number
     outcome: Text
@@ -51,7 +51,7 @@ class JourneyEndEntry(TypedDict):
 
 
 class JourneyEntry(TypedDict):
-    """One journey of one workload: those that ended within one interval.
+    """One journey of one workload: its iterations that ended within one interval.
 
     `histograms`: "journey" and "journey_active" (without the pauses) of the completed ones;
     "journey_censored" of those that the end of the load cut off (`unfinished`).
@@ -73,8 +73,8 @@ class EventStreamEntry(TypedDict):
     "event_per_token" of those that say how many `tokens` they had; "event_given_up" of those that had begun
     and were given up, from the intended start ("censored" of the request has them too). `met`: whole ones
     that kept their bounds. `broken_off`: failed after their first event; `unfinished`: had begun when the
-    load ended. "event_round_trip": from when a message of the client was due to its answer, where a call of
-    gRPC sends them at an interval; `unanswered`: messages whose stream ended without an answer to them.
+    load ended. "event_round_trip": from when a message of the client was due to its answer, if a gRPC call
+    sends messages periodically; `unanswered`: messages whose stream ended before their answer.
     """
 
     workload: Number
@@ -93,7 +93,7 @@ class PingEntry(TypedDict):
     """The pings over the WebSockets that one request of one workload opened, within one interval.
 
     `histograms`: "ping" from when a ping was due to its pong. `unanswered`: no pong came within the interval
-    of the pings, and the client gave its socket up.
+    of the pings, and the client gave up its socket.
     """
 
     workload: Number
@@ -104,10 +104,10 @@ class PingEntry(TypedDict):
 
 
 class StreamTimesEntry(TypedDict):
-    """One stream of an HTTP/2 connection; its number is 0 where it got none.
+    """One stream of an HTTP/2 connection; its number is 0 if it got none.
 
-    `ready_ns`: it would have been sent, had there been a free stream; `head_ns`: the head of its answer came;
-    `bytes`: of the answer. 0: that has not happened.
+    `ready_ns`: when it would have been sent, had there been a free stream; `head_ns`: when the head of its
+    answer came; `bytes`: the answer's length. 0: that has not happened.
     """
 
     stream: Count
@@ -123,7 +123,7 @@ class HeadOfLineEntry(TypedDict):
     """Streams of one HTTP/2 connection that waited for one another, longer than any before on their thread.
 
     One of them, `stream`, was blocked for `blocked_ns` of the time from `from_ns` to `until_ns`: it had no
-    free stream, or nothing of its answer while that of `behind` came (0: none did). `streams`: the latest
+    free stream, or got nothing of its answer while that of `behind` came (0: none did). `streams`: the latest
     ones of the connection. `elsewhere_*`: the same request on other connections of the thread, sent and
     answered within that time, and the median from its send to the head of its answer.
     """
@@ -142,16 +142,16 @@ class HeadOfLineEntry(TypedDict):
 
 
 class WorkloadEntry(TypedDict, total=False):
-    """Of one workload within one interval; the state is that at its end.
+    """One workload within one interval; the state is that at its end.
 
-    `resumed`: TLS handshakes that were not full ones. `excess`: answers after which bytes came that belong
-    to none. `passed_over`: addresses of the host's name that did not accept while another one did.
-    `redirects`: those that were followed; the request to which each led counts as one of its own.
-    `stream_waits`: requests that waited for a free stream of their HTTP/2 connection before they were sent,
-    `stream_wait_ns` for how long all of them together. Datagrams over UDP that were not the answer of the
-    request in hand: `duplicate_answers` of one that had been answered, `late_answers` of one that had been
-    given up, `overtaken_answers` those of them that came after the answer of a later request, and
-    `stray_answers` of none that the client remembered.
+    `resumed`: resumed TLS handshakes. `excess`: answers that were followed by bytes which belong to none.
+    `passed_over`: addresses of the host that did not accept a connection while another one did. `redirects`:
+    those that were followed; the request to which each led is counted separately. `stream_waits`: requests
+    that waited for a free stream of their HTTP/2 connection before they were sent; `stream_wait_ns`: for how
+    long, all of them together. Datagrams over UDP that did not answer the request in flight:
+    `duplicate_answers` to a request that had been answered, `late_answers` to one that had been given up,
+    `overtaken_answers` those of them that came after the answer to a later request, and `stray_answers` to no
+    request that the client remembered.
     """
 
     due: Count
@@ -200,7 +200,7 @@ class IntervalEntry(TypedDict):
     """A line of intervals.ndjson: what was counted from `start_ns` to `end_ns`.
 
     `workloads`: those of the specification, then one for each that has steps which every client makes once.
-    It is written after the histograms of the interval: where the line stands, they stand too.
+    The line is written after the histograms of the interval: if it is there, they are there too.
     """
 
     index: Number

@@ -1,6 +1,6 @@
 """The intervals of a trial: a line for each in intervals.ndjson, their histograms in intervals.hlog.
 
-Each file is checked by the other one; of a trial that was cut short, what both of them have counts.
+Each file is checked against the other; of a trial that was cut short, only what is in both counts.
 """
 
 import itertools
@@ -26,19 +26,19 @@ __all__ = ["RecordedIntervals", "Wanted"]
 
 Measure = tuple[Series, str]
 Wanted = Callable[[Series, str], bool]
-"""Which measures of which series are asked for."""
+"""Whether a measure of a series is wanted."""
 
 
 class RecordedIntervals:
-    """Read when asked for. Everything raises NotARun for a file that is damaged."""
+    """The intervals of one trial, read on demand. Every method raises NotARun for a damaged file."""
 
     def __init__(self, folder: Path, *, whole: bool) -> None:
-        """`whole`: the trial came to its end, so that nothing may be missing."""
+        """`whole`: the trial came to its end, so nothing may be missing."""
         self.folder = folder
         self.whole = whole
 
     def check(self) -> None:
-        """The form of intervals.ndjson; histograms are checked when they are read."""
+        """Check the form of intervals.ndjson; histograms are checked when they are read."""
         _ = self._index
 
     @cached_property
@@ -46,7 +46,7 @@ class RecordedIntervals:
         return _Index.of(self._read())
 
     def _read(self) -> Iterator[IntervalEntry]:
-        """Of a trial that did not end as it should, up to the first line or histogram that cannot be read."""
+        """All intervals; of a trial that did not end as it should, those before the first unreadable one."""
         path = self.folder / "intervals.ndjson"
         before, last = -1, False
         entries = iter(()) if self.whole else read_entries(self.folder / "intervals.hlog", lambda *_: True)
@@ -65,16 +65,16 @@ class RecordedIntervals:
                 raise
 
     def __iter__(self) -> Iterator[IntervalEntry]:
-        """One at a time, read anew each time; what has been written since the first time is left out."""
+        """One at a time, read again each time; what has been written since the first time is left out."""
         return itertools.islice(self._read(), len(self._index.starts_ns))
 
     def histograms(
         self, wanted: Wanted, start_s: float = 0, end_s: float = math.inf
     ) -> "Iterator[tuple[int, HdrHistogram]]":
-        """Those of the intervals that begin in `start_s..end_s`, with the number of the interval.
+        """Histograms of the intervals that begin in `start_s..end_s`, with the number of the interval.
 
-        Of whole intervals only: the line in intervals.ndjson is written last. Each holds as many values as
-        that line says.
+        Only complete intervals count: the line in intervals.ndjson is written last. Each histogram must hold
+        as many values as that line says.
         """
         path, index = self.folder / "intervals.hlog", self._index
         seen: dict[Measure, int] = defaultdict(int)
@@ -105,7 +105,7 @@ class RecordedIntervals:
         return _merged(histogram for _, histogram in self.histograms(wanted, start_s, end_s))
 
     def histogram_of_each(self, wanted: Wanted) -> "Iterator[HdrHistogram | None]":
-        """One for each interval, read and decoded as it is asked for; None where nothing was recorded."""
+        """One for each interval, read and decoded as it is asked for; None if nothing was recorded in it."""
         there = 0
         for number, group in itertools.groupby(self.histograms(wanted), operator.itemgetter(0)):
             yield from itertools.repeat(None, number - there)
@@ -133,20 +133,20 @@ class _Index:
         return index
 
     def number_of(self, start_ns: int) -> int | None:
-        """Of the interval that begins then; None where none does."""
+        """The number of the interval that begins then; None if none does."""
         number = bisect_left(self.starts_ns, start_ns)
         there = number < len(self.starts_ns) and self.starts_ns[number] == start_ns
         return number if there else None
 
     def expected(self, key: Measure, place: int) -> tuple[int, int] | None:
-        """Number of the interval and of values in the histogram at `place` among those of `key`."""
+        """Number of the interval and of values for the histogram at `place` among those of `key`, if any."""
         if key not in self.numbers or place >= len(self.numbers[key]):
             return None
         return self.numbers[key][place], self._counts[key][place]
 
 
 def _histogram_counts(interval: Mapping[str, Any]) -> Iterator[tuple[Measure, int]]:
-    """Of each histogram that intervals.hlog holds for it, in the order in which they stand there."""
+    """The number of values of each of the interval's histograms, in the order of intervals.hlog."""
     if lag := interval.get("loop_lag"):
         yield (GENERATOR, "loop_lag"), lag["count"]
     for generator in interval.get("generators", ()):
@@ -187,5 +187,5 @@ def _merged(histograms: "Iterable[HdrHistogram]") -> "HdrHistogram":
 
 
 def _sum(histograms: "list[HdrHistogram]") -> "HdrHistogram":
-    """As recorded, histograms are as wide as their values: none need hold another one."""
+    """The sum of recorded histograms, each only as wide as its values: none may have room for another."""
     return histograms[0] if len(histograms) == 1 else _merged(histograms)

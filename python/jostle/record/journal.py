@@ -13,13 +13,13 @@ from jostle.record.layout import JournalEntry
 __all__ = ["append_event", "read_journal"]
 
 CHECKSUM = ', "crc32": "{:08x}"}}'
-"""How a line ends; the checksum is of the line without it, closed by a brace."""
+"""How a line ends; the checksum is that of the line without this end, closed by a brace."""
 
 CHECKSUM_LENGTH = len(CHECKSUM.format(0))
 
 
 def append_event(path: Path, event: str, **fields: Any) -> None:
-    """On disk when this returns. Raises OSError."""
+    """Append an event, which is on disk when this returns. Raises OSError."""
     line = to_line({"at": time.time_ns(), "event": event, **fields})
     with open_to_append(path) as file:
         append_line(file, line[:-1] + CHECKSUM.format(zlib.crc32(line.encode())), sync=True)
@@ -28,8 +28,8 @@ def append_event(path: Path, event: str, **fields: Any) -> None:
 def read_journal(path: Path, *, checked: bool) -> tuple[list[JournalEntry], list[str]]:
     """The entries in their order, and a sentence for each line that is damaged and left out.
 
-    `checked`: lines without a checksum are damaged too; those of format 1 have none. Raises NotARun where
-    there is no such file to be read.
+    `checked`: lines without a checksum are damaged, too; those of format 1 have none. Raises NotARun if the
+    file cannot be read.
     """
     entries: list[JournalEntry] = []
     damage: list[str] = []
@@ -42,7 +42,7 @@ def read_journal(path: Path, *, checked: bool) -> tuple[list[JournalEntry], list
 
 
 def _entry(path: Path, number: int, line: bytes, checked: bool) -> JournalEntry:
-    """Raises NotARun."""
+    """The entry of a line. Raises NotARun if it is damaged."""
     entry = parse(path, line, JournalEntry, number)
     if "crc32" not in entry and not checked:
         return entry

@@ -1,10 +1,10 @@
-"""JSON files of a run folder: read under guard, whoever made the folder, and written line by line.
+"""JSON files of a run folder: read with suspicion, whoever made the folder, and written line by line.
 
-Read are regular files only, never through a link, of limited size, and only what has the form that
+Only regular files of limited size are read, never through a link, and only what has the form that
 `jostle.record.layout` states. Anything else is `NotARun` with the name of the file.
 
-A file that only grows has one JSON object a line, each handed over whole. Its last line counts once its line
-end is there: a writer that was killed may have left it torn.
+A file that only grows has one JSON object per line, each written in one piece. Its last line only counts with
+its line end: a writer that was killed may have left it incomplete.
 """
 
 import functools
@@ -40,10 +40,10 @@ __all__ = [
 T = TypeVar("T")
 
 JSON_BYTES_AT_MOST = 64 << 20
-"""Of a file that is read at once."""
+"""Most bytes of a file that is read at once."""
 
 LINE_BYTES_AT_MOST = 16 << 20
-"""An interval of a hundred requests with all their measures has less than 1 MB."""
+"""Most bytes of a line; an interval of a hundred requests with all their measures has less than 1 MB."""
 
 PIECE_BYTES = 1 << 20
 
@@ -54,7 +54,7 @@ def damaged(path: Path, why: object) -> NotARun:
 
 
 def _name(path: Path) -> str:
-    """With the number of its trial, where it belongs to one: the rest of the path is known."""
+    """The path within a trial, with the trial's number, or else the name: the rest of the path is known."""
     for depth, folder in enumerate(path.parts[:-1]):
         if depth and path.parts[depth - 1] == "trials" and (number := re.match(r"\d+", folder)):
             return f"{'/'.join(path.parts[depth + 1 :])} of trial {int(number[0])}"
@@ -88,7 +88,7 @@ def append_line(file: TextIO, text: str, *, sync: bool = False) -> None:
 
 
 def mend_last_line(path: Path) -> None:
-    """Cut off a last line without its end, so that the next one begins at the beginning."""
+    """Cut off a last line that has no line end, so that the next one begins a line of its own."""
     with open_regular(path) as file:
         whole = file.read().rfind(b"\n") + 1
     os.truncate(path, whole)
@@ -98,7 +98,7 @@ def mend_last_line(path: Path) -> None:
 
 
 def read_bytes(path: Path, at_most: int = JSON_BYTES_AT_MOST) -> bytes | None:
-    """The whole file; None where there is none. Raises NotARun."""
+    """The whole file; None if there is none. Raises NotARun if it cannot be read."""
     try:
         with open_regular(path, at_most) as file:
             return file.read(at_most + 1)
@@ -109,15 +109,15 @@ def read_bytes(path: Path, at_most: int = JSON_BYTES_AT_MOST) -> bytes | None:
 
 
 def read_object(path: Path, kind: type[T]) -> T | None:
-    """A JSON object of the form `kind`; None where there is no such file. Raises NotARun."""
+    """A JSON object of the form `kind`; None if there is no such file. Raises NotARun for anything else."""
     data = read_bytes(path)
     return None if data is None else parse(path, data, kind)
 
 
 def read_lines(path: Path) -> Iterator[bytes]:
-    """All whole lines without their ends, one at a time; none where there is no such file.
+    """All complete lines without their line ends, one at a time; none if there is no such file.
 
-    Raises NotARun for what is no regular file and for a line that is too long.
+    Raises NotARun if it is not a regular file, or if a line is too long.
     """
     try:
         file = open_regular(path)
@@ -137,7 +137,7 @@ def read_lines(path: Path) -> Iterator[bytes]:
 
 
 def read_objects(path: Path, kind: type[T]) -> Iterator[T]:
-    """The JSON objects of all whole lines. Raises NotARun at a line that is not of the form `kind`."""
+    """The JSON objects of all complete lines. Raises NotARun at a line that is not of the form `kind`."""
     for number, line in enumerate(read_lines(path), 1):
         yield parse(path, line, kind, number)
 
@@ -170,7 +170,7 @@ def _uncapitalised(text: str) -> str:
 
 
 def fingerprint(path: Path) -> Fingerprint:
-    """Of a regular file. Raises OSError."""
+    """The fingerprint of a regular file. Raises OSError."""
     crc, size = 0, 0
     with open_regular(path) as file:
         while piece := file.read(PIECE_BYTES):
@@ -179,12 +179,12 @@ def fingerprint(path: Path) -> Fingerprint:
 
 
 def fingerprint_of(data: bytes) -> Fingerprint:
-    """Of a file that will hold `data`."""
+    """The fingerprint of a file that will hold `data`."""
     return {"bytes": len(data), "crc32": f"{zlib.crc32(data):08x}"}
 
 
 def check_fingerprint(path: Path, expected: Fingerprint) -> None:
-    """Raises NotARun where the file is not as it was when `expected` was taken."""
+    """Raises NotARun if the file is not as it was when `expected` was taken."""
     try:
         found = fingerprint(path)
     except FileNotFoundError:
@@ -198,7 +198,7 @@ def check_fingerprint(path: Path, expected: Fingerprint) -> None:
 
 
 def is_as_before(path: Path, expected: Fingerprint) -> bool:
-    """The file is as it was when `expected` was taken."""
+    """Whether the file is as it was when `expected` was taken."""
     try:
         return fingerprint(path) == expected
     except OSError:

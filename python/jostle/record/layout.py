@@ -1,9 +1,9 @@
-"""The form of a run folder: which files there are, and what stands in each line of them.
+"""The form of a run folder: which files there are, and what each of them contains.
 
 Every JSON object of a run folder has its type here, those of a line of intervals.ndjson in interval_line.py.
-docs/record.schema.json is made from these types, and docs/RUN-FOLDER.md lists the files. Times end in their
-unit; those named `_unix_ns` and `at` are wall clock, all others count from the start of the trial. A key that
-is not required may be missing.
+docs/record.schema.json is generated from these types, and docs/RUN-FOLDER.md lists the files. Names of times
+end in their unit; `at` and those that end in `_unix_ns` are wall-clock times, all others count from the start
+of the trial. A key that is not required may be missing.
 
 Within one format keys are only added. FORMAT grows when a reader of the old one would read a folder wrongly.
 """
@@ -46,7 +46,7 @@ __all__ = [
 ]
 
 FORMAT = 2
-"""Stands in host.json and in every trial.json.
+"""The version of this form, which host.json and every trial.json contain.
 
 1: the first one.
 2: outcome.json has the checksums of the trial's files, the journal those of outcome.json, plan.toml and
@@ -55,9 +55,9 @@ FORMAT = 2
 
 
 class Fingerprint(TypedDict):
-    """Of a file that is complete: CRC-32 of its bytes (8 hexadecimal digits), and their number.
+    """The number of bytes of a complete file, and their CRC-32 (8 hexadecimal digits).
 
-    It tells a damaged file from a whole one. It does not tell who wrote it.
+    It tells a damaged file from an intact one, but not who wrote it.
     """
 
     bytes: Count
@@ -68,14 +68,14 @@ class Fingerprint(TypedDict):
 
 
 class FileLimits(TypedDict):
-    """Of open files: what applies, and what may be asked for."""
+    """Limits on open files: the one that applies, and the highest that may be asked for."""
 
     soft: int
     hard: int
 
 
 class CgroupEntry(TypedDict, total=False):
-    """What a container leaves of the machine; what has no limit is left out."""
+    """How much of the machine a container may use; resources without a limit are left out."""
 
     memory_bytes: Count
     cpus: Finite
@@ -90,8 +90,8 @@ class HostFacts(TypedDict):
     """host.json: the machine, the command, the version. No names of machines or people.
 
     `started`: local time, ISO 8601. `cpu_pressure`: share of the time in which somebody waited for a core.
-    `settings`: of the kernel, by path under /proc/sys. `floor`: what `jostle doctor --calibrate` measured on
-    this machine, where it ever did.
+    `settings`: those of the kernel, by path under /proc/sys. `floor`: what `jostle doctor --calibrate`
+    measured on this machine, if it was ever run.
     """
 
     format: int
@@ -117,7 +117,7 @@ CUT_SHORT, SPOILED = "cut-short", "spoiled"
 """Folders of a run for trials that do not count: those stopped in the middle, and those spoiled."""
 
 ALL_DECIDED = "the run ends"
-"""Ends the reason of the event "looked at" where nothing is open. Other reasons to end are no finding."""
+"""The end of the reason of an event "looked at" if nothing is open. Other reasons to end are not findings."""
 
 Status = Literal["ended", "failed", "cut short"]
 
@@ -148,14 +148,14 @@ class JournalEntry(TypedDict):
 
     run started: seed, contestants, base (the path from the run's folder to the one that the plan's commands
     count from; absolute in older runs), files (plan.toml and host.json). contestant skipped: contestant, why,
-    and workload where it is skipped in that one alone.
+    and workload if it is skipped in that one alone.
     trial planned: number, contestant, workload, round.
     trial started: number. trial ended, failed, cut short: number, why, verdict (if it ended), outcome.
     generator lost: number and the keys of LostGenerator. extra rounds planned ("cell repeated" in format 1):
-    contestant, workload, why. run resumed: done, left, host. trial set aside: number, folder, and why
-    where the generator or the machine had spoiled it. repeats given up: why. looked
-    at (after a round of a run that goes on until all is decided): round, why. run waits: others have their
-    turn, up to the next event. plan extended (with further workloads): files (plan.toml). run stopped: why.
+    contestant, workload, why. run resumed: done, left, host. trial set aside: number, folder, and why if the
+    generator or the machine had spoiled it. repeats given up: why. looked at (after a round of a run that
+    continues until all is decided): round, why. run waits: other runs have their turn until the next event.
+    plan extended (with further workloads): files (plan.toml). run stopped: why.
     """
 
     at: Ns
@@ -189,7 +189,7 @@ class JournalEntry(TypedDict):
 class ResourceSample(TypedDict):
     """A line of server.ndjson, peer.ndjson, database.ndjson: what a process tree used.
 
-    CPU time and context switches are those of the whole tree since it began. None: not read this time.
+    CPU time and context switches are those of the whole tree since it began. None: it was not read this time.
     """
 
     t_ns: Annotated[int, Field(gt=-(2**63), lt=2**63)]
@@ -208,12 +208,13 @@ class ResourceSample(TypedDict):
 
 
 class MachineEntry(TypedDict):
-    """A line of machine.ndjson: what the machine did. Sums since some earlier moment, but for `mhz`.
+    """A line of machine.ndjson: what the machine did. All but `mhz` are sums since some earlier moment.
 
-    `busy_s`, `steal_s`: CPU time of the cores of the run that anybody used, and that the hypervisor gave to
-    another machine. `own_cpu_s`: used by jostle and all that it started. `pressure_*`: the kernel's PSI.
-    `waited_s`, `involuntary`: of the generator's threads on this machine, time runnable without a processor,
-    and involuntary context switches. `mhz`: mean frequency of the cores. None: it cannot be read here.
+    `busy_s`, `steal_s`: CPU time of the run's cores that anybody used, and that the hypervisor gave to
+    another machine. `own_cpu_s`: CPU time used by jostle and all that it started. `pressure_*`: the kernel's
+    PSI. `waited_s`, `involuntary`: for how long the generator's threads on this machine were runnable without
+    a processor, and their involuntary context switches. `mhz`: mean frequency of the cores. None: it cannot
+    be read here.
     """
 
     t_ns: int
@@ -229,7 +230,7 @@ class MachineEntry(TypedDict):
 
 
 class MemoryLimitEntry(TypedDict):
-    """A limit of memory that a plan asks for. `why_not`: "" where it was set."""
+    """A memory limit that a plan asks for. `why_not`: why it could not be set, "" if it was."""
 
     bytes: Count
     why_not: Text
@@ -238,10 +239,10 @@ class MemoryLimitEntry(TypedDict):
 class ServerDescription(TypedDict):
     """The server that was measured, or its peer: what it is and how it was started.
 
-    `pid`, `user`, `cores`: None where it is not ours. `database`: what it was given, without the password.
-    `simulated`: the plan's table, where the server was calculated and nothing was measured. `memory_limit`:
-    `bytes` that its processes may hold together, and `why_not` where that could not be set ("": it was).
-    `lines_of_code`: `own` ones, and those `shared` with others.
+    `pid`, `user`, `cores`: None if it is not ours. `database`: what it was given, without the password.
+    `simulated`: the plan's table, if the server was calculated and nothing was measured. `memory_limit`: the
+    `bytes` that its processes may hold together, and `why_not` if that could not be set ("": it was).
+    `lines_of_code`: its `own` ones, and those `shared` with others.
     """
 
     label: Text
@@ -264,7 +265,7 @@ class ServerDescription(TypedDict):
 
 
 class PlacementEntry(TypedDict):
-    """Core numbers. `shared`: whether server and generator may use the same core; None where not known."""
+    """Core numbers. `shared`: whether server and generator may use the same core; None if not known."""
 
     server_cores: list[int]
     generator_cores: list[int]
@@ -290,9 +291,9 @@ class GeneratorEntry(TypedDict):
 class TrialDescription(TypedDict):
     """trial.json: what was measured, and with what.
 
-    `engine`: the specification that the engine ran (crates/engine/src/spec), without secrets; None where the
-    server did not start. `before`: what the server had used before the load. `continues`: on the server of
-    the trial before, which was not started anew.
+    `engine`: the specification that the engine ran (crates/engine/src/spec), without secrets; None if the
+    server did not start. `before`: what the server had used before the load. `continues`: whether it ran on
+    the server of the previous trial, which was not restarted.
     """
 
     format: NotRequired[int]
@@ -312,7 +313,7 @@ class TrialDescription(TypedDict):
 
 
 class LostGenerator(TypedDict):
-    """A generator that ended before its load: from `at_ns` on its share is missing.
+    """A generator that ended before its load did: from `at_ns` on, its share is missing.
 
     `until_ns`: when the node `moved_to` took it over; None: nobody did.
     """
@@ -326,14 +327,14 @@ class LostGenerator(TypedDict):
 
 
 class GarbageEntry(TypedDict):
-    """What the server's runtime says of its garbage collection during the load: time, and how often."""
+    """What the server's runtime reports about its garbage collection during the load: time, and how often."""
 
     seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)]
     collections: Count
 
 
 class LostTime(TypedDict):
-    """What happened to the time of a trial; a key is missing where nothing of the kind did.
+    """What happened to the time of a trial; a key is missing if nothing of the kind did.
 
     `suspended_ns`: how long the machine was suspended during the load. `clock_set_ns`: by how much its wall
     clock was set meanwhile; negative: back.
@@ -344,7 +345,7 @@ class LostTime(TypedDict):
 
 
 class OutcomeEntry(LostTime):
-    """outcome.json: how the trial ended. `why`: "" where it ended as it should.
+    """outcome.json: how the trial ended. `why`: "" if it ended as it should.
 
     `files`: those of the trial's folder, by their path in it, as they were when the trial ended.
     """
@@ -361,13 +362,14 @@ class OutcomeEntry(LostTime):
 # --- generators on other machines ---------------------------------------------------------------------------
 
 FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]{0,199}$")]
-"""Part of a path here or on a node: never one that leads elsewhere."""
+"""One component of a path here or on a node, which cannot lead elsewhere."""
 
 
 class StreamEntry(TypedDict):
     """A line of generators/streams.ndjson: which log a generator writes on its own machine.
 
-    `copy`: what it has sent, beside this file. `from_ns`: when it took over from another one, else 0.
+    `copy`: the file beside this one with what it has sent. `from_ns`: when it took over from another one,
+    else 0.
     """
 
     generator: Number
@@ -378,7 +380,7 @@ class StreamEntry(TypedDict):
 
 
 class TallyEntry(TypedDict):
-    """Intervals, and the requests in them, up to `until_ns`."""
+    """The number of intervals, and of the requests sent in them, up to `until_ns`."""
 
     intervals: Count
     sent: Count
@@ -393,7 +395,7 @@ class ClockEntry(TypedDict):
 
 
 class LedgerEntry(StreamEntry):
-    """What one generator sent, what is in its spool only (None: not fetched), and why it is not whole."""
+    """What one generator streamed, what is in its spool only (None: not fetched), and why it is not whole."""
 
     streamed: TallyEntry
     only_in_log: TallyEntry | None
@@ -413,7 +415,7 @@ EXPLAINED = "explained"
 
 
 class Explained(TypedDict):
-    """Of an explanation (docs/explanation.schema.json) what a report shows."""
+    """The part of an explanation (docs/explanation.schema.json) that a report shows."""
 
     target: str
     paragraph: str
@@ -432,4 +434,4 @@ FILES: dict[str, Any] = {
     "generators/streams.ndjson": StreamEntry,
     "generators/accounts.json": Ledger,
 }
-"""The type of each JSON file; of a line where the name ends in .ndjson."""
+"""The type of each JSON file, or of a line of it if the name ends in .ndjson."""

@@ -18,7 +18,7 @@ __all__ = [
 
 
 class Outcome(StrEnum):
-    """In the order of the engine (crates/engine/src/record/interval.rs), which gives rows their numbers."""
+    """In the engine's order (crates/engine/src/record/interval.rs), which determines the numbers in rows."""
 
     OK = "ok"
     CONNECT_REFUSED = "connect_refused"
@@ -36,23 +36,23 @@ class Outcome(StrEnum):
     NEVER_SENT = "never_sent"
     UNFINISHED = "unfinished"
     STALE = "stale"
-    """A reused connection that the server had closed: not a byte of the answer came."""
+    """The server had closed a reused connection: not a byte of the answer came."""
     REDIRECT_FAILED = "redirect_failed"
-    """A redirect that could not be followed: one too many, or to where the load may not go."""
+    """A redirect that could not be followed: one too many, or to where no load may be sent."""
     CAPTURE_FAILED = "capture_failed"
-    """A right answer, in which a step of a journey did not find what it was to keep."""
+    """A right answer in which a step of a journey did not find the value that it should keep."""
     STREAM_STALLED = "stream_stalled"
-    """After an event of a stream no other one came for longer than is allowed."""
+    """After an event of a stream, the next one did not come within the allowed time."""
     STREAM_ENDED = "stream_ended"
     """A stream ended without all of its events."""
     NO_STREAM = "no_stream"
-    """The answer is no stream of events."""
+    """The answer is not a stream of events."""
     UPGRADE_REFUSED = "upgrade_refused"
     """The server did not change to WebSocket."""
     SCRIPT_FAILED = "script_failed"
     """The script of a journey failed: a check did not hold, or an error."""
     GRPC_STATUS = "grpc_status"
-    """A call of gRPC ended with another status than the right one."""
+    """A gRPC call ended with a status other than the expected one."""
 
 
 _LABELS: Mapping[str, str] = {
@@ -72,10 +72,10 @@ ENDED_BY_STOP = frozenset({Outcome.NEVER_SENT, Outcome.UNFINISHED})
 """Not failures: the run ended first."""
 
 TIMEOUTS = frozenset({Outcome.CONNECT_TIMEOUT, Outcome.RESPONSE_TIMEOUT, Outcome.STREAM_STALLED})
-"""Given up because their time was over."""
+"""Given up because of a timeout."""
 
 CENSORED = TIMEOUTS | ENDED_BY_STOP
-"""They might have been answered later. All other failures were never going to be."""
+"""They might have been answered later. All other failures never would have been."""
 
 NOT_CONNECTED = frozenset(
     {
@@ -110,16 +110,16 @@ WRONG_ANSWERS = frozenset(
         Outcome.GRPC_STATUS,
     }
 )
-"""Answers in whole that were not the right ones."""
+"""Answers that came, but were not the right ones."""
 
 
 def outcome_label(kind: str) -> str:
-    """An outcome as people read it; a foreign record may have one of its own."""
+    """An outcome as people read it; the record of another version may have one that is not known here."""
     return _LABELS.get(kind, kind.replace("_", " "))
 
 
 def failures(outcomes: Mapping[str, int]) -> dict[str, int]:
-    """Those of `outcomes` (requests by how they ended) that count as errors, without the zeros."""
+    """Those of `outcomes` (number of requests by outcome) that count as errors, without the zeros."""
     return {
         kind: count
         for kind, count in outcomes.items()
@@ -128,6 +128,6 @@ def failures(outcomes: Mapping[str, int]) -> dict[str, int]:
 
 
 def error_share(outcomes: Mapping[str, int]) -> float:
-    """Failed requests among those that came to an end of their own, 0 to 1; 0 where there are none."""
+    """Share of failed requests among those that came to an end of their own, 0 to 1; 0 if there are none."""
     failed = sum(failures(outcomes).values())
     return failed / (failed + outcomes.get(Outcome.OK, 0)) if failed else 0.0

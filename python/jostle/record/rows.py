@@ -33,14 +33,14 @@ COLUMNS = {
 ROWS_FILE = re.compile(r"requests-[0-9]{1,9}\.parquet")
 
 BATCH_NS = 1_000_000_000
-"""Rows are held for at most this long before they become a file: what a `kill -9` can cost."""
+"""Rows are held for at most this long before they become a file, so a `kill -9` loses no more than that."""
 
 
 class RowWriter:
     """Collects the rows of some intervals and writes them as `requests-00001.parquet`, …
 
-    Workloads, requests and outcomes stand by name; times are ns from the trial's start, 0 for what did not
-    happen.
+    Workloads, requests and outcomes are given by name; times are ns from the trial's start, 0 for what did
+    not happen.
     """
 
     def __init__(self, folder: Path, engine: Mapping[str, Any] | None) -> None:
@@ -53,7 +53,7 @@ class RowWriter:
         self._files = 0
 
     def add(self, rows: Mapping[str, bytes], start_ns: int, end_ns: int) -> None:
-        """Keep the rows of the interval `start_ns..end_ns`; write a file when a second is together."""
+        """Keep the rows of the interval `start_ns..end_ns`; write a file when they cover a second."""
         if not self._pending:
             self._since_ns = start_ns
         self._pending.append(rows)
@@ -119,10 +119,11 @@ def read_rows(
     at_most: int | None = None,
     fingerprints: Mapping[str, Fingerprint] | None = None,
 ) -> "polars.DataFrame | None":
-    """Rows of a trial in one frame, with all columns or these; None where none were kept.
+    """Rows of a trial in one frame, with all columns or these; None if none were kept.
 
-    `at_most`: whole files of the middle of the trial, which hold no more rows than this, or a single one.
-    `fingerprints`: of the files as they were written, where that is known. Raises NotARun.
+    `at_most`: only whole files from the middle of the trial, which hold no more rows than this, or a single
+    file. `fingerprints`: those of the files as they were written, if known. Raises NotARun for a damaged
+    file.
     """
     known = {name: of for name, of in (fingerprints or {}).items() if is_rows(name)}
     names = {path.name for path in folder.glob("requests-*.parquet") if is_rows(path.name)} | set(known)
@@ -159,7 +160,7 @@ def _checked(file: Path, columns: list[str] | None) -> "polars.DataFrame":
 
 
 def _middle(lengths: Sequence[int], at_most: int) -> slice:
-    """Files are left out at both ends in turn until the rest holds no more than `at_most`, or is one."""
+    """The files in the middle: both ends are cut in turn until `at_most` rows or one file remain."""
     first, last, rest = 0, len(lengths), sum(lengths)
     while rest > at_most and last - first > 1:
         if first > len(lengths) - last:

@@ -1,8 +1,8 @@
-"""Reads files of rows, in a process of its own.
+"""Reads files of rows in a process of its own.
 
-A run folder may come from a stranger, and Polars ends its process where a page of a Parquet file asks for
-more memory than there is. Here that ends a process that does nothing else, and the file is a damaged one. The
-process starts with the first file, reads all others, and ends with this one.
+A run folder may come from a stranger, and Polars aborts its process if a page of a Parquet file asks for more
+memory than there is. Here that aborts a process that does nothing else, and the file counts as damaged. The
+process starts with the first file, reads all others, and ends when the process that uses it does.
 """
 
 import atexit
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["count_rows", "read_file"]
 
 THREADS = 4
-"""Of Polars: each reserves address space, of which the process may have only so much."""
+"""Threads of Polars: each reserves address space, which is limited for the process."""
 
 END_S = 5
 
@@ -51,7 +51,7 @@ def _ask(file: Path, question: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
     global _worker
     with _lock:
         worker = _worker if _worker is not None and _worker.is_ours() else _Worker()
-        # Asked again only once it has answered: Ctrl-C would leave its answer to the next question.
+        # Kept only once it has answered: after Ctrl-C its answer would be taken for that to another question.
         _worker = None
         answered = worker.answer({"file": str(file.absolute()), **question})
         if answered is None:
@@ -64,7 +64,7 @@ def _ask(file: Path, question: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
 
 
 class _Worker:
-    """The process, as this one sees it."""
+    """The reading process, as this process sees it."""
 
     def __init__(self) -> None:
         self._of = os.getpid()
@@ -76,15 +76,15 @@ class _Worker:
             stdout=subprocess.PIPE,
             stderr=self._complaints,
             env={"POLARS_MAX_THREADS": str(THREADS), **os.environ},
-            start_new_session=True,  # Ctrl-C is for this process
+            start_new_session=True,  # Ctrl-C is only for this process
         )
 
     def is_ours(self) -> bool:
-        """Whether it can be asked: not after a fork, nor where something else has ended it."""
+        """Whether it can be asked: not after a fork, nor if something else has ended it."""
         return self._of == os.getpid() and self._process.poll() is None
 
     def answer(self, question: dict[str, Any]) -> tuple[dict[str, Any], bytes] | None:
-        """None where it has ended."""
+        """The answer to a question, and the rows; None if the process has ended."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._asked_at = os.fstat(self._complaints.fileno()).st_size
@@ -100,7 +100,7 @@ class _Worker:
         return (answer, rows) if len(rows) == length else None
 
     def end(self) -> str:
-        """How it ended, with what it said of the last file."""
+        """End the process; returns how it ended, with what it said about the last file."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         with contextlib.suppress(BrokenPipeError):
@@ -114,7 +114,7 @@ class _Worker:
         with self._complaints:
             self._complaints.seek(self._asked_at)
             said = self._complaints.read().decode("utf-8", "replace").strip().splitlines()
-        # What follows the first line of one that was ended is where in Polars it happened.
+        # After a signal only the first line matters: the others say where in Polars it happened.
         return ": ".join([str(Exit.of_code(code)), *(said[:1] if code < 0 else said[-1:])])
 
 

@@ -1,6 +1,6 @@
 """The process that reads files of rows for `rows_reader`.
 
-Each question is a line of JSON on standard input; each answer is a line of JSON on standard output and, where
+Each question is a line of JSON on standard input; each answer is a line of JSON on standard output and, if
 rows are asked for, an Arrow IPC stream of as many bytes as the line says.
 """
 
@@ -23,20 +23,20 @@ from jostle.record.jsonl import damaged
 __all__ = ["main"]
 
 FILE_BYTES_AT_MOST = 1 << 30
-"""A second of a million requests has 30 MB."""
+"""Most bytes of one file; a second of a million requests has 30 MB."""
 
 ROWS_AT_MOST = 20_000_000
-"""Of one file: a few kilobytes of Parquet can stand for any number of equal rows."""
+"""Most rows of one file: a few kilobytes of Parquet can stand for any number of equal rows."""
 
 MEMORY_BYTES = 8 << 30
-"""Of address space: the rows of one file may take 1.5 GB, and each thread of Polars reserves some."""
+"""Limit of address space: the rows of one file may take 1.5 GB, and each thread of Polars reserves some."""
 
 COMPUTING_S = 60
-"""For one file: as many rows as it may have are read in a few seconds."""
+"""Limit of the CPU time for one file: the most rows that it may have are read in a few seconds."""
 
 
 def main() -> None:
-    """Answers until nobody asks any more."""
+    """Answer questions until there are no more."""
     _limit(resource.RLIMIT_AS, MEMORY_BYTES)
     for line in sys.stdin.buffer:
         used = resource.getrusage(resource.RUSAGE_SELF)
@@ -51,7 +51,7 @@ def main() -> None:
 
 
 def _limit(what: int, to: int) -> None:
-    """Of this process: no more than what it was allowed when it began."""
+    """Set a limit of this process, but not above its hard limit."""
     _, hard = resource.getrlimit(what)
     resource.setrlimit(what, (to if hard == resource.RLIM_INFINITY else min(to, hard), hard))
 
@@ -83,7 +83,7 @@ def _rows(file: Path, columns: list[str] | None) -> memoryview:
 
 @contextlib.contextmanager
 def _guarded(file: Path) -> Iterator[BinaryIO]:
-    """The file, opened; whatever goes wrong with it inside is NotARun."""
+    """The opened file; whatever goes wrong with it inside becomes NotARun."""
     try:
         with open_regular(file, FILE_BYTES_AT_MOST) as opened:
             yield opened

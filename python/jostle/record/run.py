@@ -1,7 +1,7 @@
 """Reads a run folder, whole or cut short: what was written can be read after any interruption.
 
-Nothing in the folder is trusted. A file that cannot be read as what it should be is `NotARun`, with its name;
-a trial with such a file is left out of `RunRecord.trials` and named in `RunRecord.damage`.
+Nothing in the folder is trusted. A file that cannot be read as what it should be raises `NotARun` with its
+name; a trial with such a file is left out of `RunRecord.trials` and named in `RunRecord.damage`.
 """
 
 import fcntl
@@ -29,7 +29,7 @@ class RunRecord:
 
     @classmethod
     def open(cls, folder: Path | str) -> "RunRecord":
-        """Raises NotARun for a folder that is no run, or of a newer format."""
+        """Open the folder of a run. Raises NotARun if it is not a run, or if its format is newer."""
         folder = Path(folder)
         if not folder.exists():
             raise NotARun(
@@ -50,7 +50,7 @@ class RunRecord:
 
     @cached_property
     def plan_text(self) -> str:
-        """The plan as it ran (TOML). Raises NotARun where it cannot be read."""
+        """The plan as it ran (TOML). Raises NotARun if it cannot be read."""
         path = self.folder / "plan.toml"
         try:
             return (read_bytes(path, PLAN_BYTES_AT_MOST) or b"").decode("utf-8")
@@ -59,7 +59,7 @@ class RunRecord:
 
     @cached_property
     def explained(self) -> dict[str, str]:
-        """Contestant → the paragraph that says how it behaves, where the run was asked to explain them."""
+        """Contestant → the paragraph that says how it behaves, if the run was asked to explain them."""
         found: dict[str, str] = {}
         for path in sorted((self.folder / EXPLAINED).glob("*.json")):
             try:
@@ -75,7 +75,7 @@ class RunRecord:
 
     @property
     def journal(self) -> list[JournalEntry]:
-        """What happened, in order. Raises NotARun where there is no journal to be read."""
+        """What happened, in order. Raises NotARun if the journal cannot be read."""
         return self._journal[0]
 
     @cached_property
@@ -94,7 +94,7 @@ class RunRecord:
 
     @cached_property
     def _trials(self) -> tuple[list[TrialRecord], list[str]]:
-        """Those that are sound, and why the others are not."""
+        """The trials that are sound, and why the others are not."""
         sound: dict[int, TrialRecord] = {}
         damage: list[str] = []
         outcomes = {number: e["outcome"] for number, e in self._over().items() if "outcome" in e}
@@ -102,7 +102,7 @@ class RunRecord:
             trial = TrialRecord(folder)
             try:
                 if read_bytes(folder / "trial.json") is None:
-                    continue  # nothing was written yet when jostle was killed; `_missing` tells of others
+                    continue  # nothing was written yet when jostle was killed; `_missing` reports others
                 if (expected := outcomes.get(trial.number)) is not None:
                     check_fingerprint(folder / "outcome.json", expected)
                 trial.check()
@@ -115,8 +115,10 @@ class RunRecord:
         return [sound[number] for number in sorted(sound)], damage
 
     def _changed_files(self) -> Iterator[str]:
-        """A plan that grew is the last one of those that the journal knows, or the one before it, where
-        jostle was killed in between.
+        """A sentence for each file that is not as the journal states.
+
+        A plan that was extended is the last one in the journal, or the one before it if jostle was killed in
+        between.
         """
         stated: dict[str, list[Fingerprint]] = {}
         for entry in self.journal:
@@ -133,7 +135,7 @@ class RunRecord:
                     yield error.message
 
     def _missing(self) -> Iterator[str]:
-        """Trials that came to an end by the journal, or should have, and have no readable record."""
+        """A sentence on trials that ended by the journal, or should have, but have no readable record."""
         over = set(self._over())
         if self.ended:
             over |= {planned["number"] for planned in self.planned}
@@ -143,7 +145,7 @@ class RunRecord:
             yield f"no readable record of trial {numbers} ({len(missing)} of {len(self.planned)} planned)"
 
     def _over(self) -> dict[int, JournalEntry]:
-        """How trials came to an end, by number; not of those that were set aside since then."""
+        """How trials came to an end, by number, without those that were set aside since then."""
         found: dict[int, JournalEntry] = {}
         for entry in self.journal:
             if entry["event"] in OVER and "number" in entry:
@@ -164,7 +166,7 @@ class RunRecord:
 
     @property
     def ended(self) -> bool:
-        """The run came to its own end."""
+        """Whether the run came to its own end."""
         return any(entry["event"] == "run ended" for entry in self.journal)
 
     @property
@@ -181,12 +183,12 @@ class RunRecord:
 
     @property
     def complete(self) -> bool:
-        """The run came to its own end, and its record is whole."""
+        """Whether the run came to its own end, and its record is whole."""
         return self.ended and not self.damage
 
     @property
     def resumed(self) -> list[JournalEntry]:
-        """When and where the run went on: "at" (Unix ns), "done", "left", "host" (facts of the machine)."""
+        """When and where it was resumed: "at" (Unix ns), "done", "left", "host" (facts of the machine)."""
         return [entry for entry in self.journal if entry["event"] == "run resumed"]
 
     @property
@@ -216,6 +218,6 @@ OVER = ("trial ended", "trial failed", "trial cut short")
 
 
 def _runs_inside(folder: Path) -> str:
-    """Where someone gave the folder of all runs, the name of the newest one."""
+    """If someone gave the folder of all runs, a hint with the name of the newest one."""
     runs = sorted(path.parent for path in folder.glob("*/journal.ndjson")) if folder.is_dir() else []
     return f"it holds {len(runs)} runs, the newest is {str(runs[-1])!r}" if runs else ""

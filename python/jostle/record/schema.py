@@ -1,6 +1,6 @@
-"""The published JSON schema of run folders, made from the types of `jostle.record.layout`.
+"""The published JSON schema of run folders, generated from the types of `jostle.record.layout`.
 
-python -m jostle.record.schema RUN…    fails when a file of these folders is not of its form
+python -m jostle.record.schema RUN…    fails if a file of these folders does not match the schema
 """
 
 import json
@@ -15,9 +15,9 @@ __all__ = ["files", "record_schema", "violations", "without_titles"]
 
 
 def record_schema() -> dict[str, Any]:
-    """JSON schema (2020-12) with a definition for each JSON file; of a line where it ends in .ndjson.
+    """JSON schema (2020-12) with a definition for each JSON file, or for a line of it if it ends in .ndjson.
 
-    What is written has no other keys. Readers pass over keys that they do not know.
+    What jostle writes has no other keys. Readers ignore keys that they do not know.
     """
     from pydantic import TypeAdapter
 
@@ -53,7 +53,7 @@ def without_titles(data: Any) -> Any:
 
 
 def violations(run: Path) -> Iterator[str]:
-    """Where the JSON files of a run folder are not of the form that the schema states."""
+    """Where the JSON files of a run folder do not match the schema, in a sentence each."""
     from jsonschema import Draft202012Validator
 
     schema = record_schema()
@@ -72,7 +72,7 @@ def files(docs: Path) -> dict[Path, str]:
 
 
 def main(runs: list[str]) -> int:
-    """0; 1 where a file of a run is not of its form."""
+    """Returns 0, or 1 if a file of a run does not match the schema."""
     found = [line for run in runs for line in violations(Path(run))]
     print("\n".join(found), end="\n" if found else "")
     return 1 if found else 0

@@ -38,9 +38,9 @@ Sample = TypeVar("Sample", ResourceSample, MachineEntry)
 
 
 class TrialRecord:
-    """One trial, read when asked for. Times count from the trial's start.
+    """One trial, read on demand. Times count from the trial's start.
 
-    Everything raises NotARun for a file that is damaged.
+    Everything raises NotARun for a damaged file.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -57,7 +57,7 @@ class TrialRecord:
 
     @cached_property
     def host(self) -> HostFacts:
-        """host.json of its run; empty where there is none."""
+        """host.json of its run; only a format if there is none."""
         found = map(read_host, self.folder.parents[:3])
         unknown: HostFacts = {"format": FORMAT}
         return next((host for host in found if host), unknown)
@@ -80,19 +80,19 @@ class TrialRecord:
 
     @property
     def earlier(self) -> "list[TrialRecord]":
-        """Runs of the load on the same server before the measured one, in their order; mostly none."""
+        """Runs of the load on the same server before the measured one, in order; usually none."""
         return [
             TrialRecord(folder) for folder in sorted(folders_inside(self.folder, "run-*"), key=_run_number)
         ]
 
     @property
     def server(self) -> ServerDescription:
-        """What was measured; only its label where that is all that is known."""
+        """What was measured; only its label if that is all that is known."""
         return self.description.get("server") or {"label": self.contestant}
 
     @property
     def simulated(self) -> bool:
-        """Load and server were calculated: nothing was measured."""
+        """Whether load and server were calculated, so that nothing was measured."""
         return "simulated" in self.server
 
     @cached_property
@@ -101,17 +101,17 @@ class TrialRecord:
 
     @property
     def status(self) -> Status:
-        """ "cut short" where the trial was stopped, or has no outcome: its writer was killed."""
+        """ "cut short" if the trial was stopped, or has no outcome because its writer was killed."""
         return self._outcome["status"]
 
     @property
     def why(self) -> str:
-        """Why it did not end well; empty where it did."""
+        """Why it did not end well; empty if it did."""
         return self._outcome.get("why", "")
 
     @property
     def server_output_tail(self) -> str:
-        """The server's last words, where it failed."""
+        """The server's last output, if it failed."""
         return self._outcome.get("server_output_tail", "")
 
     @property
@@ -121,7 +121,7 @@ class TrialRecord:
 
     @property
     def garbage(self) -> GarbageEntry | None:
-        """What the server's runtime said of its garbage collection during the load; None: it did not."""
+        """What the server's runtime reported about garbage collection during the load; None if nothing."""
         return self._outcome.get("garbage")
 
     @property
@@ -135,7 +135,7 @@ class TrialRecord:
         return self._outcome.get("clock_set_ns", 0) / 1e9
 
     def check(self) -> None:
-        """Raises NotARun where a file is not as it was when the trial ended.
+        """Raises NotARun if a file is not as it was when the trial ended.
 
         Rows are checked when they are read. Trials of format 1 have no checksums: of these, and of one that
         was cut short, only the form of each file is checked.
@@ -156,9 +156,9 @@ class TrialRecord:
 
     @property
     def intervals(self) -> Iterator[IntervalEntry]:
-        """One at a time, as the engine gave them, histograms reduced to count and maximum.
+        """The intervals one at a time, as the engine recorded them, histograms reduced to count and maximum.
 
-        They are read anew each time; what has been written since the first time is left out.
+        They are read again each time; what has been written since the first time is left out.
         """
         return iter(self._intervals)
 
@@ -172,17 +172,17 @@ class TrialRecord:
     ) -> "HdrHistogram":
         """Everything recorded of `measure` (µs), merged; None stands for all.
 
-        Of the intervals, those that begin in `start_s..end_s`. A phase of the load is its intervals
-        (`TrialData.within`): that is its one definition, and the phase that a series names is only merged.
+        Only intervals that begin in `start_s..end_s` count. A phase of the load is defined by its intervals
+        alone (`TrialData.within`); the phases that series name are merged.
         """
         return self._intervals.merged(_of_workloads(measure, (workload, request)), start_s, end_s)
 
     def interval_histograms(
         self, measure: str, workload: int | None = 0, request: int | None = None
     ) -> "Iterator[HdrHistogram | None]":
-        """One histogram (µs) for each of `intervals`, read and decoded as it is asked for; None: of all.
+        """One histogram (µs) for each of `intervals`, read and decoded as it is asked for.
 
-        None where nothing was recorded.
+        None if nothing was recorded in it. As arguments, None stands for all.
         """
         return self._intervals.histogram_of_each(_of_workloads(measure, (workload, request)))
 
@@ -204,19 +204,19 @@ class TrialRecord:
         return ledger["accounts"] if ledger is not None else []
 
     def rows(self, columns: list[str] | None = None, at_most: int | None = None) -> "polars.DataFrame | None":
-        """A row per request, or those of the middle of the trial; None where the plan asked for none."""
+        """A row per request, or those of the middle of the trial; None if the plan asked for none."""
         return read_rows(self.folder, columns, at_most, self._outcome.get("files"))
 
     def server_vitals(self) -> Iterator[ResourceSample]:
-        """What the server's process tree used, a sample each; none where it is not ours to watch."""
+        """Samples of what the server's process tree used; none if it is not ours to watch."""
         return self._samples("server.ndjson", ResourceSample)
 
     def database_vitals(self) -> Iterator[ResourceSample]:
-        """As `server_vitals`, of the private database; none where there was none."""
+        """The same as `server_vitals` for the private database; none if there was none."""
         return self._samples("database.ndjson", ResourceSample)
 
     def machine(self) -> Iterator[MachineEntry]:
-        """What the machine did meanwhile; none in records of before."""
+        """Samples of what the machine did during the trial; none in older records."""
         return self._samples("machine.ndjson", MachineEntry)
 
     def _samples(self, name: str, kind: type[Sample]) -> Iterator[Sample]:
@@ -234,7 +234,7 @@ NO_OUTCOME: OutcomeEntry = {
 
 
 def _of_workloads(measure: str, wanted: tuple[int | None, int | None]) -> Wanted:
-    """Whether a series of a workload is wanted; None stands for all."""
+    """A function that says whether a series is wanted: a workload and a request; None stands for all."""
 
     def matches(series: Series, of: str) -> bool:
         return (
@@ -252,6 +252,6 @@ def _run_number(folder: Path) -> int:
 
 
 def _is_inside(name: str) -> bool:
-    """The path of a file in a trial's folder, or in that of an earlier run within it."""
+    """Whether it is the path of a file in a trial's folder, or in that of an earlier run within it."""
     parts = name.split("/")
     return len(parts) <= 2 and all(part not in ("", ".", "..") and "\0" not in part for part in parts)

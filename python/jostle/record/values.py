@@ -1,4 +1,4 @@
-"""The numbers and texts that a record may hold: so large, and no larger, whatever a file says."""
+"""The numbers and texts that a record may hold, with limits on their size."""
 
 from typing import Annotated
 

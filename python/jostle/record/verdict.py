@@ -1,4 +1,4 @@
-"""Can a trial, a workload or a run be trusted? One order, one symbol and one meaning for each answer."""
+"""Whether a trial, a workload or a run can be trusted: the order, symbol and meaning of each answer."""
 
 from collections.abc import Iterable
 from enum import StrEnum
@@ -7,7 +7,7 @@ __all__ = ["Verdict", "worst"]
 
 
 class Verdict(StrEnum):
-    """In order, the best first."""
+    """Whether figures can be trusted; the best verdict comes first."""
 
     VALID = "valid"
     SUSPECT = "suspect"
@@ -15,17 +15,17 @@ class Verdict(StrEnum):
 
     @property
     def rank(self) -> int:
-        """0 for valid; the worse, the higher."""
+        """0 for valid, and higher for worse verdicts."""
         return _RANK[self]
 
     @property
     def symbol(self) -> str:
-        """It says the same without colour."""
+        """A symbol that says the same without colour."""
         return {"valid": "✓", "suspect": "?", "invalid": "✗"}[self]
 
     @property
     def style(self) -> str:
-        """A colour of terminals."""
+        """The colour in a terminal."""
         return {"valid": "green", "suspect": "yellow", "invalid": "red"}[self]
 
     @property
@@ -44,5 +44,5 @@ _MEANING = {
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
-    """The worst of them; valid where there are none."""
+    """The worst of them; valid if there are none."""
     return max(verdicts, key=lambda verdict: verdict.rank, default=Verdict.VALID)

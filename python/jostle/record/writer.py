@@ -46,7 +46,7 @@ __all__ = ["RunWriter", "TrialWriter", "written"]
 
 
 class RunWriter:
-    """One run, held by its writer alone until that is gone, `kill -9` included."""
+    """One run, locked by its writer until the writer is gone, even after `kill -9`."""
 
     def __init__(self, folder: Path, version: str) -> None:
         self.folder = folder
@@ -62,9 +62,9 @@ class RunWriter:
 
     @classmethod
     def create(cls, base: Path, slug: str, plan_text: str, host: Mapping[str, Any]) -> "RunWriter":
-        """A fresh folder `base/<local time>-<slug>`: no run is ever written over another one.
+        """Create a new folder `base/<local time>-<slug>`: no run ever overwrites another one.
 
-        `host`: of HostFacts, all but the format. Raises `UserError` where the folder cannot be made.
+        `host`: all of HostFacts but the format. Raises `UserError` if the folder cannot be created.
         """
         folder = None
         try:
@@ -84,7 +84,7 @@ class RunWriter:
 
     @classmethod
     def resume(cls, folder: Path) -> "RunWriter":
-        """The run that was begun in `folder`. Raises `UserError` while somebody else is writing it."""
+        """Continue the run that was begun in `folder`. Raises `UserError` while somebody else writes it."""
         host = read_object(folder / "host.json", HostFacts)
         writer = cls(folder, host.get("jostle", "") if host else "")
         with written(folder):
@@ -92,20 +92,20 @@ class RunWriter:
         return writer
 
     def set_aside(self, number: int, where: str) -> str:
-        """Move what there is of a trial out of the way, to be looked at and not counted.
+        """Move what there is of a trial out of the way, where it can be looked at but does not count.
 
         `where`: a folder of the run.
-        Returns the name that its folder has now, "" where there was none.
+        Returns the trial's new folder, relative to the run; "" if there was none.
         """
         for folder in (self.folder / "trials").glob(f"{number:03d}-*"):
             with written(self.folder):
                 place = _fresh_folder(self.folder / where, folder.name)
-                folder.replace(place)  # an empty folder gives way
+                folder.replace(place)  # replaces the empty folder
             return str(place.relative_to(self.folder))
         return ""
 
     def trial_folder(self, number: int) -> Path:
-        """Of a trial that has begun. Raises FileNotFoundError."""
+        """The folder of a trial that has begun. Raises FileNotFoundError."""
         for folder in (self.folder / "trials").glob(f"{number:03d}-*"):
             return folder
         raise FileNotFoundError(errno.ENOENT, "no such trial", str(self.folder / "trials"))
@@ -116,14 +116,15 @@ class RunWriter:
             append_event(self.folder / "journal.ndjson", event, **fields)
 
     def journal_start(self, **fields: Any) -> None:
-        """The event "run started", with the checksums of the files that say what is run, and where."""
+        """Append the event "run started", with the checksums of the files that say what is run, and where."""
         with written(self.folder):
             files = {name: fingerprint(self.folder / name) for name in ("plan.toml", "host.json")}
         self.journal("run started", **fields, files=files)
 
     def extend_plan(self, plan_text: str) -> None:
-        """Write a plan that has more in it than the one of the start, for trials that come of what was
-        measured. The journal has both checksums: killed in between, the folder holds either.
+        """Replace the plan by an extended one, for trials that follow from what was measured.
+
+        The journal has both checksums, as the folder may hold either if jostle is killed in between.
         """
         encoded = plan_text.encode("utf-8", "replace")
         self.journal("plan extended", files={"plan.toml": fingerprint_of(encoded)})
@@ -131,7 +132,7 @@ class RunWriter:
             write_whole(self.folder / "plan.toml", encoded, sync=True)
 
     def journal_outcome(self, event: Event, trial: Path, **fields: Any) -> None:
-        """The end of a trial, with the checksum of its outcome.json."""
+        """Append the end of a trial, with the checksum of its outcome.json."""
         with written(self.folder):
             outcome = fingerprint(trial / "outcome.json")
         self.journal(event, **fields, outcome=outcome)
@@ -139,8 +140,8 @@ class RunWriter:
     def trial(self, description: TrialDescription, run: int = 0) -> "TrialWriter":
         """Begin a trial. `description` becomes trial.json; number, contestant, workload name the folder.
 
-        `run`: of the runs of the load that come before the measured one on the same server, each in a folder
-        of its own within the trial's.
+        `run`: the number of a run of the load that comes before the measured one on the same server, each in
+        a folder of its own within the trial's; 0 for the measured one.
         """
         names = f"{safe_name(description['contestant'])}-{safe_name(description['workload'])}"
         folder = self.folder / "trials" / f"{description['number']:03d}-{names}"
@@ -155,7 +156,7 @@ class RunWriter:
 class TrialWriter:
     """One trial: `write_interval` for each interval of the engine, then `finish`.
 
-    Both raise `RecordLost` where the file system takes no more; what was written before can be read.
+    Both raise `RecordLost` if the file system takes no more; what was written before can be read.
     """
 
     def __init__(self, folder: Path, run: Path, description: TrialDescription, version: str) -> None:
@@ -171,7 +172,7 @@ class TrialWriter:
     def write_interval(self, interval: Mapping[str, Any]) -> None:
         """Append one interval of the engine and hand it to the operating system.
 
-        Histograms go first: an interval whose line stands in intervals.ndjson is there whole.
+        Histograms are written first, so an interval with a line in intervals.ndjson is complete.
         """
         with written(self._run):
             if lines := list(interval_lines(interval)):
@@ -188,7 +189,7 @@ class TrialWriter:
         generators_lost: Sequence[LostGenerator] = (),
         garbage: GarbageEntry | None = None,
     ) -> None:
-        """Close the trial, after all others who write into its folder. `why` is "" where it ended well."""
+        """Close the trial, after all others that write into its folder. `why` is "" if it ended well."""
         with written(self._run):
             self._rows.flush()
             self._files.close()
@@ -212,7 +213,7 @@ class TrialWriter:
 
 @contextlib.contextmanager
 def written(run: Path) -> Iterator[None]:
-    """An OSError inside means that the folder `run` takes no more: `RecordLost` says so, and how to go on."""
+    """Turn an OSError inside into `RecordLost`: the folder `run` takes no more, and how to continue."""
     try:
         yield
     except OSError as error:
@@ -235,7 +236,7 @@ def _record_lost(run: Path, error: OSError) -> RecordLost:
 
 
 def safe_name(text: str) -> str:
-    """Made fit for a file name: letters, digits, dot, dash and underscore, at most 60 of them."""
+    """`text` made fit for a file name: letters, digits, dot, dash and underscore, at most 60 of them."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("-.")[:60] or "unnamed"
 
 
@@ -259,9 +260,9 @@ def _lost_time(before: Clocks, after: Clocks) -> LostTime:
 
 
 def _fingerprints(folder: Path) -> dict[str, Fingerprint]:
-    """Of all files of a trial, and of the outcomes of its earlier runs, which hold those of theirs.
+    """The fingerprints of all files of a trial, and of its earlier runs' outcomes, which hold their own.
 
-    What generators on other machines still have to give may come later: it is not among them.
+    Subfolders are not included: what generators on other machines recorded may still arrive later.
     """
     files = [path for path in folder.iterdir() if path.is_file()] + list(folder.glob("run-*/outcome.json"))
     return {str(path.relative_to(folder)): fingerprint(path) for path in sorted(files)}

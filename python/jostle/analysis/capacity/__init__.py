@@ -1,1 +1,1 @@
-"""What a server carries: levels of load, the SLO at each, and where it stops to hold."""
+"""How much load a server can carry: levels of load, the SLO at each, and where it ceases to hold."""

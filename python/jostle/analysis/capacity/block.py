@@ -1,4 +1,4 @@
-"""One trial of a level: how many requests broke each SLO, and whether the generator or the machine did it."""
+"""One trial of a level: how many requests broke each SLO, and whether generator or machine were to blame."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,15 +20,15 @@ from jostle.units import format_duration
 __all__ = ["Block", "Tally", "block_of"]
 
 BATCHES = 8
-"""Parts of a block, whose counts tell how much more than chance they vary."""
+"""Parts of a block; their counts show by how much more than chance they vary."""
 
 SETTLING = 0.2
-"""Share of a block that is left to the start: the server is empty then."""
+"""Share of a block that is left out at its start, when the server is still empty."""
 
 
 @dataclass(frozen=True)
 class Tally:
-    """Requests, and how many of them broke one SLO; the same in each part of the block."""
+    """Number of requests, and of those that broke one SLO; the same for each part of the block."""
 
     n: int
     exceeded: int
@@ -37,9 +37,11 @@ class Tally:
 
 @dataclass(frozen=True)
 class Block:
-    """`tallies`: one for each SLO, in their order. `rate`: of an open load, per second; 0 of a crowd.
-    `limited`: why the generator was the limit, "" where it was not. `spoiled`: what the machine did. `died`:
-    how the server ended in the middle. `response`: times after the start.
+    """What one trial of a level says.
+
+    `tallies`: one for each SLO, in their order. `rate`: requests per second of an open loop; 0 in a closed
+    loop. `limited`: why the generator was the limit, "" if it was not. `spoiled`: what the machine did.
+    `died`: how the server ended in the middle. `response`: response times after the start.
     """
 
     level: float
@@ -54,12 +56,12 @@ class Block:
 
     @property
     def counts(self) -> bool:
-        """It says something of the server."""
+        """Whether it says something about the server."""
         return not self.limited and not self.spoiled
 
 
 def _settled(data: TrialData) -> Bools:
-    """For each interval: it begins after the start."""
+    """For each interval, whether it begins after the part that is left out."""
     return np.asarray(data.counts.start_ns >= SETTLING * data.counts.end_ns[-1])
 
 
@@ -74,7 +76,7 @@ def _parts(data: TrialData) -> list[Bools]:
 
 
 def block_of(data: TrialData, level: float, slos: Sequence[Slo]) -> Block:
-    """Of a trial that is over."""
+    """The block of a finished trial."""
     number = data.trial.number
     if not data.recorded:
         return Block(level, number, _nothing(slos), limited=data.trial.why or "nothing was recorded")
@@ -113,7 +115,7 @@ def _tally(data: TrialData, slo: Slo, masks: list[Bools], parts: list[WeightedSa
 
 
 def _cut_off_late(data: TrialData, limit_s: float) -> int:
-    """Requests that the end cut off when they had waited for longer than the limit; timeouts are failures."""
+    """Number of requests cut off by the end after the limit had passed; timeouts count as failures."""
     outcomes = data.outcomes()
     cut_off, timeouts = (sum(outcomes.get(kind, 0) for kind in kinds) for kinds in (ENDED_BY_STOP, TIMEOUTS))
     given_up = from_histograms([], [data.trial.histogram("censored")])
@@ -122,7 +124,7 @@ def _cut_off_late(data: TrialData, limit_s: float) -> int:
 
 
 def _limited(data: TrialData, validity: Validity, slos: Sequence[Slo], tallies: Sequence[Tally]) -> str:
-    """Load that was not sent, or an SLO that a busy or late generator missed and not the server."""
+    """Why the generator was the limit: it did not send the load, or being busy or late it missed an SLO."""
     short = next(
         (
             check.message
@@ -151,8 +153,10 @@ def _limited(data: TrialData, validity: Validity, slos: Sequence[Slo], tallies: 
 
 
 def _kept_from_the_send(data: TrialData, limit_s: float, share: float) -> bool:
-    """Of an open load whose requests found connections: what its response times have beyond its service times
-    is the generator's own lateness. Both of the same requests, those that are tallied.
+    """Whether an open loop keeps the SLO if times count from the send; False if connections were lacking.
+
+    With connections to spare, response times exceed service times only by the generator's own lateness. Both
+    are of the same requests, those that are tallied.
     """
     if data.open is None or data.counts.connections.max() >= data.most_connections:
         return False
@@ -165,6 +169,6 @@ def _kept_from_the_send(data: TrialData, limit_s: float, share: float) -> bool:
 
 
 def _spoiled(validity: Validity) -> str:
-    """What the machine did to it."""
+    """What the machine did to the block; "" if nothing."""
     invalid = [c for c in validity.checks if c.verdict is Verdict.INVALID and c.cause == "machine"]
     return invalid[0].message if invalid else ""

@@ -1,4 +1,4 @@
-"""What all blocks of one level say together: the SLO holds there, or it does not."""
+"""What all blocks of one level say together: whether the SLO holds there."""
 
 import math
 from collections.abc import Sequence
@@ -14,17 +14,18 @@ from jostle.analysis.stats.sprt import around, decide
 __all__ = ["Level", "by_level", "crossing_of", "first_limited"]
 
 NEAR = (1 / 10, 10.0)
-"""Levels with shares between so many times the limit tell how what breaks an SLO clusters."""
+"""Levels with shares between these multiples of the limit show how requests that break an SLO cluster."""
 
 LEAST_PARTS = 4
 LEAST_EXCEEDED = 3
-"""What a first look takes for more than chance."""
+"""Fewest broken requests that a first look takes for more than chance."""
 
 
 @dataclass(frozen=True)
 class Level:
-    """All blocks of one rate, or number of clients. `shared`: for each SLO the autocorrelation time near its
-    limit.
+    """All blocks of one rate, or number of clients.
+
+    `shared`: for each SLO, the autocorrelation time near its limit.
     """
 
     level: float
@@ -34,7 +35,7 @@ class Level:
 
     @property
     def counted(self) -> list[Block]:
-        """Those that say something of the server."""
+        """The blocks that say something about the server."""
         return [block for block in self.blocks if block.counts]
 
     @property
@@ -42,7 +43,7 @@ class Level:
         return [block for block in self.blocks if block.limited]
 
     def total(self, slo: int) -> tuple[int, int]:
-        """Requests that count for an SLO, by its number, and those that broke it."""
+        """Number of requests that count for an SLO (given by its number), and of those that broke it."""
         tallies = [block.tallies[slo] for block in self.counted]
         return sum(t.n for t in tallies), sum(t.exceeded for t in tallies)
 
@@ -51,14 +52,17 @@ class Level:
         return exceeded / n if n else 0.0
 
     def tau(self, slo: int) -> float:
-        """The autocorrelation time of "breaks the SLO": its own, or that of the levels near the limit, where
-        that is longer. A level at which nothing was too late does not show how what is too late clusters.
+        """The autocorrelation time of "breaks the SLO": its own, or that of levels near the limit if longer.
+
+        A level at which no request was late does not show how late requests cluster.
         """
         return max(self.shared[slo] if self.shared else 1.0, _dispersion([self], slo))
 
     def tau_at_limit(self, slo: int) -> float:
-        """The same, if the SLO stops to hold here. A few clusters show too little of them: it is not less
-        than queueing theory expects, but each part of a block counts for one request at least.
+        """The same, if the SLO ceases to hold here.
+
+        A few clusters do not show how large they are, so it is at least what queueing theory expects, but at
+        most so long that each part of a block still counts as one request.
         """
         limit_s, rate = self.slos[slo].limit_s, max((block.rate for block in self.counted), default=0.0)
         if limit_s is None or not rate:
@@ -69,12 +73,12 @@ class Level:
 
     @property
     def died(self) -> str:
-        """How the server ended in the middle of it; "" where it did not."""
+        """How the server ended in the middle of a block; "" if it did not."""
         return next((block.died for block in self.counted if block.died), "")
 
     @property
     def decided(self) -> Decided:
-        """By the sequential test of each SLO: missed where one is, held where all are."""
+        """By the sequential test of each SLO: misses if one of them does, holds if all do."""
         if len(self.limited) > len(self.counted):
             return "generator"
         if not self.counted:
@@ -88,7 +92,7 @@ class Level:
 
     @property
     def seems(self) -> Decided:
-        """As `decided`; where that is open, what a first look says: the search goes on from there."""
+        """As `decided`; if that is open, what a first look says, from which the search continues."""
         if self.decided != "open":
             return self.decided
         for i, slo in enumerate(self.slos):
@@ -99,7 +103,7 @@ class Level:
 
 
 def by_level(blocks: Sequence[Block], slos: Sequence[Slo]) -> list[Level]:
-    """Ascending."""
+    """The levels in ascending order."""
     found: dict[float, list[Block]] = {}
     for block in blocks:
         found.setdefault(block.level, []).append(block)
@@ -114,8 +118,9 @@ def _shared(levels: Sequence[Level], slo: int, limit: float) -> float:
 
 
 def _dispersion(levels: Sequence[Level], slo: int) -> float:
-    """How many times more the counts of parts of blocks vary than those of independent requests, at least 1:
-    the autocorrelation time by batch means.
+    """The autocorrelation time by batch means, at least 1.
+
+    It is how many times more the counts of parts of blocks vary than those of independent requests.
     """
     total, free = 0.0, 0
     for level in levels:
@@ -129,14 +134,14 @@ def _dispersion(levels: Sequence[Level], slo: int) -> float:
 
 
 def first_limited(levels: Sequence[Level]) -> float:
-    """The lowest level at which the generator was the limit; infinite where it never was."""
+    """The lowest level at which the generator was the limit; infinite if it never was."""
     return min((level.level for level in levels if level.decided == "generator"), default=float("inf"))
 
 
 def crossing_of(levels: Sequence[Level], slo: int) -> Crossing | None:
-    """Where an SLO, by its number, stops to hold: by blocks, each weighted by its independent requests.
+    """Where an SLO (given by its number) ceases to hold; blocks count by their independent requests.
 
-    A level at which the server died breaks every SLO for all of its requests.
+    A block in which the server died counts as a single request that broke every SLO.
     """
     at, n, exceeded = list[float](), list[float](), list[float]()
     for level in levels:
@@ -153,7 +158,10 @@ def crossing_of(levels: Sequence[Level], slo: int) -> Crossing | None:
 
 
 def _between_decided(found: Crossing, levels: Sequence[Level], slo: int) -> Crossing:
-    """No curve puts it below a level that holds, nor above one that misses: a share may jump."""
+    """The crossing, moved so that it is not below a level that holds, nor above one that misses.
+
+    The curve may put it there because a share may jump.
+    """
     about = around(levels[0].slos[slo].share)
     decided = {
         x.level: decide(about, *x.total(slo), x.tau_at_limit(slo)) for x in levels if x.counted and not x.died

@@ -15,7 +15,7 @@ EXAMPLE = 'write for example "p99 < 100 ms" or "errors < 1 %"'
 
 @dataclass(frozen=True)
 class Slo:
-    """At most `share` of the requests may take longer than `limit_s` or fail; `limit_s` None: may fail."""
+    """At most `share` of the requests may fail or take longer than `limit_s`; None: only failures count."""
 
     text: str
     quantity: str
@@ -24,7 +24,7 @@ class Slo:
 
 
 def read_slo(text: str) -> Slo:
-    """Raises `BadValue` that says what can be asked."""
+    """Raises `BadValue`, which says what can be asked."""
     condition = requirement(text)
     if not condition.below:
         raise BadValue(f'"{text}" asks for more, not for less', EXAMPLE)
@@ -45,7 +45,7 @@ def read_slo(text: str) -> Slo:
 
 
 def read_slos(texts: Sequence[str]) -> tuple[Slo, ...]:
-    """All of them; at least one."""
+    """All SLOs, of which there must be at least one."""
     if not texts:
         raise BadValue("what must hold?", f"give --slo: {EXAMPLE}")
     return tuple(read_slo(text) for text in texts)

@@ -1,4 +1,4 @@
-"""The contestants that are compared with the first one under a workload: what their comparisons share."""
+"""What the comparisons of all contestants with the first one share under one workload."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -16,9 +16,9 @@ __all__ = ["ALONE", "Family", "family_of"]
 
 @dataclass(frozen=True)
 class Family:
-    """How many are compared with the first, and the error that they share, by quantity where there is one.
+    """How many contestants are compared with the first, and the error that they share in a quantity, if any.
 
-    `level`: what is to be paid for repeated looks.
+    `level`: the correction for repeated looks.
     """
 
     others: int = 1
@@ -26,20 +26,20 @@ class Family:
     level: Level = fixed
 
     def confidence(self, rounds: int) -> float:
-        """Of an interval over so many rounds."""
+        """The confidence of an interval over this number of rounds."""
         return self.level(CONFIDENCE, rounds)
 
     def repeated(self, p: float, rounds: int) -> float:
-        """A p-value that holds under the looks: at most 5 % where the interval excludes equality."""
+        """A p-value that holds under repeated looks: at most 5 % if the interval excludes equality."""
         return min(1.0, p * (1 - CONFIDENCE) / (1 - self.confidence(rounds)))
 
 
 ALONE = Family()
-"""Two contestants, and no more."""
+"""The comparison of two contestants only."""
 
 
 def family_of(sides: Sequence[Side], level: Level = fixed) -> Family:
-    """Of the first and all others. An error is pooled only where all were measured in the same rounds."""
+    """The family of the first and all others. Errors are pooled only if all have the same rounds."""
     others = max(1, len(sides) - 1)
     if len({tuple(r.number for r in side.rounds) for side in sides}) != 1:
         return Family(others, level=level)

@@ -1,9 +1,9 @@
-"""All comparisons of a page at once: what is said to differ must be beyond what so many would show by chance.
+"""All comparisons of a page together: a reported difference must exceed what so many would show by chance.
 
-One quantity of each workload is the primary one, which decides by its own interval; its level is shared by
-the workloads where there are many. All others are judged together, so that of those that are said to differ
-at most one in twenty is chance. A page of a single workload with so few quantities needs no more than its
-intervals. Source: Benjamini and Hochberg, Journal of the Royal Statistical Society B 57 (1995).
+One quantity of each workload is the primary one, which decides by its own interval; if there are many
+workloads, they share its level. All other quantities are judged together, so that at most one in twenty of
+the differences reported in them is chance. A page of a single workload has so few quantities that their
+intervals are enough. Source: Benjamini and Hochberg, Journal of the Royal Statistical Society B 57 (1995).
 """
 
 from collections.abc import Sequence
@@ -19,11 +19,11 @@ __all__ = ["beyond_chance", "by_chance"]
 LEVEL = 1 - CONFIDENCE
 
 FREE = 0.08
-"""False findings of primary quantities that a page may have on average where nothing differs."""
+"""False findings in primary quantities that a page may have on average if nothing differs."""
 
 
 def beyond_chance(comparisons: Sequence[Comparison]) -> list[Comparison]:
-    """The same, with findings taken back that so many comparisons would show by chance."""
+    """The comparisons, with those findings withdrawn that so many of them would show by chance."""
     workloads = len({c.workload for c in comparisons})
     if workloads < 2:
         return list(comparisons)
@@ -44,14 +44,14 @@ def beyond_chance(comparisons: Sequence[Comparison]) -> list[Comparison]:
 
 
 def _largest_told(ps: Sequence[float]) -> float:
-    """The p up to which all are told; 0 where none is."""
+    """The largest p with which a difference is reported; 0 if none is."""
     ordered = sorted(ps)
     told = [p for rank, p in enumerate(ordered, 1) if p <= LEVEL * rank / len(ordered)]
     return max(told, default=0.0)
 
 
 def by_chance(comparisons: Sequence[Comparison]) -> str:
-    """How many of a page's findings are chance; "" where nothing was compared."""
+    """How many of a page's findings may be chance, in a sentence; "" if nothing was compared."""
     tested = [(c, d) for c in comparisons for d in c.differences if d.p is not None]
     if not tested:
         return ""

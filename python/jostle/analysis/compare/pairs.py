@@ -28,10 +28,10 @@ def with_the_first(
     primary: str = "",
     level: Level = fixed,
 ) -> list[Comparison]:
-    """Each contestant with the first of `order`, per workload with at least 2 rounds and a distribution.
+    """Each contestant against the first of `order`, by workload.
 
-    `primary`: the quantity that the plan names; without, the throughput of a closed loop, the p99 of an
-    open one.
+    Only those with at least 2 rounds and enough requests for a distribution. `primary`: the quantity that the
+    plan names; by default, the throughput of a closed loop and the p99 of an open one.
     """
     rank = {name: i for i, name in enumerate(order)}
     found: list[Comparison] = []
@@ -49,7 +49,7 @@ def with_the_first(
 
 
 def _without_given_rate(c: Comparison, trials: Sequence[TrialData]) -> Comparison:
-    """The same without the throughput of an open loop that both kept up with: it was given to them."""
+    """The comparison without the throughput of an open loop if both kept up: it was prescribed to them."""
     if all(f.open is None for f in trials):
         return c
     kept = [d for d in c.differences if d.quantity != "throughput" or d.finding != "same"]
@@ -58,7 +58,7 @@ def _without_given_rate(c: Comparison, trials: Sequence[TrialData]) -> Compariso
 
 
 def _usual(trials: Sequence[TrialData]) -> str:
-    """What a load is made to find out: an open loop sets the throughput itself."""
+    """The quantity that a load is meant to find out; an open loop prescribes the throughput."""
     return "p99" if any(f.open is not None for f in trials) else "throughput"
 
 
@@ -70,7 +70,7 @@ def side(trials: Sequence[TrialData], summary: WorkloadSummary, label: str, run:
 
 
 def definition(trials: Sequence[TrialData]) -> dict[str, Any]:
-    """What was asked, how, and beside what, as the engine was told: addresses and names left out."""
+    """What was asked, how, and beside what, as the engine was told, but without addresses and names."""
     found: dict[str, Any] = {}
     spec = trials[0].trial.description.get("engine") or {}
     for workload in spec.get("workloads", []):
@@ -81,7 +81,7 @@ def definition(trials: Sequence[TrialData]) -> dict[str, Any]:
 
 
 def differs(a: Sequence[TrialData], b: Sequence[TrialData]) -> str:
-    """In what the workload of `a` is another one than that of `b`; empty where they are the same."""
+    """How the workload of `a` differs from that of `b`; empty if they are the same."""
     ours, theirs = definition(a), definition(b)
     if ours == theirs:
         return ""
@@ -90,7 +90,7 @@ def differs(a: Sequence[TrialData], b: Sequence[TrialData]) -> str:
 
 
 def _first_difference(path: tuple[str, ...], a: Any, b: Any) -> tuple[tuple[str, ...], Any, Any]:
-    """Of two that differ: where, and what stands there."""
+    """For two values that differ: the path of the first difference, and what either has there."""
     if not (isinstance(a, Mapping) and isinstance(b, Mapping)):
         return path, a, b
     key = next(key for key in dict.fromkeys([*a, *b]) if a.get(key) != b.get(key))

@@ -1,4 +1,4 @@
-"""Sentences for differences: what differs and by how much, or that nothing larger than x does."""
+"""Sentences for differences: what differs and by how much, or that nothing differs by more than x."""
 
 from jostle.analysis.results import Comparison, Difference, Estimate
 from jostle.analysis.stats.enough import LEAST_ROUNDS, TOO_FEW_ROUNDS, TWO_RUNS
@@ -8,14 +8,15 @@ from jostle.record.verdict import Verdict
 __all__ = ["direction", "in_words", "size_of_effect", "summary"]
 
 EFFECTS = ((0.147, "negligible"), (0.33, "small"), (0.474, "medium"))
-"""Source: Romano et al., Florida Association of Institutional Research (2006)."""
+"""Words for Cliff's delta up to a limit. Source: Romano et al., Florida Association of Institutional Research
+(2006)."""
 
 TOLD = ("throughput", "p50", "p99")
-"""Of these the summary says also where no difference was found; of all others, only where one was."""
+"""The summary mentions these even if no difference was found, all others only if one was."""
 
 
 def in_words(d: Difference, a: str, b: str, among: int = 0) -> str:
-    """One sentence on one quantity of `a` and `b`. `among`: so many were tested, where it may be chance."""
+    """One sentence on one quantity of `a` and `b`. `among`: how many were tested, if it may be chance."""
     if d.quantity == "errors":
         return _errors(d, a, b)
     if d.ratio.value is None:
@@ -81,14 +82,14 @@ def _not_compared(chosen: list[Difference]) -> str:
 
 
 def _in_common(c: Comparison) -> str:
-    """Why these figures are not those of the two by themselves: one side was measured in more rounds."""
+    """Why these figures are not those of each side by itself, if one side was measured in more rounds."""
     if not c.unpaired:
         return ""
     return f" These figures are over the {min(c.rounds)} rounds in which both were measured."
 
 
 def size_of_effect(delta: Estimate) -> str:
-    """Cliff's delta in a word; empty where there is none, or its interval does not tell its direction."""
+    """Cliff's delta in a word; empty if there is none, or if its interval leaves the direction open."""
     if delta.value is None or delta.low is None or delta.high is None:
         return ""
     negligible, word = EFFECTS[0]
@@ -111,7 +112,7 @@ def _errors(d: Difference, a: str, b: str) -> str:
 
 
 def direction(d: Difference) -> str:
-    """How the second side differs from the first, where it does."""
+    """How the second side differs from the first, if it does."""
     if d.quantity == "errors":
         return d.finding
     if d.quantity == "throughput":

@@ -1,5 +1,4 @@
-"""Several runs against several others: the run is the unit, as what varies from run to run is in their
-differences.
+"""Several runs against several others: the run is the unit, as their differences include what varies per run.
 
 Source: Kalibera and Jones, Rigorous Benchmarking in Reasonable Time (ISMM 2013): repeat at the topmost
 level that varies.
@@ -28,8 +27,8 @@ MeasuredRun = tuple[Mapping[Key, Sequence[TrialData]], Mapping[Key, WorkloadSumm
 def compare_several(first: Sequence[MeasuredRun], second: Sequence[MeasuredRun]) -> CompareResult:
     """The second runs against the first, for every contestant and workload that all have.
 
-    Raises PlanError for fewer than three runs on a side, NotComparable where nothing is common, or a
-    workload of the same name is another one.
+    Raises PlanError for fewer than three runs on a side, NotComparable if they have nothing in common, or if
+    workloads of the same name differ.
     """
     if min(len(first), len(second)) < LEAST_ROUNDS:
         raise PlanError(

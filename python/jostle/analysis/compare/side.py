@@ -31,7 +31,7 @@ _NO_ROUNDS = np.zeros((0, 1), dtype=np.int64)
 
 @dataclass(frozen=True)
 class Round:
-    """What one trial measured, as far as it is compared."""
+    """What one trial measured, as far as comparisons need it."""
 
     number: int
     response: WeightedSample
@@ -53,7 +53,7 @@ class Round:
 
 @dataclass(frozen=True)
 class WholeRun(Round):
-    """All rounds of a run, where runs are the unit: its quantities are those of a typical start."""
+    """All rounds of a run, if runs are the unit: its quantities are those of a typical start."""
 
     rounds: Sequence[Round] = ()
 
@@ -74,9 +74,9 @@ class WholeRun(Round):
 
 @dataclass(frozen=True)
 class Side:
-    """A contestant: its cell, and what it measured, in order of rounds.
+    """A contestant: its summary, and what was measured, in order of rounds.
 
-    Sides of the same `run` are paired by round. Of several runs, `rounds` are whole runs.
+    Sides of the same `run` are paired by round. On a side of several runs, `rounds` are whole runs.
     """
 
     label: str
@@ -86,7 +86,7 @@ class Side:
 
     @property
     def of_runs(self) -> bool:
-        """Its unit is the run."""
+        """Whether its unit is the run."""
         return any(isinstance(r, WholeRun) for r in self.rounds)
 
     @cached_property
@@ -103,7 +103,7 @@ class Side:
 
     @cached_property
     def drawn(self) -> Ints:
-        """Rounds drawn again, a row each: the same ones for all sides of a workload."""
+        """Resampled rounds, one resample per row: the same ones for all sides of a workload."""
         seed = seed_of(self.summary.workload)
         return picks(len(self.rounds), seed, QUANTILE_RESAMPLES) if self.rounds else _NO_ROUNDS
 
@@ -116,7 +116,7 @@ class Side:
 
 
 def pair(a: Side, b: Side) -> tuple[Side, Side]:
-    """Both sides with the rounds that both have, and with the figures of these rounds."""
+    """Both sides reduced to the rounds that both have, with the figures of these rounds."""
     ours, theirs = ({r.number for r in side.rounds} for side in (a, b))
     return _only(a, theirs), _only(b, ours)
 

@@ -1,12 +1,10 @@
-"""Two contestants under one workload, or two sides of several runs each: what differs, by how much, how
-surely.
+"""Two contestants under one workload, or two sides of several runs each: how much they differ, how surely.
 
-In one run rounds are interleaved, so both are compared round by round, and what a round does to both
-cancels. Two runs have no round in common, and one run on each side does not show how much runs of the
-same server differ, so nothing is decided. With three runs or more on each side the run is
-the unit.
+In one run rounds are interleaved, so both sides are compared round by round, and what a round does to both
+cancels. Two runs have no round in common, and one run on each side does not show how much runs of the same
+server differ, so nothing is decided. With three or more runs on each side, the run is the unit.
 
-Source: Kalibera and Jones (ISMM 2013): report the ratio with its interval, of the topmost level that
+Source: Kalibera and Jones (ISMM 2013): report the ratio with its interval over the topmost level that
 varies. Welch, Biometrika 34 (1947), for several runs. Wilcox, Introduction to Robust Estimation (2012): the
 shift function; Hall and Wilson, Biometrics 47 (1991), for bands from the largest |t|.
 """
@@ -38,7 +36,7 @@ from jostle.units import scale
 __all__ = ["SAME", "compare_errors", "compare_sides"]
 
 SAME = 0.05
-"""Two quantities are called the same where no difference larger than this share is left."""
+"""Two quantities are called the same if no difference larger than this share is possible."""
 
 FEW = 20
 """A quantile with fewer requests than this beyond it on either side is not compared."""
@@ -74,7 +72,7 @@ def compare_sides(a: Side, b: Side, family: Family = ALONE) -> Comparison:
 
 
 def _left_out(side: Side) -> int:
-    """Rounds in which the other was not measured."""
+    """Number of rounds in which the other side was not measured."""
     return max(0, side.summary.rounds - len(side.rounds))
 
 
@@ -83,7 +81,7 @@ def _rounds(a: Side, b: Side) -> int:
 
 
 def _undecided(a: Side, b: Side) -> str:
-    """Why there is not an interval; "" where there is one."""
+    """Why there is no interval; "" if there is one."""
     if a.run != b.run and not (a.of_runs and b.of_runs):
         return TWO_RUNS
     return TOO_FEW_ROUNDS if _rounds(a, b) < LEAST_ROUNDS else ""
@@ -104,7 +102,7 @@ def _rate(a: Side, b: Side, family: Family) -> Difference:
 
 
 def _quantile(a: Side, b: Side, name: str, family: Family) -> Difference:
-    """Of typical starts; round by round where the interval is concerned."""
+    """Compare a quantile of typical starts; its interval comes from single rounds."""
     p, ours, theirs = LEVELS[name], a.summary.response[name], b.summary.response[name]
     xs, ys = a.values(name), b.values(name)
     few = any(p > 0.5 and side.pooled.n * (1 - p) < FEW for side in (a, b))
@@ -115,7 +113,7 @@ def _quantile(a: Side, b: Side, name: str, family: Family) -> Difference:
 
 
 def _why_not_compared(a: Side, b: Side, name: str, *, few: bool) -> str:
-    """What keeps a quantile from being compared; by how much a lower bound is above the other's figure."""
+    """Why a quantile cannot be compared; if known, how far one side's lower bound is above the other side."""
     found = {side.label: side.summary.response[name] for side in (a, b)}
     for (slower, bound), (faster, other) in permutations(found.items()):
         if bound.bound and bound.value and other.value and not other.bound and bound.value > other.value:
@@ -138,7 +136,7 @@ def _compared(
     ys: Sequence[float],
     family: Family,
 ) -> Difference:
-    """One value of each round on either side. The ratio decides where there is one, else the difference."""
+    """Compare one value per round on either side. The ratio decides if there is one, else the difference."""
     note, n, unit, p = _undecided(*sides), _rounds(*sides), cells[0].unit, None
     p_of_all: float | None = None
     paired, others = sides[0].run == sides[1].run, family.others
@@ -184,7 +182,7 @@ def _typical(values: Sequence[float]) -> float:
 def _half(xs: Floats, ys: Floats, scale: float, others: int, confidence: float) -> float:
     """Half of Student's interval for the difference of the means; never 0 unless `scale` is.
 
-    `others`: how many are compared with the first, paired by round; 0 where rounds are not paired.
+    `others`: how many are compared with the first, paired by round; 0 if rounds are not paired.
     """
     least = RESOLUTION * scale
     if not others:
@@ -195,7 +193,7 @@ def _half(xs: Floats, ys: Floats, scale: float, others: int, confidence: float) 
 
 
 def _of_runs(x: Floats, y: Floats) -> Contrast:
-    """Independent runs, by logarithms."""
+    """The contrast of independent runs, on the logarithmic scale."""
     se, df = _welch(x, y, RESOLUTION)
     middle = float(y.mean() - x.mean())
     half = float(stdtrit(df, (1 + CONFIDENCE) / 2)) * se
@@ -212,10 +210,10 @@ def _welch(x: Floats, y: Floats, least: float) -> tuple[float, float]:
 
 
 def compare_errors(a: Side, b: Side, family: Family = ALONE) -> Difference:
-    """Shares of failed requests. Of the intervals over requests and over rounds, what lies in either.
+    """Compare the shares of failed requests. The interval spans those over requests and over rounds.
 
-    Requests alone do not know how rounds differ; a few failures in a few rounds hardly differ from round
-    to round, and yet prove little. Source of the first: Newcombe, Statistics in Medicine 17 (1998).
+    The one over requests ignores how rounds differ; in the one over rounds, a few failures hardly differ from
+    round to round, and yet prove little. Source of the first: Newcombe, Statistics in Medicine 17 (1998).
     """
     counted = [
         (sum(r.failed for r in side.rounds), sum(r.failed + r.ok for r in side.rounds)) for side in (a, b)
@@ -253,7 +251,7 @@ def _exp(value: float) -> float:
 
 
 def _finding(ratio: Estimate, difference: Estimate) -> tuple[Finding, float | None]:
-    """What b is against a, and the largest share by which they can still differ."""
+    """How b compares with a, and the largest share by which they can still differ."""
     if ratio.low is None or ratio.high is None:
         return _side_of_zero(difference), None
     within = max(ratio.high - 1, 1 - ratio.low)
@@ -277,7 +275,7 @@ def _cliffs_delta(a: Side, b: Side) -> Estimate:
 
 
 def _shift(a: Side, b: Side) -> Shift:
-    """Quantiles of all requests, and simultaneous bands from max |t|."""
+    """Differences of the quantiles of all requests, with simultaneous bands from max |t|."""
     ours, theirs = [], []
     for p in SHIFT_LEVELS:
         x, y = _shift_quantiles(a.pooled, b.pooled, p)
@@ -305,16 +303,17 @@ def _shift(a: Side, b: Side) -> Shift:
 
 
 def _shift_quantiles(a: WeightedSample, b: WeightedSample, p: float) -> tuple[float | None, float | None]:
-    """The p-quantile of both; None where too few requests lie beyond it."""
+    """The p-quantile of both; None if too few requests lie beyond it."""
     if not a.n or not b.n or (p > 0.5 and min(a.n, b.n) < samples_needed(p)):
         return None, None
     return product_limit(a).quantile(p), product_limit(b).quantile(p)
 
 
 def _bands(ys: Floats, xs: Floats, known: Sequence[bool], rounds: int) -> list[float | None]:
-    """Half widths, shape (levels): all of them hold at once with the stated confidence.
+    """Half-widths, shape (levels): all of them hold at once with the stated confidence.
 
-    The largest |t| over the levels, of resamples around their own mean; stretched for few rounds.
+    They come from the largest |t| over the levels, of resamples around their own mean, and are stretched for
+    few rounds.
     """
     if not any(known):
         return [None] * len(known)

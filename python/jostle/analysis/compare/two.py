@@ -54,7 +54,7 @@ class _Run:
         return list(dict.fromkeys(name for name, _ in self.summaries))
 
     def left_out(self, contestants: Container[str]) -> list[str]:
-        """What is to be said of their trials that do not count."""
+        """Notes on those of the contestants' trials that do not count."""
         data, kept = (
             [one for one in trials if one.trial.contestant in contestants]
             for trials in (self.data, self.counted)
@@ -79,8 +79,10 @@ def compare_records(records: Sequence[RunRecord], contestants: Sequence[str] | N
 
 
 def compare_many(first: Sequence[RunRecord], second: Sequence[RunRecord]) -> CompareResult:
-    """The runs of `second` against those of `first`, at least three on each side. Raises as
-    `compare_several`."""
+    """The runs of `second` against those of `first`, at least three on each side.
+
+    Raises the same errors as `compare_several`.
+    """
 
     def measured(records: Sequence[RunRecord]) -> list[MeasuredRun]:
         return [(run.grouped, run.summaries) for run in map(_Run.of, records)]
@@ -91,7 +93,7 @@ def compare_many(first: Sequence[RunRecord], second: Sequence[RunRecord]) -> Com
 def compare_contestants(record: RunRecord, a: str, b: str) -> CompareResult:
     """`b` against `a`, for every workload that both were measured under, paired by round.
 
-    Raises UnknownName for a contestant that is not in the run, NotComparable where nothing is common.
+    Raises UnknownName for a contestant that is not in the run, NotComparable if they have nothing in common.
     """
     run = _Run.of(record)
     for name in (a, b):
@@ -106,8 +108,8 @@ def compare_contestants(record: RunRecord, a: str, b: str) -> CompareResult:
 def compare_runs(first: RunRecord, second: RunRecord) -> CompareResult:
     """The second run against the first: every contestant and workload that both have.
 
-    Where each run has one contestant, these are compared whatever their names. Raises NotComparable where
-    nothing is common, or a workload of the same name is another one.
+    If each run has one contestant, these are compared whatever their names. Raises NotComparable if they have
+    nothing in common, or if workloads of the same name differ.
     """
     a, b = _Run.of(first), _Run.of(second)
     ours, theirs = a.contestants(), b.contestants()
@@ -134,7 +136,7 @@ def compare_runs(first: RunRecord, second: RunRecord) -> CompareResult:
 def _compared(
     a: _Run, b: _Run, keys: Sequence[tuple[Key, Key]], runs: tuple[str, str]
 ) -> tuple[list[Comparison], list[str]]:
-    """(Comparisons, notes on what only one side has)."""
+    """The comparisons, and notes on what only one side has and on trials that are in doubt."""
     found, notes, doubts = [], [], []
     for ours, theirs in keys:
         if theirs not in b.summaries:
@@ -169,7 +171,7 @@ def _labels(ours: str, theirs: str) -> tuple[str, str]:
 
 
 def judge_conditions(result: CompareResult, conditions: Sequence[Condition]) -> CompareResult:
-    """The same with each condition judged for each comparison: "fail" where it surely holds."""
+    """The result with each condition judged for each comparison: "fail" if it surely holds."""
     judged = [_judged(condition, c) for condition in conditions for c in result.comparisons]
     return replace(result, conditions=judged)
 

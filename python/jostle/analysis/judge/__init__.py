@@ -1,1 +1,1 @@
-"""What a plan demands or an article claimed, held against what was measured."""
+"""What a plan demands or an article claimed, compared with what was measured."""

@@ -1,11 +1,11 @@
-"""The plan's `[[claim]]`, by the rule that was fixed beforehand: reproduced, the same direction but another
-size, not reproduced, or cannot tell.
+"""The plan's `[[claim]]`, judged by rules that were fixed beforehand.
 
-A part holds when its whole interval satisfies the rule, fails when its whole interval violates it. Where the
+A claim is reproduced, has the same direction but another size, is not reproduced, or cannot be told. A part
+holds when its whole interval satisfies the rule, and fails when its whole interval violates it. If the
 article gives a number, the interval must also lie within its size (`jostle.plan.claims.same_size`). A claim
-is reproduced when all of its parts hold, not reproduced when any of them fails; else it cannot be told. With
-k parts there are k chances to fail: each of them fails only by an interval of 1 - 5 %/k (Bonferroni). That
-all hold needs no correction (intersection-union test: Berger, Technometrics 24 (1982)).
+is reproduced when all of its parts hold, and not reproduced when any of them fails. With k parts there are k
+chances to fail, so each of them fails only by an interval of 1 - 5 %/k (Bonferroni). That all of them hold
+needs no correction (intersection-union test: Berger, Technometrics 24 (1982)).
 """
 
 from collections.abc import Mapping, Sequence
@@ -42,7 +42,7 @@ __all__ = ["Measured", "judge_claims", "missing", "sides_of"]
 
 @dataclass(frozen=True)
 class Measured:
-    """What a run measured, as far as claims are about it."""
+    """What a run measured, as far as claims need it."""
 
     grouped: Mapping[Key, Sequence[TrialData]]
     summaries: Mapping[Key, WorkloadSummary]
@@ -51,11 +51,11 @@ class Measured:
     skipped_workloads: Mapping[str, Mapping[str, str]]
 
     def contestants(self) -> list[str]:
-        """Who was measured."""
+        """The contestants that were measured."""
         return list(dict.fromkeys(name for name, _ in self.summaries))
 
     def meant(self, name: str) -> list[str]:
-        """Whom a name means in this run: those who were measured before those who were skipped."""
+        """The contestants that a name means in this run: those that were measured, else those skipped."""
         found = meant(name, [*self.contestants(), *self.skipped])
         return [label for label in found if label in self.contestants()] or found or [name]
 
@@ -64,13 +64,13 @@ class Measured:
         return by_round(self.grouped.get(key, ()))
 
     def cores(self, key: Key) -> list[int]:
-        """How many the server had, in each of these trials of which it is known."""
+        """How many cores the server had, in each of these trials for which that is known."""
         placements = [data.trial.description.get("placement") for data in self.rounds(key).values()]
         return [len(placement["server_cores"]) for placement in placements if placement is not None]
 
 
 def judge_claims(claims: Sequence[asked.Claim], measured: Measured, level: Level = fixed) -> list[Claim]:
-    """Every claim, in the plan's order. `level`: what is to be paid for repeated looks."""
+    """Every claim, in the plan's order. `level`: the correction for repeated looks."""
     return [_claim(claim, measured, level) for claim in claims]
 
 
@@ -97,7 +97,7 @@ _OURS: Mapping[ClaimVerdict, ClaimVerdict] = {
 
 
 def _decided(parts: Sequence[CriterionResult]) -> tuple[ClaimVerdict, Sequence[CriterionResult]]:
-    """The verdict, and the parts that it is founded on. Worst first: one part is enough to refute a claim."""
+    """The verdict, and the parts that decide it: the worst ones, as one is enough to refute a claim."""
     order: list[tuple[PartVerdict, ClaimVerdict]] = [
         ("fails", "not reproduced"),
         ("cannot tell", "cannot tell"),
@@ -115,12 +115,15 @@ def _deciding(parts: Sequence[CriterionResult]) -> str:
 
 
 def missing(needs: asked.Needs, keys: Sequence[Key], measured: Measured) -> str:
-    """What is lacking: "needs 8 server cores, has 1"; "" where nothing is, or nothing was measured."""
+    """What is lacking: "needs 8 server cores, has 1"; "" if nothing is, or if nothing was measured."""
     return _other_cores(needs, keys, measured) or _without_limit(needs, keys, measured)
 
 
 def _without_limit(needs: asked.Needs, keys: Sequence[Key], measured: Measured) -> str:
-    """A server that was not given the limit that its workload asks for does not show what it does there."""
+    """Why there was no memory limit; "" if none is needed, or if it was set.
+
+    Without it, a server does not show what it does under the limit.
+    """
     if not needs.memory_limit:
         return ""
     trials = [data for key in keys for data in measured.rounds(key).values()]
@@ -130,7 +133,10 @@ def _without_limit(needs: asked.Needs, keys: Sequence[Key], measured: Measured) 
 
 
 def _other_cores(needs: asked.Needs, keys: Sequence[Key], measured: Measured) -> str:
-    """Where nothing of the claim was measured, by what the run's other trials had."""
+    """How the number of server cores differs from that needed; "" if it does not.
+
+    If nothing of the claim was measured, the cores of the run's other trials count.
+    """
     least, most = needs.server_cores, needs.server_cores_at_most
     had = [cores for key in keys for cores in measured.cores(key)]
     had = had or [cores for key in measured.grouped for cores in measured.cores(key)]
@@ -160,9 +166,9 @@ def _part(
     confidence: float,
     level: Level,
 ) -> CriterionResult:
-    """It holds by the interval of 95 %, and fails by that of `confidence`.
+    """Judge one part: it holds by the interval of 95 %, and fails by that of `confidence`.
 
-    `settled`: how much runs may differ by without their drift being added to the interval.
+    `settled`: by how much runs may differ without their drift being added to the interval.
     """
     rounds = min(len(measured.rounds(key)) for key in (left, right or left))
     *_, other = part.sides[-1]
@@ -216,7 +222,7 @@ def _part(
 def _changing(
     sides: Sequence[tuple[Key, str]], measured: Measured, settled: float | None, confidence: float
 ) -> list[str]:
-    """Whose runs are not known to have settled, though the claim asks for it: "node, hello 0.97 to 1.13"."""
+    """The sides whose runs are not known to have settled, if they must: "node, hello 0.97 to 1.13"."""
     if settled is None:
         return []
     keys = [key for key, quantity in sides if quantity == "throughput" and measured.rounds(key)]
@@ -242,7 +248,7 @@ def _further(sides: Sequence[tuple[Key, str]], measured: Measured, confidence: f
 
 
 def _judge(rule: Rule, size: Rule | None, estimate: Estimate, surely: Estimate) -> PartVerdict:
-    """`surely`: the wider interval, by which a rule is broken."""
+    """The verdict on one part. `surely`: the wider interval, which must violate a rule for it to fail."""
 
     def answer(by: Rule) -> Answer:
         found = by.judge(estimate)
@@ -292,7 +298,7 @@ def _index(quantity: str, key: Key, measured: Measured, confidence: float) -> Es
 
 
 def _ratio(left: tuple[str, Key], right: tuple[str, Key], measured: Measured, confidence: float) -> Estimate:
-    """Paired by round."""
+    """The ratio of two quantities, paired by round."""
     if any(quantity not in metrics.MEASURES for quantity, _ in (left, right)):
         return Estimate(None, unit="", note="another version of jostle measures it")
     ours, theirs = measured.rounds(left[1]), measured.rounds(right[1])
@@ -315,7 +321,7 @@ def _absent(key: Key, measured: Measured) -> str:
 
 
 def _needed(rule: Rule, e: Estimate) -> str:
-    """How many rounds a new run would need. (Of errors, requests are counted and not only rounds.)"""
+    """How many rounds a new run would need. (Not for errors, where requests count and not only rounds.)"""
     if e.value is None or e.bound:
         return ""
     found = rounds_to_decide(e.rounds, rule.nearest(e.value))

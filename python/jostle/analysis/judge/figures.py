@@ -1,4 +1,4 @@
-"""The published figure that stands beside a measured one."""
+"""The published figure that belongs beside a measured one."""
 
 from collections.abc import Sequence
 
@@ -10,6 +10,6 @@ __all__ = ["figure"]
 def figure(
     published: Sequence[PublishedFigure], contestant: str, workload: str, quantity: str
 ) -> PublishedFigure | None:
-    """Of a measured contestant; None where none was published of it."""
+    """The published figure for a measured contestant; None if there is none."""
     about = (contestant, workload, quantity)
     return next((f for f in published if (f.beside, f.workload, f.quantity) == about), None)

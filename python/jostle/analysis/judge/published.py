@@ -1,4 +1,4 @@
-"""Published figures of a plan: whose each of them is, and the same quantity as it was measured here."""
+"""Published figures of a plan: whose each of them is, and the same quantity as measured here."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -18,8 +18,9 @@ def published_figures(
 ) -> list[PublishedFigure]:
     """Every figure once for each measured contestant that it means, with the same quantity here.
 
-    This is the one place that decides whose a figure is. A contestant with a figure of its own is not
-    meant by that of its name; a figure of nobody who was measured stands once, beside nothing.
+    This is the only place that decides whose a figure is. A variant with a figure of its own is not meant by
+    the figure of its contestant's name. A figure of which no contestant was measured is returned once, with
+    no measured value.
     """
     if published is None:
         return []

@@ -1,4 +1,4 @@
-"""The plan's `[[ratio]]`: what one workload is beside another, contestant by contestant."""
+"""The plan's `[[ratio]]`: one workload against another, contestant by contestant."""
 
 from collections.abc import Mapping, Sequence
 
@@ -58,13 +58,13 @@ def _ratio(
 def _comparable(
     figure: PublishedFigure | None, other: PublishedFigure | None
 ) -> tuple[float | None, float | None]:
-    """Both as published where they have one unit, else both in the base unit of their quantity."""
+    """Both as published if they have the same unit, else both in the base unit of their quantity."""
     if figure is not None and other is not None and figure.unit != other.unit:
         return figure.amount, other.amount
     return (figure.value if figure else None), (other.value if other else None)
 
 
 def _value(quantity: str, data: TrialData) -> Value:
-    """None for a quantity that another version of jostle measures."""
+    """The quantity in one trial; None if only another version of jostle measures it."""
     measure = metrics.MEASURES.get(quantity)
     return measure(data) if measure else None

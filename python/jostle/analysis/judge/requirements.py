@@ -1,4 +1,4 @@
-"""The plan's `[[require]]`: pass, fail, or cannot tell: the whole interval lies on one side of the limit."""
+"""The plan's `[[require]]`: pass or fail if the whole interval is on one side of a limit, else undecided."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -28,9 +28,9 @@ def judge_requirements(
     skipped_workloads: Mapping[str, Mapping[str, str]],
     level: Level = fixed,
 ) -> list[Requirement]:
-    """Every requirement for every cell that it is about; one whose cells were not measured cannot be told.
+    """Every requirement for every cell that it is about; without measured cells the verdict is "cannot tell".
 
-    Those that this version cannot read come last. `level`: what is to be paid for repeated looks.
+    Those that this version cannot read come last. `level`: the correction for repeated looks.
     """
     found: list[Requirement] = []
     for asked in plan.require:
@@ -72,7 +72,7 @@ def _judge(
 
 
 def decide(condition: Condition, estimate: Estimate) -> Decision:
-    """ "pass" where the condition surely holds, "fail" where it surely does not."""
+    """ "pass" if the condition surely holds, "fail" if it surely does not."""
     side = {"high": condition.limit} if condition.below else {"low": condition.limit}
     rule = Rule(**side, touching=condition.touching)
     answers: dict[Answer, Decision] = {"holds": "pass", "fails": "fail", "cannot tell": "cannot tell"}

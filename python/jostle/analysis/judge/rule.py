@@ -15,11 +15,11 @@ Answer = Literal["holds", "fails", "cannot tell"]
 
 @dataclass(frozen=True)
 class Rule:
-    """The value lies in low..high, ends included; or, where one of them is infinite, beyond the other: "above
-    1" is not true of 1, nor is "above 0 %" of an interval from 0 on. `touching`: it is, as in "at least 1".
+    """The value must lie in low..high, ends included, or, if one of them is infinite, beyond the other.
 
-    It holds where the whole interval lies there, and fails where none of the interval does. Where there is no
-    interval, or only that of one round, it cannot be told.
+    "Above 1" is not true of 1, nor is "above 0 %" of an interval that begins at 0; with `touching` it is, as
+    in "at least 1". The rule holds if the whole interval satisfies it, and fails if no part of it does.
+    Without an interval, or with only that of one round, the answer is "cannot tell".
     """
 
     low: float = -math.inf
@@ -27,7 +27,7 @@ class Rule:
     touching: bool = False
 
     def judge(self, e: Estimate) -> Answer:
-        """An end of the interval may be open ("≥")."""
+        """The answer for an estimate, whose interval may be open at its upper end ("≥")."""
         if e.value is None or e.low is None or e.this_run_only or (e.high is None and not e.bound):
             return "cannot tell"
         high = math.inf if e.high is None else e.high
@@ -44,7 +44,7 @@ class Rule:
         return min((x for x in (self.low, self.high) if math.isfinite(x)), key=lambda x: abs(value - x))
 
     def text(self, unit: str) -> str:
-        """As people read it: "above 1.5"."""
+        """The rule for a reader: "above 1.5"."""
         low, high = written(self.low, unit), written(self.high, unit)
         if self.high == math.inf:
             return f"above {low}"
@@ -54,11 +54,11 @@ class Rule:
 
 
 def written(value: float, unit: str) -> str:
-    """A limit, or the value that it is about: ratios as plain numbers."""
+    """A limit or a value as text; ratios are plain numbers."""
     return format_number(value) if unit in ("", "ratio") else amount(value, unit)
 
 
 def distrusted(what: str, message: str) -> str:
-    """Why nothing is decided by the trials of `what` ("" where that is plain)."""
+    """Why the trials of `what` ("" if that is clear) decide nothing."""
     whose = f"the trials of {what}" if what else "the trials"
     return f"{whose} were invalid ({message.removesuffix('.')})"

@@ -1,4 +1,4 @@
-"""What more rounds could still decide, for runs that go on until all is decided."""
+"""What more rounds could still decide, for runs that continue until all is decided."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -21,10 +21,10 @@ __all__ = ["Question", "questions"]
 
 @dataclass(frozen=True)
 class Question:
-    """A requirement, a claim or a comparison. `cells`: contestants and workloads that it is about.
+    """A requirement, a claim or a comparison. `cells`: the contestants and workloads that it is about.
 
-    `open`: it is not decided, and more rounds could decide it. They cannot where something was not measured,
-    was invalid, or needs more requests in each round.
+    `open`: it is not decided, and more rounds could decide it. They cannot if something was not measured, was
+    invalid, or needs more requests in each round.
     """
 
     text: str
@@ -33,9 +33,9 @@ class Question:
 
 
 def questions(record: RunRecord, result: RunResult) -> list[Question]:
-    """Those of the run's plan; where it has neither requirements nor claims, its comparisons.
+    """The requirements and claims of the run's plan; if it has neither, its comparisons.
 
-    `result`: what the analysis of `record` says, by intervals that hold under repeated looks.
+    `result`: the analysis of `record`, with intervals that hold under repeated looks.
     """
     plan = RecordedPlan.parse(record.plan_text)
     found = [
@@ -71,7 +71,7 @@ def _cells(one: asked.Claim, measured: Measured, forms: Sequence[Starvation]) ->
 
 
 def _alone(key: Key, forms: Sequence[Starvation]) -> Iterator[Key]:
-    """The other workload of the forms that this one belongs to."""
+    """Both workloads of the forms that this one belongs to."""
     for form in forms:
         if key[1] in (form.alone, form.with_):
             yield key[0], form.alone
@@ -94,7 +94,7 @@ def _comparison(one: Comparison) -> Question:
 
 
 def _can_narrow(estimate: Estimate) -> bool:
-    """There is an interval, which more rounds make shorter, or too few rounds told anything for one."""
+    """Whether there is an interval, which more rounds would shorten, or only too few rounds for one."""
     return estimate.value is not None and (estimate.low is not None or estimate.n < LEAST_ROUNDS)
 
 

@@ -1,12 +1,11 @@
 """Whether a claim depends on how warm its servers were: what was measured, and what a further run might show.
 
-Whether runs on one started server have settled shows in the throughput of the last one over that of the one
-before. That is a figure with noise in it like any other, so its interval over rounds is asked, and not a
-point: on a machine whose runs differ by 5 % hardly ever do two agree to 3 %, however warm its servers are.
-Where the interval lies within what the claim allows, the runs have settled. Else each round also says what a
-further run would show if it changed once more by as much: compilers do most of their work early, so that
-what is still to come is less. The interval of the claim then reaches over both, and a claim that is decided
-by it is decided either way.
+Whether runs on one started server have settled shows in the throughput of the last one divided by that of the
+one before. That figure is as noisy as any other, so its interval over rounds decides, and not its value: on a
+machine whose runs differ by 5 %, two of them hardly ever agree to 3 %, however warm its servers are. If the
+interval lies within what the claim allows, the runs have settled. Otherwise each round also says what a
+further run would show if it changed once more by as much; this is an upper limit, as compilers do most of
+their work early. The interval of the claim then spans both, so a claim that it decides is decided either way.
 """
 
 from dataclasses import replace
@@ -19,20 +18,24 @@ __all__ = ["further_throughput", "have_settled", "reaching_over"]
 
 
 def have_settled(change: Estimate, within: float) -> bool:
-    """`change`: throughput of the last run in the one before, over rounds; 0.03 within: 3 % up or down."""
+    """Whether the runs have settled.
+
+    `change`: throughput of the last run divided by that of the one before, over rounds. `within`: 0.03 for
+    3 % up or down.
+    """
     if change.low is None or change.high is None or change.low <= 0:
         return False
     return max(change.high, 1 / change.low) <= 1 + within
 
 
 def further_throughput(data: TrialData) -> float | None:
-    """Per second, if the runs of this trial changed once more by as much as they did last."""
+    """Throughput per second if the runs of this trial changed once more by as much as they did last."""
     change = change_from_run_before(data)
     return None if change is None else data.throughput * change
 
 
 def reaching_over(found: Estimate, further: Estimate) -> Estimate:
-    """`found` with an interval from the lower to the higher end of both; with none where one has none."""
+    """`found` with an interval that spans both; without an interval if either has none."""
     if found.value is None:
         return found
     if further.low is None or found.low is None:

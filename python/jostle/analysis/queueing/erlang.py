@@ -1,6 +1,7 @@
-"""Erlang B and C: Poisson arrivals, exponential service, c servers; if none is free, requests are lost or wait.
+"""Erlang B and C: Poisson arrivals, exponential service, c servers.
 
-`load` is in erlangs: arrival rate times mean service time. A queue is stable for `load` < `servers` only.
+A request that finds no server free is lost (B) or waits (C). `load` is in erlangs: arrival rate times mean
+service time. A queue is stable for `load` < `servers` only.
 Sources: Erlang 1917; the recursion: Jagerman, Bell System Technical Journal 53 (1974); the distribution of
 waits and responses: Gross and Harris, Fundamentals of Queueing Theory, 2.3.
 """

@@ -51,8 +51,9 @@ def _states(clients: int, servers: int, service_s: float, think_s: float) -> Flo
 
 
 def response_tail(seconds: float, clients: int, servers: int, service_s: float, think_s: float) -> float:
-    """P(wait + service > `seconds`): the wait is a sum of exponential departures, Gauss-Legendre over the
-    service.
+    """P(wait + service > `seconds`).
+
+    The wait is a sum of exponential departures, integrated over the service by Gauss-Legendre.
     """
     found = _states(clients - 1, servers, service_s, think_s) if clients > 1 else np.ones(1)
     ahead = np.flatnonzero(found > NEGLIGIBLE)

@@ -33,11 +33,11 @@ def allen_cunneen(
 def kimura(
     servers: int, load: float, service_s: float, scv: float, constant_wait_s: float | None = None
 ) -> float:
-    """Mean wait, between M/M/c and M/D/c by their harmonic mean. `constant_wait_s`: that of M/D/c, by
-    Cosmetatos when not given.
+    """Mean wait, between M/M/c and M/D/c by their harmonic mean.
 
-    For one server and scv ≤ 1 it is exact. Infinite where the queue is not stable. Above scv 1 the weight of
-    M/D/c is negative; where that leaves nothing to divide by, the formula does not hold: NaN.
+    `constant_wait_s`: the wait of M/D/c, by Cosmetatos when not given. For one server and scv ≤ 1 the result
+    is exact. It is infinite if the queue is not stable. Above scv 1 the weight of M/D/c is negative; if that
+    leaves nothing to divide by, the formula does not hold, and the result is NaN.
     """
     if load >= servers:
         return math.inf

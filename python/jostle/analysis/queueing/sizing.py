@@ -65,7 +65,7 @@ def queueing_tail(seconds: float, workers: int, rate_per_s: float, service_s: fl
 def queueing_workers(
     rate_per_s: float, service_s: float, cv: float, limit_s: float, share: float
 ) -> int | None:
-    """Fewest workers with which at most `share` of the requests take longer than `limit_s`; None if none do."""
+    """Fewest workers with which at most `share` of the requests exceed `limit_s`; None if no number does."""
     least = math.floor(rate_per_s * service_s) + 1
     return _fewest(lambda workers: queueing_tail(limit_s, workers, rate_per_s, service_s, cv) <= share, least)
 

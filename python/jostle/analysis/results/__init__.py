@@ -1,6 +1,6 @@
 """What the analysis of a run says: plain data, the same for the terminal, the page and the exports.
 
-Units stand in the field names: `_s` seconds, `_per_s` per second, `_bytes` bytes; shares are 0 to 1.
+Field names contain their units: `_s` seconds, `_per_s` per second, `_bytes` bytes; shares are 0 to 1.
 """
 
 from jostle.analysis.results.capacity import CapacityResult, Sizing, WhatIf

@@ -27,13 +27,13 @@ Answer = Literal["found", "generator", "at least", "none", "cannot tell"]
 spent. none: missed at the lowest level. cannot tell: too little was measured."""
 
 Decided = Literal["holds", "misses", "open", "generator", "spoiled"]
-"""Of a level. open: too near to the limit, or too few requests. generator: it, not the server, was the limit.
-spoiled: other programs or virtual machines disturbed all of its blocks."""
+"""What was decided about a level. open: too near to the limit, or too few requests. generator: it, not the
+server, was the limit. spoiled: other programs or virtual machines disturbed all of its blocks."""
 
 
 @dataclass(frozen=True)
 class SloResult:
-    """At most `share` of the requests take longer than `limit_s`; None: at most so many fail."""
+    """At most `share` of the requests take longer than `limit_s`, or, if that is None, fail."""
 
     text: str
     share: float
@@ -43,7 +43,7 @@ class SloResult:
 
 @dataclass(frozen=True)
 class LevelResult:
-    """One rate, or number of clients. `exceeded_share`: of the requests that break the SLO that decides."""
+    """One rate, or number of clients. `exceeded_share`: share of requests that break the deciding SLO."""
 
     level: float
     decided: Decided
@@ -64,8 +64,11 @@ class LevelResult:
 
 @dataclass(frozen=True)
 class Prediction:
-    """`error`: predicted / measured - 1. `bar`: the most that is accepted; None: it is not judged. `low_s`,
-    `high_s`: where nine of ten trials as short as the measured one would lie: chance explains what is within.
+    """What the model predicts of one quantity at one level.
+
+    `error`: predicted / measured - 1. `bar`: the largest error that is accepted; None: it is not judged.
+    `low_s`, `high_s`: where nine of ten trials as short as the measured one would lie, so that chance
+    explains what is within.
     """
 
     level: float
@@ -81,8 +84,10 @@ class Prediction:
 
 @dataclass(frozen=True)
 class FittedModel:
-    """`discipline`: "workers" (first come, first served), "processor-sharing", or "no limit". `workers`: 0
-    where there is no limit. `band`: the fewest and the most workers that fit as well.
+    """The queueing model that was fitted to some levels.
+
+    `discipline`: "workers" (first come, first served), "processor-sharing", or "no limit". `workers`: 0 if
+    there is no limit. `band`: the fewest and the most workers that fit equally well.
     """
 
     discipline: str
@@ -109,7 +114,7 @@ class Scalability:
 
 @dataclass(frozen=True)
 class Hysteresis:
-    """After an overload at `above`, does `level` hold as before? None: it could not be told."""
+    """Whether `level` holds as before after an overload at `above`; None if that is not known."""
 
     above: float
     level: float
@@ -119,7 +124,7 @@ class Hysteresis:
 
 @dataclass(frozen=True)
 class CapacityResult:
-    """`unit`: "/s", or "clients" of a closed crowd. `capacity`: over all SLOs, of the one that decides."""
+    """`unit`: "/s", or "clients" in a closed loop. `capacity`: over all SLOs, that of the deciding one."""
 
     title: str
     folder: str
@@ -150,7 +155,7 @@ class CapacityResult:
 
 @dataclass(frozen=True)
 class WhatIfFigure:
-    """`now`: as measured, where it was. `predicted`: with a band over all models that fit as well."""
+    """`now`: as measured, if it was. `predicted`: with a band over all models that fit equally well."""
 
     quantity: str
     now: Estimate | None
@@ -175,7 +180,7 @@ class WhatIf:
 
 @dataclass(frozen=True)
 class Sized:
-    """A number of workers. `broken_share`: of the requests that break the SLO."""
+    """A number of workers. `broken_share`: share of requests that break the SLO."""
 
     workers: int
     utilisation: float

@@ -20,11 +20,11 @@ class Difference:
     difference: Estimate
     ratio: Estimate
     finding: Finding  # b against a; "same": to within `within`
-    within: float | None  # no difference larger than this share; None where nothing bounds it
+    within: float | None  # no difference is larger than this share; None if it is unbounded
     sentence: str
     verdict: Verdict = Verdict.VALID  # of this quantity, the worse of both
-    p: float | None = None  # two-sided, of this one by itself; None where no interval is on a log scale
-    p_of_all: float | None = None  # the same of all contestants that are compared with the first
+    p: float | None = None  # two-sided, for this one alone; None without an interval on the log scale
+    p_of_all: float | None = None  # the same, adjusted for all contestants compared with the first
 
 
 @dataclass(frozen=True)
@@ -59,12 +59,12 @@ class Comparison:
     sentence: str
     unit: Literal["round", "run"] = "round"  # what `rounds` counts, and what intervals are over
     unpaired: int = 0  # rounds of either that are left out, because the other was not measured in them
-    primary: str = ""  # the quantity that decides by itself; of the others all of a page are judged together
+    primary: str = ""  # the quantity that decides by itself; all others of a page are judged together
 
 
 @dataclass(frozen=True)
 class ConditionResult:
-    """A condition on a change ("p99 > +5 %") for one comparison: "fail" where it surely holds."""
+    """A condition on a change ("p99 > +5 %") for one comparison: "fail" if it surely holds."""
 
     condition: str
     workload: str

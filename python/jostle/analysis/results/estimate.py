@@ -1,4 +1,4 @@
-"""A figure with its interval, the shape of a set of times, and what is decided by an interval."""
+"""A figure with its interval, the shape of a set of times, and what an interval decides."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -13,10 +13,10 @@ Finding = Literal["less", "more", "same", "may be chance", "unclear"]
 
 @dataclass(frozen=True)
 class Estimate:
-    """A figure with its 95 % interval.
+    """A figure with its interval, of 95 % unless stated otherwise.
 
-    `bound` is "≥" where the sample can only bound the value from below (`high` is then None). `value` is None
-    where nothing can be said; `note` then says why (for example how many samples it would need).
+    `bound` is "≥" if the sample can only bound the value from below (`high` is then None). `value` is None if
+    nothing can be said; `note` then says why (for example how many samples it would need).
     """
 
     value: float | None
@@ -26,8 +26,8 @@ class Estimate:
     bound: Literal["", "≥"] = ""
     n: int = 0
     note: str = ""
-    this_run_only: bool = False  # of one round: it says what happened, and nothing may be decided by it
-    rounds: tuple[float, ...] = ()  # the values of the rounds that it is made of, where it is made of such
+    this_run_only: bool = False  # of a single round: it says what happened, but must not decide anything
+    rounds: tuple[float, ...] = ()  # the values of the rounds, if it is computed from these
 
 
 @dataclass(frozen=True)

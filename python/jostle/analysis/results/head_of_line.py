@@ -13,14 +13,14 @@ Cause = Literal["connection", "server", "unknown", ""]
 class StreamOfConnection:
     """One request on its stream. Seconds from the start of the trial; None: it had not happened yet."""
 
-    stream: int  # its number on the connection; 0 where it got none
+    stream: int  # its number on the connection; 0 if it got none
     request: str
-    ready_s: float  # it would have been sent, had there been a free stream
+    ready_s: float  # when it would have been sent, had there been a free stream
     sent_s: float | None
-    head_s: float | None  # the head of its answer came
+    head_s: float | None  # when the head of its answer came
     end_s: float | None
     bytes: int  # of the answer; 0 while it comes
-    waited_s: float  # behind the answer of another stream, or for a free one; 0 where that is nothing
+    waited_s: float  # behind the answer of another stream, or for a free one; 0 if negligible
 
 
 @dataclass(frozen=True)
@@ -30,13 +30,13 @@ class HeadOfLine:
     contestant: str
     workload: str
     trial: int
-    begin_s: float  # of what is shown
+    begin_s: float  # of the time that is shown
     end_s: float
     behind: StreamOfConnection | None  # whose answer came meanwhile; None: they waited for a free stream
     streams: list[StreamOfConnection]  # in the order in which they were ready
-    waited: int  # those that waited
-    passed: int  # answered while the answer of `behind` came
-    others: int  # that were there meanwhile, those two among them
+    waited: int  # how many waited
+    passed: int  # how many were answered while the answer of `behind` came
+    others: int  # how many were there meanwhile, including those two
     longest_s: float
     open: int  # streams that were open when the longest wait for a free one ended
     cause: Cause

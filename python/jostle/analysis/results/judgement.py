@@ -1,4 +1,4 @@
-"""What a plan demands and what an article claimed, held against what was measured."""
+"""What a plan demands and what an article claimed, compared with what was measured."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -8,8 +8,8 @@ from jostle.analysis.results.estimate import Decision, Estimate
 __all__ = ["OF_ARTICLES", "OF_OURS", "Claim", "ClaimVerdict", "CriterionResult", "PartVerdict", "Requirement"]
 
 PartVerdict = Literal["holds", "other size", "size unclear", "fails", "cannot tell"]
-"""Of one criterion. `other size`, `size unclear`: what the article says in words holds; the number that it
-gives does not, or may not.
+"""The verdict on one criterion. `other size`, `size unclear`: what the article says in words holds, but the
+number that it gives does not, or may not.
 """
 
 ClaimVerdict = Literal[
@@ -27,10 +27,10 @@ OF_ARTICLES: tuple[ClaimVerdict, ...] = (
     "not reproduced",
     "cannot tell",
 )
-"""What becomes of a claim of an article, best first."""
+"""Possible verdicts on a claim of an article, best first."""
 
 OF_OURS: tuple[ClaimVerdict, ...] = ("holds", "does not hold", "cannot tell")
-"""What becomes of a check of our own."""
+"""Possible verdicts on a check of our own."""
 
 
 @dataclass(frozen=True)
@@ -59,8 +59,8 @@ class CriterionResult:
     estimate: Estimate
     verdict: PartVerdict
     message: str
-    absent: str = ""  # the contestant that was not measured; "": all that the part is about was
-    published: float | None = None  # the same as published, in the estimate's unit
+    absent: str = ""  # a contestant that was not measured; "": everything that it is about was
+    published: float | None = None  # the published value, in the estimate's unit
     size: str = ""  # the published size: "between 1.07 and 1.32"; "": no size is judged
 
 
@@ -77,6 +77,6 @@ class Claim:
 
     @property
     def absent(self) -> list[str]:
-        """The contestants for want of which it cannot be judged; empty where something of it was measured."""
+        """The contestants whose absence keeps it from being judged; empty if any criterion was measured."""
         names = [part.absent for part in self.criteria]
         return list(dict.fromkeys(names)) if self.verdict == "cannot tell" and names and all(names) else []

@@ -47,7 +47,7 @@ class PhasedTimeline:
 
     trial: int
     t_s: list[float]
-    clients: list[int | None]  # that are to be there
+    clients: list[int | None]  # that should be present
     open: list[int | None]  # connections
     throughput_per_s: list[float]
     connect_mean_s: list[float | None]
@@ -66,16 +66,16 @@ class PhasedTimeline:
 
 @dataclass(frozen=True)
 class PhasedLoad:
-    """A load with phases on one contestant: did it hold the clients that came, and how did each phase go?"""
+    """A load with phases on one contestant: whether it held all clients, and how each phase went."""
 
     contestant: str
     workload: str
     title: str
     asked: int | None  # the most clients at any time; None in an open loop
     open_most: Estimate  # connections at once
-    held: Estimate  # share of the clients asked for, while all of them are to be there
-    reached: bool | None  # in every round nearly all of them were open at once
+    held: Estimate  # share of the planned clients, while all of them should be present
+    reached: bool | None  # whether nearly all of them were open at once in every round
     refused: str  # when the first connection was refused or lost; "": none was
     phases: list[PhaseSummary]
-    timeline: PhasedTimeline  # of the round of the median throughput
-    ramp: list[RampStep]  # of the same; none where there is no ramp-up
+    timeline: PhasedTimeline  # of the round with the median throughput
+    ramp: list[RampStep]  # of the same round; empty without a ramp-up

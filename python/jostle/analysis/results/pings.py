@@ -16,4 +16,4 @@ class PingResult:
     sent: int
     answered: int
     unanswered: int  # no pong within the interval: the client gave its socket up
-    round_trip: dict[str, Estimate]  # a ping is due → its pong; those without one lie beyond
+    round_trip: dict[str, Estimate]  # from when a ping was due to its pong; those without one lie beyond

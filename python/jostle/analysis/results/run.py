@@ -32,7 +32,7 @@ class RunResult:
     """Everything that a report shows."""
 
     title: str
-    folder: str  # "" where the record was not kept
+    folder: str  # "" if the record was not kept
     started: str  # ISO 8601
     complete: bool
     incomplete_reason: str
@@ -42,7 +42,7 @@ class RunResult:
     trials: list[TrialResult]
     starvation: list[Starvation]
     published: list[PublishedFigure]
-    contestants: dict[str, dict[str, Any]]  # label → title, runtime, version, discipline, variants
+    contestants: dict[str, dict[str, Any]]  # label → title, runtime, version, …
     skipped: dict[str, str]  # contestant → why it was not measured
     host: dict[str, Any]
     plan_text: str
@@ -54,8 +54,8 @@ class RunResult:
     claims: list[Claim] = field(default_factory=list)
     setup: list[tuple[str, str]] = field(default_factory=list)  # what was used here: fact, value
     published_setup: str = ""
-    article: str = ""  # where what was published can be read: an http or https address, or nothing
-    took_s: float | None = None  # from the first event of the run to its last
+    article: str = ""  # the http or https address of the publication, or nothing
+    took_s: float | None = None  # from its first event to its last, without the turns of other runs
     ratios: list[Ratio] = field(default_factory=list)
     threads: list[Threads] = field(default_factory=list)
     earlier: list[EarlierRun] = field(default_factory=list)
@@ -65,14 +65,14 @@ class RunResult:
     pings: list[PingResult] = field(default_factory=list)  # where clients ping their WebSockets
     head_of_line: list[HeadOfLine] = field(default_factory=list)  # where clients share HTTP/2 connections
     goodputs: list[Goodput] = field(default_factory=list)  # of cells with timeouts or a database
-    behaviour: dict[str, str] = field(default_factory=dict)  # contestant → how it behaves, where it was asked
+    behaviour: dict[str, str] = field(default_factory=dict)  # contestant → how it behaves, if explained
     skipped_workloads: dict[str, dict[str, str]] = field(default_factory=dict)
-    """contestant → workload → why it was measured under others only"""
+    """contestant → workload → why it was only measured under others"""
     notes: list[str] = field(default_factory=list)
     format: int = FORMAT
 
     def not_measured(self) -> Iterator[tuple[str, str]]:
-        """Who was skipped, in which workload if not in all of them, and why."""
+        """Which contestants were skipped, in which workload if not in all of them, and why."""
         yield from self.skipped.items()
         for contestant, reasons in self.skipped_workloads.items():
             yield from ((f"{contestant} in {workload}", why) for workload, why in reasons.items())

@@ -9,7 +9,7 @@ __all__ = ["EventTimes", "StreamResult"]
 
 @dataclass(frozen=True)
 class EventTimes:
-    """What was seen of the streams of one trial, interval by interval. None: no such event came in it."""
+    """The events of the streams of one trial, interval by interval. None: an interval had no such event."""
 
     trial: int
     t_s: list[float]  # middle of the interval
@@ -37,14 +37,14 @@ class StreamResult:
     none: int  # requests that ended without an event, for whatever reason
     unfinished: int  # cut off by the end of the load, or never sent
     events_per_s: Estimate
-    met: int | None  # whole ones that kept their bounds; None where there are none
+    met: int | None  # whole ones that kept their bounds; None if there are no bounds
     met_per_s: Estimate | None  # goodput
-    tokens_per_s: Estimate | None  # where streams say how many they had
+    tokens_per_s: Estimate | None  # None unless streams say how many they had
     per_token: dict[str, Estimate]  # (last - first event) / (tokens - 1)
     first: dict[str, Estimate]  # intended start to first event; requests that failed without one lie beyond
     gap: dict[str, Estimate]  # between events; a stream that broke off has one beyond all others
     longest_gap: dict[str, Estimate]  # of each stream that was whole or broke off
     last: dict[str, Estimate]  # intended start to last event
-    round_trip: dict[str, Estimate]  # a message that was due → its answer; those without one lie beyond
+    round_trip: dict[str, Estimate]  # from when a message was due to its answer; those without one lie beyond
     unanswered: int | None  # messages whose stream ended before their answer; None: none were awaited
     over_time: EventTimes  # of the trial with the median number of events

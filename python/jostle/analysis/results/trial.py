@@ -20,7 +20,7 @@ class Phase:
 
 @dataclass(frozen=True)
 class GeneratorStats:
-    """What the generator saw of itself, per interval as in the timeline it stands in."""
+    """What the generator recorded about itself, per interval of the timeline that contains it."""
 
     pacing_p99_s: list[float | None] = field(default_factory=list)  # intended start to when its code ran
     loop_lag_max_s: list[float] = field(default_factory=list)  # how late its own timers fired
@@ -42,13 +42,13 @@ class Timeline:
     p50_s: list[float | None]
     p99_s: list[float | None]
     max_s: list[float | None]
-    clients: list[int | None]  # at the end of the interval; None at the end of the trial, where all leave
+    clients: list[int | None]  # at the end of the interval; None at the end of the trial, when all leave
     in_flight: list[float]  # mean over the interval
     generator_cpu: list[float]  # busiest thread, share of one core
     server_t_s: list[float]  # own axis: vitals are taken at their own times
     server_cpu: list[float]  # cores in use by the whole process tree
     server_rss_bytes: list[float]
-    phases: list[Phase] = field(default_factory=list)  # empty where the load is the same throughout
+    phases: list[Phase] = field(default_factory=list)  # empty if the load is the same throughout
     generator: GeneratorStats = field(default_factory=GeneratorStats)
 
 

@@ -1,4 +1,4 @@
-"""What was checked of a trial, and the verdict."""
+"""What was checked in a trial, and the verdict."""
 
 import math
 from collections.abc import Iterable
@@ -10,15 +10,15 @@ from jostle.record.verdict import Verdict, worst
 __all__ = ["Cause", "Check", "Validity"]
 
 Cause = Literal["generator", "machine", "server", "plan"]
-"""Whose doing it is when a check fails."""
+"""What is to blame when a check fails."""
 
 
 @dataclass(frozen=True)
 class Check:
-    """One validity check: a measured value beside its threshold, and what to do when it fails.
+    """One validity check: a measured value, its threshold, and what to do when it fails.
 
-    `affects`: the figures that a failure touches, by their names in plans (`jostle.plan.metrics`); empty:
-    all of them, but those that it `spares`.
+    `affects`: the figures that a failure affects, by their names in plans (`jostle.plan.metrics`); if empty,
+    all but those that it `spares`.
     """
 
     name: str
@@ -37,8 +37,11 @@ class Check:
 
     @property
     def severity(self) -> tuple[int, float]:
-        """To compare: worse verdicts first. Of those that failed, the value farthest from its threshold is
-        the worst; of those that passed, the nearest."""
+        """For comparing checks: the worse one is greater.
+
+        The verdict comes first. Of failed checks, the one whose value is farthest from its threshold is the
+        worst; of those that passed, the nearest.
+        """
         if self.value is None or self.threshold is None:
             return self.verdict.rank, -math.inf
         distance = abs(self.value - self.threshold)
@@ -46,7 +49,7 @@ class Check:
 
     @property
     def is_minimum(self) -> bool:
-        """Whether the threshold is the least that is allowed, as a value on either side of it tells."""
+        """Whether the threshold is a lower limit, inferred from the side of it on which the value lies."""
         if self.value is None or self.threshold is None:
             return False
         passed = self.verdict is Verdict.VALID
@@ -55,7 +58,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Validity:
-    """`verdict` is of the trial as a whole: invalid where all of its figures are, suspect where some are."""
+    """`verdict` is that of the whole trial: invalid if all of its figures are, suspect if only some are."""
 
     verdict: Verdict
     checks: list[Check]
@@ -68,7 +71,7 @@ class Validity:
 
     @property
     def failed(self) -> list[Check]:
-        """Worst first."""
+        """The checks that failed, worst first."""
         failed = [c for c in self.checks if c.verdict is not Verdict.VALID]
         return sorted(failed, key=lambda c: -c.verdict.rank)
 
@@ -78,7 +81,7 @@ class Validity:
         return [c.message for c in self.failed]
 
     def verdict_of(self, figure: str) -> Verdict:
-        """Of one figure, by its name in plans: the worst check that touches it."""
+        """The verdict on one figure, by its name in plans: that of the worst check that affects it."""
         return worst(c.verdict for c in self.checks if c.touches(figure))
 
 

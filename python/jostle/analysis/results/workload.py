@@ -21,7 +21,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class WorkloadSummary:
-    """One workload on one contestant, over all rounds. Intervals are over rounds where there are ≥ 2."""
+    """One workload on one contestant, over all rounds. Intervals are over rounds if there are ≥ 2."""
 
     contestant: str
     workload: str
@@ -39,15 +39,15 @@ class WorkloadSummary:
     server_rss_max_bytes: float | None
     trials: list[int]  # numbers
     quartiles: dict[str, Estimate] = field(default_factory=dict)
-    """The first and the third of `response`: "p25" and "p75"."""
+    """The first and third quartile of `response`: "p25" and "p75"."""
     response_of_all_requests: dict[str, Estimate] = field(default_factory=dict)
-    """Of the requests of all rounds together: another figure than `response`, which is of a typical start."""
+    """Quantiles of the requests of all rounds together; those of a typical start are in `response`."""
     parts: dict[str, dict[str, Estimate]] = field(default_factory=dict)
-    """What the times are made of, pooled over rounds: connect, and dns, tcp, tls of it; headers, body."""
+    """Quantiles of the parts of the times, over rounds: connect, containing dns, tcp, tls; headers; body."""
     failures: dict[str, dict[str, int]] = field(default_factory=dict)
-    """Why requests failed, by outcome, most frequent first; of `wrong_status` it is the code."""
+    """Why requests failed, by outcome, most frequent first; for `wrong_status`, the code."""
     verdicts: dict[str, Verdict] = field(default_factory=dict)
-    """Of single figures, by their names in plans, where some have another verdict than the others."""
+    """The verdicts on single figures, by their names in plans, if they are not all the same."""
 
     def verdict_of(self, figure: str) -> Verdict:
         """Whether this figure can be trusted, by its name in plans."""
@@ -56,7 +56,7 @@ class WorkloadSummary:
 
 @dataclass(frozen=True)
 class PublishedFigure:
-    """A figure as published, beside which the measured one stands; once for each contestant that it means."""
+    """A published figure with the measured one beside it; one for each contestant that it means."""
 
     contestant: str
     quantity: str
@@ -65,20 +65,20 @@ class PublishedFigure:
     source: str
     workload: str = ""
     note: str = ""
-    beside: str = ""  # whose measured one it is, which may be a variant of the contestant; "": not measured
+    beside: str = ""  # the contestant or variant that was measured; "": none was
     measured: Estimate | None = None  # the same quantity here, over all rounds; None: not measured
 
     @property
     def amount(self) -> float | None:
-        """In the base unit of its quantity; None where its unit is not one of the quantity."""
-        from jostle.plan.claims import in_base_unit  # late: plans take long to import
+        """The value in the base unit of its quantity; None if its unit does not fit the quantity."""
+        from jostle.plan.claims import in_base_unit  # imported late: plans take long to import
 
         return in_base_unit(self.value, self.unit, self.quantity)
 
 
 @dataclass(frozen=True)
 class Mode:
-    """Rounds that went alike: the share of the throughput alone that is left beside a slow request."""
+    """Rounds that are alike in the share of the throughput alone that is left beside a slow request."""
 
     rounds: int
     mean: float
@@ -91,7 +91,7 @@ class Starvation:
     """What one slow request does to the fast ones of one contestant, in one form of the experiment.
 
     `index` is 1 − with/alone, 0 (unharmed) to 1 (starved); `left` is the throughput while the slow request
-    runs ÷ that after its end, within one trial; `blocking` is (p99 with slow − p99 alone) / the time of the
+    runs ÷ that in the rest of the same trial; `blocking` is (p99 with slow − p99 alone) / the time of the
     slow request alone; above 1, fast requests queue behind several slow ones.
     """
 
@@ -103,7 +103,7 @@ class Starvation:
     alone: Estimate  # fast requests per second
     with_slow: Estimate
     index: Estimate
-    left: Estimate  # no value where the slow request runs until the end
+    left: Estimate  # no value if the slow request runs until the end
     blocking: Estimate
     slow_s: Estimate  # the slow request by itself
     alone_response: dict[str, Estimate]
@@ -111,12 +111,12 @@ class Starvation:
     published_alone: PublishedFigure | None
     published_with: PublishedFigure | None
     sentence: str
-    modes: list[Mode] = field(default_factory=list)  # two, the lower first, where the rounds fall into two
+    modes: list[Mode] = field(default_factory=list)  # two, the lower first, if rounds form two groups
 
 
 @dataclass(frozen=True)
 class Ratio:
-    """A quantity of one contestant under one workload, beside the same under another; paired by round."""
+    """A quantity of one contestant under one workload against the same under another; paired by round."""
 
     title: str
     quantity: str
@@ -126,7 +126,7 @@ class Ratio:
     value: Estimate
     against_value: Estimate
     ratio: Estimate
-    published: float | None  # both in the unit of the article
+    published: float | None  # both in the same unit
     published_against: float | None
 
 
@@ -147,7 +147,7 @@ class Threads:
 
 @dataclass(frozen=True)
 class Garbage:
-    """What the runtime of one contestant says of its garbage collection under one workload."""
+    """What the runtime of one contestant reports about its garbage collection under one workload."""
 
     contestant: str
     workload: str
@@ -157,7 +157,7 @@ class Garbage:
 
 @dataclass(frozen=True)
 class Goodput:
-    """What clients that do not wait for ever got of one contestant under one workload; means over rounds.
+    """What clients that do not wait for ever got from one contestant under one workload; means over rounds.
 
     `hits` and `timeouts` are requests in a trial; `least_per_s` and `most_per_s` are hits in a second of it.
     """
@@ -165,7 +165,7 @@ class Goodput:
     contestant: str
     workload: str
     timeout_s: float | None
-    database: dict[str, Any]  # delay_ms, pool, index, customers as they are known; {} where there was none
+    database: dict[str, Any]  # delay_ms, pool, index, customers as far as known; {} without a database
     hits: Estimate
     timeouts: Estimate
     least_per_s: Estimate
@@ -177,7 +177,7 @@ class Goodput:
 
 @dataclass(frozen=True)
 class Times:
-    """Times of so many things, in seconds; None where there were none."""
+    """Figures of `n` times, in seconds; None if there were none."""
 
     n: int
     mean_s: float | None

@@ -1,4 +1,4 @@
-"""How much longer one server takes than another, over all requests rather than at one quantile: Cliff's delta.
+"""How much longer one server takes than another, over all requests and not at one quantile: Cliff's delta.
 
 Source: Cliff, Psychological Bulletin 114 (1993).
 """
@@ -51,7 +51,10 @@ def _wins(a: Sequence[WeightedSample], b: Sequence[WeightedSample]) -> Floats:
 def _surely_longer(
     longer: Sequence[WeightedSample], shorter: Sequence[WeightedSample], values: Floats
 ) -> Floats:
-    """Number of pairs in which the first surely took longer: it ended, failed or was given up later."""
+    """Number of pairs in which the first surely took longer.
+
+    It ended or was given up later than the other one ended, or it failed.
+    """
     ended = aligned(shorter, "events", values)
     until = np.cumsum(ended, axis=1)
     found: Floats = aligned(longer, "events", values) @ (until - ended).T

@@ -50,7 +50,7 @@ class Curve:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the curve reaches 1: no request failed, or was given up after the largest time."""
+        """Whether the curve reaches 1: no request failed, and none was given up after the largest time."""
         return len(self.cdf) > 0 and bool(self.cdf[-1] > 1 - 1e-12)
 
     def effective_n(self, p: float, n: int) -> float:

@@ -15,8 +15,8 @@ __all__ = ["difference_of_shares", "share_interval", "share_over_rounds"]
 
 
 LIKELY = 0.5
-"""Rounds count as alike if at least this share of cases would differ as much by chance alone. With the usual
-0.05 too many that differ would count as alike: the interval of three rounds then misses in 10 % (simulated)."""
+"""Rounds count as alike if this share of cases, or more, would differ as much by chance. With the usual
+0.05 too many that differ would count as alike: intervals of three rounds would miss in 10 % (simulated)."""
 
 
 def share_interval(k: int, n: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
@@ -62,7 +62,10 @@ def share_over_rounds(
 def difference_of_shares(
     k: int, n: int, j: int, m: int, confidence: float = CONFIDENCE
 ) -> tuple[float, float]:
-    """Interval for j/m - k/n; both may be 0. Source: Newcombe, Statistics in Medicine 17 (1998), method 10."""
+    """Interval for j/m - k/n; both may be 0.
+
+    Source: Newcombe, Statistics in Medicine 17 (1998), method 10.
+    """
     p, q = k / n, j / m
     (low_p, high_p), (low_q, high_q) = _score(p, n, confidence), _score(q, m, confidence)
     return (

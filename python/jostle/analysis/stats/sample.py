@@ -121,7 +121,7 @@ def failed(histogram: "HdrHistogram") -> WeightedSample:
 def cut_off(sample: WeightedSample) -> WeightedSample:
     """The sample with its censored requests as the slowest of all, as in an overload cut off by the stop.
 
-    They lie beyond every time that was seen. Only the longest wait stays: it is all that is known of them.
+    They lie beyond every time that was seen. Only the longest wait stays: it is all that is known about them.
     """
     if not sample.censored.any():
         return sample

@@ -1,1 +1,1 @@
-"""Questions of their own: starvation, phased load, goodput, threads, earlier runs, journeys."""
+"""Topics with an analysis of their own: starvation, phased load, goodput, threads, earlier runs, journeys."""

@@ -1,4 +1,4 @@
-"""What the machine itself takes, measured against a server that does nothing, told beside results."""
+"""The floor: the time that the machine itself takes, measured with a server that does nothing."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,7 +10,7 @@ __all__ = ["floor_note", "load_line"]
 
 
 def floor_note(host: Mapping[str, Any], data: Sequence[TrialData]) -> str:
-    """A sentence on the floor under loads of the kinds that were measured; empty where none is known."""
+    """A sentence on the floor under loads of the kinds that were measured; empty if none is known."""
     kinds = {(kind, f.attentive) for f in data for kind in ("open", "closed") if getattr(f, kind) is not None}
     floor = host.get("floor") or {}
     loads = [load for load in floor.get("loads", []) if (load.get("kind"), load.get("awake", False)) in kinds]
@@ -25,7 +25,7 @@ def floor_note(host: Mapping[str, Any], data: Sequence[TrialData]) -> str:
 
 
 def load_line(load: Mapping[str, Any]) -> str:
-    """One load: its quantiles."""
+    """The quantiles of the floor under one load."""
     times = ", ".join(
         f"{name} {format_duration(value)}" for name, value in load["response_s"].items() if value is not None
     )

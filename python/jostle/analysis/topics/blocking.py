@@ -1,10 +1,10 @@
 """Whether fast requests wait for the end of a slow one, or only for their turn.
 
-Both look alike beside a slow request that is hardly longer than a time slice. They differ in how waiting
-grows: with the slow request where it runs to its end, not at all where the processor is shared in slices. So
-the question is put to slow requests of many slices only, and a comparison with shorter ones takes its answer
-from the longer ones of the same server. Those must have as many slow requests at once: a server of two
-workers has one left beside one of them, and none beside two.
+Both look alike beside a slow request that is hardly longer than a time slice. They differ in how the wait
+grows: with the slow request if that runs to its end, not at all if the processor is shared in slices. So only
+slow requests of many slices can decide, and a comparison with shorter ones takes its answer from longer ones
+on the same server. Those must have as many slow requests at once: a server with two workers has one left
+beside one slow request, and none beside two.
 """
 
 from collections.abc import Sequence
@@ -19,22 +19,24 @@ __all__ = ["Answer", "Waits", "slice_of", "waits_for"]
 Answer = Literal["its end", "a turn", "cannot tell"]
 
 NEARLY_ALL = 0.7
-"""Who waits for this part of a slow request waits for its end."""
+"""A fast request that waits for this share of a slow one counts as waiting for its end."""
 
 SLICES = 20
-"""A slow request of so many time slices is long, where the server says how long its slices are."""
+"""A slow request of this many time slices is long, if the server says how long its slices are."""
 
 LONG_S = 0.3
-"""Where it does not: nearly all of this is more than two slices of 100 ms, the longest of any runtime in the
-roster (Ruby).
+"""A slow request of this time is long if the server does not say so: `NEARLY_ALL` of it is more than two
+slices of 100 ms, the longest of any runtime in the roster (Ruby).
 """
 
 
 @dataclass(frozen=True)
 class Waits:
-    """Of one comparison. `slow_s`: how long a slow request took, or the part of it that the window saw;
-    `longest_s`: the longest response time of a fast request beside it; None where none was answered;
-    `at_once`: how many clients send slow requests.
+    """The waits of one comparison.
+
+    `slow_s`: how long a slow request took, or the part of it that the window saw; `longest_s`: the longest
+    response time of a fast request beside it, None if none was answered; `at_once`: how many clients send
+    slow requests.
     """
 
     slow_s: float
@@ -49,7 +51,7 @@ class Waits:
 def waits_for(this: Waits, others: Sequence[Waits], slice_s: float | None) -> Answer:
     """What fast requests wait for in `this` comparison; `others` are of the same server.
 
-    `slice_s`: its time slice, where it is known.
+    `slice_s`: the server's time slice, if known.
     """
     long_s = LONG_S if slice_s is None else SLICES * slice_s
     alike = [this, *(other for other in others if other.at_once == this.at_once)]
@@ -60,7 +62,7 @@ def waits_for(this: Waits, others: Sequence[Waits], slice_s: float | None) -> An
 
 
 def slice_of(text: object) -> float | None:
-    """The time slice that a contestant declares, in seconds; None for "4,000 reductions" or none."""
+    """The time slice that a contestant declares, in seconds; None for "4,000 reductions" or no text."""
     try:
         return duration(str(text)) or None
     except BadValue:

@@ -1,4 +1,4 @@
-"""What was used here, a fact per line: it stands beside what an article used."""
+"""What this run used, one fact per line, to be shown beside what an article used."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,7 +14,7 @@ LOOPBACK = ("127.", "::1", "localhost", "unix:")
 def used_here(
     data: Sequence[TrialData], parameters: Mapping[str, int | float | str], host: Mapping[str, Any]
 ) -> list[tuple[str, str]]:
-    """(Fact, value), from the records alone."""
+    """Pairs of fact and value, from the records alone."""
     found = [
         ("servers", "; ".join(dict.fromkeys(_server(f) for f in data))),
         ("machine", _machine(host)),

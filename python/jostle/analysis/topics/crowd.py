@@ -1,6 +1,6 @@
-"""What a crowd of connections costs a server, and what its members see while their number grows.
+"""What many connections cost a server, and what the clients see while their number grows.
 
-Of loads with phases (`jostle.analysis.topics.phased`); quantities of one trial.
+Quantities of one trial whose load has phases (`jostle.analysis.topics.phased`).
 """
 
 import itertools
@@ -29,16 +29,16 @@ __all__ = [
 ]
 
 IN_TIME_S = 0.120
-"""The route of the experiment takes 90 to 110 ms by itself."""
+"""Longest time to headers that is in time; the experiment's route takes 90 to 110 ms by itself."""
 
 
 def time_to_connect(data: TrialData) -> float | None:
-    """Mean time to open a connection while all clients are to be there, in seconds."""
+    """Mean time to open a connection while all clients should be present, in seconds."""
     return _pooled(data, "connect").mean_s
 
 
 def server_cores(data: TrialData) -> float | None:
-    """Cores that the server's process tree used: while all clients are to be there, or all the time."""
+    """Cores that the server's process tree used while all clients should be present, else all the time."""
     phases = sustained(data) or [Phase("", 0.0, data.duration_s)]
     used = [data.vitals.cores(round(p.start_s * 1e9), round(p.end_s * 1e9)) for p in phases]
     known = [cores for cores in used if cores is not None]
@@ -56,20 +56,20 @@ def memory_per_connection(data: TrialData) -> float | None:
 
 
 def bytes_per_request(data: TrialData) -> float | None:
-    """Bytes that clients sent, heads and all, for each answer; without TCP and IP."""
+    """Bytes that clients sent for each answer, including heads but not TCP and IP."""
     return _per_answer(data, data.counts.bytes_out.sum())
 
 
 def bytes_per_answer(data: TrialData) -> float | None:
-    """Bytes that the server sent for each answer, heads and all; without TCP and IP."""
+    """Bytes that the server sent for each answer, including heads but not TCP and IP."""
     return _per_answer(data, data.counts.bytes_in.sum())
 
 
 def growth(figure: Callable[[RampStep], float | None]) -> Callable[[TrialData], float | None]:
-    """By how much a figure of the time to headers grew at once during the ramp-up.
+    """How abruptly a figure of the time to headers grew during the ramp-up.
 
-    The largest ratio of a step of the ramp to the step before: about 1 where the figure stays or creeps,
-    several where it jumps. None where there is no ramp, or a step without two answers.
+    The largest ratio of a step of the ramp to the previous step: about 1 if the figure stays or creeps,
+    several if it jumps. None if there is no ramp, or if a step has too few answers for the figure.
     """
 
     def largest(data: TrialData) -> float | None:
@@ -85,8 +85,7 @@ def growth(figure: Callable[[RampStep], float | None]) -> Callable[[TrialData], 
 def clients_in_time(data: TrialData) -> Value:
     """Connections open in the last step of the ramp-up before the p95 of headers exceeds `IN_TIME_S`.
 
-    At least so many where it never does.
-    None where there is no ramp, or the first step is too slow.
+    A lower bound if it never does. None if there is no ramp, or if the first step is already too slow.
     """
     held = 0
     for step in (steps := ramp_steps(data)):

@@ -1,7 +1,7 @@
-"""Garbage collection, as a server's runtime tells it: how much of the time, and how often.
+"""Garbage collection, as a server's runtime reports it: its share of the time, and how often it happens.
 
-What is told is the time in which the program stood still for it; what a runtime collects beside the program
-is in its CPU time.
+The time reported is that in which the program stood still; what a runtime collects concurrently is part of
+its CPU time.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,13 +15,13 @@ __all__ = ["garbage_collection", "garbage_collections"]
 
 
 def garbage_collection(data: TrialData) -> float | None:
-    """Share of the load's time, 0 to 1; None where the server does not tell."""
+    """Its share of the load's time, 0 to 1; None if the server does not report it."""
     told = data.trial.garbage
     return min(1.0, told["seconds"] / data.duration_s) if told and data.duration_s else None
 
 
 def garbage_collections(grouped: Mapping[Key, Sequence[TrialData]]) -> list[Garbage]:
-    """A row for each cell whose server tells of it."""
+    """A row for each cell whose server reports it."""
     found = []
     for (contestant, workload), group in grouped.items():
         told = [data for data in group if data.usable and garbage_collection(data) is not None]

@@ -1,8 +1,9 @@
-"""What clients got who do not wait for ever, and what the database had to do with it.
+"""What clients get if they do not wait for ever, and the part that the database has in it.
 
 For every workload in which requests timed out or the server had a database. Hits, timeouts and the least and
-most hits in a second are as load generators of the time of the articles print them; beside them stands what
-can be compared: answers within the timeout, counted from when they were due, and how even the throughput was.
+most hits in a second are as the load generators of the articles' time print them. Beside them are figures
+that can be compared: answers within the timeout, counted from when they were due, and how even the throughput
+was.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,14 +23,14 @@ if TYPE_CHECKING:
 __all__ = ["database_cpu_per_request", "dispersion", "goodput", "goodputs"]
 
 CHOICES = ("delay_ms", "pool", "index", "customers")
-"""What of a database decides how servers rank: these are recorded with every trial."""
+"""The settings of a database that decide how servers rank; they are recorded with every trial."""
 
 ALMOST_S = 1e-3
-"""Intervals end a little before or after the second."""
+"""Tolerance: intervals end a little before or after the second."""
 
 
 def goodputs(grouped: "Mapping[Key, Sequence[TrialData]]") -> list[Goodput]:
-    """One for each cell that has timeouts or a database."""
+    """One result for each cell that has timeouts or a database."""
     found = []
     for (contestant, workload), trials in grouped.items():
         measured = [f for f in trials if f.usable]
@@ -69,12 +70,12 @@ def goodput(data: TrialData) -> float:
 
 
 def timeouts(data: TrialData) -> int:
-    """Requests that were given up because their time was over."""
+    """Number of requests that were given up because of a timeout."""
     return sum(data.outcomes().get(kind, 0) for kind in TIMEOUTS)
 
 
 def database_cpu_per_request(data: TrialData) -> float | None:
-    """CPU time of the private database per success, in seconds; None where none was watched."""
+    """CPU time of the private database per success, in seconds; None if none was watched."""
     return Vitals.of(data.trial.database_vitals()).cpu_s_per(data.ok())
 
 
@@ -86,7 +87,7 @@ def dispersion(data: TrialData) -> float | None:
 
 
 def _whole_seconds(data: TrialData) -> list[float]:
-    """Successes in each second of the trial; a last one that is not whole is left out."""
+    """Successes in each second of the trial; an incomplete last one is left out."""
     counts = [0.0] * int(data.duration_s + ALMOST_S)
     starts_s = data.counts.start_ns / 1e9
     for start_s, rate, length_s in zip(starts_s, data.throughputs, data.lengths_s, strict=True):
@@ -102,7 +103,7 @@ def _timeout_s(data: TrialData) -> float | None:
 
 
 def _database(data: TrialData) -> Mapping[str, Any]:
-    """How it was chosen; empty where the server had none."""
+    """The settings of the server's database; empty if it had none."""
     return data.trial.server.get("database") or {}
 
 

@@ -14,16 +14,18 @@ __all__ = ["head_of_line"]
 NS = 1e9
 
 SHORTEST_NS = 1_000_000
-"""A shorter wait is none, as in the engine."""
+"""Shorter waits do not count, as in the engine."""
 
 EARLY = 0.05
-"""The last part of an answer is often in the same packet as the beginning of the next one."""
+"""Share of an answer's time that counts as its edge: the last part of an answer is often in the same packet
+as the beginning of the next one."""
 
 FEW = 3
-"""Answers on other connections from which on they say something."""
+"""Fewest answers on other connections from which anything can be concluded."""
 
 MUCH_SOONER, AS_LATE = 0.25, 0.5
-"""Of the wait: the median on other connections that clears the server, and the one that does not."""
+"""The median on other connections, as a share of the wait: up to the first one it clears the server, from the
+second one on it does not."""
 
 
 def head_of_line(grouped: "Mapping[Key, Sequence[TrialData]]") -> list[HeadOfLine]:
@@ -38,11 +40,11 @@ def head_of_line(grouped: "Mapping[Key, Sequence[TrialData]]") -> list[HeadOfLin
 
 
 def of_line(contestant: str, workload: str, data: TrialData, line: Mapping[str, Any]) -> HeadOfLine | None:
-    """What the record says of one connection; None where no stream waited for another one."""
+    """What the record says about one connection; None if no stream waited, or if the cause is not known."""
     times: list[Mapping[str, Any]] = line["streams"]
     behind = next((one for one in times if one["stream"] == line["behind"] > 0), None)
     if not times or (line["behind"] and behind is None):
-        return None  # its beginning was too long ago to be known
+        return None  # the blocking answer began too long ago to be in the record
     now = max(max(one["ready_ns"], one["sent_ns"], one["head_ns"], one["end_ns"]) for one in times)
     names = [request["name"] for request in data.workload().get("requests") or []]
     waits = queued = [_queued_ns(one, now) for one in times]
@@ -101,7 +103,7 @@ def _stream(one: Mapping[str, Any], names: Sequence[str], waited_ns: int) -> Str
 
 
 def _waited_ns(one: Mapping[str, Any], span: tuple[int, int], now: int) -> int:
-    """How long a request that was sent had nothing while another answer came, if it then soon had its own."""
+    """How long a sent request got nothing while another answer came, if its own answer followed soon."""
     begin, end = span
     first = one["head_ns"] or one["end_ns"] or now
     overlap: int = min(first, end) - max(one["sent_ns"] or now, begin)
@@ -115,7 +117,7 @@ def _queued_ns(one: Mapping[str, Any], now: int) -> int:
 
 
 def _passed(one: Mapping[str, Any], span: tuple[int, int]) -> bool:
-    """Its answer began while the other one came."""
+    """Whether its answer began while the other one was coming."""
     begin, end = span
     edge = EARLY * (end - begin)
     return bool(begin + edge < one["head_ns"] < end - edge)
@@ -130,7 +132,7 @@ def _open(one: Mapping[str, Any], at_ns: int) -> bool:
 
 
 def _cause(wait_s: float, answers: int, median_s: float | None) -> Cause:
-    """What the other connections say, where all streams of this one waited."""
+    """The cause according to the other connections, if all streams of this one waited."""
     if median_s is None or answers < FEW:
         return "unknown"
     if median_s <= MUCH_SOONER * wait_s:

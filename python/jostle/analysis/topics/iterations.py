@@ -1,4 +1,4 @@
-"""What came before the measured run of the load on the same started server (`runs` of a workload)."""
+"""Runs of the load before the measured one, on the same started server (`runs` of a workload)."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ def earlier_runs(grouped: Mapping[Key, Sequence[TrialData]]) -> list[EarlierRun]
 
 
 def change_from_run_before(data: TrialData) -> float | None:
-    """Throughput of the measured run in those of the run before it, on the same started server."""
+    """Throughput of the measured run divided by that of the last usable run before it; None without one."""
     runs = [run for run in _runs(data) if run.usable and run.throughput]
     return data.throughput / runs[-1].throughput if runs else None
 

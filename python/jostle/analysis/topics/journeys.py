@@ -1,4 +1,4 @@
-"""Journeys: where they end, how long they take, and what each step has of that."""
+"""Journeys: where they end, how long they take, and what each step contributes."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ __all__ = ["active", "journeys"]
 
 
 def journeys(grouped: "Mapping[Key, Sequence[TrialData]]") -> list[JourneyResult]:
-    """One for each journey of each cell that has any."""
+    """One result for each journey of each cell."""
     found = []
     for (contestant, workload), trials in grouped.items():
         measured = [data for data in trials if data.usable]
@@ -79,7 +79,7 @@ def _time(data: TrialData, measure: str, number: int) -> WeightedSample:
 
 
 def _response(data: TrialData, workload: int, request: int) -> WeightedSample:
-    """As of any request: what was given up is censored, what failed lies beyond every time."""
+    """Response times of a request; those given up are censored, failed ones lie beyond every time."""
     times, given_up, lost = (
         data.trial.histogram(measure, workload, request) for measure in ("response", "censored", "failed")
     )

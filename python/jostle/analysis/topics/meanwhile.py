@@ -1,4 +1,4 @@
-"""What is left to others while a background request runs, within one trial on one started server."""
+"""The throughput left to others while a background request runs, within one trial on one started server."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -15,9 +15,10 @@ __all__ = ["left_over_rounds", "throughput_left"]
 
 
 def left_over_rounds(trials: Sequence[TrialData], confidence: float = CONFIDENCE) -> Estimate:
-    """What is left of the throughput on a typical start, of the rounds that tell; no value where no more
-    than half of them do. Whether one does depends on how long its background request took, and not on what is
-    left.
+    """The share of the throughput that is left at a typical start, from the rounds that show it.
+
+    No value unless more than half of the rounds do. Whether a round does depends on how long its background
+    request took, and not on what is left.
     """
     values = [value for data in trials if (value := throughput_left(data)) is not None]
     without = _why_not(trials)
@@ -28,7 +29,7 @@ def left_over_rounds(trials: Sequence[TrialData], confidence: float = CONFIDENCE
 
 
 def _why_not(trials: Sequence[TrialData]) -> str:
-    """Of the reason that most trials without one have: "in 7 of 8 rounds nothing …"; "" if none lacks it."""
+    """The commonest reason why trials have no value: "in 7 of 8 rounds nothing …"; "" if all have one."""
     reasons = Counter(_missing(data) for data in trials if throughput_left(data) is None)
     if not reasons:
         return ""
@@ -45,10 +46,10 @@ def _missing(data: TrialData) -> str:
 
 
 def throughput_left(data: TrialData) -> float | None:
-    """Successes per second while a background request runs, in those of the intervals without one.
+    """Successes per second while a background request runs, divided by those in intervals without one.
 
-    0: nothing is served meanwhile; 1: it makes no difference. None where intervals of one kind
-    are missing. It does not depend on how long the background request takes.
+    0: nothing is served meanwhile; 1: it makes no difference. None if intervals of either kind are missing,
+    or if nothing succeeds without one. It does not depend on how long the background request takes.
     """
     if not data.has_background:
         return None

@@ -1,7 +1,7 @@
-"""A crowd that comes, stays and goes: who held it, and how each phase went.
+"""Clients that come, stay and go: whether the server held them all, and how each phase went.
 
 An interval of the record belongs to the phase in which its middle lies. Connections are counted at the end of
-each interval, as the clients see them: the kernel opens them before the server knows.
+each interval, as the clients see them: the kernel opens them before the server knows about them.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +22,7 @@ from jostle.units import format_count, format_duration
 __all__ = ["clients_held", "phased_loads", "sustained", "sustained_throughput", "time_to_headers"]
 
 REACHED = 0.99
-"""Of the clients that were asked for: a few are always between two connections."""
+"""Share of the planned clients that counts as all of them: a few are always between two connections."""
 
 TOTAL = "total"
 
@@ -66,7 +66,7 @@ def _held(trials: Sequence[TrialData]) -> Estimate:
 
 
 def _asked(data: TrialData) -> int | None:
-    """The most clients that the plan has at any time; None in an open loop."""
+    """The most clients that the plan asks for at any time; None in an open loop."""
     return int(data.closed["clients"]) if data.closed is not None else None
 
 
@@ -75,16 +75,16 @@ def _most(open_connections: Ints) -> int:
 
 
 def sustained(data: TrialData) -> list[Phase]:
-    """The phases in which all clients are there from beginning to end."""
+    """The phases in which all clients are present from beginning to end."""
     specs = (data.closed or {}).get("phases", [])
     full = {spec["name"] for spec in specs if spec["from"] == spec["to"] == _asked(data)}
     return [phase for phase in data.phases if phase.name in full]
 
 
 def clients_held(data: TrialData) -> float | None:
-    """Connections open for each client asked for, on average while all of them are to be there, 0 to 1.
+    """Connections open per planned client, 0 to 1, on average while all of them should be present.
 
-    None where the load has no such phase, or did not come to it.
+    None if the load has no such phase, or did not reach it.
     """
     asked, there = _asked(data), data.within(sustained(data))
     if not asked or not there.any():
@@ -93,18 +93,18 @@ def clients_held(data: TrialData) -> float | None:
 
 
 def sustained_throughput(data: TrialData) -> float | None:
-    """Successes per second while all clients are to be there; None as above."""
+    """Successes per second while all clients should be present; None as in `clients_held`."""
     there = data.within(sustained(data))
     return _per_second([(data, there)], lambda data: data.counts.ok) if there.any() else None
 
 
 def time_to_headers(data: TrialData) -> float | None:
-    """Mean time from the send to the end of the answer's headers, of the answered, in seconds; as above."""
+    """Mean time (s) of answered requests from the send to the end of the headers, in the same phases."""
     return pool([data.part_within("headers", phase) for phase in sustained(data)]).mean_s
 
 
 Part = tuple[TrialData, Bools]
-"""Some intervals of a trial."""
+"""A trial, and which of its intervals belong to the part."""
 
 
 def _length_s(parts: Sequence[Part]) -> float:
@@ -118,7 +118,7 @@ def _per_second(parts: Sequence[Part], column: Callable[[TrialData], Ints]) -> f
 
 
 def _stage(trials: Sequence[TrialData], phase: Phase | None) -> PhaseSummary:
-    """One phase of all rounds, None: all of them. Times are pooled, rates are means."""
+    """One phase (None: all of them) over all rounds. Times are pooled, rates are means."""
     every = [(f, np.ones(len(f.lengths_s), np.bool_) if phase is None else f.within([phase])) for f in trials]
     parts = [(data, there) for data, there in every if there.any()]
     connections = np.concatenate([f.counts.connections[there] for f, there in parts] or [np.zeros(0, int)])
@@ -149,7 +149,7 @@ def _times(rounds: Sequence[TrialData], part: str, phase: Phase | None) -> Times
 
 
 def _server_cores(data: TrialData, there: Bools) -> float | None:
-    """Cores that the server's process tree used, between the first and the last sample of the time."""
+    """Cores that the server's process tree used between the first and the last sample in these intervals."""
     return data.vitals.cores(int(data.counts.start_ns[there][0]), int(data.counts.end_ns[there][-1]))
 
 
@@ -161,7 +161,7 @@ def _generator_cores(parts: Sequence[Part]) -> float:
 
 
 def _first_refusal(trials: Sequence[TrialData]) -> str:
-    """When the first connection was refused or lost, in whichever round this came first; "" when none was."""
+    """When the first connection was refused or lost, in the round where this was earliest; "" if none was."""
     first = [_told(data.counts.refusal) for data in trials if data.counts.refusal is not None]
     if not first:
         return ""
@@ -175,7 +175,7 @@ def _told(refusal: Refusal) -> tuple[float, int, str]:
 
 
 def _timeline(data: TrialData) -> PhasedTimeline:
-    """Interval by interval, for a picture."""
+    """One trial interval by interval, for a picture."""
     counts = data.counts
     server_t_s, server_cpu, _ = data.vitals.line()
 

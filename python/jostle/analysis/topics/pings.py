@@ -16,7 +16,7 @@ __all__ = ["ping_times", "pings"]
 
 
 def pings(grouped: "Mapping[Key, Sequence[TrialData]]") -> list[PingResult]:
-    """One for each cell whose clients sent pings."""
+    """One result for each cell whose clients sent pings."""
     found = []
     for (contestant, workload), trials in grouped.items():
         measured = [data for data in trials if data.usable and data.counts.pings.get(MEASURED)]
@@ -36,9 +36,9 @@ def pings(grouped: "Mapping[Key, Sequence[TrialData]]") -> list[PingResult]:
 
 
 def ping_times(data: TrialData) -> WeightedSample | None:
-    """From when each ping was due to its pong; one that was given up lies beyond every time.
+    """Times from when each ping was due to its pong; those that were given up lie beyond every time.
 
-    None where there are none.
+    None if no pings were sent.
     """
     counted = data.counts.pings.get(MEASURED)
     if counted is None:

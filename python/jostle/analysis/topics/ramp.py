@@ -12,11 +12,11 @@ from jostle.analysis.trial.streaming import fold
 __all__ = ["STEPS", "ramp_steps"]
 
 STEPS = 10
-"""The ramp is looked at in so many steps."""
+"""Number of steps into which the ramp is divided."""
 
 
 def ramp_steps(data: TrialData) -> list[RampStep]:
-    """In their order; none where the load has no ramp-up, or did not come to its end."""
+    """The steps in order; empty if the load has no ramp-up, or did not reach its end."""
     ramp = next((phase for phase in data.phases if phase.name == "ramp-up"), None)
     if ramp is None:
         return []

@@ -48,7 +48,7 @@ def compare(
     published: Sequence[PublishedFigure],
     confidence: float = CONFIDENCE,
 ) -> Starvation:
-    """Compare the workloads of one contestant; `trials` and `summaries` by workload are its own.
+    """Compare the workloads of one contestant; `trials` and `summaries` are its own, by workload.
 
     `confidence` is that of the indices. The sentence is left to `compare_all`.
     """
@@ -83,9 +83,9 @@ def compare_all(
     summaries: Mapping[str, WorkloadSummary],
     published: Sequence[PublishedFigure],
 ) -> list[Starvation]:
-    """Every form of which both workloads were measured on this contestant, each with its sentence.
+    """Every form whose two workloads were measured on this contestant, each with its sentence.
 
-    A sentence also draws on the other forms: what fast requests wait for shows beside long slow requests.
+    A sentence also draws on the other forms, as only long slow requests show what fast ones wait for.
     """
     compared = [
         _compared(compare(form, trials, summaries, published), trials, summaries)
@@ -142,8 +142,10 @@ def index_at(
     grouped: Mapping[tuple[str, str], Sequence[TrialData]],
     confidence: float,
 ) -> Estimate:
-    """The index of that name with an interval of another confidence; `grouped`: trials by contestant and
-    workload."""
+    """The index of that name with an interval of another confidence.
+
+    `grouped`: trials by contestant and workload.
+    """
     pairs = [(found.contestant, name) for name in (found.alone_workload, found.with_workload)]
     rounds = _paired(*(grouped[key] for key in pairs))
     blocking = _blocking(found.alone_response, found.with_response, found.slow_s, rounds, confidence)
@@ -151,7 +153,7 @@ def index_at(
 
 
 def _paired(alone: Sequence[TrialData], beside: Sequence[TrialData]) -> list[tuple[TrialData, TrialData]]:
-    """Trials of the same round, of which both measured something."""
+    """Pairs of trials of the same round in which both are usable."""
     theirs = by_round(beside)
     return [(f, theirs[f.trial.round]) for f in alone if f.usable and f.trial.round in theirs]
 
@@ -163,7 +165,7 @@ def _index(rounds: Sequence[tuple[TrialData, TrialData]], confidence: float) -> 
 
 
 def _slow(by_itself: Sequence[TrialData], beside: Sequence[TrialData]) -> Estimate:
-    """Mean service time of the slow request, by itself where that was measured."""
+    """Mean service time of the slow request: by itself if that was measured, else beside fast requests."""
     means = [f.service.mean_s for f in by_itself if f.service.mean_s is not None]
     if means:
         return typical_over_rounds(means, "s")
@@ -204,8 +206,9 @@ def _why_no_p99(where: str, found: Estimate) -> str:
 
 
 def to_repeat(forms: Sequence[asked.Starvation], trials: Sequence[TrialData]) -> list[tuple[str, str]]:
-    """(Contestant, workload) of the closed comparisons whose rounds look like two modes, one of them perhaps
-    of a single round.
+    """(Contestant, workload) of the closed-loop comparisons whose rounds look bimodal.
+
+    One of the two modes may consist of a single round.
     """
     found: list[tuple[str, str]] = []
     for form in forms:

@@ -1,4 +1,4 @@
-"""What one comparison beside slow requests says, in a sentence that its numbers bear out."""
+"""The finding of one comparison beside slow requests, as a sentence that its numbers support."""
 
 import math
 from dataclasses import dataclass
@@ -13,26 +13,26 @@ from jostle.units import format_duration
 __all__ = ["Meanwhile", "sentence"]
 
 HARMLESS, SEVERE, TOTAL = 0.1, 0.5, 0.9
-"""Shares of the throughput, while the slow request runs, and of the slow request's time."""
+"""Thresholds: shares of the throughput while the slow request runs, and of the slow request's time."""
 
 NEARLY_EVERYTHING = 0.999
-"""Of a larger loss of throughput only the lower end of its interval is told."""
+"""Of a larger loss of throughput, only the lower end of its interval is reported."""
 
 MOST_WAIT = 0.1
-"""Where the median grows by less than this part of the slow request, most fast requests do not wait."""
+"""If the median grows by less than this share of the slow request's time, most fast requests do not wait."""
 
 QUEUED = 1.5
-"""Where the p99 is more than this many times as long as the slow requests, these alone do not explain it."""
+"""If the p99 is more than this many times as long as the slow requests, they alone do not explain it."""
 
 
 @dataclass(frozen=True)
 class Meanwhile:
-    """What went on while a slow request ran."""
+    """What happened while a slow request ran."""
 
-    share: float  # of the time, for which one ran
+    share: float  # share of the time during which one ran
     wait_s: float | None  # median response time of the fast requests
-    clients: int  # of the fast requests
-    slow_clients: int = 1  # so many slow requests run at once
+    clients: int  # that send the fast requests
+    slow_clients: int = 1  # how many slow requests run at once
 
 
 def sentence(
@@ -48,7 +48,7 @@ def sentence(
 
 
 def _two_modes(found: list[Mode]) -> str:
-    """What an average of two modes hides."""
+    """The two modes, which an average would hide."""
     if not found:
         return ""
     left = [
@@ -94,7 +94,7 @@ def _closed(s: Starvation, meanwhile: Meanwhile, waits: Answer) -> str:
 
 
 def _round_by_round(s: Starvation) -> str:
-    """Where the rounds lie too far apart for a mean: what all of them say, or that they disagree."""
+    """For rounds that lie too far apart for a mean: what all of them say, or that they disagree."""
     name, least, most, n = s.contestant, min(s.index.rounds), max(s.index.rounds), len(s.index.rounds)
     between = f"between {percent(least)} and {percent(most)}"
     far = "The rounds lie too far apart for a mean"
@@ -112,10 +112,10 @@ def _round_by_round(s: Starvation) -> str:
 
 
 def _lost(s: Starvation, meanwhile: Meanwhile) -> tuple[str, float, float]:
-    """What is said of the loss, and its share of the throughput while the slow request runs, from and to.
+    """A sentence on the loss, and the ends of its share of the throughput while the slow request runs.
 
-    Taken within each trial if the slow request ends before it does. Unlike the index, that does not depend on
-    how much of the window the slow request fills, which differs by round where the machine changes its speed.
+    Measured within each trial if the slow request ends before it does. Unlike the index, this does not depend
+    on how much of the window the slow request fills, which differs by round if the machine's speed changes.
     """
     left = s.left
     if left.value is not None and left.low is not None and left.high is not None:
@@ -184,7 +184,7 @@ def _ends(found: Estimate) -> str:
 
 
 def _delayed(s: Starvation, meanwhile: Meanwhile, waits: Answer, change: str) -> str:
-    """By half of a slow request or more, at the p99."""
+    """For a p99 that is longer by half of a slow request or more."""
     name, median = s.contestant, s.with_response["p50"]
     if waits == "cannot tell":
         return f"{_late(s, f' to {name}', change)}. {_unknown_wait(s)}"
@@ -208,7 +208,7 @@ def _delayed(s: Starvation, meanwhile: Meanwhile, waits: Answer, change: str) ->
 
 
 def _late(s: Starvation, whose: str, change: str) -> str:
-    """How many are late: at least half of the fast requests where the median grows, too."""
+    """How many are late: at least half of the fast requests if the median grows too, else 1 in 100."""
     before, after = s.alone_response["p50"], s.with_response["p50"]
     if not after.bound and _grown(s) < MOST_WAIT:
         return f"1 in 100 fast requests{whose} is late: {change}"
@@ -226,13 +226,13 @@ def _running(article: str, meanwhile: Meanwhile) -> str:
 
 
 def _queue_up(s: Starvation, meanwhile: Meanwhile) -> bool:
-    """Whether 1 in 100 fast requests waits for longer than all slow ones that run take in turn."""
+    """Whether 1 in 100 fast requests waits for longer than all running slow ones take one after another."""
     after, slow = s.with_response["p99"].value, s.slow_s.value
     return after is not None and slow is not None and after > QUEUED * slow * meanwhile.slow_clients
 
 
 def _grown(s: Starvation) -> float:
-    """By which part of the slow request the median grows."""
+    """By how much the median grows, as a share of the slow request's time."""
     before, after, slow = s.alone_response["p50"].value, s.with_response["p50"].value, s.slow_s.value
     return 1.0 if before is None or after is None or not slow else (after - before) / slow
 

@@ -1,4 +1,4 @@
-"""Streams of events: the times of their events, which a response time does not tell."""
+"""Streams of events: the times of their events, which a response time does not show."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ __all__ = ["longest_gap", "message_round_trips", "streams", "streams_in_time", "
 
 
 def streams(grouped: "Mapping[Key, Sequence[TrialData]]") -> list[StreamResult]:
-    """One for each request of each cell that asks for a stream and was sent."""
+    """One result for each request of each cell that asks for a stream and was sent."""
     found = []
     for (contestant, workload), trials in grouped.items():
         measured = [data for data in trials if data.usable]
@@ -40,7 +40,7 @@ def streams(grouped: "Mapping[Key, Sequence[TrialData]]") -> list[StreamResult]:
 
 
 def streams_late(data: TrialData) -> tuple[int, int]:
-    """Of the streams with bounds that ended by themselves: how many did not keep theirs, and all."""
+    """Streams with bounds that ended by themselves: the number that did not keep them, and of all."""
     bounded = [n for n, spec in _streams_of(data) if spec["bounds"] is not None]
     ended = sum(
         sum(data.outcomes(MEASURED, n).values())
@@ -52,26 +52,26 @@ def streams_late(data: TrialData) -> tuple[int, int]:
 
 
 def streams_in_time(data: TrialData) -> float | None:
-    """The share of them that kept its bounds; None where there are none."""
+    """The share of streams with bounds that kept them; None if there are no such streams."""
     late, ended = streams_late(data)
     return 1 - late / ended if ended else None
 
 
 def longest_gap(data: TrialData) -> Value:
-    """The median of the longest gaps of the streams of a trial, in seconds; one that broke off has no end."""
+    """The median of the longest gaps of a trial's streams (s); the gap of a broken-off stream has no end."""
     gaps = [_broken(data, "event_longest_gap", n) for n, _ in _streams_of(data)]
     return round_quantile(pool(gaps), 0.5) if gaps else None
 
 
 def message_round_trips(data: TrialData) -> WeightedSample | None:
-    """Of the messages that clients send at an interval; None where they send none."""
+    """Round trips of the messages that clients send periodically; None if they send none."""
     requests = enumerate(data.workload().get("requests") or [])
     found = [_round_trips(data, number) for number, spec in requests if _is_paced(spec)]
     return pool(found) if found else None
 
 
 def _is_paced(spec: Mapping[str, Any]) -> bool:
-    """Its messages leave at an interval, and each is answered by one."""
+    """Whether its messages are sent periodically, each of them answered by one."""
     return spec.get("stream") is not None and (spec.get("grpc") or {}).get("every_ns") is not None
 
 
@@ -160,14 +160,17 @@ def _without_event(data: TrialData, number: int) -> int:
 
 
 def _stopped_before(data: TrialData, number: int) -> int:
-    """Those that the end of the load cut off before their first event."""
+    """Number of streams that the end of the load cut off before their first event."""
     outcomes = data.outcomes(MEASURED, number)
     stopped = sum(outcomes.get(kind, 0) for kind in ENDED_BY_STOP)
     return stopped - _counts(data, number).get("unfinished", 0)
 
 
 def _first(data: TrialData, number: int) -> WeightedSample:
-    """What was given up without an event is censored, what failed without one lies beyond every time."""
+    """Times to the first event.
+
+    Without one, streams that were given up are censored, and those that failed lie beyond every time.
+    """
     given_up, begun = (_times(data, measure, number) for measure in ("censored", "event_given_up"))
     waited = given_up.events.copy()
     np.subtract.at(waited, given_up.values_s.searchsorted(begun.values_s), begun.events)
@@ -178,18 +181,18 @@ def _first(data: TrialData, number: int) -> WeightedSample:
 
 
 def _broken(data: TrialData, measure: str, number: int) -> WeightedSample:
-    """The gap in which a stream broke off had no end."""
+    """Gaps, of which those in which a stream broke off lie beyond every time."""
     return replace(_times(data, measure, number), never=_counts(data, number).get("broken_off", 0))
 
 
 def _round_trips(data: TrialData, number: int) -> WeightedSample:
-    """A message without an answer lies beyond every time."""
+    """Round trips of messages; those without an answer lie beyond every time."""
     never = _counts(data, number).get("unanswered", 0)
     return replace(_times(data, "event_round_trip", number), never=never)
 
 
 def _last(data: TrialData, number: int) -> WeightedSample:
-    """As a response time: what was given up is censored, what failed lies beyond every time."""
+    """Times to the last event; streams given up are censored, and failed ones lie beyond every time."""
     given_up, lost = (data.trial.histogram(measure, MEASURED, number) for measure in ("censored", "failed"))
     times = data.trial.histogram("event_last", MEASURED, number)
     return pool([from_histograms([times], [given_up]), failed(lost)])

@@ -1,7 +1,7 @@
 """What a thread costs, seen from outside: the time and memory of a request to /spawn/N, divided by N.
 
-Memory is what the server holds; address space is what it may use: a stack is reserved whole, and held as far
-as it was touched.
+Memory is what the server holds; address space is what it may use. A stack is reserved in full, but held only
+as far as it was touched.
 """
 
 import re
@@ -20,7 +20,7 @@ SPAWN = re.compile(r"/spawn/([0-9]+)(\?kind=os)?$")
 
 
 def started_threads(data: TrialData) -> int:
-    """How many threads each request of the trial starts; 0 where that is not what it is about."""
+    """How many threads each request of the trial starts; 0 if the trial does not measure threads."""
     paths = [SPAWN.match(str(request.get("path", ""))) for request in data.workload().get("requests", [])]
     return int(paths[0][1]) if len(paths) == 1 and paths[0] else 0
 
@@ -44,7 +44,7 @@ def virtual_memory_per_thread(data: TrialData) -> float | None:
 
 
 def time_per_thread(data: TrialData) -> float | None:
-    """The mean service time of the requests, in seconds per thread: started, held and ended."""
+    """The mean service time in seconds per thread, in which it is started, held and ended."""
     count, mean_s = started_threads(data), data.service.mean_s
     return mean_s / count if count and mean_s is not None else None
 
@@ -55,7 +55,7 @@ def _before(data: TrialData) -> float | None:
 
 
 def _peak(data: TrialData) -> float | None:
-    """As the kernel keeps it, unless the server had held more than that before the load began."""
+    """The peak that the kernel recorded, or the largest sample if that peak was before the load."""
     before = data.trial.description.get("before")
     peak = data.vitals.peak_rss_bytes
     return peak if peak > (before.get("peak_rss_bytes", 0) if before else 0) else rss_max(data)

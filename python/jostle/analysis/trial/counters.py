@@ -1,6 +1,6 @@
 """What was counted in a trial, folded as its intervals are read: sums, and a row of numbers for each.
 
-The record of an interval takes kilobytes once it is read, of which a row of numbers is kept.
+The record of an interval takes kilobytes once it is read; only a row of numbers is kept of it.
 """
 
 from array import array
@@ -21,7 +21,7 @@ MEASURED, BACKGROUND = 0, 1
 """Numbers of the two workloads of a trial."""
 
 MOST_TEXTS = 64
-"""Of peers' own making: further ones count as "other"."""
+"""Most different texts that are kept, as peers may make them up; further ones count as "other"."""
 
 STREAMS = ("events", "whole", "met", "tokens", "broken_off", "unfinished", "unanswered")
 
@@ -39,41 +39,41 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Counts:
-    """Columns have a row for each interval, and are of the measured workload unless they say so."""
+    """Columns have a row for each interval, and are of the measured workload unless stated otherwise."""
 
     start_ns: Ints
     end_ns: Ints
-    last: Ints  # 1 where the engine ended with it
+    last: Ints  # 1 if the engine ended with this interval
     due: Ints  # 0 in a closed loop, where requests are due when their client is free
     ok: Ints
-    failed: Ints  # what the end of the run cut off is none
+    failed: Ints  # without requests cut off by the end of the run
     bytes_in: Ints
     bytes_out: Ints
-    clients: Ints  # at the end of the interval, as the next one
+    clients: Ints  # at the end of the interval, like `connections`
     connections: Ints
     in_flight_ns: Ints  # time of all requests that were running
     background_in_flight_ns: Ints
     cpu_ns: Ints  # of all threads of all generators
-    busiest: Floats  # thread, share of one core
+    busiest: Floats  # share of one core that the busiest thread used
     loop_lag_max_us: Ints
     open_files: Ints  # of the fullest generator process
     local_ports: Ints  # of the fullest address to one destination
     outcomes: Mapping[tuple[int, int | None], Mapping[str, int]]
-    """By workload and request; None: all of its requests."""
+    """By workload and request; a request of None stands for all of the workload's requests."""
     reasons: Mapping[tuple[int, str], Mapping[str, int]]
-    """By workload and outcome: why requests failed, and how often; of a wrong status it is the code."""
+    """By workload and outcome: why requests failed, and how often; for a wrong status, the code."""
     excess: Mapping[int, Mapping[str, int]]
-    """By workload: what came after whole answers and belongs to none."""
+    """By workload: what came after complete answers and belongs to none of them."""
     passed_over: Mapping[int, Mapping[str, int]]
-    """By workload: addresses of the host's name that did not accept while another one did."""
+    """By workload: addresses of the host that did not accept a connection while another one did."""
     journeys: Mapping[tuple[int, int], Mapping[str, int]]
-    """By workload and journey: completed, and unfinished at the end."""
+    """By workload and journey: how many were completed, and how many unfinished at the end."""
     journey_ends: Mapping[tuple[int, int], Mapping[tuple[int, str], int]]
-    """By workload and journey: those that a step ended, by its number and the outcome of its request."""
+    """By workload and journey: how many a step ended, by its number and the outcome of its request."""
     streams: Mapping[tuple[int, int], Mapping[str, int]]
     """By workload and request: the sums of `STREAMS`."""
     pings: Mapping[int, Mapping[str, int]]
-    """By workload: those that were sent, and those that were given up as unanswered."""
+    """By workload: how many were sent, and how many given up as unanswered."""
     head_of_line: Mapping[str, Any] | None
     """The longest wait of a stream for others of its HTTP/2 connection."""
     totals: Mapping[int, Mapping[str, int]]
@@ -163,7 +163,7 @@ class _Tally:
             at = f"the interval at {interval['start_ns'] / 1e9:g} s"
             raise NotARun(f"{at} is of {len(threads)} load threads, and those before it of {len(before)}")
         self.threads = [(a + c, b + d) for (a, b), (c, d) in zip(before, threads, strict=True)]
-        # Records of before have them here, of all workloads together.
+        # Older records have them here, for all workloads together.
         _add_texts(self.reasons[MEASURED, Outcome.TLS_FAILED], interval.get("tls_failures", {}))
         for port in interval.get("ports", []):
             if self.fullest_port is None or port["held"] > self.fullest_port["held"]:
@@ -195,7 +195,7 @@ class _Tally:
 
 
 def _reasons(series: Mapping[str, Any]) -> Mapping[str, Mapping[str, int]]:
-    if "wrong_statuses" in series:  # a record of before
+    if "wrong_statuses" in series:  # an older record
         return {Outcome.WRONG_STATUS: series["wrong_statuses"]}
     found: Mapping[str, Mapping[str, int]] = series.get("failures", {})
     return found

@@ -36,26 +36,26 @@ __all__ = ["BACKGROUND", "MEASURED", "PARTS", "QUANTILES", "TrialData", "by_roun
 PARTS = ("connect", "dns", "tcp", "tls", "headers", "body")
 
 LONG = 100
-"""Intervals from which on a trial is asked whether it settled."""
+"""Fewest intervals of a trial that is checked for whether it settled."""
 
 EVIDENCE = ("rows", "pacings", "machine")
 
 ROWS_AT_MOST = 200_000
-"""Per-request rows that are looked at: 5 MB of each trial, however long it is."""
+"""Most per-request rows that are read: 5 MB of each trial, however long it is."""
 
 FEW_ANSWERS = 30
-"""Of a client: with more, what the end cuts off is less than 2 % of the throughput."""
+"""Answers per client that are few: with more, what the end cuts off is less than 2 % of the throughput."""
 
 FEWEST_TO_PILE = 3
-"""Intervals."""
+"""Fewest intervals with which requests can be seen to pile up."""
 
 PILE, PILED_UP = 20, 1.2
-"""Requests that wait at the end of an overload: at least so many, and so many times as many as ever in
-the first three quarters. Under a steady queue the end is seldom higher, and then only quantiles among
-those become "≥"."""
+"""In an overload, at least `PILE` requests wait at the end, and at least `PILED_UP` times as many as ever in
+the first three quarters. With a steady queue the end is seldom higher, and if so only quantiles among those
+requests become "≥"."""
 
 FILLED = 0.9
-"""Share of an interval from which on a background request fills it."""
+"""A background request that runs for more than this share of an interval fills it."""
 
 QUANTILES: Mapping[str, Figure] = {
     name: partial(quantile_of, p=p) for name, p in (("p50", 0.5), ("p99", 0.99), ("max", 1.0))
@@ -70,13 +70,13 @@ PART_FIGURES: Mapping[str, Figure] = {
 
 @dataclass(frozen=True)
 class TrialData:
-    """One trial. Times in seconds from its start; all is about the measured workload unless it says so."""
+    """One trial. Times are in seconds from its start; the workload is the measured one unless stated."""
 
     trial: TrialRecord
 
     @cached_property
     def counts(self) -> Counts:
-        """What was counted, interval by interval and in all."""
+        """What was counted, interval by interval and in total."""
         return Counts.of(self.trial.intervals)
 
     @property
@@ -86,16 +86,16 @@ class TrialData:
 
     @property
     def whole(self) -> bool:
-        """The engine's last interval was recorded: every request that began is accounted for.
+        """Whether the engine's last interval was recorded, so that every request is accounted for.
 
-        Not where a generator died with requests in hand.
+        False if a generator died with requests in flight.
         """
         lost = self.trial.generators_lost
         return self.recorded and bool(self.counts.last[-1]) and not lost
 
     @property
     def recorded(self) -> bool:
-        """There is at least one interval."""
+        """Whether there is at least one interval."""
         return len(self.counts.end_ns) > 0
 
     @property
@@ -104,12 +104,12 @@ class TrialData:
 
     @property
     def usable(self) -> bool:
-        """It did not fail, and recorded something."""
+        """Whether it did not fail and recorded something."""
         return self.trial.status != "failed" and self.recorded
 
     @property
     def planned_s(self) -> float | None:
-        """None where the trial ends after a number of requests."""
+        """Planned duration; None if the trial ends after a number of requests."""
         duration_ns = self._spec.get("duration_ns")
         return None if duration_ns is None else float(duration_ns) / 1e9
 
@@ -118,7 +118,7 @@ class TrialData:
         return self.trial.description.get("engine") or {}
 
     def workload(self, number: int = MEASURED) -> Mapping[str, Any]:
-        """Its WorkloadSpec; empty where the trial has none of that number."""
+        """The WorkloadSpec of a workload; empty if the trial has none of that number."""
         workloads: Sequence[Mapping[str, Any]] = self._spec.get("workloads", [])
         return workloads[number] if number < len(workloads) else {}
 
@@ -133,14 +133,14 @@ class TrialData:
 
     @property
     def on_journeys(self) -> bool:
-        """Clients make the steps of journeys, and not single requests."""
+        """Whether clients go through the steps of journeys instead of sending single requests."""
         return bool(self.workload().get("journeys"))
 
     @property
     def apart(self) -> int | None:
-        """The number under which steps are recorded that each client does once; None where there are none.
+        """The workload number under which steps that each client does once are recorded; None without such.
 
-        In an open load every arrival is a new client, and its steps are like all others.
+        In an open loop every arrival is a new client, and its steps are like all others.
         """
         steps = (step for journey in self.workload().get("journeys", []) for step in journey["steps"])
         if self.closed is None or all(step["once"] is None for step in steps):
@@ -161,7 +161,7 @@ class TrialData:
 
     @property
     def most_connections(self) -> float:
-        """Of an open loop: where its clients, whom `max_connections` counts, have all that they may have."""
+        """Most connections of an open loop: `max_connections` counts clients, and each may have several."""
         each = max(
             (journey.get("connections", 1) for journey in self.workload().get("journeys") or ()), default=1
         )
@@ -182,7 +182,7 @@ class TrialData:
             return 0.0, 0.0
         ((kind, spec),) = think.items()
         if kind == "list":
-            return float(np.mean(spec["ns"])) / 1e9, 0.0  # in turn, so that chance has no part in their sum
+            return float(np.mean(spec["ns"])) / 1e9, 0.0  # in turn, so their sum does not vary by chance
         if kind == "exponential":
             return float(spec["mean_ns"]) / 1e9, float(spec["mean_ns"]) / 1e9
         mean = float(spec["ns"]) / 1e9
@@ -190,7 +190,7 @@ class TrialData:
 
     @property
     def steady_load(self) -> bool:
-        """The load is meant to be the same from the start to the end."""
+        """Whether the load is meant to be the same from start to end."""
         if self.closed is not None:
             return not self.closed.get("phases")
         rates = (self.open or {}).get("rates", [])
@@ -198,12 +198,12 @@ class TrialData:
 
     @property
     def settles(self) -> bool:
-        """So long, and under a load so much the same throughout, that the figures should come to rest."""
+        """Whether the trial is so long, and its load so constant, that the figures should settle."""
         return self.steady_load and not self.has_background and len(self.counts.end_ns) >= LONG
 
     @cached_property
     def phases(self) -> list[Phase]:
-        """As planned, up to the end of the trial; none where the load is the same throughout."""
+        """The phases as planned, up to the end of the trial; empty if the load is the same throughout."""
         steps = (self.closed or {}).get("phases") or (self.open or {}).get("rates") or []
         lengths_s = [(step.get("duration_ns") or 0) / 1e9 for step in steps]
         if len(steps) < 2 or 0 in lengths_s[:-1]:
@@ -217,24 +217,24 @@ class TrialData:
         return [phase for phase in found if phase.end_s > phase.start_s]
 
     def within(self, phases: Iterable[Phase]) -> Bools:
-        """For each interval: its middle lies in one of the phases."""
+        """For each interval, whether its middle lies in one of the phases."""
         found = np.zeros(len(self.middles_s), dtype=np.bool_)
         for phase in phases:
             found |= (phase.start_s <= self.middles_s) & (self.middles_s < phase.end_s)
         return found
 
     def outcomes(self, workload: int = MEASURED, request: int | None = None) -> dict[str, int]:
-        """Requests (of one request name) by how they ended, without the zeros."""
+        """Number of requests (of one request name) by outcome, without the zeros."""
         found = self.counts.outcomes.get((workload, request), {})
         return {kind: count for kind, count in found.items() if count}
 
     def reasons(self, kind: str, workload: int = MEASURED) -> Mapping[str, int]:
-        """Why requests ended so, and how many; of a wrong status it is the code."""
+        """The reasons for an outcome with their numbers; for a wrong status, the code is the reason."""
         return self.counts.reasons.get((workload, kind), {})
 
     def scripts_failed(self, workload: int = MEASURED) -> int:
-        """Journeys that their script ended, after a request or before the first one."""
-        counted = self.outcomes(workload).get(Outcome.SCRIPT_FAILED, 0)  # in an old record all of them
+        """Number of journeys that their script ended, after a request or before the first one."""
+        counted = self.outcomes(workload).get(Outcome.SCRIPT_FAILED, 0)  # all of them in an old record
         return max(counted, sum(self.reasons(Outcome.SCRIPT_FAILED, workload).values()))
 
     def ok(self, workload: int = MEASURED) -> int:
@@ -242,7 +242,7 @@ class TrialData:
 
     @property
     def errors(self) -> dict[str, int]:
-        """Failures by kind; what the end of the run cut off is none."""
+        """Failures by kind; requests cut off by the end of the run are not failures."""
         return failures(self.outcomes())
 
     @property
@@ -271,8 +271,10 @@ class TrialData:
 
     @property
     def throughput(self) -> float:
-        """Successes per second. Of few in a closed loop, without the time of the requests that the end
-        cut off: they are no part of an answer, and with five answers would take 9 % off.
+        """Successes per second.
+
+        With few answers in a closed loop, the time of the requests that the end cut off is left out: it is
+        part of no answer, and with five answers per client it would take 9 % off.
         """
         seconds = self.duration_s
         clients = (self.closed or {}).get("clients", 0)
@@ -280,18 +282,18 @@ class TrialData:
             cut_off = from_histograms([], [self.trial.histogram("censored")])
             longest = self.responses.whole.values_s[-1]
             waits = cut_off.n_censored and cut_off.values_s[-1]
-            if cut_off.n_censored <= clients and waits <= longest:  # else they are blocked, or timeouts
+            if cut_off.n_censored <= clients and waits <= longest:  # else they are blocked or timed out
                 seconds -= cut_off.total_s / clients
         return self.ok() / seconds if seconds > 0 else 0.0
 
     @property
     def attentive(self) -> bool:
-        """The generator waited awake for answers and due times."""
+        """Whether the generator polled for answers and due times instead of sleeping."""
         return self._spec.get("attentive") is True
 
     @cached_property
     def generator_cpu(self) -> float:
-        """Share of one core that the busiest thread of the generator used; waiting awake does not count."""
+        """Share of one core that the busiest thread of the generator used; polling does not count."""
         return max(self.generator_cpus, default=0.0)
 
     @property
@@ -301,12 +303,12 @@ class TrialData:
 
     @property
     def filled(self) -> Bools:
-        """For each interval: a background request ran for nearly all of it."""
+        """For each interval, whether a background request ran for nearly all of it."""
         return np.asarray(self.counts.background_in_flight_ns / 1e9 > FILLED * self.lengths_s)
 
     @cached_property
     def responses(self) -> Folded:
-        """Response times of the successes. Its part is of the intervals that a background request filled."""
+        """Response times of the successes; the only part is the intervals filled by a background request."""
         figures = dict(QUANTILES)
         if self.settles:
             figures["p99 to settle"] = lambda sample: quantile_estimate(sample, 0.99).value
@@ -320,17 +322,17 @@ class TrialData:
 
     @cached_property
     def response(self) -> WeightedSample:
-        """Response times; what was given up is censored, what failed lies beyond every time."""
+        """Response times; requests given up are censored, failed ones lie beyond every time."""
         given_up = from_histograms([], [self.trial.histogram("censored")])
         given_up = cut_off(given_up) if self.overloaded else given_up
         return pool([self.responses.whole, given_up, failed(self.trial.histogram("failed"))])
 
     @cached_property
     def overloaded(self) -> bool:
-        """An open loop at whose end more requests were waiting than ever before: they pile up.
+        """Whether requests of an open loop pile up: more of them wait at its end than ever before.
 
-        What the end cuts off then are the slowest, and no sample of all: to take it for one makes
-        quantiles too low (Kaplan-Meier assumes that censoring has nothing to do with the time).
+        The requests that the end cuts off are then the slowest, and not a random sample. Taking them for one
+        makes quantiles too low (Kaplan-Meier assumes that censoring has nothing to do with the time).
         """
         counts = self.counts
         if self.open is None or len(counts.due) < FEWEST_TO_PILE:
@@ -346,7 +348,7 @@ class TrialData:
 
     @property
     def pacing(self) -> WeightedSample:
-        """How late the generator's own code ran; empty where nothing was paced."""
+        """How late the generator's own code ran; empty if nothing was paced."""
         return self.pacings.whole
 
     @cached_property
@@ -355,13 +357,16 @@ class TrialData:
 
     @cached_property
     def parts(self) -> Mapping[str, Folded]:
-        """Of each of `PARTS` of a request, how long it took; their parts are the phases of the load."""
+        """How long each of `PARTS` of a request took, with the phases of the load as parts of the time."""
         masks = [self.within([phase]) for phase in self.phases]
         figures = PART_FIGURES if self.phases else {}
         return {part: fold(self.trial.interval_histograms(part), masks, figures) for part in PARTS}
 
     def part_within(self, part: str, phase: Phase) -> WeightedSample:
-        """Of one of `PARTS`, in a phase: its own are at hand, that of another trial may end otherwise."""
+        """How long one of `PARTS` took in a phase.
+
+        Those of the trial's own phases are at hand; a phase of another trial may end at another time.
+        """
         wanted = self.within([phase])
         for own, sample in zip(self.phases, self.parts[part].parts, strict=True):
             if np.array_equal(self.within([own]), wanted):
@@ -377,12 +382,12 @@ class TrialData:
 
     @cached_property
     def vitals(self) -> Vitals:
-        """Of the server's process tree; without samples where it was not watched."""
+        """Resource usage of the server's process tree; without samples if it was not watched."""
         return Vitals.of(self.trial.server_vitals())
 
     @cached_property
     def machine(self) -> Machine:
-        """What the machine did meanwhile."""
+        """What the machine did during the trial."""
         ours = self.trial.server.get("pid") is not None
         return Machine.of(self.trial.machine(), server_is_ours=ours)
 
@@ -390,18 +395,18 @@ class TrialData:
     def rows(self) -> "polars.DataFrame | None":
         """Times and outcomes of the requests in the middle of the trial, in order of intended start.
 
-        None where they were not kept.
+        None if they were not kept.
         """
         rows = self.trial.rows(["intended_ns", "sent_ns", "end_ns", "outcome"], at_most=ROWS_AT_MOST)
         return None if rows is None else rows.sort("intended_ns")
 
     def forget_evidence(self) -> None:
-        """Give up what only the verdict needed: rows alone are megabytes. Who asks again, reads again."""
+        """Free what only the verdict needed: rows alone are megabytes. It is read again when needed again."""
         for name in EVIDENCE:
             self.__dict__.pop(name, None)
 
     def autocorrelation_time(self, value_s: float) -> float:
-        """τ of "the response takes longer than this", from `rows`; 1 where there are none."""
+        """τ of "the response takes longer than this", from `rows`; 1 if there are none."""
         if self.rows is None:
             return 1.0
         longer = (self.rows["end_ns"] - self.rows["intended_ns"]) > round(value_s * 1e9)
@@ -411,5 +416,5 @@ class TrialData:
 
 
 def by_round(trials: Iterable[TrialData]) -> dict[int, TrialData]:
-    """The usable ones of one contestant and workload, by round."""
+    """The usable trials of one contestant and workload, by round."""
     return {data.trial.round: data for data in trials if data.usable}

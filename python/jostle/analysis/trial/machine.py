@@ -20,7 +20,7 @@ SUMS = (
 
 @dataclass(frozen=True)
 class Machine:
-    """Arrays of equal length: between each two samples, what was used or lost; NaN where it is not known."""
+    """What was used or lost between successive samples, as arrays of equal length; NaN where unknown."""
 
     start_s: Floats
     end_s: Floats
@@ -28,8 +28,8 @@ class Machine:
     busy_s: Floats
     """CPU time that anybody used, on the cores of the run."""
     others_s: Floats
-    """CPU time that neither jostle nor what it started used, on the cores of the run. The kernel samples who
-    has a core, at its ticks, so where nobody else works this lies around zero, and half of it below.
+    """CPU time on the cores of the run that was used by neither jostle nor what it started. The kernel only
+    samples at its ticks who has a core, so if nobody else works, this scatters around zero, half of it below.
     """
     waited_s: Floats
     memory_s: Floats
@@ -38,7 +38,7 @@ class Machine:
 
     @classmethod
     def of(cls, samples: Iterable[Mapping[str, Any]], *, server_is_ours: bool) -> "Machine":
-        """Others' work is not known where the server is not ours: it may be on this machine."""
+        """Others' work is unknown if the server is not ours, as that may be on this machine."""
         columns = {name: array("d") for name in ("t_ns", "mhz", *SUMS)}
         for sample in samples:
             for name, column in columns.items():
@@ -62,18 +62,19 @@ class Machine:
 
     @property
     def length_s(self) -> Floats:
-        """Of each step."""
+        """Length of each step."""
         return self.end_s - self.start_s
 
     @property
     def others_error_s(self) -> float:
-        """Standard deviation of `others_s` that comes of sampling: nobody works for less than no time, so
-        what lies below zero is error, and as much lies above.
+        """Standard deviation of `others_s` due to sampling.
+
+        Nobody works for a negative time, so what lies below zero is error, and as much error lies above.
         """
         below = np.minimum(0.0, self.others_s)
         return float(np.sqrt(2 * np.mean(below**2))) if len(below) else 0.0
 
     @property
     def others_in_all_s(self) -> float:
-        """What others used at least: the sum over all steps, less two standard errors."""
+        """What others used at least: the sum over all steps, minus two standard errors."""
         return max(0.0, float(self.others_s.sum()) - 2 * self.others_error_s * math.sqrt(len(self.others_s)))

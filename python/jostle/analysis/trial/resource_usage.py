@@ -14,7 +14,7 @@ __all__ = ["Vitals"]
 
 @dataclass(frozen=True)
 class Vitals:
-    """Arrays of equal length, a row for each sample; none where the tree was not watched."""
+    """Arrays of equal length, with a row for each sample; empty if the tree was not watched."""
 
     t_ns: Ints
     cpu_s: Floats  # of the whole tree since it began
@@ -45,7 +45,7 @@ class Vitals:
         )
 
     def cpu_s_per(self, requests: int) -> float | None:
-        """Between the first sample and the last; None where there are not two, or no request."""
+        """CPU time per request between the first and last sample; None without two samples or a request."""
         return float(self.cpu_s[-1] - self.cpu_s[0]) / requests if len(self.t_ns) > 1 and requests else None
 
     def rss_max(self) -> float | None:
@@ -53,7 +53,7 @@ class Vitals:
         return float(known.max()) if len(known) else None
 
     def cores(self, start_ns: int, end_ns: int) -> float | None:
-        """In use between the first and the last sample of the time; None where there are not two."""
+        """Cores in use between the first and the last sample in this time; None without two samples."""
         there = np.flatnonzero(self._within(start_ns, end_ns))
         if len(there) < 2:
             return None

@@ -1,4 +1,4 @@
-"""The histograms of one measure, folded as they are read: only sums of them are kept, and figures of each."""
+"""The histograms of one measure, folded as they are read: only sums and the figures of each are kept."""
 
 import math
 from array import array
@@ -19,11 +19,11 @@ Figure = Callable[[WeightedSample], float | None]
 
 @dataclass(frozen=True)
 class Folded:
-    """What was recorded of a measure in all, in parts of the time, and figures of each interval."""
+    """A measure over the whole trial and over parts of the time, and figures of each interval."""
 
     whole: WeightedSample
     parts: list[WeightedSample]
-    figures: "Mapping[str, array[float]]"  # NaN: nothing to tell it from
+    figures: "Mapping[str, array[float]]"  # NaN: the interval has no such figure
 
     def figure(self, name: str) -> list[float | None]:
         return [None if math.isnan(value) else value for value in self.figures[name]]

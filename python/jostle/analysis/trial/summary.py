@@ -16,8 +16,7 @@ from jostle.record.outcomes import Outcome
 __all__ = ["cpu_per_request", "describe_trial", "rss_max", "until_the_end"]
 
 LONG_ENOUGH = 30
-"""Intervals from which on a trend can be told: of fewer, stationary ones are too often called something
-else."""
+"""Fewest intervals for a trend: with fewer, stationary series are too often called something else."""
 
 
 def describe_trial(data: TrialData) -> TrialResult:
@@ -54,7 +53,7 @@ def describe_trial(data: TrialData) -> TrialResult:
 
 
 def _datagrams(data: TrialData) -> dict[str, int]:
-    """What became of the datagrams of a trial over UDP; nothing elsewhere. What is late is lost, too."""
+    """What became of the datagrams of a trial over UDP; empty for others. Late answers count as lost, too."""
     requests = data.workload().get("requests") or [{}]
     if requests[0].get("datagram") is None:
         return {}
@@ -70,7 +69,7 @@ def _datagrams(data: TrialData) -> dict[str, int]:
 
 
 def _trend(data: TrialData) -> Trend | Literal[""]:
-    """How the medians of the intervals but the last went, where the load is meant to be steady."""
+    """The trend of the intervals' medians, but for the last; "" if it is not known or the load not steady."""
     medians = data.responses.figure("p50")[:-1]
     known = [m for m in medians if m is not None]
     if not data.steady_load or data.has_background or len(known) < LONG_ENOUGH or len(known) < len(medians):
@@ -79,7 +78,7 @@ def _trend(data: TrialData) -> Trend | Literal[""]:
 
 
 def cpu_per_request(data: TrialData) -> float | None:
-    """CPU time of the server's process tree per success, in seconds; None where the tree was not watched."""
+    """CPU time of the server's process tree per success, in seconds; None if the tree was not watched."""
     return data.vitals.cpu_s_per(data.ok())
 
 
@@ -143,7 +142,7 @@ def _timeline(data: TrialData) -> Timeline:
 
 
 def until_the_end(data: TrialData, states: Ints) -> list[int | None]:
-    """Counts at the end of each interval; None at the end of the trial, where all leave."""
+    """Counts at the end of each interval; None at the end of the trial, when all clients leave."""
     return [None if last else n for n, last in zip(states.tolist(), data.counts.last, strict=True)]
 
 

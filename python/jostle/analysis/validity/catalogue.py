@@ -1,4 +1,4 @@
-"""Every check by its name: what it asks, and from where on it answers "suspect" or "invalid"."""
+"""Every check by its name: what it asks, and when its answer is "suspect" or "invalid"."""
 
 from typing import NamedTuple
 

@@ -1,7 +1,7 @@
-"""Can a trial be trusted? Each check: a measured value beside its threshold, a sentence, and what to do.
+"""Whether a trial can be trusted. Each check has a measured value, its threshold, a sentence and a remedy.
 
-What a server does badly is a finding and no reason to mistrust the run; what the generator, the machine or
-the plan does badly is. Thresholds: docs/METHODOLOGY.
+What a server does badly is a finding, and no reason to mistrust the run; what the generator, the machine or
+the plan does badly is one. Thresholds: docs/METHODOLOGY.
 """
 
 import math
@@ -51,23 +51,24 @@ TURNS_CPU = 0.02
 """Share of a core up to which a generator does not disturb the server whose cores it shares."""
 SENT_SUSPECT, SENT_INVALID = 0.99, 0.95
 MANY_WAITED = 0.1
-"""Of the requests that were sent: if so many waited for a stream, those that were not sent did, too."""
+"""If this share of the requests that were sent waited for a stream, those that were not sent did, too."""
 ERRORS_SUSPECT, ERRORS_INVALID = 0.001, 0.05
 HOW_MANY_FAILED = ("errors",)
-"""A figure that is known, whatever failures make of the others."""
+"""The figure that is sound, whatever failures do to the others."""
 LITTLE_SUSPECT = 0.01
 INTERACTIVE_SUSPECT = 0.02
 BY_CHANCE = 3.0
-"""Standard deviations by which the sum of drawn think times may differ from what their mean says."""
+"""Standard deviations by which the sum of random think times may differ from its expectation."""
 CLOCK_S, CLOCK_SUSPECT = 1e-6, 0.10
 FEW_ANSWERS = 6
 """Fewer answers than this do not even bound the median."""
 
 CYCLES = 100
-"""Requests per client from which on the ends of a closed run no longer matter to the interactive law."""
+"""Requests per client with which start and end of a closed loop no longer matter to the interactive law."""
 
 STEADY_CHANGE = 0.05
-"""MSER-5 says "no steady state" of 2 % of steady series of 100 intervals (simulated)."""
+"""The halves must also differ by more than this, as MSER-5 finds "no steady state" in 2 % of steady series of
+100 intervals (simulated)."""
 
 ARRIVALS_AT_MOST, ARRIVALS_FACTOR = 2000, 2.0
 
@@ -84,7 +85,7 @@ def judge_data(data: TrialData) -> Validity:
 
 
 def _with_cause(validity: Validity, data: TrialData) -> Validity:
-    """Where the generator or the machine is at fault: what the machine did, told once, with the worst."""
+    """If the generator or the machine is at fault, the worst such check also tells what the machine did."""
     blamed = [check for check in validity.failed if check.cause in ("generator", "machine")]
     if not blamed or data.trial.simulated or not (why := told(data)):
         return validity
@@ -174,7 +175,7 @@ def _excess(data: TrialData) -> Check | None:
 
 
 def _passed_over(data: TrialData) -> Check | None:
-    """The load went to fewer backends than the name has."""
+    """Whether the load went to fewer backends than the name has."""
     found = sum((Counter(data.counts.passed_over.get(w, {})) for w in (MEASURED, BACKGROUND)), Counter[str]())
     if not (total := sum(found.values())):
         return None
@@ -214,7 +215,7 @@ def _answers(data: TrialData) -> Check:
 
 
 def _planned_requests(data: TrialData) -> float:
-    """A trial that is meant to be of a few requests is no failure."""
+    """How many requests the plan asks for: a trial that is meant to have only a few is no failure."""
     return (data.closed or data.open or {}).get("requests") or math.inf
 
 
@@ -230,7 +231,7 @@ def _generator_cpu(data: TrialData) -> Check:
 
 
 def _offered(data: TrialData) -> Check | None:
-    """Open loop: what was due against what was sent. That no connection was made is not the generator's."""
+    """Open loop: what was due against what was sent. Failed connects are not the generator's fault."""
     if data.open is None or data.total("due") == 0:
         return None
     due, sent = data.total("due"), data.total("sent")
@@ -288,7 +289,7 @@ def _interactive_law(data: TrialData) -> Check | None:
     """Closed loop: clients are either waiting or thinking, N T = Σ R + Z C; the rest is the generator's own.
 
     Failed and unfinished requests count as waiting, so that a blocked server is no violation. Clients that
-    waited after failed connects did neither.
+    paused after failed connects did neither, so such trials are not checked.
     """
     if data.closed is None or not data.whole or not data.steady_load:
         return None
@@ -301,7 +302,7 @@ def _interactive_law(data: TrialData) -> Check | None:
         return None
     there = clients * data.duration_s
     answered = data.total("response_sum_ns") / 1e9
-    pauses = requests - data.total("redirects")  # after a redirect nobody thinks
+    pauses = requests - data.total("redirects")  # clients do not think before they follow a redirect
     spent = answered + data.given_up.total_s + data.think_s() * pauses
     residual = abs(there - spent) / there if there else 0.0
     chance = BY_CHANCE * data.think_deviation_s() * math.sqrt(requests) / there if there else 0.0
@@ -350,7 +351,7 @@ def _shared_cores(data: TrialData) -> Check | None:
 
 
 def _takes_turns(data: TrialData) -> bool:
-    """One client that waits for each answer: generator and server are hardly ever busy together."""
+    """Whether one client waits for each answer, so generator and server are hardly ever busy together."""
     return data.closed is not None and data.closed["clients"] == 1 and not data.has_background
 
 
@@ -380,7 +381,7 @@ def _background(data: TrialData) -> Check | None:
 
 
 def _arrivals(data: TrialData) -> Check | None:
-    """The middle of the run, as sent. Source: Lancet (ATC 2019): below twice the 1 % critical value."""
+    """Sends in the middle of the run. Source: Lancet (ATC 2019): below twice the 1 % critical value."""
     if data.open is None or data.open.get("arrivals") != "poisson" or not data.steady_load:
         return None
     if data.rows is None:
@@ -411,7 +412,7 @@ def _arrivals(data: TrialData) -> Check | None:
 
 
 def _steady_state(data: TrialData) -> Check | None:
-    """MSER-5 on throughput and on log p99, where the load is meant to be steady and the run is long."""
+    """MSER-5 on throughput and on log p99, if the load is meant to be steady and the run is long."""
     if not data.settles:
         return None
     throughput, p99 = data.throughputs[:-1], data.responses.figure("p99 to settle")[:-1]
@@ -436,7 +437,7 @@ def _change(series: Floats) -> float:
 
 
 def change_of_logs(series: Floats) -> float:
-    """The same, of what the series is the logarithm of: it does not depend on the unit."""
+    """The same for a series of logarithms, in terms of the values themselves, whatever their unit."""
     half = len(series) // 2
     return abs(math.expm1(float(series[half:].mean()) - float(series[:half].mean())))
 
@@ -455,7 +456,7 @@ def _clock(data: TrialData) -> Check | None:
 
 
 OF_THE_MACHINE = (time_was_lost, clock_was_set, machine, stolen)
-"""What happened to the machine meanwhile touches nothing that is calculated."""
+"""Left out for simulated trials: what happens to the machine does not affect calculated figures."""
 
 CHECKS: list[Callable[[TrialData], Check | None]] = [
     _ended,

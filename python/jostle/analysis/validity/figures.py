@@ -1,4 +1,4 @@
-"""Which figures a check can touch, by their names in plans, and how they are named to a reader."""
+"""Which figures a check can affect, by their names in plans, and how a reader knows them."""
 
 from collections.abc import Collection, Iterable, Mapping
 
@@ -23,13 +23,13 @@ RESPONSE_TIMES = (
     *("min", "p5", "p25", "p50", "p75", "p90", "p95", "p99", "p99.9", "max", "mean"),
     *("spread", "quartile spread", "blocking index"),
 )
-"""From the intended start."""
+"""Figures of the times from the intended start."""
 
 LEVELS = {name: float(name[1:]) / 100 for name in RESPONSE_TIMES if name[1:2].isdigit()}
-"""Of the quantiles among them."""
+"""The probabilities of the quantiles among them."""
 
 SERVICE_TIMES = tuple(name for name in METRICS if name.startswith("service "))
-"""From the actual send."""
+"""Figures of the times from the actual send."""
 
 TIMES = (*RESPONSE_TIMES, *SERVICE_TIMES, "time to headers", "time per thread")
 
@@ -41,18 +41,18 @@ COMPOSED: Mapping[str, tuple[str, ...]] = {
     "blocking index": ("p99",),
     "min": ("p5",),
 }
-"""Figures that are made of others, or are touched where these are."""
+"""Figures that are computed from others, or are affected if these are."""
 
 SHOWN = {"p50": "p50", "p90": "p90", "p99": "p99", "p99.9": "p99.9", "max": "the longest", "mean": "the mean"}
-"""Of the single times, those that stand in tables."""
+"""The single times that tables show, with their names for a reader."""
 
 
 NOT_SHOWN = {"min": "the shortest response time"}
-"""Of the others, those that have another name for a reader."""
+"""Those of the others that have another name for a reader."""
 
 
 def verdicts_of_figures(trials: Iterable[Validity]) -> dict[str, Verdict]:
-    """Of each figure of these trials together; empty where failed checks touch all of them."""
+    """The verdict on each figure of these trials together; empty if all failed checks affect all figures."""
     trials = list(trials)
     if not any(check.affects or check.spares for trial in trials for check in trial.failed):
         return {}

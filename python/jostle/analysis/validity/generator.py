@@ -1,4 +1,4 @@
-"""Checks of the generators themselves: did all bear their share to the end, and is all of it recorded?"""
+"""Checks of the generators themselves: whether all bore their share to the end, and all was recorded."""
 
 import math
 from collections.abc import Mapping
@@ -25,12 +25,13 @@ __all__ = [
 ]
 
 MISSING_INVALID = 0.05
-"""As for requests that were due and not sent."""
+"""The same share as for requests that were due but not sent."""
 
 APART_SUSPECT_S = 0.005
 
 DIFFERENT, DIFFERENT_S, ENOUGH = 1.25, 100e-6, 200
-"""A median service time this many times that of the others, and so much longer, of so many answers each."""
+"""Medians of service times differ if they are apart by more than this factor and more than this time; each
+generator needs this many answers."""
 
 
 def all_bore_their_share(data: TrialData) -> Check | None:
@@ -68,7 +69,7 @@ def _when(lost: Mapping[str, Any]) -> str:
 
 
 def accounts_closed(data: TrialData) -> Check | None:
-    """What generators on other machines have in their spools and not in the record; silent without any."""
+    """What generators on other machines have in their spools but not in the record; None without any."""
     accounts = data.trial.generator_accounts
     if not accounts:
         return None
@@ -110,7 +111,7 @@ def accounts_closed(data: TrialData) -> Check | None:
 
 
 def busiest(data: TrialData) -> str:
-    """Whose thread is the busiest, where there are several generators."""
+    """The generator whose thread is the busiest, by its number if there are several."""
     generators, shares = data.trial.description.get("generators", ()), data.generator_cpus
     if len(generators) < 2 or not shares:
         return "the generator"
@@ -151,7 +152,7 @@ def saw_the_same(data: TrialData) -> Check | None:
 
 
 def _of_the_others(seen: Mapping[int, "HdrHistogram"], number: int) -> float:
-    """Median, seconds."""
+    """The median service time of all other generators, in seconds."""
     others = empty_histogram()
     for other, histogram in seen.items():
         if other != number:
@@ -160,7 +161,7 @@ def _of_the_others(seen: Mapping[int, "HdrHistogram"], number: int) -> float:
 
 
 def started_together(data: TrialData) -> Check | None:
-    """The first start against the last."""
+    """How far apart the first and the last generator started."""
     starts = [one["started_unix_ns"] for one in data.trial.description.get("generators", ())]
     if len(starts) < 2:
         return None
@@ -172,7 +173,7 @@ def started_together(data: TrialData) -> Check | None:
 
 
 def all_recorded(data: TrialData) -> Check | None:
-    """Rows and threads of the generator that were lost; silent where none were."""
+    """Rows and threads of the generator that were lost; None if none were."""
     rows, workers = data.counts.rows_lost, data.counts.workers_lost
     if workers:
         message = f"{format_count(workers)} threads of the generator died: their share of the load is missing"

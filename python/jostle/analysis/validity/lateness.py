@@ -2,13 +2,13 @@
 
 A response time counts from the intended start: R = L + X, where L is how late the generator's own code ran
 and X is what the response time would be without it. Quantiles of X are not in the record, but are bounded
-from below, whatever L and X have to do with one another:
+from below, however L and X depend on one another:
 
-- X is at least the service time S, so Q_X(p) ≥ Q_S(p). Where no request waited for a connection, X = S.
+- X is at least the service time S, so Q_X(p) ≥ Q_S(p). If no request waited for a connection, X = S.
 - X ≤ x only if R ≤ x + l or L > l, so Q_X(p) ≥ Q_R(p - P(L > l)) - l for every l (Fréchet's inequality).
 
-The larger of the two is used: lateness is never made smaller than it was. What lateness did to the server's
-queue is not in it; that is asked by the checks of the offered load and of the arrivals.
+The larger of the two is used; lateness is never understated. What lateness did to the server's queue is not
+included; the checks of the offered load and of the arrivals cover that.
 Source: Makarov, Theory of Probability and its Applications 26 (1982).
 """
 
@@ -38,7 +38,7 @@ DISTURBED = "stop what else runs on this machine (the generator had a core of it
 UNDISTURBED = "run it again: the generator had a core of its own, and nothing was seen to disturb it"
 
 NEVER_INVALID = ("p5", "p25", "max")
-"""The longest time is one request's, and nobody judges a server by the shortest ones."""
+"""The longest time is that of a single request, and nobody judges a server by its shortest ones."""
 
 
 @dataclass(frozen=True)
@@ -50,12 +50,12 @@ class Effect:
 
     @property
     def share(self) -> float:
-        """Part of the reported time that is the generator's own."""
+        """Share of the reported time that may be the generator's lateness."""
         return 1 - self.without_s / self.reported_s if self.reported_s else 0.0
 
 
 def lateness_effects(data: TrialData) -> dict[str, Effect]:
-    """On each figure of response times that the trial has; empty where nothing was paced."""
+    """The effect on each figure of response times that the trial has; empty if nothing was paced."""
     late, answered, service = data.pacing, data.responses.whole, data.service
     if not late.n or not answered.n_events or not service.n_events:
         return {}
@@ -71,9 +71,9 @@ def lateness_effects(data: TrialData) -> dict[str, Effect]:
 def _effect(
     p: float, response: WeightedSample, service: WeightedSample, late: WeightedSample
 ) -> Effect | None:
-    """On the p-quantile as tables have it; None where it is not known, because so many were never answered.
+    """The effect on the p-quantile as tables show it; None if too many requests were never answered.
 
-    By how much it would be less is told by times that were seen; the quantile itself may lie between two.
+    How much shorter it would be follows from times that were seen; the quantile itself may lie between two.
     """
     curve = known_part(response)
     reported_s = curve.estimate(p, response.n)
@@ -106,7 +106,7 @@ def lateness(data: TrialData) -> Check | None:
 
 
 def mostly_lateness(data: TrialData) -> Check | None:
-    """Invalid: response times that are mostly the generator's own lateness; where the median is, all."""
+    """Invalid: response times that are mostly the generator's own lateness; all figures if the median is."""
     effects = lateness_effects(data)
     spoiled = {n: e for n, e in effects.items() if _spoiled(n, e)}
     if not spoiled:
@@ -129,7 +129,7 @@ def _spoiled(figure: str, effect: Effect) -> bool:
 
 
 def _with_composed(touched: Mapping[str, Effect]) -> tuple[str, ...]:
-    """In the order of tables, with the figures that are made of them."""
+    """The figures in the order of tables, together with those that are computed from them."""
     composed = {name for name, parts in COMPOSED.items() if any(part in touched for part in parts)}
     return tuple(name for name in RESPONSE_TIMES if name in touched or name in composed)
 

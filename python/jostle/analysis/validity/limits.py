@@ -1,8 +1,8 @@
-"""Limits: did the generator run out of open files or local ports, and had the server the limit of the plan?
+"""Limits: whether the generator ran out of open files or local ports, and the server had its memory limit.
 
-Open files and ports are counted at the end of every interval, beside the results. Nothing is said while there
-is plenty, nor of generators on other machines: the record has the limits of the machine that drove the run,
-and not theirs.
+Open files and ports are counted at the end of every interval, beside the results. Nothing is reported while
+plenty are left, nor for generators on other machines: the record only has the limits of the machine that
+drove the run.
 """
 
 from jostle.analysis.results import Check
@@ -15,7 +15,7 @@ from jostle.units import format_bytes, format_count
 __all__ = ["memory_limited", "open_files_limit", "port_limit", "within_files", "within_ports"]
 
 PLENTY, FULL = 0.50, 0.98
-"""Parts of a limit: below the first nothing is said; from the second on, it explains failed connects."""
+"""Shares of a limit: below the first nothing is reported; from the second on, it explains failed connects."""
 
 
 def within_files(data: TrialData) -> Check | None:
@@ -39,7 +39,7 @@ def within_ports(data: TrialData) -> Check | None:
 
 
 def memory_limited(data: TrialData) -> Check | None:
-    """Whether the server had the limit of memory that its workload asks for; None where it asks for none."""
+    """Whether the server had the memory limit that its workload asks for; None if it asks for none."""
     limit = data.trial.server.get("memory_limit")
     if limit is None:
         return None
@@ -66,16 +66,16 @@ def _check(data: TrialData, name: str, held: int, limit: int, message: str, reme
 
 
 def open_files_limit(data: TrialData) -> int:
-    """Of a generator process; 0 where it is not known."""
+    """The limit of a generator process; 0 if it is not known."""
     return 0 if _elsewhere(data) else int(data.host.get("limits", {}).get("open_files", {}).get("hard", 0))
 
 
 def port_limit(data: TrialData) -> int:
-    """Ports that the kernel gives to connections from one address; 0 where it is not known."""
+    """Number of ports that the kernel gives to connections from one address; 0 if it is not known."""
     ports = PortRange.parse(str(data.host.get("settings", {}).get("net/ipv4/ip_local_port_range", "")))
     return 0 if _elsewhere(data) or ports is None else len(ports)
 
 
 def _elsewhere(data: TrialData) -> bool:
-    """Some generator ran on another machine than the one whose limits were recorded."""
+    """Whether some generator ran on another machine than the one whose limits were recorded."""
     return any(generator.get("host") for generator in data.trial.description.get("generators", ()))

@@ -1,4 +1,4 @@
-"""Did time pass in which nobody measured? The generator stood still, or the whole machine was suspended."""
+"""Time in which nothing was measured: the generator stood still, or the whole machine was suspended."""
 
 from jostle.analysis.results import Check
 from jostle.analysis.trial.data import TrialData
@@ -9,14 +9,14 @@ from jostle.units import format_duration
 __all__ = ["clock_was_set", "time_was_lost"]
 
 STILL_S = 0.25
-"""A generator whose loop comes round so late is not merely busy: it was stopped, or had no processor."""
+"""A generator whose loop is late by this much is not merely busy: it was stopped, or had no processor."""
 
 LOST_INVALID = 0.05
-"""Of the trial; as for requests that were due and not sent."""
+"""Share of the trial; the same as for requests that were due but not sent."""
 
 
 def time_was_lost(data: TrialData) -> Check | None:
-    """Silent without any. Requests that were in flight meanwhile have it in their response times."""
+    """None if no time was lost. Requests that were in flight meanwhile have it in their response times."""
     late_s = data.counts.loop_lag_max_us / 1e6
     still = late_s >= STILL_S
     suspended_s, still_s = data.trial.suspended_s, float(late_s[still].sum())
@@ -41,7 +41,7 @@ def time_was_lost(data: TrialData) -> Check | None:
 
 
 def clock_was_set(data: TrialData) -> Check | None:
-    """No figure depends on the wall clock; dates in the record do. Silent where it was left alone."""
+    """None if the wall clock was not set. Dates in the record depend on it, but no figure does."""
     by_s = data.trial.clock_set_s
     if not by_s:
         return None

@@ -1,7 +1,7 @@
 """What the machine did to a trial: processors given to others, and memory or disk that kept work waiting.
 
-The kernel counts the time that a hypervisor takes, and the work of others, by sampling at its ticks: less
-than `TOLD_S` in a step is not told, nor what may be an error of sampling.
+The kernel counts the time that a hypervisor takes, and the work of others, by sampling at its ticks. So less
+than `TOLD_S` in a step is not reported, nor is what may be a sampling error.
 """
 
 from collections.abc import Iterator
@@ -20,24 +20,24 @@ from jostle.units import format_duration
 __all__ = ["Trouble", "machine", "stolen", "told", "troubles"]
 
 SUSPECT, INVALID = 0.05, 0.20
-"""Share of the time in which a server had something to do, and others ran: so much slower it is."""
+"""Share of the time in which the server had work but others ran, which slowed it down by as much."""
 
 TOLD_S = 0.03
 OTHERS_SHARE = 0.2
-"""Of a core: what others use all the time, below this, is told by no sentence."""
+"""Share of a core: if others use less than this all the time, no sentence reports it."""
 
 ERRORS = 4
-"""Standard errors above which the work of others in a step is no error of sampling: 1 step in 30,000."""
+"""Above this many standard errors, the work of others in a step is no sampling error but in 1 of 30,000."""
 
 SLOWER = 0.8
-"""A frequency below this share of the trial's highest."""
+"""Cores are slow at a frequency below this share of the trial's highest."""
 
 MOST_TOLD = 2
 
 
 @dataclass(frozen=True)
 class Trouble:
-    """From `at_s` on, for `length_s` of CPU or waiting time."""
+    """A disturbance from `at_s` on, which cost `length_s` of CPU or waiting time."""
 
     at_s: float
     length_s: float
@@ -45,7 +45,7 @@ class Trouble:
 
 
 def troubles(data: TrialData) -> list[Trouble]:
-    """The longest first. Seconds count from the trial's start."""
+    """All disturbances, the longest first. Seconds count from the trial's start."""
     m = data.machine
     found = [
         *_runs(
@@ -79,7 +79,7 @@ def troubles(data: TrialData) -> list[Trouble]:
 
 
 def _runs(start_s: Floats, lost_s: Floats, there: Bools, sentence: str) -> Iterator[Trouble]:
-    """One trouble for each run of steps that have it; when is known to a quarter of a second."""
+    """One trouble for each run of affected steps; its time is known to a quarter of a second."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], there, [False]]).astype(int)))
     for first, end in zip(edges[::2], edges[1::2], strict=True):
         lost, at = float(lost_s[first:end].sum()), max(0.0, float(start_s[first]))
@@ -96,16 +96,16 @@ def _slow(start_s: Floats, length_s: Floats, mhz: Floats) -> Iterator[Trouble]:
 
 
 def told(data: TrialData) -> str:
-    """The longest troubles as one sentence; empty where there were none."""
+    """The longest troubles as one sentence; empty if there were none."""
     found = troubles(data)[:MOST_TOLD]
     return listed([trouble.sentence for trouble in found]) if found else ""
 
 
 def machine(data: TrialData) -> Check | None:
-    """Of the time in which the server had something to do, the part in which others had its processors.
+    """The share of the time in which the server had work but others had its processors.
 
-    A server waits for its own threads too: no more is counted than others worked. What a hypervisor took, it
-    took from all that ran alike. None where the server is not ours, and in records of before.
+    A server also waits for its own threads, so no more waiting is counted than others worked. What a
+    hypervisor took is shared among all that ran. None if the server is not ours, and in older records.
     """
     m, server = data.machine, data.vitals
     if len(m.start_s) == 0 or len(server.t_ns) < 2 or np.isnan(m.others_s).any():
@@ -129,9 +129,9 @@ def machine(data: TrialData) -> Check | None:
 
 
 def stolen(data: TrialData) -> Check | None:
-    """Quantiles beyond which so many requests lie as were due while a hypervisor withheld a core.
+    """Suspect: quantiles among the share of requests that were due while a hypervisor withheld a core.
 
-    Only those are touched that a theft could lengthen by more than a twentieth.
+    Only those that it could lengthen by more than a twentieth are affected.
     """
     m = data.machine
     taken = m.steal_s >= TOLD_S

@@ -13,32 +13,32 @@ if TYPE_CHECKING:
 __all__ = ["MOST_REPEATS", "left_out", "spoiled_by"]
 
 MOST_REPEATS = 2
-"""Of one trial."""
+"""Most repeats of one trial."""
 
 BLAMELESS = ("generator", "machine")
 
 
 def spoiled_by(validity: Validity) -> str:
-    """Why a trial is to be measured again; empty where it counts.
+    """Why a trial must be measured again; empty if it counts.
 
-    It does where any figure is invalid, and the generator or the machine alone are the cause. What the server
-    answered, and how fast, is not asked.
+    It is measured again if any figure is invalid, and only the generator or the machine is the cause. What
+    the server answered, and how fast, plays no part.
     """
     return "; ".join(dict.fromkeys(check.message for check in _spoiling(validity, BLAMELESS)))
 
 
 def _spoiling(validity: Validity, causes: Iterable[str]) -> list[Check]:
-    """The checks that failed, if each of them has one of these causes."""
+    """The checks that are invalid, if each of them has one of these causes."""
     invalid = [check for check in validity.checks if check.verdict is Verdict.INVALID]
     return invalid if all(check.cause in causes for check in invalid) else []
 
 
 def left_out(trials: Iterable["TrialData"], validities: Mapping[int, Validity | None]) -> set[int]:
-    """Numbers of the trials of one cell that the machine alone spoiled, where enough others remain.
+    """Numbers of the trials of one cell that the machine alone spoiled, if enough others remain.
 
-    Not those that the generator spoiled: it fails where the server is fast, and what remained would be the
-    slow rounds. Where fewer than `LEAST_ROUNDS` others are there, all count: a machine that is never quiet is
-    a finding too.
+    Those that the generator spoiled are kept: it fails when the server is fast, so only the slow rounds would
+    remain. If there are fewer than `LEAST_ROUNDS` others, all count: a machine that is never quiet is a
+    finding, too.
     """
     usable = [data.trial.number for data in trials if data.usable]
     spoiled = {n for n in usable if (known := validities.get(n)) and _spoiling(known, ("machine",))}

@@ -1,9 +1,9 @@
-"""How much of each time may be the generator's own waking up, where it slept until an answer came.
+"""How much of each time may be the generator's own waking up, if it slept until an answer came.
 
-A record says when the generator read an answer, and not when it had come. What lies between is known from
-this machine's floor, if both kinds of generator were measured for it, and else from other machines; it is
-never more than the median service time, which contains it. It is an upper end: whoever has more to do than
-to wait does not sleep.
+A record says when the generator read an answer, and not when it had come. The time between is known from this
+machine's floor, if that was measured with both kinds of generator, and otherwise from other machines; it is
+never more than the median service time, which contains it. It is an upper bound: a generator that has more to
+do than to wait does not sleep.
 """
 
 import math
@@ -24,26 +24,26 @@ from jostle.units import format_duration
 __all__ = ["SUSPECT", "WAKE_UP_S", "note", "wake_up"]
 
 WAKE_UP_S = 50e-6
-"""Between a median response time of a generator that sleeps and of one that polls (docs/METHODOLOGY)."""
+"""Difference of the medians between a generator that sleeps and one that polls (docs/METHODOLOGY)."""
 
 SUSPECT = 0.50
-"""Share of a time from which on it may be mostly that of waking up."""
+"""Share of a time above which it may be mostly waking up."""
 
 TOLD = 0.05
-"""Share of a median from which on a reader is told of it."""
+"""Share of a median above which it is reported."""
 
 SHOWN = ("p50", "p90", "p99")
 
 
 def wake_up(data: TrialData) -> Check | None:
-    """Suspect: times of which half or more may be the generator's waking up. None where it is less."""
+    """Suspect: times of which more than half may be the generator's waking up. None if there are none."""
     shares = _shares(data)
     touched = {name: share for name, share in shares.items() if share > SUSPECT}
     if not touched:
         return None
     composed = {name for name, parts in COMPOSED.items() if any(part in touched for part in parts)}
     shorter = ("min", "p5", "p25") if "p50" in touched else ()
-    rates = RATES if "p50" in touched and data.closed is not None else ()  # who waits longer, sends less
+    rates = RATES if "p50" in touched and data.closed is not None else ()  # waiting longer means sending less
     affects = [f for f in TIMES if f in {*touched, *composed, *shorter}]
     worst = max(touched.values())
     message = (
@@ -57,7 +57,7 @@ def wake_up(data: TrialData) -> Check | None:
 
 
 def note(trials: Sequence[TrialData], host: Mapping[str, Any]) -> str:
-    """Why the generator slept, and how much of the times that may be; empty where it is hardly anything."""
+    """Why the generator slept, and how much of the times waking up may be; empty if it is hardly anything."""
     largest: dict[str, float] = {}
     for data in trials:
         for name, share in _shares(data).items():
@@ -87,7 +87,7 @@ def _told(known_s: float, shares: Mapping[str, float], of: str = "the") -> str:
 
 
 def _shares(data: TrialData) -> dict[str, float]:
-    """Of the median and longer quantiles, and of those of service times: what part may be waking up."""
+    """What share of the median and longer quantiles, also of service times, may be waking up."""
     if data.attentive or data.trial.simulated:
         return {}
     delay_s = _delay_s(data)
@@ -103,7 +103,7 @@ def _shares(data: TrialData) -> dict[str, float]:
 
 
 def _quantiles(sample: WeightedSample) -> Iterable[tuple[str, float]]:
-    """Those that tables show: with too few requests they show none."""
+    """The median and longer quantiles for which there are enough requests, as tables show them."""
     curve = known_part(sample) if len(sample.values_s) else None
     for name, p in LEVELS.items():
         enough = p >= 0.5 and sample.n >= samples_needed(p)
@@ -113,13 +113,13 @@ def _quantiles(sample: WeightedSample) -> Iterable[tuple[str, float]]:
 
 
 def _delay_s(data: TrialData) -> float:
-    """The most of any time that is waking up, seconds: no more than the median service time contains."""
+    """The most that waking up adds to any time, in seconds: no more than the median service time."""
     service = dict(_quantiles(data.service)).get("p50", math.inf)
     return max(0.0, min(_known_s(data), service))
 
 
 def _known_s(data: TrialData) -> float:
-    """The most that waking up takes at the median, seconds: by the floor of this machine, or of others."""
+    """The most that waking up adds to a median, in seconds: by the floor of this machine, or of others."""
     loads = (data.host.get("floor") or {}).get("loads", [])
     medians = {(load["title"], load.get("awake", False)): load["response_s"].get("p50") for load in loads}
     measured = [
