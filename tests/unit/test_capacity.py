@@ -11,7 +11,7 @@ import pytest
 import jostle
 from jostle import report
 from jostle.analysis.capacity.block import Block, Tally
-from jostle.analysis.capacity.levels import by_level
+from jostle.analysis.capacity.levels import by_level, crossing_of
 from jostle.analysis.capacity.slo import read_slo, read_slos
 from jostle.analysis.queueing.erlang import response_tail
 from jostle.errors import BadValue, NotARun, PlanError, UnknownName
@@ -71,6 +71,17 @@ def test_a_level_is_decided_by_the_sequential_test_over_all_of_its_blocks() -> N
     assert decided(block(100, 500, 30, limited="busy")) == "generator"
     assert decided(block(100, 500, 30, spoiled="stolen")) == "spoiled"
     assert decided(block(100, 0, 0, died="it ended")) == "misses"
+
+
+def test_the_capacity_is_not_above_a_level_at_which_the_server_died() -> None:
+    """The share of late requests alone would put it at about 300."""
+    alive = [block(100, 5_000, 5), block(200, 5_000, 15), block(400, 5_000, 200)]
+    unharmed = crossing_of(by_level(alive, SLOS), 0)
+    died = crossing_of(by_level([*alive, block(240, 0, 0, died="it ended")], SLOS), 0)
+    assert unharmed is not None
+    assert unharmed.level > 240
+    assert died is not None
+    assert died.low < died.level <= 240
 
 
 def test_a_level_far_from_the_limit_is_decided_however_large_clusters_would_be_at_it() -> None:

@@ -160,11 +160,13 @@ def crossing_of(levels: Sequence[Level], slo: int) -> Crossing | None:
 def _between_decided(found: Crossing, levels: Sequence[Level], slo: int) -> Crossing:
     """The crossing, moved so that it is not below a level that holds, nor above one that misses.
 
-    The curve may put it there because a share may jump.
+    The curve may put it there because a share may jump. A level at which the server died misses.
     """
     about = around(levels[0].slos[slo].share)
     decided = {
-        x.level: decide(about, *x.total(slo), x.tau_at_limit(slo)) for x in levels if x.counted and not x.died
+        x.level: "above" if x.died else decide(about, *x.total(slo), x.tau_at_limit(slo))
+        for x in levels
+        if x.counted
     }
     low = max((level for level, one in decided.items() if one == "below"), default=0.0)
     high = min((level for level, one in decided.items() if one == "above" and level > low), default=math.inf)
