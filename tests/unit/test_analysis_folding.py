@@ -10,12 +10,9 @@ from jostle.analysis.results import Phase
 from jostle.analysis.stats.sample import from_histograms, pool, quantile_of
 from jostle.analysis.trial.data import TrialData
 from jostle.analysis.trial.streaming import fold
-from jostle.record import RunRecord, TrialRecord
-from support.synthetic import Request, Trial, back_to_back, closed, lognormal, make_run
-
-
-def recorded(tmp_path: Path, trial: Trial) -> TrialRecord:
-    return RunRecord.open(make_run(tmp_path, [trial])).trials[0]
+from jostle.record import TrialRecord
+from support.judging import recorded
+from support.synthetic import Request, Trial, back_to_back, closed, lognormal
 
 
 def test_sums_and_figures_are_those_of_all_histograms_together(tmp_path: Path) -> None:

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from jostle.analysis.results import Check, Validity
 from jostle.analysis.run import judge
 from jostle.host.clocks import Clocks
 from jostle.record import RunRecord, TrialRecord
 from jostle.record import writer as writer_module
+from support.judging import check
 from support.synthetic import Trial, closed, lognormal, make_run
 
 S = 1_000_000_000
@@ -47,11 +47,6 @@ def recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: Clocks) -> 
     readings = iter([BEFORE, after])
     monkeypatch.setattr(writer_module.Clocks, "now", lambda: next(readings))
     return RunRecord.open(make_run(tmp_path, [STEADY])).trials[0]
-
-
-def check(validity: Validity, name: str) -> Check:
-    (found,) = [c for c in validity.checks if c.name == name]
-    return found
 
 
 @pytest.mark.parametrize(("asleep_s", "verdict"), [(0.2, "suspect"), (5, "invalid")])

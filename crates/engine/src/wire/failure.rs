@@ -73,31 +73,28 @@ pub fn describe(error: &io::Error) -> String {
 /// Why a server's certificate is refused.
 fn of_certificate(error: &CertificateError) -> String {
     let why = match error {
-        CertificateError::UnknownIssuer => "was not issued by an authority that is trusted",
-        CertificateError::ExpiredContext { .. } => "has expired",
-        CertificateError::NotValidYetContext { .. } => "is not valid yet",
+        CertificateError::UnknownIssuer => "was not issued by an authority that is trusted".into(),
+        CertificateError::ExpiredContext { .. } => "has expired".into(),
+        CertificateError::NotValidYetContext { .. } => "is not valid yet".into(),
         CertificateError::NotValidForNameContext {
             expected,
             presented,
         } => {
             let expected = expected.to_str();
-            // As webpki writes them: DnsName("example.com"), IpAddress(127.0.0.1).
+            // In webpki's form: DnsName("example.com"), IpAddress(127.0.0.1).
             let names = presented.iter().filter_map(|name| {
                 let name = name.split_once('(')?.1.trim_end_matches(')');
                 Some(name.trim_matches('"'))
             });
-            let names: Vec<_> = names.collect();
-            let others = if names.is_empty() {
-                "no name (it has no subjectAltName)".to_owned()
-            } else {
-                names.join(", ")
+            let names = names.collect::<Vec<_>>().join(", ");
+            let names = match names.as_str() {
+                "" => "no name (it has no subjectAltName)",
+                names => names,
             };
-            return format!("the server's certificate is for {others}, not for {expected}");
+            format!("is for {names}, not for {expected}")
         }
-        CertificateError::Other(other) => {
-            return format!("the server's certificate is not accepted: {other}");
-        }
-        other => return format!("the server's certificate is not accepted: {other}"),
+        CertificateError::Other(other) => format!("is not accepted: {other}"),
+        other => format!("is not accepted: {other}"),
     };
     format!("the server's certificate {why}")
 }

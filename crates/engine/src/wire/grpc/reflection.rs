@@ -4,7 +4,6 @@
 //! Source: grpc/reflection/v1/reflection.proto of the gRPC project.
 
 use std::collections::BTreeMap;
-use std::mem;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -222,10 +221,8 @@ impl<'a, S: AsyncRead + AsyncWrite + Unpin> Talk<'a, S> {
     }
 
     async fn question(&mut self, asked: Asked) -> Result<Reply, String> {
-        let mut call = Call::begin(self, asked)?;
-        let message = call.message().await;
-        self.unimplemented = call.unimplemented;
-        Reply::decode(message?.as_slice()).map_err(|error| error.to_string())
+        let message = Call::begin(self, asked)?.message().await?;
+        Reply::decode(message.as_slice()).map_err(|error| error.to_string())
     }
 
     /// Sends what is to be sent, and reads what comes next.
@@ -255,11 +252,8 @@ impl<'a, S: AsyncRead + AsyncWrite + Unpin> Talk<'a, S> {
 struct Call<'t, 'a, S> {
     talk: &'t mut Talk<'a, S>,
     stream: Rc<Stream>,
-    reader: Reader,
-    unread: Vec<u8>,
     /// How the server has ended the call. Reported after the bytes that came before have been read.
     ended: Option<String>,
-    unimplemented: bool,
 }
 
 impl<'t, 'a, S: AsyncRead + AsyncWrite + Unpin> Call<'t, 'a, S> {
@@ -287,35 +281,25 @@ impl<'t, 'a, S: AsyncRead + AsyncWrite + Unpin> Call<'t, 'a, S> {
         Ok(Self {
             talk,
             stream,
-            reader: Reader::default(),
-            unread: Vec::new(),
             ended: None,
-            unimplemented: false,
         })
     }
 
-    async fn message(&mut self) -> Result<Vec<u8>, String> {
-        let mut message = Vec::new();
+    async fn message(mut self) -> Result<Vec<u8>, String> {
+        let (mut reader, mut message) = (Reader::default(), Vec::new());
         loop {
-            let unread = mem::take(&mut self.unread);
-            let mut bytes = unread.as_slice();
-            let mut whole = false;
-            while !whole && let Some(piece) = self.reader.next(&mut bytes) {
+            let more = self.more().await?;
+            let mut bytes = more.as_slice();
+            while let Some(piece) = reader.next(&mut bytes) {
                 match piece {
                     Piece::Begin { length, .. } if length > MAX_BYTES => {
                         return Err(format!("it answers with {length} bytes"));
                     }
                     Piece::Begin { .. } => {}
                     Piece::Bytes(piece) => message.extend_from_slice(piece),
-                    Piece::End => whole = true,
+                    Piece::End => return Ok(message),
                 }
             }
-            self.unread = bytes.to_vec();
-            if whole {
-                return Ok(message);
-            }
-            let more = self.more().await?;
-            self.unread.extend(more);
         }
     }
 
@@ -369,7 +353,7 @@ impl<'t, 'a, S: AsyncRead + AsyncWrite + Unpin> Call<'t, 'a, S> {
         let Some(status) = status.and_then(|text| text.parse().ok()) else {
             return "it ended the call without grpc-status".into();
         };
-        self.unimplemented = status == UNIMPLEMENTED;
+        self.talk.unimplemented = status == UNIMPLEMENTED;
         status::describe(status, text("grpc-message"))
     }
 }

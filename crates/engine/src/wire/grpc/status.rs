@@ -41,10 +41,13 @@ fn decoded(message: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(message.len());
     let mut rest = message;
     while let Some((&byte, after)) = rest.split_first() {
-        let digits = (byte == b'%').then(|| after.get(..2)).flatten();
-        let digits = digits.filter(|digits| digits.iter().all(u8::is_ascii_hexdigit));
-        let digits = digits.and_then(|digits| std::str::from_utf8(digits).ok());
-        let found = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        let digit = |index: usize| char::from(*after.get(index)?).to_digit(16);
+        let digits = if byte == b'%' {
+            digit(0).zip(digit(1))
+        } else {
+            None
+        };
+        let found = digits.map(|(high, low)| (high * 16 + low) as u8);
         out.push(found.unwrap_or(byte));
         rest = if found.is_some() { &after[2..] } else { after };
     }

@@ -2,7 +2,7 @@
 
 use crate::record::interval::Outcome;
 use crate::wire::failure::Failure;
-use crate::wire::h1::codec::{DecodeError, MAX_HEADERS, redirects};
+use crate::wire::h1::codec::{DecodeError, MAX_HEADERS, decimal, redirects};
 use crate::wire::h2::codec::Fields;
 use crate::wire::h2::message::OF_CONNECTIONS;
 
@@ -103,10 +103,7 @@ fn check(name: &[u8], value: &[u8]) -> Result<(), Failure> {
 }
 
 fn length(value: &[u8], earlier: Option<u64>) -> Result<u64, Failure> {
-    let digits = value.iter().all(u8::is_ascii_digit);
-    let text = std::str::from_utf8(value).ok().filter(|_| digits);
-    let length = text.and_then(|text| text.parse().ok());
-    let error = match length {
+    let error = match decimal(value) {
         None => DecodeError::ContentLength,
         Some(length) if earlier.is_some_and(|earlier| earlier != length) => {
             DecodeError::ContentLengthConflict

@@ -249,9 +249,8 @@ impl Task {
 
     fn poll(&mut self, cx: &mut Context<'_>, seat: &Seat) -> Poll<()> {
         let shared = self.shared.clone();
-        let mut held_back = false;
         if !self.leaving {
-            held_back = self.read(cx, seat);
+            self.read(cx, seat);
             let ended = shared.endpoint.borrow().ending.clone();
             match ended {
                 Some(Ending::Broken(_)) => self.leave(seat),
@@ -263,7 +262,7 @@ impl Task {
                 None => {}
             }
         }
-        let blocked = !shared.endpoint.borrow().unsent().is_empty();
+        let unsent = shared.endpoint.borrow().unsent().len();
         let written = shared.poll_write(cx);
         if self.leaving {
             let over =
@@ -271,11 +270,11 @@ impl Task {
             if over {
                 return Poll::Ready(());
             }
-        } else if blocked && written.is_ready() {
+        } else if unsent > 0 && written.is_ready() {
             shared.endpoint.borrow().wake_all();
-        }
-        if held_back && written.is_ready() {
-            cx.waker().wake_by_ref();
+            if unsent > UNSENT_BYTES {
+                cx.waker().wake_by_ref(); // reading has paused, so nothing else would wake the task
+            }
         }
         seat.poll_interrupt().map(|_| ())
     }
@@ -285,21 +284,21 @@ impl Task {
         seat.set_deadline(seat.now() + CLOSE_NS);
     }
 
-    /// Reads what has come, but only about one buffer at a time, so that other tasks get their turn. Returns whether it
-    /// stopped because too much is unsent: then nothing wakes the task when more comes.
-    fn read(&mut self, cx: &mut Context<'_>, seat: &Seat) -> bool {
+    /// Reads what has come, but only about one buffer at a time, so that other tasks get their turn; pauses
+    /// while too much is unsent.
+    fn read(&mut self, cx: &mut Context<'_>, seat: &Seat) {
         let shared = &self.shared;
         let scratch = &mut **self.common.scratch.borrow_mut();
         let mut total = 0;
         let ending = loop {
             if shared.endpoint.borrow().unsent().len() > UNSENT_BYTES {
-                return true;
+                return;
             }
             let mut buffer = ReadBuf::new(scratch);
             let read = shared.transport.borrow_mut().poll_read(cx, &mut buffer);
             let bytes = buffer.filled();
             match read {
-                Poll::Pending => return false,
+                Poll::Pending => return,
                 Poll::Ready(Ok(())) if bytes.is_empty() => {
                     let unwritable = shared.unwritable.take();
                     break unwritable.map_or(Ending::Closed, Ending::Lost);
@@ -315,11 +314,10 @@ impl Task {
             total += bytes.len();
             if total >= scratch.len() {
                 cx.waker().wake_by_ref();
-                return false;
+                return;
             }
         };
         shared.end(ending);
-        false
     }
 }
 

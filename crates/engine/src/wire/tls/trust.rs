@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{WebPkiServerVerifier, verify_server_name};
-use rustls::crypto::CryptoProvider;
+use rustls::crypto::{
+    CryptoProvider, WebPkiSupportedAlgorithms, verify_tls12_signature, verify_tls13_signature,
+};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::{CertificateError, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
@@ -12,39 +14,57 @@ use rustls::{CertificateError, DigitallySignedStruct, Error, RootCertStore, Sign
 use super::{Field, certificates_of};
 use crate::spec::TlsSpec;
 
-/// Verifies by the built-in authorities, or by the certificates in `ca_pem` instead of them.
+/// Verifies by the built-in authorities, or by the certificates in `ca_pem` instead of them; not at all if `insecure`.
 pub fn verifier(
     spec: &TlsSpec,
     provider: Arc<CryptoProvider>,
 ) -> Field<Arc<dyn ServerCertVerifier>> {
-    if spec.insecure {
-        return Ok(Arc::new(NoVerification(provider)));
-    }
-    let mut roots = RootCertStore::empty();
-    let mut own = Vec::new();
-    match &spec.ca_pem {
-        None => roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned()),
-        Some(pem) => own = certificates_of("ca_pem", pem)?,
-    }
-    for certificate in &own {
-        roots
-            .add(certificate.clone())
-            .map_err(|error| ("ca_pem", error.to_string()))?;
-    }
-    let chains = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider).build();
-    let chains = chains.map_err(|error| ("ca_pem", error.to_string()))?;
-    Ok(Arc::new(Verification { chains, own }))
+    Ok(Arc::new(Verifier {
+        signatures: provider.signature_verification_algorithms,
+        trusted: if spec.insecure {
+            None
+        } else {
+            Some(Trusted::new(spec, provider)?)
+        },
+    }))
 }
 
-/// Accepts chains to an authority, and certificates that are themselves in `ca_pem`, even if they claim to be an
-/// authority's, as those of `openssl req -x509` do. webpki does not accept an authority's certificate as a server's.
+/// Checks the handshake's signatures in any case.
 #[derive(Debug)]
-struct Verification {
+struct Verifier {
+    signatures: WebPkiSupportedAlgorithms,
+    /// `None` if any certificate will do (`--insecure`).
+    trusted: Option<Trusted>,
+}
+
+/// Chains to an authority, and certificates that are themselves in `ca_pem`, even if they claim to be an authority's, as
+/// those of `openssl req -x509` do. webpki does not accept an authority's certificate as a server's.
+#[derive(Debug)]
+struct Trusted {
     chains: Arc<WebPkiServerVerifier>,
     own: Vec<CertificateDer<'static>>,
 }
 
-impl ServerCertVerifier for Verification {
+impl Trusted {
+    fn new(spec: &TlsSpec, provider: Arc<CryptoProvider>) -> Field<Self> {
+        let mut roots = RootCertStore::empty();
+        let mut own = Vec::new();
+        match &spec.ca_pem {
+            None => roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned()),
+            Some(pem) => own = certificates_of("ca_pem", pem)?,
+        }
+        for certificate in &own {
+            roots
+                .add(certificate.clone())
+                .map_err(|error| ("ca_pem", error.to_string()))?;
+        }
+        let chains = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider).build();
+        let chains = chains.map_err(|error| ("ca_pem", error.to_string()))?;
+        Ok(Self { chains, own })
+    }
+}
+
+impl ServerCertVerifier for Verifier {
     fn verify_server_cert(
         &self,
         end_entity: &CertificateDer<'_>,
@@ -53,17 +73,15 @@ impl ServerCertVerifier for Verification {
         ocsp_response: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        let verified = self.chains.verify_server_cert(
-            end_entity,
-            intermediates,
-            server_name,
-            ocsp_response,
-            now,
-        );
+        let Some(Trusted { chains, own }) = &self.trusted else {
+            return Ok(ServerCertVerified::assertion());
+        };
+        let verified =
+            chains.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now);
         match verified {
             // The certificate is within its dates, as webpki checks those first.
             Err(Error::InvalidCertificate(CertificateError::Other(_)))
-                if self.own.contains(end_entity) =>
+                if own.contains(end_entity) =>
             {
                 verify_server_name(&ParsedCertificate::try_from(end_entity)?, server_name)?;
                 Ok(ServerCertVerified::assertion())
@@ -78,8 +96,7 @@ impl ServerCertVerifier for Verification {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.chains
-            .verify_tls12_signature(message, certificate, signature)
+        verify_tls12_signature(message, certificate, signature, &self.signatures)
     }
 
     fn verify_tls13_signature(
@@ -88,52 +105,10 @@ impl ServerCertVerifier for Verification {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.chains
-            .verify_tls13_signature(message, certificate, signature)
+        verify_tls13_signature(message, certificate, signature, &self.signatures)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.chains.supported_verify_schemes()
-    }
-}
-
-/// `--insecure`: any certificate will do; the handshake's signatures are still checked.
-#[derive(Debug)]
-struct NoVerification(Arc<CryptoProvider>);
-
-impl ServerCertVerifier for NoVerification {
-    fn verify_server_cert(
-        &self,
-        _end_entity: &CertificateDer<'_>,
-        _intermediates: &[CertificateDer<'_>],
-        _server_name: &ServerName<'_>,
-        _ocsp_response: &[u8],
-        _now: UnixTime,
-    ) -> Result<ServerCertVerified, Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        let algorithms = &self.0.signature_verification_algorithms;
-        rustls::crypto::verify_tls12_signature(message, certificate, signature, algorithms)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        let algorithms = &self.0.signature_verification_algorithms;
-        rustls::crypto::verify_tls13_signature(message, certificate, signature, algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
+        self.signatures.supported_schemes()
     }
 }

@@ -150,7 +150,7 @@ impl Reader {
         if head.kind == DATA {
             let padded = head.has(PADDED);
             if padded && head.length == 0 {
-                return Err(Violation::new(Reason::FRAME_SIZE_ERROR, WRONG_LENGTH));
+                return Err(BAD_LENGTH);
             }
             self.body = Some(Body {
                 stream: head.stream,
@@ -195,7 +195,10 @@ impl Reader {
 
 const HTTP_1: &str = "the server answered in HTTP/1.1: it does not take HTTP/2 without TLS (h2c)";
 const NO_HTTP_2: &str = "the server does not speak HTTP/2: its answer begins with no frame of it";
-pub const WRONG_LENGTH: &str = "a frame's length does not fit its type";
+pub const BAD_LENGTH: Violation = Violation {
+    reason: Reason::FRAME_SIZE_ERROR,
+    what: "a frame's length does not fit its type",
+};
 pub const PADDING: &str = "a frame has more padding than payload";
 
 impl Body {

@@ -8,9 +8,9 @@ use super::{
 };
 use crate::wire::h1::codec::MAX_HEAD_BYTES;
 use crate::wire::h2::codec::frame::{
-    self, ACK, CONTINUATION, DATA, END_HEADERS, END_STREAM, FRAME_HEAD_BYTES, Frame, GOAWAY,
-    HEADERS, Head, PADDED, PADDING, PING, PRIORITY, PUSH_PROMISE, RST_STREAM, SETTINGS,
-    WINDOW_UPDATE, WITH_PRIORITY, WRONG_LENGTH,
+    self, ACK, BAD_LENGTH, CONTINUATION, DATA, END_HEADERS, END_STREAM, FRAME_HEAD_BYTES, Frame,
+    GOAWAY, HEADERS, Head, PADDED, PADDING, PING, PRIORITY, PUSH_PROMISE, RST_STREAM, SETTINGS,
+    WINDOW_UPDATE, WITH_PRIORITY,
 };
 use crate::wire::h2::codec::hpack::Broken;
 use crate::wire::h2::codec::reason::Reason;
@@ -23,10 +23,6 @@ const MAX_BLOCK_FRAMES: usize = 32;
 /// How many bytes of a GOAWAY's debug data are kept.
 const MAX_DEBUG_BYTES: usize = 256;
 
-const BAD_LENGTH: Violation = Violation {
-    reason: Reason::FRAME_SIZE_ERROR,
-    what: WRONG_LENGTH,
-};
 const OVERRUN: &str = "more of a body came than the window allows";
 const TOO_WIDE: &str = "a window was opened beyond 2 GiB";
 
@@ -102,9 +98,7 @@ impl Endpoint {
             PUSH_PROMISE => Err(Violation::protocol(
                 "PUSH_PROMISE, which jostle does not allow",
             )),
-            PRIORITY if payload.len() != 5 => {
-                Err(Violation::new(Reason::FRAME_SIZE_ERROR, WRONG_LENGTH))
-            }
+            PRIORITY if payload.len() != 5 => Err(BAD_LENGTH),
             // Frames of unknown kinds are ignored (section 5.5), and so are the deprecated priorities of section 5.3.
             _ => Ok(()),
         }
