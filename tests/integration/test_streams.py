@@ -64,6 +64,7 @@ HOW_IT_ENDS = [
     ("/events?n=1000000&gap-ms=2", {"events": 4}, "ok", 4, ""),
     ("/events?n=5&gap-ms=2&stall-after=2", {"stall": "500 ms"}, "stream_stalled", 2, "did not come in time"),
     ("/events?n=5&gap-ms=2&cut-after=2", {}, "closed_early", 2, ""),
+    ("/events?n=2&gap-ms=2&cut-after=2", {}, "closed_early", 2, ""),
     ("/events?n=2&gap-ms=2", {"until": "[DONE]"}, "stream_ended", 2, "without the text"),
     ("/events?n=2&gap-ms=2", {"events": 3}, "stream_ended", 2, "before its last event"),
     ("/events?n=0", {}, "stream_ended", 0, "without an event"),

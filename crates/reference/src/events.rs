@@ -104,13 +104,16 @@ impl Schedule {
         if framing.method == Method::Head {
             return Ok(());
         }
-        for number in 0..self.events {
+        for number in 0..=self.events {
             if self.stall_after == Some(number) {
                 connection.peer_has_gone().await;
                 return Ok(());
             }
             if self.cut_after == Some(number) {
                 return Err(io::ErrorKind::ConnectionAborted.into());
+            }
+            if number == self.events {
+                break;
             }
             let due = self.due(number);
             timer.set(Some(due))?;

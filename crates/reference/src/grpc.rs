@@ -125,12 +125,15 @@ impl Call {
         let schedule = Schedule::of(self.text("schedule").unwrap_or_default());
         let schedule = schedule.map_err(|_| wrong("schedule"))?;
         let message = self.messages.next().await?.unwrap_or_default();
-        for number in 0..schedule.events {
+        for number in 0..=schedule.events {
             if schedule.stall_after == Some(number) {
                 std::future::pending::<()>().await;
             }
             if schedule.cut_after == Some(number) {
                 return Err(Failure::Lost(io::ErrorKind::ConnectionAborted.into()));
+            }
+            if number == schedule.events {
+                break;
             }
             timer.set(Some(schedule.due(number)))?;
             timer.rung().await?;

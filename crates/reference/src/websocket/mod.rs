@@ -186,13 +186,15 @@ impl Echo {
 async fn push(schedule: &Schedule, connection: &mut Connection) -> io::Result<u16> {
     let timer = Timer::new()?;
     let began = monotonic();
-    for number in 0..schedule.events {
+    for number in 0..=schedule.events {
         if schedule.cut_after == Some(number) {
             return Err(io::ErrorKind::ConnectionAborted.into());
         }
         let due = schedule.due(number);
         if schedule.stall_after == Some(number) {
             timer.set(None)?;
+        } else if number == schedule.events {
+            break;
         } else {
             timer.set(Some(due))?;
         }

@@ -42,7 +42,7 @@ def _missing(data: TrialData) -> str:
         return "no background request ran"
     if not data.filled.any():
         return "the background request was shorter than an interval of the record"
-    return "the background request ran until nearly the end of the trial, so there is nothing to compare with"
+    return "nothing succeeded while no background request ran, so there is nothing to compare with"
 
 
 def throughput_left(data: TrialData) -> float | None:
