@@ -190,6 +190,14 @@ impl Seats {
         }
     }
 
+    fn expect_answer(&self, now: u64) {
+        if self.attention.is_on() {
+            self.attention.expect_answer(now);
+            // This turn may have decided to sleep, before the task ran that sends something.
+            self.wake_own();
+        }
+    }
+
     fn set_timer(&self, due: u64, slot: u32) {
         self.timers.borrow_mut().push(due, slot);
         if self.attention.is_on() {
@@ -284,7 +292,7 @@ impl Seat {
 
     /// Notes that something is sent at `now` and an answer is awaited.
     pub fn expect_answer(&self, now: u64) {
-        self.seats.attention.expect_answer(now);
+        self.seats.expect_answer(now);
     }
 
     pub fn running(&self, now: u64) -> bool {
@@ -389,5 +397,40 @@ impl Drop for Seat {
             self.seats.wake_own();
         }
         self.seats.table.borrow_mut().leave(self.slot);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::task::Wake;
+
+    use super::*;
+    use crate::schedule::clock::monotonic_ns;
+
+    struct Counting(AtomicU32);
+
+    impl Wake for Counting {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// How many turns of the worker's own loop it brings about that a task expects an answer.
+    #[tokio::main(flavor = "current_thread")]
+    async fn turns_for_an_answer(attentive: bool) -> u32 {
+        let attention = Attention::new(attentive, Rc::default());
+        let seats = Seats::new(Clock::starting_at(monotonic_ns()), attention).unwrap();
+        let turns = Arc::new(Counting(AtomicU32::new(0)));
+        *seats.own.borrow_mut() = Some(turns.clone().into());
+        Seat::take(&seats).expect_answer(5);
+        turns.0.load(Ordering::Relaxed)
+    }
+
+    #[test]
+    fn a_worker_that_would_sleep_looks_again_when_something_is_sent() {
+        assert_eq!(turns_for_an_answer(true), 1);
+        assert_eq!(turns_for_an_answer(false), 0);
     }
 }
