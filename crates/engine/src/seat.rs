@@ -190,14 +190,6 @@ impl Seats {
         }
     }
 
-    fn expect_answer(&self, now: u64) {
-        if self.attention.is_on() {
-            self.attention.expect_answer(now);
-            // This turn may have decided to sleep, before the task ran that sends something.
-            self.wake_own();
-        }
-    }
-
     fn set_timer(&self, due: u64, slot: u32) {
         self.timers.borrow_mut().push(due, slot);
         if self.attention.is_on() {
@@ -292,7 +284,11 @@ impl Seat {
 
     /// Notes that something is sent at `now` and an answer is awaited.
     pub fn expect_answer(&self, now: u64) {
-        self.seats.expect_answer(now);
+        self.seats.attention.expect_answer(now);
+        if self.seats.attention.is_on() {
+            // This turn may have decided to sleep before the task ran that sends something.
+            self.seats.wake_own();
+        }
     }
 
     pub fn running(&self, now: u64) -> bool {
@@ -417,20 +413,15 @@ mod tests {
         }
     }
 
-    /// How many turns of the worker's own loop it brings about that a task expects an answer.
-    #[tokio::main(flavor = "current_thread")]
-    async fn turns_for_an_answer(attentive: bool) -> u32 {
-        let attention = Attention::new(attentive, Rc::default());
-        let seats = Seats::new(Clock::starting_at(monotonic_ns()), attention).unwrap();
-        let turns = Arc::new(Counting(AtomicU32::new(0)));
-        *seats.own.borrow_mut() = Some(turns.clone().into());
-        Seat::take(&seats).expect_answer(5);
-        turns.0.load(Ordering::Relaxed)
-    }
-
-    #[test]
-    fn a_worker_that_would_sleep_looks_again_when_something_is_sent() {
-        assert_eq!(turns_for_an_answer(true), 1);
-        assert_eq!(turns_for_an_answer(false), 0);
+    #[tokio::test]
+    async fn a_worker_that_would_sleep_looks_again_when_something_is_sent() {
+        for (attentive, expected) in [(true, 1), (false, 0)] {
+            let attention = Attention::new(attentive, Rc::default());
+            let seats = Seats::new(Clock::starting_at(monotonic_ns()), attention).unwrap();
+            let turns = Arc::new(Counting(AtomicU32::new(0)));
+            *seats.own.borrow_mut() = Some(turns.clone().into());
+            Seat::take(&seats).expect_answer(5);
+            assert_eq!(turns.0.load(Ordering::Relaxed), expected, "{attentive}");
+        }
     }
 }

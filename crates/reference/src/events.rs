@@ -24,14 +24,24 @@ pub struct Events;
 /// What is sent, and when.
 pub struct Schedule {
     lines: bool,
-    pub events: u64,
+    events: u64,
     first: Nanos,
     gap: Nanos,
     /// Minimum size of each event's data, in bytes.
     size: usize,
     pub until: Option<String>,
-    pub stall_after: Option<u64>,
-    pub cut_after: Option<u64>,
+    stall_after: Option<u64>,
+    cut_after: Option<u64>,
+}
+
+/// What a schedule has next.
+pub enum Next {
+    Event,
+    /// Nothing more is sent.
+    Stall,
+    /// The connection is closed.
+    Cut,
+    End,
 }
 
 impl Site for Events {
@@ -104,16 +114,15 @@ impl Schedule {
         if framing.method == Method::Head {
             return Ok(());
         }
-        for number in 0..=self.events {
-            if self.stall_after == Some(number) {
-                connection.peer_has_gone().await;
-                return Ok(());
-            }
-            if self.cut_after == Some(number) {
-                return Err(io::ErrorKind::ConnectionAborted.into());
-            }
-            if number == self.events {
-                break;
+        for number in 0.. {
+            match self.after(number) {
+                Next::Event => {}
+                Next::Stall => {
+                    connection.peer_has_gone().await;
+                    return Ok(());
+                }
+                Next::Cut => return Err(io::ErrorKind::ConnectionAborted.into()),
+                Next::End => break,
             }
             let due = self.due(number);
             timer.set(Some(due))?;
@@ -126,6 +135,19 @@ impl Schedule {
         }
         connection.output.extend_from_slice(b"0\r\n\r\n");
         Ok(())
+    }
+
+    /// What comes after this many events.
+    pub fn after(&self, events: u64) -> Next {
+        if self.stall_after == Some(events) {
+            Next::Stall
+        } else if self.cut_after == Some(events) {
+            Next::Cut
+        } else if events == self.events {
+            Next::End
+        } else {
+            Next::Event
+        }
     }
 
     /// Nanoseconds from the request to the event with this number; never 0.

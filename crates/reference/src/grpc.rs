@@ -5,7 +5,7 @@
 //! of a stream, `Talk` with each message of a stream as it comes. `echo.proto` describes it.
 
 use crate::connection::Connection;
-use crate::events::Schedule;
+use crate::events::{Next, Schedule};
 use crate::http2::Begun;
 use crate::timer::Timer;
 use bytes::{Buf, Bytes, BytesMut};
@@ -125,15 +125,14 @@ impl Call {
         let schedule = Schedule::of(self.text("schedule").unwrap_or_default());
         let schedule = schedule.map_err(|_| wrong("schedule"))?;
         let message = self.messages.next().await?.unwrap_or_default();
-        for number in 0..=schedule.events {
-            if schedule.stall_after == Some(number) {
-                std::future::pending::<()>().await;
-            }
-            if schedule.cut_after == Some(number) {
-                return Err(Failure::Lost(io::ErrorKind::ConnectionAborted.into()));
-            }
-            if number == schedule.events {
-                break;
+        for number in 0.. {
+            match schedule.after(number) {
+                Next::Event => {}
+                Next::Stall => std::future::pending().await,
+                Next::Cut => {
+                    return Err(Failure::Lost(io::ErrorKind::ConnectionAborted.into()));
+                }
+                Next::End => break,
             }
             timer.set(Some(schedule.due(number)))?;
             timer.rung().await?;

@@ -7,7 +7,7 @@
 mod frame;
 
 use crate::connection::Connection;
-use crate::events::Schedule;
+use crate::events::{Next, Schedule};
 use crate::http::{Answer, Framing, Request};
 use crate::routes::{parameter, path_and_query, real, whole};
 use crate::site::Site;
@@ -186,17 +186,13 @@ impl Echo {
 async fn push(schedule: &Schedule, connection: &mut Connection) -> io::Result<u16> {
     let timer = Timer::new()?;
     let began = monotonic();
-    for number in 0..=schedule.events {
-        if schedule.cut_after == Some(number) {
-            return Err(io::ErrorKind::ConnectionAborted.into());
-        }
+    for number in 0.. {
         let due = schedule.due(number);
-        if schedule.stall_after == Some(number) {
-            timer.set(None)?;
-        } else if number == schedule.events {
-            break;
-        } else {
-            timer.set(Some(due))?;
+        match schedule.after(number) {
+            Next::Event => timer.set(Some(due))?,
+            Next::Stall => timer.set(None)?,
+            Next::Cut => return Err(io::ErrorKind::ConnectionAborted.into()),
+            Next::End => break,
         }
         if let Some(code) = listen_until(&timer, connection).await? {
             return Ok(code);
