@@ -26,6 +26,7 @@ from jostle.analysis.results import (
 )
 from jostle.analysis.stats.sequential import Level, fixed, last_look, repeated_looks
 from jostle.analysis.summaries import by_workload, summarize
+from jostle.analysis.topics.backlog import backlog_note
 from jostle.analysis.topics.baseline import floor_note
 from jostle.analysis.topics.context import used_here
 from jostle.analysis.topics.garbage import garbage_collections
@@ -319,6 +320,8 @@ def _notes(data: Sequence[TrialData], host: Mapping[str, Any]) -> list[str]:
             f"sent, {format_duration(each)} on average: the server allows no more at once. That time is part "
             "of response times and not of service times."
         )
+    if dropped := backlog_note(data):
+        notes.append(dropped)
     if any(
         f.closed is not None and f.closed["clients"] > 1 and f.ok() < FEW * f.closed["clients"] for f in data
     ):

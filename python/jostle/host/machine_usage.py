@@ -1,4 +1,4 @@
-"""What disturbed a trial on this machine: stolen CPU time, other processes, waiting for a processor.
+"""What happened on this machine during a trial: stolen CPU time, other processes, waiting for a processor.
 
 Read from /proc four times a second. What cannot be read is None, or absent.
 """
@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from jostle.host.backlog import backlog_overflows
 from jostle.host.cpu_time import TreeCpu
 from jostle.host.pressure import pressure_s
 from jostle.host.process_tree import ProcessTree
@@ -27,8 +28,9 @@ class MachineSample:
     `busy_s`, `steal_s`: CPU time on the cores of the run that any process used, and that the hypervisor gave
     to another machine. `own_cpu_s`: CPU time of jostle and everything it started. `pressure_*`: time in which
     some task waited for that resource (the kernel's PSI). `waited_s`, `involuntary`: for the generator's
-    threads on this machine, time spent runnable without a processor, and how often they lost it. `mhz`: the
-    mean frequency of the cores.
+    threads on this machine, time spent runnable without a processor, and how often they lost it.
+    `backlog_overflows`: how often a server's backlog was full when a connection came. `mhz`: the mean
+    frequency of the cores.
     """
 
     t_ns: int
@@ -40,6 +42,7 @@ class MachineSample:
     pressure_io_s: float | None
     waited_s: float | None
     involuntary: int | None
+    backlog_overflows: int | None
     mhz: float | None
 
 
@@ -65,6 +68,7 @@ class MachineSampler:
             pressure_io_s=pressure_s("io"),
             waited_s=round(sum(wait[0] for wait in waits), 6) if waits else None,
             involuntary=sum(wait[1] for wait in waits) if waits else None,
+            backlog_overflows=backlog_overflows(),
             mhz=_mhz(),
         )
 

@@ -6,7 +6,7 @@ from typing import Any
 from jostle.analysis.trial.data import TrialData
 from jostle.units import format_bytes
 
-__all__ = ["used_here"]
+__all__ = ["on_loopback", "used_here"]
 
 LOOPBACK = ("127.", "::1", "localhost", "unix:")
 
@@ -64,8 +64,12 @@ def _count(cores: int) -> str:
 
 
 def _network(data: TrialData) -> str:
+    inside = on_loopback(data)
+    return "" if inside is None else "loopback" if inside else "a network"
+
+
+def on_loopback(data: TrialData) -> bool | None:
+    """Whether the load goes over loopback, to a server on this machine; None if that is not known."""
     target = data.workload().get("target") or {}
     addresses = [str(a) for a in target.get("connect_to") or [target.get("host", "")]]
-    if not any(addresses):
-        return ""
-    return "loopback" if all(a.startswith(LOOPBACK) for a in addresses) else "a network"
+    return all(a.startswith(LOOPBACK) for a in addresses) if any(addresses) else None
