@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from jostle.analysis.topics.backlog import backlog_note
+from jostle.analysis.trial.data import TrialData
 from jostle.analysis.trial.machine import Machine
 from jostle.host import backlog
 
@@ -13,9 +14,10 @@ from jostle.host import backlog
 def trial(*counts: int | None, contestant: str = "node", host: str = "127.0.0.1") -> Any:
     """A trial in which the kernel's count was read several times."""
     samples = [{"t_ns": 10**9 * t, "backlog_overflows": count} for t, count in enumerate(counts)]
+    machine = Machine.of(samples, server_is_ours=True)
     return SimpleNamespace(
         trial=SimpleNamespace(contestant=contestant, workload="crowd"),
-        machine=Machine.of(samples, server_is_ours=True),
+        backlog_overflows=TrialData.backlog_overflows.func(SimpleNamespace(machine=machine)),
         workload=lambda: {"target": {"host": host}},
     )
 

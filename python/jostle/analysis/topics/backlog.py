@@ -3,8 +3,6 @@
 from collections import Counter
 from collections.abc import Sequence
 
-import numpy as np
-
 from jostle.analysis.topics.context import on_loopback
 from jostle.analysis.trial.data import TrialData
 from jostle.formatting import plural, tallied
@@ -19,7 +17,7 @@ def backlog_note(trials: Sequence[TrialData]) -> str:
     """
     found = Counter[str]()
     for data in trials:
-        if on_loopback(data) and (count := round(float(np.nansum(data.machine.overflows)))):
+        if on_loopback(data) and (count := data.backlog_overflows):
             found[f"{data.trial.contestant} under {data.trial.workload}"] += count
     if not found:
         return ""
