@@ -12,13 +12,11 @@ def backlog_overflows() -> int | None:
 
     Source: TcpExt ListenOverflows in Documentation/networking/snmp_counter.rst of the kernel.
     """
-    with contextlib.suppress(OSError, ValueError, StopIteration):
+    with contextlib.suppress(OSError, ValueError, KeyError):
         names, values = (
             line.split()
             for line in read_some("/proc/net/netstat").splitlines()
             if line.startswith(b"TcpExt:")
         )
-        return int(
-            next(value for name, value in zip(names, values, strict=True) if name == b"ListenOverflows")
-        )
+        return int(dict(zip(names, values, strict=True))[b"ListenOverflows"])
     return None
