@@ -88,6 +88,24 @@ def test_every_request_is_accounted_for(jostle_command: Jostle, null_server: str
     assert outcomes(result)["ok"] > 100
 
 
+class ClosesAsAsked(Handler):
+    """Closes the connection if the request says so, and does not say so itself."""
+
+    def do_GET(self) -> None:
+        self.answer(200, "bye")
+
+
+def test_nothing_is_sent_on_a_connection_after_a_request_that_says_it_is_the_last(
+    jostle_command: Jostle,
+) -> None:
+    """RFC 9112 section 9.6."""
+    with serving(ClosesAsAsked) as url:
+        options = ["-H", "Connection: close", "-c", "4", "-n", "200", "--json"]
+        result = as_json(jostle_command("hit", url, *options))
+    assert outcomes(result) == {"ok": 200}
+    assert result["summaries"][0]["parts"]["connect"]["p50"]["n"] == 200
+
+
 def test_a_server_that_never_answers_gives_timeouts_not_silence(jostle_command: Jostle) -> None:
     with reference_server("hostile", "never-answers") as url:
         finished = jostle_command("hit", url, "-c", "3", "-n", "3", "--timeout", "1s", "--json")

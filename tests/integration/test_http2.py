@@ -243,6 +243,67 @@ def test_nginx_says_goodbye_after_its_requests_and_a_new_connection_follows(
     assert connects(result) >= 4
 
 
+def frame(kind: int, flags: int, stream: int, payload: bytes = b"") -> bytes:
+    return len(payload).to_bytes(3) + bytes([kind, flags]) + stream.to_bytes(4) + payload
+
+
+def leave_after_ten(connection: socket.socket, late: list[int]) -> None:
+    """A server of one stream at a time, which answers ten requests and says goodbye before the last answer.
+
+    `late`: the streams that are opened after that.
+    """
+    settings, headers, goaway, whole = 4, 1, 7, 0x5  # END_STREAM and END_HEADERS
+    leaving = False
+    with connection, connection.makefile("rb") as incoming, suppress(OSError):
+        connection.sendall(frame(settings, 0, 0, b"\0\3" + (1).to_bytes(4)))
+        incoming.read(24)
+        while head := incoming.read(9):
+            incoming.read(int.from_bytes(head[:3]))
+            kind, stream = head[3], int.from_bytes(head[5:])
+            if kind != headers:
+                continue
+            if leaving:
+                late.append(stream)
+                continue
+            if stream == 19:
+                connection.sendall(frame(goaway, 0, 0, stream.to_bytes(4) + bytes(4)))
+                leaving = True
+                time.sleep(0.1)
+            connection.sendall(frame(headers, whole, stream, b"\x88"))
+
+
+def test_no_stream_is_opened_after_a_goodbye_by_those_who_wait_for_one(jostle_command: Jostle) -> None:
+    """RFC 9113 section 6.8; they fail at once, and are not sent to a server that ignores them."""
+    late: list[int] = []
+
+    def accept() -> None:
+        with suppress(OSError):
+            while True:
+                threading.Thread(target=leave_after_ten, args=(listener.accept()[0], late)).start()
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=accept, daemon=True).start()
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
+        options = ["--http2-connections", "1", "-c", "3", "-n", "60", "--json"]
+        result = as_json(jostle_command("hit", url, *options))
+        listener.shutdown(socket.SHUT_RDWR)
+    assert late == []
+    found = outcomes(result)
+    assert found["ok"] + found["stale"] == 60
+    assert 2 <= found["stale"] <= 12
+
+
+def test_requests_that_cannot_be_sent_do_not_keep_their_thread_busy(
+    jostle_command: Jostle, node: tuple[str, str], tmp_path: Path
+) -> None:
+    """Each rests for a millisecond instead, so that other clients go on, and the end of the run is seen."""
+    script = tmp_path / "spin.luau"
+    script.write_text('return function()\n  while true do\n    http.get("/a<b")\n  end\nend\n')
+    options = ["--journey", str(script), "--http2", "-c", "2", "-d", "500ms", "--json"]
+    result = as_json(jostle_command("hit", node[0], *options))
+    assert 50 < outcomes(result)["malformed"] <= 1_000
+
+
 def test_a_server_without_http2_is_told_in_words(jostle_command: Jostle, node: tuple[str, str]) -> None:
     finished = jostle_command("hit", node[1].replace("https", "http"), "--http2", "-n", "2", "-c", "1")
     assert "before it sent anything; does it speak HTTP/2 here?" in " ".join(finished.stdout.split())

@@ -131,3 +131,25 @@ load = {{ clients = 50, for = "1h" }}
     assert "capture failed" in shown.stdout
     assert "id: json:/items/7/id found nothing" in shown.stdout
     assert "ended early: the step 'search' ended it" in shown.stdout
+
+
+class Paths(Handler):
+    """Sets a cookie without a path, and answers with the cookies that it was sent."""
+
+    def do_GET(self) -> None:
+        headers = {"Set-Cookie": "a=1"} if self.path.startswith("/shop/cart") else {}
+        self.answer(200, self.headers["Cookie"] or "none", headers)
+
+
+def test_a_cookie_without_a_path_belongs_to_the_folder_of_the_page_that_set_it(
+    jostle_command: Jostle, tmp_path: Path
+) -> None:
+    """RFC 6265 section 5.1.4."""
+    journey = tmp_path / "visit.toml"
+    journey.write_text(
+        '[journey.visit]\ncookies = true\nsteps = [{ get = "/shop/cart?to=/x", expect = "none" },\n'
+        '  { get = "/shop/list", expect = "a=1" }, { get = "/other", expect = "none" }]\n'
+    )
+    with serving(Paths) as url:
+        result = as_json(jostle_command("hit", url, "--journey", journey, "-c", "1", "-n", "1", "--json"))
+    assert result["trials"][0]["outcomes"] == {"ok": 3}

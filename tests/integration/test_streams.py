@@ -1,5 +1,6 @@
 """Streams of events from a server whose schedule is known: what jostle reports, and how they fail."""
 
+import contextlib
 import json
 import os
 import queue
@@ -31,6 +32,28 @@ def stream(result: dict[str, Any]) -> dict[str, Any]:
 
 def outcomes(result: dict[str, Any]) -> dict[str, int]:
     return dict(result["trials"][0]["outcomes"])
+
+
+class Commenting(Handler):
+    """Sends an event, then comments that keep the connection alive, and never another event."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.end_headers()
+        with contextlib.suppress(OSError):
+            self.wfile.write(b"data: 1\n\n")
+            while True:
+                self.wfile.write(b": still here\n\n")
+                time.sleep(0.05)
+
+
+def test_comments_do_not_make_a_stream_any_less_stalled(jostle_command: Jostle) -> None:
+    with serving(Commenting) as url:
+        options = ["--stream", "sse", "--stall", "300ms", "--timeout", "20s", "-c", "1", "-n", "1", "--json"]
+        result = as_json(jostle_command("hit", url, *options))
+    assert outcomes(result) == {"stream_stalled": 1}
+    assert result["took_s"] < 10
 
 
 @pytest.mark.parametrize("form", ["sse", "lines"])

@@ -78,6 +78,27 @@ def test_pings_have_round_trips_of_their_own(
     assert found["round_trip"]["p50"]["value"] > 0
 
 
+def test_a_pong_is_not_the_first_byte_of_an_answer(jostle_command: Jostle, sockets: str) -> None:
+    options = [
+        "--stream",
+        "messages",
+        "-c",
+        "2",
+        "-n",
+        "2",
+        "--ping",
+        "50ms",
+        "--first-byte-timeout",
+        "500ms",
+    ]
+    result = as_json(jostle_command("hit", f"{sockets}/push?n=1&first-ms=4000", *options, "--json"))
+    assert outcomes(result) == {"response_timeout": 2}
+    assert result["summaries"][0]["failures"] == {
+        "response_timeout": {"no byte of the answer came in time": 2}
+    }
+    assert result["pings"][0]["answered"] > 0
+
+
 def test_a_socket_whose_pings_get_no_answer_is_given_up(jostle_command: Jostle, sockets: str) -> None:
     url = f"{sockets}/echo?pong=0&delay-ms=500"
     options = ["--send", "x", "-c", "2", "-n", "4", "--ping", "50ms"]

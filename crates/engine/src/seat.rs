@@ -58,6 +58,9 @@ struct Table {
 /// The size of the task of a closed loop's client, including what the runtime adds.
 const TASK_BYTES: usize = 640;
 
+/// How long a client pauses after a request that failed before anything was sent.
+const REST_NS: u64 = 1_000_000;
+
 const NEVER: u64 = u64::MAX;
 const PASSED: u64 = 0;
 
@@ -331,6 +334,12 @@ impl Seat {
             Poll::Ready(output) => Poll::Ready(Ok(output)),
             Poll::Pending => self.poll_interrupt().map(Err),
         })
+    }
+
+    /// Pauses a client whose request failed before anything was sent, so that it does not starve others by repeating it.
+    pub async fn rest(&self) {
+        let due = self.now() + REST_NS;
+        self.sleep_until(due, || true, |_| {}).await;
     }
 
     /// Waits until `due`; returns the time of the turn in which the task ran again.

@@ -134,11 +134,13 @@ fn round_ns(plan: &Plan) -> u64 {
     let timeouts = plan.workloads.iter().map(|workload| {
         let timeouts = &workload.limits.timeouts;
         let deadlines = workload.requests.iter().filter_map(Request::deadline_ns);
+        let streams = workload.requests.iter().filter_map(|r| r.stream.as_ref());
+        let stalls = streams.filter_map(|stream| stream.stall_ns);
         timeouts
             .connect_ns
             .min(timeouts.total_ns)
             .min(timeouts.first_byte_ns.unwrap_or(u64::MAX))
-            .min(deadlines.min().unwrap_or(u64::MAX))
+            .min(deadlines.chain(stalls).min().unwrap_or(u64::MAX))
     });
     let shortest = timeouts.min().unwrap_or(u64::MAX);
     (shortest / ROUNDS_PER_TIMEOUT).clamp(SHORTEST_ROUND_NS, LONGEST_ROUND_NS)

@@ -17,16 +17,33 @@ use crate::wire::target::Address;
 const SECOND: u64 = 1_000_000_000;
 
 fn plan(host: &str, load: &Value) -> Plan {
+    let get = json!({"name": "r", "method": "GET", "path": "/"});
+    plan_of(host, load, &get)
+}
+
+fn plan_of(host: &str, load: &Value, request: &Value) -> Plan {
     let spec = json!({
         "seed": 1, "threads": 1, "interval_ns": 10_000_000, "duration_ns": 3 * SECOND,
         "workloads": [{
             "name": "w", "role": "measured", "target": {"host": host, "port": 1},
-            "requests": [{"name": "r", "method": "GET", "path": "/"}],
+            "requests": [request],
             "load": {"closed": load},
             "timeouts": {"connect_ns": SECOND / 2, "total_ns": SECOND},
         }],
     });
     prepare(serde_json::from_value(spec).unwrap()).unwrap()
+}
+
+#[test]
+fn rounds_are_short_beside_every_timeout_also_that_of_a_stalled_stream() {
+    let clients = json!({"clients": 1});
+    assert_eq!(round_ns(&plan("127.0.0.1", &clients)), SECOND / 2 / 32);
+    let stream = json!({
+        "name": "r", "method": "GET", "path": "/",
+        "stream": {"format": "sse", "stall_ns": 64_000_000},
+    });
+    let streams = plan_of("127.0.0.1", &clients, &stream);
+    assert_eq!(round_ns(&streams), 2_000_000);
 }
 
 /// Runs a plan on one worker with one additional task.

@@ -13,10 +13,12 @@ use h2::server::SendResponse;
 use h2::{RecvStream, SendStream};
 use http::{HeaderMap, HeaderValue, Request, Response};
 use std::io;
-use std::time::Duration;
 use tokio::task::spawn_local;
 
 const PREFIX_BYTES: usize = 5;
+const NANOS_PER_MILLISECOND: u64 = 1_000_000;
+/// A delay that is longer than this is as long.
+const LONGEST_NS: u64 = u64::MAX / 2;
 const MAX_MESSAGE_BYTES: usize = 4 * 1024 * 1024;
 const STREAMS: u32 = 1024;
 const OK: u16 = 0;
@@ -91,11 +93,15 @@ struct Call {
 impl Call {
     async fn perform(&mut self, path: &str) -> Result<(), Failure> {
         if let Some(delay) = self.number("delay-ms")? {
-            tokio::time::sleep(Duration::from_millis(delay)).await;
+            let timer = Timer::new()?;
+            let delay = delay.saturating_mul(NANOS_PER_MILLISECOND);
+            timer.set(Some(delay.min(LONGEST_NS)))?;
+            timer.rung().await?;
         }
         if let Some(status) = self.number("status")? {
             let reason = self.text("reason").unwrap_or_default().to_owned();
-            return Err(Failure::Ended((status as u16, reason)));
+            let status = u16::try_from(status).map_err(|_| wrong("status"))?;
+            return Err(Failure::Ended((status, reason)));
         }
         match path {
             "/jostle.Echo/Say" => {

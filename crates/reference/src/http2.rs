@@ -14,6 +14,7 @@ use std::io;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
+use std::time::Instant;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, DuplexStream, ReadBuf};
 use tokio::task::spawn_local;
 
@@ -34,18 +35,24 @@ pub fn begins(input: &[u8]) -> Option<bool> {
 
 /// Answers the requests of one connection concurrently, until either side ends it.
 pub async fn converse(site: Rc<impl Site + 'static>, connection: Connection) -> io::Result<()> {
-    let KeepAlive { idle, requests } = site.keep_alive();
+    let KeepAlive { mut idle, requests } = site.keep_alive();
     let number = connection.number;
     let handshake = h2::server::Builder::new()
         .max_concurrent_streams(STREAMS)
         .handshake::<_, Bytes>(Begun::new(connection));
     let mut streams = handshake.await.map_err(io::Error::other)?;
     let open = Rc::new(Cell::new(0_u64));
+    let last = Rc::new(Cell::new(Instant::now()));
     let mut accepted = 0;
     loop {
-        let Some(next) = within(idle, streams.accept()).await else {
-            if open.get() == 0 {
+        let left = match open.get() {
+            0 => idle.map(|idle| idle.saturating_sub(last.get().elapsed())),
+            _ => idle,
+        };
+        let Some(next) = within(left, streams.accept()).await else {
+            if open.get() == 0 && idle.is_some_and(|idle| last.get().elapsed() >= idle) {
                 streams.graceful_shutdown();
+                idle = None;
             }
             continue;
         };
@@ -57,11 +64,12 @@ pub async fn converse(site: Rc<impl Site + 'static>, connection: Connection) -> 
         if requests.is_some_and(|most| accepted >= most) {
             streams.graceful_shutdown();
         }
-        let (site, open) = (Rc::clone(&site), Rc::clone(&open));
+        let (site, open, last) = (Rc::clone(&site), Rc::clone(&open), Rc::clone(&last));
         open.set(open.get() + 1);
         spawn_local(async move {
             let _ = exchange(&*site, number, request, respond).await; // fails if the client has gone or was reset
             open.set(open.get() - 1);
+            last.set(Instant::now());
         });
     }
 }
@@ -87,7 +95,7 @@ async fn exchange(
         site.answer(task, framing, &mut connection).await?;
         connection.flush().await
     };
-    let mut passing = Passing {
+    let passing = Passing {
         from: outside,
         input: BytesMut::new(),
     };
@@ -129,8 +137,9 @@ enum Body {
 }
 
 impl Passing {
+    /// The site's connection ends with it, so that the site finds out if the client has gone.
     async fn pass_on(
-        &mut self,
+        mut self,
         respond: &mut SendResponse<Bytes>,
         headless: bool,
     ) -> io::Result<()> {

@@ -29,6 +29,7 @@ from jostle.cli.options import (
     Send,
     Until,
     option_names,
+    refuse_beside,
     seed_option,
     unfold,
 )
@@ -261,7 +262,7 @@ class RequestOptions:
         _option(
             "--first-byte-timeout",
             metavar="TIME",
-            help="Give up if nothing has arrived after this time.",
+            help="Give up if the answer has not begun after this time.",
             group=ANSWER,
         ),
     ] = None
@@ -274,7 +275,7 @@ class RequestOptions:
         _option(
             "--max-redirs",
             metavar="N",
-            help="With -L: follow at most N redirects per request (default 5).",
+            help="Follow redirects, at most N per request (-L alone: 5).",
             group=ANSWER,
         ),
     ] = None
@@ -452,6 +453,8 @@ def hit(
 
     plan = options.plan(context, url)
     if once:
+        taken = [*(field.name for field in fields(HitOptions)), "url"]
+        refuse_beside("--once", context, taken, "it measures nothing", "leave it out to measure the load")
         return _once(plan)
     if save is not None:
         return carry_out(plan, save, "hit", seed=seed, output=output)

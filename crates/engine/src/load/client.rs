@@ -23,9 +23,6 @@ use crate::wire::target::Target;
 use crate::wire::tls::Sessions;
 use crate::wire::watch::Watch;
 
-/// How long a client pauses after asking for a URL that is not allowed, so that repeated attempts do not starve others.
-const REFUSED_NS: u64 = 1_000_000;
-
 /// A request to be made.
 #[derive(Debug, Clone, Copy)]
 pub struct Job {
@@ -227,8 +224,7 @@ impl Client {
                 Ok(hop) => detour.hop = Some(Box::new(hop)),
                 Err(failure) => {
                     let outcome = watch.failed(failure);
-                    let rest = self.seat.now() + REFUSED_NS;
-                    self.seat.sleep_until(rest, || true, |_| {}).await;
+                    self.seat.rest().await;
                     return finish(&self.seat, &shared, sample, outcome);
                 }
             }

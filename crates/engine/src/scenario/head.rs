@@ -26,17 +26,20 @@ impl<'a> Head<'a> {
         })
     }
 
-    /// Parses what follows `HTTP/2 `: a status, and a line for each header.
+    /// Parses what follows `HTTP/2 `: a status, and a line for each header. HTTP/2 allows characters in names and values
+    /// that HTTP/1.1 does not, but no colon in a name, and no line end anywhere (RFC 9113 section 8.2.1).
     fn after_version(bytes: &'a [u8]) -> Option<Self> {
         let (status, lines) = bytes.split_at_checked(3)?;
-        let mut headers = [EMPTY_HEADER; MAX_HEADERS];
-        let parsed = httparse::parse_headers(lines.strip_prefix(b"\r\n")?, &mut headers).ok()?;
-        let httparse::Status::Complete((_, headers)) = parsed else {
-            return None;
-        };
+        let lines = lines.split(|byte| *byte == b'\n');
+        let headers = lines.filter_map(|line| {
+            let colon = memchr::memchr(b':', line)?;
+            let name = std::str::from_utf8(&line[..colon]).ok()?;
+            let value = &line[colon + 1..];
+            Some(Header { name, value })
+        });
         Some(Self {
             status: std::str::from_utf8(status).ok()?.parse().ok()?,
-            headers: headers.to_vec(),
+            headers: headers.collect(),
         })
     }
 
@@ -76,4 +79,20 @@ pub fn name_and_value(set_cookie: &[u8]) -> Option<(&[u8], &[u8])> {
     let equals = pair.iter().position(|byte| *byte == b'=')?;
     let (name, value) = (pair[..equals].trim_ascii(), pair[equals + 1..].trim_ascii());
     (!name.is_empty()).then_some((name, value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_head_of_http_2_may_have_characters_that_http_1_has_not() {
+        let head = b"HTTP/2 200\r\nx[y]: a\x01b\r\nset-cookie: a=1\r\nempty:\r\n\r\n";
+        let head = Head::parse(head).unwrap();
+        assert_eq!(head.status, 200);
+        assert_eq!(head.header("set-cookie"), Some(&b"a=1"[..]));
+        assert_eq!(head.header("X[Y]"), Some(&b"a\x01b"[..]));
+        assert_eq!(head.header("empty"), Some(&b""[..]));
+        assert_eq!(head.all().count(), 3);
+    }
 }

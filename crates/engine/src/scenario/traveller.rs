@@ -7,7 +7,7 @@ use super::head::Head;
 use super::program::{Journeys, Position, Program};
 use super::script::{Reply, Start, Vm, Walk};
 use super::slots::Slots;
-use super::values::{Scope, path_of, unix_s};
+use super::values::{Scope, unix_s};
 use crate::record::interval::Outcome;
 use crate::schedule::random::Stream;
 use crate::spec::FeedEach;
@@ -158,11 +158,10 @@ impl Traveller {
         }
     }
 
-    /// Stores the cookies that an answer sets.
-    pub fn take_cookies(&mut self, journeys: &Journeys, head: &Head<'_>, request: &[u8]) {
+    /// Stores the cookies that the answer to a request for `path` sets.
+    pub fn take_cookies(&mut self, journeys: &Journeys, head: &Head<'_>, path: &[u8]) {
         for header in head.headers("set-cookie") {
-            self.jar
-                .set(header, path_of(request), &journeys.site, unix_s());
+            self.jar.set(header, path, &journeys.site, unix_s());
         }
     }
 }

@@ -57,9 +57,9 @@ impl Window {
         let end = self.kept.len();
         let found = pattern.0.captures_at(&self.kept, self.from);
         let matched = found.as_ref().and_then(|found| found.get(0));
-        // A match that reaches the end of the window might continue beyond it.
+        // With more of the body a match might turn out longer, so one near the window's end is looked at again.
         if let (Some(found), Some(matched)) = (&found, matched)
-            && (whole || matched.end() < end)
+            && (whole || (matched.end() < end && matched.start() + WINDOW_BYTES <= end))
         {
             let value = found.get(1).unwrap_or(matched).as_bytes();
             self.found = Some(match value.len() {
@@ -103,6 +103,14 @@ mod tests {
         );
         assert_eq!(find("nothing", b"item", 5), Err(Missing::Nothing));
         assert!(Pattern::compile("(").is_err());
+    }
+
+    #[test]
+    fn a_match_that_more_of_the_body_makes_longer_is_found_whole() {
+        let mut body = vec![b' '; MOST_KEPT - 9];
+        body.extend(b"price=12.50 ");
+        let price = r"price=(\d+(?:\.\d+)?)";
+        assert_eq!(find(price, &body, 1000).unwrap(), "12.50");
     }
 
     #[test]

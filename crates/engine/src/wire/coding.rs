@@ -103,6 +103,10 @@ impl Coded {
                 let mut within = true;
                 // One frame after another (RFC 8878 section 3.1).
                 while within && !bytes.is_empty() {
+                    if let Some(rest) = after_skippable(bytes)? {
+                        bytes = rest;
+                        continue;
+                    }
                     let frame =
                         StreamingDecoder::new_with_max_window_size(&mut bytes, MAX_WINDOW_BYTES);
                     within = show(frame.map_err(io::Error::other)?, left, &mut look)?;
@@ -123,6 +127,20 @@ impl Coding {
             Self::Unknown(name) => name,
         }
     }
+}
+
+/// What follows a skippable frame (RFC 8878 section 3.1.2); `None` if the bytes do not begin with one.
+fn after_skippable(bytes: &[u8]) -> io::Result<Option<&[u8]>> {
+    let Some((&[kind, 0x2a, 0x4d, 0x18, length @ ..], rest)) = bytes.split_first_chunk::<8>()
+    else {
+        return Ok(None);
+    };
+    if !(0x50..=0x5f).contains(&kind) {
+        return Ok(None);
+    }
+    let rest = rest.get(u32::from_le_bytes(length) as usize..);
+    rest.map(Some)
+        .ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
 }
 
 /// Passes `body` to `look` in pieces. Returns false if there are more than `left` bytes.
@@ -233,6 +251,18 @@ mod tests {
 
     fn bytes_of(text: &str) -> Vec<u8> {
         STANDARD.decode(text).unwrap()
+    }
+
+    #[test]
+    fn skippable_frames_of_zstd_are_skipped() {
+        let (_, text) = CODED[2];
+        let frame = bytes_of(text);
+        let skippable = [&[0x5e, 0x2a, 0x4d, 0x18, 3, 0, 0, 0][..], b"abc"].concat();
+        let body = [&skippable[..], &frame, &skippable, &frame].concat();
+        let twice = [TEXT, TEXT].concat();
+        assert_eq!(decoded("zstd", &body, None).unwrap(), twice.as_bytes());
+        let cut = decoded("zstd", &skippable[..9], None).unwrap_err();
+        assert_eq!(cut.outcome, Outcome::WrongBody);
     }
 
     #[test]

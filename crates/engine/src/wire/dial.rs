@@ -272,7 +272,11 @@ pub async fn looked_up(seat: &Seat, target: &Target) -> Result<Option<Vec<Addres
 async fn look_up(seat: &Seat, name: &Name) -> Result<Vec<Address>, Failure> {
     let name = name.clone();
     let answer = pin!(tokio::task::spawn_blocking(move || resolve(&name)));
+    let abandoned = answer.abort_handle();
     let answer = seat.or_interrupt(answer).await;
+    if answer.is_err() {
+        abandoned.abort(); // if it still waits for a thread, nobody needs it any more
+    }
     answer
         .map_err(|interrupt| interrupted(interrupt, "the name was not resolved in time"))?
         .map_err(|died| Failure::new(Outcome::DnsFailed, died))?

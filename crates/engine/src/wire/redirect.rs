@@ -279,11 +279,12 @@ impl Hop {
     }
 }
 
-/// The next request's method, and whether it carries the body: by RFC 9110 section 15.4, and for 301 and 302 as all
-/// clients do it.
+/// The next request's method, and whether it carries the body: by RFC 9110 section 15.4, where 301 and 302 turn POST
+/// into GET, as all clients do it, and leave other methods as they are.
 fn changed(status: u16, method: &str, with_body: bool) -> (String, bool) {
     match (status, method) {
-        (307 | 308, _) | (301 | 302, "GET" | "HEAD") => (method.to_owned(), with_body),
+        (301 | 302, "POST") => ("GET".to_owned(), false),
+        (301 | 302 | 307 | 308, _) => (method.to_owned(), with_body),
         (_, "HEAD") => (method.to_owned(), false),
         _ => ("GET".to_owned(), false),
     }
@@ -329,7 +330,8 @@ mod tests {
     fn methods_and_bodies_change_as_clients_change_them() {
         for (status, method, becomes, body) in [
             (301, "POST", "GET", false),
-            (302, "PUT", "GET", false),
+            (302, "PUT", "PUT", true),
+            (301, "DELETE", "DELETE", true),
             (303, "POST", "GET", false),
             (303, "HEAD", "HEAD", false),
             (301, "HEAD", "HEAD", true),

@@ -164,13 +164,23 @@ impl Watch<'_> {
 
     /// Notes bytes of the answer that came at `at`.
     pub fn received_at(&mut self, bytes: usize, at: u64) {
+        if self.sample.bytes_in == 0 {
+            self.answer_begins();
+        }
+        self.came(bytes, at);
+    }
+
+    /// Notes bytes that came at `at` and may not belong to the answer.
+    pub fn came(&mut self, bytes: usize, at: u64) {
         self.at = at;
-        if self.sample.bytes_in == 0
-            && let (Some(_), Some(sent)) = (self.limits.timeouts.first_byte_ns, self.sample.sent)
-        {
+        self.sample.bytes_in += bytes as u64;
+    }
+
+    /// Notes that the answer has begun, which now has its deadline instead of that of the first byte.
+    pub fn answer_begins(&mut self) {
+        if let (Some(_), Some(sent)) = (self.limits.timeouts.first_byte_ns, self.sample.sent) {
             self.seat.set_deadline(sent.saturating_add(self.total_ns()));
         }
-        self.sample.bytes_in += bytes as u64;
     }
 
     /// Notes the bytes of the request.
@@ -314,15 +324,15 @@ impl Watch<'_> {
         let (Some(seen), Some(spec)) = (&self.sample.stream, &self.request.stream) else {
             return;
         };
-        let wait = match (seen.whole, spec.stall_ns) {
-            (Some(_), _) => AFTER_END_NS,
-            (None, Some(stall)) => stall,
+        // Counted from the event itself: other bytes, such as comments, do not make a stream any less stalled.
+        let (from, wait) = match (seen.whole, spec.stall_ns) {
+            (Some(whole), _) => (whole, AFTER_END_NS),
+            (None, Some(stall)) => (seen.last, stall),
             (None, None) => return,
         };
         let total = self.sample.sent.unwrap_or(0);
         let total = total.saturating_add(self.total_ns());
-        self.seat
-            .set_deadline(total.min(self.at.saturating_add(wait)));
+        self.seat.set_deadline(total.min(from.saturating_add(wait)));
     }
 
     /// Notes an event or the end of the stream. Returns whether the event is the last one that is wanted.

@@ -170,6 +170,7 @@ impl Echo {
                 }
             }
             if let (Some(timer), Some(came)) = (&timer, came) {
+                connection.flush().await?; // earlier answers do not wait for this one
                 timer.set(Some(came + self.delay))?;
                 timer.rung().await?;
             }

@@ -115,7 +115,7 @@ impl Link {
             clean: false,
         };
         let outcome = poll_fn(|cx| exchange.poll(cx)).await;
-        let state = exchange.state_after(call.last);
+        let state = exchange.state_after(call.last || template.closes());
         watch.sent(sent);
         self.state = state;
         self.reused = true;

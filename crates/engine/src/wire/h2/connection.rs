@@ -102,7 +102,7 @@ impl Connection {
         self.0.history.borrow_mut()
     }
 
-    /// Waits until the connection has room for another stream.
+    /// Waits until the connection has room for another stream. Fails if it ends meanwhile, or takes no more requests.
     pub async fn stream(
         &self,
         entry: Option<Entry>,
@@ -110,7 +110,7 @@ impl Connection {
     ) -> Result<Place, Outcome> {
         let room = &self.0.room;
         if let Some(place) = room.take() {
-            return Ok(place);
+            return self.admit(place, watch);
         }
         let start = watch.waits(watch.limits.timeouts.total_ns);
         if let Some(entry) = entry {
@@ -123,10 +123,42 @@ impl Connection {
         match called {
             Ok(place) => {
                 watch.waited_for_stream(start);
-                Ok(place)
+                self.admit(place, watch)
             }
-            Err(cause) => Err(given_up(cause, watch)),
+            Err(Some(Interrupt::Stop)) => Err(watch.sample.given_up()),
+            Err(Some(Interrupt::Deadline)) => {
+                let why = "no stream of the connection became free in time";
+                Err(watch.failed(Failure::new(Outcome::ResponseTimeout, why)))
+            }
+            Err(None) => Err(self.turn_away(watch)),
         }
+    }
+
+    /// Passes the place on, unless no stream may be opened even though there is room, as after a GOAWAY (RFC 9113
+    /// section 6.8).
+    fn admit(&self, place: Place, watch: &mut Watch<'_>) -> Result<Place, Outcome> {
+        if self.takes_more() {
+            Ok(place)
+        } else {
+            Err(self.turn_away(watch))
+        }
+    }
+
+    /// The outcome of a request that was not sent because the connection takes no more of them.
+    fn turn_away(&self, watch: &mut Watch<'_>) -> Outcome {
+        if watch.seat.stopping() {
+            return watch.sample.given_up();
+        }
+        let refused = self
+            .0
+            .endpoint
+            .borrow()
+            .goodbye
+            .as_ref()
+            .map(failure::refused);
+        let spent = || Failure::new(Outcome::Stale, "the connection has no more streams");
+        let failure = self.failure(false).or(refused).unwrap_or_else(spent);
+        watch.failed(failure)
     }
 
     /// Sends the head of a request on `stream`; `end` means that it has no body. If it has one, the caller has to send
@@ -145,6 +177,7 @@ impl Connection {
     pub fn send(&self, stream: u32, body: &[u8], end: bool) -> (usize, usize) {
         let sent = self.0.endpoint.borrow_mut().send(stream, body, end);
         self.0.flush();
+        self.0.endpoint.borrow_mut().wake_held();
         sent
     }
 
@@ -264,17 +297,16 @@ impl Task {
         }
         let unsent = shared.endpoint.borrow().unsent().len();
         let written = shared.poll_write(cx);
+        // TLS may have taken everything though the socket has not, so this does not depend on `written`.
+        shared.endpoint.borrow_mut().wake_held();
         if self.leaving {
             let over =
                 written.is_ready() && shared.transport.borrow_mut().poll_shutdown(cx).is_ready();
             if over {
                 return Poll::Ready(());
             }
-        } else if unsent > 0 && written.is_ready() {
-            shared.endpoint.borrow().wake_all();
-            if unsent > UNSENT_BYTES {
-                cx.waker().wake_by_ref(); // reading has paused, so nothing else would wake the task
-            }
+        } else if unsent > UNSENT_BYTES && written.is_ready() {
+            cx.waker().wake_by_ref(); // reading has paused, so nothing else would wake the task
         }
         seat.poll_interrupt().map(|_| ())
     }
@@ -311,6 +343,9 @@ impl Task {
                 break Ending::Broken(violation);
             }
             shared.room.allow(endpoint.most);
+            if endpoint.goodbye.is_some() {
+                shared.room.close();
+            }
             total += bytes.len();
             if total >= scratch.len() {
                 cx.waker().wake_by_ref();
@@ -331,20 +366,4 @@ fn check_alpn(transport: &Transport) -> Result<(), Failure> {
         (_, None) => "the server chose no protocol by ALPN: it does not speak HTTP/2 here".into(),
     };
     Err(Failure::new(Outcome::TlsFailed, why))
-}
-
-/// The outcome of a request that waited for a stream in vain; `cause` is `None` if the connection has ended meanwhile.
-fn given_up(cause: Option<Interrupt>, watch: &mut Watch<'_>) -> Outcome {
-    let (outcome, why) = match cause {
-        Some(Interrupt::Stop) => return watch.sample.given_up(),
-        Some(Interrupt::Deadline) => (
-            Outcome::ResponseTimeout,
-            "no stream of the connection became free in time",
-        ),
-        None => (
-            Outcome::Stale,
-            "the connection ended while the request waited for a free stream",
-        ),
-    };
-    watch.failed(Failure::new(outcome, why))
 }

@@ -115,6 +115,7 @@ impl Link {
             }
             Err(problem) => {
                 let why = format!("the request cannot be sent over HTTP/2: {problem}");
+                watch.seat.rest().await;
                 watch.failed(Failure::new(Outcome::Malformed, why))
             }
         };

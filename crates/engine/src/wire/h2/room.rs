@@ -12,7 +12,7 @@ pub struct Room {
     most: Cell<usize>,
     open: Cell<usize>,
     waiting: RefCell<VecDeque<Rc<Ticket>>>,
-    /// Whether the connection has ended; then nobody is called any more.
+    /// Whether the connection takes no more streams; then nobody is called any more.
     closed: Cell<bool>,
 }
 
@@ -62,7 +62,7 @@ impl Room {
     }
 
     /// Waits for the place of the ticket's holder. The error is what interrupted the wait, or `None` if the connection
-    /// has ended.
+    /// takes no more streams.
     pub fn poll(
         self: &Rc<Self>,
         ticket: &Ticket,
@@ -106,7 +106,7 @@ impl Room {
         }
     }
 
-    /// The connection has ended: wakes everybody who waits.
+    /// The connection takes no more streams: wakes everybody who waits.
     pub fn close(&self) {
         self.closed.set(true);
         let waiting = self.waiting.take();

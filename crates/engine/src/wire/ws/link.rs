@@ -368,7 +368,7 @@ impl Exchange<'_, '_> {
 
     /// Takes in what has come; returns the outcome if the exchange ends with it.
     fn read(&mut self, mut input: &[u8]) -> Option<Outcome> {
-        self.watch.received(input.len());
+        self.watch.came(input.len(), self.watch.seat.now());
         loop {
             let (used, step) = match self.link.step(input, self.watch.seat) {
                 Ok(result) => result,
@@ -423,6 +423,7 @@ impl Exchange<'_, '_> {
     /// Notes that the answer has begun, unless that was done already.
     fn begin(&mut self) {
         if self.watch.sample.headers.is_none() {
+            self.watch.answer_begins();
             self.watch.head(STATUS, None, None);
         }
     }
@@ -445,7 +446,9 @@ impl Exchange<'_, '_> {
 
     fn timed_out(&mut self) -> Outcome {
         let outcome = self.watch.timed_out();
-        match self.wanted.missed(self.others) {
+        let silent = outcome == Outcome::ResponseTimeout && self.watch.sample.headers.is_none();
+        let nothing = silent.then(|| "no byte of the answer came in time".to_owned());
+        match self.wanted.missed(self.others).or(nothing) {
             Some(why) => self.watch.failed(Failure::new(outcome, why)),
             None => outcome,
         }

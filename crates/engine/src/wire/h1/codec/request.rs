@@ -61,6 +61,7 @@ pub enum EncodeError {
 pub struct Template {
     segments: Vec<Segment>,
     head: bool,
+    closes: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -118,6 +119,12 @@ impl Template {
     #[must_use]
     pub fn is_head(&self) -> bool {
         self.head
+    }
+
+    /// Whether a header of its own says that the connection will not be used again.
+    #[must_use]
+    pub fn closes(&self) -> bool {
+        self.closes
     }
 
     fn text(&mut self, text: &str) {
@@ -190,6 +197,7 @@ pub fn encode_request(
     let mut template = Template {
         segments: Vec::new(),
         head: spec.method == "HEAD",
+        closes: spec.headers.iter().any(is_close),
     };
     template.text(&spec.method);
     template.text(" ");
@@ -257,6 +265,7 @@ pub fn encode_asked(
     let mut template = Template {
         segments: Vec::new(),
         head: method == "HEAD",
+        closes: false,
     };
     let gap = |part| Segment::Gap(Gap::Asked(part));
     template.text(method);
@@ -283,6 +292,7 @@ pub fn encode_message(spec: &RequestSpec) -> Result<Template, EncodeError> {
     let mut template = Template {
         segments: Vec::new(),
         head: false,
+        closes: false,
     };
     template.text_with_gaps(&body, spec, spec.fill.map_or(Place::Bare, place_in));
     Ok(template)
@@ -303,6 +313,7 @@ fn filled_body(spec: &RequestSpec, body: &[u8]) -> Option<Vec<Segment>> {
     let mut split = Template {
         segments: Vec::new(),
         head: false,
+        closes: false,
     };
     split.text_with_gaps(body, spec, place);
     let is_gap = |segment: &Segment| matches!(segment, Segment::Gap(_));
@@ -313,6 +324,12 @@ fn given(spec: &RequestSpec, name: &str) -> bool {
     spec.headers
         .iter()
         .any(|(other, _)| other.eq_ignore_ascii_case(name))
+}
+
+/// Whether it is `Connection: close`, after which no request may follow (RFC 9112 section 9.6).
+fn is_close((name, value): &(String, String)) -> bool {
+    let is_close = |option: &str| option.trim().eq_ignore_ascii_case("close");
+    name.eq_ignore_ascii_case("connection") && value.split(',').any(is_close)
 }
 
 /// Adds the path and query, split at its parameters.

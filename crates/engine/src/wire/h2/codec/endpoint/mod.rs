@@ -98,6 +98,8 @@ pub struct Endpoint {
     window: i64,
     /// Bytes of bodies that came since the connection's window was last reopened.
     taken: u32,
+    /// Whether the rest of some body waits until `out` has been written.
+    held: bool,
     given_up: VecDeque<u32>,
     /// Whether `given_up` has overflowed, so that it no longer lists all streams that were given up.
     forgetful: bool,
@@ -154,6 +156,7 @@ impl Default for Endpoint {
             first_window: FIRST_WINDOW_BYTES,
             window: FIRST_WINDOW_BYTES,
             taken: 0,
+            held: false,
             given_up: VecDeque::new(),
             forgetful: false,
             goodbye: None,
@@ -215,7 +218,11 @@ impl Endpoint {
             return (0, 0);
         };
         let (mut sent, mut wire) = (0, 0);
-        while sent < body.len() && self.out.len() - self.written < UPLOAD_BYTES {
+        while sent < body.len() {
+            if self.out.len() - self.written >= UPLOAD_BYTES {
+                self.held = true;
+                break;
+            }
             let room = self.window.min(open.stream.window.get());
             let most = usize::try_from(room).unwrap_or(0).min(MAX_PAYLOAD_BYTES);
             let part = &body[sent..(sent + most).min(body.len())];
@@ -272,6 +279,13 @@ impl Endpoint {
     fn say_goodbye(&mut self, reason: Reason) {
         let payload = (u64::from(reason.0)).to_be_bytes();
         frame::write(GOAWAY, 0, 0, &payload, &mut self.out);
+    }
+
+    /// Wakes the clients whose bodies wait until everything has been written, if it has.
+    pub fn wake_held(&mut self) {
+        if self.unsent().is_empty() && mem::take(&mut self.held) {
+            self.wake_all();
+        }
     }
 
     /// Wakes the clients whose requests are not complete, so that they continue sending.

@@ -1,3 +1,7 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Wake};
+
 use super::*;
 use crate::wire::h2::codec::frame::write;
 use crate::wire::h2::codec::stream::Event;
@@ -76,6 +80,44 @@ fn a_body_goes_as_far_as_the_windows_let_it() {
         sent(&mut endpoint),
         frame(DATA, END_STREAM, later, &[7; 500])
     );
+}
+
+#[derive(Default)]
+struct Counting(AtomicUsize);
+
+impl Wake for Counting {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn a_body_that_waits_for_the_socket_continues_once_everything_is_written() {
+    let mut endpoint = greeted();
+    let wide = (1_u32 << 30).to_be_bytes();
+    let settings = [&[0, 4][..], &wide].concat();
+    endpoint.feed(&frame(SETTINGS, 0, 0, &settings), 0).unwrap();
+    endpoint
+        .feed(&frame(WINDOW_UPDATE, 0, 0, &wide), 0)
+        .unwrap();
+    let (stream, id) = ask(&mut endpoint, false);
+    let woken = Arc::new(Counting::default());
+    stream.wakes(&Context::from_waker(&woken.clone().into()));
+    let times = || woken.0.load(Ordering::Relaxed);
+    let body = vec![7; UPLOAD_BYTES + 100_000];
+    let (first, _) = endpoint.send(id, &body, true);
+    assert!(first >= UPLOAD_BYTES && first < body.len());
+    endpoint.wake_held();
+    assert_eq!(times(), 0, "nothing has been written");
+    sent(&mut endpoint);
+    endpoint.wake_held();
+    endpoint.wake_held();
+    assert_eq!(times(), 1);
+    // A body that has gone as far as it may go now does not wait for the socket.
+    endpoint.send(id, &body[first..first + 1000], false);
+    sent(&mut endpoint);
+    endpoint.wake_held();
+    assert_eq!(times(), 1);
 }
 
 #[test]
