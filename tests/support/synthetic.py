@@ -57,7 +57,7 @@ class Trial:
     generator_cpu: float = 0.3
     pacing: float | None = 20e-6
     """Every request's pacing lag, None: all of sent - intended; only open loops and think times have one."""
-    shared: bool = False
+    shared: bool | None = False  # None: jostle did not start the server
     attentive: bool = False
     status: str | None = "ended"  # None: no outcome.json, as after `kill -9`
     why: str = ""
@@ -66,6 +66,7 @@ class Trial:
     database: dict[str, Any] | None = None  # as its server was told of it
     server: dict[str, Any] = field(default_factory=dict)  # what else its description says
     garbage: GarbageEntry | None = None  # as its runtime told of it
+    journeys: bool = False  # its requests are the steps of journeys
     open_connections: Sequence[int] = ()  # at the end of each interval; one per client when not given
 
 
@@ -292,6 +293,8 @@ def engine_spec(trial: Trial) -> dict[str, Any]:
         }
 
     workloads = [workload(trial.workload, "measured", "/fast/44", trial.load)]
+    if trial.journeys:
+        workloads[0]["journeys"] = [{"name": "visit"}]
     if trial.background:
         workloads.append(workload("background", "background", "/slow/44", trial.background))
     return {

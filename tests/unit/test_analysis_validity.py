@@ -239,6 +239,14 @@ def test_poisson_sends_are_checked_where_rows_tell(tmp_path: Path) -> None:
     assert check(judged(tmp_path, regular, load=POISSON, rows=True), "arrivals").verdict == "suspect"
 
 
+def test_the_later_steps_of_journeys_are_no_poisson_process(tmp_path: Path) -> None:
+    """A step follows the answer to the one before, so the sends are bunched though no journey starts late."""
+    first = open_loop(STEADY, 200, 5.0)
+    steps = [*first, *(replace(r, intended=r.end, sent=r.end, end=r.end + 1e-3) for r in first)]
+    assert check(judged(tmp_path, steps, load=POISSON, rows=True), "arrivals").verdict == "suspect"
+    assert "arrivals" not in names(judged(tmp_path, steps, load=POISSON, rows=True, journeys=True))
+
+
 def drifting(factor: float) -> list[Request]:
     """Response times that grow to `factor` times their size within 10 s."""
     rng = np.random.default_rng(1)

@@ -1,6 +1,7 @@
 """`[[claim]]`: refused in plans where it cannot be judged, decided by whole intervals, told everywhere."""
 
 import io
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -13,6 +14,7 @@ from jostle.analysis.judge.claims import Measured, missing
 from jostle.analysis.judge.rule import Rule
 from jostle.analysis.results import Claim, Estimate, RunResult
 from jostle.analysis.run import analyse
+from jostle.analysis.stats.forecast import rounds_to_decide
 from jostle.analysis.stats.over_rounds import AtLeast, ratio_of_rounds
 from jostle.errors import PlanError
 from jostle.plan import parse_plan, to_toml
@@ -180,6 +182,11 @@ def test_what_lacks_a_precondition_cannot_be_told_whatever_was_measured(tmp_path
     assert enough.verdict == "reproduced"
 
 
+def test_the_cores_of_a_server_that_jostle_did_not_start_are_not_known(tmp_path: Path) -> None:
+    elsewhere = judged_sides(tmp_path, [1.98, 2.0, 1.96], "", "needs = { server-cores = 8 }", shared=None)
+    assert elsewhere.verdict == "reproduced"
+
+
 class OnTwoCores(Measured):
     def cores(self, key: tuple[str, str]) -> list[int]:
         return [2, 2] if key in self.grouped else []
@@ -230,13 +237,19 @@ def test_a_limit_of_memory_that_was_not_set_decides_nothing(
 
 
 def judged_sides(
-    folder: Path, ratios: list[float], part: str, keys: str = "", server: dict[str, object] | None = None
+    folder: Path,
+    ratios: list[float],
+    part: str,
+    keys: str = "",
+    server: dict[str, object] | None = None,
+    *,
+    shared: bool | None = False,
 ) -> Claim:
     """The claim that b takes longer than a, of rounds in which it takes so many times as long."""
     trials = [
-        Trial(name, "hello", number, closed(lambda _, took=0.002 * factor: took, 5.0), server=server or {})
-        for number, ratio in enumerate(ratios, 1)
-        for name, factor in (("a", 1.0), ("b", ratio))
+        Trial(name, "hello", n, closed(lambda _, took=took: took, 5.0), server=server or {}, shared=shared)
+        for n, ratio in enumerate(ratios, 1)
+        for name, took in (("a", 0.002), ("b", 0.002 * ratio))
     ]
     part = ", ".join(filter(None, ['above = 1.0, against = { contestant = "a" }', part]))
     text = f"""
@@ -300,7 +313,7 @@ def test_a_claim_of_many_parts_fails_only_by_an_interval_that_allows_for_them_al
         for number, level in enumerate(levels, 1)
     ]
     part = '{ quantity = "p50", contestant = "node", workload = "fast-only", above = 0.0023 }'
-    verdicts = []
+    verdicts, sentences, rounds = [], [], tuple[float, ...]()
     for parts in (1, 12):
         text = (
             PLAN.split("[[claim]]")[0]
@@ -309,7 +322,33 @@ def test_a_claim_of_many_parts_fails_only_by_an_interval_that_allows_for_them_al
         folder = make_run(tmp_path / str(parts), trials, plan_text=text)
         (found,) = analyse(RunRecord.open(folder)).claims
         verdicts.append(found.verdict)
+        sentences.append(found.sentence)
+        rounds = found.criteria[0].estimate.rounds
     assert verdicts == ["not reproduced", "cannot tell"]
+    wanted, too_few = (rounds_to_decide(rounds, 0.0023, level) for level in (1 - 0.05 / 12, 0.95))
+    assert wanted is not None
+    assert wanted != too_few
+    assert f"a new run of {wanted[0]} to {wanted[1]} rounds would probably decide it" in sentences[1]
+
+
+def test_an_index_from_invalid_trials_on_either_side_decides_nothing(tmp_path: Path) -> None:
+    """Wrong answers in the trials without slow requests spoil what is compared with them."""
+
+    def spoiled(trial: Trial) -> Trial:
+        if (trial.contestant, trial.workload) != ("node", "fast-only"):
+            return trial
+        wrong = [replace(request, outcome="wrong_status") for request in trial.requests[::5]]
+        return replace(trial, requests=[*trial.requests, *wrong])
+
+    text = """
+[[claim]]
+says = "One slow request takes most of Node's throughput"
+holds = [{ quantity = "starvation index", contestant = "node", workload = "fast-with-slow", above = 0.3 }]
+"""
+    made = make_run(tmp_path, list(map(spoiled, starvation_trials(5))), plan_text=PLAN + text)
+    (found,) = analyse(RunRecord.open(made)).claims
+    assert found.verdict == "cannot tell"
+    assert found.sentence.startswith("the trials of node, fast-only were invalid (")
 
 
 def test_every_quantity_is_measured() -> None:

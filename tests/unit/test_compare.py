@@ -26,6 +26,12 @@ from support.synthetic import Trial, closed, lognormal, make_run
 
 SECONDS = 2.0
 
+UNTIL_DECIDED = """
+rounds = "until decided"
+[[require]]
+that = "p50 < 2 ms"
+"""
+
 
 def trials(
     medians: dict[str, float], rounds: int = 4, *, clients: int = 1, workload: str = "w"
@@ -156,11 +162,61 @@ def test_one_contestant_in_each_run_needs_no_common_name(tmp_path: Path) -> None
     assert (found.a, found.b, found.paired) == ("old", "new", False)
 
 
+def test_contestants_are_chosen_within_one_run_only(runs: tuple[Path, Path]) -> None:
+    with pytest.raises(UserError, match="two contestants are compared within one run"):
+        jostle.compare([runs[0]] * 3, [runs[1]] * 3, contestants=["node", "go"])
+
+
 def test_what_only_one_side_has_is_said(tmp_path: Path) -> None:
     more = trials({"node": 0.002, "go": 0.002}) + trials({"node": 0.002}, workload="v")
     found = compare_contestants(RunRecord.open(make_run(tmp_path, more)), "node", "go")
     assert found.notes[0] == "v was measured on node only: not compared"
     assert found.comparisons[0].paired
+
+
+def test_what_only_the_second_run_or_one_of_several_has_is_said_too(tmp_path: Path) -> None:
+    less = trials({"node": 0.002})
+    more = less + trials({"node": 0.002}, workload="v") + trials({"go": 0.002})
+    a = [make_run(tmp_path, less, slug=f"less-{n}") for n in range(3)]
+    b = [make_run(tmp_path, more, slug=f"more-{n}") for n in range(3)]
+    notes = compared(a[0], b[0]).notes
+    assert f"v was measured on node in {b[0].name} only: not compared" in notes
+    assert f"go was measured in {b[0].name} only: not compared" in notes
+    assert compared(b[0], a[0]).notes[:2] == notes[:2]
+    several = jostle.compare(a, b).result.notes
+    assert "v was not measured on node in every run: not compared" in several
+    assert "w was not measured on go in every run: not compared" in several
+
+
+def test_a_contestant_that_did_not_start_in_one_round_is_compared_all_the_same(tmp_path: Path) -> None:
+    made = [
+        replace(t, status="failed", why="it did not start") if (t.contestant, t.round) == ("go", 1) else t
+        for t in trials({"node": 0.002, "go": 0.004})
+    ]
+    folder = make_run(tmp_path, made)
+    first = next(t for t in RunRecord.open(folder).trials if t.status == "failed")
+    path = first.folder / "trial.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"engine": None}))
+    (found,) = compare_contestants(RunRecord.open(folder), "node", "go").comparisons
+    assert found.rounds == (3, 3)
+
+
+def test_a_run_that_was_looked_at_again_and_again_is_compared_with_wider_intervals(tmp_path: Path) -> None:
+    made = trials({"node": 0.002, "go": 0.002})
+    plans = [f'title = "t"\ncontestants = ["node", "go"]\n{rounds}\n' for rounds in ("", UNTIL_DECIDED)]
+    once, again = (
+        compare_contestants(RunRecord.open(make_run(tmp_path / str(n), made, plan_text=plan)), "node", "go")
+        for n, plan in enumerate(plans)
+    )
+    (fixed,), (repeated,) = once.comparisons, again.comparisons
+    widths = [
+        [d.ratio.high - d.ratio.low for d in c.differences if d.ratio.low is not None and d.ratio.high]
+        for c in (fixed, repeated)
+    ]
+    assert widths[0]
+    assert all(wider > narrow for narrow, wider in zip(*widths, strict=True))
+    (shown,) = analyse(RunRecord.open(next((tmp_path / "1").iterdir()))).comparisons
+    assert [d.ratio for d in shown.differences] == [d.ratio for d in repeated.differences]
 
 
 @pytest.mark.parametrize("arguments", [[], ["--contestants", "a"], ["--contestants", "a,b,c"]])

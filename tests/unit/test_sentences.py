@@ -105,11 +105,12 @@ def summed(
     rounds: int = 5,
     paired: bool = True,
     unpaired: int = 0,
+    unit: str = "round",
     verdict: Verdict = Verdict.VALID,
 ) -> str:
     c = Comparison(
         "w", "", "old", "new", (rounds, rounds), paired, verdict, list(differences), e(0.1), Shift(), "",
-        unpaired=unpaired,
+        unit=unit, unpaired=unpaired,
     )  # fmt: skip
     return comparing.summary(c)
 
@@ -499,6 +500,11 @@ TABLE = [
             *(difference(name, "unclear", e(None, note="too few rounds")) for name in ("throughput", "p99"))
         ),
         (lambda: summed(difference("p99", "unclear", BOTH)),),
+    ),
+    Row(
+        "new against old: an interval needs at least 3 runs on each side that measured something.",
+        lambda: summed(difference("p99", "unclear", BOTH), rounds=2, paired=False, unit="run"),
+        (lambda: summed(difference("p99", "unclear", BOTH), paired=False, unit="run"),),
     ),
     Row(
         "new against old: inconclusive; more rounds may decide it.",

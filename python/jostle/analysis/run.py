@@ -52,7 +52,7 @@ from jostle.record.verdict import Verdict, worst
 from jostle.text import redact_command
 from jostle.units import format_count, format_duration
 
-__all__ = ["analyse", "analyse_trial", "judge", "rerun_of", "summarize_all", "took_s"]
+__all__ = ["analyse", "analyse_trial", "judge", "level_of", "rerun_of", "summarize_all", "took_s"]
 
 COMMANDS = ("capacity", "hit", "race", "run", "simulate")
 
@@ -80,7 +80,7 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
     numbers = {one.trial.number for one in kept}
     reasons = _reasons([trial for trial in trials if trial.number in numbers], record)
     verdict = worst([*(summary.verdict for summary in summaries.values()), *_whole_run(record, trials)])
-    level = _level(record, plan)
+    level = level_of(record, plan)
     comparisons = (
         with_the_first(grouped, summaries, plan.contestants, plan.primary, level) if distributions else []
     )
@@ -364,7 +364,7 @@ def _looks(record: RunRecord) -> list[JournalEntry]:
     return [entry for entry in record.journal if entry["event"] == "looked at"]
 
 
-def _level(record: RunRecord, plan: RecordedPlan) -> Level:
+def level_of(record: RunRecord, plan: RecordedPlan) -> Level:
     """The correction for repeated looks.
 
     If the run ended because its time was up, what was still open had its last look after the last round;

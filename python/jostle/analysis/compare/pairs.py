@@ -70,9 +70,13 @@ def side(trials: Sequence[TrialData], summary: WorkloadSummary, label: str, run:
 
 
 def definition(trials: Sequence[TrialData]) -> dict[str, Any]:
-    """What was asked, how, and beside what, as the engine was told, but without addresses and names."""
+    """What was asked, how, and beside what, as the engine was told, but without addresses and names.
+
+    Empty if no load was sent in any of the trials.
+    """
     found: dict[str, Any] = {}
-    spec = trials[0].trial.description.get("engine") or {}
+    engines = (data.trial.description.get("engine") for data in trials)
+    spec = next(filter(None, engines), {})
     for workload in spec.get("workloads", []):
         for key, value in workload.items():
             if key not in ("name", "target", "role"):
@@ -81,9 +85,9 @@ def definition(trials: Sequence[TrialData]) -> dict[str, Any]:
 
 
 def differs(a: Sequence[TrialData], b: Sequence[TrialData]) -> str:
-    """How the workload of `a` differs from that of `b`; empty if they are the same."""
+    """How the workload of `a` differs from that of `b`; empty if it does not, or if one sent no load."""
     ours, theirs = definition(a), definition(b)
-    if ours == theirs:
+    if not ours or not theirs or ours == theirs:
         return ""
     path, one, other = _first_difference((), ours, theirs)
     return f"{', '.join(path)}: {_short(one)} against {_short(other)}"

@@ -1,7 +1,7 @@
 """Sentences for differences: what differs and by how much, or that nothing differs by more than x."""
 
 from jostle.analysis.results import Comparison, Difference, Estimate
-from jostle.analysis.stats.enough import LEAST_ROUNDS, TOO_FEW_ROUNDS, TWO_RUNS
+from jostle.analysis.stats.enough import LEAST_ROUNDS, TOO_FEW_ROUNDS, TOO_FEW_RUNS, TWO_RUNS
 from jostle.formatting import amount, change, listed, percent, points
 from jostle.record.verdict import Verdict
 
@@ -39,6 +39,8 @@ def summary(c: Comparison) -> str:
     if not c.paired and c.unit == "round":
         return f"{c.b} against {c.a}: cannot tell: {TWO_RUNS}."
     rounds = min(c.rounds)
+    if rounds < LEAST_ROUNDS and c.unit == "run":
+        return f"{c.b} against {c.a}: {TOO_FEW_RUNS}."
     if rounds < LEAST_ROUNDS:
         have = ("no round in common", "one round", "two rounds")[rounds]
         return f"{c.b} against {c.a}: {have}: {TOO_FEW_ROUNDS}."

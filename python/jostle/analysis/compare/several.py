@@ -7,12 +7,12 @@ level that varies.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from jostle.analysis.compare.pairs import Key, differs, side
-from jostle.analysis.compare.side import Side, WholeRun
+from jostle.analysis.compare.pairs import Key, definition, differs, side
+from jostle.analysis.compare.side import Side, WholeRun, doubts
 from jostle.analysis.compare.sides import compare_sides
-from jostle.analysis.results import CompareResult, WorkloadSummary
+from jostle.analysis.results import CompareResult, Estimate, WorkloadSummary
 from jostle.analysis.stats.enough import LEAST_ROUNDS
-from jostle.analysis.stats.over_rounds import typical_over_rounds
+from jostle.analysis.stats.over_rounds import Value, typical_over_rounds
 from jostle.analysis.stats.quantile_ci import LEVELS
 from jostle.analysis.trial.data import TrialData
 from jostle.errors import NotComparable, PlanError
@@ -35,37 +35,54 @@ def compare_several(first: Sequence[MeasuredRun], second: Sequence[MeasuredRun])
             f"comparing runs with runs takes at least {LEAST_ROUNDS} on each side",
             "measure more, or both sides in one run: jostle compare --interleaved PLAN_A PLAN_B",
         )
-    everywhere = [key for key in first[0][1] if all(key in summaries for _, summaries in (*first, *second))]
+    runs = [*first, *second]
+    known = dict.fromkeys(key for _, summaries in runs for key in summaries)
+    everywhere = [key for key in known if all(key in summaries for _, summaries in runs)]
     if not everywhere:
         raise NotComparable("the runs have no contestant and workload in common", "measure the same in each")
-    comparisons = []
+    comparisons, notes = [], [_not_everywhere(key) for key in known if key not in everywhere]
     for key in everywhere:
-        for grouped, _ in (*first, *second):
-            if another := differs(first[0][0][key], grouped[key]):
+        # All are compared with one that was measured, if there is one.
+        measured = next((grouped[key] for grouped, _ in runs if definition(grouped[key])), first[0][0][key])
+        for grouped, _ in runs:
+            if another := differs(measured, grouped[key]):
                 raise NotComparable(
                     f"the workload {key[1]!r} is not the same in all runs: {another}",
                     "compare runs of one plan: differences would come from it as well",
                 )
-        comparisons.append(compare_sides(_side(key, first, "first"), _side(key, second, "second")))
+        sides = _side(key, first, "first"), _side(key, second, "second")
+        comparisons.append(compare_sides(*sides))
+        notes += doubts(*sides)
     names = f"{len(first)} runs", f"{len(second)} runs"
-    note = (
+    notes.append(
         "The run is the unit: intervals are Student's over runs (Welch); the rounds of a run make one value."
     )
-    return CompareResult(f"{names[1]} against {names[0]}", *names, comparisons, [], [note])
+    return CompareResult(f"{names[1]} against {names[0]}", *names, comparisons, [], notes)
+
+
+def _not_everywhere(key: Key) -> str:
+    contestant, workload = key
+    return f"{workload} was not measured on {contestant} in every run: not compared"
 
 
 def _side(key: Key, runs: Sequence[MeasuredRun], name: str) -> Side:
     sides = [side(grouped[key], summaries[key], key[0]) for grouped, summaries in runs]
     rounds = [WholeRun.of_rounds(n, s.rounds) for n, s in enumerate(sides, 1) if s.rounds]
-    whole = Side(f"{key[0]} in the {name} runs", sides[0].summary, rounds, name)
+    whole = Side(f"{key[0]} in the {name} runs", sides[0].summary, rounds, name, of_runs=True)
+    judged = ("throughput", *LEVELS, "errors")
     summary = replace(
         sides[0].summary,
         rounds=sum(len(s.rounds) for s in sides),
         verdict=worst(s.summary.verdict for s in sides),
-        throughput=typical_over_rounds([r.throughput for r in rounds], "/s"),
-        response={
-            **sides[0].summary.response,
-            **{q: typical_over_rounds(whole.values(q), "s") for q in LEVELS},
-        },
+        verdicts={q: worst(s.summary.verdict_of(q) for s in sides) for q in judged},
+        throughput=_typical(whole.values("throughput"), "/s"),
+        response={**sides[0].summary.response, **{q: _typical(whole.values(q), "s") for q in LEVELS}},
     )
     return replace(whole, summary=summary)
+
+
+def _typical(runs: Sequence[Value], unit: str) -> Estimate:
+    found = typical_over_rounds(runs, unit)
+    if any(value is None for value in runs):
+        return replace(found, note="in some run it has no value: too few requests, or rounds far apart")
+    return found

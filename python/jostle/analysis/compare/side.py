@@ -10,6 +10,7 @@ import numpy as np
 from jostle.analysis.results import WorkloadSummary
 from jostle.analysis.stats.bootstrap import QUANTILE_RESAMPLES, picks, quantile_replicates
 from jostle.analysis.stats.over_rounds import (
+    AtLeast,
     Value,
     quantiles_over_rounds,
     round_quantile,
@@ -19,8 +20,9 @@ from jostle.analysis.stats.quantile_ci import LEVELS
 from jostle.analysis.stats.sample import Floats, Ints, WeightedSample, pool
 from jostle.analysis.summaries import seed_of
 from jostle.analysis.trial.data import TrialData
+from jostle.record.verdict import Verdict
 
-__all__ = ["ALL_LEVELS", "SHIFT_LEVELS", "Round", "Side", "WholeRun", "pair"]
+__all__ = ["ALL_LEVELS", "SHIFT_LEVELS", "Round", "Side", "WholeRun", "doubts", "pair"]
 
 SHIFT_LEVELS = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999]
 
@@ -35,7 +37,7 @@ class Round:
 
     number: int
     response: WeightedSample
-    throughput: float
+    throughput: Value
     ok: int
     failed: int
 
@@ -62,14 +64,20 @@ class WholeRun(Round):
         return cls(
             number,
             pool(r.response for r in rounds),
-            typical_over_rounds([r.throughput for r in rounds], "/s").value or 0.0,
+            _typical([r.throughput for r in rounds]),
             sum(r.ok for r in rounds),
             sum(r.failed for r in rounds),
             rounds,
         )
 
     def value(self, quantity: str) -> Value:
-        return typical_over_rounds([r.value(quantity) for r in self.rounds], "").value
+        return _typical([r.value(quantity) for r in self.rounds])
+
+
+def _typical(rounds: Sequence[Value]) -> Value:
+    """The value of a run from those of its rounds; None if they have no typical one."""
+    found = typical_over_rounds(rounds, "")
+    return AtLeast(found.value) if found.bound and found.value is not None else found.value
 
 
 @dataclass(frozen=True)
@@ -83,11 +91,8 @@ class Side:
     summary: WorkloadSummary
     rounds: Sequence[Round]
     run: str = ""
-
-    @property
-    def of_runs(self) -> bool:
-        """Whether its unit is the run."""
-        return any(isinstance(r, WholeRun) for r in self.rounds)
+    of_runs: bool = False
+    """Whether its unit is the run."""
 
     @cached_property
     def responses(self) -> list[WeightedSample]:
@@ -113,6 +118,15 @@ class Side:
         if not self.pooled.n:
             return np.full((len(ALL_LEVELS), len(self.drawn)), math.inf)
         return quantile_replicates(self.responses, ALL_LEVELS, self.drawn)
+
+
+def doubts(*sides: Side) -> list[str]:
+    """Notes on the sides whose trials were not all valid."""
+    return [
+        f"{side.label}, {side.summary.workload}: trials were {side.summary.verdict}: see `jostle report`"
+        for side in sides
+        if side.summary.verdict is not Verdict.VALID
+    ]
 
 
 def pair(a: Side, b: Side) -> tuple[Side, Side]:

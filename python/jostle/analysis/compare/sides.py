@@ -22,7 +22,7 @@ from jostle.analysis.compare.side import ALL_LEVELS, SHIFT_LEVELS, Side
 from jostle.analysis.results import Comparison, Difference, Estimate, Finding, Shift
 from jostle.analysis.stats.bootstrap import stretch
 from jostle.analysis.stats.effect_size import cliffs_delta
-from jostle.analysis.stats.enough import LEAST_ROUNDS, TOO_FEW_ROUNDS, TWO_RUNS
+from jostle.analysis.stats.enough import LEAST_ROUNDS, TOO_FEW_ROUNDS, TOO_FEW_RUNS, TWO_RUNS
 from jostle.analysis.stats.kaplan_meier import product_limit
 from jostle.analysis.stats.many_to_one import Contrast, against_first, own_limit
 from jostle.analysis.stats.over_rounds import RESOLUTION, too_far_apart
@@ -84,32 +84,37 @@ def _undecided(a: Side, b: Side) -> str:
     """Why there is no interval; "" if there is one."""
     if a.run != b.run and not (a.of_runs and b.of_runs):
         return TWO_RUNS
-    return TOO_FEW_ROUNDS if _rounds(a, b) < LEAST_ROUNDS else ""
+    if _rounds(a, b) < LEAST_ROUNDS:
+        return TOO_FEW_RUNS if a.of_runs else TOO_FEW_ROUNDS
+    return ""
 
 
 def _rate(a: Side, b: Side, family: Family) -> Difference:
     ours, theirs = a.summary.throughput, b.summary.throughput
     if not _rounds(a, b):
         return _unknown("throughput", ours, theirs, "nothing was measured")
-    return _compared(
-        "throughput",
-        (a, b),
-        (ours, theirs),
-        [r.throughput for r in a.rounds],
-        [r.throughput for r in b.rounds],
-        family,
-    )
+    xs, ys = _known(a, "throughput"), _known(b, "throughput")
+    if xs is None or ys is None:
+        why = next((e.note for e in (ours, theirs) if e.value is None), "")
+        return _unknown("throughput", ours, theirs, why)
+    return _compared("throughput", (a, b), (ours, theirs), xs, ys, family)
+
+
+def _known(side: Side, quantity: str) -> list[float] | None:
+    """The value of each round; None if one of them is not known, or only bounded."""
+    values = side.values(quantity)
+    known = [value for value in values if isinstance(value, float)]
+    return known if len(known) == len(values) else None
 
 
 def _quantile(a: Side, b: Side, name: str, family: Family) -> Difference:
     """Compare a quantile of typical starts; its interval comes from single rounds."""
     p, ours, theirs = LEVELS[name], a.summary.response[name], b.summary.response[name]
-    xs, ys = a.values(name), b.values(name)
+    xs, ys = _known(a, name), _known(b, name)
     few = any(p > 0.5 and side.pooled.n * (1 - p) < FEW for side in (a, b))
-    known = tuple([v for v in values if isinstance(v, float)] for values in (xs, ys))
-    if few or not xs or not ys or len(known[0]) < len(xs) or len(known[1]) < len(ys):
+    if few or not xs or not ys:
         return _unknown(name, ours, theirs, _why_not_compared(a, b, name, few=few))
-    return _compared(name, (a, b), (ours, theirs), known[0], known[1], family)
+    return _compared(name, (a, b), (ours, theirs), xs, ys, family)
 
 
 def _why_not_compared(a: Side, b: Side, name: str, *, few: bool) -> str:

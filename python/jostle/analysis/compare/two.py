@@ -1,11 +1,12 @@
 """Two runs, or two contestants of one run: what `jostle compare` says."""
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from jostle.analysis.compare.family import ALONE, Family
 from jostle.analysis.compare.pairs import Key, differs, side
-from jostle.analysis.compare.several import MeasuredRun, compare_several
-from jostle.analysis.compare.side import pair
+from jostle.analysis.compare.several import compare_several
+from jostle.analysis.compare.side import doubts, pair
 from jostle.analysis.compare.sides import compare_sides
 from jostle.analysis.counted import counted, note
 from jostle.analysis.judge.requirements import decide
@@ -18,8 +19,9 @@ from jostle.analysis.results import (
     Estimate,
     WorkloadSummary,
 )
-from jostle.analysis.run import summarize_all
+from jostle.analysis.run import level_of, summarize_all
 from jostle.analysis.stats.enough import TWO_RUNS
+from jostle.analysis.stats.sequential import Level
 from jostle.analysis.summaries import by_workload
 from jostle.analysis.trial.data import TrialData
 from jostle.analysis.validity.checks import judge_data
@@ -39,6 +41,7 @@ class _Run:
     counted: Sequence[TrialData]
     grouped: Mapping[Key, Sequence[TrialData]]
     summaries: Mapping[Key, WorkloadSummary]
+    level: Level
 
     @classmethod
     def of(cls, record: RunRecord) -> "_Run":
@@ -48,7 +51,7 @@ class _Run:
         kept = counted(data, validities, plan)
         grouped = by_workload(kept)
         summaries = summarize_all(grouped, validities, plan, distributions=False)
-        return cls(record.folder.name, data, kept, grouped, summaries)
+        return cls(record.folder.name, data, kept, grouped, summaries, level_of(record, plan))
 
     def contestants(self) -> list[str]:
         return list(dict.fromkeys(name for name, _ in self.summaries))
@@ -83,11 +86,11 @@ def compare_many(first: Sequence[RunRecord], second: Sequence[RunRecord]) -> Com
 
     Raises the same errors as `compare_several`.
     """
-
-    def measured(records: Sequence[RunRecord]) -> list[MeasuredRun]:
-        return [(run.grouped, run.summaries) for run in map(_Run.of, records)]
-
-    return compare_several(measured(first), measured(second))
+    runs = [[_Run.of(record) for record in records] for records in (first, second)]
+    found = compare_several(*([(run.grouped, run.summaries) for run in group] for group in runs))
+    every = [run for group in runs for run in group]
+    left_out = [f"{run.name}: {said}" for run in every for said in run.left_out(run.contestants())]
+    return replace(found, notes=[*left_out, *found.notes])
 
 
 def compare_contestants(record: RunRecord, a: str, b: str) -> CompareResult:
@@ -99,7 +102,7 @@ def compare_contestants(record: RunRecord, a: str, b: str) -> CompareResult:
     for name in (a, b):
         if name not in run.contestants():
             raise UnknownName("contestant in this run", name, run.contestants())
-    keys = [((a, workload), (b, workload)) for workload in run.workloads(a)]
+    keys = [((a, workload), (b, workload)) for workload in _either(run.workloads(a), run.workloads(b))]
     comparisons, notes = _compared(run, run, keys, ("", ""))
     notes += run.left_out((a, b))
     return CompareResult(f"{b} against {a}", a, b, comparisons, [], notes)
@@ -121,8 +124,11 @@ def compare_runs(first: RunRecord, second: RunRecord) -> CompareResult:
             "the runs have no contestant in common",
             f"{a.name}: {', '.join(ours) or 'none'}\n{b.name}: {', '.join(theirs) or 'none'}",
         )
-    keys = [((x, workload), (y, workload)) for x, y in common for workload in a.workloads(x)]
+    keys = [((x, w), (y, w)) for x, y in common for w in _either(a.workloads(x), b.workloads(y))]
     comparisons, notes = _compared(a, b, keys, (str(first.folder), str(second.folder)))
+    alone = [(name, a) for name in ours if name not in dict(common)]
+    alone += [(name, b) for name in theirs if name not in dict(common).values()]
+    notes += [f"{name} was measured in {run.name} only: not compared" for name, run in alone]
     notes += a.left_out(ours) + b.left_out(theirs)
     notes.append(
         f"{TWO_RUNS.capitalize()}, and what changed on the machine in between is part of every difference. "
@@ -137,10 +143,13 @@ def _compared(
     a: _Run, b: _Run, keys: Sequence[tuple[Key, Key]], runs: tuple[str, str]
 ) -> tuple[list[Comparison], list[str]]:
     """The comparisons, and notes on what only one side has and on trials that are in doubt."""
-    found, notes, doubts = [], [], []
+    found, notes, doubtful = [], [], []
+    family = Family(level=a.level) if runs[0] == runs[1] else ALONE
     for ours, theirs in keys:
-        if theirs not in b.summaries:
-            notes.append(f"{ours[1]} was measured on {ours[0]} only: not compared")
+        if ours not in a.summaries or theirs not in b.summaries:
+            run, (contestant, workload) = (a, ours) if ours in a.summaries else (b, theirs)
+            where = contestant if a is b else f"{contestant} in {run.name}"
+            notes.append(f"{workload} was measured on {where} only: not compared")
             continue
         another = differs(a.grouped[ours], b.grouped[theirs])
         if another:
@@ -152,15 +161,16 @@ def _compared(
         labels = _labels(ours[0], theirs[0])
         left = side(a.grouped[ours], a.summaries[ours], labels[0], runs[0])
         right = side(b.grouped[theirs], b.summaries[theirs], labels[1], runs[1])
-        found.append(compare_sides(*(pair(left, right) if runs[0] == runs[1] else (left, right))))
-        doubts += [
-            f"{label}, {summary.workload}: trials were {summary.verdict}: see `jostle report`"
-            for label, summary in zip(labels, (a.summaries[ours], b.summaries[theirs]), strict=True)
-            if summary.verdict is not Verdict.VALID
-        ]
+        found.append(compare_sides(*(pair(left, right) if runs[0] == runs[1] else (left, right)), family))
+        doubtful += doubts(left, right)
     if not found:
         raise NotComparable("they have no workload in common", "\n".join(notes) or "measure both first")
-    return found, notes + doubts
+    return found, notes + doubtful
+
+
+def _either(first: Iterable[str], second: Iterable[str]) -> list[str]:
+    """What is in `first`, then what is only in `second`."""
+    return list(dict.fromkeys([*first, *second]))
 
 
 def _labels(ours: str, theirs: str) -> tuple[str, str]:

@@ -64,9 +64,25 @@ class Measured:
         return by_round(self.grouped.get(key, ()))
 
     def cores(self, key: Key) -> list[int]:
-        """How many cores the server had, in each of these trials for which that is known."""
+        """How many cores the server had, in each of these trials for which that is known.
+
+        It is not known of a server that jostle did not start, and of a simulated one.
+        """
         placements = [data.trial.description.get("placement") for data in self.rounds(key).values()]
-        return [len(placement["server_cores"]) for placement in placements if placement is not None]
+        return [len(p["server_cores"]) for p in placements if p is not None and p["shared"] is not None]
+
+    def compared(self, key: Key) -> Starvation | None:
+        """The comparison with and without slow requests that has this cell on one side."""
+        contestant, workload = key
+        found = (s for s in self.starvation if s.contestant == contestant)
+        return next((s for s in found if workload in (s.alone_workload, s.with_workload)), None)
+
+    def behind(self, quantity: str, key: Key) -> list[Key]:
+        """The cells that a figure of this one is computed from: an index takes both of its comparison."""
+        compared = self.compared(key) if quantity in INDICES else None
+        if compared is None:
+            return [key]
+        return [(key[0], workload) for workload in (compared.alone_workload, compared.with_workload)]
 
 
 def judge_claims(claims: Sequence[asked.Claim], measured: Measured, level: Level = fixed) -> list[Claim]:
@@ -170,13 +186,14 @@ def _part(
 
     `settled`: by how much runs may differ without their drift being added to the interval.
     """
-    rounds = min(len(measured.rounds(key)) for key in (left, right or left))
     *_, other = part.sides[-1]
     unit = "ratio" if right is not None else METRICS.get(part.quantity, "")
     rule, name = Rule(*part.limits), f"{part.quantity} of {', '.join(left)}"
     if right is not None:
         name += f" / {other} of {', '.join(right)}"
     sides = [(left, part.quantity), *([] if right is None else [(right, other)])]
+    figures = [(cell, quantity) for key, quantity in sides for cell in measured.behind(quantity, key)]
+    rounds = min(len(measured.rounds(cell)) for cell, _ in figures)
 
     changing = _changing(sides, measured, settled, level(CONFIDENCE, rounds))
 
@@ -199,12 +216,14 @@ def _part(
     absent = [key for key, _ in sides if not measured.rounds(key)]
     if absent:
         verdict, message = "cannot tell", _absent(absent[0], measured)
-    elif invalid := [k for k, q in sides if measured.summaries[k].verdict_of(q) is Verdict.INVALID]:
+    elif invalid := [k for k, q in figures if measured.summaries[k].verdict_of(q) is Verdict.INVALID]:
         verdict, message = "cannot tell", distrusted(", ".join(invalid[0]), message)
     else:
         message += _told(verdict, rule, size, unit)
         if verdict in ("cannot tell", "size unclear") and part.quantity != "errors" and not changing:
-            message += _needed(rule if verdict == "cannot tell" or size is None else size, estimate)
+            message += _needed(
+                rule if verdict == "cannot tell" or size is None else size, estimate, confidence
+            )
     return CriterionResult(
         name,
         rule.text(unit),
@@ -290,11 +309,10 @@ def _plain(quantity: str, key: Key, measured: Measured, confidence: float) -> Es
 
 
 def _index(quantity: str, key: Key, measured: Measured, confidence: float) -> Estimate:
-    contestant, workload = key
-    for s in measured.starvation:
-        if s.contestant == contestant and workload in (s.alone_workload, s.with_workload):
-            return index_at(quantity, s, measured.grouped, confidence)
-    return Estimate(None, unit="", note="not measured alone and beside a slow request")
+    compared = measured.compared(key)
+    if compared is None:
+        return Estimate(None, unit="", note="not measured alone and beside a slow request")
+    return index_at(quantity, compared, measured.grouped, confidence)
 
 
 def _ratio(left: tuple[str, Key], right: tuple[str, Key], measured: Measured, confidence: float) -> Estimate:
@@ -320,11 +338,15 @@ def _absent(key: Key, measured: Measured) -> str:
     return absent + (f" ({' '.join(why.split())})" if why else "")
 
 
-def _needed(rule: Rule, e: Estimate) -> str:
-    """How many rounds a new run would need. (Not for errors, where requests count and not only rounds.)"""
+def _needed(rule: Rule, e: Estimate, confidence: float) -> str:
+    """How many rounds a new run would need. (Not for errors, where requests count and not only rounds.)
+
+    `confidence`: of the interval by which a part fails.
+    """
     if e.value is None or e.bound:
         return ""
-    found = rounds_to_decide(e.rounds, rule.nearest(e.value))
+    wanted = CONFIDENCE if rule.holds_at(e.value) else confidence
+    found = rounds_to_decide(e.rounds, rule.nearest(e.value), wanted)
     if found is None:
         return ""
     least, most = found

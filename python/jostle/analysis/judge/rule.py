@@ -39,6 +39,10 @@ class Rule:
             inside, outside = high < self.high, e.low >= self.high
         return "holds" if inside else "fails" if outside else "cannot tell"
 
+    def holds_at(self, value: float) -> bool:
+        """Whether the value itself satisfies it."""
+        return self.judge(Estimate(value, value, value)) == "holds"
+
     def nearest(self, value: float) -> float:
         """The limit that lies nearer to a value."""
         return min((x for x in (self.low, self.high) if math.isfinite(x)), key=lambda x: abs(value - x))

@@ -1,11 +1,13 @@
 """How much data it takes to state a result."""
 
-__all__ = ["LEAST_ROUNDS", "REQUESTS_FOR_A_SHAPE", "TOO_FEW_ROUNDS", "TWO_RUNS"]
+__all__ = ["LEAST_ROUNDS", "REQUESTS_FOR_A_SHAPE", "TOO_FEW_ROUNDS", "TOO_FEW_RUNS", "TWO_RUNS"]
 
 LEAST_ROUNDS = 3
 """For two rounds Student's quantile is 12.7: an interval too wide to be useful, or one that misses."""
 
 TOO_FEW_ROUNDS = f"an interval needs at least {LEAST_ROUNDS} rounds, preferably 5"
+
+TOO_FEW_RUNS = f"an interval needs at least {LEAST_ROUNDS} runs on each side that measured something"
 
 TWO_RUNS = "one run on each side does not show how much runs of the same server differ"
 

@@ -381,10 +381,13 @@ def _background(data: TrialData) -> Check | None:
 
 
 def _arrivals(data: TrialData) -> Check | None:
-    """Sends in the middle of the run. Source: Lancet (ATC 2019): below twice the 1 % critical value."""
+    """Sends in the middle of the run. Source: Lancet (ATC 2019): below twice the 1 % critical value.
+
+    Not of journeys: their later steps are sent when the step before has been answered.
+    """
     if data.open is None or data.open.get("arrivals") != "poisson" or not data.steady_load:
         return None
-    if data.rows is None:
+    if data.rows is None or data.on_journeys:
         return None
     sent = np.sort(data.rows["sent_ns"].to_numpy())
     gaps = np.diff(sent[sent > 0].astype(float)) / 1e9
