@@ -110,12 +110,13 @@ class FakeServer:
 
 @dataclass
 class FakeContestant:
-    """`fails_at`: the starts that fail, counted from 1."""
+    """`fails_at`: the starts that fail, counted from 1, each with an error of the type `fails_with`."""
 
     label: str
     url: str | None = "http://127.0.0.1:8080"
     is_started_here: bool = False
     fails_at: tuple[int, ...] = ()
+    fails_with: type[JostleError] = StartFailed
     starts: int = 0
     servers: list[FakeServer] = field(default_factory=list)
     running: list[FakeServer] = field(default_factory=list)
@@ -135,7 +136,7 @@ class FakeContestant:
     def start(self, **_: object) -> FakeServer:
         self.starts += 1
         if self.starts in self.fails_at:
-            raise StartFailed(f"{self.label} did not start", "its last output")
+            raise self.fails_with(f"{self.label} did not start", "its last output")
         self.servers.append(FakeServer(self))
         return self.servers[-1]
 

@@ -17,6 +17,7 @@ from jostle.errors import (
     GeneratorsLost,
     RecordLost,
     StartRefused,
+    UnreachableTarget,
     UserError,
 )
 from jostle.plan import parse_plan, to_toml
@@ -139,6 +140,37 @@ def test_a_load_that_is_refused_later_costs_that_trial(lab: Laboratory) -> None:
     assert [status for status, _ in statuses(lab)] == ["ended", "failed", "ended", "ended"]
     assert statuses(lab)[1][1] == "no ports are left"
     assert events(lab)[-1] == "run ended"
+
+
+def test_a_load_that_is_refused_after_a_resume_costs_that_trial(lab: Laboratory) -> None:
+    lab.executor.loads = [lambda: None, lambda: signal.raise_signal(signal.SIGINT)]
+    with pytest.raises(KeyboardInterrupt):
+        lab.run(lab.plan(rounds=2))
+    lab.executor.loads.append(StartRefused("no ports are left"))
+    left = unfinished(lab.folder)
+    assert left is not None
+    assert not resume_experiment(left, lab.executor, lab.observer).complete
+    assert [status for status, _ in statuses(lab)] == ["ended", "failed", "ended", "ended"]
+    assert events(lab)[-1] == "run ended"
+
+
+def test_a_server_of_ones_own_that_is_gone_later_costs_that_trial(lab: Laboratory) -> None:
+    lab.contestants["a"].fails_with = UnreachableTarget
+    lab.contestants["a"].fails_at = (2,)
+    assert not lab.run(lab.plan(rounds=3)).complete
+    found = {t.round: t for t in RunRecord.open(lab.folder).trials if t.contestant == "a"}
+    assert [found[number].status for number in (1, 2, 3)] == ["ended", "failed", "ended"]
+    assert found[2].why == "a did not start\nits last output"
+    assert events(lab)[-1] == "run ended"
+
+
+def test_a_server_of_ones_own_that_is_not_there_at_first_ends_the_run(lab: Laboratory) -> None:
+    for label in ("a", "b"):
+        lab.contestants[label].fails_with, lab.contestants[label].fails_at = UnreachableTarget, (1,)
+    with pytest.raises(UnreachableTarget):
+        lab.run(lab.plan(rounds=2))
+    assert [status for status, _ in statuses(lab)] == ["failed"]
+    assert events(lab)[-1] == "run stopped"
 
 
 def test_a_server_that_dies_in_the_load_costs_that_trial(lab: Laboratory) -> None:

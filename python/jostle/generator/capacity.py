@@ -19,13 +19,13 @@ from jostle.host.limits import (
     free_local_ports,
     open_files,
 )
+from jostle.host.loopback import host_of, is_loopback
 from jostle.units import format_count
 
 __all__ = [
     "connections_of",
     "destinations_of",
     "generator_processes",
-    "is_loopback",
     "local_ports",
     "processes_for",
     "with_sources",
@@ -144,7 +144,7 @@ def _with_room(
     """The target with addresses for `each` connections at once to every destination, and `made` in total."""
     needed = math.ceil(each / ports)
     given = target["source_addresses"]
-    if all(is_loopback(place.rpartition(":")[0]) for place in destinations):
+    if all(map(_has_many_addresses, destinations)):
         # The kernel hands out ports of one parity first. Once these are used up, it searches all of them for
         # every further connection, which takes some hundred microseconds. More addresses cost nothing.
         wanted = needed if given else math.ceil(made / (ports // 2))
@@ -167,8 +167,7 @@ def destinations_of(target: Mapping[str, Any]) -> list[str]:
     return sorted({place for place in to if not place.startswith("unix:")})
 
 
-def is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
+def _has_many_addresses(place: str) -> bool:
+    """Whether HOST:PORT can be reached from every 127.0.0.x; over IPv6, loopback has one address, ::1."""
+    host = host_of(place)
+    return is_loopback(host) and ":" not in host

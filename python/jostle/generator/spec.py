@@ -10,9 +10,9 @@ from typing import Any
 
 from jostle import units
 from jostle.errors import BadValue, PlanError
-from jostle.generator.capacity import is_loopback
 from jostle.generator.grpc import grpc_spec
 from jostle.generator.journeys import connections_of_a_client, engine_journeys
+from jostle.host.loopback import LOOPBACK, is_loopback
 from jostle.plan.connection import Connection, Tls
 from jostle.plan.journey import Journey
 from jostle.plan.load import ClosedLoad, OpenLoad, Trace
@@ -23,9 +23,6 @@ from jostle.plan.workload import Workload
 from jostle.text import HIDDEN, names_a_secret, reason, redact
 
 __all__ = ["Address", "engine_spec", "interval_ns", "think_spec", "trace_starts", "without_secrets"]
-
-
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,9 +21,15 @@ class User:
 
     @classmethod
     def of(cls, name: str) -> "User":
-        """The user as whom a server runs: `name` if jostle is root, otherwise the one who runs jostle."""
+        """The user as whom a server runs: `name` if jostle is root, otherwise the one who runs jostle.
+
+        Raises `PlanError` if there is no user `name`.
+        """
+        uid = os.geteuid()
+        if uid != 0:
+            return cls(_name_of(uid), uid, os.getegid())
         try:
-            entry = pwd.getpwnam(name) if os.geteuid() == 0 else pwd.getpwuid(os.geteuid())
+            entry = pwd.getpwnam(name)
         except KeyError:
             raise PlanError(
                 f"there is no user {name!r} on this machine", "set 'user' in contestant.toml"
@@ -62,3 +68,11 @@ class User:
         if found.st_gid == self.gid:
             return bool(found.st_mode & stat.S_IXGRP)
         return bool(found.st_mode & stat.S_IXOTH)
+
+
+def _name_of(uid: int) -> str:
+    """The user's name; its number if it has none, as in a container that runs as any uid."""
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return str(uid)

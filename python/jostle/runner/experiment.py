@@ -23,7 +23,7 @@ from jostle.errors import (
     JostleError,
     MissingRuntime,
     RecordLost,
-    StartRefused,
+    UserError,
 )
 from jostle.formatting import listed
 from jostle.generator import Executor
@@ -169,6 +169,7 @@ def resume_in_turns(
     observer.scheduled(run.trials, run.folder)
     quiet = (cpu_pressure() or 0.0) < BUSY
     session = _Session(run.plan, _by_label(left), writer, executor, observer, run.seed, quiet)
+    session.measured.update(number for number, sound in run.done.items() if sound)
     sound = yield from _run_all(session, run.trials, run.left, shared=shared)
     return Outcome(run.folder, complete=sound and all(run.done.values()) and not run.skipped)
 
@@ -391,14 +392,16 @@ class _Session:
     quiet: bool
     databases: "CurrentDatabase | None" = None
     kept: KeptServers = field(default_factory=KeptServers)
+    measured: set[int] = field(default_factory=set)
+    """The numbers of the trials that ended as they should."""
     given_up: list[str] = field(default_factory=list)
     """Why trials are no longer repeated in this run; empty as long as they are."""
 
     def run_all(self, trials: Sequence[Planned]) -> list[bool]:
         """Run the trials round after round. Returns for each whether it ended as it should.
 
-        Raises `StartRefused` for a load that cannot run here if nothing has been measured before it: then it
-        is the user's mistake. Later on, only the trial fails.
+        Raises the `UserError` of a load that cannot run if nothing has been measured before it. Later on,
+        only the trial fails.
         """
         ended: dict[int, bool] = {}
         for _, group in itertools.groupby(trials, key=lambda planned: planned.round):
@@ -418,8 +421,10 @@ class _Session:
         for left in range(repeats, -1, -1):
             spoiled = []
             for planned, before, after in _with_neighbours(waiting):
-                closed = self._measure(planned, before, after, first=not any(ended.values()))
+                closed = self._measure(planned, before, after)
                 ended[planned.number] = closed.sound
+                if closed.sound:
+                    self.measured.add(planned.number)
                 if closed.spoiled_by:
                     spoiled.append(planned)
                     if left:
@@ -431,13 +436,11 @@ class _Session:
             waiting = spoiled
         return bool(repeats and spoiled and spoiled == at_first)
 
-    def _measure(
-        self, planned: Planned, before: Planned | None, after: Planned | None, *, first: bool
-    ) -> "_Closed":
+    def _measure(self, planned: Planned, before: Planned | None, after: Planned | None) -> "_Closed":
         try:
             return self._run(planned, before, after)
-        except StartRefused:
-            if first:
+        except UserError:
+            if not self.measured:
                 raise
             return self._close(planned, self.writer.trial_folder(planned.number))
 

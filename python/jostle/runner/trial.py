@@ -19,6 +19,7 @@ from jostle.errors import (
     RecordLost,
     ServerDied,
     StartRefused,
+    UserError,
 )
 from jostle.generator import Executor, Running
 from jostle.generator.attention import leaves_others_alone
@@ -215,7 +216,8 @@ def run_trial(context: TrialContext) -> Path:
 
     Failures of a server or of generators are recorded in the trial and not raised, so the run continues.
     After recording what was measured, it raises `KeyboardInterrupt`; `ExecutorLost` and `RecordLost`, after
-    which no trial can run; and `StartRefused` for a load that cannot run here.
+    which no trial can run; and the `UserError` of a load that cannot run: there is no room for it here, or
+    nothing answers where it should go.
     """
     with contextlib.ExitStack() as running, contextlib.ExitStack() as stack:
         try:
@@ -229,7 +231,7 @@ def run_trial(context: TrialContext) -> Path:
             raise
         except (ContestantError, GeneratorsLost) as error:
             return _failed_before_the_load(context, error)
-        except StartRefused as error:
+        except UserError as error:
             _failed_before_the_load(context, error)
             raise
         folder, busy = _drive(context, servers, spec, continues=kept is not None)
@@ -385,9 +387,9 @@ def _drive(
             running = context.executor.start(spec)
         except ExecutorLost:
             raise
-        except (GeneratorsLost, StartRefused) as error:
+        except (GeneratorsLost, UserError) as error:
             folder = _record_failure(context, description, _Ending("failed", str(error)))
-            if isinstance(error, StartRefused):
+            if isinstance(error, UserError):
                 raise
             return folder, True
         started = {

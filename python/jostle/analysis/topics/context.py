@@ -4,11 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jostle.analysis.trial.data import TrialData
+from jostle.host.loopback import host_of, is_loopback
 from jostle.units import format_bytes
 
 __all__ = ["on_loopback", "used_here"]
-
-LOOPBACK = ("127.", "::1", "localhost", "unix:")
 
 
 def used_here(
@@ -71,5 +70,6 @@ def _network(data: TrialData) -> str:
 def on_loopback(data: TrialData) -> bool | None:
     """Whether the load goes over loopback, to a server on this machine; None if that is not known."""
     target = data.workload().get("target") or {}
-    addresses = [str(a) for a in target.get("connect_to") or [target.get("host", "")]]
-    return all(a.startswith(LOOPBACK) for a in addresses) if any(addresses) else None
+    if places := target.get("connect_to"):
+        return all(place.startswith("unix:") or is_loopback(host_of(place)) for place in places)
+    return is_loopback(host) if (host := target.get("host")) else None

@@ -4,7 +4,8 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from jostle.errors import StartRefused
-from jostle.generator.capacity import destinations_of, is_loopback
+from jostle.generator.capacity import destinations_of
+from jostle.host.loopback import host_of, is_loopback
 
 __all__ = ["refuse_unlisted_targets"]
 
@@ -12,8 +13,8 @@ __all__ = ["refuse_unlisted_targets"]
 def refuse_unlisted_targets(spec: Mapping[str, Any], allowed: Collection[str]) -> None:
     """Raise `StartRefused` if a host that is not on loopback is not among `allowed`."""
     for workload in spec["workloads"]:
-        places = [place.rpartition(":")[0].strip("[]") for place in destinations_of(workload["target"])]
-        for host in (*places, *(workload.get("redirects") or {"hosts": ()})["hosts"]):
+        hosts = map(host_of, destinations_of(workload["target"]))
+        for host in (*hosts, *(workload.get("redirects") or {"hosts": ()})["hosts"]):
             if not is_loopback(host) and host not in allowed:
                 raise StartRefused(
                     f"the cluster is not allowed to load {host}",
