@@ -96,6 +96,8 @@ class Server:
 class FakeSender:
     """Sends to a `Server`; nothing is measured and nothing takes time."""
 
+    timeout_s = 10.0
+
     def __init__(self, server: Server, budget: Budget) -> None:
         self._server = server
         self._budget = budget

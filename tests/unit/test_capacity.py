@@ -10,10 +10,11 @@ import pytest
 
 import jostle
 from jostle import report
-from jostle.analysis.capacity.block import Block, Tally
+from jostle.analysis.capacity.block import Block, Tally, block_of
 from jostle.analysis.capacity.levels import by_level, crossing_of
 from jostle.analysis.capacity.slo import read_slo, read_slos
 from jostle.analysis.queueing.erlang import response_tail
+from jostle.analysis.trial.data import TrialData
 from jostle.errors import BadValue, NotARun, PlanError, UnknownName
 from jostle.explain.capacity import run
 from jostle.explain.capacity.answer import Measured, capacity_of
@@ -24,6 +25,7 @@ from jostle.explain.capacity.sizing import sized
 from jostle.explain.capacity.what_if import read_changes, what_if
 from jostle.record import RunRecord
 from support.simulated import question
+from support.synthetic import Request, Trial, make_run
 
 SLOS = read_slos(["p99 < 100 ms"])
 WORKERS = {"discipline": "workers", "workers": 4, "service": "exponential 10ms"}
@@ -152,6 +154,27 @@ def test_it_ends_where_nothing_breaks_the_slo() -> None:
     blocks = found_by(search(most=1000.0), lambda _: 0.0)
     assert blocks[-1].level == 1000
     assert search(most=1000.0).next(blocks, 9).levels == ()
+
+
+@pytest.mark.parametrize("most", [1000.0, 1024.0, 2048.0])
+def test_no_level_is_above_the_highest_that_is_allowed_which_is_reached(most: float) -> None:
+    assert found_by(search(most=most), lambda _: 0.0)[-1].level == most
+    assert search(most=most).rounded(2 * most) == most
+    assert search(most=50.0, whole=True).rounded(80.4) == 50
+
+
+def test_requests_that_pile_up_break_an_slo_about_errors(tmp_path: Path) -> None:
+    """A server of 100/s is asked for 200/s: nothing has failed yet after 4 s, but half of them will."""
+    arrivals = [k / 200 for k in range(800)]
+    requests = [
+        Request(at, at, min(0.01 * (k + 1), 4.0), "ok" if 0.01 * (k + 1) <= 4.0 else "unfinished")
+        for k, at in enumerate(arrivals)
+    ]
+    rates = {"arrivals": "constant", "rates": [{"from": 200.0, "to": 200.0}], "max_connections": 10_000}
+    folder = make_run(tmp_path, [Trial("go", "w", 1, requests, 4.0, 0.1, load={"open": rates})])
+    (trial,) = RunRecord.open(folder).trials
+    (tally,) = block_of(TrialData(trial), 200.0, read_slos(["errors < 1 %"])).tallies
+    assert tally.exceeded == 400
 
 
 def test_a_busy_generator_is_asked_again_and_then_believed() -> None:

@@ -4,6 +4,7 @@ A burst needs no special support from the engine. Each of its connections is a w
 and a trace of due times: first a request that opens the connection, later the burst's requests on it."""
 
 import contextlib
+import math
 import statistics
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,9 +22,27 @@ from jostle.host.cores import real_time_allowed
 from jostle.record.outcomes import Outcome
 from jostle.record.rows import COLUMNS
 
-__all__ = ["Answer", "Beside", "Due", "EngineSender", "Light", "Sender", "as_burst", "median_service_s"]
+__all__ = [
+    "MOST_OVER",
+    "Answer",
+    "Beside",
+    "Due",
+    "EngineSender",
+    "Light",
+    "Sender",
+    "as_burst",
+    "median_service_s",
+]
 
 OUTCOMES = list(Outcome)
+
+MOST_OVER = 3.0
+"""How far the allowed rate may be exceeded during a stream; afterwards nothing is sent until the average is
+within the limit.
+"""
+
+SLACK_S = 1.0
+"""Clients that begin at once may send what is allowed for this time in advance."""
 
 POLL_S = 0.5
 
@@ -123,7 +142,12 @@ def median_service_s(answers: Sequence[Answer]) -> float | None:
 
 
 class Sender(Protocol):
-    """Sends requests and returns what became of them, in the order in which they were due."""
+    """Sends requests and returns what became of them, in the order in which they were due.
+
+    `timeout_s`: when it gives a request up.
+    """
+
+    timeout_s: float
 
     def burst(self, due: Sequence[Due], opening: Route, opening_s: float) -> list[Answer]:
         """Sends a burst on connections that were opened before with `opening`, which takes `opening_s`."""
@@ -174,7 +198,7 @@ class EngineSender:
     def __init__(self, target: Target, budget: Budget, timeout_s: float) -> None:
         self._target = target
         self._budget = budget
-        self._timeout_s = timeout_s
+        self.timeout_s = timeout_s
         self._executor = LocalExecutor(1)
         self._real_time = real_time_allowed()
 
@@ -277,7 +301,7 @@ class EngineSender:
             "requests": [self._target.request(route) for route in routes],
             "order": "sequence",
             "load": load,
-            "timeouts": {**pattern["timeouts"], "total_ns": round(self._timeout_s * NS)},
+            "timeouts": {**pattern["timeouts"], "total_ns": round(self.timeout_s * NS)},
         }
 
     def _answers(self, workloads: Sequence[Mapping[str, Any]]) -> list[Answer]:
@@ -306,11 +330,22 @@ class EngineSender:
                 if interval is None:
                     continue
                 requests += sum(state["sent"] for state in interval["workloads"])
+                if requests > self._most(workloads, time.monotonic() - began):
+                    running.stop()  # somebody is answered at once, if only with refusals
                 yield interval
                 if interval["last"]:
                     break
         self._budget.sent(requests, sum(map(_connections, workloads)))
         time.sleep(max(0.0, requests / self._budget.limits.rate_per_s - (time.monotonic() - began)))
+
+    def _most(self, workloads: Sequence[Mapping[str, Any]], after_s: float) -> float:
+        """How many requests may have been sent by then; infinite if the number in all is given."""
+        loads = (next(iter(workload["load"].values())) for workload in workloads)
+        given: list[int | None] = [load["requests"] for load in loads]
+        if None not in given:
+            return math.inf
+        extra = MOST_OVER * self._budget.limits.rate_per_s * (after_s + SLACK_S)
+        return sum(filter(None, given)) + sum(map(_connections, workloads)) + extra
 
 
 @contextlib.contextmanager

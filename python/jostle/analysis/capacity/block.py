@@ -108,10 +108,19 @@ def _tally(data: TrialData, slo: Slo, masks: list[Bools], parts: list[WeightedSa
         failed = int(data.counts.failed[mask].sum())
         late = 0 if slo.limit_s is None else int(sample.events[sample.values_s > slo.limit_s].sum())
         counted.append((sample.n_events + failed, late + failed))
-    if slo.limit_s is not None and (waiting := _cut_off_late(data, slo.limit_s)):
+    waiting = _piled_up(data) if slo.limit_s is None else _cut_off_late(data, slo.limit_s)
+    if waiting:
         n, exceeded = counted[-1]
         counted[-1] = n + waiting, exceeded + waiting
     return Tally(sum(n for n, _ in counted), sum(k for _, k in counted), tuple(counted))
+
+
+def _piled_up(data: TrialData) -> int:
+    """Number of requests that the end cut off, if they pile up; sooner or later they would have failed."""
+    if not data.overloaded:
+        return 0
+    outcomes = data.outcomes()
+    return sum(outcomes.get(kind, 0) for kind in ENDED_BY_STOP)
 
 
 def _cut_off_late(data: TrialData, limit_s: float) -> int:

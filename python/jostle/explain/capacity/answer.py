@@ -49,6 +49,9 @@ SATURATED = 0.93
 ROUNDING = 1.05
 """Slack for levels, as they were chosen from an earlier estimate of the capacity."""
 
+ANSWERED = 0.5
+"""A server has not recovered if it answers a smaller share than this of the requests that are due."""
+
 BACK_SLACK = 2.0
 """After an overload, this many times the permitted share may break the SLO by chance."""
 
@@ -318,9 +321,14 @@ def split_points(found: Measured, capacity: float) -> tuple[list[models.Point], 
 def _hysteresis(found: Measured, decides: int) -> Hysteresis | None:
     """Compares the last part of the time after the overload with the SLO."""
     data = found.back
-    if data is None or not data.recorded or len(data.phases) < 2:
+    if data is None or not data.recorded:
         return None
     above, back = _steps(data)
+    after = f"after an overload of {found.shown(above)}, at {found.shown(back)}"
+    if data.trial.status == "failed":
+        return Hysteresis(above, back, False, f"{after} it has not recovered: {data.trial.why}")
+    if len(data.phases) < 2:
+        return None
     slo, end = found.slos[decides], float(data.counts.end_ns[-1]) / 1e9
     begin = data.phases[-1].start_s
     mask = data.middles_s >= end - LAST * (end - begin)
@@ -328,13 +336,16 @@ def _hysteresis(found: Measured, decides: int) -> Hysteresis | None:
     failed = int(data.counts.failed[mask].sum())
     late = 0 if slo.limit_s is None else int(sample.events[sample.values_s > slo.limit_s].sum())
     n = sample.n_events + failed
+    due = int(data.counts.due[mask].sum())
+    if n < ANSWERED * due and due * slo.share >= 1:
+        message = f"{after} it has not recovered: of {due} requests, {n} were answered"
+        return Hysteresis(above, back, False, message)
     if n * slo.share < 1:
         return Hysteresis(
             above, back, None, "there were too few requests to tell whether it recovers from an overload"
         )
     share = (late + failed) / n
     holds = share <= BACK_SLACK * slo.share
-    after = f"after an overload of {found.shown(above)}, at {found.shown(back)}"
     message = (
         f"{after} it has recovered: {percent(share)} break {slo.text}"
         if holds

@@ -227,7 +227,8 @@ def _candidates() -> Iterable[tuple[str, int]]:
 
 
 def _ratio(point: Point, predicted: Mapping[str, float]) -> float:
-    logs = [np.log(point.figures[name] / predicted[name]) for name in ("mean", "p50")]
+    names = [name for name in ("mean", "p50") if point.figures.get(name)]  # few requests have no median
+    logs = [np.log(point.figures[name] / predicted[name]) for name in names]
     return float(np.exp(np.clip(np.mean(logs), -0.3, 0.3)))
 
 

@@ -176,7 +176,7 @@ class Explorer(Silent):
                     yield self.plan, [self._planned(DRAIN, 1)]
             batch += 1
         found = estimate_of(by_level(self._blocks, self.question.slos))
-        if found is not None:
+        if found is not None and OVER * found.level <= self.question.most:
             self._add(BACK, self._over_and_back(found.level))
             yield self.plan, [self._planned(BACK, 1)]
 

@@ -98,8 +98,8 @@ class Search:
         return 1.0 if self.whole else self.start / DOWN
 
     def rounded(self, level: float) -> float:
-        """The level as it is measured: rounded to three digits, or to a whole number."""
-        return float(max(1, round(level))) if self.whole else float(f"{min(level, self.most):.3g}")
+        """The level as it is measured: rounded to three digits or to a whole number, never above `most`."""
+        return min(float(max(1, round(level))) if self.whole else float(f"{level:.3g}"), self.most)
 
     def _bracketed(self, levels: Sequence[Level]) -> tuple[float, float] | None:
         """The highest level below the first one that misses, and that one; None as long as none misses."""
@@ -132,7 +132,8 @@ class Search:
             return Step((), "the generator is the limit")
         if top.level >= self.most:
             return Step((), "no higher level is asked for")
-        return Step((self.rounded(min(2 * top.level, self.most)),), DOUBLING)
+        higher = 2 * top.level
+        return Step((self.rounded(higher) if higher < self.most else self.most,), DOUBLING)
 
     def _closer(self, levels: Sequence[Level], low: float, high: float, batch: int) -> Step:
         if high <= self._lowest:

@@ -1,5 +1,6 @@
 """The answer in words: up to which load the SLO holds, what was the limit, and how the server behaves."""
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -9,12 +10,16 @@ from jostle.formatting import percent, plural
 from jostle.units import format_count, format_duration, format_rate
 
 if TYPE_CHECKING:
+    from jostle.analysis.trial.data import TrialData
     from jostle.explain.capacity.answer import Measured
 
 __all__ = ["behaves_like", "sentences", "written"]
 
-IDLE = 0.7
-"""If the server uses fewer cores than this, CPU time is not the limit."""
+IDLE, WAITING = 0.7, 0.5
+"""CPU time is not the limit if the server uses fewer cores than the first, and a request by itself computes
+for a smaller share of its time than the second: requests that only compute may queue for a core that is often
+idle.
+"""
 
 
 def sentences(
@@ -33,7 +38,7 @@ def sentences(
     first = found.slos[decides].text
     return [
         *_answer(answer, slo, first, capacity, why),
-        *(_at_the_limit(curve, capacity) if answer == "found" else ()),
+        *(_at_the_limit(curve, capacity, found.alone) if answer == "found" else ()),
         *([f"{back.message[:1].upper()}{back.message[1:]}."] if back else []),
         *(_model(fitted, note) if answer == "found" else ()),
     ]
@@ -73,7 +78,9 @@ def _answer(answer: Answer, slo: str, first: str, capacity: Estimate, why: str) 
             yield f"Cannot tell up to where {slo} holds: {why}."
 
 
-def _at_the_limit(curve: Sequence[LevelResult], capacity: Estimate) -> Iterator[str]:
+def _at_the_limit(
+    curve: Sequence[LevelResult], capacity: Estimate, alone: "TrialData | None"
+) -> Iterator[str]:
     """How busy the generator and the server were at the highest level that may hold."""
     below = [x for x in curve if x.level <= (capacity.high or 0) and x.decided in ("holds", "open")]
     if not below:
@@ -87,7 +94,9 @@ def _at_the_limit(curve: Sequence[LevelResult], capacity: Estimate) -> Iterator[
         return
     cores = f"the server {level.server_cores:.2f} cores"
     yield f"At that load {generator}, {cores}."
-    if level.server_cores < IDLE:
+    service_s = alone.service.mean_s if alone is not None else None
+    computes_s = level.server_cores / level.achieved_per_s if level.achieved_per_s else math.inf
+    if level.server_cores < IDLE and computes_s < WAITING * (service_s or 0.0):
         yield "CPU is not the limit: workers, a pool, a lock, or something it waits for must be."
 
 

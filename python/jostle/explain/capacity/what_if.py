@@ -229,8 +229,18 @@ def _capacity(slos: Sequence[Slo], now: Estimate, fitted: _Fitted, changes: Chan
     """The measured capacity times the change that each model predicts, but no more than the changed server
     can answer, as the measured capacity may be slightly above the model's.
     """
+    if all(slo.limit_s is None for slo in slos):
+        raise PlanError(
+            "no model here fails requests, so the capacity cannot be predicted for an SLO about errors",
+            "measure the change instead",
+        )
+    kept = [model for model in fitted.kept if model.workers]
+    if not fitted.kept[0].workers:
+        raise PlanError(
+            "the model that fits best has no limit, so it predicts no capacity", "measure the change instead"
+        )
     ratios = []
-    for model in fitted.kept:
+    for model in kept:
         before, after = (
             _carries(one, fitted, slos, now.value or 1.0) for one in (model, changes.model(model))
         )
@@ -245,7 +255,7 @@ def _capacity(slos: Sequence[Slo], now: Estimate, fitted: _Fitted, changes: Chan
     if fitted.unit == "clients":
         value, low, high = (float(math.floor(end)) for end in (value, low, high))
     else:
-        most = [changes.model(model).limit_per_s for model in fitted.kept]
+        most = [changes.model(model).limit_per_s for model in kept]
         value, low, high = min(value, most[0]), min(low, most[0]), min(high, max(most))
     return WhatIfFigure("capacity", now, Estimate(value, low, high, unit=fitted.unit))
 

@@ -11,7 +11,7 @@ from jostle.analysis.results import Estimate
 from jostle.explain.finding import Finding, Reason, Topic, cannot_tell, found
 from jostle.explain.light import LIGHT, poisson
 from jostle.explain.results import InterferenceCell
-from jostle.explain.send import Beside
+from jostle.explain.send import MOST_OVER, Beside
 from jostle.explain.session import Alone, Session
 from jostle.formatting import amount, plural
 
@@ -28,11 +28,6 @@ CELL, MOST_CELL = 1 / 90, 1 / 36
 
 KEPT = 1 / 6
 """Share of the time allowed that is kept for later probes."""
-
-MOST_OVER = 3.0
-"""How far the allowed rate may be exceeded during a stream; afterwards nothing is sent until the average is
-within the limit.
-"""
 
 LEAST_REQUESTS = 10
 
@@ -67,9 +62,10 @@ def blocking(session: Session) -> Finding:
         )
     chosen = _distinct(routes, fast, slow)
     clients = max(1, min(round(session.parallelism or 4), session.limits.connections // 2))
-    besides = [one for one in chosen if one is not fast]
+    most_per_s = MOST_OVER * session.limits.rate_per_s
+    besides = [one for one in chosen if one is not fast and clients / one.demand_s <= most_per_s]
     busy_per_s = clients / slow.demand_s
-    if busy_per_s > MOST_OVER * session.limits.rate_per_s:
+    if busy_per_s > most_per_s:
         return cannot_tell(
             topic,
             Reason.TOO_FAST,
@@ -85,7 +81,7 @@ def blocking(session: Session) -> Finding:
             if session.budget.left_s < KEPT * session.limits.seconds:
                 break
             session.interference.append(_cell(session, one, beside, clients if beside else 0))
-    if clients > 1:
+    if clients > 1 and session.budget.left_s >= KEPT * session.limits.seconds:
         session.interference.append(_cell(session, fast, slow, 1))
     if session.refusals > refused_before:
         return cannot_tell(
@@ -209,6 +205,8 @@ def _told(session: Session, fast: Alone, slow: Alone, clients: int) -> Finding:
                 if added > fast.demand_s / 10
                 else "takes no longer"
             )
+            full = session.parallelism is not None and clients >= session.parallelism
+            longer += "" if full else "; the server may have had room for both"
             text = f"Short requests do not wait for long ones: beside {who}, {fast.route.name} {longer}."
         case _:
             text = (

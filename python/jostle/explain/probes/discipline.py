@@ -51,6 +51,8 @@ def send_sized(session: Session) -> None:
         for alone in session.alone.values()
         if alone.route.role != "wait" and alone.demand_s - session.delay_s >= SHORTEST_S
     }
+    if not sizes:
+        return
     at_once = design.parallelism(session.observed("equal"))
     chosen = design.bursts_to_send(
         list(sizes), at_once, most=most(session), budget=TIME * session.limits.seconds, seed=session.seed

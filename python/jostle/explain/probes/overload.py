@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from jostle.analysis.results import Estimate
 from jostle.explain.finding import Finding, Reason, Topic, cannot_tell, found
 from jostle.explain.send import Answer
-from jostle.explain.session import Session
+from jostle.explain.session import Alone, Session
 from jostle.formatting import amount, listed, plural
 from jostle.record.outcomes import REFUSALS, TIMEOUTS, Outcome
 
@@ -20,8 +20,12 @@ __all__ = ["fate", "queue_limit", "recovery"]
 MOST = 1024
 """The most connections that are opened at once."""
 
-SLOW_S = 8.0
-"""The longest wait that a burst may cause; requests that wait longer would look as if never answered."""
+SLOW_S, PATIENT = 8.0, 0.8
+"""The longest wait that a burst may cause, in seconds and as a share of the timeout: requests that wait
+longer would look as if never answered."""
+
+LEAST = 32
+"""The smallest burst."""
 
 RECOVERED = 1.25
 """The server has recovered when a request takes no more than this many times its usual time."""
@@ -49,15 +53,29 @@ def _unfit(session: Session, topic: Topic) -> Finding:
     return cannot_tell(topic, Reason.FAILED, "no route was answered", "a route that answers 200")
 
 
+def _most(session: Session, slow: Alone) -> int:
+    """How many requests can be answered before the last of them seems never to be."""
+    longest_s = min(SLOW_S, PATIENT * session.sender.timeout_s)
+    return min(MOST, int((session.parallelism or 1.0) * longest_s / slow.demand_s))
+
+
+def _too_slow(topic: Topic, slow: Alone) -> Finding:
+    return cannot_tell(
+        topic,
+        Reason.TOO_SLOW,
+        f"{slow.route.name} takes {amount(slow.demand_s, 's')}: too few requests can be answered in time",
+        "a shorter route: --slow PATH, or a longer --timeout",
+    )
+
+
 def queue_limit(session: Session) -> Finding:
     """Sends more and more requests at once until some are not answered."""
     topic, slow = Topic.QUEUE_LIMIT, session.slow
     if not session.overload or slow is None:
         return _unfit(session, topic)
-    at_once = session.parallelism or 1.0
-    most = min(MOST, int(at_once * SLOW_S / slow.demand_s))
+    most = _most(session, slow)
     evidence = []
-    k = 32
+    k = LEAST
     while k <= most:
         session.tell(f"how many requests it holds: {k} at once")
         answers = session.sender.flood(slow.route, k)
@@ -71,12 +89,7 @@ def queue_limit(session: Session) -> Finding:
             return _limit(answers, fates, evidence, slow.demand_s)
         k *= 2
     if not evidence:
-        return cannot_tell(
-            topic,
-            Reason.TOO_SLOW,
-            f"{slow.route.name} takes {amount(slow.demand_s, 's')}: too few requests can be answered in time",
-            "a shorter route: --slow PATH",
-        )
+        return _too_slow(topic, slow)
     return found(
         topic,
         f"It takes {plural(k // 2, 'request')} at once and answers them all.",
@@ -114,6 +127,8 @@ def recovery(session: Session) -> Finding:
     topic, slow = Topic.RECOVERY, session.slow
     if not session.overload or slow is None:
         return _unfit(session, topic)
+    if _most(session, slow) < LEAST:
+        return _too_slow(topic, slow)  # nothing was overloaded
     session.tell("how soon it recovers")
     limit = RECOVERED * slow.demand_s
     began = session.budget.now()
