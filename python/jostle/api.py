@@ -272,6 +272,10 @@ def compare(
 
     conditions = [change(text) for text in ([fail_if] if isinstance(fail_if, str) else fail_if)]
     several = [side for side in (a, b) if not isinstance(side, Run | Path | str) and side is not None]
+    if several and contestants is not None:
+        raise PlanError(
+            "two contestants are compared within one run", 'jostle.compare(run, contestants=["node", "go"])'
+        )
     if len(several) == 2:
         found = compare_many(*([_record(run) for run in side] for side in several))
     elif several:

@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -45,6 +46,7 @@ NOT_RUN = {
     "docker": "it needs a daemon and an image from a registry",
     "pipx install": "it needs the network",
     "sudo sysctl": "it needs root and changes the machine",
+    "mkdir -p runs && sudo chown": "it needs sudo",
 }
 """Commands that are shown and not run here, by how they begin; that jostle's can be typed is a unit test."""
 
@@ -144,6 +146,14 @@ def typed(line: str) -> None:
     name, *given = words
     code, said = run_command(name, *given, *QUICKER.get(name, []))
     assert code in DONE, f"{line}\n{said}"
+
+
+def test_the_reference_servers_of_the_pages_are_a_command() -> None:
+    program = Path(sys.executable).with_name("jostle-reference")
+    with subprocess.Popen([program, "null", "--port", "0"], stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        assert server.stdout.readline().startswith("listening on 127.0.0.1:")
+        server.terminate()
 
 
 def test_what_is_not_run_is_shown_somewhere() -> None:

@@ -87,6 +87,7 @@ def test_a_reader_that_has_seen_enough_is_no_mistake(run: Path) -> None:
     )
     os.close(write)
     assert done.stderr == ""
+    assert done.returncode == 3, "1 would mean a failed requirement"
 
 
 def test_a_terminal_that_is_not_utf_8(run: Path) -> None:

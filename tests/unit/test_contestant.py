@@ -12,7 +12,9 @@ from jostle import roster
 from jostle.contestant import Contestant, find
 from jostle.errors import BuildFailed, MissingRuntime, PlanError, StartFailed, UnknownName, UserError
 from jostle.host.users import User
+from jostle.plan import parse_plan, to_toml
 from jostle.plan.contestant import ContestantFile
+from jostle.plan.model import Changes
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root runs servers as somebody else")
 
@@ -62,6 +64,25 @@ def test_a_folder_with_a_contestant_toml(tmp_path: Path) -> None:
     table = ContestantFile.of({"folder": "server", "title": "changed"}, "contestant.mine")
     by_table = find("mine", {"mine": table}, tmp_path)
     assert (by_table.file.title, by_table.file.start_command()) == ("changed", ["./run", "{port}", "{w}"])
+
+
+def test_what_a_folder_s_contestant_toml_says_holds_for_what_the_table_leaves_out(tmp_path: Path) -> None:
+    """Also once the plan has been changed, which writes its defaults out."""
+    (tmp_path / "server").mkdir()
+    (tmp_path / "server" / "contestant.toml").write_text(
+        'title = "mine"\ncommand = "./run {port}"\nuser = "me"\nready = { path = "/health" }\n'
+    )
+    (tmp_path / "plan.toml").touch()
+    text = """
+    title = "t"
+    contestants = ["mine"]
+    contestant.mine = { folder = "server", title = "changed" }
+    workload.w = { request = { get = "/" }, load = { clients = 1, for = "1s" } }
+    """
+    plan = parse_plan(text, "plan.toml", base=tmp_path).changed(Changes(rounds=2))
+    for one in (plan, parse_plan(to_toml(plan), "again", base=tmp_path)):
+        file = find("mine", one.contestant, tmp_path).file
+        assert (file.title, file.user, file.ready.path) == ("changed", "me", "/health")
 
 
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from jostle import cli
-from jostle.cli.exit_codes import ExitCode, Undecided, exit_code
+from jostle.cli.exit_codes import ExitCode, Undecided, exit_code, exit_code_of_all
 from jostle.errors import ContestantError, PlanError
 
 
@@ -28,6 +28,13 @@ def test_the_exit_code_of_decisions(
     decisions: list[str], trusted: bool, undecided: Undecided | None, code: ExitCode
 ) -> None:
     assert exit_code(decisions, trusted=trusted, undecided=undecided) is code  # type: ignore[arg-type]
+
+
+def test_of_several_results_a_failure_comes_first_then_what_cannot_be_trusted() -> None:
+    assert exit_code_of_all([0, 4, 1, 3]) == 1
+    assert exit_code_of_all([4, 0, 3]) == 3
+    assert exit_code_of_all([0, 4]) == 4
+    assert exit_code_of_all([0]) == 0
 
 
 @pytest.mark.parametrize(

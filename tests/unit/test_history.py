@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from jostle.analysis import run
-from jostle.analysis.history import INDEX, history
+from jostle.analysis.history import INDEX, history, only
 from jostle.errors import NotARun
 from jostle.record.journal import append_event
 from support.commands import run_command
@@ -32,6 +32,14 @@ def test_figures_over_time(base: Path) -> None:
     medians = [entry.figures[0].p50.value for entry in entries]
     assert medians == [pytest.approx(0.002, rel=0.05), pytest.approx(0.003, rel=0.05)]
     assert {entry.title for entry in entries} == {"A synthetic run"}
+
+
+def test_runs_of_some_contestants_alone(base: Path) -> None:
+    entries, _ = history(base)
+    assert only(entries, ["node"]) == entries
+    assert only(entries, ["go"]) == []
+    assert json.loads(run_command("history", base, "--contestants", "go", "--json")[1])["runs"] == []
+    assert "none of these contestants was measured" in run_command("history", base, "--contestants", "go")[1]
 
 
 def test_the_index_saves_the_analysis_and_follows_changes(

@@ -145,6 +145,21 @@ def test_names_of_contestants_are_changed_wherever_one_is_meant() -> None:
         plan.with_labels(lambda _: "rails")
 
 
+def test_a_name_that_would_mean_fewer_contestants_by_their_labels_is_refused() -> None:
+    """The label of the variant with the default settings is the bare name, which names all variants."""
+    text = """
+    title = "t"
+    contestants = ["rails:workers=1", "rails:workers=4"]
+    contestant.rails = { url = "http://localhost:8080" }
+    require = [{ that = "p99 < 1 s", contestant = "rails" }]
+    workload.w = { request = { get = "/" }, load = { clients = 1, requests = 1 } }
+    """
+    plan = parse_plan(text, "p")
+    with pytest.raises(PlanError, match="'rails' is ambiguous: it names rails:workers=1 and rails:workers=4"):
+        plan.with_labels(lambda name: {"rails:workers=4": "rails"}.get(name, name))
+    assert plan.with_labels(str) == plan
+
+
 @pytest.mark.parametrize("name", experiments.names())
 def test_names_that_stay_leave_a_plan_as_it_is(name: str) -> None:
     plan = experiments.load(name)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import jostle
 from jostle.errors import PlanError
 from jostle.plan import ClosedLoad, OpenLoad, Plan, Request, Workload, parse_plan, to_toml
 from jostle.plan.connection import Connection, Http2
@@ -24,6 +25,26 @@ def hit(url: str = "http://localhost:8080/", **options: Any) -> Workload:
 
 def request(url: str = "http://localhost:8080/", **options: Any) -> Request:
     return hit(url, **options).request[0]
+
+
+def test_what_a_journey_sends_is_no_file_whatever_its_keys_are(tmp_path: Path) -> None:
+    journey = tmp_path / "run.toml"
+    (tmp_path / "body.json").write_text("{}")
+    journey.write_text(
+        '[journey.run]\nsteps = [{ post = "/a", json = { script = "echo", csv = ["x"] } },\n'
+        '  { post = "/b", form = { proto = "x" }, capture = { script = "json:/s" } },\n'
+        '  { post = "/c", body-file = "body.json", headers = { hurl = "x" } }]\n'
+    )
+    first, second, third = plan_for(journey=str(journey)).journey["run"].steps
+    assert first.json_ == {"script": "echo", "csv": ["x"]}
+    assert (second.form, list(second.capture)) == ({"proto": "x"}, ["script"])
+    assert (third.body_file, third.headers) == (tmp_path / "body.json", {"hurl": "x"})
+
+
+def test_null_is_refused_where_a_plan_cannot_hold_it() -> None:
+    builder = jostle.journey("a").post("/", json={"x": [None]})
+    with pytest.raises(PlanError, match="it holds null, which a plan cannot say"):
+        plan_for(journey=builder)
 
 
 def test_without_options_it_is_ten_clients_for_ten_seconds() -> None:

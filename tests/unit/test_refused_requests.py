@@ -29,6 +29,11 @@ from support.one_request import hit, plan
         ('{ ws = "/", send = "x", params.n = ["1"] }', "params.n is not used in what is sent", "{n}"),
         ('{ ws = "/", send = "x", headers = { Upgrade = "h2c" } }', "belongs to the handshake", ""),
         ('{ ws = "/", send = 2026-11-23 }', "send holds what JSON has not", ""),
+        (
+            '{ get = "/", expect.json = { pointer = "/d", value = 2026-11-23 } }',
+            "value holds what JSON has not",
+            "",
+        ),
         ('[{ ws = "/a", send = "x" }, { ws = "/b", send = "x" }]', "go over one WebSocket", "the same ws"),
         ('[{ ws = "/a", send = "x" }, { get = "/b" }]', "go over one WebSocket", "another workload"),
         ('{ tcp = "x" }', "until is missing", "{ length = 7 }"),

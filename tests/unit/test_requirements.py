@@ -290,6 +290,10 @@ def test_what_is_no_change_is_refused(text: str) -> None:
         change(text)
 
 
+def test_a_number_of_clients_may_be_required() -> None:
+    assert requirement("clients in time >= 9000").limit == 9000
+
+
 def test_a_requirement_has_the_unit_of_its_quantity() -> None:
     assert requirement("starvation index < 0.1").limit == pytest.approx(0.1)
     assert requirement("memory < 200MB").limit == 200e6

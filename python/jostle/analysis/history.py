@@ -5,18 +5,19 @@ The index (`index.ndjson` beside the runs) is only a cache and may be deleted at
 
 import contextlib
 import json
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from jostle.analysis.results import Estimate
 from jostle.errors import NotARun
 from jostle.host.files import write_whole
+from jostle.plan.labels import meant
 from jostle.record import RunRecord
 from jostle.record.verdict import Verdict
 
-__all__ = ["INDEX", "Entry", "Figures", "Unreadable", "history"]
+__all__ = ["INDEX", "Entry", "Figures", "Unreadable", "history", "only"]
 
 INDEX = "index.ndjson"
 
@@ -49,6 +50,17 @@ class Entry:
     verdict: Verdict
     complete: bool
     figures: list[Figures]
+
+
+def only(entries: Sequence[Entry], contestants: Sequence[str]) -> list[Entry]:
+    """The runs that measured one of these contestants or its variants, with their figures alone."""
+    labels = [figures.contestant for entry in entries for figures in entry.figures]
+    whom = {label for name in contestants for label in meant(name, labels)}
+    kept = [
+        replace(entry, figures=[figures for figures in entry.figures if figures.contestant in whom])
+        for entry in entries
+    ]
+    return [entry for entry in kept if entry.figures]
 
 
 @dataclass(frozen=True)

@@ -134,6 +134,9 @@ def _leave_without_a_place_to_write(error: OSError) -> NoReturn:
     sys.exit(UNTRUSTED)
 
 
+TYPERS_BROKEN_PIPE = 1
+"""How Typer exits when the reader of its output has gone. It would mean a failed requirement here."""
+
 UNTRUSTED, MISTAKE = 3, 2
 """As in `jostle.cli.exit_codes`, which is not imported here, to keep `--help` fast."""
 
@@ -171,6 +174,10 @@ def _called(name: str, words: list[str]) -> int:
 
     try:
         return int(command(name).main(args=words, prog_name=f"jostle {name}", standalone_mode=False) or 0)
+    except SystemExit as ended:
+        if ended.code == TYPERS_BROKEN_PIPE:
+            raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE)) from None
+        raise
     except NoArgsIsHelpError as error:
         error.show()
         return MISTAKE

@@ -11,7 +11,7 @@ import typer
 from jostle.cli.exit_codes import ExitCode
 from jostle.cli.hit import RequestOptions
 from jostle.cli.options import LOAD, OUTPUT, Into, Seed, option_names, unfold
-from jostle.cli.output import FORMS, DocumentFile, Form, console, report_written
+from jostle.cli.output import DocumentFile, Form, console, form_of, report_written
 from jostle.errors import PlanError
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def capacity(
 
 def refuse_forms(output: Path | None, *, as_json: bool) -> Form:
     """The form in which the result is shown. Raises `PlanError` for one that it does not have."""
-    form = Form.json if as_json else Form.text if output is None else FORMS[output.suffix]
+    form = form_of(output, as_json=as_json)
     if form not in SHOWN:
         raise PlanError(f"--output: there is no such result as .{form}", "use one of .txt, .html, .md, .json")
     return form

@@ -195,7 +195,10 @@ def _database_for(chosen: "Iterable[Contestant]") -> "Iterator[Database | None]"
 def start(
     label: Annotated[str, typer.Argument(metavar="NAME", help="For example go, or go:procs=1.")],
     port: Annotated[
-        int, typer.Option("-p", "--port", metavar="PORT", show_default=False, help="Port (a free one).")
+        int,
+        typer.Option(
+            "-p", "--port", metavar="PORT", min=0, max=65535, show_default=False, help="Port (a free one)."
+        ),
     ] = 0,
 ) -> None:
     """Run a contestant until Ctrl-C, to try it with curl."""

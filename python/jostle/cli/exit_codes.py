@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from jostle.analysis.results import Decision
 
-__all__ = ["ExitCode", "Undecided", "exit_code"]
+__all__ = ["ExitCode", "Undecided", "exit_code", "exit_code_of_all"]
 
 
 class ExitCode(IntEnum):
@@ -29,6 +29,12 @@ class Undecided(StrEnum):
 
     ok = "pass"
     fail = "fail"
+
+
+def exit_code_of_all(codes: Iterable[int]) -> int:
+    """The exit code of several results: that of the first in the order failed, untrusted, undecided, done."""
+    order = (ExitCode.FAILED, ExitCode.UNTRUSTED, ExitCode.UNDECIDED, ExitCode.DONE)
+    return min(codes, key=order.index)
 
 
 def exit_code(decisions: Iterable["Decision"], *, trusted: bool, undecided: Undecided | None) -> ExitCode:

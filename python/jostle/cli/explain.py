@@ -24,7 +24,7 @@ from jostle.cli.options import (
     Until,
     refuse_beside,
 )
-from jostle.cli.output import FORMS, DocumentFile, Form, put_document, report_written
+from jostle.cli.output import DocumentFile, Form, form_of, put_document, report_written
 from jostle.errors import PlanError
 
 if TYPE_CHECKING:
@@ -213,7 +213,7 @@ def explain(
             "name one, or several contestants with --all",
         )
     (server,) = names
-    form = Form.json if as_json else FORMS[output.suffix] if output is not None else Form.text
+    form = form_of(output, as_json=as_json)
     if form in (Form.csv, Form.junit):
         raise PlanError(f"--output: an explanation has no {form} form", "use .txt, .html, .md or .json")
     from jostle.explain.document import explanation_document

@@ -30,9 +30,13 @@ def history(
     from dataclasses import asdict
 
     from jostle.analysis.history import history as read
+    from jostle.analysis.history import only
     from jostle.cli.options import split_contestants
 
     entries, unreadable = read(folder, rebuild=rebuild)
+    nothing = "no run was found"
+    if entries and (whom := split_contestants(contestants)) is not None:
+        entries, nothing = only(entries, whom), "none of these contestants was measured"
     if as_json:
         print(
             json.dumps({"runs": [asdict(e) for e in entries], "unreadable": [asdict(u) for u in unreadable]})
@@ -42,5 +46,5 @@ def history(
 
     from jostle.report.history import render_history
 
-    render_history(entries, unreadable, split_contestants(contestants), Console())
+    render_history(entries, unreadable, Console(), nothing)
     return 0

@@ -34,6 +34,7 @@ __all__ = [
     "RunOutput",
     "UndecidedAs",
     "console",
+    "form_of",
     "put",
     "put_document",
     "report_written",
@@ -73,6 +74,14 @@ def _known(file: Path | None) -> Path | None:
     if not file.absolute().parent.is_dir():
         raise PlanError(f"--output: there is no folder {file.parent}", "create it first")
     return file
+
+
+def form_of(output: Path | None, *, as_json: bool) -> Form:
+    """The form that `--output` and `--json` ask for. Raises `PlanError` if they disagree."""
+    named = None if output is None else FORMS[output.suffix]
+    if as_json and named not in (None, Form.json):
+        raise PlanError(f"--json and --output {output}: which form?", "leave --json out, or write to .json")
+    return Form.json if as_json else named or Form.text
 
 
 def output_option(suffixes: Iterable[str]) -> Any:
@@ -119,6 +128,9 @@ class RunOutput:
         bool, typer.Option("-v", "--verbose", help="Print a line for every trial.", rich_help_panel=OUTPUT)
     ] = False
 
+    def __post_init__(self) -> None:
+        form_of(self.output, as_json=self.as_json)  # refuses before anything is measured
+
     @property
     def pages(self) -> bool:
         """Whether report.html and the pictures are written."""
@@ -130,9 +142,7 @@ class RunOutput:
 
     @property
     def form(self) -> Form:
-        if self.as_json:
-            return Form.json
-        return FORMS[self.output.suffix] if self.output is not None else Form.text
+        return form_of(self.output, as_json=self.as_json)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from jostle.cli.exit_codes import ExitCode
+from jostle.cli.exit_codes import ExitCode, exit_code_of_all
 from jostle.cli.options import OUTPUT, run_folders
 from jostle.cli.output import FORMS, Form, OutputFile, UndecidedAs, put, report_written
 from jostle.errors import PlanError
@@ -65,8 +65,8 @@ def report(
     if form is None and output is None:
         from jostle.cli.carry_out import show
 
-        return max(
-            show(folder, Form.text, None, pages=True, undecided=undecided, full=full) for folder in folders
+        return exit_code_of_all(
+            [show(folder, Form.text, None, pages=True, undecided=undecided, full=full) for folder in folders]
         )
     if output is not None and (len(folders) > 1 or form in PICTURES):
         raise PlanError("--output takes one form of one run", "pictures are written into the run's folder")

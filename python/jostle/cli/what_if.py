@@ -55,16 +55,16 @@ def what_if(
         ),
     ] = None,
     think: Annotated[
-        str,
+        str | None,
         _option(
             "--think", metavar="TIME", help="With --clients: pause between answer and request.", group=SIZING
         ),
-    ] = "0s",
+    ] = None,
     service: Annotated[
         str | None, _option("--service", metavar="TIME", help="Mean service time of a request.", group=SIZING)
     ] = None,
     variation: Annotated[
-        float,
+        float | None,
         _option(
             "--variation",
             metavar="RATIO",
@@ -72,7 +72,7 @@ def what_if(
             "exponential).",
             group=SIZING,
         ),
-    ] = 1.0,
+    ] = None,
     slo: Annotated[
         str | None, _option("--slo", metavar="SLO", help="'p99 < 100 ms' or 'errors < 1 %'.", group=SIZING)
     ] = None,
@@ -80,7 +80,10 @@ def what_if(
     output: DocumentFile = None,
 ) -> int:
     form = refuse_forms(output, as_json=as_json)
-    asked = {"--rate": rate, "--clients": clients, "--service": service, "--slo": slo}
+    asked: dict[str, str | float | None] = {
+        **{"--rate": rate, "--clients": clients, "--service": service, "--slo": slo},
+        **{"--think": think, "--variation": variation},
+    }
     if words:
         if given := [name for name, value in asked.items() if value is not None]:
             raise PlanError(
@@ -96,7 +99,10 @@ def what_if(
         return ExitCode.DONE
     if all(value is None for value in asked.values()):
         raise PlanError("what if what?", "name a run and a change, or --rate, --service and --slo")
+    if think is not None and clients is None:
+        raise PlanError("--think belongs to clients: at a rate nobody waits for an answer", "add --clients")
     from jostle.explain.capacity.sizing import sized
 
-    put_capacity(sized(rate, clients, think, service, variation, slo), form, output)
+    varies = 1.0 if variation is None else variation
+    put_capacity(sized(rate, clients, think or "0s", service, varies, slo), form, output)
     return ExitCode.DONE

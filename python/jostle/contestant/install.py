@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from jostle.contestant.contestant import Contestant
 from jostle.contestant.tools import MissingTool
 from jostle.errors import MissingRuntime
+from jostle.text import reason
 
 __all__ = ["Installation", "install", "what_is_missing"]
 
@@ -62,7 +63,12 @@ def install(
     """
     for command in what_is_missing(contestants, missing_database).commands():
         notify("$ " + " ".join(command))
-        if subprocess.run(command, stdout=subprocess.DEVNULL, check=False).returncode != 0:
+        try:
+            failed = subprocess.run(command, stdout=subprocess.DEVNULL, check=False).returncode != 0
+        except OSError as error:
+            why = f"{command[0]} cannot be run: {reason(error)}"
+            raise MissingRuntime(why, f"as root: {' '.join(command)}") from None
+        if failed:
             raise MissingRuntime(f"`{' '.join(command)}` failed", "run it by hand to see why")
     for contestant in contestants:
         if not contestant.missing():

@@ -11,10 +11,13 @@ from jostle.host.exhaustion import within_limits
 from jostle.host.users import User
 from jostle.plan.contestant import Need, fill
 
-__all__ = ["OWN_PROGRAMS", "MissingTool", "Tool", "find_tool"]
+__all__ = ["OWN_PROGRAMS", "REFERENCE", "MissingTool", "Tool", "find_tool"]
 
 OWN_PROGRAMS = Path(__file__).resolve().parent.parent / "bin"
-"""Programs that come with the package: the reference servers."""
+"""Programs that come with the package."""
+
+REFERENCE = OWN_PROGRAMS / "jostle-reference"
+"""The reference servers."""
 
 VERSION_TIMEOUT_S = 20.0
 

@@ -3,7 +3,7 @@
 import shutil
 from pathlib import Path
 
-from jostle.contestant.tools import OWN_PROGRAMS
+from jostle.contestant.tools import REFERENCE
 from jostle.errors import MissingRuntime
 from jostle.host import ports
 from jostle.host.supervised import NotReady, Scratch, SupervisedProcess, Task, start_until_ready
@@ -11,7 +11,6 @@ from jostle.host.users import User
 
 __all__ = ["DelayProxy"]
 
-PROGRAM = OWN_PROGRAMS / "jostle-reference"
 READY_S = 10.0
 
 
@@ -22,12 +21,12 @@ class DelayProxy:
     """
 
     def __init__(self, host: str, port: int, delay_ms: float) -> None:
-        if not PROGRAM.is_file():
-            raise MissingRuntime(f"{PROGRAM} is missing", "install jostle again, or run scripts/setup.sh")
+        if not REFERENCE.is_file():
+            raise MissingRuntime(f"{REFERENCE} is missing", "install jostle again, or run scripts/setup.sh")
         user = User.of("nobody")
         self.port = ports.claim(0)
         scratch = Scratch.create("delay", user)
-        program = shutil.copy2(PROGRAM, scratch.folder)  # all users may run it there
+        program = shutil.copy2(REFERENCE, scratch.folder)  # all users may run it there
         command = [str(program), "delay-proxy", "--port", str(self.port), "--host", ports.HOST]
         task = Task(
             command=[*command, "--to", f"{host}:{port}", "--delay-ms", str(delay_ms)],

@@ -76,7 +76,7 @@ def _amount(value: str, unit: str) -> float:
             return units.rate(value)
         case "bytes":
             return float(units.size(value))
-        case "ratio" | "cores":
+        case "ratio" | "cores" | "clients":
             return _number(value)
         case _:
             return units.share(value)

@@ -298,6 +298,14 @@ class ContestantFile(Table):
         """Whether it may be sent HTTP/1.1; true if it does not say what it speaks."""
         return not self.speaks or "HTTP/1.1" in self.speaks
 
+    def _shaped(self, table: dict[str, Any]) -> dict[str, Any]:
+        """Without defaults that were not written, if its folder's contestant.toml may say something else."""
+        if self.folder is None or self.url is not None or self.start_command():
+            return table
+        fields = type(self).model_fields
+        written = {key for name in self.model_fields_set for key in (name, fields[name].alias)}
+        return {key: value for key, value in table.items() if key in written}
+
     def start_command(self) -> list[str]:
         """The words of the start command, with placeholders; empty if the server runs already."""
         if self.start is not None:
@@ -333,11 +341,15 @@ class ContestantFile(Table):
 
 
 def _check_url(url: str) -> None:
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:  # of a port, or of an IPv6 address without its bracket
+        host, port = None, None
     if (
-        parts.scheme not in ("http", "https", "udp")
-        or not parts.hostname
-        or (parts.scheme == "udp" and parts.port is None)
+        not host
+        or parts.scheme not in ("http", "https", "udp")
+        or (parts.scheme == "udp" and port is None)
         or parts.path not in ("", "/")
         or parts.query
     ):

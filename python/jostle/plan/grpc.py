@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, PlainSerializer, ValidationInfo, WithJsonSchema
 
 from jostle.errors import BadValue, nearest
-from jostle.plan.values import File, shown
+from jostle.plan.values import File, check_json, shown
 
 __all__ = [
     "STATUSES",
@@ -57,11 +57,7 @@ def _message(value: Any) -> Any:
             f"{shown(value)} is not a message",
             'write a table, { name = "x" }, or a list of tables where the method takes a stream',
         )
-    try:
-        json.dumps(value)
-    except TypeError:
-        raise BadValue("message holds what JSON has not", "write times and bytes as texts") from None
-    return value
+    return check_json("message", value, "leave the field out, which means the same")
 
 
 def _listed(value: Any) -> Any:

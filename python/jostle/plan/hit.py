@@ -248,13 +248,17 @@ _JOURNEY_EXAMPLE = 'write a table [journey.NAME] with steps = [{ get = "/" }]'
 
 
 def _anchored(value: Any, folder: Path) -> Any:
-    """Resolve the files that a journey names against the folder of the file that contains the journey."""
+    """Resolve the files that a journey names against the folder of the file that contains the journey.
+
+    What is sent may have keys of the same names; it stays as it is.
+    """
     if isinstance(value, list):
         return [_anchored(item, folder) for item in value]
     if isinstance(value, dict):
         files = ("csv", "jsonl", "body-file", "hurl", "script", "proto", "import-path")
+        data = ("json", "form", "headers", "metadata", "message", "send", "capture")
         return {
-            key: _placed(item, folder) if key in files else _anchored(item, folder)
+            key: item if key in data else _placed(item, folder) if key in files else _anchored(item, folder)
             for key, item in value.items()
         }
     return value

@@ -1,6 +1,5 @@
 """Journeys: what a user does, step by step, with values carried from one answer to later requests."""
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal
@@ -12,7 +11,16 @@ from jostle.plan.base import Table
 from jostle.plan.feed import Feed
 from jostle.plan.hurl import hurl_journey
 from jostle.plan.request import Call
-from jostle.plan.values import File, PositiveCount, Think, ThinkTime, check_regex, file_named, shown
+from jostle.plan.values import (
+    File,
+    PositiveCount,
+    Think,
+    ThinkTime,
+    check_json,
+    check_regex,
+    file_named,
+    shown,
+)
 from jostle.plan.variables import BUILT_IN, NAME, built_in, names_in, url_in, without_raw
 from jostle.plan.when import When
 
@@ -62,11 +70,7 @@ def _when(value: Any) -> Any:
 
 
 def _json(value: Any) -> Any:
-    try:
-        json.dumps(value)
-    except TypeError:
-        raise BadValue("it holds what JSON has not", "write dates as texts") from None
-    return value
+    return check_json("it", value, "write the body as a text, and its type as a header")
 
 
 class Step(Call):

@@ -489,11 +489,25 @@ class Plan(Table):
         return [label for label in chosen if loads and label not in named]
 
     def with_labels(self, label: Callable[[str], str]) -> "Plan":
-        """The same plan with `label(…)` for each contestant, wherever it is measured or named."""
-        data = self.data()
+        """The same plan with `label(…)` for each contestant, wherever it is measured or named.
+
+        Raises `PlanError` if a name would then mean other contestants than now.
+        """
+        data, labels = self.data(), [label(name) for name in self.contestants]
+
+        def same(name: str) -> str:
+            found, written = label(name), meant(name, self.contestants)
+            if {label(one) for one in written} - {*meant(found, labels)}:
+                raise PlanError(
+                    f"{name!r} is ambiguous: it names {' and '.join(written)}, and is the name of the one "
+                    "with the default settings",
+                    f"write the names themselves in place of {name!r}",
+                )
+            return found
+
         for table in (data, *data["workload"].values()):
-            table["contestants"] = [label(name) for name in table.get("contestants", [])]
-        named = {key: _labelled(data[key], label) for key in ("require", "published", "claim") if key in data}
+            table["contestants"] = [same(name) for name in table.get("contestants", [])]
+        named = {key: _labelled(data[key], same) for key in ("require", "published", "claim") if key in data}
         return Plan.of(data | named, "plan")
 
 

@@ -10,7 +10,16 @@ from jostle.errors import BadValue, nearest
 from jostle.plan.base import Table
 from jostle.plan.grpc import GrpcMethod, GrpcStatus, ImportPaths, Message, ProtoFiles, check_metadata
 from jostle.plan.raw import PLACEHOLDER, SERIALS, RawSent, RawUntil, Sent, bytes_matched
-from jostle.plan.values import Count, File, Param, PositiveCount, PositiveDuration, check_regex, shown
+from jostle.plan.values import (
+    Count,
+    File,
+    Param,
+    PositiveCount,
+    PositiveDuration,
+    check_json,
+    check_regex,
+    shown,
+)
 from jostle.plan.variables import url_in
 
 __all__ = [
@@ -32,11 +41,15 @@ PEER = "{peer}"
 """Stands in a path for the address of the workload's `peer`."""
 
 
+def _expected(value: Any) -> Any:
+    return check_json("value", value, 'write for example contains = "null"')
+
+
 class JsonValue(Table):
     """The value at a JSON pointer (RFC 6901) in the body."""
 
     pointer: str = Field(description='where in the document: "/user/0/name"; "" is the whole')
-    value: Any = Field(description="the value it must have")
+    value: Annotated[Any, BeforeValidator(_expected)] = Field(description="the value it must have")
 
 
 def _statuses(value: Any) -> Any:
@@ -223,11 +236,7 @@ HANDSHAKE = (
 
 
 def _message(value: Any) -> Any:
-    try:
-        json.dumps(value)
-    except TypeError:
-        raise BadValue("send holds what JSON has not", "write dates as texts") from None
-    return value
+    return check_json("send", value, "write the whole message as a text")
 
 
 def _match(value: Any) -> Any:

@@ -5,6 +5,7 @@ back so that it reads the same again.
 """
 
 import csv
+import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +31,7 @@ __all__ = [
     "Size",
     "Think",
     "ThinkTime",
+    "check_json",
     "check_regex",
     "file_named",
     "positive_count",
@@ -347,3 +349,22 @@ def check_regex(pattern: str) -> None:
         re.compile(pattern)
     except re.error as error:
         raise BadValue(f"{pattern!r} is not a regular expression: {error}") from None
+
+
+def check_json(what: str, value: Any, instead_of_null: str) -> Any:
+    """`value`, if it can be written both as JSON and in a plan: TOML has no null. Raises `BadValue`."""
+    try:
+        json.dumps(value)
+    except TypeError:
+        raise BadValue(f"{what} holds what JSON has not", "write dates as texts") from None
+    if _has_null(value):
+        raise BadValue(f"{what} holds null, which a plan cannot say", instead_of_null)
+    return value
+
+
+def _has_null(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(map(_has_null, value.values()))
+    if isinstance(value, list | tuple):
+        return any(map(_has_null, value))
+    return value is None

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 
 from jostle.analysis.history import Entry, Figures, Unreadable
 from jostle.formatting import formatted, percent
-from jostle.plan.labels import meant
 from jostle.report.workload import moment
 from jostle.text import one_line
 
@@ -20,22 +19,16 @@ HEADER = ("started", "", "rounds", "throughput", "p50", "p99", "failed")
 def render_history(
     entries: Sequence[Entry],
     unreadable: Sequence[Unreadable],
-    contestants: Sequence[str] | None,
     console: "Console",
+    nothing: str = "no run was found",
 ) -> None:
-    """Prints all runs, or only those of `contestants` and their variants.
-
-    Fits into 80 columns.
-    """
+    """Print the runs, or `nothing` if there are none. Fits into 80 columns."""
     from rich.text import Text
 
-    labels = [f.contestant for entry in entries for f in entry.figures]
-    whom = {label for name in contestants or () for label in meant(name, labels)}
     series: dict[tuple[str, str, str], list[tuple[Entry, Figures]]] = {}
     for entry in entries:
         for f in entry.figures:
-            if contestants is None or f.contestant in whom:
-                series.setdefault((entry.title, f.workload, f.contestant), []).append((entry, f))
+            series.setdefault((entry.title, f.workload, f.contestant), []).append((entry, f))
     tables = {key: [_row(entry, f) for entry, f in found] for key, found in series.items()}
     rows = [HEADER, *(row for table in tables.values() for row in table)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -50,7 +43,7 @@ def render_history(
     if not all(entry.complete for found in series.values() for entry, _ in found):
         console.print("\npart: the run was cut short, or is still going")
     if not series:
-        console.print("no run was found" if not entries else "none of these contestants was measured")
+        console.print(nothing)
     for broken in unreadable:
         console.print(
             Text(f"{one_line(broken.folder)} cannot be read: {one_line(broken.why)}", style="yellow")
