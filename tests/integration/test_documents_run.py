@@ -152,8 +152,9 @@ def test_the_reference_servers_of_the_pages_are_a_command() -> None:
     program = Path(sys.executable).with_name("jostle-reference")
     with subprocess.Popen([program, "null", "--port", "0"], stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
-        assert server.stdout.readline().startswith("listening on 127.0.0.1:")
+        said = server.stdout.readline()
         server.terminate()
+    assert said.startswith("listening on 127.0.0.1:")
 
 
 def test_what_is_not_run_is_shown_somewhere() -> None:

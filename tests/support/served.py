@@ -97,6 +97,7 @@ class FakeSender:
     """Sends to a `Server`; nothing is measured and nothing takes time."""
 
     timeout_s = 10.0
+    stopped = False
 
     def __init__(self, server: Server, budget: Budget) -> None:
         self._server = server

@@ -21,13 +21,14 @@ from jostle.explain.fit import Unlike
 from jostle.explain.limits import GENTLE, THOROUGH, Budget
 from jostle.explain.observe import Usage
 from jostle.explain.paragraph import paragraph
-from jostle.explain.probes.blocking import verdict
+from jostle.explain.probes.blocking import blocking, verdict
 from jostle.explain.probes.cache import asked_anew
 from jostle.explain.probes.discipline import discipline as told_discipline
+from jostle.explain.probes.discipline import send_sized
 from jostle.explain.probes.gone import PATIENCE, gone
 from jostle.explain.probes.gone import verdict as verdict_of_gone
 from jostle.explain.probes.keep_alive import between
-from jostle.explain.probes.overload import fate
+from jostle.explain.probes.overload import fate, queue_limit, recovery
 from jostle.explain.probes.parallelism import unlike
 from jostle.explain.probes.pauses import Stall, period, stalls
 from jostle.explain.probes.rate_limit import bucket, rate_limit
@@ -183,6 +184,38 @@ def token_bucket(rate: float, burst: float) -> Callable[[float], bool]:
         return False
 
     return refuses
+
+
+def session_of(sender: Any = None, **more: Any) -> Session:
+    budget = Budget(THOROUGH, now=lambda: 0.0)
+    return Session(
+        target_of(FAST, SLOW), sender or FakeSender(Server(), budget), budget, lambda _: None, **more
+    )
+
+
+def test_where_nothing_was_overloaded_nothing_is_said_of_a_recovery() -> None:
+    session = session_of(overload=True, parallelism=1.0)
+    session.alone = {SLOW.name: Alone(SLOW, 0.300, 0.01)}
+    assert queue_limit(session).reason is recovery(session).reason is Reason.TOO_SLOW
+    session.sender.timeout_s = 1.0  # 40 requests of 40 ms would take longer than that
+    session.alone = {SLOW.name: Alone(SLOW, 0.040, 0.01)}
+    assert queue_limit(session).reason is Reason.TOO_SLOW
+
+
+def test_without_a_route_that_takes_long_enough_no_sized_bursts_are_sent() -> None:
+    session = session_of()
+    session.alone = {FAST.name: Alone(FAST, 0.0001, 0.01)}
+    send_sized(session)
+    assert session.budget.requests == 0
+
+
+def test_a_stream_that_was_ended_early_decides_nothing() -> None:
+    session = session_of(parallelism=1.0)
+    session.alone = {FAST.name: Alone(FAST, 0.001, 0.01), SLOW.name: Alone(SLOW, 0.040, 0.01)}
+    session.sender.stopped = True
+    finding = blocking(session)
+    assert finding.reason is Reason.REFUSED
+    assert "more requests were answered at once than may be sent" in finding.says
 
 
 def test_a_rate_limit_is_told_by_its_bucket() -> None:

@@ -453,9 +453,11 @@ def test_every_key_of_a_journey_can_be_given_in_python() -> None:
     made = set(Journey.keys()) - {"steps"} | {*METHODS, "grpc", "ws"}
     kept = set(Step.keys()) - {*METHODS, "grpc", "ws"}
     assert made <= set(dir(jostle.journey("buy")))
-    keys = {key.replace("-", "_"): None for key in kept}
+    keys = dict.fromkeys((key.replace("-", "_") for key in kept), "x")
     (step,) = jostle.journey("buy").grpc("a.B/C", **keys).table()["steps"]
     assert set(step) == {"grpc", *kept}
+    (step,) = jostle.journey("buy").post("/", json=None, body="x").table()["steps"]
+    assert set(step) == {"post", "body"}, "None is not given"
 
 
 def test_a_script_and_a_hurl_file_are_journeys_in_python(folder: Path) -> None:

@@ -93,7 +93,7 @@ def capacity(
     ] = None,
     most: Annotated[
         str | None,
-        _option("--most", metavar="LEVEL", help="Go no higher than this: 2000/s, 500 clients.", group=LOAD),
+        _option("--most", metavar="LEVEL", help="Try no level above this: 2000/s, 500 clients.", group=LOAD),
     ] = None,
     budget: Annotated[
         str | None,

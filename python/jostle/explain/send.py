@@ -144,10 +144,12 @@ def median_service_s(answers: Sequence[Answer]) -> float | None:
 class Sender(Protocol):
     """Sends requests and returns what became of them, in the order in which they were due.
 
-    `timeout_s`: when it gives a request up.
+    `timeout_s`: when it gives a request up. `stopped`: whether the last probe was ended because it would have
+    sent far more than is allowed.
     """
 
     timeout_s: float
+    stopped: bool
 
     def burst(self, due: Sequence[Due], opening: Route, opening_s: float) -> list[Answer]:
         """Sends a burst on connections that were opened before with `opening`, which takes `opening_s`."""
@@ -199,6 +201,7 @@ class EngineSender:
         self._target = target
         self._budget = budget
         self.timeout_s = timeout_s
+        self.stopped = False
         self._executor = LocalExecutor(1)
         self._real_time = real_time_allowed()
 
@@ -322,7 +325,7 @@ class EngineSender:
             "start_unix_ns": None,
             "workloads": list(workloads),
         }
-        began, requests = time.monotonic(), 0
+        began, requests, self.stopped = time.monotonic(), 0, False
         running = self._executor.start(self._executor.prepare(spec))
         with _stopped(running):
             while True:
@@ -331,7 +334,8 @@ class EngineSender:
                     continue
                 requests += sum(state["sent"] for state in interval["workloads"])
                 if requests > self._most(workloads, time.monotonic() - began):
-                    running.stop()  # somebody is answered at once, if only with refusals
+                    self.stopped = True  # somebody is answered at once, if only with refusals
+                    running.stop()
                 yield interval
                 if interval["last"]:
                     break

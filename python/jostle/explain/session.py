@@ -44,7 +44,8 @@ class Session:
     the header that reveals a proxy or cache in between, "" if there is none. `alone`: the measured routes, by
     name; `served`: all requests behind them, from the very first on.
 
-    `parallelism`, `overtaking`, `family`: what the bursts revealed. `light`: the result of the light stream,
+    `parallelism`, `most_at_once` (None: no upper bound is known), `overtaking`, `family`: what the bursts
+    revealed. `light`: the result of the light stream,
     and `pressure` the share of its time in which some thread of this machine waited for a core. `bursts`,
     `interference`, `stream`: all observations, for pictures and for the record. `refusals`: how many requests
     the server refused."""
@@ -60,6 +61,7 @@ class Session:
     alone: dict[str, Alone] = field(default_factory=dict)
     served: dict[str, list[Answer]] = field(default_factory=dict)
     parallelism: float | None = None
+    most_at_once: float | None = None
     overtaking: bool | None = None
     family: Family | None = None
     bursts: list[SentBurst] = field(default_factory=list)

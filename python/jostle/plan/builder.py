@@ -133,7 +133,8 @@ class JourneyBuilder:
         return {**self._journey, **steps}
 
     def _request(self, method: str, path: str, keys: dict[str, Any]) -> Self:
-        self._steps.append({method: path, **{key.replace("_", "-"): value for key, value in keys.items()}})
+        given = {key.replace("_", "-"): value for key, value in keys.items() if value is not None}
+        self._steps.append({method: path, **given})
         return self
 
     def _step(self) -> dict[str, Any]:

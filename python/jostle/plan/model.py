@@ -501,7 +501,8 @@ class Plan(Table):
                 raise PlanError(
                     f"{name!r} is ambiguous: it names {' and '.join(written)}, and is the name of the one "
                     "with the default settings",
-                    f"write the names themselves in place of {name!r}",
+                    f"list {found} instead of {_spelled(found, written, label)}, and {name!r} means it "
+                    f"alone; or write the whole names in place of {name!r}",
                 )
             return found
 
@@ -538,6 +539,11 @@ class Changes:
     attention: str | None = None
     cluster: str | None = None
     allow_targets: Sequence[str] = ()
+
+
+def _spelled(found: str, written: Sequence[str], label: Callable[[str], str]) -> str:
+    """The one of the names that has this label."""
+    return next((name for name in written if label(name) == found), found)
 
 
 def _labelled(value: Any, label: Callable[[str], str]) -> Any:

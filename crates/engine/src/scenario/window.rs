@@ -69,8 +69,7 @@ impl Window {
             return;
         }
         // One byte more is kept, so that `^` and `\b` do not mistake the window's start for that of the body.
-        let begins = matched.map_or(end - WINDOW_BYTES.min(end), |matched| matched.start());
-        let begins = begins.max(end - WINDOW_BYTES.min(end)).max(1);
+        let begins = (end - WINDOW_BYTES.min(end)).max(1);
         self.kept.drain(..begins - 1);
         self.from = 1;
     }
@@ -111,6 +110,10 @@ mod tests {
         body.extend(b"price=12.50 ");
         let price = r"price=(\d+(?:\.\d+)?)";
         assert_eq!(find(price, &body, 1000).unwrap(), "12.50");
+        let mut body = vec![b' '; MOST_KEPT - 9];
+        body.extend(b"total: 12 EUR ");
+        let first = r"total: (\d)\d EUR|\d+";
+        assert_eq!(find(first, &body, 1000).unwrap(), "1");
     }
 
     #[test]

@@ -22,6 +22,9 @@ __all__ = ["Block", "Tally", "block_of"]
 BATCHES = 8
 """Parts of a block; their counts show by how much more than chance they vary."""
 
+LONG = 5.0
+"""Requests are said to pile up only in a block that lasts this many times as long as the shortest of them."""
+
 SETTLING = 0.2
 """Share of a block that is left out at its start, when the server is still empty."""
 
@@ -108,16 +111,20 @@ def _tally(data: TrialData, slo: Slo, masks: list[Bools], parts: list[WeightedSa
         failed = int(data.counts.failed[mask].sum())
         late = 0 if slo.limit_s is None else int(sample.events[sample.values_s > slo.limit_s].sum())
         counted.append((sample.n_events + failed, late + failed))
-    waiting = _piled_up(data) if slo.limit_s is None else _cut_off_late(data, slo.limit_s)
+    waiting = _piled_up(data, parts) if slo.limit_s is None else _cut_off_late(data, slo.limit_s)
     if waiting:
         n, exceeded = counted[-1]
         counted[-1] = n + waiting, exceeded + waiting
     return Tally(sum(n for n, _ in counted), sum(k for _, k in counted), tuple(counted))
 
 
-def _piled_up(data: TrialData) -> int:
-    """Number of requests that the end cut off, if they pile up; sooner or later they would have failed."""
-    if not data.overloaded:
+def _piled_up(data: TrialData, parts: Sequence[WeightedSample]) -> int:
+    """Number of requests that the end cut off, if they pile up; sooner or later they would have failed.
+
+    In a block that is not long beside the time of a single request, those under way look like a pile.
+    """
+    times = [float(sample.values_s[sample.events > 0].min()) for sample in parts if sample.n_events]
+    if not data.overloaded or not times or data.duration_s < LONG * min(times):
         return 0
     outcomes = data.outcomes()
     return sum(outcomes.get(kind, 0) for kind in ENDED_BY_STOP)

@@ -28,7 +28,7 @@ from jostle.errors import NotARun
 from jostle.explain.capacity import model as models
 from jostle.explain.capacity.question import SLO
 from jostle.explain.capacity.run import BACK, BROKEN, DRAIN
-from jostle.explain.capacity.search import FITTED, decisive
+from jostle.explain.capacity.search import FITTED, decisive, estimate_of
 from jostle.explain.capacity.sentences import sentences
 from jostle.formatting import percent, tallied
 from jostle.plan.recorded import RecordedPlan
@@ -325,6 +325,10 @@ def _hysteresis(found: Measured, decides: int) -> Hysteresis | None:
         return None
     above, back = _steps(data)
     after = f"after an overload of {found.shown(above)}, at {found.shown(back)}"
+    if data.trial.generators_lost:
+        return Hysteresis(
+            above, back, None, "a generator died, so it cannot be told whether the server recovers"
+        )
     if data.trial.status == "failed":
         return Hysteresis(above, back, False, f"{after} it has not recovered: {data.trial.why}")
     if len(data.phases) < 2:
@@ -370,6 +374,10 @@ def _notes(found: Measured) -> list[str]:
         notes.append("Simulated: load and server were calculated. Nothing was measured.")
     if not found.record.complete:
         notes.append(f"The run is not complete: {found.record.incomplete_why}")
+    if found.back is None and found.record.complete and estimate_of(found.levels) is not None:
+        notes.append(
+            "It was not asked whether the server recovers from an overload: that would have exceeded --most."
+        )
     spoiled = sum(bool(block.spoiled) for level in found.levels for block in level.blocks)
     if spoiled:
         notes.append(f"{spoiled} blocks do not count: other programs or virtual machines disturbed them.")

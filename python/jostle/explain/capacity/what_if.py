@@ -144,9 +144,13 @@ def what_if(record: RunRecord, changes: Changes) -> WhatIf:
             "no limit on workers was found, so that more or fewer of them cannot be told apart",
             "measure closer to the limit: jostle capacity",
         )
-    figures = list[WhatIfFigure]()
+    figures, without = list[WhatIfFigure](), list[str]()
     if found and now and changes.of_the_server:
-        figures.append(_capacity(found.slos, now.capacity, fitted, changes))
+        why = _no_capacity(found.slos, fitted)
+        if why and changes.level is None:
+            raise PlanError(why, "say at which load: rate=… or clients=…; or measure the change instead")
+        without = [f"{why[:1].upper()}{why[1:]}."] if why else []
+        figures += [] if why else [_capacity(found.slos, now.capacity, fitted, changes)]
     if changes.level is not None:
         figures += _at_the_level(fitted, changes, changes.level)
     if not figures:
@@ -155,7 +159,11 @@ def what_if(record: RunRecord, changes: Changes) -> WhatIf:
             "say at which load: rate=… or clients=…",
         )
     return WhatIf(
-        str(record.folder), list(changes.text), fitted.judged, figures, _sentences(fitted, changes, figures)
+        str(record.folder),
+        list(changes.text),
+        fitted.judged,
+        figures,
+        [*_sentences(fitted, changes, figures), *without],
     )
 
 
@@ -225,20 +233,20 @@ def _fit(
     return _Fitted(*models.judged(kept, fitting, held_out), fitting[0].spec, unit)
 
 
+def _no_capacity(slos: Sequence[Slo], fitted: _Fitted) -> str:
+    """Why no capacity can be predicted; "" if it can."""
+    if all(slo.limit_s is None for slo in slos):
+        return "in no model here requests fail, so the capacity cannot be predicted for an SLO about errors"
+    if not fitted.kept[0].workers:
+        return "the model that fits best has no limit, so it predicts no capacity"
+    return ""
+
+
 def _capacity(slos: Sequence[Slo], now: Estimate, fitted: _Fitted, changes: Changes) -> WhatIfFigure:
     """The measured capacity times the change that each model predicts, but no more than the changed server
     can answer, as the measured capacity may be slightly above the model's.
     """
-    if all(slo.limit_s is None for slo in slos):
-        raise PlanError(
-            "no model here fails requests, so the capacity cannot be predicted for an SLO about errors",
-            "measure the change instead",
-        )
     kept = [model for model in fitted.kept if model.workers]
-    if not fitted.kept[0].workers:
-        raise PlanError(
-            "the model that fits best has no limit, so it predicts no capacity", "measure the change instead"
-        )
     ratios = []
     for model in kept:
         before, after = (

@@ -80,7 +80,16 @@ def blocking(session: Session) -> Finding:
         for beside in [None, *besides]:
             if session.budget.left_s < KEPT * session.limits.seconds:
                 break
-            session.interference.append(_cell(session, one, beside, clients if beside else 0))
+            cell = _cell(session, one, beside, clients if beside else 0)
+            if session.sender.stopped:
+                return cannot_tell(
+                    topic,
+                    Reason.REFUSED,
+                    f"beside {one.route.name} more requests were answered at once than may be sent; they may "
+                    "have been refused",
+                    "a server without a limit for the time of the probe, or --thorough",
+                )
+            session.interference.append(cell)
     if clients > 1 and session.budget.left_s >= KEPT * session.limits.seconds:
         session.interference.append(_cell(session, fast, slow, 1))
     if session.refusals > refused_before:
@@ -205,7 +214,7 @@ def _told(session: Session, fast: Alone, slow: Alone, clients: int) -> Finding:
                 if added > fast.demand_s / 10
                 else "takes no longer"
             )
-            full = session.parallelism is not None and clients >= session.parallelism
+            full = session.most_at_once is not None and clients >= session.most_at_once
             longer += "" if full else "; the server may have had room for both"
             text = f"Short requests do not wait for long ones: beside {who}, {fast.route.name} {longer}."
         case _:

@@ -84,6 +84,7 @@ def inferred(session: Session) -> Inference:
         inference = replace(inference, discipline=Decision(reason=Reason.TOO_NOISY), workers=None)
     if inference.at_once.value is not None:
         session.parallelism = inference.at_once.value.low
+        session.most_at_once = inference.at_once.value.high
     session.overtaking = inference.overtaking.value
     session.family = inference.discipline.value
     return inference
