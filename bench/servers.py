@@ -16,7 +16,7 @@ from typing import Protocol
 from tools import ECHO_PROTO
 from watched import SERVER_CORE
 
-import jostle
+from jostle.contestant.tools import REFERENCE
 
 __all__ = [
     "Counting",
@@ -149,7 +149,7 @@ def grpc_go() -> Iterator[GrpcServer]:
 @contextlib.contextmanager
 def reference(*kind: str) -> Iterator[str]:
     """Run a reference server on the server's core; its address with port."""
-    command = [str(Path(jostle.__file__).parent / "bin" / "jostle-reference"), *kind]
+    command = [str(REFERENCE), *kind]
     with _server(command) as process:
         assert process.stdout is not None
         line = process.stdout.readline()

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import jostle
 from jostle.analysis.results import Difference
+from jostle.contestant.tools import REFERENCE
 
 RUNS = 40
 SLOWER = (0.0, 3.0, 10.0)
 METRICS = ("throughput", "p50", "p90", "p99")
-REFERENCE = Path(jostle.__file__).parent / "bin" / "jostle-reference"
 
 PLAN = """
 title = "A server, and one that needs {slower:g} % more service time"

@@ -79,18 +79,8 @@ def test_pings_have_round_trips_of_their_own(
 
 
 def test_a_pong_is_not_the_first_byte_of_an_answer(jostle_command: Jostle, sockets: str) -> None:
-    options = [
-        "--stream",
-        "messages",
-        "-c",
-        "2",
-        "-n",
-        "2",
-        "--ping",
-        "50ms",
-        "--first-byte-timeout",
-        "500ms",
-    ]
+    options = ["--stream", "messages", "-c", "2", "-n", "2"]
+    options += ["--ping", "50ms", "--first-byte-timeout", "500ms"]
     result = as_json(jostle_command("hit", f"{sockets}/push?n=1&first-ms=4000", *options, "--json"))
     assert outcomes(result) == {"response_timeout": 2}
     assert result["summaries"][0]["failures"] == {

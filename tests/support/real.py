@@ -13,9 +13,8 @@ from typing import Any
 
 import pytest
 
-import jostle
+from jostle.contestant.tools import REFERENCE
 
-REFERENCE = Path(jostle.__file__).parent / "bin" / "jostle-reference"
 REFERENCE_PROTO = Path(__file__).parents[2] / "crates" / "reference" / "src" / "echo.proto"
 Jostle = Callable[..., subprocess.CompletedProcess[str]]
 

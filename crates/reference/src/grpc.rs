@@ -7,6 +7,7 @@
 use crate::connection::Connection;
 use crate::events::{Next, Schedule};
 use crate::http2::Begun;
+use crate::routes::MILLISECOND;
 use crate::timer::Timer;
 use bytes::{Buf, Bytes, BytesMut};
 use h2::server::SendResponse;
@@ -16,8 +17,7 @@ use std::io;
 use tokio::task::spawn_local;
 
 const PREFIX_BYTES: usize = 5;
-const NANOS_PER_MILLISECOND: u64 = 1_000_000;
-/// A delay that is longer than this is as long.
+/// The longest delay, so that the timer can add it to its own time.
 const LONGEST_NS: u64 = u64::MAX / 2;
 const MAX_MESSAGE_BYTES: usize = 4 * 1024 * 1024;
 const STREAMS: u32 = 1024;
@@ -94,7 +94,7 @@ impl Call {
     async fn perform(&mut self, path: &str) -> Result<(), Failure> {
         if let Some(delay) = self.number("delay-ms")? {
             let timer = Timer::new()?;
-            let delay = delay.saturating_mul(NANOS_PER_MILLISECOND);
+            let delay = delay.saturating_mul(MILLISECOND);
             timer.set(Some(delay.min(LONGEST_NS)))?;
             timer.rung().await?;
         }

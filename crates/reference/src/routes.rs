@@ -6,7 +6,7 @@ use jostle_simulator::discipline::Nanos;
 use std::fmt::Display;
 
 const MICROSECOND: Nanos = 1_000;
-const MILLISECOND: Nanos = 1_000_000;
+pub const MILLISECOND: Nanos = 1_000_000;
 
 const HELLO_DEMAND: Nanos = 5 * MICROSECOND;
 const FAST_DEMAND: Nanos = 20 * MICROSECOND;

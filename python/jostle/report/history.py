@@ -20,7 +20,7 @@ def render_history(
     entries: Sequence[Entry],
     unreadable: Sequence[Unreadable],
     console: "Console",
-    nothing: str = "no run was found",
+    nothing: str,
 ) -> None:
     """Print the runs, or `nothing` if there are none. Fits into 80 columns."""
     from rich.text import Text

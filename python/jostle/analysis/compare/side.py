@@ -71,6 +71,8 @@ class WholeRun(Round):
         )
 
     def value(self, quantity: str) -> Value:
+        if quantity == "throughput":
+            return self.throughput
         return _typical([r.value(quantity) for r in self.rounds])
 
 

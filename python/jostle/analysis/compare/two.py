@@ -144,7 +144,8 @@ def _compared(
 ) -> tuple[list[Comparison], list[str]]:
     """The comparisons, and notes on what only one side has and on trials that are in doubt."""
     found, notes, doubtful = [], [], []
-    family = Family(level=a.level) if runs[0] == runs[1] else ALONE
+    paired = runs[0] == runs[1]
+    family = Family(level=a.level) if paired else ALONE
     for ours, theirs in keys:
         if ours not in a.summaries or theirs not in b.summaries:
             run, (contestant, workload) = (a, ours) if ours in a.summaries else (b, theirs)
@@ -161,7 +162,7 @@ def _compared(
         labels = _labels(ours[0], theirs[0])
         left = side(a.grouped[ours], a.summaries[ours], labels[0], runs[0])
         right = side(b.grouped[theirs], b.summaries[theirs], labels[1], runs[1])
-        found.append(compare_sides(*(pair(left, right) if runs[0] == runs[1] else (left, right)), family))
+        found.append(compare_sides(*(pair(left, right) if paired else (left, right)), family))
         doubtful += doubts(left, right)
     if not found:
         raise NotComparable("they have no workload in common", "\n".join(notes) or "measure both first")

@@ -147,10 +147,12 @@ def what_if(record: RunRecord, changes: Changes) -> WhatIf:
     figures, without = list[WhatIfFigure](), list[str]()
     if found and now and changes.of_the_server:
         why = _no_capacity(found.slos, fitted)
-        if why and changes.level is None:
+        if not why:
+            figures.append(_capacity(found.slos, now.capacity, fitted, changes))
+        elif changes.level is not None:
+            without.append(f"{why[:1].upper()}{why[1:]}.")
+        else:
             raise PlanError(why, "say at which load: rate=… or clients=…; or measure the change instead")
-        without = [f"{why[:1].upper()}{why[1:]}."] if why else []
-        figures += [] if why else [_capacity(found.slos, now.capacity, fitted, changes)]
     if changes.level is not None:
         figures += _at_the_level(fitted, changes, changes.level)
     if not figures:

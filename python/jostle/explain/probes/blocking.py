@@ -75,23 +75,24 @@ def blocking(session: Session) -> Finding:
             "a route that takes longer: --slow PATH; or --thorough",
         )
     refused_before = session.refusals
-    for one in chosen:
-        session.tell(f"how long {one.route.asked} takes beside others")
-        for beside in [None, *besides]:
-            if session.budget.left_s < KEPT * session.limits.seconds:
-                break
-            cell = _cell(session, one, beside, clients if beside else 0)
-            if session.sender.stopped:
-                return cannot_tell(
-                    topic,
-                    Reason.REFUSED,
-                    f"beside {one.route.name} more requests were answered at once than may be sent; they may "
-                    "have been refused",
-                    "a server without a limit for the time of the probe, or --thorough",
-                )
-            session.interference.append(cell)
-    if clients > 1 and session.budget.left_s >= KEPT * session.limits.seconds:
-        session.interference.append(_cell(session, fast, slow, 1))
+    cells = [(one, beside, clients if beside else 0) for one in chosen for beside in (None, *besides)]
+    if clients > 1:
+        cells.append((fast, slow, 1))
+    for one, beside, count in cells:
+        if session.budget.left_s < KEPT * session.limits.seconds:
+            break
+        if beside is None:
+            session.tell(f"how long {one.route.asked} takes beside others")
+        cell = _cell(session, one, beside, count)
+        if session.sender.stopped:
+            return cannot_tell(
+                topic,
+                Reason.REFUSED,
+                f"beside {one.route.name} more requests were answered at once than may be sent; they may "
+                "have been refused",
+                "a server without a limit for the time of the probe, or --thorough",
+            )
+        session.interference.append(cell)
     if session.refusals > refused_before:
         return cannot_tell(
             topic,
