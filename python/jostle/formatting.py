@@ -21,11 +21,15 @@ __all__ = [
     "percent",
     "plural",
     "points",
+    "ratio",
     "tallied",
 ]
 
 MISSING = NOTHING
 """What is written if there is no value."""
+
+SMALL_RATIO = 0.1
+"""Below this, two decimals would hide a ratio."""
 
 MOST_KINDS = 5
 """How many kinds a tally names."""
@@ -92,6 +96,14 @@ def formatted(found: HasInterval, unit: str | None = None, *, fine: bool = False
     if not found.value:
         value, number = ends.write(0.0), ends.number(0.0)
     return Formatted(value, f"[{ends.number(found.low)}, {ends.number(found.high)}]", "", number)
+
+
+def ratio(found: HasInterval) -> Formatted:
+    """A ratio with two decimals, or with three significant digits if it is below a tenth."""
+    if found.value is None or found.value >= SMALL_RATIO:
+        return formatted(found, "ratio")
+    written = formatted(found, "times")
+    return written._replace(value=written.number)
 
 
 def interval(found: HasInterval, unit: str | None = None) -> str:

@@ -2,17 +2,20 @@
 
 import itertools
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from jostle.analysis.results import WorkloadSummary
 from jostle.analysis.run import analyse
 from jostle.errors import PlanError
 from jostle.plan import parse_plan
 from jostle.record import RunRecord
-from jostle.report.charts import Picture
+from jostle.report.charts import Box, Picture, boxes, densities, ranks
 from jostle.report.charts.picture import Rows
 from support.pictures import pictures_of, validated
+from support.results import make_hit
 from support.synthetic import Trial, closed, lognormal, make_run
 
 FIVE = {"min": 1.04, "p25": 6.328, "p50": 13.58, "p75": 20.94, "max": 29.59}
@@ -108,3 +111,30 @@ def test_a_picture_of_no_workload_is_refused() -> None:
     text = PLAN.replace('form = "ranks", workload = "hello"', 'form = "ranks", workload = "helo"')
     with pytest.raises(PlanError, match=r"published.pictures.2.workload: there is no workload 'helo'"):
         parse_plan(text, "plan.toml")
+
+
+def answered(share: float) -> WorkloadSummary:
+    """A server that answered only this share of its requests."""
+    (summary,) = make_hit().summaries
+    d = summary.response_distribution
+    kept = [(p, s) for p, s in zip(d.quantile_p, d.quantile_s, strict=True) if p <= share]
+    cut = replace(d, quantile_p=[p for p, _ in kept], quantile_s=[s for _, s in kept])
+    return replace(summary, response_distribution=cut)
+
+
+def test_servers_that_left_many_requests_without_an_answer_are_drawn_as_well() -> None:
+    box = Box("node", 0.001, 0.002, 0.003, 0.004, 0.005)
+    for share, says in ((0.9, "the widest distribution is 127.0.0.1:8080's"), (0.6, "of no server")):
+        summary = answered(share)
+        picture = densities("Hello", [box], [summary], [summary.contestant])
+        assert picture is not None
+        validated(picture)
+        assert says in picture.title
+    picture = ranks("Hello", [summary], [summary.contestant])
+    assert picture is not None
+    assert picture.title == "Hello: no server answered 95 % of the requests as expected."
+
+
+def test_factors_have_no_exponent() -> None:
+    box = Box("node", 0.001, 0.001, 0.001, 0.001, 4.5)
+    assert "takes 4,500 times the median, on node" in boxes("Hello", [box], [box], ["node"]).title

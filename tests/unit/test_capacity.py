@@ -2,6 +2,7 @@
 
 import html
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,8 @@ from jostle.explain.capacity.search import Search, estimate_of
 from jostle.explain.capacity.sizing import sized
 from jostle.explain.capacity.what_if import read_changes, what_if
 from jostle.record import RunRecord
+from jostle.report.charts import capacity as charts
+from jostle.report.document import Table, columns
 from support.simulated import question
 from support.synthetic import Request, Trial, make_run
 
@@ -237,6 +240,17 @@ def test_a_crowd_is_a_number_of_clients(tmp_path: Path) -> None:
     assert result.capacity.low is not None
     assert result.capacity.high is not None
     assert result.capacity.low <= 10 <= result.capacity.high
+    picture = charts.sent(result, Table("t", columns("level")))
+    assert picture is not None
+    assert picture.reading == (
+        "Above: answers per second; below: the generator's share of a core; "
+        "shaded: the interval of the answer."
+    )
+    unknown = replace(result, capacity=replace(result.capacity, low=None))
+    for draw in (charts.curve, charts.sent):
+        picture = draw(unknown, Table("t", columns("level")))
+        assert picture is not None
+        assert "shaded" not in picture.reading
 
 
 def test_one_request_that_is_too_slow_alone_ends_it_at_once(tmp_path: Path) -> None:

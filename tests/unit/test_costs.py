@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -142,6 +143,14 @@ def test_ratios_are_told_in_every_form(compared: RunResult) -> None:
     picture = pictures_of(compared)["ratio-1"]
     validated(picture)
     assert "0.25 on" in picture.title
+
+
+def test_a_small_ratio_is_told_in_table_and_picture(compared: RunResult) -> None:
+    small = [replace(r, ratio=replace(r.ratio, value=0.00412)) for r in compared.ratios]
+    picture = pictures_of(replace(compared, ratios=small))["ratio-1"]
+    assert "0.00412 on" in picture.title
+    assert str(costs.ratios(small).rows[0][3]).startswith("0.00412 [")
+    assert "0.00412" in [row.get("text") for rows in picture.datasets.values() for row in rows]
 
 
 def spawning(tmp_path: Path, *, peak_before: int, peak_after: int) -> RunResult:

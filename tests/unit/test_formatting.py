@@ -9,7 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jostle.analysis.results import Estimate
-from jostle.formatting import amount, change, formatted, interval, listed, percent, plural, points, tallied
+from jostle.formatting import (
+    amount,
+    change,
+    formatted,
+    interval,
+    listed,
+    percent,
+    plural,
+    points,
+    ratio,
+    tallied,
+)
 
 
 @pytest.mark.parametrize(
@@ -76,3 +87,10 @@ def test_counts_lists_and_tallies_are_words() -> None:
     assert tallied({"500": 635, "503": 4000}) == "4,000 × 503, 635 × 500"
     assert tallied({"\x1b[31m": 1}) == "1 × ·[31m"
     assert tallied({str(n): n for n in range(1, 8)}).endswith("3 × 3, 2 more kinds")
+
+
+def test_a_small_ratio_is_not_rounded_to_nothing() -> None:
+    small = ratio(Estimate(0.00412, 0.0031, 0.005, "ratio"))
+    assert (str(small), small.number) == ("0.00412 [0.0031, 0.005]", "0.00412")
+    assert str(ratio(Estimate(0.25, 0.2, 0.3, "ratio"))) == "0.25 [0.20, 0.30]"
+    assert str(ratio(Estimate(None))) == "–"

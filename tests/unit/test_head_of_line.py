@@ -95,6 +95,8 @@ def test_a_connection_that_let_others_through_is_not_to_blame() -> None:
         "3 of the 5 other streams of a connection waited up to 42.0 ms while an answer of 2.00 MB came; "
         "2 were answered meanwhile: the connection let them through."
     )
+    text = said([BIG, *WAITED, through[0]], elsewhere=(2, 40, 0.8))
+    assert text.endswith("; 1 was answered meanwhile: the connection let them through.")
 
 
 def test_who_waited_longer_after_the_other_answer_than_behind_it_waited_for_the_server() -> None:

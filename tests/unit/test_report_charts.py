@@ -10,7 +10,7 @@ import pytest
 
 from jostle.analysis.results import Distribution, Phase
 from jostle.report import charts
-from jostle.report.charts.axes import TimeAxis, decades
+from jostle.report.charts.axes import TIME_LABEL, TimeAxis, decades
 from jostle.report.charts.picture import thin
 from jostle.report.render.vega import VEGA_LITE, standalone
 from jostle.report.sections.timelines import MOST_TIMELINES
@@ -205,7 +205,7 @@ def test_a_percentile_curve_ends_where_the_answers_end() -> None:
             if r.get("contestant") == "node" and "x" in r
         )
     )
-    assert "Shaded: requests without an answer." in picture.reading
+    assert "Shaded: requests without a right answer." in picture.reading
 
 
 def test_a_server_that_answered_nobody_is_drawn_and_said_to_have_answered_nobody() -> None:
@@ -369,3 +369,44 @@ def test_rounds_are_drawn_wherever_there_is_an_interval() -> None:
     drawn = json.dumps(validated(charts.throughput(replace(view, panels=panels))))
     assert '"size": 22' in drawn
     assert "1100.0" in drawn
+
+
+def test_a_contestant_that_answered_nobody_keeps_its_panel_in_the_ecdf() -> None:
+    result = make_plain()
+    nobody = Distribution(0, None, None, None)
+    none = replace(
+        result.summaries[0], response_distribution=nobody, response={}, outcomes={"unfinished": 500}
+    )
+    (view, *_) = views(replace(result, summaries=[none, *result.summaries[1:]]))
+    picture = charts.ecdf(view, 50)
+    validated(picture)
+    rows = rows_with(picture, "contestant", "x", "y")
+    assert [row["x"] for row in rows if row["contestant"] == "node"] == [None]
+    assert "unknown for node" in picture.title
+
+
+def test_labels_of_times_are_round() -> None:
+    """100 s is 1.66667 min."""
+    assert "min" not in TIME_LABEL
+
+
+def test_how_much_longer_a_route_takes_has_no_exponent() -> None:
+    pair = charts.Pair("/", "/slow", clients=4, n=100, alone_s=0.001, median_s=4.5)
+    picture = charts.interference([pair])
+    assert picture is not None
+    validated(picture)
+    assert picture.title == "Beside 4 clients of /slow, / takes 4,500 times as long as by itself."
+    assert rows_with(picture, "dark")[0]["text"] == "4,500 times"
+
+
+def test_the_table_of_throughput_has_the_share_that_is_kept() -> None:
+    (view, *_) = views(make_starvation(RUNTIMES[:1]))
+    picture = charts.throughput(view)
+    names = [column.name for column in picture.table.columns]
+    row = dict(zip(names, map(str, picture.table.rows[0]), strict=True))
+    starvation = view.panels[0].starvation
+    assert starvation is not None
+    assert starvation.index.value is not None
+    drawn = [r["text"] for r in rows_with(picture, "text", "low") if "series" not in r]
+    assert row["share kept"].startswith(drawn[0])
+    assert row["as published"].endswith(" %")

@@ -42,6 +42,12 @@ def together() -> CombinedReport:
     )
 
 
+def test_a_processor_without_a_name_is_not_told() -> None:
+    result = make_hit()
+    chapter = Chapter("hello", "How fast?", "A", replace(result, host={"cores": 4, "jostle": "1"}))
+    assert "4 cores" in CombinedReport([chapter], "jostle race --all").document.facts
+
+
 def test_claims_are_counted_and_grouped_by_article() -> None:
     both = together()
     assert both.counts == {

@@ -25,7 +25,9 @@ from jostle.report.document import (
     figures_in,
     upto,
 )
-from jostle.report.sections import published
+from jostle.report.render import markdown
+from jostle.report.sections import published, trials
+from jostle.report.sections.provenance import processor
 from jostle.report.sections.validity import _allowed, affects, failed_checks, reasons
 from support.results import RUNTIMES, make_hit, make_plain, make_starvation
 
@@ -337,3 +339,24 @@ def test_a_bound_that_is_just_reached_has_its_direction_all_the_same() -> None:
         "answers": "≥",
         "errors": "≤",
     }
+
+
+def test_of_a_machine_only_what_is_known_is_told() -> None:
+    assert processor({"cpu_model": "Xeon", "cores": 4}) == "Xeon, 4 cores"
+    assert processor({"cpu_model": "", "cores": 1}) == "1 core"
+    assert processor({}) == ""
+
+
+def test_there_are_at_most_as_many_rows_of_request_names_as_of_trials() -> None:
+    result = make_hit()
+    named = [{"name": f"r{n}", "outcomes": {"ok": 1}} for n in range(trials.MOST_TRIALS + 1)]
+    table = trials.requests(replace(result, trials=[replace(result.trials[0], requests=named)]))
+    assert len(table.rows) == trials.MOST_TRIALS
+    assert table.caption == "By request name (the first 500; the JSON export has all)"
+
+
+def test_markdown_names_no_command_where_there_is_none() -> None:
+    cut = Document("t", None, "", [], [], "it was stopped", [])
+    assert markdown.render(cut) == "# t\n\n**Cut short:** it was stopped.\n"
+    finished = markdown.render(replace(cut, finish="jostle run --resume x"))
+    assert finished.endswith("it was stopped. To finish it:\n\n```\njostle run --resume x\n```\n")

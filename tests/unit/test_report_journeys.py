@@ -51,6 +51,7 @@ def test_a_step_begins_in_the_waterfall_where_the_one_before_it_ends() -> None:
     (rows,) = waterfall.datasets.values()
     assert [(row["name"], row["start"]) for row in rows] == [("login", 0.0), ("order", 0.002)]
     assert waterfall.title == "buy: order takes the longest of its 2 steps."
+    assert pictures([LOGIN], completed=710)["journey-1"].title == "buy: login takes 2.00 ms."
 
 
 def test_steps_that_are_sent_together_begin_together() -> None:

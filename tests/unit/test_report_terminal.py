@@ -6,6 +6,7 @@ import subprocess
 import sys
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -293,3 +294,12 @@ def test_figures_that_do_not_fit_stand_in_a_table_below() -> None:
     assert max(map(len, lines)) <= 48
     assert all(figure in out.getvalue() for figure in figures)
     assert sum("127.0.0.1" in line for line in lines) > 1
+
+
+def test_bins_that_differ_in_the_fourth_digit_have_labels_that_differ() -> None:
+    result = make_hit()
+    narrow = distribution(np.linspace(0.0999, 0.1045, 500))
+    text = printed(replace(result, summaries=[replace(result.summaries[0], response_distribution=narrow)]))
+    labels = re.findall(r"^ *([\d.]+) ms +█", text, re.MULTILINE)
+    assert labels[:4] == ["100.0", "100.5", "101.0", "101.5"]
+    assert len(set(labels)) == len(labels)

@@ -44,6 +44,7 @@ def test_who_was_not_answered_stands_beside_who_failed() -> None:
     assert unanswered_label(outcomes) == "92.2 % not answered"
     assert unanswered_label({"ok": 50, "reset": 50}) == "50 % failed"
     assert unanswered_label({"ok": 50, "reset": 25, "response_timeout": 25}) == "50 % failed or not answered"
+    assert unanswered_label({"ok": 92, "response_timeout": 8}) == "8 % not answered"
     assert unanswered_label({"ok": 1}) == ""
     assert unanswered({}) == 0
 

@@ -1,5 +1,6 @@
 """Streams of events: how a plan asks for them, how parts add up, what is made of them, and their tables."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -246,3 +247,19 @@ def test_round_trips_are_quantities_that_a_claim_may_name() -> None:
 def test_where_no_event_came_nothing_is_drawn() -> None:
     (found,) = streams({("node", "w"): [recorded()]})  # type: ignore[dict-item, list-item]
     assert event_times(found, ["node"]) is None
+
+
+def test_of_merged_intervals_the_median_is_the_middle_one_and_the_p99_the_largest() -> None:
+    data = recorded(event_first=[10] * 10, event_gap=[5] * 20)
+    (found,) = streams({("node", "w"): [data]})  # type: ignore[dict-item, list-item]
+    times: list[float | None] = [0.001, 0.002, 0.009] * 12
+    over_time = replace(
+        found.over_time,
+        **{"t_s": [float(n) for n in range(36)]},
+        **{f"{kind}_{what}_s": times for kind in ("first", "gap") for what in ("p50", "p99", "max")},
+        **{f"round_trip_{what}_s": [None] * 36 for what in ("p50", "p99", "max")},
+    )
+    picture = event_times(replace(found, over_time=over_time), ["node"])
+    assert picture is not None
+    assert picture.table.rows[0] == ("1.00", "2.00 ms", "9.00 ms", "9.00 ms", "2.00 ms", "9.00 ms", "9.00 ms")
+    assert "Of merged intervals, the largest p99 is shown." in picture.reading

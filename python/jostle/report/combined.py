@@ -209,8 +209,8 @@ class CombinedReport:
         trials = plural(sum(len(r.trials) for r in results), "trial") + (
             f" in {format_span(took)}" if took else ""
         )
-        machine = f"{first.host.get('cpu_model', '')}, {first.host.get('cores', '?')} cores"
-        return [moment(first.started), trials, machine, f"jostle {first.host.get('jostle', '')}"]
+        machine, version = provenance.processor(first.host), f"jostle {first.host.get('jostle', '')}"
+        return [moment(first.started), trials, machine, version]
 
     def _claims(self) -> Section:
         """All claims by article, each with a link to its chapter."""

@@ -64,11 +64,12 @@ def unanswered_label(outcomes: Mapping[str, int]) -> str:
     """The result of `unanswered` in words: "92 % not answered", or with other failures "8 % failed or not
     answered".
     """
-    censored, missing = not_answered(outcomes), unanswered(outcomes)
+    missing = sum(outcomes.values()) - outcomes.get(Outcome.OK, 0)
+    censored = sum(n for kind, n in outcomes.items() if kind in CENSORED)
     if missing == 0:
         return ""
     word = "not answered" if censored == missing else "failed" if censored == 0 else "failed or not answered"
-    return f"{percent(missing)} {word}"
+    return f"{percent(unanswered(outcomes))} {word}"
 
 
 def quantile_of_all(found: Distribution, p: float) -> float | None:

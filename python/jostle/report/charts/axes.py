@@ -12,8 +12,7 @@ SMALLEST_S = 1e-6
 """Times are recorded to a microsecond; zero, which has no logarithm, is drawn here."""
 
 TIME_LABEL = (
-    "datum.value >= 60 ? format(datum.value / 60, '~r') + ' min'"
-    " : datum.value > 0.99 ? format(datum.value, '~r') + ' s'"
+    "datum.value > 0.99 ? format(datum.value, ',~r') + ' s'"
     " : datum.value > 0.00099 ? format(datum.value * 1e3, '~r') + ' ms'"
     " : format(datum.value * 1e6, '~r') + ' µs'"
 )

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from jostle.formatting import amount
+from jostle.report.charts.axes import at_least
 from jostle.report.charts.colours import of_contestants
 from jostle.report.charts.picture import INK, MUTED, Datasets, Picture, Rows, Spec, layer, quantitative, short
 from jostle.report.document import Table, columns
@@ -45,9 +46,9 @@ def boxes(title: str, published: Sequence[Box], here: Sequence[Box], order: Sequ
         _panel(data, "As published", published, hue),
         _panel(data, "Measured here", here, hue),
     ]
-    widest = max(here, key=lambda box: box.most_s / box.median_s)
+    widest = max(here, key=_stretch)
     sentence = (
-        f"{title}: the longest answer here takes {widest.most_s / widest.median_s:.2g} times the median, "
+        f"{title}: the longest answer here takes {amount(_stretch(widest), 'times')} the median, "
         f"on {short(widest.contestant)}."
     )
     reading = (
@@ -55,6 +56,10 @@ def boxes(title: str, published: Sequence[Box], here: Sequence[Box], order: Sequ
         "the longest answer. Axes are linear and differ: compare shapes, not lengths."
     )
     return Picture(sentence, reading, {"vconcat": panels}, _table(published, here), data.rows)
+
+
+def _stretch(box: Box) -> float:
+    return box.most_s / at_least(box.median_s)
 
 
 def _panel(data: Datasets, title: str, found: Sequence[Box], hue: Spec) -> Spec:

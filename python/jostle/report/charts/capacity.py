@@ -91,8 +91,10 @@ def sent(result: CapacityResult, table: Table) -> Picture | None:
             {"layer": below, "width": WIDTH, "height": LOW_HEIGHT},
         ]
     }
-    title = "What was answered of what was offered, and how busy the generator was."
-    reading = "Dashed: all of it. Shaded: the interval of the answer."
+    title = "What was answered per second, and how busy the generator was."
+    reading = "Above: answers per second; below: the generator's share of a core"
+    reading += "; dashed: all that was offered" if result.unit == "/s" else ""
+    reading += f"{_shaded(result)}."
     return Picture(title, reading, body, table, data.rows)
 
 
@@ -122,10 +124,15 @@ def _band(data: Datasets, result: CapacityResult, height: int) -> list[Spec]:
     """A band for the interval of the answer, drawn behind everything else."""
     capacity = result.capacity
     if capacity.low is None or capacity.high is None:
-        return []
+        return []  # `_shaded` then says nothing of a band
     rows = data([{"level": capacity.low, "end": max(capacity.high, capacity.low * 1.002)}])
     across = {"y": {"value": 0}, "y2": {"value": height}}
     return [layer(rows, "rect", BAND, x=_x(result), x2={"field": "end"}, **across)]
+
+
+def _shaded(result: CapacityResult) -> str:
+    known = result.capacity.low is not None and result.capacity.high is not None
+    return "; shaded: the interval of the answer" if known else ""
 
 
 def _limit(data: Datasets, text: str, limit_s: float, y: Spec) -> list[Spec]:
@@ -159,7 +166,7 @@ def _colour() -> Spec:
 
 
 def _reading(result: CapacityResult) -> str:
-    text = "Each level with the 95 % interval of its quantile; shaded: the interval of the answer"
+    text = f"Each level with the 95 % interval of its quantile{_shaded(result)}"
     if any(x.decided in ("generator", "spoiled") for x in result.levels):
         text += "; grey rings: the generator or the machine was the limit there"
     if _predicted(result):

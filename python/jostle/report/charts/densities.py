@@ -44,10 +44,13 @@ def densities(
         _panel(data, "Measured here", [row for row in here if row["x"] <= farthest], farthest, hue),
     ]
     widest = max(drawn, key=lambda s: _between(s) or 0.0)
-    sentence = (
-        f"{title}: the widest distribution is {short(widest.contestant)}'s, with a middle half "
-        f"{amount(_between(widest), 's')} wide."
-    )
+    if _between(widest) is None:
+        sentence = f"{title}: of no server were three quarters of the requests answered as expected."
+    else:
+        sentence = (
+            f"{title}: the widest distribution is {short(widest.contestant)}'s, with a middle half "
+            f"{amount(_between(widest), 's')} wide."
+        )
     reading = (
         "Density of the response times: the area under a curve is 1. Axes are linear and differ: compare "
         "shapes."
@@ -94,7 +97,9 @@ def _panel(data: Datasets, title: str, rows: Rows, end: float, hue: Spec) -> Spe
 
 
 def _p95(summary: WorkloadSummary) -> float:
-    return quantile_of_all(summary.response_distribution, 0.95) or 0.0
+    """The 95th percentile of all requests, or the longest answer if the percentile is beyond it."""
+    found = summary.response_distribution
+    return quantile_of_all(found, 0.95) or found.max_s or 0.0
 
 
 def _between(summary: WorkloadSummary) -> float | None:

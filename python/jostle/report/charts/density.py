@@ -1,5 +1,5 @@
-"""How response times are distributed: a density per series on one logarithmic axis, and the share without an
-answer.
+"""How response times are distributed: a density per series on one logarithmic axis, and the share without a
+right answer.
 """
 
 from jostle.formatting import amount
@@ -28,7 +28,9 @@ TICK = 0.2
 
 
 def density(view: View, points: int) -> Picture:
-    """Density per e-fold of time, scaled separately in each row; the area is the share that was answered."""
+    """Density per e-fold of time, scaled separately in each row; the area is the share that was answered as
+    expected.
+    """
     data = Datasets()
     axis, count = TimeAxis.of(view), len(view.panels)
     x = quantitative("x", scale=axis.scale, axis=axis.axis())
@@ -69,9 +71,13 @@ def density(view: View, points: int) -> Picture:
     ]
     reading = (
         (BY_STRENGTH if view.paired else "")
-        + "Density of the response times; the area is the share of requests that was answered. Dots: the "
-        "longest answer. Fewer than 50 requests are drawn as tick marks."
-        + (" Boxes at the right edge: requests without an answer, as tall as their share." if blocks else "")
+        + "Density of the response times; the area is the share of requests that was answered as expected. "
+        "Dots: the longest answer. Fewer than 50 requests are drawn as tick marks."
+        + (
+            " Boxes at the right edge: requests without a right answer, as tall as their share."
+            if blocks
+            else ""
+        )
     )
     body = {"layer": layers, "width": 820, "height": max(130, 84 * count)}
     return Picture(about_quantile(view, "p50"), reading, body, quantile_table([view]), data.rows)

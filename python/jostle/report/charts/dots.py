@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from jostle.analysis.results import Estimate, Ratio, Threads
-from jostle.formatting import amount
+from jostle.formatting import amount, ratio
 from jostle.report.charts.axes import decades
 from jostle.report.charts.colours import of_contestants
 from jostle.report.charts.intervals import intervals
@@ -36,7 +36,7 @@ def ratios(group: Sequence[Ratio], table: Table, order: Sequence[str]) -> Pictur
 
 
 def _short(r: Ratio) -> str:
-    return f"{amount(r.ratio.value, 'ratio')} on {r.contestant}"
+    return f"{ratio(r.ratio).value} on {r.contestant}"
 
 
 def threads(group: Sequence[Threads], table: Table, order: Sequence[str]) -> Picture | None:
@@ -105,10 +105,14 @@ def _rows(found: Sequence[Dot], unit: str) -> tuple[Rows, Rows, Rows, Rows]:
         names.append({"y": y, "text": short(contestant)})
         if e.value:
             low = e.low if e.low and e.low > 0 else None
-            about = {"contestant": contestant, "y": y, "text": amount(e.value, unit)}
+            about = {"contestant": contestant, "y": y, "text": _written(e.value, unit)}
             dots.append({"x": e.value, "low": low, "high": e.high, **about})
             if e.low is not None:
                 rounds += [{"contestant": contestant, "x": v, "y": y} for v in e.rounds if v > 0]
         if told:
-            diamonds.append({"x": told, "y": y, "text": f"published {amount(told, unit)}"})
+            diamonds.append({"x": told, "y": y, "text": f"published {_written(told, unit)}"})
     return dots, diamonds, names, rounds
+
+
+def _written(value: float, unit: str) -> str:
+    return ratio(Estimate(value)).value if unit == "ratio" else amount(value, unit)

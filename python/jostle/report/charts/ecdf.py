@@ -2,7 +2,7 @@
 
 from jostle.report.charts.axes import TIME_LABEL, TimeAxis, at_least, decades, time_scale
 from jostle.report.charts.colours import BY_STRENGTH
-from jostle.report.charts.facets import NARROWEST_PX, curves, lines, side_by_side
+from jostle.report.charts.facets import NARROWEST_PX, curves, lines, side_by_side, without_curves
 from jostle.report.charts.picture import Datasets, Picture, Rows, quantitative
 from jostle.report.charts.tables import quantile_table
 from jostle.report.charts.titles import about_quantile
@@ -27,9 +27,10 @@ def ecdf(view: View, points: int) -> Picture:
     x = quantitative("x", scale=time_scale(axis.low, axis.high), axis=times)
     shares = {"title": "share of all requests", "format": ".0%", "tickCount": 5}
     y = quantitative("y", scale={"domain": [0, 1], "nice": False}, axis=shares)
-    body = side_by_side(data(rows), lines(data, rows, view, x, y), view)
+    layers = lines(data, rows, view, x, y)
+    body = side_by_side(data([*rows, *without_curves(rows, view)]), layers, view)
     reading = BY_STRENGTH if view.paired else "Grey: the other contestants. " if len(view.panels) > 1 else ""
-    reading += "Height: the share of all requests that were answered within the time on the axis."
+    reading += "Height: the share of all requests that were answered as expected within the time on the axis."
     if any(s.unanswered for p in view.panels for s in p.series):
         reading += " If a curve ends below 100 %, the rest got no right answer."
     title = about_quantile(view, "p50")

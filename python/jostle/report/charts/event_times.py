@@ -6,9 +6,17 @@ from collections.abc import Sequence
 
 from jostle.analysis.results import StreamResult
 from jostle.formatting import amount
-from jostle.report.charts.axes import at_least
 from jostle.report.charts.colours import of_contestants
-from jostle.report.charts.panels import DASHED, Panels, groups, log_time_axis, mean, values
+from jostle.report.charts.panels import (
+    DASHED,
+    Panels,
+    groups,
+    log_time_axis,
+    longest_of,
+    mean,
+    middle_of,
+    values,
+)
 from jostle.report.charts.picture import Datasets, Picture, Rows
 from jostle.report.document import Table, columns
 
@@ -38,19 +46,19 @@ def event_times(stream: StreamResult, order: Sequence[str]) -> Picture | None:
                 panels.line(drawn, f"{name} p99", y, DASHED),
                 panels.points(drawn, f"{name} max", y, {"filled": True, "size": 14, "opacity": 0.8}),
             )
-    first, gap, trip = (_most([row[f"{name} max"] for row in rows]) for name in KINDS)
+    first, gap, trip = (longest_of([row[f"{name} max"] for row in rows]) for name in KINDS)
     title = f"{stream.contestant}: first events take up to {amount(first, 's')}"
     title += f", gaps up to {amount(gap, 's')}" if gap is not None else ""
     title += f", round trips up to {amount(trip, 's')}." if trip is not None else "."
     reading = (
         f"Shown: trial {stream.over_time.trial}, with the median number of events. First events stand at the "
-        "time at which they came, not at which they were due."
+        "time at which they came, not at which they were due. Of merged intervals, the largest p99 is shown."
     )
     return Picture(title, reading, panels.stacked(), _table(stream), data.rows)
 
 
 def _rows(stream: StreamResult, points: int) -> Rows:
-    """At most `points` rows: neighbouring intervals are merged, keeping the largest values."""
+    """At most `points` rows: neighbouring intervals are merged, keeping the largest p99 and maximum."""
     t = stream.over_time
     columns = {
         "first": t.first_p50_s,
@@ -65,13 +73,10 @@ def _rows(stream: StreamResult, points: int) -> Rows:
     }
     return [
         {"contestant": stream.contestant, "t": mean(t.t_s[cut])}
-        | {name: _most(column[cut]) for name, column in columns.items()}
+        | {name: middle_of(columns[name][cut]) for name in KINDS}
+        | {name: longest_of(column[cut]) for name, column in columns.items() if name not in KINDS}
         for cut in groups(len(t.t_s), points)
     ]
-
-
-def _most(found: Sequence[float | None]) -> float | None:
-    return max((at_least(v) for v in found if v is not None), default=None)
 
 
 def _table(stream: StreamResult) -> Table:

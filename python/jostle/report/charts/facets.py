@@ -6,7 +6,7 @@ from jostle.report.charts.colours import of_contestants, strength
 from jostle.report.charts.picture import MUTED, Datasets, Rows, Spec, layer, thin
 from jostle.report.views import Series, View
 
-__all__ = ["NARROWEST_PX", "curves", "lines", "side_by_side"]
+__all__ = ["NARROWEST_PX", "curves", "lines", "side_by_side", "without_curves"]
 
 NARROWEST_PX = 250
 WIDTH, HEIGHT = 230, 170
@@ -32,6 +32,13 @@ def lines(data: Datasets, rows: Rows, view: View, x: Spec, y: Spec, style: Spec 
         faint = {**(style or {}), "opacity": 0.35, "strokeWidth": 1, "color": MUTED}
         layers.insert(0, layer(others, "line", faint, x=x, y=y, detail={"field": "other"}))
     return layers
+
+
+def without_curves(rows: Rows, view: View) -> Rows:
+    """A row without a point for each panel that has no rows, because only rows make a panel appear."""
+    drawn = {row["contestant"] for row in rows}
+    names = [p.contestant for p in view.panels if p.contestant not in drawn]
+    return [{"contestant": name, "x": None, "y": None} for name in names]
 
 
 def side_by_side(rows: Spec, layers: list[Spec], view: View) -> Spec:

@@ -60,7 +60,8 @@ def sentence(found: HeadOfLine) -> str:
 
 def _cause(found: HeadOfLine) -> str:
     if found.passed:
-        return f"; {found.passed} were answered meanwhile: the connection let them through."
+        was = "was" if found.passed == 1 else "were"
+        return f"; {found.passed} {was} answered meanwhile: the connection let them through."
     where = plural(found.elsewhere_connections, "other connection")
     median = amount(found.elsewhere_median_s, "s")
     took = f"On {where} the same request took {median} meanwhile (median of {found.elsewhere_answers})"

@@ -50,7 +50,7 @@ def interference(pairs: Sequence[Pair]) -> Picture | None:
             {
                 "x": left, "x2": left + 0.96, "y": top, "y2": top + 0.94,
                 "mx": left + 0.48, "my": top + 0.47, "dark": dark,
-                "text": "no longer" if ratio < UNCHANGED else f"{ratio:.3g} times",
+                "text": "no longer" if ratio < UNCHANGED else amount(ratio, "times"),
             }
         )  # fmt: skip
     data = Datasets()
@@ -89,8 +89,7 @@ def interference(pairs: Sequence[Pair]) -> Picture | None:
     ratio = (worst.median_s or 0.0) / (worst.alone_s or 1.0)
     title = (
         f"Beside {plural(worst.clients, 'client')} of {short(worst.beside)}, {short(worst.route)} takes "
-        f"{ratio:.3g} times "
-        "as long as by itself."
+        f"{amount(ratio, 'times')} as long as by itself."
     )
     reading = (
         "Each row is a route in a light stream, each column what others ask for back to back meanwhile; "

@@ -3,10 +3,20 @@
 from collections.abc import Sequence
 
 from jostle.analysis.results import Phase
-from jostle.report.charts.axes import TIME_LABEL, decades, time_scale
+from jostle.report.charts.axes import TIME_LABEL, at_least, decades, time_scale
 from jostle.report.charts.picture import GRID, MUTED, Datasets, Rows, Spec, layer, quantitative
 
-__all__ = ["DASHED", "Panels", "groups", "log_time_axis", "mean", "value_axis", "values"]
+__all__ = [
+    "DASHED",
+    "Panels",
+    "groups",
+    "log_time_axis",
+    "longest_of",
+    "mean",
+    "middle_of",
+    "value_axis",
+    "values",
+]
 
 HEIGHT = 92
 TITLE = "seconds from the start of the trial"
@@ -106,6 +116,17 @@ def groups(count: int, most_groups: int) -> list[slice]:
 def mean(found: Sequence[float]) -> float | None:
     """The mean; None for an empty sequence."""
     return sum(found) / len(found) if found else None
+
+
+def longest_of(found: Sequence[float | None]) -> float | None:
+    """The longest of the known times, for a logarithmic axis; None if none is known."""
+    return max((at_least(v) for v in found if v is not None), default=None)
+
+
+def middle_of(found: Sequence[float | None]) -> float | None:
+    """The middle one of the known times, for a logarithmic axis; None if none is known."""
+    there = sorted(at_least(v) for v in found if v is not None)
+    return there[len(there) // 2] if there else None
 
 
 def values(rows: Rows, *names: str) -> list[float | None]:

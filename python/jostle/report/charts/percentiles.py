@@ -44,7 +44,7 @@ def percentiles(view: View, points: int) -> Picture:
     reading = (
         (BY_STRENGTH if view.paired else "")
         + "Height: the response time that the share of requests on the axis does not exceed; each step to "
-        "the right is ten times rarer." + (" Shaded: requests without an answer." if missing else "")
+        "the right is ten times rarer." + (" Shaded: requests without a right answer." if missing else "")
     )
     title = about_quantile(view, "p99")
     return Picture(title, reading, body, quantile_table([view]), data.rows, NARROWEST_PX)

@@ -1,9 +1,11 @@
 """Response times by rank on linear axes, the graph of `ab -g`: from the fastest request to the slowest."""
 
+import math
 from collections.abc import Sequence
 
 from jostle.analysis.results import WorkloadSummary
 from jostle.formatting import amount
+from jostle.report.charts.axes import at_least
 from jostle.report.charts.colours import of_contestants
 from jostle.report.charts.picture import Datasets, Picture, Rows, layer, quantitative, short, thin
 from jostle.report.document import Table, columns
@@ -42,15 +44,18 @@ def ranks(title: str, found: Sequence[WorkloadSummary], order: Sequence[str]) ->
         values = [quantile_of_all(summary.response_distribution, p) for p in LEVELS]
         table.add(summary.contestant, *(amount(value, "s") for value in values))
     flattest = min(drawn, key=_rise)
-    sentence = (
-        f"{title}: the flattest line is {short(flattest.contestant)}'s, on which the request at 95 % takes "
-        f"{_rise(flattest):.2g} times as long as the one at 5 %."
-    )
+    if math.isinf(_rise(flattest)):
+        sentence = f"{title}: no server answered 95 % of the requests as expected."
+    else:
+        sentence = (
+            f"{title}: the flattest line is {short(flattest.contestant)}'s, on which the request at 95 % "
+            f"takes {amount(_rise(flattest), 'times')} as long as the one at 5 %."
+        )
     reading = "Requests ordered by response time; a flat line is a server that answers all in the same time."
     return Picture(sentence, reading, body, table, data.rows)
 
 
 def _rise(summary: WorkloadSummary) -> float:
-    """How many times as long the request at 95 % took as the one at 5 %."""
+    """How many times as long the request at 95 % took as the one at 5 %; infinity if that is not known."""
     low, high = (quantile_of_all(summary.response_distribution, p) for p in (0.05, 0.95))
-    return high / low if low and high else float("inf")
+    return high / at_least(low) if low is not None and high is not None else math.inf

@@ -93,7 +93,7 @@ def _reading(views: Sequence[View], found: "_Rows") -> str:
     if found.beyond:
         text += " A bar that reaches the end of the time axis begins at a lower bound: the p99 lies beyond."
     return text + (
-        " Boxes at the right edge: the share of requests without an answer." if found.gauges else ""
+        " Boxes at the right edge: the share of requests without a right answer." if found.gauges else ""
     )
 
 

@@ -1,9 +1,10 @@
 """Throughput alone and beside slow requests, with the share that is kept; or a bar per contestant."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from jostle.analysis.judge.figures import figure
-from jostle.analysis.results import Estimate, PublishedFigure, WorkloadSummary
+from jostle.analysis.results import Estimate, PublishedFigure, Starvation, WorkloadSummary
 from jostle.formatting import MISSING, amount, formatted, percent
 from jostle.report.charts.colours import BY_STRENGTH, of_contestants, strength
 from jostle.report.charts.intervals import DIAMOND, RING, intervals
@@ -42,13 +43,27 @@ def throughput(view: View) -> Picture:
 
 
 def _table(view: View) -> Table:
-    table = Table("Throughput alone and with a slow request", columns("contestant", "alone | with slow"))
+    names = columns("contestant", "alone | with slow | share kept | as published")
+    table = Table("Throughput alone and with a slow request", names)
     for panel in view.panels:
-        if panel.starvation is not None:
-            table.add(
-                panel.contestant, formatted(panel.starvation.alone), formatted(panel.starvation.with_slow)
-            )
+        if (s := panel.starvation) is not None:
+            told = _told_share(s)
+            published = "" if told is None else percent(told)
+            kept = formatted(_share_kept(s.index))
+            table.add(panel.contestant, formatted(s.alone), formatted(s.with_slow), kept, published)
     return table
+
+
+def _share_kept(index: Estimate) -> Estimate:
+    """What is left of the throughput if this share of it is lost."""
+    value, low, high = (None if v is None else max(1 - v, 0.0) for v in (index.value, index.high, index.low))
+    return replace(index, value=value, low=low, high=high, unit="share")
+
+
+def _told_share(found: Starvation) -> float | None:
+    """The published share of throughput kept; None if it was not published."""
+    before, after = published_per_s(found.published_alone), published_per_s(found.published_with)
+    return after / before if before and after is not None else None
 
 
 def _bar_rows(view: View) -> tuple[Rows, Rows]:
@@ -151,9 +166,9 @@ def _kept_rows(view: View) -> tuple[Rows, Rows, Rows]:
             dots.append({"x": kept, "low": low, "high": high, **about})
             if low is not None:
                 rounds += [{"contestant": panel.contestant, "x": 1 - v, "y": y} for v in s.index.rounds]
-        before, after = published_per_s(s.published_alone), published_per_s(s.published_with)
-        if before and after is not None:
-            diamonds.append({"x": after / before, "y": y, "text": f"published {percent(after / before)}"})
+        told = _told_share(s)
+        if told is not None:
+            diamonds.append({"x": told, "y": y, "text": f"published {percent(told)}"})
     return dots, diamonds, rounds
 
 

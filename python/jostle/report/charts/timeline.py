@@ -4,12 +4,22 @@ from collections.abc import Sequence
 
 from jostle.analysis.results import RunResult, Timeline, TrialResult
 from jostle.formatting import amount, percent
-from jostle.report.charts.axes import SMALLEST_S
 from jostle.report.charts.colours import BY_STRENGTH, of_contestants, strength
-from jostle.report.charts.panels import DASHED, Panels, groups, log_time_axis, mean, value_axis, values
+from jostle.report.charts.panels import (
+    DASHED,
+    Panels,
+    groups,
+    log_time_axis,
+    longest_of,
+    mean,
+    middle_of,
+    value_axis,
+    values,
+)
 from jostle.report.charts.picture import Datasets, Picture, Rows, Spec
 from jostle.report.document import Table, columns
 from jostle.report.views import Panel, View, typical_quantity, typical_trial
+from jostle.units import format_number
 
 __all__ = ["client_rows", "server_rows", "standstill", "timeline"]
 
@@ -91,18 +101,14 @@ def client_rows(contestant: str, name: str, t: Timeline, points: int) -> Rows:
     """At most `points` rows: neighbouring intervals are merged, keeping the largest p99 and maximum."""
     rows: Rows = []
     for cut in groups(len(t.t_s), points):
-        rows.append(
-            {
-                "contestant": contestant,
-                "series": name,
-                "t": mean(t.t_s[cut]),
-                "rate": mean(t.throughput_per_s[cut]),
-            }
-            | {"errors": mean(t.errors_per_s[cut]), "p50": _middle(t.p50_s[cut]), "p99": _most(t.p99_s[cut])}
-            | {"max": _most(t.max_s[cut]), "generator": mean(t.generator_cpu[cut])}
-            | {"clients": next((c for c in reversed(t.clients[cut]) if c is not None), None)}
-            | {"pacing": _most(t.generator.pacing_p99_s[cut]), "lag": _most(t.generator.loop_lag_max_s[cut])}
-        )
+        row: Spec = {"contestant": contestant, "series": name, "t": mean(t.t_s[cut])}
+        row |= {"rate": mean(t.throughput_per_s[cut]), "errors": mean(t.errors_per_s[cut])}
+        row |= {"p50": middle_of(t.p50_s[cut]), "p99": longest_of(t.p99_s[cut])}
+        row |= {"max": longest_of(t.max_s[cut]), "generator": mean(t.generator_cpu[cut])}
+        row |= {"clients": next((c for c in reversed(t.clients[cut]) if c is not None), None)}
+        row |= {"pacing": longest_of(t.generator.pacing_p99_s[cut])}
+        row |= {"lag": longest_of(t.generator.loop_lag_max_s[cut])}
+        rows.append(row)
     return rows
 
 
@@ -120,15 +126,6 @@ def server_rows(contestant: str, name: str, t: Timeline, points: int) -> Rows:
     ]
 
 
-def _most(found: Sequence[float | None]) -> float | None:
-    return max((max(v, SMALLEST_S) for v in found if v is not None), default=None)
-
-
-def _middle(found: Sequence[float | None]) -> float | None:
-    there = sorted(max(v, SMALLEST_S) for v in found if v is not None)
-    return there[len(there) // 2] if there else None
-
-
 def _title(contestant: str, drawn: list[tuple[str, TrialResult]]) -> str:
     name, trial = drawn[-1]
     longest = max((m for m in trial.timeline.max_s if m is not None), default=None)
@@ -137,8 +134,8 @@ def _title(contestant: str, drawn: list[tuple[str, TrialResult]]) -> str:
     if still:
         return f"{contestant}{where}: nothing completes for {amount(still, 's')}."
     busiest = max(trial.timeline.server_cpu, default=None)
-    noun = "core" if busiest is not None and f"{busiest:.2g}" == "1" else "cores"
-    used = f"; the server uses up to {busiest:.2g} {noun}" if busiest is not None else ""
+    number = "" if busiest is None else format_number(busiest)
+    used = f"; the server uses up to {number} core{'' if number == '1' else 's'}" if number else ""
     return f"{contestant}{where}: the longest request takes {amount(longest, 's')}{used}."
 
 

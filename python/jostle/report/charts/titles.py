@@ -79,6 +79,10 @@ def about_quantile(view: View, name: str) -> str:
     values = [(e.value, p.contestant, e) for p in view.panels if (e := _quantile(p.series[0], name))]
     if not values:
         return f"{name}: too few requests were answered."
+    if len(values) == 1 and len(view.panels) > 1:
+        (_, one, found) = values[0]
+        unknown = listed([p.contestant for p in view.panels if p.contestant != one])
+        return f"{name}: {formatted(found).value} on {one}; unknown for {unknown}."
     (_, low_name, low), (_, high_name, high) = min(values, key=_first), max(values, key=_first)
     if low_name == high_name:
         return f"{name}: {formatted(low).value}."

@@ -57,6 +57,8 @@ def waterfall(journey: JourneyResult, table: Table) -> Picture | None:
     body = {"layer": layers, "width": 820, "height": ROW_PX * len(journey.steps)}
     longest = max(rows, key=lambda row: row["end"] - row["start"])
     title = f"{journey.name}: {longest['name']} takes the longest of its {len(rows)} steps."
+    if len(rows) == 1:
+        title = f"{journey.name}: {longest['name']} takes {amount(longest['end'] - longest['start'], 's')}."
     reading = (
         "Bars: the median response time of each step, from where the one before it ends (steps that are sent "
         "together begin together); lines: up to its p99."

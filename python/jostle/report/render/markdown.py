@@ -45,8 +45,10 @@ def _head(document: Document) -> Iterator[str]:
     if document.affects:
         yield _inline(document.affects)
     if document.cut_short:
-        yield f"**Cut short:** {_inline(document.cut_short)}. To finish it:"
-        yield _fenced([document.finish])
+        then = " To finish it:" if document.finish else ""
+        yield f"**Cut short:** {_inline(document.cut_short)}.{then}"
+        if document.finish:
+            yield _fenced([document.finish])
     yield _inline(" · ".join(document.facts))
 
 

@@ -1,6 +1,7 @@
 """What a person sees at the end of a run: the verdict first, in 80 columns, without colour if piped."""
 
 import itertools
+import math
 import re
 import textwrap
 from collections.abc import Sequence
@@ -30,6 +31,7 @@ from jostle.report.document import (
 from jostle.report.render.shapes import round_edges, shape, shares_of
 from jostle.report.workload import NO_RIGHT_ANSWER, span
 from jostle.text import tied
+from jostle.units import scale
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -359,10 +361,21 @@ def _histogram(block: Histogram, console: "Console") -> None:
         return
     edges = round_edges(*span([found]), MOST_BINS)
     shares = [share * (1 - block.unanswered) for share in shares_of(found, edges)]
-    rows = [(amount(edge, "s"), share) for edge, share in zip(edges[1:], shares, strict=True)]
+    rows = list(zip(_labels(edges)[1:], shares, strict=True))
     if block.unanswered:
         rows.append((NO_RIGHT_ANSWER, block.unanswered))
     _bars(rows, console)
+
+
+def _labels(edges: Sequence[float]) -> list[str]:
+    """The edges as times, with more than three digits where the bins are too narrow for these."""
+    labels = [amount(edge, "s") for edge in edges]
+    if len(set(labels)) == len(labels):
+        return labels
+    unit = scale(min(edges[-1], 60.0), "s")  # steps are round numbers of seconds, but not of minutes
+    step = (edges[1] - edges[0]) / unit.size
+    digits = max(0, math.ceil(-math.log10(step) - 1e-6))
+    return [f"{edge / unit.size:,.{digits}f}{unit.suffix}" for edge in edges]
 
 
 def _bars(rows: Sequence[tuple[str, float]], console: "Console") -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from jostle.analysis.results import Ratio, RunResult, Threads
-from jostle.formatting import amount, formatted, percent
+from jostle.formatting import amount, formatted, percent, ratio
 from jostle.report import charts
 from jostle.report.document import Block, Column, Depth, Figure, Section, Table, columns
 from jostle.report.views import contestants, find_summary
@@ -56,7 +56,7 @@ def ratios(group: Sequence[Ratio]) -> Table:
     table = Table(f"{first.title} ({first.quantity})", names)
     for r in group:
         sides = (formatted(e) for e in (r.against_value, r.value))
-        table.add(r.contestant, *sides, formatted(r.ratio, "ratio"), published_ratio(r))
+        table.add(r.contestant, *sides, ratio(r.ratio), published_ratio(r))
     return table
 
 
@@ -64,8 +64,8 @@ def published_ratio(r: Ratio) -> str:
     """The ratio of the article's figures, in words; "" if it has none."""
     if r.published is None or not r.published_against:
         return ""
-    ratio = r.published / r.published_against
-    return f"{ratio:.3f} ({as_written(r.published)} / {as_written(r.published_against)})"
+    told = r.published / r.published_against
+    return f"{told:.3f} ({as_written(r.published)} / {as_written(r.published_against)})"
 
 
 def thread_groups(result: RunResult) -> list[list[Threads]]:

@@ -4,7 +4,7 @@ from functools import partial
 
 from jostle.analysis.compare.sentences import direction, size_of_effect
 from jostle.analysis.results import Comparison, Difference, Estimate, RunResult
-from jostle.formatting import MISSING, Formatted, formatted, percent, points
+from jostle.formatting import MISSING, Formatted, formatted, percent, points, ratio
 from jostle.report import charts
 from jostle.report.document import (
     NOTHING,
@@ -21,8 +21,6 @@ from jostle.report.document import (
 )
 
 __all__ = ["comparison", "section", "table"]
-
-SMALL = 0.1
 
 FINDING = {"may be chance": "may be chance", "unclear": "inconclusive"}
 
@@ -86,15 +84,7 @@ def _sides(d: Difference) -> list[Value]:
     difference = formatted(d.difference)
     if d.ratio.low is not None:  # show only one interval: the ratio's, which decides
         difference = difference._replace(interval="")
-    return [formatted(d.a), formatted(d.b), difference, _ratio(d.ratio)]
-
-
-def _ratio(e: Estimate) -> Formatted:
-    """The ratio with two decimals, or with three significant digits if it is below a tenth."""
-    if e.value is None or e.value >= SMALL:
-        return formatted(e)
-    found = formatted(e, "times")
-    return Formatted(found.number, found.interval, found.note, found.number)
+    return [formatted(d.a), formatted(d.b), difference, ratio(d.ratio)]
 
 
 def _points(e: Estimate) -> Formatted:

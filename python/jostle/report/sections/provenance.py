@@ -1,6 +1,8 @@
 """Where the figures come from: the machine, the versions, the plan, and the command that reproduces them."""
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from jostle.analysis.results import RunResult
 from jostle.formatting import amount
@@ -18,7 +20,7 @@ from jostle.report.workload import moment
 from jostle.text import one_line
 from jostle.units import format_span
 
-__all__ = ["again", "facts", "files", "host", "links", "machine"]
+__all__ = ["again", "facts", "files", "host", "links", "machine", "processor"]
 
 FILES = {"plan.toml": "Plan", "trials/": "Raw files", "journal.ndjson": "Journal"}
 """Files of the record that a page links to, with the text of the link."""
@@ -38,16 +40,22 @@ ABOUT = {
 def facts(result: RunResult) -> list[str]:
     """When, where and with what the run was made, as short texts."""
     host = result.host
-    cores = host.get("cores")
     trials = f"{len(result.trials)} trial{'' if len(result.trials) == 1 else 's'}"
     return [
         moment(result.started),
         trials + (f" in {format_span(result.took_s)}" if result.took_s else ""),
         f"seed {result.seed}",
-        ", ".join(filter(None, [str(host.get("cpu_model", "")), f"{cores} cores" if cores else ""])),
+        processor(host),
         str(host.get("kernel", "")),
         f"jostle {host.get('jostle', '')}".strip(),
     ]
+
+
+def processor(host: Mapping[str, Any]) -> str:
+    """The model and the number of cores, as far as they are known."""
+    cores = host.get("cores")
+    number = f"{cores} core{'' if cores == 1 else 's'}" if cores else ""
+    return ", ".join(filter(None, [str(host.get("cpu_model", "")), number]))
 
 
 def machine(result: RunResult) -> Section:

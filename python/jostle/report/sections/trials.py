@@ -119,16 +119,16 @@ def _ended(t: TrialResult) -> Value:
 
 
 def requests(result: RunResult) -> Table:
-    """A row per trial and request name, for workloads with more than one name."""
-    table = Table(
-        "By request name", columns("trial | contestant | workload | request", "requests | p50 | p99 | max")
-    )
-    for t in result.trials:
-        for r in t.requests if len(t.requests) > 1 else []:
-            found = r.get("response", {})
-            figures = [_either(found.get(q)) for q in ("p50", "p99", "max")]
-            total = amount(sum(r.get("outcomes", {}).values()), "count")
-            table.add(str(t.number), t.contestant, t.workload, str(r.get("name", "")), total, *figures)
+    """A row per trial and request name, for workloads with more than one name; at most `MOST_TRIALS` rows."""
+    found = [(t, r) for t in result.trials if len(t.requests) > 1 for r in t.requests]
+    more = f" (the first {MOST_TRIALS}; the JSON export has all)" if len(found) > MOST_TRIALS else ""
+    names = columns("trial | contestant | workload | request", "requests | p50 | p99 | max")
+    table = Table(f"By request name{more}", names)
+    for t, r in found[:MOST_TRIALS]:
+        times = r.get("response", {})
+        figures = [_either(times.get(q)) for q in ("p50", "p99", "max")]
+        total = amount(sum(r.get("outcomes", {}).values()), "count")
+        table.add(str(t.number), t.contestant, t.workload, str(r.get("name", "")), total, *figures)
     return table
 
 
