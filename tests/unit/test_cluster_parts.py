@@ -22,6 +22,7 @@ from jostle.generator.cluster.lease import Lease, LeaseTimes
 from jostle.generator.cluster.ledger import read_ledger
 from jostle.generator.cluster.node import ray_command, start_node
 from jostle.generator.cluster.pki import write_credentials
+from jostle.generator.cluster.ray import _head_at
 from jostle.generator.cluster.spool import FrameReader, Spool, log_path, read_from
 from jostle.generator.wire import write_frame
 
@@ -68,6 +69,20 @@ def test_nodes_can_be_added_to_the_same_authority(node: Path) -> None:
         write_credentials(node.parent, {"n3": "somewhere"})
     with pytest.raises(ClusterRefused, match="not a valid node name"):
         write_credentials(node.parent, {"../n3": "10.0.0.13"})
+
+
+@pytest.mark.parametrize("name", ["token", "ca.key", "ca.crt"])
+def test_no_node_is_called_like_a_file_of_the_authority(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ClusterRefused, match=f"cannot be called {name}"):
+        write_credentials(tmp_path / "secrets", {name: "10.0.0.13"})
+    assert not (tmp_path / "secrets").exists()
+
+
+def test_the_address_of_a_head_has_a_port_that_exists() -> None:
+    assert _head_at("10.0.0.1:6379") == ("10.0.0.1", 6379)
+    for address in ("10.0.0.1:99999", "10.0.0.1:0", "10.0.0.1:²", "10.0.0.1", ":6379"):
+        with pytest.raises(ClusterRefused, match="is not ADDRESS:PORT of a head"):
+            _head_at(address)
 
 
 def test_an_open_cluster_is_refused(node: Path) -> None:
@@ -148,6 +163,16 @@ def test_a_log_cut_anywhere_gives_every_interval_once(payloads: list[bytes], pie
         log.close()
 
 
+def test_a_spool_that_cannot_be_written_is_closed_all_the_same(tmp_path: Path) -> None:
+    log = Spool(tmp_path / "x.frames")
+    log._file.close()
+    log._file = Path("/dev/full").open("wb")  # noqa: SIM115 (the spool closes it)
+    with pytest.raises(OSError, match="No space left"):
+        log.append({"last": False})
+    log.close()
+    assert log.wait_beyond(0, 0) == (0, True)
+
+
 def workload(load: dict[str, Any]) -> dict[str, Any]:
     where = {"host": "10.0.0.9", "port": 80, "connect_to": []}
     return {"seed": 1, "duration_ns": 100, "workloads": [{"name": "w", "target": where, "load": load}]}
@@ -202,6 +227,16 @@ def test_a_load_that_counts_requests_does_not_move() -> None:
     refuse_countable_load(workload({"closed": {"clients": 1, "requests": None}}))
     with pytest.raises(StartRefused, match="counts its requests"):
         refuse_countable_load(workload({"closed": {"clients": 1, "requests": 5}}))
+
+
+def test_a_load_that_sends_each_row_once_does_not_move() -> None:
+    spec = workload({"closed": {"clients": 1}})
+    spec["workloads"][0]["journeys"] = [{"feeds": [{"order": "in-turn"}]}]
+    refuse_countable_load(spec)
+    spec["workloads"][0]["journeys"] += [{"feeds": [{"order": "random"}, {"order": "once"}]}]
+    with pytest.raises(StartRefused, match="w sends each row of a feed once") as refused:
+        refuse_countable_load(spec)
+    assert 'leave out lost = "moves"' in refused.value.hint
 
 
 def test_strangers_are_not_loaded() -> None:

@@ -2,6 +2,7 @@
 
 import io
 import json
+import struct
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -148,7 +149,12 @@ def make(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Make:
     monkeypatch.setattr(handover, "PREPARE_S", 0.02)
     lease = LeaseTimes(0.16, margin_s=0.05)
 
-    def build(transport: Scripts, when_lost: WhenLost = "is missing", seconds: float = 60.0) -> Fleet:
+    def build(
+        transport: Scripts,
+        when_lost: WhenLost = "is missing",
+        seconds: float = 60.0,
+        start_took_s: float = 0.0,
+    ) -> Fleet:
         count = len(transport.remotes)
         workload = {"name": "w", "load": {"closed": {"clients": 1, "phases": []}}}
         spec = {
@@ -158,6 +164,8 @@ def make(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Make:
             "workloads": [workload],
         }
         followers = [Follower(i, f"log-{i}", r, Clock(0, 0, 0)) for i, r in enumerate(transport.remotes)]
+        for follower in followers:
+            follower.answered_at -= start_took_s
         named = [Generator(i + 1, count, 1, 0) for i in range(count)]
         fleet = Fleet(transport, followers, [spec] * count, named, time.time_ns(), when_lost, lease)
         fleet.keep(tmp_path)
@@ -195,6 +203,14 @@ def test_all_is_merged_and_the_accounts_close(make: Make, tmp_path: Path) -> Non
     assert [a["streamed"]["sent"] for a in accounts] == [30, 30]
     assert all(a["whole"] and a["only_in_log"]["sent"] == 0 for a in accounts)
     assert (tmp_path / "generators" / "2.frames").read_bytes() == b"".join(frames)
+
+
+def test_a_slow_start_is_no_silence(make: Make) -> None:
+    transport = Scripts()
+    transport.add([])
+    begin = time.monotonic()
+    fleet = make(transport, start_took_s=60.0)
+    assert fleet._followers[0].answered_at >= begin
 
 
 def test_a_silent_one_is_given_up_and_collected_when_it_is_back(make: Make, tmp_path: Path) -> None:
@@ -336,3 +352,27 @@ def test_one_that_sends_nonsense_is_given_up(make: Make) -> None:
     fleet = make(transport)
     assert sent(all_of(fleet)) == [10, 10]
     assert "sent what is not its spool" in fleet.lost[0].why
+
+
+def test_all_times_of_a_moved_share_count_from_the_start_of_the_trial() -> None:
+    def column(*times: int) -> bytes:
+        return struct.pack(f"<{len(times)}Q", *times)
+
+    rows = {"intended_ns": column(0, 5), "sent_ns": column(1, 0), "headers_ns": column(2, 0)}
+    stream = {"ready_ns": 1, "sent_ns": 2, "head_ns": 0, "end_ns": 0}
+    interval = engine_interval(
+        rows=rows | {"end_ns": column(3, 6), "status": b"xx"},
+        head_of_line=[{"from_ns": 0, "until_ns": 3, "streams": [stream]}],
+    )
+    remote = Scripts().add([])
+    placed = Follower(0, "log", remote, Clock(0, 0, 0), from_ns=100).placed(interval)
+    assert (placed["start_ns"], placed["end_ns"]) == (100, 1_000_000_100)
+    assert placed["rows"] == {
+        "intended_ns": column(100, 105),
+        "sent_ns": column(101, 0),
+        "headers_ns": column(102, 0),
+        "end_ns": column(103, 106),
+        "status": b"xx",
+    }
+    moved = {"ready_ns": 101, "sent_ns": 102, "head_ns": 0, "end_ns": 0}
+    assert placed["head_of_line"] == [{"from_ns": 100, "until_ns": 103, "streams": [moved]}]

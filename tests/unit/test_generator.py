@@ -2,13 +2,17 @@
 
 import io
 import os
-from typing import Any
+import queue
+import time
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jostle.errors import StartRefused
+from jostle.generator import processes
 from jostle.generator.capacity import processes_for, with_sources
 from jostle.generator.merge import STATE, Merger
 from jostle.generator.partition import partition
@@ -261,3 +265,22 @@ def test_connections_that_are_closed_keep_their_ports_for_a_while() -> None:
     assert sources(with_sources(plan, 28_000)) == []
     plan["workloads"][0]["target"]["host"] = "192.0.2.1"
     assert sources(with_sources(plan, 28_000)) == []
+
+
+@pytest.mark.parametrize(("begins_in_s", "killed"), [(100, False), (-100, True)])
+def test_the_time_until_the_load_begins_is_no_silence(
+    monkeypatch: pytest.MonkeyPatch, begins_in_s: float, killed: bool
+) -> None:
+    monkeypatch.setattr(processes, "SILENT_S", -1.0)  # any time is too long
+    child = SimpleNamespace(index=0, name="g", process=SimpleNamespace(pid=1), kills=[])
+    child.kill = lambda: child.kills.append(1)
+    group = processes._GeneratorGroup(
+        [cast("processes._Child", child)],
+        queue.SimpleQueue(),
+        [0],
+        [],
+        spec() | {"interval_ns": 0},
+        time.monotonic() + begins_in_s,
+    )
+    assert group.next_interval(0.0) is None
+    assert bool(child.kills) == killed

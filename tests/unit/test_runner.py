@@ -326,6 +326,10 @@ def test_a_run_does_not_begin_where_its_record_has_no_room(
     lab.run(lab.plan(rounds=1))
 
 
+def test_a_name_that_is_too_long_has_the_room_of_the_folder_above(tmp_path: Path) -> None:
+    assert disk_space.free_bytes(tmp_path / ("x" * 300)) is not None
+
+
 def test_a_folder_that_cannot_be_filled_at_the_start_does_not_stay(
     lab: Laboratory, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from jostle import experiments, roster
+from jostle import experiments, roster, units
 from jostle.errors import PlanError, UnknownName
 from jostle.host.cores import available_cores, place
 from jostle.plan import Plan, parse_plan, to_toml
@@ -15,6 +15,7 @@ from jostle.plan.loading import Settings
 from jostle.plan.model import Changes
 from jostle.runner import tune
 from support.commands import run_command
+from support.real import reference_server
 
 PLAN = """
 title = "t"
@@ -203,3 +204,31 @@ def test_a_time_can_be_a_multiple_of_what_a_request_takes(
     plan = tune.tuned(lambda settings: parse(text, settings=settings), {}, told.append)
     assert plan.parameters["count"] == "380ms"  # 375 ms, with two digits
     assert "1.25 times as long as /hello takes on reference-null" in told[0]
+
+
+@pytest.mark.parametrize(
+    ("capacity", "share", "among", "written"),
+    [
+        (16_000, 0.5, 10, "1.25ms"),
+        (40_000, 1.0, 1, "0.025ms"),
+        (15, 0.5, 100, "13300ms"),
+        (12_300, 0.85, None, "10500/s"),
+        (3, 0.001, None, "0.003/s"),
+        (7, 0.000001, None, "0.000007/s"),
+    ],
+)
+def test_a_share_of_a_capacity_is_written_with_three_digits(
+    capacity: int, share: float, among: int | None, written: str
+) -> None:
+    share_of = tune.Tune(on="reference-null", get="/", share=share, among=among)
+    assert tune._written(capacity, share_of) == written
+    per_s = capacity * share
+    read, exact = (units.duration(written), among / per_s) if among else (units.rate(written), per_s)
+    assert read == pytest.approx(exact, rel=0.005)
+
+
+def test_a_proxy_is_not_asked_for_a_server_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
+    monkeypatch.delenv("no_proxy", raising=False)
+    with reference_server("null") as url:
+        assert tune._seconds(url) > 0

@@ -80,13 +80,15 @@ def _start(spec: Mapping[str, Any], count: int) -> Running:
             undo.callback(children[-1].kill)
             children[-1].say(share)
         _answers(children, inbox, "ready")
-        start_unix_ns = time.time_ns() + round((LEAD_S + LEAD_EACH_S * count) * 1e9)
+        lead_s = LEAD_S + LEAD_EACH_S * count
+        start_unix_ns = time.time_ns() + round(lead_s * 1e9)
+        begins = time.monotonic() + lead_s
         for child in children:
             child.say({"start_unix_ns": start_unix_ns})
         early: list[Told] = []
         started = _answers(children, inbox, "started_unix_ns", early)
         undo.pop_all()
-    return _GeneratorGroup(children, inbox, started, early, spec)
+    return _GeneratorGroup(children, inbox, started, early, spec, begins)
 
 
 def _answers(
@@ -180,7 +182,9 @@ class _GeneratorGroup:
         started: list[int],
         early: Sequence[Told],
         spec: Mapping[str, Any],
+        begins: float,
     ) -> None:
+        """`begins`: when the load begins (monotonic, s); silence counts from then on."""
         count = len(children)
         self.generators = [
             Generator(child.index + 1, count, child.process.pid, at)
@@ -195,7 +199,7 @@ class _GeneratorGroup:
         self._finished: set[int] = set()
         self._silent: set[int] = set()
         self._patience_s = SILENT_S + spec["interval_ns"] / 1e9
-        self._heard = [time.monotonic()] * count
+        self._heard = [max(begins, time.monotonic())] * count
 
     def next_interval(self, timeout_s: float) -> "Interval | None":
         give_up = time.monotonic() + timeout_s

@@ -25,9 +25,9 @@ class Cluster(Table):
     )
     lease: PositiveDuration = Field(
         default=4.0,
-        ge=0.5,
-        description="a generator stops when it has not heard from the driver for this long; the driver "
-        "treats a generator as lost if it has not answered for 1.25 times this long",
+        ge=2.0,  # it is renewed about once a second
+        description="a generator stops when it has not heard from the driver for this long, at least 2 s; "
+        "the driver treats a generator as lost if it has not answered for 1.25 times this long",
     )
     allow_targets: list[str] = Field(
         default=[],

@@ -35,7 +35,9 @@ def _least_bytes(workload: Workload) -> int:
 
 def free_bytes(base: Path) -> int | None:
     """The free space where `base` is or will be; None if the file system does not tell."""
-    there = next(folder for folder in (base.absolute(), *base.absolute().parents) if folder.exists())
+    folders = (base.absolute(), *base.absolute().parents)
+    # Path.exists would raise for a name that is too long.
+    there = next(folder for folder in folders if os.path.exists(folder))  # noqa: PTH110
     found = os.statvfs(there)
     return found.f_bavail * found.f_frsize if found.f_blocks else None
 

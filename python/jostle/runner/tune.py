@@ -11,11 +11,12 @@ import math
 import statistics
 import sys
 import time
-import urllib.request
 from collections.abc import Callable
 from contextlib import suppress
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from urllib.request import ProxyHandler, build_opener
 
 from jostle import contestant
 from jostle.contestant import Server
@@ -55,6 +56,9 @@ FASTER = 100.0
 """The largest factor by which the value is scaled in one step."""
 
 PATIENCE_S = 60.0
+
+DIRECT = build_opener(ProxyHandler({}))
+"""Ignores `http_proxy`: the server is on this machine."""
 
 WARM_S, COUNTED_S = 15.0, 5.0
 """For a capacity: seconds that are left to the compiler, and seconds that are counted after them."""
@@ -169,8 +173,13 @@ def _written(value: int, tune: Tune) -> int | str:
     """The parameter's value as the plan has it, with its unit. `value`: for a share, the capacity."""
     if tune.share is not None:
         per_s = tune.share * value
-        return f"{1000 * tune.among / per_s:.0f}ms" if tune.among else f"{per_s:.0f}/s"
+        return f"{_plainly(1000 * tune.among / per_s)}ms" if tune.among else f"{_plainly(per_s)}/s"
     return f"{value}ms" if tune.takes is None else value
+
+
+def _plainly(value: float) -> str:
+    """With three significant digits, like the capacity that it comes from, and without an exponent."""
+    return f"{Decimal(f'{value:.3g}'):f}"
 
 
 def _known() -> tuple[Path, list[dict[str, Any]]]:
@@ -242,7 +251,7 @@ def _typical(server: contestant.Contestant, plan: Plan, path: str) -> float:
 def _seconds(url: str) -> float:
     begin = time.perf_counter()
     try:
-        with urllib.request.urlopen(url, timeout=PATIENCE_S) as answer:
+        with DIRECT.open(url, timeout=PATIENCE_S) as answer:
             answer.read()
     except OSError as error:
         raise ContestantError(

@@ -65,6 +65,8 @@ class Fleet:
         """The start by the monotonic clock: the wall clock may be set while the load runs."""
         self._transport = transport
         self._followers = list(followers)
+        for follower in followers:
+            follower.answered_at = time.monotonic()  # starting them all took a while, which is no silence
         self._shares = shares
         self._when_lost = when_lost
         self._lease = lease

@@ -3,12 +3,15 @@
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from jostle.generator.cluster.clocks import Clock
 from jostle.generator.cluster.spool import FrameReader
 from jostle.generator.cluster.transport import Call, Node, Remote
 from jostle.record.layout import ClockEntry, LedgerEntry, TallyEntry
+
+if TYPE_CHECKING:
+    from jostle._engine import Rows
 
 __all__ = ["Follower", "Tally"]
 
@@ -81,6 +84,14 @@ class Follower:
         """Convert an interval to the times and phases of the whole trial."""
         interval["start_ns"] += self.from_ns
         interval["end_ns"] += self.from_ns
+        if self.from_ns and interval["rows"] is not None:
+            interval["rows"] = _later(interval["rows"], self.from_ns)
+        for line in interval.get("head_of_line", ()):
+            line["from_ns"] += self.from_ns
+            line["until_ns"] += self.from_ns
+            for stream in line["streams"]:
+                for name in ("ready_ns", "sent_ns", "head_ns", "end_ns"):
+                    stream[name] += self.from_ns if stream[name] else 0  # 0: it has not happened
         for series in interval["series"]:
             if self.phases and self.phases[series["workload"]]:
                 series["phase"] = self.phases[series["workload"]][series["phase"]]
@@ -102,3 +113,16 @@ class Follower:
             "why": "" if self.ended_whole else "its spool has not been fetched",
             "clock_after": clock_after,
         }
+
+
+def _later(rows: "Rows", by_ns: int) -> "Rows":
+    """The rows with all times `by_ns` later; 0 is no time, except that a request is always intended."""
+    import numpy as np
+
+    moved: Any = dict(rows)
+    for name in ("intended_ns", "sent_ns", "headers_ns", "end_ns"):
+        times = np.frombuffer(moved[name], "<u8").copy()
+        times[(times > 0) | (name == "intended_ns")] += by_ns
+        moved[name] = times.tobytes()
+    later: Rows = moved
+    return later

@@ -46,13 +46,22 @@ Remainder = tuple[dict[str, Any], list[list[int]]]
 
 
 def refuse_countable_load(spec: Mapping[str, Any]) -> None:
-    """Raise `StartRefused` for a load that counts requests: how many a lost generator sent is not known."""
+    """Raise `StartRefused` for a load that counts requests or uses up the rows of a feed.
+
+    How many a lost generator sent is not known.
+    """
     for workload in spec["workloads"]:
         (load,) = workload["load"].values()
         if any(load.get(limit) is not None for limit in ("requests", "requests_per_client")):
             raise StartRefused(
                 f"{workload['name']} counts its requests, so a lost generator's share cannot move",
                 'let it last for a time, or leave out lost = "moves"',
+            )
+        feeds = (feed for journey in workload.get("journeys", []) for feed in journey["feeds"])
+        if any(feed["order"] == "once" for feed in feeds):
+            raise StartRefused(
+                f"{workload['name']} sends each row of a feed once, so a lost generator's share cannot move",
+                'let the feed have another order, or leave out lost = "moves"',
             )
 
 

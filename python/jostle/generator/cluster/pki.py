@@ -19,6 +19,9 @@ __all__ = ["write_credentials"]
 
 DAYS = 365
 
+AUTHORITY_FILES = ("ca.key", "ca.crt", "token")
+"""They are in one folder with the folders of the nodes."""
+
 
 def write_credentials(folder: Path, nodes: Mapping[str, str]) -> list[Path]:
     """Write `folder`/NAME/{ca.crt,node.crt,node.key,token} for each of `nodes` (name → IP address).
@@ -45,6 +48,8 @@ def write_credentials(folder: Path, nodes: Mapping[str, str]) -> list[Path]:
 def _address(name: str, text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9.-]*", name):
         raise ClusterRefused(f"{name!r} is not a valid node name", "letters, digits, dots and dashes")
+    if name in AUTHORITY_FILES:
+        raise ClusterRefused(f"a node cannot be called {name}: a file beside its folder is", "choose another")
     try:
         return ipaddress.ip_address(text)
     except ValueError:

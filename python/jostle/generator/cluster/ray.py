@@ -43,10 +43,7 @@ class RayTransport:
                 "a cluster needs Ray, which is not installed", "pip install 'jostle[cluster]'"
             ) from None
         self._ray: Any = ray
-        host, _, port = address.rpartition(":")
-        if not host or not port.isdigit():
-            raise ClusterRefused(f"{address!r} is not ADDRESS:PORT of a head", "for example 10.0.0.1:6379")
-        self._head = (host, int(port))
+        self._head = _head_at(address)
         self.here = _own_address(self._head)
         _knock(address, self._head)
         _connect(ray, address, self.here)
@@ -139,6 +136,13 @@ class _Actor:
 
     def call(self, method: str, *arguments: Any) -> Call:
         return getattr(self.actor, method).remote(*arguments)
+
+
+def _head_at(address: str) -> tuple[str, int]:
+    host, _, port = address.rpartition(":")
+    if not (host and port.isdecimal() and 0 < int(port) < 65536):
+        raise ClusterRefused(f"{address!r} is not ADDRESS:PORT of a head", "for example 10.0.0.1:6379")
+    return host, int(port)
 
 
 def _own_address(head: tuple[str, int]) -> str:

@@ -68,7 +68,8 @@ class Spool:
     def close(self) -> None:
         """Close the file, even if no interval was marked last."""
         with self._grown:
-            self._file.close()
+            with contextlib.suppress(OSError):  # after a failed write it tries once more
+                self._file.close()
             self._closed = True
             self._grown.notify_all()
 
