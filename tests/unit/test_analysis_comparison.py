@@ -9,12 +9,14 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from jostle.analysis.compare import pairs
+from jostle.analysis.compare.page import by_chance
 from jostle.analysis.compare.sentences import size_of_effect
 from jostle.analysis.compare.side import SHIFT_LEVELS, Round, Side, pair
-from jostle.analysis.compare.sides import _why_not_compared, compare_sides
+from jostle.analysis.compare.sides import _half, _why_not_compared, compare_sides
 from jostle.analysis.results import Comparison, Difference, Estimate
 from jostle.analysis.stats.effect_size import cliffs_delta
 from jostle.analysis.stats.sample import EMPTY, Ints, from_values
+from jostle.record.verdict import Verdict
 from support.sides import make_side, side_of
 
 NONE: Ints = np.zeros((0, 1), dtype=np.int64)
@@ -174,6 +176,35 @@ def test_a_side_that_answered_nobody_is_compared_as_far_as_it_goes() -> None:
     assert of(found, "p50").sentence == "p50: cannot be compared: nothing was measured."
     assert found.cliffs_delta.value is None
     assert set(found.shift.difference_s) == {None}
+
+
+def test_a_side_that_answers_where_the_other_answered_nobody_has_no_ratio() -> None:
+    rng = np.random.default_rng(1)
+    a = side_of("a", [Round(n, EMPTY, 0.0, 0, 0) for n in (1, 2, 3)])
+    found = compare_sides(a, make_side("b", np.ones(3), rng=rng))
+    throughput = of(found, "throughput")
+    assert (throughput.finding, throughput.ratio.value) == ("more", None)
+    assert throughput.sentence.startswith("throughput: higher on b: 0/s on a, ")
+    assert found.sentence.startswith("b against a: throughput ")
+    assert "/s instead of 0/s" in found.sentence
+
+
+def test_a_difference_in_an_invalid_figure_is_no_finding() -> None:
+    """As where the generator was late at times, which spoils the p99 and nothing else."""
+    rng = np.random.default_rng(3)
+    a, b = (make_side(n, np.ones(5), scale=s, requests=3000, rng=rng) for n, s in (("a", 1.0), ("b", 1.5)))
+    late = replace(b.summary, verdict=Verdict.SUSPECT, verdicts={"p99": Verdict.INVALID})
+    found = compare_sides(a, replace(b, summary=late))
+    assert of(found, "p99").finding == "more"
+    assert of(found, "p99").sentence.startswith("the trials were invalid (p99: longer on b")
+    assert found.sentence.endswith("; p99 must not be used (invalid).")
+    assert "p99 +" not in found.sentence
+    known = sum(d.p is not None for d in found.differences)
+    assert by_chance([found]).startswith(f"Of {known - 1} rates and quantiles")
+
+
+def test_runs_without_errors_do_not_vary_in_them() -> None:
+    assert _half(np.zeros(3), np.zeros(3), 0.0, 0, 0.95) == 0.0
 
 
 def test_errors_are_compared_in_points_and_none_is_bounded_by_the_number_of_requests() -> None:

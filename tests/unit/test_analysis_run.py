@@ -14,6 +14,7 @@ import pytest
 
 from jostle.analysis.results import RunResult, Starvation, WorkloadSummary
 from jostle.analysis.run import analyse, analyse_trial
+from jostle.analysis.stats.enough import TOO_FEW_ROUNDS
 from jostle.record import RunRecord
 from jostle.record.journal import append_event
 from jostle.report import to_markdown
@@ -266,6 +267,46 @@ def test_a_stream_that_is_hardly_answered_is_blocked_for_at_least_so_long(tmp_pa
     assert (node.with_response["p99"].bound, node.blocking.bound) == ("≥", "≥")
     assert node.blocking.value == pytest.approx((4.9 - 0.003) / 4, abs=0.01)
     assert "answers fast requests only while no slow one runs: p99 is at least 4.9" in node.sentence
+
+
+def blocked_stream(number: int, until_s: float) -> list[Trial]:
+    """A round in which a slow request ends `until_s` from its start, or never, if that is after the load."""
+    load = {
+        "open": {"arrivals": "poisson", "rates": [{"from": 200.0, "to": 200.0}], "max_connections": 9_999}
+    }
+    beside = open_loop(STEADY, 200, 5.0, seed=number, blocked=[(0.1, until_s)])
+    beside.append(Request(0.1, 0.1, 4.9, workload=1))
+    return [
+        Trial("node", "stream", number, open_loop(STEADY, 200, 5.0, seed=number), load=load),
+        Trial("node", "stream-with-slow", number, beside, load=load, background={"closed": {"clients": 1}}),
+        Trial("node", "slow-alone", number, [Request(0.0, 0.0, 4.0)]),
+    ]
+
+
+def test_a_single_round_with_a_bound_does_not_decide_the_blocking_index(tmp_path: Path) -> None:
+    """In one of four rounds hardly anything is answered, in the others nothing is late for long."""
+    ends_s = [60.0, 0.5, 1.0, 0.4]
+    trials = [t for number, until_s in enumerate(ends_s, 1) for t in blocked_stream(number, until_s)]
+    node = starvation(analysed(tmp_path / "four", trials), "node", "open loop")
+    assert (node.blocking.bound, node.blocking.high) == ("≥", None)
+    assert node.blocking.value is not None
+    assert node.blocking.low is not None
+    assert node.blocking.low < 0.1 < node.blocking.value
+    assert node.sentence.startswith("Inconclusive for node: p99 is at least ")
+    two = starvation(analysed(tmp_path / "two", [t for t in trials if t.round < 3]), "node", "open loop")
+    assert (two.blocking.bound, two.blocking.low) == ("≥", None)
+    assert two.sentence.startswith("In 2 rounds of node, p99 is at least ")
+    assert TOO_FEW_ROUNDS in two.sentence.lower()
+
+
+def test_workloads_without_a_common_round_are_not_compared(tmp_path: Path) -> None:
+    rounds = [blocked_stream(number, 0.3) for number in range(1, 7)]
+    trials = [
+        t for number, found in enumerate(rounds) for t in found if (t.workload == "stream") == (number < 3)
+    ]
+    node = starvation(analysed(tmp_path, trials), "node", "open loop")
+    assert (node.index.value, node.blocking.value) == (None, None)
+    assert node.blocking.note == "no round measured both"
 
 
 def test_an_index_that_is_not_known_says_what_was_not_answered(tmp_path: Path) -> None:

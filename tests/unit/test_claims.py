@@ -236,6 +236,26 @@ def test_a_limit_of_memory_that_was_not_set_decides_nothing(
     assert sentence in found.sentence
 
 
+@pytest.mark.parametrize(
+    ("has", "verdict", "sentence"),
+    [("900ms", "reproduced", ""), ("2s", "cannot tell", "It needs think = 900ms, has 2s.")],
+)
+def test_a_claim_about_another_load_is_not_judged(
+    tmp_path: Path, has: str, verdict: str, sentence: str
+) -> None:
+    needs = 'needs = { parameters = { think = "900ms" } }'
+    parameters = f'[parameters]\nthink = "{has}"\n'
+    found = judged_sides(tmp_path, [1.98, 2.0, 1.96], "", needs, head=parameters)
+    assert found.verdict == verdict
+    assert sentence in found.sentence
+
+
+def test_what_needs_a_network_is_not_judged_on_one_machine(tmp_path: Path) -> None:
+    found = judged_sides(tmp_path, [1.98, 2.0, 1.96], "", "needs = { network = true }")
+    assert found.verdict == "cannot tell"
+    assert found.sentence == "It needs a network between generator and server, which run on one machine."
+
+
 def judged_sides(
     folder: Path,
     ratios: list[float],
@@ -244,6 +264,7 @@ def judged_sides(
     server: dict[str, object] | None = None,
     *,
     shared: bool | None = False,
+    head: str = "",
 ) -> Claim:
     """The claim that b takes longer than a, of rounds in which it takes so many times as long."""
     trials = [
@@ -255,6 +276,7 @@ def judged_sides(
     text = f"""
 title = "two"
 contestants = ["a", "b"]
+{head}
 [[claim]]
 says = "b takes longer"
 {keys}

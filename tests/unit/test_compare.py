@@ -12,8 +12,9 @@ from rich.console import Console
 import jostle
 from jostle import report
 from jostle.analysis import counted
+from jostle.analysis.compare.sentences import in_words
 from jostle.analysis.compare.two import compare_contestants, compare_runs, judge_conditions
-from jostle.analysis.results import CompareResult
+from jostle.analysis.results import CompareResult, Comparison, Difference
 from jostle.analysis.run import analyse
 from jostle.errors import NotComparable, UnknownName, UserError
 from jostle.plan.conditions import change
@@ -269,14 +270,16 @@ def test_the_same_trials_count_as_on_the_page(tmp_path: Path, monkeypatch: pytes
 
 def test_invalid_trials_prove_nothing(runs: tuple[Path, Path]) -> None:
     found = compared(*runs)
-    invalid = [
-        replace(c, differences=[replace(d, verdict=Verdict.INVALID) for d in c.differences])
-        for c in found.comparisons
-    ]
+    invalid = [replace(c, differences=[_invalid(d, c) for d in c.differences]) for c in found.comparisons]
     distrusted = replace(found, comparisons=invalid)
     judged = judge_conditions(distrusted, [change("p50 > +1 %")])
     assert {c.verdict for c in judged.conditions} == {"cannot tell"}
     assert all(c.message.startswith("the trials were invalid (") for c in judged.conditions)
+
+
+def _invalid(d: Difference, c: Comparison) -> Difference:
+    invalid = replace(d, verdict=Verdict.INVALID)
+    return replace(invalid, sentence=in_words(invalid, c.a, c.b))
 
 
 def test_hostile_names_stay_text(runs: tuple[Path, Path]) -> None:

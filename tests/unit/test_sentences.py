@@ -89,13 +89,17 @@ def starved(
 def difference(quantity: str, finding: Any, ratio: Estimate, **more: Any) -> Difference:
     unit = {"throughput": "/s", "errors": "share"}.get(quantity, "s")
     a, b = more.pop("a", e(0.010, unit=unit)), more.pop("b", e(0.012, unit=unit))
-    moved = more.pop("moved", e(0.002, 0.001, 0.003, unit=unit))
-    return Difference(quantity, a, b, moved, ratio, finding, more.pop("within", None), "")
+    known = e(0.002, 0.001, 0.003, unit=unit) if ratio.low is not None else e(None, note=ratio.note)
+    moved, verdict = more.pop("moved", known), more.pop("verdict", Verdict.VALID)
+    return Difference(quantity, a, b, moved, ratio, finding, more.pop("within", None), "", verdict)
 
 
 def words(quantity: str, finding: Any, ratio: Estimate, **more: Any) -> str:
     return comparing.in_words(difference(quantity, finding, ratio, **more), "old", "new")
 
+
+BROKEN = {"a": e(0.0, unit="/s"), "b": e(500, unit="/s"), "moved": e(500, 490, 510, unit="/s")}
+"""The old server answered nothing, so there is no ratio."""
 
 MORE, LESS, BOTH = e(1.2, 1.1, 1.3), e(0.8, 0.7, 0.9), e(1.02, 0.9, 1.15)
 
@@ -385,6 +389,25 @@ TABLE = [
         (lambda: starved("open", blocking=share(0.0, 0.9)),),
     ),
     Row(
+        "delay x's fast ones by at least part of a slow one's duration",
+        lambda: starved("open", blocking=e(0.4, 0.2, unit="", bound="≥")),
+        (
+            lambda: starved("open", blocking=share(0.2, 0.4)),
+            lambda: starved("open", blocking=e(0.9, 0.6, unit="", bound="≥")),
+        ),
+    ),
+    Row(
+        "In 2 rounds of x, p99 is at least 4.40 s",
+        lambda: starved(
+            "open", blocking=e(0.9, unit="", bound="≥", n=2), beside=quantiles(2.2, 4.4, 4.5, "≥")
+        ),
+        (
+            lambda: starved(
+                "open", blocking=e(0.9, 0.6, unit="", bound="≥"), beside=quantiles(2.2, 4.4, 4.5, "≥")
+            ),
+        ),
+    ),
+    Row(
         "In the only round of x, p99 is",
         lambda: starved("open", blocking=replace(NO_INTERVAL, n=1)),
         (lambda: starved("open", blocking=share(0.2, 0.4)),),
@@ -444,6 +467,21 @@ TABLE = [
         "p99: cannot be compared: nobody was answered.",
         lambda: words("p99", "unclear", e(None, note="nobody was answered"), moved=e(None)),
         (lambda: words("p99", "more", MORE),),
+    ),
+    Row(
+        "throughput: higher on new: 0/s on old, 500/s on new, difference 500/s [490, 510].",
+        lambda: words("throughput", "more", e(None, unit=""), **BROKEN),
+        (lambda: words("throughput", "more", MORE), lambda: words("throughput", "unclear", UNKNOWN)),
+    ),
+    Row(
+        "throughput: inconclusive: 0/s on old, 500/s on new, difference",
+        lambda: words("throughput", "unclear", e(None, unit=""), **BROKEN),
+        (lambda: words("throughput", "more", e(None, unit=""), **BROKEN),),
+    ),
+    Row(
+        "the trials were invalid (p99: longer on new: +20 % [+10, +30] (10.0 ms on old, 12.0 ms on new)).",
+        lambda: words("p99", "more", MORE, verdict=Verdict.INVALID),
+        (lambda: words("p99", "more", MORE, verdict=Verdict.SUSPECT),),
     ),
     Row(
         "no single value on old",
@@ -532,6 +570,38 @@ TABLE = [
         (lambda: summed(difference("throughput", "more", MORE)),),
     ),
     Row(
+        "new against old: throughput 500/s instead of 0/s.",
+        lambda: summed(difference("throughput", "more", e(None, unit=""), **BROKEN)),
+        (lambda: summed(difference("throughput", "more", MORE)),),
+    ),
+    Row(
+        "new against old: errors 3 % instead of 1 %.",
+        lambda: summed(
+            difference("errors", "more", e(3.0), a=e(0.01, unit="share"), b=e(0.03, unit="share"))
+        ),
+        (lambda: summed(difference("errors", "unclear", e(3.0))),),
+    ),
+    Row(
+        "new against old: throughput +20 %; p50 and p99 must not be used (invalid).",
+        lambda: summed(
+            difference("throughput", "more", MORE),
+            difference("p50", "same", e(1.0), within=0.01, verdict=Verdict.INVALID),
+            difference("p99", "more", MORE, verdict=Verdict.INVALID),
+            verdict=Verdict.SUSPECT,
+        ),
+        (
+            lambda: summed(difference("throughput", "more", MORE), difference("p99", "more", MORE)),
+            lambda: summed(
+                difference("throughput", "more", MORE, verdict=Verdict.INVALID), verdict=Verdict.INVALID
+            ),
+        ),
+    ),
+    Row(
+        "new against old: p99 must not be used (invalid).",
+        lambda: summed(difference("p99", "unclear", BOTH, verdict=Verdict.INVALID)),
+        (lambda: summed(difference("p99", "unclear", BOTH)),),
+    ),
+    Row(
         "new against old (unreliable: invalid trials): p99 +20 %",
         lambda: summed(difference("p99", "more", MORE), verdict=Verdict.INVALID),
         (
@@ -616,6 +686,14 @@ TABLE = [
         "p99: 2.00 ms.",
         lambda: titles.about_quantile(view(panel("node")), "p99"),
         (lambda: titles.about_quantile(view(panel("node"), panel("go", p99=0.001)), "p99"),),
+    ),
+    Row(
+        "p99: 1.00 ms on go; unknown for node.",
+        lambda: titles.about_quantile(view(panel("node", p99=None), panel("go", p99=0.001)), "p99"),
+        (
+            lambda: titles.about_quantile(view(panel("node"), panel("go", p99=0.001)), "p99"),
+            lambda: titles.about_quantile(view(panel("go", p99=0.001)), "p99"),
+        ),
     ),
     Row(
         "p99: too few requests were answered.",

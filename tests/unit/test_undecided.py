@@ -1,12 +1,16 @@
 """Which requirements, claims and comparisons more rounds could still decide."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from jostle.analysis.judge.undecided import Question, questions
+from jostle.analysis.judge.rule import Rule
+from jostle.analysis.judge.undecided import Question, _can_narrow, questions
+from jostle.analysis.results import Estimate
 from jostle.analysis.run import analyse
 from jostle.record import RunRecord
+from jostle.record.verdict import Verdict
 from support.synthetic import STARVATION_PLAN, Trial, closed, lognormal, make_run, starvation_trials
 
 PLAN = STARVATION_PLAN.format(rounds='"until decided"').partition("[published]")[0]
@@ -79,6 +83,43 @@ def test_what_too_few_rounds_told_anything_about_is_open(tmp_path: Path) -> None
     requirement = '[[require]]\nthat = "throughput > 1/s"\ncontestant = "node"\nworkload = "stream"\n'
     (question,) = asked(tmp_path, requirement, rounds=2).values()
     assert question.open
+
+
+@pytest.mark.parametrize(
+    ("verdict", "of_figure", "is_open"),
+    [(Verdict.SUSPECT, Verdict.INVALID, False), (Verdict.INVALID, Verdict.VALID, True)],
+)
+def test_the_verdict_on_the_figure_counts_and_not_that_on_its_trials(
+    tmp_path: Path, ratio: float, verdict: Verdict, of_figure: Verdict, is_open: bool
+) -> None:
+    requirement = '[[require]]\nthat = "throughput > {}/s"\ncontestant = "node"\nworkload = "fast-only"\n'
+    folder = make_run(tmp_path / "any", starvation_trials(5), plan_text=PLAN + requirement.format(1))
+    middle = analyse(RunRecord.open(folder)).requirements[0].estimate.value
+    text = PLAN + claim("undecided", limit=ratio) + requirement.format(middle)
+    record = RunRecord.open(make_run(tmp_path / "run", starvation_trials(5), plan_text=text))
+    found = analyse(record)
+    cells = [replace(cell, verdict=verdict, verdicts={"throughput": of_figure}) for cell in found.summaries]
+    asked = questions(record, replace(found, summaries=cells))
+    assert [question.open for question in asked] == [is_open, is_open]
+
+
+@pytest.mark.parametrize(
+    ("what", "estimate", "rule", "narrows"),
+    [
+        ("an interval", Estimate(2.0, 1.0, 3.0, n=5), Rule(high=1.5), True),
+        ("rounds far apart", Estimate(2.0, n=5), Rule(high=1.5), False),
+        ("two rounds of many streams", Estimate(0.9, n=5000, rounds=(0.9, 0.9)), Rule(high=1.5), True),
+        ("a bound beyond a limit", Estimate(2.0, 1.0, bound="≥", n=5), Rule(high=1.5), True),
+        ("a bound that never shows less", Estimate(2.0, 1.0, bound="≥", n=5), Rule(high=3.0), False),
+        ("a bound above what is needed", Estimate(2.0, 1.0, bound="≥", n=5), Rule(low=1.5), True),
+        ("a bound that never shows more", Estimate(2.0, 1.0, bound="≥", n=5), Rule(low=3.0), False),
+        ("a bound that may lie within", Estimate(2.0, 1.0, bound="≥", n=5), Rule(1.5, 2.5), False),
+    ],
+)
+def test_an_interval_is_narrowed_by_rounds_but_only_as_far_as_they_can(
+    what: str, estimate: Estimate, rule: Rule, narrows: bool
+) -> None:
+    assert _can_narrow(estimate, [rule]) == narrows, what
 
 
 def test_an_index_is_about_the_workloads_that_it_is_made_of(tmp_path: Path) -> None:

@@ -1,9 +1,18 @@
 """Whether a claim depends on how warm its servers were."""
 
+from pathlib import Path
+
 import pytest
 
+from jostle.analysis import metrics
+from jostle.analysis.judge import claims
+from jostle.analysis.judge.claims import Measured, _further
 from jostle.analysis.judge.unsettled import have_settled, reaching_over
 from jostle.analysis.results import Estimate
+from jostle.analysis.summaries import by_workload
+from jostle.analysis.trial.data import TrialData
+from jostle.record import RunRecord
+from support.synthetic import Trial, closed, make_run
 
 
 @pytest.mark.parametrize(
@@ -40,3 +49,16 @@ def test_without_an_interval_nothing_is_known() -> None:
     assert ends(reaching_over(found, Estimate(2.4))) == (None, None)
     assert reaching_over(found, Estimate(None)).note == "whether the runs had settled is not known"
     assert reaching_over(Estimate(None, note="zero"), found).note == "zero"
+
+
+def test_only_a_throughput_would_change_with_a_further_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trials = [Trial("a", "hello", number, closed(lambda _: 0.002, 5.0)) for number in (1, 2, 3)]
+    record = RunRecord.open(make_run(tmp_path, trials, plan_text='title = "t"\ncontestants = ["a"]\n'))
+    measured = Measured(by_workload([TrialData(trial) for trial in record.trials]), {}, [], {}, {})
+    monkeypatch.setattr(claims, "further_throughput", lambda data: 2 * data.throughput)
+    monkeypatch.setitem(metrics.MEASURES, "goodput", lambda data: data.throughput)
+    sides = [(("a", "hello"), "throughput"), (("a", "hello"), "goodput")]
+    assert _further(sides, measured, 0.95).value == pytest.approx(2)
+    assert _further([*sides[:1], (("a", "hello"), "of another version")], measured, 0.95).value is None

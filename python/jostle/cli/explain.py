@@ -41,7 +41,7 @@ in which order, and which wait behind which.
   jostle explain grpc://localhost:50051/shop.Shop/Buy --slow shop.Shop/Report
   jostle explain tcp://localhost:6379 --send 'PING\\r\\n' --until '\\r\\n'
   jostle explain node
-  jostle explain --all                        every contestant, in one table
+  jostle explain --all                        all that speak HTTP/1.1, in one table
   jostle explain --all node go --budget 10m   these, in ten minutes
 
 One route is enough, but more questions can be decided with a slow route, and
@@ -74,8 +74,8 @@ def explain(
         bool,
         typer.Option(
             "--all",
-            help="Explain every contestant, or the named ones, and compare with the discipline that its "
-            "contestant.toml declares.",
+            help="Explain every contestant that speaks HTTP/1.1, or the named ones, and compare with the "
+            "discipline that its contestant.toml declares.",
             rich_help_panel=PROBES,
         ),
     ] = False,

@@ -22,7 +22,7 @@ HELP = """Rerun a published experiment, and compare your figures with the publis
   jostle race                                   list the experiments
   jostle race starvation                        all of its servers, 5 rounds
   jostle race starvation --contestants node,go
-  jostle race starvation --quick                a first look, in 12 minutes
+  jostle race starvation --quick                a first look, in some ten minutes
   jostle race starvation --set slow=41          a smaller slow request:
                                                 fib(41) in place of fib(43)
   jostle race preemption --as-published         the article's sizes and times

@@ -277,6 +277,15 @@ class Needs(Table):
         default=False,
         description="true: *cannot tell* if the `memory` limit of a workload of this claim could not be set",
     )
+    network: bool = Field(
+        default=False,
+        description="true: *cannot tell* if the generator ran on the server's machine (loopback)",
+    )
+    parameters: dict[str, int | float | str] = Field(
+        default={},
+        description="parameters of the plan must have these values, for example those of the article: "
+        "{ think = '900ms' }; otherwise the result is *cannot tell*",
+    )
 
 
 class Claim(Table):

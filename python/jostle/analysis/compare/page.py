@@ -13,6 +13,7 @@ from jostle.analysis.compare.sentences import in_words, summary
 from jostle.analysis.results import Comparison, Difference
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
 from jostle.formatting import listed, percent
+from jostle.record.verdict import Verdict
 
 __all__ = ["beyond_chance", "by_chance"]
 
@@ -27,20 +28,29 @@ def beyond_chance(comparisons: Sequence[Comparison]) -> list[Comparison]:
     workloads = len({c.workload for c in comparisons})
     if workloads < 2:
         return list(comparisons)
-    others = [d for c in comparisons for d in c.differences if d.quantity != c.primary]
-    limit = _largest_told([d.p for d in others if d.p is not None])
+    tested = _tested(comparisons)
+    limit = _largest_told([p for c, d, p in tested if d.quantity != c.primary])
     alone = min(LEVEL, FREE / workloads)
-    tested = sum(d.p is not None for c in comparisons for d in c.differences)
 
     def judged(c: Comparison, d: Difference) -> Difference:
         chance, most = (d.p_of_all, alone) if d.quantity == c.primary else (d.p, limit)
         if d.finding not in ("less", "more") or chance is None or chance <= most:
             return d
         taken_back = replace(d, finding="may be chance")
-        return replace(taken_back, sentence=in_words(taken_back, c.a, c.b, among=tested))
+        return replace(taken_back, sentence=in_words(taken_back, c.a, c.b, among=len(tested)))
 
     found = [replace(c, differences=[judged(c, d) for d in c.differences]) for c in comparisons]
     return [replace(c, sentence=summary(c)) for c in found]
+
+
+def _tested(comparisons: Sequence[Comparison]) -> list[tuple[Comparison, Difference, float]]:
+    """The differences that count, with their p; invalid figures prove nothing."""
+    return [
+        (c, d, d.p)
+        for c in comparisons
+        for d in c.differences
+        if d.p is not None and d.verdict is not Verdict.INVALID
+    ]
 
 
 def _largest_told(ps: Sequence[float]) -> float:
@@ -52,16 +62,16 @@ def _largest_told(ps: Sequence[float]) -> float:
 
 def by_chance(comparisons: Sequence[Comparison]) -> str:
     """How many of a page's findings may be chance, in a sentence; "" if nothing was compared."""
-    tested = [(c, d) for c in comparisons for d in c.differences if d.p is not None]
+    tested = _tested(comparisons)
     if not tested:
         return ""
-    told = sum(d.finding in ("less", "more") for _, d in tested)
-    families = {(c.workload, d.quantity) for c, d in tested}
+    told = sum(d.finding in ("less", "more") for _, d, _ in tested)
+    families = {(c.workload, d.quantity) for c, d, _ in tested}
     told_of = f"Of {len(tested)} rates and quantiles that could be compared on this page, {told} differ."
     if len({c.workload for c in comparisons}) < 2:
         expected = len(families) * LEVEL
         return f"{told_of} If the servers were equal, about {expected:.1g} would still differ by chance."
-    primary = {(c.workload, d.quantity) for c, d in tested if d.quantity == c.primary}
+    primary = {(c.workload, d.quantity) for c, d, _ in tested if d.quantity == c.primary}
     names = sorted({quantity for _, quantity in primary})
     if not names:
         return f"{told_of} Of the differences, expect at most one in twenty to be chance."

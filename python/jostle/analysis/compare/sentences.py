@@ -1,8 +1,9 @@
 """Sentences for differences: what differs and by how much, or that nothing differs by more than x."""
 
+from jostle.analysis.judge.rule import distrusted
 from jostle.analysis.results import Comparison, Difference, Estimate
 from jostle.analysis.stats.enough import LEAST_ROUNDS, TOO_FEW_ROUNDS, TOO_FEW_RUNS, TWO_RUNS
-from jostle.formatting import amount, change, listed, percent, points
+from jostle.formatting import amount, change, formatted, listed, percent, points
 from jostle.record.verdict import Verdict
 
 __all__ = ["direction", "in_words", "size_of_effect", "summary"]
@@ -14,14 +15,22 @@ EFFECTS = ((0.147, "negligible"), (0.33, "small"), (0.474, "medium"))
 TOLD = ("throughput", "p50", "p99")
 """The summary mentions these even if no difference was found, all others only if one was."""
 
+MORE_ROUNDS = "more rounds may decide it"
+
 
 def in_words(d: Difference, a: str, b: str, among: int = 0) -> str:
     """One sentence on one quantity of `a` and `b`. `among`: how many were tested, if it may be chance."""
-    if d.quantity == "errors":
-        return _errors(d, a, b)
+    told = _errors(d, a, b) if d.quantity == "errors" else _in_words(d, a, b, among)
+    return distrusted("", told) + "." if d.verdict is Verdict.INVALID else told
+
+
+def _in_words(d: Difference, a: str, b: str, among: int) -> str:
+    both = f"{_amount(d.a)} on {a}, {_amount(d.b)} on {b}"
+    if d.ratio.low is None and d.difference.low is not None:  # where a side is 0, only the difference decides
+        found = "inconclusive" if d.finding == "unclear" else f"{direction(d)} on {b}"
+        return f"{d.quantity}: {found}: {both}, difference {formatted(d.difference)}."
     if d.ratio.value is None:
         return f"{d.quantity}: cannot be compared: {d.difference.note or d.ratio.note}."
-    both = f"{_amount(d.a)} on {a}, {_amount(d.b)} on {b}"
     if d.ratio.low is None or d.ratio.high is None:
         return f"{d.quantity}: {both} ({change(d.ratio.value)}); no interval: {d.ratio.note}."
     if d.finding == "same":
@@ -44,43 +53,56 @@ def summary(c: Comparison) -> str:
     if rounds < LEAST_ROUNDS:
         have = ("no round in common", "one round", "two rounds")[rounds]
         return f"{c.b} against {c.a}: {have}: {TOO_FEW_ROUNDS}."
-    chosen = [d for d in c.differences if d.quantity in TOLD]
-    clear = [d for d in c.differences if d.finding in ("less", "more")]
-    if not clear and chosen and all(d.ratio.value is None for d in chosen):
-        return f"{c.b} against {c.a}: {_not_compared(chosen)}.{_in_common(c)}"
-    same = [d for d in chosen if d.finding == "same"]
-    chance = [d for d in chosen if d.finding == "may be chance"]
-    told = f"{c.b} against {c.a}{' (unreliable: invalid trials)' if c.verdict is Verdict.INVALID else ''}: "
-    if clear:
-        told += ", ".join(map(_changed, clear))
-        told += f"; no difference larger than {_most(same)} in {_names(same)}" if same else ""
-    elif same:
-        told += f"no difference larger than {_most(same)} in {_names(same)}"
-    elif chance:
-        found = "a difference" if len(chance) == 1 else "differences"
-        return (
-            f"{told}{found} in {_names(chance)} that may be chance; more rounds may decide it.{_in_common(c)}"
-        )
-    else:
-        return told + "inconclusive; more rounds may decide it." + _in_common(c)
-    unclear = [d for d in chosen if d.finding == "unclear" and d.ratio.value is not None]
-    told += f"; inconclusive in {_names(unclear)}" if unclear else ""
-    told += f"; the difference in {_names(chance)} may be chance" if chance else ""
-    return f"{told}.{_in_common(c)}"
+    invalid = c.verdict is Verdict.INVALID
+    told = f"{c.b} against {c.a}{' (unreliable: invalid trials)' if invalid else ''}: "
+    spoiled = [] if invalid else [d for d in c.differences if d.verdict is Verdict.INVALID]
+    found = _found([d for d in c.differences if d not in spoiled])
+    if spoiled:
+        found.append(f"{_names(spoiled)} must not be used (invalid)")
+    return f"{told}{'; '.join(found)}.{_in_common(c)}"
+
+
+def _found(differences: list[Difference]) -> list[str]:
+    """What differs and what does not, in parts of a sentence."""
+    chosen = [d for d in differences if d.quantity in TOLD]
+    clear = [d for d in differences if d.finding in ("less", "more")]
+    if not clear and all(not _compared(d) for d in chosen):
+        return _not_compared(chosen)
+    same, chance, unclear = (
+        [d for d in chosen if d.finding == finding and _compared(d)]
+        for finding in ("same", "may be chance", "unclear")
+    )
+    found = [", ".join(map(_changed, clear))] if clear else []
+    if same:
+        found.append(f"no difference larger than {_most(same)} in {_names(same)}")
+    if not found and chance:
+        several = "a difference" if len(chance) == 1 else "differences"
+        return [f"{several} in {_names(chance)} that may be chance", MORE_ROUNDS]
+    if not found:
+        return ["inconclusive", MORE_ROUNDS]
+    if unclear:
+        found.append(f"inconclusive in {_names(unclear)}")
+    if chance:
+        found.append(f"the difference in {_names(chance)} may be chance")
+    return found
+
+
+def _compared(d: Difference) -> bool:
+    return d.ratio.value is not None or d.difference.low is not None
 
 
 def _changed(d: Difference) -> str:
-    if d.ratio.value is None:  # shares of errors differ by points
-        return f"errors {percent(d.b.value)} instead of {percent(d.a.value)}"
+    if d.quantity == "errors" or d.ratio.value is None:  # where one side is 0, no factor tells the change
+        return f"{d.quantity} {_amount(d.b)} instead of {_amount(d.a)}"
     return f"{d.quantity} {change(d.ratio.value)}"
 
 
-def _not_compared(chosen: list[Difference]) -> str:
+def _not_compared(chosen: list[Difference]) -> list[str]:
     """Each reason once, without the values of the rounds."""
     reasons: dict[str, list[Difference]] = {}
     for d in chosen:
         reasons.setdefault((d.difference.note or d.ratio.note).partition(": ")[0], []).append(d)
-    return "; ".join(f"{_names(those)} cannot be compared: {why}" for why, those in reasons.items())
+    return [f"{_names(those)} cannot be compared: {why}" for why, those in reasons.items()]
 
 
 def _in_common(c: Comparison) -> str:

@@ -46,6 +46,9 @@ def compare_sides(a: Side, b: Side, family: Family = ALONE) -> Comparison:
     """Everything that differs between `a` and `b`; `family`: who else is compared with `a`."""
     differences = [_rate(a, b, family), *(_quantile(a, b, name, family) for name in LEVELS)]
     differences.append(compare_errors(a, b, family))
+    judged = [
+        replace(d, verdict=worst(s.summary.verdict_of(d.quantity) for s in (a, b))) for d in differences
+    ]
     comparison = Comparison(
         workload=a.summary.workload,
         title=a.summary.title,
@@ -54,14 +57,7 @@ def compare_sides(a: Side, b: Side, family: Family = ALONE) -> Comparison:
         rounds=(len(a.rounds), len(b.rounds)),
         paired=a.run == b.run,
         verdict=worst([a.summary.verdict, b.summary.verdict]),
-        differences=[
-            replace(
-                d,
-                sentence=in_words(d, a.label, b.label),
-                verdict=worst(s.summary.verdict_of(d.quantity) for s in (a, b)),
-            )
-            for d in differences
-        ],
+        differences=[replace(d, sentence=in_words(d, a.label, b.label)) for d in judged],
         cliffs_delta=_cliffs_delta(a, b),
         shift=_shift(a, b),
         sentence="",
@@ -209,8 +205,10 @@ def _of_runs(x: Floats, y: Floats) -> Contrast:
 def _welch(x: Floats, y: Floats, least: float) -> tuple[float, float]:
     """Standard error of the difference of two means, and its degrees of freedom."""
     parts = [max(float(np.var(v, ddof=1)), least**2) / len(v) for v in (x, y)]
-    total = max(sum(parts), 1e-300)
-    df = total**2 / max(sum(part**2 / (len(v) - 1) for part, v in zip(parts, (x, y), strict=True)), 1e-300)
+    total = sum(parts)
+    if not total:  # no run differs from the others, as where none has errors
+        return 0.0, math.inf
+    df = total**2 / sum(part**2 / (len(v) - 1) for part, v in zip(parts, (x, y), strict=True))
     return math.sqrt(total), df
 
 

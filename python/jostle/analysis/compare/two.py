@@ -10,7 +10,6 @@ from jostle.analysis.compare.side import doubts, pair
 from jostle.analysis.compare.sides import compare_sides
 from jostle.analysis.counted import counted, note
 from jostle.analysis.judge.requirements import decide
-from jostle.analysis.judge.rule import distrusted
 from jostle.analysis.results import (
     CompareResult,
     Comparison,
@@ -193,8 +192,8 @@ def _judged(condition: Condition, c: Comparison) -> ConditionResult:
     holds = decide(condition, estimate)
     opposite: dict[Decision, Decision] = {"pass": "fail", "fail": "pass", "cannot tell": "cannot tell"}
     verdict, message = opposite[holds], found.sentence
-    if found.verdict is Verdict.INVALID:
-        verdict, message = "cannot tell", distrusted("", message) + "."
+    if found.verdict is Verdict.INVALID:  # its sentence says so
+        verdict = "cannot tell"
     return ConditionResult(condition.text, c.workload, c.a, c.b, verdict, message)
 
 

@@ -9,7 +9,7 @@ needs no correction (intersection-union test: Berger, Technometrics 24 (1982)).
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from jostle.analysis import metrics
@@ -49,6 +49,7 @@ class Measured:
     starvation: Sequence[Starvation]
     skipped: Mapping[str, str]
     skipped_workloads: Mapping[str, Mapping[str, str]]
+    parameters: Mapping[str, int | float | str] = field(default_factory=dict)
 
     def contestants(self) -> list[str]:
         """The contestants that were measured."""
@@ -132,7 +133,29 @@ def _deciding(parts: Sequence[CriterionResult]) -> str:
 
 def missing(needs: asked.Needs, keys: Sequence[Key], measured: Measured) -> str:
     """What is lacking: "needs 8 server cores, has 1"; "" if nothing is, or if nothing was measured."""
-    return _other_cores(needs, keys, measured) or _without_limit(needs, keys, measured)
+    return (
+        _other_cores(needs, keys, measured)
+        or _other_parameter(needs, measured)
+        or _without_network(needs, keys, measured)
+        or _without_limit(needs, keys, measured)
+    )
+
+
+def _other_parameter(needs: asked.Needs, measured: Measured) -> str:
+    """The first parameter that differs from the one needed; "" if none does."""
+    for name, wanted in needs.parameters.items():
+        if (had := measured.parameters.get(name)) != wanted:
+            return f"needs {name} = {wanted}, has {'no such parameter' if had is None else had}"
+    return ""
+
+
+def _without_network(needs: asked.Needs, keys: Sequence[Key], measured: Measured) -> str:
+    """Why there was no network between generator and server; "" if none is needed, or if there was one."""
+    trials = [data.trial for key in keys for data in measured.rounds(key).values()]
+    hosts = [one["host"] for trial in trials for one in trial.description.get("generators", [])]
+    if needs.network and trials and not any(hosts):
+        return "needs a network between generator and server, which run on one machine"
+    return ""
 
 
 def _without_limit(needs: asked.Needs, keys: Sequence[Key], measured: Measured) -> str:
@@ -257,10 +280,20 @@ def _changing(
 
 
 def _further(sides: Sequence[tuple[Key, str]], measured: Measured, confidence: float) -> Estimate:
-    """What the sides, or their ratio, would be after a further run. Paired by round."""
+    """What the sides, or their ratio, would be after a further run. Paired by round.
+
+    Only a throughput is known to change; any other quantity counts as it was measured.
+    """
+    measures = [
+        further_throughput if quantity == "throughput" else metrics.MEASURES.get(quantity, lambda _: None)
+        for _, quantity in sides
+    ]
     of_sides = [measured.rounds(key) for key, _ in sides]
     common = sorted(set[int].intersection(*(set(rounds) for rounds in of_sides)))
-    values = [[further_throughput(rounds[number]) for number in common] for rounds in of_sides]
+    values = [
+        [measure(rounds[number]) for number in common]
+        for measure, rounds in zip(measures, of_sides, strict=True)
+    ]
     if len(values) == 1:
         return typical_over_rounds(values[0], "/s", confidence)
     return ratio_of_rounds(values[0], values[1], confidence)

@@ -17,7 +17,7 @@ from jostle.plan.labels import meant
 from jostle.plan.recorded import RecordedPlan, Unreadable
 from jostle.record.verdict import Verdict
 
-__all__ = ["decide", "judge_requirements"]
+__all__ = ["decide", "judge_requirements", "rule_of"]
 
 
 def judge_requirements(
@@ -71,12 +71,16 @@ def _judge(
                 yield _requirement(asked, contestant, form.with_, index, both)
 
 
+def rule_of(condition: Condition) -> Rule:
+    """The rule of a condition."""
+    side = {"high": condition.limit} if condition.below else {"low": condition.limit}
+    return Rule(**side, touching=condition.touching)
+
+
 def decide(condition: Condition, estimate: Estimate) -> Decision:
     """ "pass" if the condition surely holds, "fail" if it surely does not."""
-    side = {"high": condition.limit} if condition.below else {"low": condition.limit}
-    rule = Rule(**side, touching=condition.touching)
     answers: dict[Answer, Decision] = {"holds": "pass", "fails": "fail", "cannot tell": "cannot tell"}
-    return answers[rule.judge(estimate)]
+    return answers[rule_of(condition).judge(estimate)]
 
 
 def _requirement(

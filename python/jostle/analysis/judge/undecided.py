@@ -1,17 +1,18 @@
 """What more rounds could still decide, for runs that continue until all is decided."""
 
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from jostle.analysis.compare.pairs import Key
 from jostle.analysis.judge.claims import Measured, missing, sides_of
+from jostle.analysis.judge.requirements import rule_of
+from jostle.analysis.judge.rule import Rule
 from jostle.analysis.results import Claim, Comparison, Estimate, Requirement, RunResult
 from jostle.analysis.stats.enough import LEAST_ROUNDS
 from jostle.analysis.summaries import by_workload
 from jostle.analysis.trial.data import TrialData
 from jostle.plan import claims as asked
-from jostle.plan.metrics import INDICES
-from jostle.plan.model import Starvation
+from jostle.plan.conditions import Condition
 from jostle.plan.recorded import RecordedPlan
 from jostle.record import RunRecord
 from jostle.record.verdict import Verdict
@@ -38,51 +39,57 @@ def questions(record: RunRecord, result: RunResult) -> list[Question]:
     `result`: the analysis of `record`, with intervals that hold under repeated looks.
     """
     plan = RecordedPlan.parse(record.plan_text)
+    measured = Measured(
+        by_workload([TrialData(trial) for trial in record.trials]),
+        {(cell.contestant, cell.workload): cell for cell in result.summaries},
+        result.starvation,
+        result.skipped,
+        result.skipped_workloads,
+        plan.parameters,
+    )
+    conditions = {one.condition.text: one.condition for one in plan.require}
     found = [
-        *(_requirement(one, result, plan.starvation) for one in result.requirements),
-        *_claims(plan, record, result),
+        *(_requirement(one, conditions.get(one.that), measured) for one in result.requirements),
+        *(_claim(*pair, measured) for pair in zip(plan.claim, result.claims, strict=True)),
     ]
     return found or [_comparison(one) for one in result.comparisons]
 
 
-def _requirement(one: Requirement, result: RunResult, forms: Sequence[Starvation]) -> Question:
-    cells = {(one.contestant, one.workload), *_alone((one.contestant, one.workload), forms)}
-    trusted = not _invalid(result, cells)
-    undecided = one.verdict == "cannot tell" and trusted and _can_narrow(one.estimate)
-    return Question(f"{one.that} ({one.contestant}, {one.workload})", frozenset(cells), undecided)
+def _requirement(one: Requirement, condition: Condition | None, measured: Measured) -> Question:
+    text, key = f"{one.that} ({one.contestant}, {one.workload})", (one.contestant, one.workload)
+    if condition is None:  # this version cannot read it
+        return Question(text, frozenset([key]), open=False)
+    figures = [(cell, condition.quantity) for cell in measured.behind(condition.quantity, key)]
+    undecided = one.verdict == "cannot tell" and _trusted(figures, measured)
+    can_narrow = _can_narrow(one.estimate, [rule_of(condition)])
+    return Question(text, frozenset(cell for cell, _ in figures), undecided and can_narrow)
 
 
-def _claims(plan: RecordedPlan, record: RunRecord, result: RunResult) -> Iterator[Question]:
-    grouped = by_workload([TrialData(trial) for trial in record.trials])
-    summaries = {(cell.contestant, cell.workload): cell for cell in result.summaries}
-    measured = Measured(grouped, summaries, result.starvation, result.skipped, result.skipped_workloads)
-    for one, judged in zip(plan.claim, result.claims, strict=True):
-        cells = frozenset(_cells(one, measured, plan.starvation))
-        lacking = missing(one.needs, sorted(cells), measured)
-        yield Question(one.says, cells, not lacking and _open(judged, result, cells))
+def _claim(one: asked.Claim, judged: Claim, measured: Measured) -> Question:
+    sides = [(part, pair) for part in one.holds for pair in sides_of(part, measured)]
+    figures = [
+        (cell, quantity)
+        for part, pair in sides
+        for key, (*_, quantity) in zip(pair, part.sides, strict=False)  # without a divisor, its key is None
+        if key is not None
+        for cell in measured.behind(quantity, key)
+    ]
+    cells = frozenset(cell for cell, _ in figures)
+    blocking = [
+        (part, criterion)
+        for (part, _), criterion in zip(sides, judged.criteria, strict=True)
+        if criterion.verdict in ("cannot tell", "size unclear")
+    ]
+    undecided = judged.verdict == "cannot tell" and blocking and _trusted(figures, measured)
+    can_narrow = all(
+        _can_narrow(criterion.estimate, _rules(part)) and not criterion.absent for part, criterion in blocking
+    )
+    lacking = missing(one.needs, sorted(cells), measured)
+    return Question(one.says, cells, bool(undecided) and can_narrow and not lacking)
 
 
-def _cells(one: asked.Claim, measured: Measured, forms: Sequence[Starvation]) -> Iterator[Key]:
-    for part in one.holds:
-        for key in (key for pair in sides_of(part, measured) for key in pair if key is not None):
-            yield key
-            if part.quantity in INDICES:
-                yield from _alone(key, forms)
-
-
-def _alone(key: Key, forms: Sequence[Starvation]) -> Iterator[Key]:
-    """Both workloads of the forms that this one belongs to."""
-    for form in forms:
-        if key[1] in (form.alone, form.with_):
-            yield key[0], form.alone
-            yield key[0], form.with_
-
-
-def _open(judged: Claim, result: RunResult, cells: frozenset[Key]) -> bool:
-    if judged.verdict != "cannot tell" or _invalid(result, cells):
-        return False
-    blocking = [part for part in judged.criteria if part.verdict in ("cannot tell", "size unclear")]
-    return all(_can_narrow(part.estimate) and not part.absent for part in blocking) and bool(blocking)
+def _rules(part: asked.Part) -> list[Rule]:
+    return [Rule(*limits) for limits in (part.limits, part.size) if limits is not None]
 
 
 def _comparison(one: Comparison) -> Question:
@@ -93,14 +100,25 @@ def _comparison(one: Comparison) -> Question:
     return Question(text, cells, undecided and _can_narrow(primary.ratio))
 
 
-def _can_narrow(estimate: Estimate) -> bool:
-    """Whether there is an interval, which more rounds would shorten, or only too few rounds for one."""
-    return estimate.value is not None and (estimate.low is not None or estimate.n < LEAST_ROUNDS)
+def _can_narrow(estimate: Estimate, rules: Sequence[Rule] = ()) -> bool:
+    """Whether there is an interval, which more rounds would shorten, or only too few rounds for one.
+
+    If only a lower bound is known, that will not change. Then more rounds only raise the lower end of the
+    interval towards the value, which must be enough for an answer.
+    """
+    if estimate.value is None:
+        return False
+    if estimate.this_run_only or (len(estimate.rounds) or estimate.n) < LEAST_ROUNDS:
+        return True
+    if estimate.bound:
+        narrow = replace(estimate, low=estimate.value)
+        return all(rule.judge(narrow) != "cannot tell" for rule in rules)
+    return estimate.low is not None
 
 
-def _invalid(result: RunResult, cells: Collection[Key]) -> bool:
-    return any(
-        cell.verdict is Verdict.INVALID
-        for cell in result.summaries
-        if (cell.contestant, cell.workload) in cells
+def _trusted(figures: Iterable[tuple[Key, str]], measured: Measured) -> bool:
+    return not any(
+        measured.summaries[cell].verdict_of(quantity) is Verdict.INVALID
+        for cell, quantity in figures
+        if cell in measured.summaries
     )

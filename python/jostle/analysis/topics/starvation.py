@@ -15,7 +15,7 @@ from jostle.analysis.judge.figures import figure
 from jostle.analysis.results import Estimate, PublishedFigure, Starvation, WorkloadSummary
 from jostle.analysis.stats.bimodality import modes
 from jostle.analysis.stats.indices import blocking_index, starvation_index
-from jostle.analysis.stats.over_rounds import number, round_quantile, typical_over_rounds
+from jostle.analysis.stats.over_rounds import bounded, number, round_quantile, typical_over_rounds
 from jostle.analysis.stats.quantile_ci import CONFIDENCE, quantile_estimate
 from jostle.analysis.stats.sample import pool
 from jostle.analysis.topics.blocking import Waits, slice_of, waits_for
@@ -190,14 +190,13 @@ def _blocking(
         return Estimate(None, unit="", n=n, note=_why_no_p99("without slow requests", before))
     if after.value is None:
         return Estimate(None, unit="", n=n, note=_why_no_p99("beside slow requests", after))
-    if after.bound:
-        value = (after.value - before.value) / slow.value
-        return Estimate(value, value, None, "", "≥", n, after.note)
-    ends = [[round_quantile(data.response, 0.99) for data in side] for side in zip(*rounds, strict=True)]
-    if not all(isinstance(v, float) and v > 0 for side in ends for v in side):
+    if not rounds:
+        return Estimate(None, unit="", note="no round measured both")
+    ours, theirs = ([round_quantile(f.response, 0.99) for f in side] for side in zip(*rounds, strict=True))
+    if any(value is None or number(value) <= 0 for value in (*ours, *theirs)):
         return Estimate(None, unit="", n=n, note="too few requests in some round")
-    xs, ys = ([number(v) for v in side] for side in ends)
-    return blocking_index(xs, ys, slow, confidence)
+    xs, ys = ([number(value) for value in side] for side in (ours, theirs))
+    return bounded(blocking_index(xs, ys, slow, confidence), theirs)
 
 
 def _why_no_p99(where: str, found: Estimate) -> str:

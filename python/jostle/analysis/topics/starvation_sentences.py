@@ -160,9 +160,9 @@ def _open(s: Starvation, meanwhile: Meanwhile, waits: Answer) -> str:
         return f"It is unknown whether slow requests block {name}: {blocking.note}."
     before, after = s.alone_response["p99"], s.with_response["p99"]
     change = f"p99 is {_time(after)} beside slow requests of {_time(s.slow_s)}, and {_time(before)} alone"
-    if not blocking.bound and (blocking.low is None or blocking.high is None):
+    if blocking.low is None or (blocking.high is None and not blocking.bound):
         return f"In {_rounds(blocking.n)} of {name}, {change}. {TOO_FEW_ROUNDS.capitalize()}."
-    low = blocking.value if blocking.low is None else blocking.low
+    low = blocking.low
     high = math.inf if blocking.high is None else blocking.high
     if low >= SEVERE:
         return _delayed(s, meanwhile, waits, change)
@@ -173,7 +173,8 @@ def _open(s: Starvation, meanwhile: Meanwhile, waits: Answer) -> str:
             f"Inconclusive for {name}: {change}, but the rounds differ too much{_ends(after)}. "
             "More rounds may decide it."
         )
-    return f"Slow requests delay {name}'s fast ones by only part of a slow one's duration: {change}."
+    part = "at least" if blocking.bound else "only"
+    return f"Slow requests delay {name}'s fast ones by {part} part of a slow one's duration: {change}."
 
 
 def _ends(found: Estimate) -> str:
