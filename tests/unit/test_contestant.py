@@ -125,6 +125,12 @@ def test_versions_are_the_first_line_that_is_printed(tmp_path: Path) -> None:
     assert mine(tmp_path, needs=needs).versions() == {"sh": "1.2.3"}
 
 
+def test_versions_are_told_in_english(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LC_ALL", "de_DE.UTF-8")
+    needs = [{"command": "sh", "version": ["{command}", "-c", "echo $LC_ALL"]}]
+    assert mine(tmp_path, needs=needs).versions() == {"sh": "C.UTF-8"}
+
+
 def test_who_may_run_a_program(cache: Path) -> None:
     program, folder = cache / "closed" / "program", cache / "closed"
     folder.mkdir()

@@ -82,6 +82,22 @@ def test_a_limit_of_its_own_is_told_before_anything_starts() -> None:
     assert told.value.hint == "haskell-warp:threaded has no such limit"
 
 
+def test_nginx_has_room_for_its_limit() -> None:
+    found = contestant.find("nginx-static:workers=4")
+    assert found.file.limit is not None
+    assert f"$(({found.file.limit.connections} / {{workers}}))" in found.file.start_command()[-1]
+    check_capacity(found, 40_000)
+    with pytest.raises(CannotServe, match="holds at most 40,000 connections"):
+        check_capacity(found, 40_001)
+
+
+def test_nginx_holds_the_connections_of_php_fpm() -> None:
+    found = contestant.find("php-fpm:workers=9")
+    assert max_connections(found, 20_000) == 2 * 19_800
+    with pytest.raises(CannotServe, match="holds at most 35,000 connections"):
+        check_capacity(found, 35_001)
+
+
 def test_a_limit_names_a_variant_that_exists() -> None:
     limit = {"connections": 10, "because": "x", "unless": "thread"}
     with pytest.raises(PlanError, match=r"(?s)limit.unless: there is no variant 'thread'.*threads"):

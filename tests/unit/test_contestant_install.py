@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from jostle import roster
 from jostle.contestant import Contestant, MissingTool, find
 from jostle.contestant.install import Installation, install, what_is_missing
 from jostle.plan.contestant import ContestantFile
@@ -36,6 +37,14 @@ def test_each_package_is_installed_once_and_the_rest_is_for_hands() -> None:
     update, brings = found.commands()
     assert update[-1] == "update"
     assert brings[-2:] == ["install", "some-package"]
+
+
+def test_what_comes_from_another_repository_is_for_hands() -> None:
+    """apt-get installs nothing at all if it knows one of the packages not."""
+    needs = roster.load("java-virtual-threads")[0].needs
+    java = next(need for need in needs if need.package == "temurin-25-jdk")
+    found = what_is_missing([lacking("mine", java.package, java.install)], no_database_needed)
+    assert found == Installation([], [f"mine: {java.install}"])
 
 
 def test_nothing_missing_runs_nothing() -> None:

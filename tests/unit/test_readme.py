@@ -15,9 +15,17 @@ def text(name: str) -> str:
     return (ROOT / name).read_text(encoding="utf-8")
 
 
-def test_every_contestant_is_listed_with_what_it_speaks_and_no_other() -> None:
-    rows = re.findall(r"^\| `([\w-]+)`.* \| ([^|]+) \|$", text("docs/CONTESTANTS.md"), re.MULTILINE)
-    assert rows == [(name, ", ".join(roster.load(name)[0].speaks)) for name in roster.names()]
+def listed(name: str) -> str:
+    file, _ = roster.load(name)
+    settings = [f"`:{variant}`" for variant in file.variants]
+    scheduling = f"{file.discipline}, slice {file.slice}" if file.slice else file.discipline
+    cells = [" ".join([f"`{name}`", *settings]), file.title, scheduling, ", ".join(file.speaks)]
+    return f"| {' | '.join(cells)} |"
+
+
+def test_every_contestant_is_listed_as_it_is_declared_and_no_other() -> None:
+    rows = re.findall(r"^\| `.*$", text("docs/CONTESTANTS.md"), re.MULTILINE)
+    assert rows == [listed(name) for name in roster.names()]
 
 
 def test_every_experiment_is_listed() -> None:

@@ -76,7 +76,7 @@ def _version(path: Path, _changed_ns: int, command: tuple[str, ...]) -> str:
     words = [fill(word, {"command": str(path)}) for word in command]
     done = subprocess.run(
         words, capture_output=True, text=True, errors="replace", timeout=VERSION_TIMEOUT_S, check=True,
-        stdin=subprocess.DEVNULL, cwd="/",
+        stdin=subprocess.DEVNULL, cwd="/", env={**os.environ, "LC_ALL": "C.UTF-8"},  # some are parsed
     )  # fmt: skip
     lines = [line.strip() for line in (done.stdout + "\n" + done.stderr).splitlines() if line.strip()]
     return lines[0] if lines else ""

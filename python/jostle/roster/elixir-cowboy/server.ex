@@ -17,12 +17,12 @@ defmodule Pool do
 
   @impl true
   def init({options, size}) do
-    idle =
-      for _ <- 1..size do
-        {:ok, connection} = :pgsql.connect(options)
-        connection
-      end
+    open = fn ->
+      {:ok, connection} = :pgsql.connect(options)
+      connection
+    end
 
+    idle = Task.await_many(for(_ <- 1..size, do: Task.async(open)), :infinity)
     {:ok, %{idle: idle, waiting: :queue.new(), lent: %{}}}
   end
 

@@ -4,15 +4,13 @@
 
 -export([start/0, init/1, loop/1]).
 
--define(HELLO, [lists:duplicate(1023, $x), $\n]).
-
 %% Called by `erl -s server`. The caller ends after boot, so the supervisor must not stay linked to it.
 start() ->
     ok = os:set_signal(sigterm, default),
     {ok, _} = application:ensure_all_started(inets),
     {ok, _} = application:ensure_all_started(p1_pgsql),
     ok = pool:start(os:getenv("DATABASE_URL")),
-    persistent_term:put(kilobyte, iolist_to_binary(?HELLO)),
+    persistent_term:put(kilobyte, <<(binary:copy(<<"x">>, 1023))/binary, "\n">>),
     persistent_term:put(smarter, os:getenv("SMARTER") =:= "true"),
     {ok, Supervisor} = supervisor:start_link({local, ?MODULE}, ?MODULE, []),
     unlink(Supervisor).
@@ -47,7 +45,7 @@ answer(_, _) ->
     refuse(405, "only GET and HEAD").
 
 route([""], _) -> {json, about()};
-route(["hello"], _) -> {text, ?HELLO};
+route(["hello"], _) -> {text, hello()};
 route(["sleep"], Query) -> sleep(Query);
 route(["count", N], _) -> {text, ["Hello, World ", integer_to_list(count(whole(N, 10000000000))), "\n"]};
 route(["fast", N], _) -> X = whole(N, 1000000), {text, integer_to_list(X * X)};
@@ -56,11 +54,13 @@ route(["fibs", N], _) -> {json, {[{fibResult, fib(whole(N, 60))}]}};
 route(["pair", A, B], Query) -> pair(whole(A, 60), whole(B, 60), Query);
 route(["alloc", "buffers"], _) -> allocate(fun() -> binary:copy(<<"x">>, 1024) end);
 route(["alloc", "strings"], _) ->
-    Kilobyte = persistent_term:get(kilobyte),
+    Kilobyte = hello(),
     allocate(fun() -> binary_to_list(Kilobyte) end);
 route(["spawn", N], Query) -> hold(whole(N, 1000000), one_of("kind", Query, ["process"]));
 route(["orders"], _) -> orders();
 route(_, _) -> refuse(404, "no such route").
+
+hello() -> persistent_term:get(kilobyte).
 
 about() ->
     {[{name, <<"erlang-mochiweb">>}, {version, otp_version()}, {runtime, <<"Erlang/OTP">>},
@@ -95,7 +95,7 @@ sleep(Query) ->
     Ms = decimal("ms", Query, "100", 60000),
     Jitter = decimal("jitter", Query, "0", 1),
     timer:sleep(round(Ms * (1 + Jitter * (2 * rand:uniform() - 1)))),
-    {text, ?HELLO}.
+    {text, hello()}.
 
 pair(A, B, Query) ->
     Find = finder(one_of("where", Query, ["local", "remote"]), proplists:get_value("peer", Query, "")),
@@ -141,7 +141,7 @@ result(Ref) ->
 allocate(New) ->
     Fresh = [New() || _ <- lists:seq(1, 50)],
     50 = length(Fresh),
-    {text, ?HELLO}.
+    {text, hello()}.
 
 %% All of them wait, each in its own process, until the last has come.
 hold(N, "process") ->

@@ -163,7 +163,9 @@ function database(): PDO
     }
     $source = sprintf('pgsql:host=%s;port=%d;dbname=%s', $url['host'], $url['port'] ?? 5432, substr($url['path'], 1));
     [$user, $password] = array_map('urldecode', [$url['user'] ?? '', $url['pass'] ?? '']);
-    return new PDO($source, $user, $password, [PDO::ATTR_PERSISTENT => true]);
+    // A prepared query would be forgotten with its request: two more round trips for each.
+    $options = [PDO::ATTR_PERSISTENT => true, PDO::PGSQL_ATTR_DISABLE_PREPARES => true];
+    return new PDO($source, $user, $password, $options);
 }
 
 // Four questions, one after the other; while the database thinks, the worker waits.

@@ -23,7 +23,7 @@ if __name__ == "__main__":
         http=HTTPModes.auto,
         http1_settings=HTTP1Settings(header_read_timeout=86_400_000),  # ms; of a connection that is kept, too
         backlog=4096,
-        backpressure=20_000,  # connections that a worker accepts; by default its share of the backlog
+        backpressure=1_000_000,  # connections that a worker accepts; by default its share of the backlog
         log_enabled=False,
         workers_kill_timeout=1,  # s, at SIGTERM, for a worker that computes
     ).serve()

@@ -184,6 +184,7 @@ var database = module.singleton('database', function() {
     config.setUsername(user);
     config.setPassword(password || '');
     config.setMaximumPoolSize(Number(java.lang.System.getenv('POOL')));
+    config.setConnectionTimeout(0);  // no limit
     return new Packages.com.zaxxer.hikari.HikariDataSource(config);
 });
 

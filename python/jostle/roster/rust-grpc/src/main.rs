@@ -7,11 +7,11 @@ use roster::{
     echo_server::{Echo, EchoServer},
 };
 use tokio::{net::TcpSocket, sync::mpsc, time};
-use tokio_stream::{
-    Stream,
-    wrappers::{ReceiverStream, TcpListenerStream},
+use tokio_stream::{Stream, wrappers::ReceiverStream};
+use tonic::{
+    Request, Response, Status, Streaming,
+    transport::{Server, server::TcpIncoming},
 };
-use tonic::{Request, Response, Status, Streaming, transport::Server};
 
 mod roster {
     tonic::include_proto!("roster");
@@ -80,8 +80,7 @@ async fn serve(address: SocketAddr) -> Result<(), Box<dyn std::error::Error>> {
     let socket = TcpSocket::new_v4()?;
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
-    let listener = socket.listen(4096)?;
-    let connections = TcpListenerStream::new(listener);
+    let connections = TcpIncoming::from(socket.listen(4096)?).with_nodelay(Some(true));
     let reflection = tonic_reflection::server::Builder::configure()
         .register_encoded_file_descriptor_set(tonic::include_file_descriptor_set!("echo"))
         .build_v1()?;

@@ -12,15 +12,12 @@ start(Url) ->
     Options = [{host, Host}, {port, maps:get(port, Parts, 5432)}, {as_binary, true} | [
         {Key, uri_string:percent_decode(Text)}
         || {Key, Text} <- [{database, Name}, {user, User}, {password, lists:append(Password)}]]],
-    Connections = list_to_integer(os:getenv("POOL")),
+    Connections = lists:seq(1, list_to_integer(os:getenv("POOL"))),
     Self = self(),
-    register(?MODULE, spawn(fun() ->
-        Opened = [begin {ok, C} = pgsql:connect(Options), C end || _ <- lists:seq(1, Connections)],
-        Self ! {self(), open},
-        lend_on(Opened, queue:new(), #{})
-    end)),
-    Pool = whereis(?MODULE),
-    receive {Pool, open} -> ok end.
+    [spawn(fun() -> Self ! {opened, pgsql:connect(Options)} end) || _ <- Connections],
+    Opened = [receive {opened, Result} -> {ok, C} = Result, C end || _ <- Connections],
+    register(?MODULE, spawn(fun() -> lend_on(Opened, queue:new(), #{}) end)),
+    ok.
 
 lend_on(Idle, Waiting, Lent) ->
     receive

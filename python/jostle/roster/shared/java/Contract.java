@@ -331,6 +331,7 @@ abstract class Contract {
         if (who.length > 0) config.setUsername(who[0]);
         if (who.length > 1) config.setPassword(who[1]);
         config.setMaximumPoolSize(Integer.parseInt(System.getenv("POOL")));
+        config.setConnectionTimeout(0);  // no limit
         return new HikariDataSource(config);
     }
 
