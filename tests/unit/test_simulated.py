@@ -52,6 +52,8 @@ def with_table(simulate: str) -> str:
         ('{ discipline = "gated-lifo", workers = 2 }', "leave workers out"),
         ('{ slice = "1ms" }', "round-robin"),
         ('{ service = "soon" }', "soon"),
+        ('{ service = "0s" }', "write a positive time"),
+        ('{ services = { "/slow" = ["0s", "0ms"] } }', "write a positive time"),
         ('{}\nurl = "http://127.0.0.1:1"', "calculated"),
     ],
 )

@@ -27,12 +27,12 @@ pub fn compile_protos(
 ) -> PyResult<Bound<'_, PyBytes>> {
     // The debug form includes the file and the place in it.
     let refused = |error: protox::Error| PyValueError::new_err(format!("{error:?}"));
-    let mut compiler = Compiler::new(&imports).map_err(refused)?;
-    compiler
-        .include_imports(true)
-        .open_files(&files)
-        .map_err(refused)?;
-    Ok(PyBytes::new(py, &compiler.encode_file_descriptor_set()))
+    let schema = py.detach(|| {
+        let mut compiler = Compiler::new(&imports)?;
+        compiler.include_imports(true).open_files(&files)?;
+        Ok(compiler.encode_file_descriptor_set())
+    });
+    Ok(PyBytes::new(py, &schema.map_err(refused)?))
 }
 
 #[pyfunction]
@@ -67,11 +67,18 @@ pub fn grpc_reflected<'py>(
 
 /// Returns why the method does not accept this message or list of messages; `None` if it does.
 #[pyfunction]
-pub fn grpc_refusal(schema: &[u8], method: &str, message_json: &str) -> PyResult<Option<Refusal>> {
-    let schema = Schema::decode(schema).map_err(PyValueError::new_err)?;
-    let found = schema.method(method);
-    let found =
-        found.ok_or_else(|| PyValueError::new_err(format!("there is no method {method}")))?;
-    let refusal = encode(&found, message_json.as_bytes()).err();
+pub fn grpc_refusal(
+    py: Python<'_>,
+    schema: &[u8],
+    method: &str,
+    message_json: &str,
+) -> PyResult<Option<Refusal>> {
+    let refusal = py.detach(|| {
+        let schema = Schema::decode(schema)?;
+        let found = schema.method(method);
+        let found = found.ok_or_else(|| format!("there is no method {method}"))?;
+        Ok(encode(&found, message_json.as_bytes()).err())
+    });
+    let refusal = refusal.map_err(PyValueError::new_err::<String>)?;
     Ok(refusal.map(|refusal| (refusal.place, refusal.problem, refusal.unknown)))
 }

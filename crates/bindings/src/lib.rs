@@ -80,13 +80,13 @@ struct Simulation(Mutex<jostle_simulator::Simulation>);
 #[pymethods]
 impl Simulation {
     #[new]
-    fn new(spec_json: &str, server_json: &str) -> PyResult<Self> {
+    fn new(py: Python<'_>, spec_json: &str, server_json: &str) -> PyResult<Self> {
         let wrong = |what: &str, error: serde_json::Error| {
             PyValueError::new_err(format!("the {what}'s specification: {error}"))
         };
         let run = serde_json::from_str(spec_json).map_err(|error| wrong("run", error))?;
         let server = serde_json::from_str(server_json).map_err(|error| wrong("server", error))?;
-        jostle_simulator::Simulation::new(run, server)
+        py.detach(|| jostle_simulator::Simulation::new(run, server))
             .map(|simulation| Simulation(Mutex::new(simulation)))
             .map_err(|error| PyValueError::new_err(error.to_string()))
     }
@@ -111,6 +111,7 @@ impl Simulation {
     reason = "pyo3 hands over what it has converted"
 )]
 fn burst_answers(
+    py: Python<'_>,
     discipline_json: &str,
     bursts: Vec<Vec<(u64, u64, u64)>>,
     seed: u64,
@@ -127,8 +128,7 @@ fn burst_answers(
         let requests: Vec<Request> = requests.iter().map(request).collect();
         burst::answers(discipline, &requests, room, seed)
     });
-    answers
-        .collect::<Result<_, _>>()
+    py.detach(|| answers.collect::<Result<_, _>>())
         .map_err(|error| PyValueError::new_err(format!("the discipline: {error}")))
 }
 
@@ -155,7 +155,9 @@ fn merge_v2<'py>(
     py: Python<'py>,
     parts: Vec<Bound<'py, PyBytes>>,
 ) -> PyResult<Option<Bound<'py, PyDict>>> {
-    let merged = jostle_engine::merge_v2(parts.iter().map(PyBytesMethods::as_bytes))
+    let parts: Vec<&[u8]> = parts.iter().map(PyBytesMethods::as_bytes).collect();
+    let merged = py
+        .detach(|| jostle_engine::merge_v2(parts))
         .map_err(|error| PyValueError::new_err(format!("a histogram cannot be read: {error}")))?;
     interval::histogram(py, &merged)
 }

@@ -149,12 +149,20 @@ fn server(names: &[&str], settings: &mut Settings) -> Result<Server, lexopt::Err
             _ => Err("delay-proxy needs --to HOST:PORT and --delay-ms D".into()),
         },
         [name] => match kinds::make(name, settings) {
-            Some(made) => Ok(Server::Scheduled {
-                name: (*name).to_owned(),
-                made,
-                slower: settings.slower.take().unwrap_or(0.0),
-                extras: Box::new(std::mem::take(&mut settings.extras)),
-            }),
+            Some(made) => {
+                let mut extras = std::mem::take(&mut settings.extras);
+                if !made.one_queue {
+                    // Left where they are not understood, so that they are reported.
+                    settings.extras.queue = extras.queue.take();
+                    settings.extras.full = extras.full.take();
+                }
+                Ok(Server::Scheduled {
+                    name: (*name).to_owned(),
+                    made,
+                    slower: settings.slower.take().unwrap_or(0.0),
+                    extras: Box::new(extras),
+                })
+            }
             None => Err(format!("no kind of server is called {name:?}; --help lists them").into()),
         },
         [.., surplus] => Err(format!("{surplus:?} is one argument too many; see --help").into()),
@@ -381,6 +389,8 @@ mod tests {
         };
         assert_eq!(*extras, expected);
         assert!(refused("null --cache").contains("--cache has no meaning for null"));
+        assert!(refused("own-queues --queue 4").contains("--queue has no meaning for own-queues"));
+        assert!(refused("shared-queues --full reset").contains("--full has no meaning"));
         assert!(refused("processor-sharing --drop-gone").contains("--drop-gone has no meaning"));
         assert!(refused("lifo --full 500").contains("503, reset or silence"));
         assert!(refused("lifo --bucket 100").contains("such as 100/s:20"));

@@ -6,7 +6,7 @@
 //! events, `stall-after=K` sends nothing more, and `cut-after=K` closes the connection.
 
 use crate::connection::Connection;
-use crate::http::{Answer, Framing, Method, Request};
+use crate::http::{Answer, Framing, Method, Persistence, Request};
 use crate::routes::{parameter, path_and_query, real, whole};
 use crate::site::Site;
 use crate::timer::{Timer, monotonic};
@@ -65,7 +65,15 @@ impl Site for Events {
         connection: &mut Connection,
     ) -> io::Result<()> {
         match task {
-            Ok(schedule) => schedule.send(framing, connection).await,
+            Ok(schedule) => {
+                schedule.send(framing, connection).await?;
+                if framing.version_1_0 {
+                    // Only the end of the connection says that the answer is over.
+                    connection.end().await?;
+                    return Err(io::ErrorKind::ConnectionAborted.into());
+                }
+                Ok(())
+            }
             Err(answer) => {
                 answer.encode(
                     framing.method,
@@ -109,6 +117,7 @@ impl Schedule {
     async fn send(&self, framing: Framing, connection: &mut Connection) -> io::Result<()> {
         let timer = Timer::new()?;
         let began = monotonic();
+        let chunked = !framing.version_1_0;
         self.head(framing, &mut connection.output);
         connection.flush().await?;
         if framing.method == Method::Head {
@@ -127,13 +136,16 @@ impl Schedule {
             let due = self.due(number);
             timer.set(Some(due))?;
             timer.rung().await?;
-            self.event(&self.data(number, began + due), &mut connection.output);
+            let data = self.data(number, began + due);
+            self.event(&data, chunked, &mut connection.output);
             connection.flush().await?;
         }
         if let Some(until) = &self.until {
-            self.event(until, &mut connection.output);
+            self.event(until, chunked, &mut connection.output);
         }
-        connection.output.extend_from_slice(b"0\r\n\r\n");
+        if chunked {
+            connection.output.extend_from_slice(b"0\r\n\r\n");
+        }
         Ok(())
     }
 
@@ -170,25 +182,33 @@ impl Schedule {
         } else {
             "text/event-stream"
         };
-        let connection = framing.persistence.header();
+        let (encoding, persistence) = if framing.version_1_0 {
+            ("", Persistence::Close)
+        } else {
+            ("Transfer-Encoding: chunked\r\n", framing.persistence)
+        };
+        let connection = persistence.header();
         write!(
             output,
-            "HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nCache-Control: no-store\r\nTransfer-Encoding: chunked\r\n\
-             {connection}\r\n"
+            "HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nCache-Control: no-store\r\n{encoding}{connection}\r\n"
         )
         .expect("memory takes what is written to it");
     }
 
-    /// Appends an event as a chunk of its own.
-    fn event(&self, data: &str, output: &mut Vec<u8>) {
+    /// Appends an event, as a chunk of its own if `chunked`.
+    fn event(&self, data: &str, chunked: bool, output: &mut Vec<u8>) {
         let (before, after) = if self.lines {
             ("", "\n")
         } else {
             ("data: ", "\n\n")
         };
-        let length = before.len() + data.len() + after.len();
-        write!(output, "{length:x}\r\n{before}{data}{after}\r\n")
-            .expect("memory takes what is written to it");
+        let event = format!("{before}{data}{after}");
+        let written = if chunked {
+            write!(output, "{:x}\r\n{event}\r\n", event.len())
+        } else {
+            output.write_all(event.as_bytes())
+        };
+        written.expect("memory takes what is written to it");
     }
 }
 
@@ -224,12 +244,12 @@ mod tests {
     }
 
     #[test]
-    fn an_event_is_a_chunk() {
+    fn an_event_is_a_chunk_where_the_client_knows_chunks() {
         let mut output = Vec::new();
-        Schedule::of("").unwrap().event("abc", &mut output);
-        Schedule::of("format=lines")
-            .unwrap()
-            .event("abc", &mut output);
-        assert_eq!(output, b"b\r\ndata: abc\n\n\r\n4\r\nabc\n\r\n");
+        let lines = Schedule::of("format=lines").unwrap();
+        Schedule::of("").unwrap().event("abc", true, &mut output);
+        lines.event("abc", true, &mut output);
+        lines.event("abc", false, &mut output);
+        assert_eq!(output, b"b\r\ndata: abc\n\n\r\n4\r\nabc\n\r\nabc\n");
     }
 }

@@ -6,13 +6,14 @@
 
 use crate::connection::Connection;
 use crate::events::{Next, Schedule};
-use crate::http2::Begun;
+use crate::http2::{self, Begun};
 use crate::routes::MILLISECOND;
 use crate::timer::Timer;
 use bytes::{Buf, Bytes, BytesMut};
 use h2::server::SendResponse;
 use h2::{RecvStream, SendStream};
 use http::{HeaderMap, HeaderValue, Request, Response};
+use std::fmt::Write;
 use std::io;
 use tokio::task::spawn_local;
 
@@ -106,7 +107,7 @@ impl Call {
         match path {
             "/jostle.Echo/Say" => {
                 let message = self.messages.next().await?.unwrap_or_default();
-                self.say(&message)?;
+                self.say(&message).await?;
             }
             "/jostle.Echo/Repeat" => self.repeat().await?,
             "/jostle.Echo/Collect" => {
@@ -114,11 +115,11 @@ impl Call {
                 while let Some(message) = self.messages.next().await? {
                     last = message;
                 }
-                self.say(&last)?;
+                self.say(&last).await?;
             }
             "/jostle.Echo/Talk" => {
                 while let Some(message) = self.messages.next().await? {
-                    self.say(&message)?;
+                    self.say(&message).await?;
                 }
             }
             _ => return Err(Failure::Ended((UNIMPLEMENTED, "no such method".into()))),
@@ -142,26 +143,24 @@ impl Call {
             }
             timer.set(Some(schedule.due(number)))?;
             timer.rung().await?;
-            self.say(&message)?;
+            self.say(&message).await?;
         }
         Ok(())
     }
 
-    fn say(&mut self, message: &[u8]) -> io::Result<()> {
+    async fn say(&mut self, message: &[u8]) -> io::Result<()> {
         let mut frame = BytesMut::with_capacity(PREFIX_BYTES + message.len());
         frame.extend_from_slice(&[0]);
         frame.extend_from_slice(&(message.len() as u32).to_be_bytes());
         frame.extend_from_slice(message);
-        let sent = self.answer.send_data(frame.freeze(), false);
-        sent.map_err(io::Error::other)
+        http2::send(&mut self.answer, frame.freeze(), false).await
     }
 
     fn end(&mut self, status: u16, why: &str) -> io::Result<()> {
         let mut trailers = HeaderMap::new();
         trailers.insert("grpc-status", status.into());
-        if let Ok(why) = HeaderValue::from_str(why)
-            && !why.is_empty()
-        {
+        if !why.is_empty() {
+            let why = HeaderValue::try_from(percent_encoded(why)).map_err(io::Error::other)?;
             trailers.insert("grpc-message", why);
         }
         self.answer
@@ -183,6 +182,18 @@ fn wrong(name: &str) -> Failure {
     Failure::Ended((INVALID_ARGUMENT, format!("cannot understand {name}")))
 }
 
+/// The form that gRPC requires of a message in trailers.
+fn percent_encoded(text: &str) -> String {
+    let mut encoded = String::new();
+    for byte in text.bytes() {
+        match byte {
+            b' '..=b'~' if byte != b'%' => encoded.push(char::from(byte)),
+            _ => write!(encoded, "%{byte:02X}").expect("memory takes what is written to it"),
+        }
+    }
+    encoded
+}
+
 /// The messages of a call, in order.
 struct Messages {
     body: RecvStream,
@@ -191,13 +202,17 @@ struct Messages {
 
 impl Messages {
     /// Returns the next message; `None` after the last.
-    async fn next(&mut self) -> io::Result<Option<Bytes>> {
+    async fn next(&mut self) -> Result<Option<Bytes>, Failure> {
         loop {
             if let Some(prefix) = self.input.first_chunk::<PREFIX_BYTES>() {
-                let [_, length @ ..] = *prefix;
+                let [compressed, length @ ..] = *prefix;
+                if compressed != 0 {
+                    let why = "compressed messages are not understood here";
+                    return Err(Failure::Ended((UNIMPLEMENTED, why.into())));
+                }
                 let length = u32::from_be_bytes(length) as usize;
                 if length > MAX_MESSAGE_BYTES {
-                    return Err(io::ErrorKind::InvalidData.into());
+                    return Err(Failure::Lost(io::ErrorKind::InvalidData.into()));
                 }
                 if self.input.len() >= PREFIX_BYTES + length {
                     self.input.advance(PREFIX_BYTES);

@@ -183,7 +183,7 @@ impl Passing {
         for header in parsed.headers.iter() {
             let value = String::from_utf8_lossy(header.value);
             match header.name.to_ascii_lowercase().as_str() {
-                "connection" => continue,
+                "connection" | "upgrade" => continue, // HTTP/2 forbids them
                 "transfer-encoding" => {
                     body = Body::Chunked;
                     continue;
@@ -205,9 +205,7 @@ impl Passing {
             }
             let piece = self.input.split_to(left.min(self.input.len())).freeze();
             left -= piece.len();
-            stream
-                .send_data(piece, left == 0)
-                .map_err(io::Error::other)?;
+            send(stream, piece, left == 0).await?;
         }
         Ok(())
     }
@@ -228,12 +226,30 @@ impl Passing {
             self.input.advance(before);
             let piece = self.input.split_to(size).freeze();
             self.input.advance(2);
-            stream
-                .send_data(piece, size == 0)
-                .map_err(io::Error::other)?;
+            send(stream, piece, size == 0).await?;
             if size == 0 {
                 return Ok(());
             }
+        }
+    }
+}
+
+/// Sends bytes as fast as the client takes them. h2 would keep any number of them for a client that reads slowly.
+pub async fn send(stream: &mut SendStream<Bytes>, mut bytes: Bytes, last: bool) -> io::Result<()> {
+    loop {
+        stream.reserve_capacity(bytes.len());
+        while stream.capacity() == 0 && !bytes.is_empty() {
+            match poll_fn(|cx| stream.poll_capacity(cx)).await {
+                Some(more) => more.map_err(io::Error::other)?,
+                None => return Err(io::ErrorKind::ConnectionReset.into()),
+            };
+        }
+        let piece = bytes.split_to(stream.capacity().min(bytes.len()));
+        let over = bytes.is_empty();
+        let sent = stream.send_data(piece, last && over);
+        sent.map_err(io::Error::other)?;
+        if over {
+            return Ok(());
         }
     }
 }
@@ -286,5 +302,60 @@ impl AsyncWrite for Begun {
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.get_mut().stream).poll_shutdown(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_sent_waits_for_a_client_that_reads_slowly() {
+        const BYTES: usize = 200_000;
+        /// How many bytes a client takes before it has said anything.
+        const WINDOW: usize = 65_535;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap();
+        let sent = Cell::new(false);
+        let serve = async |inside: DuplexStream| {
+            let mut streams = h2::server::handshake(inside).await.unwrap();
+            let (_, mut respond) = streams.accept().await.unwrap().unwrap();
+            let head = ::http::Response::new(());
+            let mut stream = respond.send_response(head, false).unwrap();
+            let sending = async {
+                let bytes = Bytes::from(vec![b'x'; BYTES]);
+                send(&mut stream, bytes, true).await.unwrap();
+                sent.set(true);
+            };
+            tokio::join!(sending, streams.accept());
+        };
+        let read = async |outside: DuplexStream| {
+            let (mut ask, connection) = h2::client::handshake(outside).await.unwrap();
+            let reading = async {
+                let request = ::http::Request::get("http://a/").body(()).unwrap();
+                let (answer, _) = ask.send_request(request, true).unwrap();
+                let mut body = answer.await.unwrap().into_body();
+                let mut came = 0;
+                while came < WINDOW {
+                    came += body.data().await.unwrap().unwrap().len();
+                }
+                assert!(!sent.get(), "the rest is not sent before there is room");
+                body.flow_control().release_capacity(came).unwrap();
+                while let Some(piece) = body.data().await {
+                    let length = piece.unwrap().len();
+                    came += length;
+                    body.flow_control().release_capacity(length).unwrap();
+                }
+                assert_eq!(came, BYTES);
+                drop(ask);
+            };
+            tokio::join!(reading, connection).1.unwrap();
+        };
+        runtime.block_on(async {
+            let (inside, outside) = tokio::io::duplex(WAITING_BYTES);
+            tokio::join!(serve(inside), read(outside));
+        });
+        assert!(sent.get());
     }
 }

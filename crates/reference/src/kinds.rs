@@ -42,6 +42,8 @@ pub struct Made {
     pub discipline: Box<dyn Discipline<Waiter>>,
     pub parallelism: usize,
     pub drops_gone: bool,
+    /// Whether all who wait are in one queue, whose length can be limited.
+    pub one_queue: bool,
 }
 
 /// Creates the discipline called `name`; `None` if there is no such discipline.
@@ -53,6 +55,10 @@ pub fn make(name: &str, settings: &mut Settings) -> Option<Made> {
         drops_gone: present.is_some(),
         discipline: present.unwrap_or_else(|| spec.make(rand::random())),
         parallelism: spec.parallelism(),
+        one_queue: !matches!(
+            spec,
+            DisciplineSpec::OwnQueues { .. } | DisciplineSpec::SharedQueues { .. }
+        ),
     })
 }
 

@@ -64,16 +64,15 @@ impl Scheduled {
         Ok((site, scheduler))
     }
 
-    /// Whether the target is in the cache. If not, adds it.
     fn in_cache(&self, target: &str) -> bool {
+        self.extras.cache && self.cached.borrow().contains(target)
+    }
+
+    /// Adds the target to the cache, if there is one and it has room; returns what was added.
+    fn add_to_cache(&self, target: &str) -> Option<String> {
         let mut cached = self.cached.borrow_mut();
-        if !self.extras.cache || cached.contains(target) {
-            return self.extras.cache;
-        }
-        if cached.len() < MAX_CACHED {
-            cached.insert(target.to_owned());
-        }
-        false
+        let room = self.extras.cache && cached.len() < MAX_CACHED;
+        (room && cached.insert(target.to_owned())).then(|| target.to_owned())
     }
 
     fn need(&self, wait: Wait) -> Option<Need> {
@@ -104,6 +103,14 @@ impl Scheduled {
         }
     }
 
+    /// Undoes what a request does to later ones, as it is not computed.
+    fn forget(&self, added: Option<String>) {
+        if let Some(target) = added {
+            self.cached.borrow_mut().remove(&target);
+        }
+        self.asked.set(self.asked.get() - 1);
+    }
+
     async fn turn_away(&self, framing: Framing, connection: &mut Connection) -> io::Result<()> {
         match self.extras.full.unwrap_or_default() {
             Full::Unavailable => {
@@ -125,8 +132,14 @@ impl Scheduled {
     }
 }
 
+pub struct Task {
+    plan: Plan,
+    /// What the request added to the cache.
+    added: Option<String>,
+}
+
 impl Site for Scheduled {
-    type Task = Plan;
+    type Task = Task;
 
     fn keep_alive(&self) -> KeepAlive {
         KeepAlive {
@@ -135,10 +148,13 @@ impl Site for Scheduled {
         }
     }
 
-    fn understand(&self, request: &Request) -> Plan {
-        let refused = |status, why: &'static str| Plan {
-            answer: Answer::refusal(status, why),
-            wait: Wait::No,
+    fn understand(&self, request: &Request) -> Task {
+        let refused = |status, why: &'static str| Task {
+            plan: Plan {
+                answer: Answer::refusal(status, why),
+                wait: Wait::No,
+            },
+            added: None,
         };
         if request.framing.method == Method::Other {
             return refused(405, "only GET and HEAD are served here");
@@ -152,15 +168,20 @@ impl Site for Scheduled {
             return refused(429, "more requests than the rate allows");
         }
         let mut plan = routes::plan(request.target, &self.about);
-        if plan.wait != Wait::No && self.in_cache(request.target) {
-            plan.wait = Wait::For(Need::Service(CACHED_DEMAND));
+        let mut added = None;
+        if plan.wait != Wait::No {
+            if self.in_cache(request.target) {
+                plan.wait = Wait::For(Need::Service(CACHED_DEMAND));
+            } else {
+                added = self.add_to_cache(request.target);
+            }
         }
-        plan
+        Task { plan, added }
     }
 
     async fn answer(
         &self,
-        plan: Plan,
+        Task { plan, added }: Task,
         framing: Framing,
         connection: &mut Connection,
     ) -> io::Result<()> {
@@ -169,6 +190,7 @@ impl Site for Scheduled {
             Some(need) => {
                 connection.flush().await?; // earlier answers must not wait for this one
                 let Some(sojourn) = self.fulfil(need, connection).await? else {
+                    self.forget(added);
                     return self.turn_away(framing, connection).await;
                 };
                 let (Need::Service(demand) | Need::Delay(demand)) = need;

@@ -129,7 +129,10 @@ impl Scheduler {
                     _place: Arc::clone(&self.places),
                 };
                 let now = queues.pauses.service_time(now);
-                queues.service.arrive(now, demand, connection, waiter);
+                // With no demand at all it would be done at the last moment of service, before it came in a pause.
+                queues
+                    .service
+                    .arrive(now, demand.max(1), connection, waiter);
             }
             Need::Delay(wait) => {
                 let waiter = Waiter {

@@ -63,10 +63,12 @@ pub async fn converse(site: Rc<impl Site + 'static>, mut connection: Connection)
                     framing.persistence = Persistence::Close;
                 }
                 let task = site.understand(&request);
-                if !connection
-                    .skip(framing.head_length.saturating_add(framing.body_length))
-                    .await?
-                {
+                let length = framing.head_length.saturating_add(framing.body_length);
+                if framing.expects_continue && (connection.input.len() as u64) < length {
+                    let go_on = b"HTTP/1.1 100 Continue\r\n\r\n";
+                    connection.output.extend_from_slice(go_on);
+                }
+                if !connection.skip(length).await? {
                     return Ok(());
                 }
                 site.answer(task, framing, &mut connection).await?;

@@ -331,3 +331,50 @@ fn what_cannot_be_simulated_is_refused_in_words() {
             .contains("states 2 services")
     );
 }
+
+#[test]
+fn a_run_is_endless_unless_all_that_is_measured_ends() {
+    let mut spec = run(
+        &json!({"closed": {"clients": 1, "requests": 10}}),
+        None,
+        3600 * S,
+    );
+    let mut endless = spec.workloads[0].clone();
+    endless.load = serde_json::from_value(crowd(1, &json!("none"))).unwrap();
+    spec.workloads.push(endless);
+    let mut both = server(&json!({"workers": {"workers": 1}}), &exponential(MS));
+    both.services.push(both.services[0].clone());
+    let refused = Simulation::new(spec, both).err();
+    assert_eq!(refused, Some(SpecError::Endless));
+}
+
+#[test]
+fn a_closed_load_needs_services_that_take_time_and_a_load_that_makes_sense() {
+    let refusal = |load: &Value, time: &Value| {
+        let server = server(&json!({"workers": {"workers": 1}}), time);
+        let refused = Simulation::new(run(load, Some(S), S), server).err();
+        refused.map_or(String::new(), |error| error.to_string())
+    };
+    let crowd = crowd(1, &json!("none"));
+    for zero in [
+        json!("none"),
+        json!({"constant": {"ns": 0}}),
+        json!({"measured": {"ns": [0, 0]}}),
+        json!({"list": {"ns": [0, 1]}}),
+    ] {
+        assert!(refusal(&crowd, &zero).contains("a positive time"), "{zero}");
+        assert_eq!(refusal(&poisson(10.0), &zero), "", "{zero}");
+    }
+    assert_eq!(refusal(&crowd, &json!({"measured": {"ns": [0, 1]}})), "");
+    let nothing = json!({"list": {"ns": []}});
+    assert!(refusal(&poisson(10.0), &nothing).contains("at least one time"));
+    for (field, wrong) in [
+        ("requests_per_client", json!(0)),
+        ("think", json!({"list": {"ns": []}})),
+    ] {
+        let mut load = crowd.clone();
+        load["closed"][field] = wrong;
+        load["closed"]["renew"] = json!(true);
+        assert!(refusal(&load, &exponential(MS)).contains("load."), "{load}");
+    }
+}

@@ -60,11 +60,8 @@ impl Simulation {
             .collect::<Option<Vec<_>>>();
         let planned = phased.and_then(|ends| ends.into_iter().max());
         let end = [run.duration_ns, planned].into_iter().flatten().min();
-        if end.is_none()
-            && !workloads
-                .iter()
-                .any(|workload| workload.measured && workload.is_bounded())
-        {
+        let mut measured = workloads.iter().filter(|workload| workload.measured);
+        if end.is_none() && !measured.all(Workload::is_bounded) {
             return Err(SpecError::Endless);
         }
         Ok(Self {

@@ -223,6 +223,26 @@ pub enum TimeSpec {
     Drawn(ThinkSpec),
 }
 
+impl TimeSpec {
+    fn is_empty_list(&self) -> bool {
+        let (Self::Measured { ns } | Self::Drawn(ThinkSpec::List { ns })) = self else {
+            return false;
+        };
+        ns.is_empty()
+    }
+
+    fn is_always_zero(&self) -> bool {
+        match self {
+            Self::Measured { ns } => ns.iter().all(|ns| *ns == 0),
+            // Every draw is that of a client's first turn.
+            Self::Drawn(ThinkSpec::List { ns }) => ns.first().is_none_or(|ns| *ns == 0),
+            Self::Drawn(ThinkSpec::None) => true,
+            Self::Drawn(ThinkSpec::Constant { ns } | ThinkSpec::Uniform { ns, .. }) => *ns == 0,
+            Self::Drawn(ThinkSpec::Exponential { mean_ns }) => *mean_ns == 0,
+        }
+    }
+}
+
 /// Why a run cannot be simulated.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum SpecError {
@@ -238,8 +258,16 @@ pub enum SpecError {
         given: usize,
         needed: usize,
     },
-    #[error("workload {workload:?}: a measured service needs at least one time")]
+    #[error("workload {workload:?}: a list of service times needs at least one time")]
     NoTimes { workload: String },
+    #[error(
+        "workload {workload:?}: a service that always takes no time answers a closed load for ever in one moment: \
+         give it a positive time"
+    )]
+    NoService { workload: String },
+    /// What the engine says of a load.
+    #[error("{0}")]
+    Load(String),
     #[error("workload {workload:?}: {what} cannot be simulated")]
     Unsupported {
         workload: String,
@@ -272,18 +300,21 @@ pub(crate) fn check(run: &RunSpec, server: &ServerSpec) -> Result<(), SpecError>
                 needed: workload.requests.len(),
             });
         }
-        let none = |service: &ServiceSpec| matches!(&service.time, TimeSpec::Measured { ns } if ns.is_empty());
-        if services.iter().any(none) {
+        let loaded = workload.load.check(&workload.name);
+        loaded.map_err(|error| SpecError::Load(error.to_string()))?;
+        if services.iter().any(|service| service.time.is_empty_list()) {
             return Err(SpecError::NoTimes { workload: name() });
         }
-        if let LoadSpec::Closed(closed) = &workload.load
-            && closed.requests_per_client.is_some()
-            && !closed.renew
-        {
-            return Err(SpecError::Unsupported {
-                workload: name(),
-                what: "a crowd whose clients end and are not replaced",
-            });
+        if let LoadSpec::Closed(closed) = &workload.load {
+            if closed.requests_per_client.is_some() && !closed.renew {
+                return Err(SpecError::Unsupported {
+                    workload: name(),
+                    what: "a crowd whose clients end and are not replaced",
+                });
+            }
+            if services.iter().any(|service| service.time.is_always_zero()) {
+                return Err(SpecError::NoService { workload: name() });
+            }
         }
     }
     Ok(())

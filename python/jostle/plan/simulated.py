@@ -1,8 +1,8 @@
 """A contestant's `simulate` table: a server that is calculated instead of run."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from jostle.errors import BadValue
 from jostle.plan.base import Table
@@ -12,6 +12,17 @@ __all__ = ["Simulated"]
 
 SHARED = ("processor-sharing", "round-robin")
 """Disciplines under which requests share cores; under the others each keeps a worker until it is done."""
+
+
+def _takes_time(service: Think) -> Think:
+    if not service.mean_s:
+        raise BadValue(
+            "a request that takes no time is answered for ever in one moment", "write a positive time"
+        )
+    return service
+
+
+ServiceTime = Annotated[ThinkTime, AfterValidator(_takes_time)]
 
 
 class Simulated(Table):
@@ -35,12 +46,12 @@ class Simulated(Table):
     slice: PositiveDuration | None = Field(
         default=None, description="how long a request runs before the next, with `round-robin`; default 10 ms"
     )
-    service: ThinkTime = Field(
+    service: ServiceTime = Field(
         default=Think("1ms", "constant", 0.001),
         description='time that a request takes on an idle server: "10ms", "10ms ± 10%", "exponential 10ms", '
         "or a list of measured times, drawn at random",
     )
-    services: dict[str, ThinkTime] = Field(
+    services: dict[str, ServiceTime] = Field(
         default={},
         description="service times of requests that differ from `service`, by the request's name (the path, "
         'if it has no other): { "/report" = "2s" }',

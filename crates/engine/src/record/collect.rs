@@ -42,7 +42,7 @@ pub enum Poll {
 
 impl Outbox {
     pub fn next(&self, timeout: Duration) -> Poll {
-        let until = Instant::now() + timeout;
+        let until = Instant::now().checked_add(timeout); // None: beyond the end of time
         let mut state = self.lock();
         loop {
             if let Some(mut interval) = state.waiting.pop_front() {
@@ -53,7 +53,9 @@ impl Outbox {
             if state.closed {
                 return Poll::Finished;
             }
-            let left = until.saturating_duration_since(Instant::now());
+            let left = until.map_or(timeout, |until| {
+                until.saturating_duration_since(Instant::now())
+            });
             if left.is_zero() {
                 return Poll::Pending;
             }

@@ -103,5 +103,5 @@ fn intervals_that_wait_too_long_are_merged_and_numbered_anew() {
         end = interval.end_ns;
     }
     assert_eq!((due, end), (count, count * 100 - 50));
-    assert!(matches!(outbox.next(Duration::ZERO), Poll::Finished));
+    assert!(matches!(outbox.next(Duration::MAX), Poll::Finished));
 }

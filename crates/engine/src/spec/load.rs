@@ -129,7 +129,8 @@ pub struct RateSpec {
 }
 
 impl LoadSpec {
-    pub(super) fn check(&self, workload: &str) -> Result<(), StartError> {
+    /// Checks the load of the workload of this name.
+    pub fn check(&self, workload: &str) -> Result<(), StartError> {
         match self {
             Self::Closed(closed) => check_closed(workload, closed),
             Self::Open(open) => check_open(workload, open),

@@ -82,7 +82,10 @@ async fn answer(mut connection: Connection, bytes: Vec<u8>, then: Then) -> io::R
 async fn read_request(connection: &mut Connection) -> io::Result<bool> {
     loop {
         let length = match http::parse(&connection.input) {
-            Parsed::Request(request) => request.framing.head_length + request.framing.body_length,
+            Parsed::Request(request) => request
+                .framing
+                .head_length
+                .saturating_add(request.framing.body_length),
             Parsed::Refused(_) => connection.input.len() as u64,
             Parsed::Incomplete => {
                 if !connection.fill().await? {

@@ -83,6 +83,11 @@ impl Answer {
         if self.status == 405 {
             write!(output, "Allow: GET, HEAD\r\n")?;
         }
+        if self.status == 426 {
+            output.extend_from_slice(
+                b"Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n",
+            );
+        }
         output.extend_from_slice(persistence.header().as_bytes());
         if let Some(Timing { demand, sojourn }) = timing {
             let (demand, sojourn) = (milliseconds(demand), milliseconds(sojourn));

@@ -23,6 +23,10 @@ pub struct Framing {
     pub head_length: u64,
     /// Bytes that follow the head.
     pub body_length: u64,
+    /// Whether the client speaks HTTP/1.0, which knows no chunks.
+    pub version_1_0: bool,
+    /// Whether the client sends the body only when it is told to.
+    pub expects_continue: bool,
 }
 
 #[derive(Debug)]
@@ -59,15 +63,19 @@ fn understand<'b>(
     request: &httparse::Request<'_, 'b>,
     head_length: usize,
 ) -> Result<Request<'b>, Answer> {
-    let mut persistence = match request.version {
-        Some(0) => Persistence::Close,
-        _ => Persistence::Keep,
+    let version_1_0 = request.version == Some(0);
+    let persistence = if says(request, "connection", "close") {
+        Persistence::Close
+    } else if !version_1_0 {
+        Persistence::Keep
+    } else if says(request, "connection", "keep-alive") {
+        Persistence::KeepAndSay
+    } else {
+        Persistence::Close
     };
     let mut body_length = None;
     for header in request.headers.iter() {
-        if header.name.eq_ignore_ascii_case("connection") {
-            persistence = persistence_after(persistence, header.value);
-        } else if header.name.eq_ignore_ascii_case("content-length") {
+        if header.name.eq_ignore_ascii_case("content-length") {
             let length = parse_length(header.value)?;
             if body_length.is_some_and(|earlier| earlier != length) {
                 return Err(Answer::refusal(
@@ -98,6 +106,8 @@ fn understand<'b>(
             persistence,
             head_length,
             body_length,
+            version_1_0,
+            expects_continue: !version_1_0 && says(request, "expect", "100-continue"),
         },
         websocket,
     })
@@ -112,33 +122,21 @@ fn websocket_key<'b>(request: &httparse::Request<'_, 'b>) -> Option<&'b str> {
             .find(|header| header.name.eq_ignore_ascii_case(name))?;
         std::str::from_utf8(header.value).ok().map(str::trim)
     };
-    let says = |name, token: &str| {
-        let mut said = value(name)?.split(',').map(str::trim);
-        said.any(|said| said.eq_ignore_ascii_case(token))
-            .then_some(())
-    };
-    says("upgrade", "websocket")?;
-    says("connection", "upgrade")?;
+    if !says(request, "upgrade", "websocket") || !says(request, "connection", "upgrade") {
+        return None;
+    }
     value("sec-websocket-version").filter(|version| *version == "13")?;
     value("sec-websocket-key")
 }
 
-fn persistence_after(version_default: Persistence, connection: &[u8]) -> Persistence {
-    let options = connection
-        .split(|&byte| byte == b',')
-        .map(<[u8]>::trim_ascii);
-    let says = |option: &[u8]| {
-        options
-            .clone()
-            .any(|said| said.eq_ignore_ascii_case(option))
-    };
-    if says(b"close") {
-        Persistence::Close
-    } else if version_default == Persistence::Close && says(b"keep-alive") {
-        Persistence::KeepAndSay
-    } else {
-        version_default
-    }
+/// Whether any header of this name has this among its options, which commas separate.
+fn says(request: &httparse::Request, name: &str, option: &str) -> bool {
+    request
+        .headers
+        .iter()
+        .filter(|header| header.name.eq_ignore_ascii_case(name))
+        .flat_map(|header| header.value.split(|&byte| byte == b','))
+        .any(|said| said.trim_ascii().eq_ignore_ascii_case(option.as_bytes()))
 }
 
 fn parse_length(value: &[u8]) -> Result<u64, Answer> {
@@ -197,6 +195,16 @@ mod tests {
             ("1.1", "Connection: close\r\n", Persistence::Close),
             ("1.1", "connection: Upgrade , CLOSE\r\n", Persistence::Close),
             ("1.1", "Connection: keep-alive\r\n", Persistence::Keep),
+            (
+                "1.1",
+                "Connection: close\r\nConnection: keep-alive\r\n",
+                Persistence::Close,
+            ),
+            (
+                "1.0",
+                "Connection: keep-alive\r\nConnection: close\r\n",
+                Persistence::Close,
+            ),
             ("1.0", "", Persistence::Close),
             ("1.0", "Connection: Keep-Alive\r\n", Persistence::KeepAndSay),
         ] {
@@ -226,6 +234,18 @@ mod tests {
             400
         );
         assert_eq!(refusal(&post("Transfer-Encoding: chunked\r\n")), 411);
+    }
+
+    #[test]
+    fn only_http_1_1_waits_to_be_told_to_continue() {
+        for (version, expects) in [("1.1", true), ("1.0", false)] {
+            let text = format!("POST / HTTP/{version}\r\nExpect: 100-Continue\r\n\r\n");
+            let framing = request(&text).framing;
+            assert_eq!(
+                (framing.expects_continue, framing.version_1_0),
+                (expects, !expects)
+            );
+        }
     }
 
     #[test]

@@ -3,6 +3,10 @@
 /// Longer messages are refused.
 pub const MOST_BYTES: u64 = 16 * 1024 * 1024;
 
+/// The most bytes of a control frame.
+const MOST_CONTROL_BYTES: u8 = 125;
+
+const CONTINUATION: u8 = 0;
 pub const TEXT: u8 = 0x81;
 pub const CLOSE: u8 = 0x88;
 pub const PING: u8 = 0x89;
@@ -16,6 +20,13 @@ pub struct Frame {
     pub payload: Vec<u8>,
 }
 
+impl Frame {
+    /// Whether it continues a message, between whose frames no other message may be sent.
+    pub fn continues(&self) -> bool {
+        opcode(self.first) == CONTINUATION
+    }
+}
+
 /// Parses the frame at the start of `input`, and returns it with its length; `None` if it is incomplete. An error is
 /// the code to close with.
 pub fn parse(input: &[u8]) -> Result<Option<(Frame, usize)>, u16> {
@@ -24,6 +35,16 @@ pub fn parse(input: &[u8]) -> Result<Option<(Frame, usize)>, u16> {
     let [first, second, ..] = *input else {
         return Ok(None);
     };
+    let opcode = opcode(first);
+    let control = opcode & 0x08 != 0;
+    let whole = first & 0x80 != 0;
+    if !matches!(opcode, 0x0..=0x2 | 0x8..=0xA)
+        || control && (!whole || second & 0x7F > MOST_CONTROL_BYTES)
+        || first & 0x70 != 0
+        || second & 0x80 == 0
+    {
+        return Err(WRONG);
+    }
     let (extended, length) = match second & 0x7F {
         126 => (2, number(input.get(2..4))),
         127 => (8, number(input.get(2..10))),
@@ -32,9 +53,6 @@ pub fn parse(input: &[u8]) -> Result<Option<(Frame, usize)>, u16> {
     let Some(length) = length else {
         return Ok(None);
     };
-    if first & 0x70 != 0 || second & 0x80 == 0 {
-        return Err(WRONG);
-    }
     if length > MOST_BYTES {
         return Err(TOO_LARGE);
     }
@@ -46,6 +64,10 @@ pub fn parse(input: &[u8]) -> Result<Option<(Frame, usize)>, u16> {
     let payload = payload.iter().zip(key.iter().cycle());
     let payload = payload.map(|(byte, key)| byte ^ key).collect();
     Ok(Some((Frame { first, payload }, end)))
+}
+
+fn opcode(first: u8) -> u8 {
+    first & 0x0F
 }
 
 fn number(bytes: Option<&[u8]>) -> Option<u64> {
@@ -101,6 +123,10 @@ mod tests {
     fn clients_that_break_the_rules_are_told_which() {
         assert_eq!(parse(b"\x81\x05"), Err(1002), "not masked");
         assert_eq!(parse(b"\xC1\x80"), Err(1002), "a reserved bit");
+        assert_eq!(parse(b"\x83\x80"), Err(1002), "a reserved opcode");
+        assert_eq!(parse(b"\x8B\x80"), Err(1002), "a reserved control opcode");
+        assert_eq!(parse(b"\x09\x80"), Err(1002), "a ping in parts");
+        assert_eq!(parse(b"\x89\xFE"), Err(1002), "a ping of 126 bytes or more");
         let long = [0x82, 0xFF, 0, 0, 0, 0, 1, 0, 0, 1];
         assert_eq!(parse(&long), Err(1009));
     }

@@ -17,11 +17,15 @@ use base64::engine::general_purpose::STANDARD;
 use frame::{CLOSE, Frame, PING, PONG, TEXT};
 use jostle_simulator::discipline::Nanos;
 use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
+use std::collections::VecDeque;
 use std::io;
 use std::io::Write;
 
 const MAGIC: &[u8] = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 const NORMAL: u16 = 1000;
+const TOO_MUCH: u16 = 1008;
+/// How many frames may come before a pong.
+const MOST_WAITING: usize = 1000;
 const MAX_MS: f64 = 600_000.0;
 const MAX_NOISE: u64 = 1000;
 const MILLISECOND: f64 = 1e6;
@@ -152,8 +156,13 @@ impl Echo {
     async fn converse(&self, connection: &mut Connection) -> io::Result<u16> {
         // A timer takes a file descriptor, which large numbers of idle clients cannot spare.
         let timer = (self.delay > 0).then(Timer::new).transpose()?;
+        let mut waiting = VecDeque::new();
         loop {
-            let frame = match next(connection, self.pongs).await? {
+            let next = match waiting.pop_front() {
+                Some(frame) => Ok(frame),
+                None => next(connection, self.pongs).await?,
+            };
+            let frame = match next {
                 Ok(frame) => frame,
                 Err(code) => return Ok(code),
             };
@@ -161,12 +170,10 @@ impl Echo {
                 continue;
             }
             let came = timer.as_ref().map(Timer::now);
-            if self.ping {
+            if self.ping && !frame.continues() {
                 frame::write(PING, b"?", &mut connection.output);
-                match next(connection, self.pongs).await? {
-                    Ok(pong) if pong.first == PONG && pong.payload == b"?" => {}
-                    Ok(_) => return Ok(1002),
-                    Err(code) => return Ok(code),
+                if let Err(code) = self.pong(&mut waiting, connection).await? {
+                    return Ok(code);
                 }
             }
             if let (Some(timer), Some(came)) = (&timer, came) {
@@ -174,11 +181,37 @@ impl Echo {
                 timer.set(Some(came + self.delay))?;
                 timer.rung().await?;
             }
-            for number in 0..self.noise {
+            let noise = if frame.continues() { 0 } else { self.noise };
+            for number in 0..noise {
                 let noise = format!("noise {number}");
                 frame::write(TEXT, noise.as_bytes(), &mut connection.output);
             }
             frame::write(frame.first, &frame.payload, &mut connection.output);
+        }
+    }
+
+    /// Reads until the pong. What else comes before it is added to `waiting`. The inner error is the code to close with.
+    async fn pong(
+        &self,
+        waiting: &mut VecDeque<Frame>,
+        connection: &mut Connection,
+    ) -> io::Result<Result<(), u16>> {
+        loop {
+            let frame = match next(connection, self.pongs).await? {
+                Ok(frame) => frame,
+                Err(code) => return Ok(Err(code)),
+            };
+            if frame.first == PONG {
+                if frame.payload == b"?" {
+                    return Ok(Ok(()));
+                }
+                continue; // a client may send pongs that nobody asked for
+            }
+            waiting.push_back(frame);
+            let bytes: usize = waiting.iter().map(|frame| frame.payload.len()).sum();
+            if waiting.len() > MOST_WAITING || bytes as u64 > frame::MOST_BYTES {
+                return Ok(Err(TOO_MUCH));
+            }
         }
     }
 }
@@ -247,5 +280,43 @@ mod tests {
             let refused = Echo::of(wrong).err().map(|answer| answer.status);
             assert_eq!(refused, Some(400), "{wrong}");
         }
+    }
+
+    /// What `/echo` with this query sends to a client that has sent these frames, and the code that it closes with.
+    fn echoed(query: &str, frames: &[(u8, &str)]) -> (Vec<u8>, u16) {
+        let (inside, _outside) = tokio::io::duplex(1);
+        let mut connection = Connection::within(inside, 0);
+        for (first, payload) in frames {
+            let head = [*first, 0x80 | payload.len() as u8, 0, 0, 0, 0];
+            connection.input.extend_from_slice(&head);
+            connection.input.extend_from_slice(payload.as_bytes());
+        }
+        let runtime = tokio::runtime::Builder::new_current_thread().build();
+        let echo = Echo::of(query).unwrap();
+        let code = runtime.unwrap().block_on(echo.converse(&mut connection));
+        (connection.output, code.unwrap())
+    }
+
+    #[test]
+    fn nothing_comes_between_the_frames_of_a_message_and_nothing_is_lost_before_a_pong() {
+        let sent = [
+            (0x01, "a"),
+            (PONG, "unasked"),
+            (0x80, "b"),
+            (PONG, "?"),
+            (CLOSE, ""),
+        ];
+        let (output, code) = echoed("ping=1&noise=1", &sent);
+        let mut expected = Vec::new();
+        for (first, payload) in [(PING, "?"), (TEXT, "noise 0"), (0x01, "a"), (0x80, "b")] {
+            frame::write(first, payload.as_bytes(), &mut expected);
+        }
+        assert_eq!((output, code), (expected, NORMAL));
+    }
+
+    #[test]
+    fn what_waits_for_a_pong_is_limited() {
+        let (output, code) = echoed("ping=1", &vec![(TEXT, "a"); MOST_WAITING + 2]);
+        assert_eq!((output, code), (b"\x89\x01?".to_vec(), TOO_MUCH));
     }
 }

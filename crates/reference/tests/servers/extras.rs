@@ -65,6 +65,26 @@ fn service_stands_still_in_pauses() {
 }
 
 #[test]
+fn who_demands_nothing_in_a_pause_is_answered_after_it() {
+    let server = Server::start("run-to-completion --pause 20ms:19ms");
+    for _ in 0..5 {
+        let sojourn = server.get("/work?us=0").timing("sojourn");
+        assert!((0.0..=40.0).contains(&sojourn), "{sojourn}");
+    }
+}
+
+#[test]
+fn who_is_turned_away_neither_fills_the_cache_nor_warms_the_server() {
+    let server = Server::start("run-to-completion --queue 0 --cache --cold 2:3x");
+    let mut first = crowd(&server, 1, "/work?us=100000");
+    assert_eq!(server.get("/nope").status(), 404); // what was sent before has come
+    assert_eq!(server.get("/work?us=500").status(), 503);
+    assert_eq!(first[0].response(true).body, "100000");
+    let demands = [(); 2].map(|()| demand_us(&server, "/work?us=500"));
+    assert_eq!(demands, [1500, 5]);
+}
+
+#[test]
 fn only_as_many_wait_at_once_as_the_pool_holds() {
     let server = Server::start("run-to-completion --pool 1");
     let mut clients = crowd(&server, 2, "/sleep?ms=100");

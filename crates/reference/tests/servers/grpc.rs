@@ -13,7 +13,7 @@ const TWO: &[u8] = b"\0\0\0\0\x02hi\0\0\0\0\0";
 /// What a call gives: HTTP status, bytes and trailers.
 type Given = (u16, Vec<u8>, HeaderMap);
 
-fn call(method: &str, metadata: &[(&str, &str)], kind: &str) -> Given {
+fn call(method: &str, metadata: &[(&str, &str)], kind: &str, messages: &'static [u8]) -> Given {
     let server = Server::start("grpc");
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -28,14 +28,16 @@ fn call(method: &str, metadata: &[(&str, &str)], kind: &str) -> Given {
         for (name, value) in [("content-type", kind)].iter().chain(metadata) {
             request = request.header(*name, *value);
         }
-        ask(send, request.body(()).unwrap()).await
+        ask(send, request.body(()).unwrap(), messages).await
     })
 }
 
-async fn ask(send: SendRequest<Bytes>, request: Request<()>) -> Given {
+async fn ask(send: SendRequest<Bytes>, request: Request<()>, messages: &'static [u8]) -> Given {
     let mut send = send.ready().await.unwrap();
     let (answer, mut upload) = send.send_request(request, false).unwrap();
-    upload.send_data(Bytes::from_static(TWO), true).unwrap();
+    upload
+        .send_data(Bytes::from_static(messages), true)
+        .unwrap();
     let (head, mut body) = answer.await.unwrap().into_parts();
     let mut bytes = Vec::new();
     while let Some(piece) = body.data().await {
@@ -46,7 +48,7 @@ async fn ask(send: SendRequest<Bytes>, request: Request<()>) -> Given {
 }
 
 fn of_grpc(method: &str, metadata: &[(&str, &str)]) -> (Vec<u8>, String) {
-    let (status, bytes, trailers) = call(method, metadata, "application/grpc");
+    let (status, bytes, trailers) = call(method, metadata, "application/grpc", TWO);
     assert_eq!(status, 200);
     let said = ["grpc-status", "grpc-message"].map(|name| {
         let said = trailers.get(name);
@@ -71,10 +73,14 @@ fn messages_come_back() {
 fn a_call_ends_as_it_asks() {
     let refused = [("status", "14"), ("reason", "no backend")];
     assert_eq!(of_grpc("Say", &refused), (vec![], "14 no backend".into()));
+    let odd = [("status", "9"), ("reason", "100 % wrong")];
+    assert_eq!(of_grpc("Say", &odd).1, "9 100 %25 wrong");
     assert_eq!(of_grpc("Nope", &[]).1, "12 no such method");
     assert_eq!(
         of_grpc("Repeat", &[("schedule", "n=x")]).1,
         "3 cannot understand schedule"
     );
-    assert_eq!(call("Say", &[], "text/plain").0, 415);
+    assert_eq!(call("Say", &[], "text/plain", TWO).0, 415);
+    let (_, _, trailers) = call("Say", &[], "application/grpc", b"\x01\0\0\0\x02hi");
+    assert_eq!(trailers["grpc-status"], "12", "it cannot decompress");
 }

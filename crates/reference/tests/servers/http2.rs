@@ -77,6 +77,10 @@ fn answers_are_those_of_http_1() {
         assert_eq!(body.matches("data: {\"event\": ").count(), 3);
         assert!(body.ends_with("data: END\n\n"));
     });
+    let server = Server::start("websocket");
+    with_connection(&server, async |send| {
+        assert_eq!(ask(&send, "GET", "/echo").await.unwrap().0, 426);
+    });
 }
 
 #[test]

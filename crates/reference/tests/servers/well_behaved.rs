@@ -1,6 +1,7 @@
 //! The null and the scheduled servers over real sockets.
 
 use crate::client::{BINARY, End, Server};
+use std::io::Read;
 use std::net::Shutdown;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -166,6 +167,42 @@ fn what_cannot_be_served_is_refused_with_its_status() {
     assert_eq!(
         client.listen(Duration::from_secs(10), 0),
         (Vec::new(), End::Closed)
+    );
+}
+
+#[test]
+fn a_client_that_waits_to_be_told_to_continue_is_told() {
+    let server = Server::start("null");
+    let mut client = server.connect();
+    client.send("POST / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n");
+    let mut told = [0; 25];
+    client.stream.read_exact(&mut told).unwrap();
+    assert_eq!(&told, b"HTTP/1.1 100 Continue\r\n\r\n");
+    client.send("12345");
+    assert_eq!(client.response(true).body, hello());
+}
+
+#[test]
+fn a_client_of_http_1_0_gets_events_without_chunks_until_the_connection_ends() {
+    let server = Server::start("events");
+    let mut client = server.connect();
+    client.send("GET /events?n=0&until=END HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
+    client.stream.shutdown(Shutdown::Write).unwrap();
+    let (bytes, end) = client.listen(Duration::from_secs(10), usize::MAX);
+    let text = String::from_utf8(bytes).unwrap();
+    let (head, body) = text.split_once("\r\n\r\n").unwrap();
+    assert!(head.ends_with("Connection: close") && !head.contains("chunked"));
+    assert_eq!((body, end), ("data: END\n\n", End::Closed));
+}
+
+#[test]
+fn who_asks_for_a_websocket_in_the_wrong_way_is_told_the_right_one() {
+    let response = Server::start("websocket").get("/echo");
+    assert_eq!(response.status(), 426);
+    let said = ["Upgrade", "Connection", "Sec-WebSocket-Version"];
+    assert_eq!(
+        said.map(|name| response.header(name)),
+        [Some("websocket"), Some("Upgrade"), Some("13")]
     );
 }
 
