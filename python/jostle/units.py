@@ -28,6 +28,7 @@ __all__ = [
     "format_bytes",
     "format_count",
     "format_duration",
+    "format_number",
     "format_rate",
     "format_share",
     "format_span",

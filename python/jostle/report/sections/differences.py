@@ -5,6 +5,7 @@ from functools import partial
 from jostle.analysis.compare.sentences import direction, size_of_effect
 from jostle.analysis.results import Comparison, Difference, Estimate, RunResult
 from jostle.formatting import MISSING, Formatted, formatted, percent, points, ratio
+from jostle.record.verdict import Verdict
 from jostle.report import charts
 from jostle.report.document import (
     NOTHING,
@@ -71,6 +72,8 @@ def table(c: Comparison, *, narrow: bool = False) -> Table:
 
 
 def _finding(d: Difference) -> str:
+    if d.verdict is Verdict.INVALID:
+        return "invalid"
     if d.difference.value is None and d.ratio.value is None:
         return "not compared"
     if d.finding == "same":
