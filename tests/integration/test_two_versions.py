@@ -74,7 +74,7 @@ def test_a_slower_version_fails_the_build(repository: Path) -> None:
     )
     if any(cell["verdict"] == "invalid" for cell in result["summaries"]):  # where the machine stands still
         assert (slower.returncode, quicker.returncode) == (4, 4)
-        assert "trials were invalid (p50: " in slower.stdout
+        assert "the figure is invalid (p50: " in slower.stdout
     else:
         assert quicker.returncode == 0, quicker.stdout + quicker.stderr
         assert slower.returncode == 1, slower.stdout + slower.stderr

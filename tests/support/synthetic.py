@@ -58,6 +58,7 @@ class Trial:
     pacing: float | None = 20e-6
     """Every request's pacing lag, None: all of sent - intended; only open loops and think times have one."""
     shared: bool | None = False  # None: jostle did not start the server
+    host: str | None = None  # of its generator, "" is this machine; None: not recorded
     attentive: bool = False
     status: str | None = "ended"  # None: no outcome.json, as after `kill -9`
     why: str = ""
@@ -331,6 +332,9 @@ def write_trial(writer: RunWriter, number: int, trial: Trial) -> Path:
         "engine": engine_spec(trial),
         "placement": {"server_cores": [0], "generator_cores": [1], "shared": trial.shared},
     }
+    if trial.host is not None:
+        started = {"number": 1, "of": 1, "pid": 1, "started_unix_ns": 0, "host": trial.host}
+        description["generators"] = [started]
     recorded = writer.trial(description)
     for interval in intervals(trial):
         recorded.write_interval(interval)

@@ -189,6 +189,13 @@ def test_a_side_that_answers_where_the_other_answered_nobody_has_no_ratio() -> N
     assert "/s instead of 0/s" in found.sentence
 
 
+def test_two_sides_that_answered_nobody_cannot_be_compared() -> None:
+    a, b = (side_of(name, [Round(n, EMPTY, 0.0, 0, 0) for n in (1, 2, 3)]) for name in ("a", "b"))
+    found = compare_sides(a, b)
+    assert of(found, "throughput").sentence == "throughput: cannot be compared: it is 0 on both."
+    assert "more rounds" not in found.sentence
+
+
 def test_a_difference_in_an_invalid_figure_is_no_finding() -> None:
     """As where the generator was late at times, which spoils the p99 and nothing else."""
     rng = np.random.default_rng(3)
@@ -196,7 +203,7 @@ def test_a_difference_in_an_invalid_figure_is_no_finding() -> None:
     late = replace(b.summary, verdict=Verdict.SUSPECT, verdicts={"p99": Verdict.INVALID})
     found = compare_sides(a, replace(b, summary=late))
     assert of(found, "p99").finding == "more"
-    assert of(found, "p99").sentence.startswith("the trials were invalid (p99: longer on b")
+    assert of(found, "p99").sentence.startswith("the figure is invalid (p99: longer on b")
     assert found.sentence.endswith("; p99 must not be used (invalid).")
     assert "p99 +" not in found.sentence
     known = sum(d.p is not None for d in found.differences)

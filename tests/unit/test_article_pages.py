@@ -3,11 +3,21 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from jostle import experiments
 from jostle.report.article_pages import PLACE, filled
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = "before\n<!-- claims: threads begin -->\nstale text\n<!-- claims: threads end -->\nafter\n"
+
+
+CRITERION = {
+    "quantity": "memory per connection",
+    "workload": "connections",
+    "rule": "below 1.65 kB",
+    "published": None,
+}
 
 
 def results(**change: Any) -> dict[str, Any]:
@@ -16,7 +26,7 @@ def results(**change: Any) -> dict[str, Any]:
         "published": "no figure",
         "verdict": "not reproduced",
         "sentence": "memory per connection of node 9.1 kB, is not below 1.65 kB.",
-        "criteria": [{"rule": "below 1.65 kB", "published": None}],
+        "criteria": [CRITERION],
     } | change
     return {
         "experiments": [{"name": "threads", "result": {"claims": [claim]}}, {"name": "x", "result": None}]
@@ -33,8 +43,9 @@ def test_a_claim_stands_with_its_verdict_and_the_measured_figure() -> None:
     assert filled(page, results()) == page
 
 
-def test_what_was_judged_by_other_rules_counts_as_not_measured() -> None:
-    page = filled(PAGE, results(criteria=[{"rule": "below 2 kB", "published": None}]))
+@pytest.mark.parametrize("other", [{"rule": "below 2 kB"}, {"workload": "threads"}, {"quantity": "memory"}])
+def test_what_was_judged_by_other_rules_counts_as_not_measured(other: dict[str, str]) -> None:
+    page = filled(PAGE, results(criteria=[CRITERION | other]))
     assert "✗" not in page
     assert page.count("not measured yet") == len(experiments.load("threads").claim)
 

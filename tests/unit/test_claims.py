@@ -250,10 +250,39 @@ def test_a_claim_about_another_load_is_not_judged(
     assert sentence in found.sentence
 
 
-def test_what_needs_a_network_is_not_judged_on_one_machine(tmp_path: Path) -> None:
-    found = judged_sides(tmp_path, [1.98, 2.0, 1.96], "", "needs = { network = true }")
-    assert found.verdict == "cannot tell"
-    assert found.sentence == "It needs a network between generator and server, which run on one machine."
+@pytest.mark.parametrize(
+    ("host", "verdict", "sentence"),
+    [
+        ("", "cannot tell", "It needs generators on other machines (--cluster)."),
+        ("10.0.0.2", "reproduced", ""),
+        (None, "reproduced", ""),
+    ],
+)
+def test_what_needs_a_network_is_not_judged_on_one_machine(
+    tmp_path: Path, host: str | None, verdict: str, sentence: str
+) -> None:
+    found = judged_sides(tmp_path, [1.98, 2.0, 1.96], "", "needs = { network = true }", host=host)
+    assert found.verdict == verdict
+    assert sentence in found.sentence
+
+
+def test_a_parameter_that_a_claim_needs_must_exist() -> None:
+    needs = 'needs = { parameters = { thnk = "900ms" } }'
+    plan = f"""
+title = "t"
+contestants = ["node"]
+[parameters]
+think = "900ms"
+[workload.w]
+request = {{ get = "/" }}
+load = {{ clients = 1, for = "1s" }}
+[[claim]]
+says = "fast"
+{needs}
+holds = [{{ quantity = "p50", contestant = "node", workload = "w", below = 1 }}]
+"""
+    with pytest.raises(PlanError, match=r"claim\.1\.needs: there is no parameter 'thnk'"):
+        parse_plan(plan, "p")
 
 
 def judged_sides(
@@ -264,11 +293,20 @@ def judged_sides(
     server: dict[str, object] | None = None,
     *,
     shared: bool | None = False,
+    host: str | None = None,
     head: str = "",
 ) -> Claim:
     """The claim that b takes longer than a, of rounds in which it takes so many times as long."""
     trials = [
-        Trial(name, "hello", n, closed(lambda _, took=took: took, 5.0), server=server or {}, shared=shared)
+        Trial(
+            name,
+            "hello",
+            n,
+            closed(lambda _, took=took: took, 5.0),
+            server=server or {},
+            shared=shared,
+            host=host,
+        )
         for n, ratio in enumerate(ratios, 1)
         for name, took in (("a", 0.002), ("b", 0.002 * ratio))
     ]
@@ -370,7 +408,7 @@ holds = [{ quantity = "starvation index", contestant = "node", workload = "fast-
     made = make_run(tmp_path, list(map(spoiled, starvation_trials(5))), plan_text=PLAN + text)
     (found,) = analyse(RunRecord.open(made)).claims
     assert found.verdict == "cannot tell"
-    assert found.sentence.startswith("the trials of node, fast-only were invalid (")
+    assert found.sentence.startswith("the figure of node, fast-only is invalid (")
 
 
 def test_every_quantity_is_measured() -> None:

@@ -274,7 +274,7 @@ def test_invalid_trials_prove_nothing(runs: tuple[Path, Path]) -> None:
     distrusted = replace(found, comparisons=invalid)
     judged = judge_conditions(distrusted, [change("p50 > +1 %")])
     assert {c.verdict for c in judged.conditions} == {"cannot tell"}
-    assert all(c.message.startswith("the trials were invalid (") for c in judged.conditions)
+    assert all(c.message.startswith("the figure is invalid (") for c in judged.conditions)
 
 
 def _invalid(d: Difference, c: Comparison) -> Difference:

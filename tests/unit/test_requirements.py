@@ -158,7 +158,7 @@ def test_what_was_not_measured_or_is_invalid_cannot_be_told(tmp_path: Path) -> N
     wrong += closed(lognormal(0.002, 0.1), 5.0)
     folder = make_run(tmp_path, [Trial("node", "fast-only", 1, wrong)], plan_text=text)
     (found,) = analyse(RunRecord.open(folder)).requirements
-    assert (found.verdict, found.message[:23]) == ("cannot tell", "the trials were invalid")
+    assert (found.verdict, found.message[:21]) == ("cannot tell", "the figure is invalid")
     none = make_run(tmp_path / "none", [], plan_text=text)
     append_event(none / "journal.ndjson", "contestant skipped", contestant="go", why="no go here")
     (found,) = analyse(RunRecord.open(none)).requirements

@@ -479,7 +479,7 @@ TABLE = [
         (lambda: words("throughput", "more", e(None, unit=""), **BROKEN),),
     ),
     Row(
-        "the trials were invalid (p99: longer on new: +20 % [+10, +30] (10.0 ms on old, 12.0 ms on new)).",
+        "the figure is invalid (p99: longer on new: +20 % [+10, +30] (10.0 ms on old, 12.0 ms on new)).",
         lambda: words("p99", "more", MORE, verdict=Verdict.INVALID),
         (lambda: words("p99", "more", MORE, verdict=Verdict.SUSPECT),),
     ),

@@ -279,11 +279,11 @@ class Needs(Table):
     )
     network: bool = Field(
         default=False,
-        description="true: *cannot tell* if the generator ran on the server's machine (loopback)",
+        description="true: *cannot tell* unless all generators ran on other machines (`--cluster`)",
     )
     parameters: dict[str, int | float | str] = Field(
         default={},
-        description="parameters of the plan must have these values, for example those of the article: "
+        description="parameters of the plan must have these values, written in the same way: "
         "{ think = '900ms' }; otherwise the result is *cannot tell*",
     )
 

@@ -241,6 +241,11 @@ class Plan(Table):
             self._measures(f"require.{number}", require)
         self._check_contestants((info.context or {}).get("servers"))
         self._indices_are_measured()
+        for number, claim in enumerate(self.claim, 1):
+            for name in {*claim.needs.parameters} - {*self.parameters}:
+                raise BadValue(
+                    f"claim.{number}.needs: there is no parameter {name!r}", nearest(name, self.parameters)
+                )
         for name, tune in self.tune.items():
             kind = "a text, a time or a rate" if tune.takes is None else "a whole number"
             if not isinstance(self.parameters.get(name), str if tune.takes is None else int):

@@ -14,7 +14,7 @@ from typing import Any
 from jostle import experiments, roster
 from jostle.analysis.judge.rule import Rule
 from jostle.plan import Plan
-from jostle.plan.claims import Claim
+from jostle.plan.claims import Claim, Part
 from jostle.plan.metrics import METRICS
 from jostle.report.sections.marks import claim_mark
 from jostle.roster.lines_of_code import lines_of_code
@@ -68,12 +68,17 @@ def _lines(plan: Plan, measured: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _same_rules(claim: Claim, known: Mapping[str, Any]) -> bool:
-    """Whether the claim was judged by the rules that the plan has now."""
+    """Whether the claim was judged by the rules that the plan has now, under the same workloads."""
     rules = {
-        (Rule(*part.limits).text("ratio" if part.against else METRICS[part.quantity]), part.published)
+        (part.quantity, part.workload, Rule(*part.limits).text(_unit(part)), part.published)
         for part in claim.holds
     }
-    return rules == {(part["rule"], part.get("published")) for part in known["criteria"]}
+    judged = known["criteria"]
+    return rules == {(p["quantity"], p["workload"], p["rule"], p.get("published")) for p in judged}
+
+
+def _unit(part: Part) -> str:
+    return "ratio" if part.against else METRICS[part.quantity]
 
 
 def files(docs: Path) -> dict[Path, str]:

@@ -26,11 +26,12 @@ def in_words(d: Difference, a: str, b: str, among: int = 0) -> str:
 
 def _in_words(d: Difference, a: str, b: str, among: int) -> str:
     both = f"{_amount(d.a)} on {a}, {_amount(d.b)} on {b}"
-    if d.ratio.low is None and d.difference.low is not None:  # where a side is 0, only the difference decides
+    if not _compared(d):
+        return f"{d.quantity}: cannot be compared: {_why_not(d)}."
+    if d.ratio.value is None or (d.ratio.low is None and d.difference.low is not None):
+        # Where a side is 0, only the difference decides.
         found = "inconclusive" if d.finding == "unclear" else f"{direction(d)} on {b}"
         return f"{d.quantity}: {found}: {both}, difference {formatted(d.difference)}."
-    if d.ratio.value is None:
-        return f"{d.quantity}: cannot be compared: {d.difference.note or d.ratio.note}."
     if d.ratio.low is None or d.ratio.high is None:
         return f"{d.quantity}: {both} ({change(d.ratio.value)}); no interval: {d.ratio.note}."
     if d.finding == "same":
@@ -88,7 +89,12 @@ def _found(differences: list[Difference]) -> list[str]:
 
 
 def _compared(d: Difference) -> bool:
-    return d.ratio.value is not None or d.difference.low is not None
+    """Whether there is a ratio or, where one side is 0, a difference with an interval."""
+    return d.ratio.value is not None or (d.difference.low is not None and bool(d.a.value or d.b.value))
+
+
+def _why_not(d: Difference) -> str:
+    return d.difference.note or ("it is 0 on both" if d.a.value == d.b.value == 0 else d.ratio.note)
 
 
 def _changed(d: Difference) -> str:

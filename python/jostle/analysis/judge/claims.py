@@ -132,7 +132,7 @@ def _deciding(parts: Sequence[CriterionResult]) -> str:
 
 
 def missing(needs: asked.Needs, keys: Sequence[Key], measured: Measured) -> str:
-    """What is lacking: "needs 8 server cores, has 1"; "" if nothing is, or if nothing was measured."""
+    """What is lacking: "needs 8 server cores, has 1"; "" if nothing is, or if that is not known."""
     return (
         _other_cores(needs, keys, measured)
         or _other_parameter(needs, measured)
@@ -150,12 +150,10 @@ def _other_parameter(needs: asked.Needs, measured: Measured) -> str:
 
 
 def _without_network(needs: asked.Needs, keys: Sequence[Key], measured: Measured) -> str:
-    """Why there was no network between generator and server; "" if none is needed, or if there was one."""
+    """That a generator was on this machine, if a network is needed; "" otherwise, or if that is not known."""
     trials = [data.trial for key in keys for data in measured.rounds(key).values()]
-    hosts = [one["host"] for trial in trials for one in trial.description.get("generators", [])]
-    if needs.network and trials and not any(hosts):
-        return "needs a network between generator and server, which run on one machine"
-    return ""
+    hosts = [one.get("host", "") for trial in trials for one in trial.description.get("generators", [])]
+    return "needs generators on other machines (--cluster)" if needs.network and not all(hosts) else ""
 
 
 def _without_limit(needs: asked.Needs, keys: Sequence[Key], measured: Measured) -> str:

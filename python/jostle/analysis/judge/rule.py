@@ -63,6 +63,6 @@ def written(value: float, unit: str) -> str:
 
 
 def distrusted(what: str, message: str) -> str:
-    """Why the trials of `what` ("" if that is clear) decide nothing."""
-    whose = f"the trials of {what}" if what else "the trials"
-    return f"{whose} were invalid ({message.removesuffix('.')})"
+    """Why the figure of `what` ("" if that is clear) decides nothing."""
+    whose = f"the figure of {what}" if what else "the figure"
+    return f"{whose} is invalid ({message.removesuffix('.')})"
