@@ -39,6 +39,9 @@ from jostle.record.verdict import Verdict
 
 __all__ = ["Measured", "judge_claims", "missing", "sides_of"]
 
+Figure = tuple[Key, str]
+"""A quantity of a contestant under a workload."""
+
 
 @dataclass(frozen=True)
 class Measured:
@@ -84,6 +87,24 @@ class Measured:
         if compared is None:
             return [key]
         return [(key[0], workload) for workload in (compared.alone_workload, compared.with_workload)]
+
+    def figures(self, part: asked.Part, sides: Sequence[Key | None]) -> list[Figure]:
+        """What is computed for one pair of `sides_of`; the divisor may be None."""
+        pairs = zip(sides, part.sides, strict=False)  # without a divisor, the part has one side only
+        return [
+            (cell, quantity)
+            for key, (*_, quantity) in pairs
+            if key is not None
+            for cell in self.behind(quantity, key)
+        ]
+
+    def invalid(self, figures: Sequence[Figure]) -> list[Key]:
+        """The cells of those figures that must not be used; what was not measured is none."""
+        return [
+            cell
+            for cell, quantity in figures
+            if cell in self.summaries and self.summaries[cell].verdict_of(quantity) is Verdict.INVALID
+        ]
 
 
 def judge_claims(claims: Sequence[asked.Claim], measured: Measured, level: Level = fixed) -> list[Claim]:
@@ -151,9 +172,11 @@ def _other_parameter(needs: asked.Needs, measured: Measured) -> str:
 
 def _without_network(needs: asked.Needs, keys: Sequence[Key], measured: Measured) -> str:
     """That a generator was on this machine, if a network is needed; "" otherwise, or if that is not known."""
+    if not needs.network:
+        return ""
     trials = [data.trial for key in keys for data in measured.rounds(key).values()]
     hosts = [one.get("host", "") for trial in trials for one in trial.description.get("generators", [])]
-    return "needs generators on other machines (--cluster)" if needs.network and not all(hosts) else ""
+    return "" if all(hosts) else "needs generators on other machines (--cluster)"
 
 
 def _without_limit(needs: asked.Needs, keys: Sequence[Key], measured: Measured) -> str:
@@ -213,7 +236,7 @@ def _part(
     if right is not None:
         name += f" / {other} of {', '.join(right)}"
     sides = [(left, part.quantity), *([] if right is None else [(right, other)])]
-    figures = [(cell, quantity) for key, quantity in sides for cell in measured.behind(quantity, key)]
+    figures = measured.figures(part, (left, right))
     rounds = min(len(measured.rounds(cell)) for cell, _ in figures)
 
     changing = _changing(sides, measured, settled, level(CONFIDENCE, rounds))
@@ -237,7 +260,7 @@ def _part(
     absent = [key for key, _ in sides if not measured.rounds(key)]
     if absent:
         verdict, message = "cannot tell", _absent(absent[0], measured)
-    elif invalid := [k for k, q in figures if measured.summaries[k].verdict_of(q) is Verdict.INVALID]:
+    elif invalid := measured.invalid(figures):
         verdict, message = "cannot tell", distrusted(", ".join(invalid[0]), message)
     else:
         message += _told(verdict, rule, size, unit)

@@ -1,6 +1,6 @@
 """What more rounds could still decide, for runs that continue until all is decided."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from jostle.analysis.compare.pairs import Key
@@ -60,27 +60,21 @@ def _requirement(one: Requirement, condition: Condition | None, measured: Measur
     if condition is None:  # this version cannot read it
         return Question(text, frozenset([key]), open=False)
     figures = [(cell, condition.quantity) for cell in measured.behind(condition.quantity, key)]
-    undecided = one.verdict == "cannot tell" and _trusted(figures, measured)
+    undecided = one.verdict == "cannot tell" and not measured.invalid(figures)
     can_narrow = _can_narrow(one.estimate, [rule_of(condition)])
     return Question(text, frozenset(cell for cell, _ in figures), undecided and can_narrow)
 
 
 def _claim(one: asked.Claim, judged: Claim, measured: Measured) -> Question:
     sides = [(part, pair) for part in one.holds for pair in sides_of(part, measured)]
-    figures = [
-        (cell, quantity)
-        for part, pair in sides
-        for key, (*_, quantity) in zip(pair, part.sides, strict=False)  # without a divisor, its key is None
-        if key is not None
-        for cell in measured.behind(quantity, key)
-    ]
+    figures = [figure for part, pair in sides for figure in measured.figures(part, pair)]
     cells = frozenset(cell for cell, _ in figures)
     blocking = [
         (part, criterion)
         for (part, _), criterion in zip(sides, judged.criteria, strict=True)
         if criterion.verdict in ("cannot tell", "size unclear")
     ]
-    undecided = judged.verdict == "cannot tell" and blocking and _trusted(figures, measured)
+    undecided = judged.verdict == "cannot tell" and blocking and not measured.invalid(figures)
     can_narrow = all(
         _can_narrow(criterion.estimate, _rules(part)) and not criterion.absent for part, criterion in blocking
     )
@@ -114,11 +108,3 @@ def _can_narrow(estimate: Estimate, rules: Sequence[Rule] = ()) -> bool:
         narrow = replace(estimate, low=estimate.value)
         return all(rule.judge(narrow) != "cannot tell" for rule in rules)
     return estimate.low is not None
-
-
-def _trusted(figures: Iterable[tuple[Key, str]], measured: Measured) -> bool:
-    return not any(
-        measured.summaries[cell].verdict_of(quantity) is Verdict.INVALID
-        for cell, quantity in figures
-        if cell in measured.summaries
-    )

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from jostle.analysis.results import RunResult
-from jostle.formatting import amount
+from jostle.formatting import amount, plural
 from jostle.report.document import (
     Block,
     Depth,
@@ -54,7 +54,7 @@ def facts(result: RunResult) -> list[str]:
 def processor(host: Mapping[str, Any]) -> str:
     """The model and the number of cores, as far as they are known."""
     cores = host.get("cores")
-    number = f"{cores} core{'' if cores == 1 else 's'}" if cores else ""
+    number = plural(cores, "core") if cores else ""
     return ", ".join(filter(None, [str(host.get("cpu_model", "")), number]))
 
 
