@@ -391,6 +391,25 @@ def test_a_claim_of_many_parts_fails_only_by_an_interval_that_allows_for_them_al
     assert f"a new run of {wanted[0]} to {wanted[1]} rounds would probably decide it" in sentences[1]
 
 
+def test_no_number_of_rounds_is_foretold_for_a_share_of_requests(tmp_path: Path) -> None:
+    """Its interval depends on how many requests there are: from rounds alone, 3 or 4 would decide this."""
+
+    def failing(request: Request, index: int) -> Request:
+        return request if index % 20 else replace(request, outcome="wrong_status")
+
+    trials = []
+    for number, level in enumerate([1.0, 1.1, 0.9, 1.05, 0.95], 1):
+        trial = Trial("node", "fast-only", number, closed(lambda _, level=level: 0.002 * level, 5.0))
+        requests = [failing(request, index) for index, request in enumerate(trial.requests)]
+        trials.append(replace(trial, requests=requests))
+    part = '{ quantity = "errors", contestant = "node", workload = "fast-only", above = 0.0495 }'
+    text = f'{PLAN.split("[[claim]]")[0]}\n[[claim]]\nsays = "fails"\nholds = [{part}]\n'
+    (found,) = analyse(RunRecord.open(make_run(tmp_path, trials, plan_text=text))).claims
+    assert found.verdict == "cannot tell"
+    assert rounds_to_decide(found.criteria[0].estimate.rounds, 0.0495) == (3, 4)
+    assert found.sentence.endswith("required: above 4.95 %.")
+
+
 def test_an_index_from_invalid_trials_on_either_side_decides_nothing(tmp_path: Path) -> None:
     """Wrong answers in the trials without slow requests spoil what is compared with them."""
 

@@ -39,7 +39,7 @@ from jostle.analysis.trial.data import TrialData
 from jostle.analysis.trial.summary import cpu_per_request, rss_max
 from jostle.plan.metrics import METRICS
 
-__all__ = ["MEASURES", "error_share", "estimate"]
+__all__ = ["COUNTED", "MEASURES", "error_share", "estimate"]
 
 
 LEVELS = {"p5": 0.05, "p25": 0.25, "p50": 0.5, "p75": 0.75, "p90": 0.9, "p95": 0.95, "p99": 0.99}
@@ -137,6 +137,9 @@ MEASURES: Mapping[str, Callable[[TrialData], Value]] = {
     **{name: lambda data, of=of: of(data.response) for name, of in OF_TIMES.items()},  # type: ignore[misc]
 }
 """Quantities of one trial. Indices compare two trials: see `jostle.analysis.topics.starvation`."""
+
+COUNTED = ("errors", "streams in time")
+"""Shares whose intervals depend on how many requests or streams there were, and not on the rounds alone."""
 
 
 def estimate(name: str, trials: Sequence[TrialData], confidence: float = CONFIDENCE) -> Estimate:

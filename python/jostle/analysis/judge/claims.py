@@ -264,7 +264,8 @@ def _part(
         verdict, message = "cannot tell", distrusted(", ".join(invalid[0]), message)
     else:
         message += _told(verdict, rule, size, unit)
-        if verdict in ("cannot tell", "size unclear") and part.quantity != "errors" and not changing:
+        foreseeable = part.quantity not in metrics.COUNTED and not changing
+        if verdict in ("cannot tell", "size unclear") and foreseeable:
             message += _needed(
                 rule if verdict == "cannot tell" or size is None else size, estimate, confidence
             )
@@ -393,7 +394,7 @@ def _absent(key: Key, measured: Measured) -> str:
 
 
 def _needed(rule: Rule, e: Estimate, confidence: float) -> str:
-    """How many rounds a new run would need. (Not for errors, where requests count and not only rounds.)
+    """How many rounds a new run would need, for a quantity with one value per round.
 
     `confidence`: of the interval by which a part fails.
     """
