@@ -16,6 +16,7 @@ __all__ = [
     "HIDDEN",
     "first_line",
     "host_and_port",
+    "in_ascii",
     "names_a_secret",
     "one_line",
     "plain_lines",
@@ -70,10 +71,24 @@ def plain_lines(text: str) -> list[str]:
 def host_and_port(url: str) -> tuple[str, int]:
     """Where connections to a URL go, if its scheme is in `DEFAULT_PORTS`; the host is empty if it has none.
 
-    Raises `ValueError` for an invalid port, `KeyError` for another scheme.
+    Raises `ValueError` for an invalid host or port, `KeyError` for another scheme.
     """
     parts = urlsplit(url)
-    return parts.hostname or "", DEFAULT_PORTS[parts.scheme] if parts.port is None else parts.port
+    host = in_ascii(parts.hostname) if parts.hostname else ""
+    return host, DEFAULT_PORTS[parts.scheme] if parts.port is None else parts.port
+
+
+def in_ascii(host: str) -> str:
+    """A host's name as it is looked up: other letters than those of ASCII as RFC 3490 encodes them.
+
+    Raises `ValueError` for what cannot be the name of a host.
+    """
+    if any(character.isspace() for character in host):
+        raise ValueError("a host name has no spaces")
+    try:
+        return host.encode("idna").decode()
+    except UnicodeError:
+        raise ValueError("each part of a host name has 1 to 63 letters, digits or hyphens") from None
 
 
 def quoted(text: str) -> str:

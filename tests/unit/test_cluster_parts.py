@@ -80,7 +80,7 @@ def test_no_node_is_called_like_a_file_of_the_authority(tmp_path: Path, name: st
 
 def test_the_address_of_a_head_has_a_port_that_exists() -> None:
     assert _head_at("10.0.0.1:6379") == ("10.0.0.1", 6379)
-    for address in ("10.0.0.1:99999", "10.0.0.1:0", "10.0.0.1:²", "10.0.0.1", ":6379"):
+    for address in ("10.0.0.1:99999", "10.0.0.1:0", "10.0.0.1:²", "10.0.0.1", ":6379", "a..b:6379"):
         with pytest.raises(ClusterRefused, match="is not ADDRESS:PORT of a head"):
             _head_at(address)
 

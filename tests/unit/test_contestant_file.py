@@ -54,6 +54,7 @@ def test_a_server_that_runs_already() -> None:
         ({"url": "http://127.0.0.1:9000", "command": "a"}, "cannot have 'command' too"),
         ({"url": "ftp://example.org"}, "is not the address of a server"),
         ({"url": "http://127.0.0.1:9000/path"}, "is not the address of a server"),
+        ({"url": "http://a..b:9000"}, "is not the address of a server"),
         ({"command": "a", "pid": 5}, "'pid' belongs to 'url'"),
         ({"url": "http://127.0.0.1:9000", "pid": 0}, "pid"),
         (

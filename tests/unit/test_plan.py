@@ -362,5 +362,7 @@ def test_a_database_of_ones_own_takes_the_place_of_the_plans() -> None:
         PlanError, match=r"database\.url: 'mysql://here/x' is not the address of a PostgreSQL"
     ):
         plan.changed(Changes(database="mysql://here/x"))
+    with pytest.raises(PlanError, match=r"database\.url: 'postgresql://a\.\.b/x': each part of a host name"):
+        plan.changed(Changes(database="postgresql://a..b/x"))
     with pytest.raises(PlanError, match="fill needs the url of a database"):
         plan.changed(Changes(fill_database=True))

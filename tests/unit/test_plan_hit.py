@@ -178,6 +178,9 @@ def test_mistakes_are_told_by_the_names_that_the_caller_uses(options: dict[str, 
         ("http://", "names no host"),
         ("http://localhost:99999/", "is not a URL"),
         ("http://[::1/", "is not a URL"),
+        ("http://a..b/", "is not a URL: each part of a host name"),
+        (f"ws://{'a' * 64}.de/", "is not a URL: each part of a host name"),
+        ("http://exa mple/", "is not a URL: a host name has no spaces"),
     ],
 )
 def test_what_is_no_url_is_refused(url: str, says: str) -> None:

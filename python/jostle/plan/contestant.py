@@ -25,7 +25,7 @@ from jostle.plan.connection import Protocol
 from jostle.plan.simulated import Simulated
 from jostle.plan.toml import TOMLDecodeError, read_toml
 from jostle.plan.values import PositiveCount, PositiveDuration
-from jostle.text import reason
+from jostle.text import in_ascii, reason
 
 __all__ = [
     "DATABASE_PLACES",
@@ -343,8 +343,8 @@ class ContestantFile(Table):
 def _check_url(url: str) -> None:
     try:
         parts = urlsplit(url)
-        host, port = parts.hostname, parts.port
-    except ValueError:  # of a port, or of an IPv6 address without its bracket
+        host, port = in_ascii(parts.hostname or ""), parts.port
+    except ValueError:  # of a port, of a host name, or of an IPv6 address without its bracket
         host, port = None, None
     if (
         not host

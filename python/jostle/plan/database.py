@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, model_validator
 from jostle.errors import BadValue
 from jostle.plan.base import Table
 from jostle.plan.values import Duration, PositiveCount
-from jostle.text import without_password
+from jostle.text import in_ascii, without_password
 
 __all__ = ["DatabaseChange", "DatabaseTable", "postgresql"]
 
@@ -25,6 +25,10 @@ def postgresql(url: str) -> str:
         _ = parts.port
     except ValueError:
         raise BadValue(f"{without_password(url)!r}: the port must be from 0 to 65535", example) from None
+    try:
+        _ = in_ascii(parts.hostname or "")
+    except ValueError as error:
+        raise BadValue(f"{without_password(url)!r}: {error}", example) from None
     if parts.scheme not in ("postgresql", "postgres") or not parts.hostname or not parts.path[1:]:
         raise BadValue(f"{without_password(url)!r} is not the address of a PostgreSQL database", example)
     return url

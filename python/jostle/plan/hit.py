@@ -480,8 +480,6 @@ def _split(url: str) -> tuple[str, str, int, str, str]:
         raise PlanError(f"{url!r} is not a URL: {error}", example) from None
     if not host:
         raise PlanError(f"{url!r} names no host", example)
-    if not host.isascii():
-        host = host.encode("idna").decode()
     path = "" if parts.scheme == "tcp" else quote(parts.path or "/", safe="/%:@!$&'()*+,;=~-._")
     query = quote(parts.query, safe="/%:@!$&'()*+,;=~-._?[]|\"^`")
     login = ""

@@ -18,7 +18,7 @@ from jostle.generator.cluster.credentials import Credentials
 from jostle.generator.cluster.node import RESOURCE
 from jostle.generator.cluster.spool import forget_log, read_log
 from jostle.generator.cluster.transport import Call, Gone, Node, Remote, Unavailable
-from jostle.text import reason
+from jostle.text import in_ascii, reason
 
 __all__ = ["RayTransport"]
 
@@ -140,9 +140,13 @@ class _Actor:
 
 def _head_at(address: str) -> tuple[str, int]:
     host, _, port = address.rpartition(":")
+    example = "for example 10.0.0.1:6379"
     if not (host and port.isdecimal() and 0 < int(port) < 65536):
-        raise ClusterRefused(f"{address!r} is not ADDRESS:PORT of a head", "for example 10.0.0.1:6379")
-    return host, int(port)
+        raise ClusterRefused(f"{address!r} is not ADDRESS:PORT of a head", example)
+    try:
+        return in_ascii(host), int(port)
+    except ValueError as error:
+        raise ClusterRefused(f"{address!r} is not ADDRESS:PORT of a head: {error}", example) from None
 
 
 def _own_address(head: tuple[str, int]) -> str:
