@@ -1,5 +1,7 @@
 """A mistake in options looks like any other: one message and a hint."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -21,6 +23,21 @@ from jostle import cli
             "jostle: --think belongs to clients",
         ),
         (["contestants", "start", "go", "-p", "99999"], "jostle: invalid value for '-p'"),
+        (["hit", "http://127.0.0.1:9/\udcff"], "jostle: http://127.0.0.1:9/\\xff is not UTF-8\n"),
+        (["hit", "http://127.0.0.1:9/", "-b", "@/dev/null"], "jostle: -b: /dev/null is not a regular file"),
+        (["hit", "http://127.0.0.1:9/", "-b", "@/"], "jostle: -b: / is a folder\n"),
+        (
+            ["hit", "http://127.0.0.1:9/", "-c", "1" + "0" * 12],
+            "jostle: 1,000,000,000,000 connections at once",
+        ),
+        (["hit", "http://127.0.0.1:9/", "--processes", "100000"], "jostle: --processes: 100000"),
+        (["hit", "http://127.0.0.1:9/", "-t", "5000"], "jostle: -t: 5000"),
+        (["explain", "--all", "node", "--budget", "0s"], "jostle: --budget: 0s is too short"),
+        (["cluster", "init", "/nowhere", "a=10.0.0.1", "a=10.0.0.2"], "jostle: node a is named twice"),
+        (
+            ["cluster", "init", "/dev/null", "a=10.0.0.1"],
+            "jostle: cannot make the folder /dev/null: file exists",
+        ),
     ],
 )
 def test_a_mistake_in_options_is_one_message(
@@ -30,6 +47,32 @@ def test_a_mistake_in_options_is_one_message(
         cli.main(words)
     assert left.value.code == 2
     assert capsys.readouterr().err.startswith(says)
+
+
+def test_a_folder_is_no_file_for_a_result(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "x.json").mkdir()
+    with pytest.raises(SystemExit):
+        cli.main(["hit", "http://127.0.0.1:9/", "-o", str(tmp_path / "x.json")])
+    assert capsys.readouterr().err == f"jostle: --output: {tmp_path}/x.json is a folder\n  name a file\n"
+
+
+def test_a_folder_that_is_gone_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    tmp_path.rmdir()
+    with pytest.raises(SystemExit) as left:
+        cli.main(["contestants", "list"])
+    assert left.value.code == 2
+    assert capsys.readouterr().err.startswith("jostle: the current folder no longer exists")
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_streams_and_a_width_of_zero_are_no_faults(closed: str) -> None:
+    words = f"COLUMNS=0 {sys.executable} -m jostle report /nowhere {closed}"
+    done = subprocess.run(["/bin/sh", "-c", words], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stdout + done.stderr
 
 
 def test_what_shows_a_journey_once_has_no_result_to_keep(

@@ -69,6 +69,11 @@ def test_nodes_can_be_added_to_the_same_authority(node: Path) -> None:
         write_credentials(node.parent, {"n3": "somewhere"})
     with pytest.raises(ClusterRefused, match="not a valid node name"):
         write_credentials(node.parent, {"../n3": "10.0.0.13"})
+    with pytest.raises(ClusterRefused, match="not a valid node name"):
+        write_credentials(node.parent, {"n" * 64: "10.0.0.13"})
+    (node.parent / "ca.key").write_bytes(b"")
+    with pytest.raises(ClusterRefused, match=r"ca\.key and ca\.crt are not the authority"):
+        write_credentials(node.parent, {"n3": "10.0.0.13"})
 
 
 @pytest.mark.parametrize("name", ["token", "ca.key", "ca.crt"])

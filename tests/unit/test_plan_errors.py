@@ -6,6 +6,7 @@ import pytest
 
 from jostle.errors import PlanError
 from jostle.plan import load_plan, parse_plan
+from jostle.plan.loading import parse_toml
 
 PLAN = """
 title = "x"
@@ -260,3 +261,15 @@ def test_files_that_are_no_plans(tmp_path: Path) -> None:
     (tmp_path / "latin.toml").write_bytes(b'title = "x"\nabout = "\xe9"\n')
     with pytest.raises(PlanError, match=r"latin\.toml, line 2: not UTF-8"):
         load_plan(tmp_path / "latin.toml")
+
+
+def test_a_byte_order_mark_is_passed_over() -> None:
+    assert parse_toml("\N{ZERO WIDTH NO-BREAK SPACE}x = 1", "plan.toml") == {"x": 1}
+
+
+def test_of_a_long_line_only_the_end_before_the_fault_is_quoted() -> None:
+    with pytest.raises(PlanError) as refused:
+        parse_toml(f'y = "{"x" * 100_000}', "plan.toml")
+    line, mark = refused.value.hint.splitlines()
+    assert len(line) < 220
+    assert len(mark) == len(line) + 1

@@ -237,6 +237,7 @@ def test_requirements_stand_in_every_form(judged: RunResult) -> None:
     [
         ('that = "p99 = 5 ms"', "is not a condition"),
         ('that = "p98 < 5 ms"', "'p98' is nothing that is measured"),
+        ('that = "server cores < inf"', "'inf' is not a number"),
         ('that = "p99 < 5"', "has no unit of time"),
         ('that = "errors < 5 ms"', "is not a share"),
         ('that = "throughput > 5"', "does not say per which time"),

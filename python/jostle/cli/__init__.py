@@ -145,12 +145,15 @@ def main(words: Sequence[str] | None = None) -> None:
     """Entry point: run a command and exit with its code. Our own bugs keep their traceback."""
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # plans need no plugins
     gc.set_threshold(20_000)  # imports create many long-lived objects, which need not be rescanned
+    _open_what_is_closed()
+    if os.environ.get("COLUMNS") == "0":  # it says that the width is not known
+        del os.environ["COLUMNS"]
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # an ASCII terminal gets "?" for "✓"
             stream.reconfigure(errors="replace")
     try:
         try:
-            _run(sys.argv[1:] if words is None else list(words))
+            _run(_readable(sys.argv[1:] if words is None else list(words)))
         finally:
             sys.stdout.flush()
     except OSError as error:
@@ -166,6 +169,29 @@ def main(words: Sequence[str] | None = None) -> None:
     except Exception:  # instead of Python's 1, which means a failed requirement
         traceback.print_exc()
         sys.exit(UNTRUSTED)
+
+
+def _open_what_is_closed() -> None:
+    """Give closed standard streams a place, or the next file that is opened would be taken for one."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            os.dup2(os.open(os.devnull, os.O_RDWR), number)
+            setattr(sys, name, open(number, "w" if number else "r", closefd=False))  # noqa: SIM115
+
+
+def _readable(words: list[str]) -> list[str]:
+    """Refuse what nothing can be made of: words that are not UTF-8, and a folder that is gone."""
+    for word in words:
+        try:
+            word.encode()
+        except UnicodeEncodeError:
+            shown = os.fsencode(word).decode(errors="backslashreplace")
+            raise UserError(f"{shown} is not UTF-8", "text from a file may have any bytes: @FILE") from None
+    try:
+        os.getcwd()  # noqa: PTH109 (pathlib takes time to import)
+    except FileNotFoundError:
+        raise UserError("the current folder no longer exists", "change to another one") from None
+    return words
 
 
 def _called(name: str, words: list[str]) -> int:

@@ -42,6 +42,8 @@ def init(
         name, equals, address = text.partition("=")
         if not (name and equals and address):
             raise ClusterRefused(f"{text!r} is not NAME=IP", "for example: n1=10.0.0.11")
+        if name in pairs:
+            raise ClusterRefused(f"node {name} is named twice", "give each node its own name")
         pairs[name] = address
     for written in write_credentials(folder, pairs):
         print(f"{written}/   copy it to {pairs[written.name]}, as ~/.config/jostle/cluster")

@@ -254,6 +254,7 @@ def _all(
 ) -> int:
     from jostle.cli.explain_all import explain_all
     from jostle.explain.run import explain as examined
+    from jostle.plan.model import LEAST_EXPLAIN_S
 
     def one(label: str, seconds: float) -> "Explanation":
         with _Progress(quiet=quiet) as progress:
@@ -261,8 +262,11 @@ def _all(
                 label, budget=seconds, timeout=timeout, share_cores=share_cores, tell=progress.tell
             )
 
+    seconds = None if budget is None else units.duration(budget, bare="s")
+    if seconds is not None and seconds < LEAST_EXPLAIN_S:
+        raise PlanError(f"--budget: {budget} is too short for even one contestant", "each takes 3m or less")
     folder = into or Path("runs") / time.strftime("%Y-%m-%dT%H-%M-%S-explain-all")
-    return explain_all(folder, names, None if budget is None else units.duration(budget, bare="s"), one)
+    return explain_all(folder, names, seconds, one)
 
 
 MOST_S = 3600.0

@@ -71,6 +71,8 @@ def _known(file: Path | None) -> Path | None:
         raise PlanError(
             f"--output: {file.name!r} does not end in a known suffix", f"use one of {', '.join(FORMS)}"
         )
+    if file.is_dir():
+        raise PlanError(f"--output: {file} is a folder", "name a file")
     if not file.absolute().parent.is_dir():
         raise PlanError(f"--output: there is no folder {file.parent}", "create it first")
     return file

@@ -34,6 +34,9 @@ __all__ = [
 LEAST_PORTS = 2
 """With fewer local ports no load can be sent."""
 
+MOST_ADDRESSES = 1000
+"""Their ports are enough for all connections of a minute, after which those of closed ones are free again."""
+
 PROCESSES_PER_CORE = 4
 """The most generator processes per core that are started unless the plan asks for more."""
 
@@ -147,7 +150,7 @@ def _with_room(
     if all(map(_has_many_addresses, destinations)):
         # The kernel hands out ports of one parity first. Once these are used up, it searches all of them for
         # every further connection, which takes some hundred microseconds. More addresses cost nothing.
-        wanted = needed if given else math.ceil(made / (ports // 2))
+        wanted = needed if given else max(needed, min(MOST_ADDRESSES, math.ceil(made / (ports // 2))))
         if wanted > max(1, len(given)):
             first = ipaddress.IPv4Address("127.0.0.1")
             return {**target, "source_addresses": [str(first + n) for n in range(wanted)]}

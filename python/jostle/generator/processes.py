@@ -63,7 +63,8 @@ class LocalExecutor:
         self._processes = processes
 
     def prepare(self, spec: Mapping[str, Any]) -> dict[str, Any]:
-        return with_attention(with_sources(spec), generator_processes(spec, self._processes))
+        count = generator_processes(spec, self._processes)
+        return with_attention(with_sources(spec), count)
 
     def start(self, spec: Mapping[str, Any]) -> Running:
         count = generator_processes(spec, self._processes)

@@ -3,6 +3,7 @@
 A condition names a quantity, a direction, and a limit in the quantity's own unit.
 """
 
+import math
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -84,14 +85,17 @@ def _amount(value: str, unit: str) -> float:
 
 def _number(value: str) -> float:
     try:
-        return float(value)
+        number = float(value)
     except ValueError:
-        raise BadValue(f"{value!r} is not a number", 'write for example "1.5"') from None
+        number = math.nan
+    if not math.isfinite(number):
+        raise BadValue(f"{value!r} is not a number", 'write for example "1.5"')
+    return number
 
 
 def _share(value: str) -> float:
     """A percentage that may exceed 100 %."""
     try:
-        return float(value.removesuffix("%").replace(",", "")) / 100
-    except ValueError:
+        return _number(value.removesuffix("%").replace(",", "")) / 100
+    except BadValue:
         raise BadValue(f"{value!r} is not a percentage", 'write for example "+5 %"') from None

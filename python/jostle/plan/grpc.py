@@ -9,6 +9,7 @@ from pydantic import BeforeValidator, PlainSerializer, ValidationInfo, WithJsonS
 
 from jostle.errors import BadValue, nearest
 from jostle.plan.values import File, check_json, shown
+from jostle.text import reason
 
 __all__ = [
     "STATUSES",
@@ -90,9 +91,12 @@ def read_message(text: str) -> Any:
         try:
             text = Path(text[1:]).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            raise BadValue(f"{text[1:]} cannot be read: {error}") from None
+            why = reason(error) if isinstance(error, OSError) else str(error)
+            raise BadValue(f"{text[1:]} cannot be read: {why}") from None
     try:
         return json.loads(text)
+    except RecursionError:
+        raise BadValue("the message is nested too deeply") from None
     except ValueError as error:
         raise BadValue(
             f"{shown(text)} is not JSON: {error}", """write for example '{"name": "x"}'"""

@@ -162,10 +162,10 @@ class Plan(Table):
     warm_up: Duration = Field(
         default=0.0, description="how long the load is sent before each trial without being recorded"
     )
-    threads: PositiveCount | None = Field(
+    threads: Annotated[PositiveCount, Field(le=1024)] | None = Field(
         default=None, description="generator threads in total; one per generator core when not given"
     )
-    processes: PositiveCount | None = Field(
+    processes: Annotated[PositiveCount, Field(le=1000)] | None = Field(
         default=None, description="generator processes; as many as the connections need when not given"
     )
     cluster: Cluster | None = Field(default=None, description="generators on many machines")

@@ -19,7 +19,11 @@ CHAIN = re.compile(
 
 
 def read_toml(text: str) -> dict[str, Any]:
-    """Read TOML. Raises `TOMLDecodeError`, also for thousands of nested brackets or of digits in a number."""
+    """Read TOML. Raises `TOMLDecodeError`, also for thousands of nested brackets or of digits in a number.
+
+    A byte order mark, which some editors write, is passed over.
+    """
+    text = text.removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}")
     if CHAIN.search(text):
         raise TOMLDecodeError("it is nested too deeply")
     try:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jostle.errors import ClusterRefused
+from jostle.text import reason
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
@@ -34,7 +35,10 @@ def write_credentials(folder: Path, nodes: Mapping[str, str]) -> list[Path]:
     for name in nodes:
         if (folder / name).exists():
             raise ClusterRefused(f"{folder / name} is there already", "remove it to create that node's again")
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise ClusterRefused(f"cannot make the folder {folder}: {reason(error)}", "name another") from None
     key, certificate = _authority(folder)
     token = folder / "token"
     if not token.exists():
@@ -46,8 +50,10 @@ def write_credentials(folder: Path, nodes: Mapping[str, str]) -> list[Path]:
 
 
 def _address(name: str, text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9.-]*", name):
-        raise ClusterRefused(f"{name!r} is not a valid node name", "letters, digits, dots and dashes")
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9.-]{0,62}", name):
+        raise ClusterRefused(
+            f"{name!r} is not a valid node name", "use up to 63 letters, digits, dots and dashes"
+        )
     if name in AUTHORITY_FILES:
         raise ClusterRefused(f"a node cannot be called {name}: a file beside its folder is", "choose another")
     try:
@@ -62,9 +68,16 @@ def _authority(folder: Path) -> "tuple[EllipticCurvePrivateKey, Certificate]":
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
     if (folder / "ca.key").exists():
-        key = load_pem_private_key((folder / "ca.key").read_bytes(), None)
+        try:
+            key = load_pem_private_key((folder / "ca.key").read_bytes(), None)
+            certificate = x509.load_pem_x509_certificate((folder / "ca.crt").read_bytes())
+        except (OSError, ValueError):
+            raise ClusterRefused(
+                f"{folder}/ca.key and ca.crt are not the authority that was written there",
+                "restore them, or begin with an empty folder and give every node its new files",
+            ) from None
         assert isinstance(key, ec.EllipticCurvePrivateKey)
-        return key, x509.load_pem_x509_certificate((folder / "ca.crt").read_bytes())
+        return key, certificate
     key = ec.generate_private_key(ec.SECP256R1())
     usage = x509.KeyUsage(
         digital_signature=False, content_commitment=False, key_encipherment=False, data_encipherment=False,
