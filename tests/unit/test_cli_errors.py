@@ -19,6 +19,10 @@ from jostle import cli
         (["hit", "http://x/", "--json", "-o", "x.html"], "jostle: --json and --output x.html: which form?"),
         (["what-if", "runs/x", "workers=8", "--think", "1s"], "jostle: a run and --think: the options are"),
         (
+            ["what-if", "--rate", "1e9/s", "--service", "1h", "--slo", "p99 < 9h"],
+            "jostle: 1,000,000,000/s of 1.00 h is more work than 100,000 workers can do",
+        ),
+        (
             ["what-if", "--rate", "9/s", "--service", "1ms", "--slo", "p99 < 1 s", "--think", "1s"],
             "jostle: --think belongs to clients",
         ),
@@ -33,6 +37,11 @@ from jostle import cli
         (["hit", "http://127.0.0.1:9/", "--processes", "100000"], "jostle: --processes: 100000"),
         (["hit", "http://127.0.0.1:9/", "-t", "5000"], "jostle: -t: 5000"),
         (["explain", "--all", "node", "--budget", "0s"], "jostle: --budget: 0s is too short"),
+        (["race", "--all", "--into", "/dev/null"], "jostle: /dev/null is not a folder of jostle race --all"),
+        (
+            ["explain", "http://127.0.0.1:9/", "--save", "/dev/null"],
+            "jostle: --save: /dev/null is not a folder",
+        ),
         (["cluster", "init", "/nowhere", "a=10.0.0.1", "a=10.0.0.2"], "jostle: node a is named twice"),
         (
             ["cluster", "init", "/dev/null", "a=10.0.0.1"],

@@ -112,7 +112,8 @@ def _leaving(function: Callable[..., int]) -> Callable[..., None]:
     def leave(*args: Any, **kwargs: Any) -> None:
         try:
             code = int(function(*args, **kwargs))
-        except KeyboardInterrupt:  # before anything was measured
+        except KeyboardInterrupt:
+            print("jostle: stopped before there was a result", file=sys.stderr)
             code = STOPPED_BY_CTRL_C
         raise typer.Exit(code)
 

@@ -207,6 +207,8 @@ def explain(
         return _all(names, into, budget, patience, share_cores=share_cores, quiet=quiet)
     if into is not None:
         raise PlanError("--into belongs to --all", "--save DIR keeps one explanation")
+    if save is not None and save.exists() and not save.is_dir():
+        raise PlanError(f"--save: {save} is not a folder", "choose another place")
     if len(names) != 1:
         raise PlanError(
             "which server?" if not names else f"{len(names)} servers",

@@ -48,9 +48,10 @@ class State:
     @classmethod
     def of(cls, folder: Path, seed: int | None) -> "State":
         """The state in `folder`, or a new one if it has none. Raises `UserError` for any other folder."""
-        known = read_object(folder / STATE, dict[str, Any])
+        file = folder.exists() and not folder.is_dir()
+        known = None if file else read_object(folder / STATE, dict[str, Any])
         if known is None:
-            if folder.exists() and (not folder.is_dir() or (folder / "journal.ndjson").exists()):
+            if file or (folder / "journal.ndjson").exists():
                 raise UserError(
                     f"{folder} is not a folder of jostle race --all", "choose another with --into"
                 )

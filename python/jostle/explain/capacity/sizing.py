@@ -53,12 +53,16 @@ def sized(
         per_s = units.rate(rate, bare="s")
         if per_s <= 0:
             raise BadValue("a rate of nothing", "write for example --rate 300/s")
+        load = f"{format_rate(per_s)} of {format_duration(service_s)}"
+        least = per_s * service_s
+        if least > sizing.MOST_WORKERS:
+            raise BadValue(
+                f"{load} is more work than {sizing.MOST_WORKERS:,} workers can do", "are the units right?"
+            )
         rejects = asked.limit_s is None
         model = (
             _rejecting(per_s, service_s, asked) if rejects else _queueing(per_s, service_s, variation, asked)
         )
-        load = f"{format_rate(per_s)} of {format_duration(service_s)}"
-        least = per_s * service_s
     else:
         number = units.count(str(clients))
         model = _crowd(number, units.duration(think, bare="s"), service_s, variation, asked)
