@@ -34,8 +34,12 @@ from jostle import cli
             ["hit", "http://127.0.0.1:9/", "-c", "1" + "0" * 12],
             "jostle: 1,000,000,000,000 connections at once",
         ),
-        (["hit", "http://127.0.0.1:9/", "--processes", "100000"], "jostle: --processes: 100000"),
-        (["hit", "http://127.0.0.1:9/", "-t", "5000"], "jostle: -t: 5000"),
+        (
+            ["hit", "http://127.0.0.1:9/", "--processes", "100000"],
+            "jostle: --processes: 100000 is too large: at most 1000\n",
+        ),
+        (["hit", "http://127.0.0.1:9/", "--pid", "0"], "jostle: --pid: 0 is too small: at least 1\n"),
+        (["hit", "http://127.0.0.1:9/", "-t", "5000"], "jostle: -t: 5000 is too large: at most 1024\n"),
         (["explain", "--all", "node", "--budget", "0s"], "jostle: --budget: 0s is too short"),
         (["race", "--all", "--into", "/dev/null"], "jostle: /dev/null is not a folder of jostle race --all"),
         (

@@ -238,6 +238,10 @@ REFUSED = [
     ),
     (PLAN + "[published]\nfigures = []", "plan.toml: published: no source is named", "source ="),
     (PLAN + '[published]\nsource = "s"\nurl = "ftp://x"', "is not a web address", "https://"),
+    ("seed = -1\n" + PLAN, "seed: -1 is too small: at least 0", ""),
+    ("threads = 2000\n" + PLAN, "threads: 2000 is too large: at most 1024", ""),
+    ("threads = 1.5\n" + PLAN, "threads: 1.5 is not a whole number", "write for example 5"),
+    (PLAN + "[contestant.own]\ncommand = []", "command: [] has too few entries: at least 1", ""),
 ]
 
 

@@ -100,6 +100,15 @@ _SAYS = {
     "list_type": ("{given} is not a list", "write it in brackets: […]"),
     "dict_type": ("{given} is not a table", "write { key = value }"),
     "model_type": ("{given} is not a table", "write { key = value }"),
+    "int_from_float": ("{given} is not a whole number", "write for example 5"),
+    "greater_than_equal": ("{given} is too small: at least {ge}", ""),
+    "greater_than": ("{given} is too small: more than {gt}", ""),
+    "less_than_equal": ("{given} is too large: at most {le}", ""),
+    "less_than": ("{given} is too large: less than {lt}", ""),
+    "too_short": ("{given} has too few entries: at least {min_length}", ""),
+    "too_long": ("{given} has too many entries: at most {max_length}", ""),
+    "string_too_short": ("{given} is too short: at least {min_length} characters", ""),
+    "string_too_long": ("{given} is too long: at most {max_length} characters", ""),
 }
 
 
@@ -136,6 +145,10 @@ def _place(location: Sequence[int | str], data: Any) -> list[str]:
     return place
 
 
+def _whole(limit: Any) -> Any:
+    return int(limit) if isinstance(limit, float) and limit.is_integer() else limit
+
+
 def _one(problem: dict[str, Any]) -> tuple[str, str]:
     kind = problem["type"]
     if kind == "value_error":
@@ -145,5 +158,6 @@ def _one(problem: dict[str, Any]) -> tuple[str, str]:
         return f"{shown(problem['input'])} is not one of them", f"allowed: {problem['ctx']['expected']}"
     if kind in _SAYS:
         says, hint = _SAYS[kind]
-        return says.format(given=shown(problem["input"])), hint
+        limits = {name: _whole(limit) for name, limit in problem.get("ctx", {}).items()}
+        return says.format(given=shown(problem["input"]), **limits), hint
     return f"{shown(problem['input'])}: {problem['msg']}", ""

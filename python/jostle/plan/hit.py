@@ -204,6 +204,7 @@ def hit_plan(url: str, options: Mapping[str, Any], name_of: Callable[[str], str]
         f"{WORKLOAD}.request.until.{key}": name_of("until") for key in ("text", "hex", "length", "regex")
     }
     names |= {f"{WORKLOAD}.request.body-file": file, _TLS: f"{name_of('cert')}, {name_of('key')}"}
+    names |= {f"contestant.{name}.pid": name_of("pid")}
     return Plan.of(data, "", base=Path.cwd(), places=names)
 
 
