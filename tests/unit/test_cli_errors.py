@@ -41,6 +41,10 @@ from jostle import cli
         (["hit", "http://127.0.0.1:9/", "--pid", "0"], "jostle: --pid: 0 is too small: at least 1\n"),
         (["hit", "http://127.0.0.1:9/", "-t", "5000"], "jostle: -t: 5000 is too large: at most 1024\n"),
         (["explain", "--all", "node", "--budget", "0s"], "jostle: --budget: 0s is too short"),
+        (
+            ["race", "starvation", "--set", "slow=1", "--set", "slow=2"],
+            "jostle: --set gives slow two values\n",
+        ),
         (["race", "--all", "--into", "/dev/null"], "jostle: /dev/null is not a folder of jostle race --all"),
         (
             ["explain", "http://127.0.0.1:9/", "--save", "/dev/null"],

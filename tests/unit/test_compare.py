@@ -16,7 +16,7 @@ from jostle.analysis.compare.sentences import in_words
 from jostle.analysis.compare.two import compare_contestants, compare_runs, judge_conditions
 from jostle.analysis.results import CompareResult, Comparison, Difference
 from jostle.analysis.run import analyse
-from jostle.errors import NotComparable, UnknownName, UserError
+from jostle.errors import NotComparable, PlanError, UnknownName, UserError
 from jostle.plan.conditions import change
 from jostle.plan.recorded import RecordedPlan
 from jostle.record import RunRecord
@@ -98,6 +98,10 @@ def test_a_condition_on_two_contestants_of_one_run(runs: tuple[Path, Path]) -> N
     assert run(runs[0], *contestants, "--fail-if", "p50 > +200 %")[0] == 0
     assert run(runs[0], "--contestants", "go,node", "--fail-if", "p50 > +20 %")[0] == 0
     assert run(runs[0], *contestants, "--fail-if", "p50 > +0.2 ms")[0] == 1
+    with pytest.raises(PlanError, match="'nan %' is not a percentage"):
+        run(runs[0], *contestants, "--fail-if", "p50 > nan %")
+    with pytest.raises(NotComparable, match="node is compared with itself"):
+        run(runs[0], "--contestants", "node,node")
 
 
 def test_json_and_markdown_and_junit(runs: tuple[Path, Path]) -> None:

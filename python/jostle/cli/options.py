@@ -256,13 +256,15 @@ def split_workloads(text: str | None) -> list[str] | None:
 
 
 def split_settings(settings: Iterable[str] | None) -> dict[str, str]:
-    """`["slow=41"]` → `{"slow": "41"}`."""
+    """`["slow=41"]` → `{"slow": "41"}`. Raises `PlanError` for a name without a value, or with two."""
     values: dict[str, str] = {}
     for setting in settings or ():
         name, equals, value = setting.partition("=")
         if not equals or not name:
             raise PlanError(f"--set {setting!r} is not NAME=VALUE", "for example: --set slow=41")
-        values[name.strip()] = value.strip()
+        name = name.strip()
+        if values.setdefault(name, value.strip()) != value.strip():
+            raise PlanError(f"--set gives {name} two values", "give it once")
     return values
 
 

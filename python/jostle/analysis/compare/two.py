@@ -95,8 +95,11 @@ def compare_many(first: Sequence[RunRecord], second: Sequence[RunRecord]) -> Com
 def compare_contestants(record: RunRecord, a: str, b: str) -> CompareResult:
     """`b` against `a`, for every workload that both were measured under, paired by round.
 
-    Raises UnknownName for a contestant that is not in the run, NotComparable if they have nothing in common.
+    Raises UnknownName for a contestant that is not in the run, NotComparable if they have nothing in common
+    or are the same one.
     """
+    if a == b:
+        raise NotComparable(f"{a} is compared with itself", "name two contestants")
     run = _Run.of(record)
     for name in (a, b):
         if name not in run.contestants():
