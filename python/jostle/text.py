@@ -104,8 +104,10 @@ def first_line(why: str) -> str:
     return why.partition("\n")[0].removesuffix(":").removesuffix("; its last output")
 
 
-def reason(error: OSError) -> str:
+def reason(error: OSError | UnicodeDecodeError) -> str:
     """Why an operation failed, as part of a sentence: "connection refused"."""
+    if isinstance(error, UnicodeDecodeError):
+        return "it is not UTF-8 text"
     return error.strerror.lower() if error.strerror else str(error)
 
 

@@ -138,17 +138,12 @@ MEASURES: Mapping[str, Callable[[TrialData], Value]] = {
 }
 """Quantities of one trial. Indices compare two trials: see `jostle.analysis.topics.starvation`."""
 
-COUNTED = ("errors", "streams in time")
-"""Shares whose intervals depend on how many requests or streams there were, and not on the rounds alone."""
-
 
 def estimate(name: str, trials: Sequence[TrialData], confidence: float = CONFIDENCE) -> Estimate:
     """A quantity over rounds with Student's interval: that of a typical start, or the mean of shares."""
     unit = METRICS[name]
-    if name == "errors":
-        return error_share(trials, confidence)
-    if name == "streams in time":
-        return _streams_in_time(trials, confidence)
+    if name in COUNTED:
+        return COUNTED[name](trials, confidence)
     service, _, level = name.rpartition(" ")
     if level in LEVELS and service in ("", "service"):
         return quantile(trials, LEVELS[level], confidence, service=bool(service))
@@ -192,3 +187,10 @@ def error_share(trials: Sequence[TrialData], confidence: float = CONFIDENCE) -> 
     low, high = share_over_rounds([f for f, _ in pairs], [e for _, e in pairs], confidence)
     shares = tuple(f / e for f, e in pairs)
     return Estimate(k / n, low, high, "share", n=n, rounds=shares)
+
+
+COUNTED: Mapping[str, Callable[[Sequence[TrialData], float], Estimate]] = {
+    "errors": error_share,
+    "streams in time": _streams_in_time,
+}
+"""Shares whose intervals depend on how many requests or streams there were, and not on the rounds alone."""

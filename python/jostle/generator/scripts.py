@@ -16,8 +16,7 @@ def script_spec(path: Path, columns: Sequence[tuple[str, int]]) -> dict[str, Any
     try:
         source = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        why = reason(error) if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise PlanError(f"{path} cannot be read: {why}", "a script is UTF-8 text") from None
+        raise PlanError(f"{path} cannot be read: {reason(error)}", "a script is UTF-8 text") from None
     return {"file": path.name, "source": source, "columns": [list(each) for each in columns], "sleeps": True}
 
 

@@ -91,8 +91,7 @@ def read_message(text: str) -> Any:
         try:
             text = Path(text[1:]).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            why = reason(error) if isinstance(error, OSError) else str(error)
-            raise BadValue(f"{text[1:]} cannot be read: {why}") from None
+            raise BadValue(f"{text[1:]} cannot be read: {reason(error)}") from None
     try:
         return json.loads(text)
     except RecursionError:

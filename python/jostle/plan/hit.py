@@ -234,8 +234,9 @@ def _journeys(given: dict[str, Any], name_of: Callable[[str], str]) -> dict[str,
     try:
         text = Path(file).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        why = reason(error) if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise PlanError(f"{name_of('journey')}: {file} cannot be read: {why}", _JOURNEY_EXAMPLE) from None
+        raise PlanError(
+            f"{name_of('journey')}: {file} cannot be read: {reason(error)}", _JOURNEY_EXAMPLE
+        ) from None
     tables = parse_toml(text, file).get("journey")
     if not isinstance(tables, dict) or not tables:
         raise PlanError(f"{name_of('journey')}: {file} has no journey", _JOURNEY_EXAMPLE)

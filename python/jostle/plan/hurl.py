@@ -39,8 +39,7 @@ def hurl_journey(path: Path) -> dict[str, Any]:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        why = reason(error) if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise BadValue(f"{path} cannot be read: {why}", "a Hurl file is UTF-8 text") from None
+        raise BadValue(f"{path} cannot be read: {reason(error)}", "a Hurl file is UTF-8 text") from None
     try:
         return journey_of(text, path.parent)
     except BadValue as error:

@@ -239,13 +239,13 @@ def file_named(value: Any, info: ValidationInfo) -> Path:
     if base is None:
         return Path(value)
     path = Path(base, value).absolute()
-    if path.exists() and not path.is_file():
+    if path.is_file():
+        return path
+    if path.exists():
         raise BadValue(f"{path} is {'a folder' if path.is_dir() else 'not a regular file'}", "name a file")
-    if not path.is_file():
-        raise BadValue(
-            f"there is no file {path}", "relative names count from the plan's folder (hit: from this one)"
-        )
-    return path
+    raise BadValue(
+        f"there is no file {path}", "relative names count from the plan's folder (hit: from this one)"
+    )
 
 
 File = Annotated[
