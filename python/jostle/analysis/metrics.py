@@ -106,6 +106,7 @@ MEASURES: Mapping[str, Callable[[TrialData], Value]] = {
     "sustained throughput": sustained_throughput,
     "time to headers": time_to_headers,
     "time to connect": crowd.time_to_connect,
+    "time to read body": crowd.time_to_read_body,
     "growth of headers": crowd.growth(lambda step: step.headers_mean_s),
     "growth of their deviation": crowd.growth(lambda step: step.headers_deviation_s),
     "clients in time": crowd.clients_in_time,

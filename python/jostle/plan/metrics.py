@@ -32,6 +32,7 @@ METRICS: dict[str, str] = {
     "sustained throughput": "/s",
     "time to headers": "s",
     "time to connect": "s",
+    "time to read body": "s",
     "growth of headers": "ratio",
     "growth of their deviation": "ratio",
     "clients in time": "clients",

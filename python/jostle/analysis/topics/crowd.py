@@ -26,6 +26,7 @@ __all__ = [
     "memory_per_connection",
     "server_cores",
     "time_to_connect",
+    "time_to_read_body",
 ]
 
 IN_TIME_S = 0.120
@@ -35,6 +36,11 @@ IN_TIME_S = 0.120
 def time_to_connect(data: TrialData) -> float | None:
     """Mean time to open a connection while all clients should be present, in seconds."""
     return _pooled(data, "connect").mean_s
+
+
+def time_to_read_body(data: TrialData) -> float | None:
+    """Mean time from the end of the headers to that of the body, in the same phases; at least 1 µs each."""
+    return _pooled(data, "body").mean_s
 
 
 def server_cores(data: TrialData) -> float | None:
