@@ -84,10 +84,10 @@ class StartRefused(PlanError):
 class UnknownName(UserError):
     """A name that does not exist; the hint offers the nearest ones."""
 
-    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+    def __init__(self, kind: str, name: str, known: Iterable[str], of: str = "") -> None:
         self.kind = kind
         known = sorted(known)
-        super().__init__(f"there is no {kind} {name!r}", nearest(name, known))
+        super().__init__(f"there is no {kind} {name!r}" + (f" of {of}" if of else ""), nearest(name, known))
 
 
 class NotARun(UserError):

@@ -1,13 +1,15 @@
-"""Making foreign text safe to show, splitting addresses, and keeping secrets out of records.
+"""Reading texts, making foreign text safe to show, splitting addresses, and keeping secrets out of records.
 
 What counts as a secret, in the plan, the command line and every record: values whose name says so (headers,
 environment, parameters, keys of a query), passwords in URLs, and bodies in which such a name occurs.
 docs/PLAN.md tells users the same.
 """
 
+import errno
 import re
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -21,6 +23,7 @@ __all__ = [
     "one_line",
     "plain_lines",
     "quoted",
+    "read_text",
     "reason",
     "redact",
     "redact_body",
@@ -102,6 +105,20 @@ def quoted(text: str) -> str:
 def first_line(why: str) -> str:
     """The first line of why something failed, without the words that announce the output below it."""
     return why.partition("\n")[0].removesuffix(":").removesuffix("; its last output")
+
+
+_GIVEN = ("/dev/stdin", "/dev/fd/")
+"""How the paths begin of files that are open already: standard input, and <(…) of a shell."""
+
+
+def read_text(path: Path) -> str:
+    """The UTF-8 text of a regular file, or of one that is open already.
+
+    Raises `OSError` for other FIFOs and devices, which may never begin or never end.
+    """
+    if path.exists() and not (path.is_file() or path.is_dir() or str(path).startswith(_GIVEN)):
+        raise OSError(errno.EINVAL, "it is not a regular file", str(path))
+    return path.read_text(encoding="utf-8")
 
 
 def reason(error: OSError | UnicodeDecodeError) -> str:

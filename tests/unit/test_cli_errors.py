@@ -40,7 +40,15 @@ from jostle import cli
         ),
         (["hit", "http://127.0.0.1:9/", "--pid", "0"], "jostle: --pid: 0 is too small: at least 1\n"),
         (["hit", "http://127.0.0.1:9/", "-t", "5000"], "jostle: -t: 5000 is too large: at most 1024\n"),
+        (
+            ["explain", "--all", "http://127.0.0.1:9/"],
+            "jostle: --all is for contestants, and http://127.0.0.1:9/ is a URL\n  jostle explain http",
+        ),
         (["explain", "--all", "node", "--budget", "0s"], "jostle: --budget: 0s is too short"),
+        (
+            ["capacity", "http://127.0.0.1:9/", "--slo", "p99 < 1 s", "--budget", "0s"],
+            "jostle: --budget: 0s leaves no time to measure\n",
+        ),
         (
             ["race", "starvation", "--set", "slow=1", "--set", "slow=2"],
             "jostle: --set gives slow two values\n",
@@ -50,6 +58,23 @@ from jostle import cli
             ["explain", "http://127.0.0.1:9/", "--save", "/dev/null"],
             "jostle: --save: /dev/null is not a folder",
         ),
+        (["run", ""], "jostle: invalid value for '[PLAN]': it is empty\n"),
+        (["report", "runs/x", ""], "jostle: invalid value for 'RUN…': it is empty\n"),
+        (["hit", "http://127.0.0.1:9/", "--save="], "jostle: invalid value for '--save': it is empty\n"),
+        (["cluster", "init", "", "a=10.0.0.1"], "jostle: invalid value for 'DIR': it is empty\n"),
+        (
+            ["hit", "http://127.0.0.1:9/", "--cluster", ""],
+            "jostle: --cluster: '' is not ADDRESS:PORT of a head\n",
+        ),
+        (
+            ["race", "preemption", "--cluster", "10.0.0.1", "--dry-run"],
+            "jostle: changed plan: --cluster: '10.0.0.1' is not ADDRESS:PORT of a head\n",
+        ),
+        (
+            ["race", "preemption", "--budget", "5m", "--dry-run"],
+            "jostle: --budget limits the rounds that --until-decided adds\n",
+        ),
+        (["compare", "a", "b", "--into", "x"], "jostle: --into is for the run that --interleaved makes\n"),
         (["cluster", "init", "/nowhere", "a=10.0.0.1", "a=10.0.0.2"], "jostle: node a is named twice"),
         (
             ["cluster", "init", "/dev/null", "a=10.0.0.1"],

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jostle.errors import ClusterRefused, NotARun, StartRefused
+from jostle.errors import BadValue, ClusterRefused, NotARun, StartRefused
 from jostle.generator.cluster import spool
 from jostle.generator.cluster.allowlist import refuse_unlisted_targets
 from jostle.generator.cluster.clocks import Clock, measure
@@ -22,9 +22,9 @@ from jostle.generator.cluster.lease import Lease, LeaseTimes
 from jostle.generator.cluster.ledger import read_ledger
 from jostle.generator.cluster.node import ray_command, start_node
 from jostle.generator.cluster.pki import write_credentials
-from jostle.generator.cluster.ray import _head_at
 from jostle.generator.cluster.spool import FrameReader, Spool, log_path, read_from
 from jostle.generator.wire import write_frame
+from jostle.plan.cluster import head_at
 
 SECOND = 10**9
 
@@ -84,10 +84,10 @@ def test_no_node_is_called_like_a_file_of_the_authority(tmp_path: Path, name: st
 
 
 def test_the_address_of_a_head_has_a_port_that_exists() -> None:
-    assert _head_at("10.0.0.1:6379") == ("10.0.0.1", 6379)
+    assert head_at("10.0.0.1:6379") == ("10.0.0.1", 6379)
     for address in ("10.0.0.1:99999", "10.0.0.1:0", "10.0.0.1:²", "10.0.0.1", ":6379", "a..b:6379"):
-        with pytest.raises(ClusterRefused, match="is not ADDRESS:PORT of a head"):
-            _head_at(address)
+        with pytest.raises(BadValue, match="is not ADDRESS:PORT of a head"):
+            head_at(address)
 
 
 def test_an_open_cluster_is_refused(node: Path) -> None:

@@ -55,7 +55,7 @@ def test_values_that_cannot_be(label: str, told: str) -> None:
 def test_an_unknown_variant_offers_the_nearest() -> None:
     with pytest.raises(UnknownName) as caught:
         read_settings("go:proc=1", VARIANTS)
-    assert str(caught.value) == "there is no go variant 'proc'\ndid you mean 'procs'?"
+    assert str(caught.value) == "there is no variant 'proc' of go\ndid you mean 'procs'?"
 
 
 @given(

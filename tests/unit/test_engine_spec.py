@@ -269,7 +269,7 @@ def test_alpn_that_does_not_offer_http2_is_refused() -> None:
 def test_tls_files_are_read_and_keys_reach_no_record(tmp_path: Path) -> None:
     for name in ("ca", "cert", "key"):
         kind = "EC PRIVATE KEY" if name == "key" else "CERTIFICATE"
-        (tmp_path / f"{name}.pem").write_text(f"{name}\n-----BEGIN {kind}-----\n")
+        (tmp_path / f"{name}.pem").write_text(f"{name}\n-----BEGIN {kind}-----\n-----END {kind}-----\n")
     made = spec(
         'request = { get = "/", headers = { Authorization = "Bearer 1234", Accept = "*/*" } }\n'
         'load = { clients = 1, for = "1s" }\nbody-limit = "1MiB"\n'
@@ -284,9 +284,9 @@ def test_tls_files_are_read_and_keys_reach_no_record(tmp_path: Path) -> None:
     assert (measured["target"]["nodelay"], measured["target"]["source_addresses"]) == (False, ["127.0.0.2"])
     assert measured["target"]["tls"] == {
         "insecure": True,
-        "ca_pem": "ca\n-----BEGIN CERTIFICATE-----\n",
-        "client_cert_pem": "cert\n-----BEGIN CERTIFICATE-----\n",
-        "client_key_pem": "key\n-----BEGIN EC PRIVATE KEY-----\n",
+        "ca_pem": "ca\n-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n",
+        "client_cert_pem": "cert\n-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n",
+        "client_key_pem": "key\n-----BEGIN EC PRIVATE KEY-----\n-----END EC PRIVATE KEY-----\n",
         "server_name": "s",
         "alpn": ["http/1.1"],
         "version": "1.3",
@@ -297,8 +297,20 @@ def test_tls_files_are_read_and_keys_reach_no_record(tmp_path: Path) -> None:
     assert "1234" not in recorded
     assert "*/*" in recorded
     assert "1234" in json.dumps(made)
-    (tmp_path / "ca.pem").write_text("nothing")
-    with pytest.raises(PlanError, match=r"ca\.pem holds no certificate in PEM form"):
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("nothing", "holds no certificate in PEM form"),
+        ("-----BEGIN CERTIFICATE-----\nMIIB", "holds no whole certificate in PEM form"),
+    ],
+)
+def test_a_file_without_a_whole_certificate_is_told_with_its_option(
+    tmp_path: Path, text: str, says: str
+) -> None:
+    (tmp_path / "ca.pem").write_text(text)
+    with pytest.raises(PlanError, match=rf"tls\.ca \(--cacert\): .*ca\.pem {says}"):
         spec(
             'request = { get = "/" }\nload = { clients = 1, for = "1s" }\n'
             'connection = { tls = { ca = "ca.pem" } }',

@@ -478,6 +478,8 @@ def test_the_package_is_the_function_that_users_call() -> None:
         jostle.explain("nodee")
     with pytest.raises(PlanError, match="its contract names its routes"):
         jostle.explain("node", slow=["/x"])
+    with pytest.raises(PlanError, match="node/slow/3: a contestant is explained without a path"):
+        jostle.explain("node/slow/3")
 
 
 def test_figures_of_findings_have_names() -> None:

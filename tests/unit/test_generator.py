@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jostle.errors import StartRefused
+from jostle.errors import PlanError, StartRefused
 from jostle.generator import processes
 from jostle.generator.capacity import processes_for, with_sources
 from jostle.generator.merge import STATE, Merger
@@ -96,6 +96,15 @@ def test_more_destinations_need_fewer_addresses_and_given_ones_count() -> None:
         enough = with_sources(spec(56_000, host, source_addresses=given_ones), 28_000)
         assert sources(enough) == given_ones
     assert sources(with_sources(spec(99_999, connect_to=["unix:/run/x"]), 28_000)) == []
+
+
+def test_an_address_that_no_connection_can_come_from_is_refused() -> None:
+    with pytest.raises(
+        PlanError, match=r"no connection can come from ::1: all go over IPv4, to 127\.0\.0\.1"
+    ):
+        with_sources(spec(1, source_addresses=["127.0.0.2", "::1"]), 28_000)
+    with_sources(spec(1, "example.org", source_addresses=["127.0.0.2", "::1"]), 28_000)
+    with_sources(spec(1, connect_to=["127.0.0.1:80", "[::1]:80"], source_addresses=["::1"]), 28_000)
 
 
 def test_workloads_that_go_to_the_same_place_share_its_ports() -> None:

@@ -252,6 +252,9 @@ def test_a_file_that_is_no_proto_names_its_line(folder: Path) -> None:
     (folder / "shop.proto").write_text('syntax = "proto3";\nmessage A { strin x = 1; }\n')
     with pytest.raises(PlanError, match=r"shop.proto:2:13: name 'strin' is not defined"):
         asked(hit(proto=["shop.proto"]))
+    (folder / "shop.proto").write_text('syntax = "proto3";\nmessage A { string x = ')
+    with pytest.raises(PlanError, match=r"shop\.proto or an import: expected an integer"):
+        asked(hit(proto=["shop.proto"]))
 
 
 @pytest.mark.parametrize(
@@ -259,6 +262,7 @@ def test_a_file_that_is_no_proto_names_its_line(folder: Path) -> None:
     [
         (URL, {"message": "{"}, "--message: .* is not JSON"),
         (URL, {"message": "@nope.json"}, "--message: nope.json cannot be read"),
+        (URL, {"message": "@/dev/zero"}, "--message: /dev/zero cannot be read: it is not a regular file"),
         (URL, {"body": "x"}, "-b has no meaning for gRPC"),
         ("grpc://localhost:1", {}, "names no method"),
         ("http://localhost:1/", {"message": "{}"}, "--message is for gRPC"),

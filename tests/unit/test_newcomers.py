@@ -1,5 +1,7 @@
 """Contestants that a plan does not know, and routes that they do not have."""
 
+from contextlib import nullcontext
+
 import pytest
 
 from jostle import contestant as contestants
@@ -102,6 +104,39 @@ def test_a_route_that_a_contestant_declares_absent_is_not_asked_of_it(
     else:
         with pytest.raises(CannotServe, match=says):
             check_routes(contestants.find("bun"), "w", plan.workload["w"], plan.journey)
+
+
+@pytest.mark.parametrize("number", ["-5", "61", "x", "9" * 5000])
+def test_a_number_that_no_contestant_takes_is_a_mistake_unless_400_is_expected(number: str) -> None:
+    for more, refused in (("", True), (", expect = 400", False)):
+        plan = parse_plan(
+            f"""
+            title = "x"
+            contestants = ["go"]
+            [workload.w]
+            request = {{ get = "/slow/{number}"{more} }}
+            load = {{ clients = 1, for = "1s" }}
+            """,
+            "plan.toml",
+        )
+        with pytest.raises(PlanError, match="is not a number from 0 to 60") if refused else nullcontext():
+            check_routes(contestants.find("go"), "w", plan.workload["w"], plan.journey)
+
+
+def test_a_path_that_an_answer_gives_has_no_number_to_check() -> None:
+    plan = parse_plan(
+        """
+        title = "x"
+        contestants = ["go"]
+        [journey.j]
+        steps = [{ get = "/fast/1", capture.next = "header:Location" }, { get = "{next}" }]
+        [workload.w]
+        journeys = ["j"]
+        load = { clients = 1, for = "1s" }
+        """,
+        "plan.toml",
+    )
+    check_routes(contestants.find("go"), "w", plan.workload["w"], plan.journey)
 
 
 def test_routes_that_only_some_have_are_known_of_those_that_come_with_jostle() -> None:

@@ -1,5 +1,6 @@
 """Plans that cannot run: each mistake is told with its place, what was given, and what to write instead."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -190,6 +191,7 @@ REFUSED = [
         "from",
     ),
     (with_request('{ get = "/{i}", params = { i = 5 } }'), "5 is not a source of values", "csv"),
+    (with_request('{ get = "/", headers = { a = 5 } }'), f"{CROWD}.request.headers: a: 5 is not a text", ""),
     (with_request('{ get = "/", headers = { "a b" = "c" } }'), "'a b' is not a header's name", "Accept"),
     (with_request('{ get = "/", headers = { a = "b\\r\\nc" } }'), "a: a header is one line", "line ends"),
     (
@@ -262,6 +264,9 @@ def test_files_that_are_no_plans(tmp_path: Path) -> None:
         load_plan(tmp_path / "none.toml")
     with pytest.raises(PlanError, match="cannot be read: is a directory"):
         load_plan(tmp_path)
+    os.mkfifo(tmp_path / "fifo.toml")
+    with pytest.raises(PlanError, match=r"fifo\.toml cannot be read: it is not a regular file"):
+        load_plan(tmp_path / "fifo.toml")
     (tmp_path / "latin.toml").write_bytes(b'title = "x"\nabout = "\xe9"\n')
     with pytest.raises(PlanError, match=r"latin\.toml, line 2: not UTF-8"):
         load_plan(tmp_path / "latin.toml")

@@ -290,6 +290,8 @@ def test_a_file_without_journeys_is_refused(tmp_path: Path) -> None:
         hit_plan("http://localhost/", {"journey": file})
     with pytest.raises(PlanError, match="cannot be read"):
         hit_plan("http://localhost/", {"journey": tmp_path / "none.toml"})
+    with pytest.raises(PlanError, match="/dev/zero cannot be read: it is not a regular file"):
+        hit_plan("http://localhost/", {"journey": "/dev/zero"})
     with pytest.raises(PlanError, match="both say what is sent"):
         hit_plan("http://localhost/", {"journey": file, "body": "x"})
 

@@ -81,6 +81,12 @@ def test_what_is_sent_is_text_bytes_or_a_file(tmp_path: Path) -> None:
     assert asked(made)["expect"]["body"] == {"contains": "PONG"}
 
 
+def test_a_number_of_a_width_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(PlanError, match=r"--send: \{id:u24\} has an unknown width"):
+        hit(URL, send="x{id:u24}", until="close")
+    assert sent(asked(hit(URL, send="{id:x24} {id}", until="close"))) == b"{id:x24} {id}"
+
+
 @pytest.mark.parametrize(
     ("more", "message"),
     [

@@ -330,6 +330,13 @@ def test_a_name_that_is_too_long_has_the_room_of_the_folder_above(tmp_path: Path
     assert disk_space.free_bytes(tmp_path / ("x" * 300)) is not None
 
 
+def test_a_file_has_no_room(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for base in (tmp_path / "file", tmp_path / "file" / "below"):
+        with pytest.raises(UserError, match="file is not a folder"):
+            disk_space.free_bytes(base)
+
+
 def test_a_folder_that_cannot_be_filled_at_the_start_does_not_stay(
     lab: Laboratory, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,12 +3,13 @@
 import errno
 import os
 import unicodedata
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jostle.text import host_and_port, one_line, plain_lines, quoted, reason, redact
+from jostle.text import host_and_port, one_line, plain_lines, quoted, read_text, reason, redact
 
 
 @pytest.mark.parametrize(
@@ -30,6 +31,21 @@ def test_why_an_operation_failed() -> None:
     refused = OSError(errno.ECONNREFUSED, os.strerror(errno.ECONNREFUSED))
     assert reason(refused) == "connection refused"
     assert reason(TimeoutError("timed out")) == "timed out"
+
+
+def test_what_may_never_end_is_not_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    for path in (tmp_path / "fifo", Path("/dev/zero")):
+        with pytest.raises(OSError, match="not a regular file"):
+            read_text(path)
+
+
+def test_a_pipe_of_the_shell_is_read() -> None:
+    given, writer = os.pipe()
+    os.write(writer, b"title")
+    os.close(writer)
+    assert read_text(Path(f"/dev/fd/{given}")) == "title"
+    os.close(given)
 
 
 def test_every_foreign_line_stands_behind_a_bar() -> None:

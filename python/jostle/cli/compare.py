@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Annotated
 import typer
 
 from jostle.cli.exit_codes import exit_code
-from jostle.cli.options import OUTPUT, IntoOfBoth, run_folders
+from jostle.cli.options import OUTPUT, IntoOfBoth, is_given, run_folders
 from jostle.cli.output import UndecidedAs, output_option
 from jostle.errors import PlanError
 from jostle.host.files import write_whole
@@ -61,6 +61,7 @@ FORMS = {".txt": Format.text, ".md": Format.md, ".json": Format.json, ".xml": Fo
 
 
 def compare(
+    context: typer.Context,
     folders: Annotated[
         list[Path],
         typer.Argument(
@@ -126,6 +127,8 @@ def compare(
             result = api.compare_plans(*folders, into=into, fail_if=fail_if or (), observer=observer).result
         finally:
             observer.close()
+    elif is_given(context, "into"):
+        raise PlanError("--into is for the run that --interleaved makes", "give both, or leave it out")
     else:
         folders = sides = run_folders(folders)
         if VERSUS in folders:

@@ -264,6 +264,9 @@ def _all(
                 label, budget=seconds, timeout=timeout, share_cores=share_cores, tell=progress.tell
             )
 
+    for name in names:
+        if "://" in name:
+            raise PlanError(f"--all is for contestants, and {name} is a URL", f"jostle explain {name}")
     seconds = None if budget is None else units.duration(budget, bare="s")
     if seconds is not None and seconds < LEAST_EXPLAIN_S:
         raise PlanError(f"--budget: {budget} is too short for even one contestant", "each takes 3m or less")

@@ -1,6 +1,9 @@
-"""How `--help` looks: options in groups, names as a user types them, no Python types."""
+"""What all commands share: how `--help` looks (options in groups, names as a user types them, no types of
+Python), and that no path is empty.
+"""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -13,7 +16,19 @@ OTHER = "Options"
 
 
 class Command(TyperCommand):
-    """A command whose options are grouped by their `rich_help_panel`."""
+    """A command whose options are grouped by their `rich_help_panel`, and whose paths are not empty."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Refuse an empty path (from an unset variable of the shell), which Python takes for "."."""
+        given = self.make_parser(ctx).parse_args(args=list(args))[0]
+        for parameter in self.params:
+            if not isinstance(parameter, TyperArgument | TyperOption):
+                continue
+            value = given.get(parameter.name)
+            is_path = parameter.type_descriptor.annotation in (Path, list[Path])
+            if is_path and "" in (value if isinstance(value, list | tuple) else [value]):
+                raise typer.BadParameter("it is empty", ctx=ctx, param=parameter)
+        return super().parse_args(ctx, args)
 
     def collect_usage_pieces(self, _: Any) -> list[str]:
         arguments = [p.metavar or p.name or "" for p in self.params if isinstance(p, TyperArgument)]

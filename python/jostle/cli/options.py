@@ -37,6 +37,7 @@ __all__ = [
     "Seed",
     "Send",
     "Until",
+    "is_given",
     "option_names",
     "refuse_beside",
     "run_folders",

@@ -1,15 +1,22 @@
-"""Whether a contestant has the routes that a workload requests, checked before anything starts."""
+"""Whether a contestant has the routes that a workload requests, and takes the numbers in their paths, checked
+before anything starts.
+"""
 
+import re
 from collections.abc import Iterator, Mapping
 
 from jostle import roster
 from jostle.contestant.contestant import Contestant
-from jostle.errors import CannotServe
+from jostle.errors import CannotServe, PlanError
 from jostle.plan import Workload
 from jostle.plan.contestant import OPTIONAL_ROUTES
 from jostle.plan.journey import Journey
+from jostle.plan.request import Call
 
-__all__ = ["check_routes"]
+__all__ = ["LARGEST", "check_routes"]
+
+LARGEST = {"/count": 10**10, "/fast": 10**6, "/slow": 60, "/fibs": 60, "/pair": 60, "/spawn": 10**6}
+"""The largest number in a path of these routes; contestants answer others with 400."""
 
 
 def check_routes(
@@ -18,16 +25,38 @@ def check_routes(
     """Raise `CannotServe` if the workload `name` requests a route that the contestant does not have.
 
     These are the routes that its file declares absent and, for contestants that come with jostle, the
-    optional ones that it does not declare. What a script requests is not known.
+    optional ones that it does not declare. What a script requests is not known. Raises `PlanError` for a path
+    with a number that no contestant takes.
     """
     absent = _absent(contestant)
-    for path in _paths(workload, journeys):
-        route = next((route for route in absent if _is_of(path, route)), None)
+    for request in _requests(workload, journeys):
+        if (
+            contestant.name in roster.names()
+            and "/" not in contestant.file.absent
+            and 400 not in request.expect.status
+        ):
+            _check_numbers(name, request.path)
+        route = next((route for route in absent if _is_of(request.path, route)), None)
         if route is not None:
             because = f": {absent[route]}" if absent[route] else ""
             raise CannotServe(
                 f"{contestant.label} has no {route}, which workload {name} asks for{because}",
                 "leave out the contestant, or choose other workloads (--workloads)",
+            )
+
+
+def _check_numbers(name: str, path: str) -> None:
+    start, *numbers = path.partition("?")[0].removeprefix("/").split("/")
+    if (most := LARGEST.get(f"/{start}")) is None:
+        return
+    digits = len(str(most))
+    for number in numbers:
+        if "{" in number:  # filled in for each request
+            continue
+        if not re.fullmatch(rf"[0-9]{{1,{digits}}}", number) or int(number) > most:
+            raise PlanError(
+                f"workload {name} asks for {path}, but {number} is not a number from 0 to {most:,}",
+                "change the path, or the parameter in it (--set)",
             )
 
 
@@ -47,7 +76,9 @@ def _is_of(path: str, route: str) -> bool:
     return path == route or path.startswith(f"{route}/")
 
 
-def _paths(workload: Workload, journeys: Mapping[str, Journey]) -> Iterator[str]:
-    asked = [*workload.request, *([workload.background] if workload.background else [])]
-    yield from (request.path for request in asked)
-    yield from (step.path for name in workload.journeys for step in journeys[name].requests)
+def _requests(workload: Workload, journeys: Mapping[str, Journey]) -> Iterator[Call]:
+    yield from workload.request
+    if workload.background:
+        yield workload.background
+    for name in workload.journeys:
+        yield from journeys[name].requests

@@ -30,7 +30,7 @@ def read_settings(label: str, variants: Mapping[str, Variant]) -> dict[str, Vari
     for setting in filter(None, (part.strip() for part in split(label)[1].split(","))):
         name, equals, text = setting.partition("=")
         if name not in variants:
-            raise UnknownName(f"{split(label)[0]} variant", name, variants)
+            raise UnknownName("variant", name, variants, of=split(label)[0])
         if name in given:
             raise PlanError(f"{label!r} gives {name!r} twice")
         given.add(name)

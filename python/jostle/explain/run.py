@@ -151,6 +151,11 @@ def target_of(
             )
         with _started(server, timeout, http2=http2, share_cores=share_cores) as target:
             yield target
+    elif is_known(label := server.partition("/")[0]):
+        raise PlanError(
+            f"{server}: a contestant is explained without a path, as its contract names its routes",
+            f"jostle explain {label}, or start it (jostle contestants start) and explain its URL",
+        )
     elif not set(server) & set(".:/") and server != "localhost":
         raise UnknownName("contestant", server, roster.names())
     elif share_cores:

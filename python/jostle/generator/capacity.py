@@ -7,10 +7,10 @@ import ipaddress
 import math
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from jostle.errors import StartRefused
+from jostle.errors import PlanError, StartRefused
 from jostle.generator.journeys import connections_of_a_client
 from jostle.host.limits import (
     RESERVED_FILES,
@@ -110,7 +110,8 @@ def with_sources(spec: Mapping[str, Any], ports: int | None = None) -> dict[str,
     Each address has `ports` ports to each destination; None: as many as this machine has. On loopback every
     address 127.0.0.x is ours, so enough are taken for all connections of the whole run: a closed one may keep
     its port for a minute (TIME_WAIT). Elsewhere the given addresses must suffice for those that are open at
-    once; otherwise raises `StartRefused` with the number needed.
+    once; otherwise raises `StartRefused` with the number needed. Raises `PlanError` for a given address that
+    no connection could come from.
     """
     ports = local_ports() if ports is None else ports
     at_once, in_all = Counter[str](), Counter[str]()
@@ -124,6 +125,7 @@ def with_sources(spec: Mapping[str, Any], ports: int | None = None) -> dict[str,
         destinations = destinations_of(workload["target"])
         if destinations:
             _refuse_without_ports(ports)
+            _refuse_unused_sources(workload["target"]["source_addresses"], destinations)
             key = repr(destinations)
             each = [math.ceil(total[key] / len(destinations)) for total in (at_once, in_all)]
             target = _with_room(workload["target"], destinations, each[0], each[1], ports)
@@ -139,6 +141,26 @@ def _refuse_without_ports(ports: int) -> None:
             "are set aside (ip_local_reserved_ports), or the range is empty",
             "widen it: sudo sysctl -w net.ipv4.ip_local_port_range='1024 65535'",
         )
+
+
+def _refuse_unused_sources(sources: Iterable[str], destinations: Iterable[str]) -> None:
+    """Refuse an IPv6 address if all destinations are IPv4, and the reverse; a name may lead to both."""
+    versions = {_ip_version(host_of(place)) for place in destinations}
+    for source in sources:
+        if versions.isdisjoint({None, _ip_version(source)}):
+            raise PlanError(
+                f"no connection can come from {source}: all go over IPv{versions.pop()}, to "
+                f"{', '.join(destinations)}",
+                "give source addresses of that kind (connection.source-addresses, --source-address)",
+            )
+
+
+def _ip_version(host: str) -> int | None:
+    """4 or 6; None for a name."""
+    try:
+        return ipaddress.ip_address(host).version
+    except ValueError:
+        return None
 
 
 def _with_room(

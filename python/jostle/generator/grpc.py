@@ -52,8 +52,12 @@ def _compiled(files: tuple[str, ...], imports: tuple[str, ...]) -> bytes:
     try:
         return compile_protos(list(files), list(folders))
     except ValueError as error:
+        named = ".proto:" in str(
+            error
+        )  # the compiler names the file of a mistake, except of one in the syntax
+        where = "" if named else f"{', '.join(files)} or an import: "
         raise PlanError(
-            f"proto: {error}", "imports count from import-path and from the file's folder"
+            f"proto: {where}{error}", "imports count from import-path and from the file's folder"
         ) from None
 
 

@@ -211,9 +211,9 @@ def _target(connection: Connection, address: Address) -> dict[str, Any]:
 def _tls(tls: Tls) -> dict[str, Any]:
     return {
         "insecure": not tls.verify,
-        "ca_pem": _pem(tls.ca, "CERTIFICATE") if tls.ca else None,
-        "client_cert_pem": _pem(tls.cert, "CERTIFICATE") if tls.cert else None,
-        "client_key_pem": _pem(tls.key, "PRIVATE KEY") if tls.key else None,
+        "ca_pem": _pem("tls.ca (--cacert)", tls.ca, "CERTIFICATE") if tls.ca else None,
+        "client_cert_pem": _pem("tls.cert (--cert)", tls.cert, "CERTIFICATE") if tls.cert else None,
+        "client_key_pem": _pem("tls.key (--key)", tls.key, "PRIVATE KEY") if tls.key else None,
         "server_name": tls.server_name or None,
         "alpn": tls.alpn,
         "version": tls.version,
@@ -226,12 +226,16 @@ def _redirects(most: int | None, host: str, allowed: Sequence[str]) -> dict[str,
     return {"most": most or 0, "hosts": [*allowed, *(LOOPBACK if is_loopback(host) else ())]}
 
 
-def _pem(path: Path, kind: str) -> str:
+def _pem(option: str, path: Path, kind: str) -> str:
     """The text of a file that holds a `kind` ("CERTIFICATE", "PRIVATE KEY") in PEM form."""
     text = _bytes(path).decode("utf-8", "replace")
-    if not re.search(f"-----BEGIN ([A-Z]+ )?{kind}-----", text):
+    begun, ended = (
+        len(re.findall(f"-----{mark} (?:[A-Z]+ )?{kind}-----", text)) for mark in ("BEGIN", "END")
+    )
+    if not begun or ended < begun:
         raise PlanError(
-            f"{path} holds no {kind.lower()} in PEM form", f"that begins with -----BEGIN {kind}-----"
+            f"{option}: {path} holds no {'whole ' if begun else ''}{kind.lower()} in PEM form",
+            f"from -----BEGIN {kind}----- to -----END {kind}-----",
         )
     return text
 

@@ -1,19 +1,39 @@
 """The plan's `[cluster]`: generators on many machines."""
 
-from typing import Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
+from jostle.errors import BadValue
 from jostle.plan.base import Table
 from jostle.plan.values import PositiveDuration
+from jostle.text import in_ascii
 
-__all__ = ["Cluster"]
+__all__ = ["Cluster", "head_at"]
+
+
+def head_at(address: str) -> tuple[str, int]:
+    """Host and port of a cluster's head. Raises `BadValue`."""
+    host, _, port = address.rpartition(":")
+    example = "for example 10.0.0.1:6379"
+    if not (host and port.isdecimal() and 0 < int(port) < 65536):
+        raise BadValue(f"{address!r} is not ADDRESS:PORT of a head", example)
+    try:
+        return in_ascii(host), int(port)
+    except ValueError as error:
+        raise BadValue(f"{address!r} is not ADDRESS:PORT of a head: {error}", example) from None
+
+
+def _address(value: Any) -> Any:
+    if isinstance(value, str):
+        head_at(value)
+    return value
 
 
 class Cluster(Table):
     """Load from every node of a cluster (docs/CLUSTER.md) instead of from this machine."""
 
-    address: str = Field(
+    address: Annotated[str, BeforeValidator(_address)] = Field(
         default="",
         description='the head node of the Ray cluster, "ADDRESS:PORT"; without it the load comes from this '
         "machine",

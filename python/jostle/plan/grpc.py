@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, PlainSerializer, ValidationInfo, WithJsonS
 
 from jostle.errors import BadValue, nearest
 from jostle.plan.values import File, check_json, shown
-from jostle.text import reason
+from jostle.text import read_text, reason
 
 __all__ = [
     "STATUSES",
@@ -89,7 +89,7 @@ def read_message(text: str) -> Any:
     """Read the message or messages of `jostle hit --message`: JSON, or "@" and a file. Raises `BadValue`."""
     if text.startswith("@"):
         try:
-            text = Path(text[1:]).read_text(encoding="utf-8")
+            text = read_text(Path(text[1:]))
         except (OSError, UnicodeDecodeError) as error:
             raise BadValue(f"{text[1:]} cannot be read: {reason(error)}") from None
     try:

@@ -15,7 +15,7 @@ from jostle.plan.loading import parse_toml
 from jostle.plan.model import Plan
 from jostle.plan.raw import sent_as, until_as
 from jostle.plan.request import CODINGS, METHODS
-from jostle.text import host_and_port, reason
+from jostle.text import host_and_port, read_text, reason
 
 __all__ = ["PLACES", "REDIRECTS", "hit_plan"]
 
@@ -232,7 +232,7 @@ def _journeys(given: dict[str, Any], name_of: Callable[[str], str]) -> dict[str,
     if (kind := _OTHER_JOURNEYS.get(Path(file).suffix)) is not None:
         return {Path(file).stem: {kind: str(file)}}
     try:
-        text = Path(file).read_text(encoding="utf-8")
+        text = read_text(Path(file))
     except (OSError, UnicodeDecodeError) as error:
         raise PlanError(
             f"{name_of('journey')}: {file} cannot be read: {reason(error)}", _JOURNEY_EXAMPLE

@@ -11,7 +11,7 @@ from jostle.errors import PlanError, UnknownName
 from jostle.host.cores import place
 from jostle.plan.model import Plan
 from jostle.plan.toml import TOMLDecodeError, read_toml
-from jostle.text import names_a_secret, reason, redact
+from jostle.text import names_a_secret, read_text, reason, redact
 
 __all__ = ["Environment", "Settings", "load_plan", "parse_plan", "parse_toml", "to_toml"]
 
@@ -56,11 +56,11 @@ def load_plan(
     """
     path = Path(path)
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path)
     except FileNotFoundError:
         raise PlanError(f"there is no plan {path}", "give the name of a TOML file") from None
     except UnicodeDecodeError as error:
-        line = path.read_bytes()[: error.start].count(b"\n") + 1
+        line = error.object[: error.start].count(b"\n") + 1
         raise PlanError(f"{path}, line {line}: not UTF-8 text", "save the plan as UTF-8") from None
     except OSError as error:
         raise PlanError(f"{path} cannot be read: {reason(error)}", "give the name of a TOML file") from None

@@ -461,6 +461,8 @@ class Plan(Table):
                 raise PlanError("the rounds are given twice", "leave out --rounds or --until-decided")
             data["rounds"] = UNTIL_DECIDED
         if changes.budget is not None:
+            if data["rounds"] != UNTIL_DECIDED:
+                raise PlanError("--budget limits the rounds that --until-decided adds", "give both")
             data["budget"] = changes.budget
         if changes.explain is not None:
             data["explain"] = changes.explain

@@ -25,7 +25,8 @@ __all__ = [
 PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 SERIALS = re.compile(r"\{([A-Za-z_]\w*:u(8|16|32|64))\}")
 """Placeholders for a number of the given width that differs in each request of a client."""
-_RANGE = re.compile(r"bytes:(\d+)\.\.(\d+)")
+_SERIAL = re.compile(r"[A-Za-z_]\w*:u\d+")
+_RANGE = re.compile(r"bytes:(\d{1,5})\.\.(\d{1,5})")
 
 _ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|[rnt0\\]|.|$)", re.DOTALL)
 _CONTROL = {"r": b"\r", "n": b"\n", "t": b"\t", "0": b"\0", "\\": b"\\"}
@@ -119,7 +120,8 @@ def bytes_matched(match: str) -> tuple[int, int] | None:
     found = _RANGE.fullmatch(match)
     if found is None or int(found[1]) >= int(found[2]):
         raise BadValue(
-            f"match: {shown(match)} names no bytes", 'write for example "bytes:0..2": the first two'
+            f"match: {shown(match)} names no bytes of a datagram",
+            'write for example "bytes:0..2": the first two of at most 65,507',
         )
     return int(found[1]), int(found[2])
 
@@ -162,6 +164,9 @@ class Sent(Table):
             )
         if self.text == "" or (self.hex is not None and not self.hex.strip()):
             raise BadValue("nothing is sent, so that nothing answers it", "give at least one byte")
+        for name in self.gaps:
+            if _SERIAL.fullmatch(name) and not SERIALS.fullmatch(f"{{{name}}}"):
+                raise BadValue(f"{{{name}}} has an unknown width", "write :u8, :u16, :u32 or :u64")
         return self
 
     @property

@@ -217,7 +217,9 @@ def _headers(value: Any) -> Any:
                     f"{name!r} is not a header's name", 'write for example { Accept = "text/html" }'
                 )
             for line in content if isinstance(content, list) else [content]:
-                if isinstance(line, str) and re.search(r"[\r\n\0]", line):
+                if not isinstance(line, str):
+                    raise BadValue(f"{name}: {shown(line)} is not a text", 'write it in quotes: "…"')
+                if re.search(r"[\r\n\0]", line):
                     raise BadValue(f"{name}: a header is one line", "leave out line ends and NUL")
     return value
 

@@ -34,10 +34,18 @@ def _least_bytes(workload: Workload) -> int:
 
 
 def free_bytes(base: Path) -> int | None:
-    """The free space where `base` is or will be; None if the file system does not tell."""
+    """The free space where `base` is or will be; None if the file system does not tell.
+
+    Raises `UserError` if it can be no folder.
+    """
     folders = (base.absolute(), *base.absolute().parents)
     # Path.exists would raise for a name that is too long.
     there = next(folder for folder in folders if os.path.exists(folder))  # noqa: PTH110
+    if not there.is_dir():
+        raise UserError(
+            f"cannot make a folder for the record in {base}: {there} is not a folder",
+            "choose another place with --into (hit: --save)",
+        )
     found = os.statvfs(there)
     return found.f_bavail * found.f_frsize if found.f_blocks else None
 

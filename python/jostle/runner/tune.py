@@ -91,6 +91,8 @@ def tuned(load: Callable[[Settings], Plan], settings: Settings, tell: Callable[[
 def tuned_before(load: Callable[[Settings], Plan], settings: Settings) -> Plan:
     """As `tuned`, but without measuring: parameters never tuned on this machine stay in the plan's `tune`."""
     plan = load(settings)
+    if not plan.tune:
+        return plan
     found = {}
     for name, tune in plan.tune.items():
         if not _is_used(load, settings, name, tune):

@@ -65,6 +65,9 @@ def question_of(
     `PlanError`, `UnknownName`.
     """
     read = read_slos(slos)
+    budget_s = units.duration(budget, bare="s") if budget is not None else QUICK_S if quick else BUDGET_S
+    if budget_s <= 0:
+        raise PlanError(f"{name_of('budget')}: {budget} leaves no time to measure", "write for example 4m")
     label, url = _server(target)
     alone_s = QUICK_ALONE_S if quick else ALONE_S
     made = hit_plan(url, {**options, "clients": 1, "seconds": alone_s}, name_of)
@@ -93,7 +96,7 @@ def question_of(
         closed,
         most,
         QUICK_PRECISION if quick else PRECISION,
-        units.duration(budget, bare="s") if budget is not None else QUICK_S if quick else BUDGET_S,
+        budget_s,
         quick,
     )
 

@@ -18,7 +18,8 @@ from jostle.generator.cluster.credentials import Credentials
 from jostle.generator.cluster.node import RESOURCE
 from jostle.generator.cluster.spool import forget_log, read_log
 from jostle.generator.cluster.transport import Call, Gone, Node, Remote, Unavailable
-from jostle.text import in_ascii, reason
+from jostle.plan.cluster import head_at
+from jostle.text import reason
 
 __all__ = ["RayTransport"]
 
@@ -43,7 +44,7 @@ class RayTransport:
                 "a cluster needs Ray, which is not installed", "pip install 'jostle[cluster]'"
             ) from None
         self._ray: Any = ray
-        self._head = _head_at(address)
+        self._head = head_at(address)
         self.here = _own_address(self._head)
         _knock(address, self._head)
         _connect(ray, address, self.here)
@@ -136,17 +137,6 @@ class _Actor:
 
     def call(self, method: str, *arguments: Any) -> Call:
         return getattr(self.actor, method).remote(*arguments)
-
-
-def _head_at(address: str) -> tuple[str, int]:
-    host, _, port = address.rpartition(":")
-    example = "for example 10.0.0.1:6379"
-    if not (host and port.isdecimal() and 0 < int(port) < 65536):
-        raise ClusterRefused(f"{address!r} is not ADDRESS:PORT of a head", example)
-    try:
-        return in_ascii(host), int(port)
-    except ValueError as error:
-        raise ClusterRefused(f"{address!r} is not ADDRESS:PORT of a head: {error}", example) from None
 
 
 def _own_address(head: tuple[str, int]) -> str:
