@@ -31,7 +31,7 @@ from jostle.analysis.topics.goodput import database_cpu_per_request, dispersion,
 from jostle.analysis.topics.iterations import change_from_run_before
 from jostle.analysis.topics.journeys import active
 from jostle.analysis.topics.meanwhile import left_over_rounds, throughput_left
-from jostle.analysis.topics.phased import clients_held, sustained_throughput, time_to_headers
+from jostle.analysis.topics.phased import clients_held, sustained_throughput
 from jostle.analysis.topics.pings import ping_times
 from jostle.analysis.topics.streams import longest_gap, message_round_trips, streams_in_time, streams_late
 from jostle.analysis.topics.threads import memory_per_thread, time_per_thread, virtual_memory_per_thread
@@ -104,7 +104,7 @@ MEASURES: Mapping[str, Callable[[TrialData], Value]] = {
     "time per thread": time_per_thread,
     "clients held": clients_held,
     "sustained throughput": sustained_throughput,
-    "time to headers": time_to_headers,
+    "time to headers": crowd.time_to_headers,
     "time to connect": crowd.time_to_connect,
     "time to read body": crowd.time_to_read_body,
     "growth of headers": crowd.growth(lambda step: step.headers_mean_s),

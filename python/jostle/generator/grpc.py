@@ -52,9 +52,8 @@ def _compiled(files: tuple[str, ...], imports: tuple[str, ...]) -> bytes:
     try:
         return compile_protos(list(files), list(folders))
     except ValueError as error:
-        named = ".proto:" in str(
-            error
-        )  # the compiler names the file of a mistake, except of one in the syntax
+        # The compiler names the file of a mistake, except of one in the syntax.
+        named = ".proto:" in str(error)
         where = "" if named else f"{', '.join(files)} or an import: "
         raise PlanError(
             f"proto: {where}{error}", "imports count from import-path and from the file's folder"

@@ -26,6 +26,7 @@ __all__ = [
     "memory_per_connection",
     "server_cores",
     "time_to_connect",
+    "time_to_headers",
     "time_to_read_body",
 ]
 
@@ -36,6 +37,11 @@ IN_TIME_S = 0.120
 def time_to_connect(data: TrialData) -> float | None:
     """Mean time to open a connection while all clients should be present, in seconds."""
     return _pooled(data, "connect").mean_s
+
+
+def time_to_headers(data: TrialData) -> float | None:
+    """Mean time (s) of answered requests from the send to the end of the headers, in the same phases."""
+    return _pooled(data, "headers").mean_s
 
 
 def time_to_read_body(data: TrialData) -> float | None:

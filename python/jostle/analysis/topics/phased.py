@@ -19,7 +19,7 @@ from jostle.analysis.trial.summary import until_the_end
 from jostle.record.outcomes import outcome_label
 from jostle.units import format_count, format_duration
 
-__all__ = ["clients_held", "phased_loads", "sustained", "sustained_throughput", "time_to_headers"]
+__all__ = ["clients_held", "phased_loads", "sustained", "sustained_throughput"]
 
 REACHED = 0.99
 """Share of the planned clients that counts as all of them: a few are always between two connections."""
@@ -96,11 +96,6 @@ def sustained_throughput(data: TrialData) -> float | None:
     """Successes per second while all clients should be present; None as in `clients_held`."""
     there = data.within(sustained(data))
     return _per_second([(data, there)], lambda data: data.counts.ok) if there.any() else None
-
-
-def time_to_headers(data: TrialData) -> float | None:
-    """Mean time (s) of answered requests from the send to the end of the headers, in the same phases."""
-    return pool([data.part_within("headers", phase) for phase in sustained(data)]).mean_s
 
 
 Part = tuple[TrialData, Bools]
