@@ -64,17 +64,28 @@ def test_a_dry_run_of_all_says_what_cannot_run_and_what_is_done(
     assert "threads: it is done already" in said
 
 
-def test_the_next_round_goes_to_whoever_has_spent_the_least_time_on_further_ones(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+SOON, LATER, UNKNOWN = 10.0, 60.0, float("inf")
+
+
+@pytest.mark.parametrize(
+    ("forecasts", "further"),
+    [
+        ({"pair": LATER, "threads": SOON}, "threads threads threads threads pair pair pair pair"),
+        ({"pair": UNKNOWN, "threads": LATER}, "threads threads threads threads pair pair pair pair"),
+        ({"pair": UNKNOWN, "threads": UNKNOWN}, "pair threads pair pair threads pair threads threads"),
+    ],
+)
+def test_the_next_round_goes_to_the_question_that_is_decided_soonest_or_to_who_has_spent_the_least_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, forecasts: dict[str, float], further: str
 ) -> None:
     now, begun = 0.0, list[str]()
 
-    def turns(_: State, name: str, *_more: object) -> Iterator[None]:
+    def turns(_: State, name: str, *_more: object) -> Iterator[float]:
         nonlocal now
         for _turn in range(5):
             begun.append(name)
             now += {"pair": 10.0, "threads": 25.0}[name]
-            yield
+            yield forecasts[name]
 
     def load(name: str) -> Plan:
         return parse_plan(TWO, name).changed(Changes(until_decided=True, budget="90m"))
@@ -84,6 +95,4 @@ def test_the_next_round_goes_to_whoever_has_spent_the_least_time_on_further_ones
     monkeypatch.setattr(race_all, "time", SimpleNamespace(monotonic=lambda: now))
     monkeypatch.setattr("jostle.runner.interrupt.let_signals_stop_like_ctrl_c", lambda: None)
     race_all.race_all(tmp_path, ["threads", "pair"], load, 1, quiet=True)
-    first, further = begun[:2], begun[2:]
-    assert first == ["pair", "threads"]
-    assert further == ["pair", "threads", "pair", "pair", "threads", "pair", "threads", "threads"]
+    assert begun == ["pair", "threads", *further.split()]

@@ -1,12 +1,13 @@
 """Which requirements, claims and comparisons more rounds could still decide."""
 
+import math
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from jostle.analysis.judge.rule import Rule
-from jostle.analysis.judge.undecided import Question, _can_narrow, questions
+from jostle.analysis.judge.undecided import Question, _can_narrow, _further, questions
 from jostle.analysis.results import Estimate
 from jostle.analysis.run import analyse
 from jostle.record import RunRecord
@@ -38,6 +39,12 @@ def claim(
     needs: str = "",
 ) -> str:
     return RATIO.format(says=says, quantity=quantity, left=left, workload=workload, limit=limit, needs=needs)
+
+
+def both(says: str, *limits: float) -> str:
+    """A claim of two parts that differ in their limit."""
+    first, second = (claim(says, limit=limit) for limit in limits)
+    return first + second[second.index("[[claim.holds]]") :]
 
 
 def asked(folder: Path, more: str, rounds: int = 5) -> dict[str, Question]:
@@ -120,6 +127,38 @@ def test_an_interval_is_narrowed_by_rounds_but_only_as_far_as_they_can(
     what: str, estimate: Estimate, rule: Rule, narrows: bool
 ) -> None:
     assert _can_narrow(estimate, [rule]) == narrows, what
+
+
+BARELY = (1.10, 0.98, 1.12, 1.05)
+
+
+@pytest.mark.parametrize(
+    ("what", "rounds", "least", "most"),
+    [
+        ("one round is missing", (1.1, 1.2), 1, 1),
+        ("a difference that is small beside the variation", BARELY, 5, 60),
+        ("the same after as many rounds as that needed", BARELY * 9, 36, 36),
+        ("values on both sides alike", (1.1, 0.9, 1.1, 0.91), math.inf, math.inf),
+    ],
+)
+def test_how_many_rounds_will_decide_it(
+    what: str, rounds: tuple[float, ...], least: float, most: float
+) -> None:
+    estimate = Estimate(sum(rounds) / len(rounds), 0.5, 2.0, rounds=rounds)
+    assert least <= _further(Rule(low=1.0), estimate) <= most, what
+
+
+def test_one_part_refutes_a_claim_but_all_must_confirm_it(tmp_path: Path, ratio: float) -> None:
+    """A limit just above the ratio is near to being refuted, and one just below near to being confirmed."""
+    near, far = ratio * 0.998, ratio * 0.97
+    found = asked(tmp_path, claim("near", limit=near) + claim("far", limit=far) + both("both", near, far))
+    assert found["far"].further < found["near"].further
+    assert found["both"].further == found["near"].further
+    near, far = ratio * 1.002, ratio * 1.03
+    found = asked(
+        tmp_path / "2", claim("near", limit=near) + claim("far", limit=far) + both("both", near, far)
+    )
+    assert found["both"].further == found["far"].further
 
 
 def test_an_index_is_about_the_workloads_that_it_is_made_of(tmp_path: Path) -> None:

@@ -1,10 +1,12 @@
 """Rounds until all is decided: only what is open goes on, and the run says why it ended."""
 
+import math
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from jostle.analysis.judge.undecided import Question
 from jostle.analysis.run import analyse, took_s
 from jostle.errors import PlanError
 from jostle.plan.model import Changes
@@ -64,6 +66,52 @@ def test_only_what_is_open_goes_on(lab: Laboratory, monkeypatch: pytest.MonkeyPa
     assert record.complete, record.incomplete_why
 
 
+def answers(monkeypatch: pytest.MonkeyPatch, *looks: list[Question]) -> None:
+    """What each look finds."""
+    found = iter(looks)
+    monkeypatch.setattr(until_decided, "questions", lambda *_: next(found))
+
+
+def about(contestants: str, further: float = math.inf, *, still_open: bool = True) -> Question:
+    cells = frozenset((contestant, "w") for contestant in contestants)
+    return Question(contestants, cells, still_open, further)
+
+
+DECIDED = about("a", still_open=False)
+
+
+def test_the_next_round_is_about_the_question_that_is_decided_soonest(
+    lab: Laboratory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers(
+        monkeypatch,
+        [about("a", 9.0), about("b", 2.0)],
+        [about("a", 9.0), about("b", 1.0)],
+        [about("a", 8.0), DECIDED],
+        [DECIDED],
+    )
+    record = run(lab, requirement(1), budget="10h")
+    assert rounds_of(record, "b") == [*THREE, 4, 5]
+    assert rounds_of(record, "a") == [*THREE, 6]
+
+
+@pytest.mark.parametrize(
+    ("what", "found", "measured"),
+    [
+        ("what shares a server is measured with it", [about("a", 1.0), about("ab", 2.0)], "ab"),
+        ("but not without a forecast", [about("a", 1.0), about("ab")], "a"),
+        ("nor what shares nothing", [about("a", 1.0), about("b", 1.5)], "a"),
+        ("without any forecast everything is measured", [about("a"), about("b")], "ab"),
+    ],
+)
+def test_what_the_next_round_measures(
+    lab: Laboratory, monkeypatch: pytest.MonkeyPatch, what: str, found: list[Question], measured: str
+) -> None:
+    answers(monkeypatch, found, [DECIDED])
+    record = run(lab, requirement(1), budget="10h")
+    assert "".join(name for name in "ab" if rounds_of(record, name) == [*THREE, 4]) == measured, what
+
+
 def test_no_round_begins_that_would_end_after_the_budget(lab: Laboratory) -> None:
     record = run(lab, requirement(MEASURED), budget="1s")
     assert rounds_of(record, "a") == THREE
@@ -103,7 +151,7 @@ def test_a_stopped_run_goes_on_until_all_is_decided(lab: Laboratory) -> None:
     assert record.complete
 
 
-def test_the_last_look_of_a_run_that_has_ended_needs_no_wider_interval_than_one_look(lab: Laboratory) -> None:
+def test_the_only_look_of_a_run_that_has_ended_needs_no_wider_interval(lab: Laboratory) -> None:
     """After three rounds it was looked at once. To go on would keep half of the error for later looks."""
     record = run(lab, requirement(MEASURED), budget="1s")
     assert looks(record) == ["0 of 2 need no further round; the budget is spent"]

@@ -24,7 +24,7 @@ from jostle.analysis.results import (
     Validity,
     WorkloadSummary,
 )
-from jostle.analysis.stats.sequential import Level, fixed, last_look, repeated_looks
+from jostle.analysis.stats.sequential import Level, fixed, repeated_looks
 from jostle.analysis.summaries import by_workload, summarize
 from jostle.analysis.topics.backlog import backlog_note
 from jostle.analysis.topics.baseline import floor_note
@@ -47,7 +47,7 @@ from jostle.formatting import listed, plural
 from jostle.plan import model as asked
 from jostle.plan.recorded import RecordedPlan
 from jostle.record import RunRecord, TrialRecord
-from jostle.record.layout import ALL_DECIDED, JournalEntry
+from jostle.record.layout import BUDGET_SPENT, JournalEntry
 from jostle.record.verdict import Verdict, worst
 from jostle.text import redact_command
 from jostle.units import format_count, format_duration
@@ -367,16 +367,15 @@ def _looks(record: RunRecord) -> list[JournalEntry]:
 def level_of(record: RunRecord, plan: RecordedPlan) -> Level:
     """The correction for repeated looks.
 
-    If the run ended because its time was up, what was still open had its last look after the last round;
-    what was decided earlier ended because of what had been found.
+    None is needed if the run's budget allowed no round after the first look. Where runs share a budget, what
+    this one found may be why there was no further round.
     """
-    if not plan.until_decided:
-        return fixed
     looks = _looks(record)
-    if not record.complete or not looks or looks[-1]["why"].endswith(ALL_DECIDED):
-        return repeated_looks
-    last = looks[-1]["round"]
-    return lambda confidence, rounds: (last_look if rounds >= last else repeated_looks)(confidence, rounds)
+    shared = any(entry["event"] == "run waits" for entry in record.journal)
+    one_look = (
+        record.complete and not shared and [look["why"].endswith(BUDGET_SPENT) for look in looks] == [True]
+    )
+    return repeated_looks if plan.until_decided and not one_look else fixed
 
 
 def _looked_at(record: RunRecord) -> list[str]:

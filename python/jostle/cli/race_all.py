@@ -116,7 +116,8 @@ def race_all(
     `load` returns an experiment's plan. What `folder` already contains is not measured again, and a run that
     was cut short continues where it stopped. An experiment that fails does not stop the others. If rounds are
     added until all is decided, all experiments share one budget: after the first rounds of each, the next
-    round goes to the experiment that has spent the least time on further rounds.
+    round goes to the experiment with the question that will probably be decided in the least time. Without a
+    forecast, it goes to the one that has spent the least time on further rounds.
     """
     from jostle.runner.interrupt import let_signals_stop_like_ctrl_c
 
@@ -139,7 +140,7 @@ def race_all(
             one.turn()
             _write(state, names, results, pngs=False)
         while waiting := [one for one in waiting if one.state == "waits"]:
-            one = min(waiting, key=lambda one: one.further_s)
+            one = min(waiting, key=lambda one: (one.decided_in_s, one.further_s))
             left = minutes(max(0.0, budget.left_s))
             _say(f"\n{one.name}: until all is decided ({left} of the budget left)")
             one.turn()
@@ -191,6 +192,8 @@ class _Experiment:
         self.name, self.plan = name, plan
         self.further_s = 0.0
         """The time that its further rounds have taken."""
+        self.decided_in_s = 0.0
+        """The measuring time in which its next question will probably be decided."""
         self._state = state
         self._observer = UntilItFails(shown)
         self._turns = _turns(state, name, plan, budget, _Noting(state, name, self._observer))
@@ -209,7 +212,7 @@ class _Experiment:
         before_s = _took(self._state.of_experiment(self.name))
         noted = {}
         try:
-            next(self._turns)
+            self.decided_in_s = next(self._turns)
             noted = {"state": "waits"}
         except StopIteration:
             noted = {"state": "done", "why": ""}
@@ -233,7 +236,7 @@ class _Experiment:
 
 def _turns(
     state: State, name: str, plan: Plan, budget: Budget, observer: Silent
-) -> Generator[None, None, None]:
+) -> Generator[float, None, None]:
     from jostle.runner.resume import unfinished
 
     begun = state.run_folder(name)

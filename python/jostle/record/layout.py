@@ -17,7 +17,7 @@ from jostle.record.interval_line import IntervalEntry
 from jostle.record.values import Count, Finite, Ns, Number, Text
 
 __all__ = [
-    "ALL_DECIDED",
+    "BUDGET_SPENT",
     "CUT_SHORT",
     "EXPLAINED",
     "FILES",
@@ -116,8 +116,8 @@ class HostFacts(TypedDict):
 CUT_SHORT, SPOILED = "cut-short", "spoiled"
 """Folders of a run for trials that do not count: those stopped in the middle, and those spoiled."""
 
-ALL_DECIDED = "the run ends"
-"""The end of the reason of an event "looked at" if nothing is open. Other reasons to end are not findings."""
+BUDGET_SPENT = "the budget is spent"
+"""The end of the reason of an event "looked at" if the budget allows no further round."""
 
 Status = Literal["ended", "failed", "cut short"]
 

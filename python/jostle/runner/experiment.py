@@ -75,8 +75,11 @@ class Outcome:
     complete: bool
 
 
-Turns = Generator[None, None, Outcome]
-"""A run that pauses where others may have their turn, and continues when it is resumed."""
+Turns = Generator[float, None, Outcome]
+"""A run that pauses where others may have their turn, and continues when it is resumed. It yields the
+measuring time in which the next of its questions will probably be decided; infinite without a forecast."""
+
+UNDECIDED = "not everything is decided yet"
 
 
 def run_experiment(
@@ -193,7 +196,7 @@ def _run_all(
     left: Sequence[Planned],
     further: Further | None = None,
     shared: Budget | None = None,
-) -> Generator[None, None, bool]:
+) -> Generator[float, None, bool]:
     """Run the trials that are left, and close the run. Returns whether all of them ended as they should.
 
     However the run ends, its journal says why.
@@ -215,7 +218,7 @@ def _rounds(
     left: Sequence[Planned],
     further: Further | None,
     shared: Budget | None,
-) -> Generator[None, None, list[bool]]:
+) -> Generator[float, None, list[bool]]:
     """Run all rounds. Returns for each trial whether it ended as it should."""
     plan, writer = session.plan, session.writer
     budget = shared or Budget(plan.budget)
@@ -239,26 +242,33 @@ def _rounds(
 
 def _until_decided(session: "_Session", trials: Sequence[Planned], budget: Budget) -> Iterator[list[Planned]]:
     """Yield further rounds as long as anything is undecided, after the observer has been told of them."""
-    from jostle.runner.until_decided import further_rounds  # numpy and scipy would delay the first request
+    from jostle.runner.until_decided import FurtherRounds  # numpy and scipy would delay the first request
 
     known = list(trials)
-    for more in further_rounds(session.plan, session.writer, session.seed, budget):
+    rounds = FurtherRounds(session.plan, session.writer, session.seed, budget)
+    while more := rounds.after(rounds.look()):
         known += more
-        session.observer.scheduled(known, session.writer.folder, "not everything is decided yet")
+        session.observer.scheduled(known, session.writer.folder, UNDECIDED)
         yield more
 
 
 def _in_turns(
     session: "_Session", trials: Sequence[Planned], budget: Budget
-) -> Generator[None, None, list[bool]]:
+) -> Generator[float, None, list[bool]]:
     """Run further rounds, one each turn. Returns for each of their trials whether it ended as it should."""
-    rounds, ended = _until_decided(session, trials, budget), list[bool]()
+    from jostle.runner.until_decided import FurtherRounds
+
+    known, ended = list(trials), list[bool]()
+    rounds = FurtherRounds(session.plan, session.writer, session.seed, budget)
     while True:
+        look = rounds.look()
         session.writer.journal("run waits")
-        yield
-        more = next(rounds, None)
-        if more is None:
+        yield look.decided_in_s
+        more = rounds.after(look)
+        if not more:
             return ended
+        known += more
+        session.observer.scheduled(known, session.writer.folder, UNDECIDED)
         with contextlib.ExitStack() as stack:
             ended += _equipped(session, stack).run_all(more)
 

@@ -37,7 +37,7 @@ from jostle.plan.labels import meant
 from jostle.plan.metrics import INDICES, METRICS
 from jostle.record.verdict import Verdict
 
-__all__ = ["Measured", "judge_claims", "missing", "sides_of"]
+__all__ = ["Measured", "judge_claims", "missing", "rounds_needed", "sides_of"]
 
 Figure = tuple[Key, str]
 """A quantity of a contestant under a workload."""
@@ -393,15 +393,20 @@ def _absent(key: Key, measured: Measured) -> str:
     return absent + (f" ({' '.join(why.split())})" if why else "")
 
 
-def _needed(rule: Rule, e: Estimate, confidence: float) -> str:
-    """How many rounds a new run would need, for a quantity with one value per round.
+def rounds_needed(rule: Rule, e: Estimate, confidence: float) -> tuple[int, int] | None:
+    """The fewest and the most rounds that a new run may need, for a quantity with one value per round.
 
-    `confidence`: of the interval by which a part fails.
+    `confidence`: of the interval by which a part fails. None if no forecast is possible.
     """
     if e.value is None or e.bound:
-        return ""
+        return None
     wanted = CONFIDENCE if rule.holds_at(e.value) else confidence
-    found = rounds_to_decide(e.rounds, rule.nearest(e.value), wanted)
+    return rounds_to_decide(e.rounds, rule.nearest(e.value), wanted)
+
+
+def _needed(rule: Rule, e: Estimate, confidence: float) -> str:
+    """How many rounds a new run would need, as the end of a sentence; "" if no forecast is possible."""
+    found = rounds_needed(rule, e, confidence)
     if found is None:
         return ""
     least, most = found

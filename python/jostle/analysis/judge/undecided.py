@@ -1,14 +1,16 @@
-"""What more rounds could still decide, for runs that continue until all is decided."""
+"""What more rounds could still decide, and how soon, for runs that continue until all is decided."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from jostle.analysis.compare.pairs import Key
-from jostle.analysis.judge.claims import Measured, missing, sides_of
+from jostle.analysis.judge.claims import Measured, missing, rounds_needed, sides_of
 from jostle.analysis.judge.requirements import rule_of
 from jostle.analysis.judge.rule import Rule
-from jostle.analysis.results import Claim, Comparison, Estimate, Requirement, RunResult
+from jostle.analysis.results import Claim, Comparison, CriterionResult, Estimate, Requirement, RunResult
 from jostle.analysis.stats.enough import LEAST_ROUNDS
+from jostle.analysis.stats.quantile_ci import CONFIDENCE
 from jostle.analysis.summaries import by_workload
 from jostle.analysis.trial.data import TrialData
 from jostle.plan import claims as asked
@@ -19,18 +21,24 @@ from jostle.record.verdict import Verdict
 
 __all__ = ["Question", "questions"]
 
+EQUAL = Rule(high=1.0)
+"""What a comparison asks of a ratio: on which side of it the value lies."""
+
 
 @dataclass(frozen=True)
 class Question:
-    """A requirement, a claim or a comparison. `cells`: the contestants and workloads that it is about.
+    """A requirement, a claim or a comparison.
 
+    `cells`: the contestants and workloads that it is about; of a claim, those of its undecided parts.
     `open`: it is not decided, and more rounds could decide it. They cannot if something was not measured, was
-    invalid, or needs more requests in each round.
+    invalid, or needs more requests in each round. `further`: if it is open, the number of rounds that will
+    probably decide it; infinite if no forecast is possible.
     """
 
     text: str
     cells: frozenset[Key]
     open: bool
+    further: float = math.inf
 
 
 def questions(record: RunRecord, result: RunResult) -> list[Question]:
@@ -61,25 +69,30 @@ def _requirement(one: Requirement, condition: Condition | None, measured: Measur
         return Question(text, frozenset([key]), open=False)
     figures = [(cell, condition.quantity) for cell in measured.behind(condition.quantity, key)]
     undecided = one.verdict == "cannot tell" and not measured.invalid(figures)
-    can_narrow = _can_narrow(one.estimate, [rule_of(condition)])
-    return Question(text, frozenset(cell for cell, _ in figures), undecided and can_narrow)
+    rule = rule_of(condition)
+    can_narrow = _can_narrow(one.estimate, [rule])
+    cells = frozenset(cell for cell, _ in figures)
+    return Question(text, cells, undecided and can_narrow, _further(rule, one.estimate))
 
 
 def _claim(one: asked.Claim, judged: Claim, measured: Measured) -> Question:
     sides = [(part, pair) for part in one.holds for pair in sides_of(part, measured)]
-    figures = [figure for part, pair in sides for figure in measured.figures(part, pair)]
-    cells = frozenset(cell for cell, _ in figures)
+    figures = [measured.figures(part, pair) for part, pair in sides]
+    everything = [figure for of_part in figures for figure in of_part]
     blocking = [
-        (part, criterion)
-        for (part, _), criterion in zip(sides, judged.criteria, strict=True)
+        (part, criterion, of_part)
+        for (part, _), criterion, of_part in zip(sides, judged.criteria, figures, strict=True)
         if criterion.verdict in ("cannot tell", "size unclear")
     ]
-    undecided = judged.verdict == "cannot tell" and blocking and not measured.invalid(figures)
     can_narrow = all(
-        _can_narrow(criterion.estimate, _rules(part)) and not criterion.absent for part, criterion in blocking
+        _can_narrow(criterion.estimate, _rules(part)) and not criterion.absent
+        for part, criterion, _ in blocking
     )
-    lacking = missing(one.needs, sorted(cells), measured)
-    return Question(one.says, cells, bool(undecided) and can_narrow and not lacking)
+    cells = frozenset(cell for *_, of_part in blocking for cell, _ in of_part)
+    undecided = judged.verdict == "cannot tell" and can_narrow and not measured.invalid(everything)
+    if not undecided or not cells or missing(one.needs, sorted(cells), measured):
+        return Question(one.says, cells, open=False)
+    return Question(one.says, cells, open=True, further=_until_judged([pair[:2] for pair in blocking]))
 
 
 def _rules(part: asked.Part) -> list[Rule]:
@@ -91,7 +104,33 @@ def _comparison(one: Comparison) -> Question:
     undecided = primary.finding in ("unclear", "may be chance") and primary.verdict is not Verdict.INVALID
     cells = frozenset({(one.a, one.workload), (one.b, one.workload)})
     text = f"{one.b} against {one.a} ({one.workload})"
-    return Question(text, cells, undecided and _can_narrow(primary.ratio))
+    return Question(text, cells, undecided and _can_narrow(primary.ratio), _further(EQUAL, primary.ratio))
+
+
+def _further(rule: Rule, estimate: Estimate) -> float:
+    """In how many rounds the rule will probably be decided; infinite if no forecast is possible.
+
+    A forecast that these rounds have already outlived is no use: then it is as many rounds again.
+    """
+    done = len(estimate.rounds) or estimate.n
+    if done < LEAST_ROUNDS:
+        return float(LEAST_ROUNDS - done)
+    if (found := rounds_needed(rule, estimate, CONFIDENCE)) is None:
+        return math.inf
+    expected = math.sqrt(math.prod(found))
+    return expected - done if expected > done else float(done)
+
+
+def _until_judged(blocking: Sequence[tuple[asked.Part, CriterionResult]]) -> float:
+    """In how many rounds a claim will probably be decided: one part refutes it, but all must confirm it."""
+    refuting, confirming = list[float](), list[float]()
+    for part, criterion in blocking:
+        rule, *size = _rules(part)
+        if (value := criterion.estimate.value) is not None and not rule.holds_at(value):
+            refuting.append(_further(rule, criterion.estimate))
+        else:
+            confirming += (_further(one, criterion.estimate) for one in (rule, *size))
+    return min(refuting) if refuting else max(confirming)
 
 
 def _can_narrow(estimate: Estimate, rules: Sequence[Rule] = ()) -> bool:

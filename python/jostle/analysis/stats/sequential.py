@@ -8,16 +8,14 @@ at that look follows by numerical integration, look by look. Its two-sided signi
 with Student's quantile for n - 1 degrees of freedom. For an unknown spread this is a close approximation,
 but slightly too bold (5.6 % for 5 %), so only the share `STUDENT` is spent (tests/oracles).
 
-If a run ended because its time was up, and not because of what it had found, the last look spends whatever
-error is left. If it is also the first look, there was only one: its intervals are those of a fixed number of
-rounds.
+What is measured next may depend on what was found: the intervals hold whenever the looks at a question end.
 
 Sources: Lan and DeMets, Biometrika 70 (1983); Armitage, McPherson and Rowe, JRSS A 132 (1969); Jennison and
 Turnbull, Group Sequential Methods (2000), 4.4 (Student's t) and 9 (repeated confidence intervals).
 """
 
 from collections.abc import Callable, Iterator
-from functools import lru_cache, partial
+from functools import lru_cache
 
 import numpy as np
 
@@ -25,7 +23,7 @@ from jostle.analysis.stats.sample import Floats
 from jostle.analysis.stats.special import ndtr
 from jostle.plan.model import FIRST_ROUNDS
 
-__all__ = ["FIRST_LOOK", "MOST_ROUNDS", "Level", "fixed", "last_look", "repeated_looks"]
+__all__ = ["FIRST_LOOK", "MOST_ROUNDS", "Level", "fixed", "repeated_looks"]
 
 Level = Callable[[float, int], float]
 """From the requested confidence and the number of rounds, the confidence of an interval at that look."""
@@ -57,33 +55,20 @@ def repeated_looks(confidence: float, rounds: int) -> float:
     return _levels(round(1 - confidence, 15))[min(rounds, MOST_ROUNDS) - FIRST_LOOK]
 
 
-def last_look(confidence: float, rounds: int) -> float:
-    """The same if the look after this number of rounds is the last one, whatever it shows."""
-    if rounds <= FIRST_LOOK:
-        return confidence
-    return _last_level(round(1 - confidence, 15), min(rounds, MOST_ROUNDS))
-
-
 @lru_cache(maxsize=256)
 def _levels(alpha: float) -> list[float]:
-    """The confidence of each look that is followed by others, from the first on."""
-    return [_confidence(boundary, rounds) for rounds, boundary, _ in _looks(alpha)]
+    """The confidence of each look, from the first on."""
+    return [_confidence(boundary, rounds) for rounds, boundary in _looks(alpha)]
 
 
-@lru_cache(maxsize=256)
-def _last_level(alpha: float, rounds: int) -> float:
-    """The confidence of the look after this number of rounds if it is the last one."""
-    return next(_confidence(last(), n) for n, _, last in _looks(alpha) if n == rounds)
-
-
-def _looks(alpha: float) -> Iterator[tuple[int, float, Callable[[], float]]]:
-    """For each look: its rounds, its boundary, and a function for its boundary if it is the last look."""
+def _looks(alpha: float) -> Iterator[tuple[int, float]]:
+    """The rounds and the boundary of each look."""
     spent, walk, density = 0.0, np.zeros(1), np.ones(1)
     before = 0
     for rounds in range(FIRST_LOOK, MOST_ROUNDS + 1):
         until_now = STUDENT * alpha * (1 - FIRST_LOOK / (2 * rounds))
         boundary = _boundary(walk, density, rounds - before, until_now - spent)
-        yield rounds, boundary, partial(_boundary, walk, density, rounds - before, STUDENT * alpha - spent)
+        yield rounds, boundary
         walk, density = _within(boundary, walk, density, rounds - before)
         spent, before = until_now, rounds
 
