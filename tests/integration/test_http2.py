@@ -65,7 +65,7 @@ request = [
   {{ name = "big", get = "/big", weight = 1 }},
   {{ name = "small", get = "/small", weight = 50 }},
 ]
-load = {{ clients = 20, think = "5ms", for = "2s" }}
+load = {{ clients = 8, think = "5ms", for = "2s" }}
 connection = {{ http2 = {{ connections = 2 }} }}
 """
 

@@ -59,6 +59,8 @@ from jostle import cli
             "jostle: --save: /dev/null is not a folder",
         ),
         (["run", ""], "jostle: invalid value for '[PLAN]': it is empty\n"),
+        (["check", ""], "jostle: invalid value for 'PLAN': it is empty\n"),
+        (["hit", ""], "jostle: invalid value for 'URL': it is empty\n"),
         (["report", "runs/x", ""], "jostle: invalid value for 'RUN…': it is empty\n"),
         (["hit", "http://127.0.0.1:9/", "--save="], "jostle: invalid value for '--save': it is empty\n"),
         (["cluster", "init", "", "a=10.0.0.1"], "jostle: invalid value for 'DIR': it is empty\n"),

@@ -64,6 +64,15 @@ def test_a_dry_run_of_all_says_what_cannot_run_and_what_is_done(
     assert "threads: it is done already" in said
 
 
+def test_a_mistake_in_all_experiments_is_told_once_and_leaves_no_folder(tmp_path: Path) -> None:
+    def load(name: str) -> Plan:
+        raise PlanError(f"{name} has no parameter slwo", "did you mean slow?")
+
+    with pytest.raises(PlanError, match="pair has no parameter slwo"):
+        race_all.race_all(tmp_path / "new", ["threads", "pair"], load, 1, quiet=True)
+    assert not (tmp_path / "new").exists()
+
+
 SOON, LATER, UNKNOWN = 10.0, 60.0, float("inf")
 
 

@@ -112,9 +112,9 @@ def explain_all(
     from jostle.runner.interrupt import let_signals_stop_like_ctrl_c
 
     let_signals_stop_like_ctrl_c()
+    contestants = [find(label) for label in labels or all_labels()]
     with report_written(str(folder), "choose another place for --into"):
         folder.mkdir(parents=True, exist_ok=True)
-    contestants = [find(label) for label in labels or all_labels()]
     cores = len(place(available_cores(), False).server_cores)
     course = _Course(folder, contestants, cores, {})
     began, stopped = time.monotonic(), False

@@ -1,5 +1,5 @@
 """What all commands share: how `--help` looks (options in groups, names as a user types them, no types of
-Python), and that no path is empty.
+Python), and that no argument and no path is empty.
 """
 
 from collections.abc import Iterator
@@ -16,17 +16,18 @@ OTHER = "Options"
 
 
 class Command(TyperCommand):
-    """A command whose options are grouped by their `rich_help_panel`, and whose paths are not empty."""
+    """A command whose options are grouped by `rich_help_panel`, and with no empty argument or path."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Refuse an empty path (from an unset variable of the shell), which Python takes for "."."""
+        """Refuse an empty argument or path (from an unset variable of the shell; Python takes it for ".")."""
         given = self.make_parser(ctx).parse_args(args=list(args))[0]
         for parameter in self.params:
             if not isinstance(parameter, TyperArgument | TyperOption):
                 continue
             value = given.get(parameter.name)
+            values = value if isinstance(value, list | tuple) else [value]
             is_path = parameter.type_descriptor.annotation in (Path, list[Path])
-            if is_path and "" in (value if isinstance(value, list | tuple) else [value]):
+            if "" in values and (is_path or isinstance(parameter, TyperArgument)):
                 raise typer.BadParameter("it is empty", ctx=ctx, param=parameter)
         return super().parse_args(ctx, args)
 

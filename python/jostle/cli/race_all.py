@@ -113,18 +113,19 @@ def race_all(
 ) -> int:
     """Run every experiment, or `only` these, into `folder`, and write the page. Returns the exit code.
 
-    `load` returns an experiment's plan. What `folder` already contains is not measured again, and a run that
-    was cut short continues where it stopped. An experiment that fails does not stop the others. If rounds are
-    added until all is decided, all experiments share one budget: after the first rounds of each, the next
-    round goes to the experiment with the question that will probably be decided in the least time. Without a
-    forecast, it goes to the one that has spent the least time on further rounds.
+    `load` returns an experiment's plan; if it fails for all, its error is raised. What `folder` already
+    contains is not measured again, and a run that was cut short continues where it stopped. An experiment
+    that fails does not stop the others. If rounds are added until all is decided, all experiments share one
+    budget: after the first rounds of each, the next round goes to the experiment with the question that will
+    probably be decided in the least time. Without a forecast, it goes to the one that has spent the least
+    time on further rounds.
     """
     from jostle.runner.interrupt import let_signals_stop_like_ctrl_c
 
     names = in_order(only)
     state = State.of(folder, seed)
     let_signals_stop_like_ctrl_c()
-    plans = {name: plan for name in names if (plan := _plan(state, name, load)) is not None}
+    plans = _plans(state, names, load)
     results: dict[str, RunResult] = {}
     budget = Budget(max((plan.budget for plan in plans.values()), default=0.0))
     waiting = [
@@ -175,14 +176,20 @@ def in_order(only: Sequence[str] | None) -> list[str]:
     return [name for name in ordered if only is None or name in only]
 
 
-def _plan(state: State, name: str, load: Callable[[str], Plan]) -> Plan | None:
-    """The plan of an experiment. If it cannot be loaded, that is noted, and None returned."""
-    try:
-        return load(name)
-    except JostleError as error:
+def _plans(state: State, names: Sequence[str], load: Callable[[str], Plan]) -> dict[str, Plan]:
+    """The plans. What cannot be loaded is noted; if nothing can, the first error is raised."""
+    plans, errors = dict[str, Plan](), dict[str, JostleError]()
+    for name in names:
+        try:
+            plans[name] = load(name)
+        except JostleError as error:
+            errors[name] = error
+    if errors and not plans:
+        raise next(iter(errors.values()))
+    for name, error in errors.items():
         state.set(name, state="failed", why=str(error))
         _say(f"{name} cannot run: {error}")
-        return None
+    return plans
 
 
 class _Experiment:

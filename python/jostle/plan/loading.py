@@ -170,7 +170,8 @@ def _like(own: Any, value: int | float | str, name: str) -> int | float | str:
         try:
             return type(own)(value.replace("_", ""))
         except ValueError:
-            raise PlanError(f"--set {name}={value}: {value!r} is not a number", f"as it is: {own}") from None
+            kind = "a whole number" if isinstance(own, int) else "a number"
+            raise PlanError(f"--set {name}={value}: {value!r} is not {kind}", f"as it is: {own}") from None
     return value
 
 

@@ -120,7 +120,7 @@ def bytes_matched(match: str) -> tuple[int, int] | None:
     found = _RANGE.fullmatch(match)
     if found is None or int(found[1]) >= int(found[2]):
         raise BadValue(
-            f"match: {shown(match)} names no bytes of a datagram",
+            f"{shown(match)} names no bytes of a datagram",
             'write for example "bytes:0..2": the first two of at most 65,507',
         )
     return int(found[1]), int(found[2])

@@ -244,7 +244,7 @@ def _message(value: Any) -> Any:
 def _match(value: Any) -> Any:
     if not isinstance(value, str) or not re.fullmatch(r"order|echo|(json:/|bytes:|regex:.).*", value, re.S):
         raise BadValue(
-            f"match: {shown(value)} does not say which message is the answer",
+            f"{shown(value)} does not say which message is the answer",
             'write "order", "echo", or "json:/id" (a JSON pointer); with udp "bytes:0..2" or "regex:id=(.*)"',
         )
     if value.startswith("regex:"):
