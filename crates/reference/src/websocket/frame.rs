@@ -6,6 +6,7 @@ pub const MOST_BYTES: u64 = 16 * 1024 * 1024;
 /// The most bytes of a control frame.
 const MOST_CONTROL_BYTES: u8 = 125;
 
+const FINAL: u8 = 0x80;
 const CONTINUATION: u8 = 0;
 pub const TEXT: u8 = 0x81;
 pub const CLOSE: u8 = 0x88;
@@ -25,6 +26,11 @@ impl Frame {
     pub fn continues(&self) -> bool {
         opcode(self.first) == CONTINUATION
     }
+
+    /// Whether another frame continues its message.
+    pub fn is_continued(&self) -> bool {
+        self.first & FINAL == 0
+    }
 }
 
 /// Parses the frame at the start of `input`, and returns it with its length; `None` if it is incomplete. An error is
@@ -37,7 +43,7 @@ pub fn parse(input: &[u8]) -> Result<Option<(Frame, usize)>, u16> {
     };
     let opcode = opcode(first);
     let control = opcode & 0x08 != 0;
-    let whole = first & 0x80 != 0;
+    let whole = first & FINAL != 0;
     if !matches!(opcode, 0x0..=0x2 | 0x8..=0xA)
         || control && (!whole || second & 0x7F > MOST_CONTROL_BYTES)
         || first & 0x70 != 0

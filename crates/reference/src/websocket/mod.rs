@@ -23,6 +23,7 @@ use std::io::Write;
 
 const MAGIC: &[u8] = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 const NORMAL: u16 = 1000;
+const OUT_OF_TURN: u16 = 1002;
 const TOO_MUCH: u16 = 1008;
 /// How many frames may come before a pong.
 const MOST_WAITING: usize = 1000;
@@ -157,6 +158,7 @@ impl Echo {
         // A timer takes a file descriptor, which large numbers of idle clients cannot spare.
         let timer = (self.delay > 0).then(Timer::new).transpose()?;
         let mut waiting = VecDeque::new();
+        let mut in_parts = false;
         loop {
             let next = match waiting.pop_front() {
                 Some(frame) => Ok(frame),
@@ -169,6 +171,10 @@ impl Echo {
             if frame.first == PONG {
                 continue;
             }
+            if frame.continues() != in_parts {
+                return Ok(OUT_OF_TURN);
+            }
+            in_parts = frame.is_continued();
             let came = timer.as_ref().map(Timer::now);
             if self.ping && !frame.continues() {
                 frame::write(PING, b"?", &mut connection.output);
@@ -312,6 +318,22 @@ mod tests {
             frame::write(first, payload.as_bytes(), &mut expected);
         }
         assert_eq!((output, code), (expected, NORMAL));
+    }
+
+    #[test]
+    fn a_message_has_a_beginning_and_ends_before_the_next_one() {
+        for sent in [
+            vec![(0x80, "a")],
+            vec![(0x01, "a"), (TEXT, "b")],
+            vec![(0x01, "a"), (0x80, "b"), (0x00, "c")],
+        ] {
+            let (output, code) = echoed("", &sent);
+            let mut expected = Vec::new();
+            for (first, payload) in &sent[..sent.len() - 1] {
+                frame::write(*first, payload.as_bytes(), &mut expected);
+            }
+            assert_eq!((output, code), (expected, OUT_OF_TURN));
+        }
     }
 
     #[test]
