@@ -8,6 +8,7 @@ from support.real import Jostle, as_json
 SHORT = [
     *("--set", "count=2000000", "--set", "costly=1000000"),
     *("--set", "window=1s", "--set", "mix-window=1s", "--set", "other-window=1s", "--set", "over-window=1s"),
+    *("--set", "large-window=1s", "--set", "shared-window=1s"),
     *("--set", "delay=2ms"),
     *(
         "--set",

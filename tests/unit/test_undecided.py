@@ -6,10 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from jostle.analysis.judge.claims import Measured, judge_claims
 from jostle.analysis.judge.rule import Rule
 from jostle.analysis.judge.undecided import Question, _can_narrow, _further, questions
 from jostle.analysis.results import Estimate
 from jostle.analysis.run import analyse
+from jostle.analysis.summaries import by_workload
+from jostle.analysis.trial.data import TrialData
+from jostle.plan.recorded import RecordedPlan
 from jostle.record import RunRecord
 from jostle.record.verdict import Verdict
 from support.synthetic import STARVATION_PLAN, Trial, closed, lognormal, make_run, starvation_trials
@@ -129,36 +133,69 @@ def test_an_interval_is_narrowed_by_rounds_but_only_as_far_as_they_can(
     assert _can_narrow(estimate, [rule]) == narrows, what
 
 
-BARELY = (1.10, 0.98, 1.12, 1.05)
-
-
 @pytest.mark.parametrize(
-    ("what", "rounds", "least", "most"),
+    ("what", "estimate", "needed", "further"),
     [
-        ("one round is missing", (1.1, 1.2), 1, 1),
-        ("a difference that is small beside the variation", BARELY, 5, 60),
-        ("the same after as many rounds as that needed", BARELY * 9, 36, 36),
-        ("values on both sides alike", (1.1, 0.9, 1.1, 0.91), math.inf, math.inf),
+        ("one round is missing", Estimate(1.2, rounds=(1.1, 1.3)), (), 1),
+        ("two are missing", Estimate(1.2, 1.1, 1.3, n=5000, this_run_only=True), (), 2),
+        ("between the fewest and the most", Estimate(1.2, n=5), (8, 18), 7),
+        ("as many again", Estimate(1.2, n=15), (8, 18), 15),
+        ("more than there may be", Estimate(1.2, n=5), (50, 101), math.inf),
+        ("no forecast", Estimate(1.2, n=5), (), math.inf),
     ],
 )
 def test_how_many_rounds_will_decide_it(
-    what: str, rounds: tuple[float, ...], least: float, most: float
+    what: str, estimate: Estimate, needed: tuple[int, ...], further: float
 ) -> None:
-    estimate = Estimate(sum(rounds) / len(rounds), 0.5, 2.0, rounds=rounds)
-    assert least <= _further(Rule(low=1.0), estimate) <= most, what
+    assert _further(estimate, needed) == further, what
 
 
 def test_one_part_refutes_a_claim_but_all_must_confirm_it(tmp_path: Path, ratio: float) -> None:
     """A limit just above the ratio is near to being refuted, and one just below near to being confirmed."""
-    near, far = ratio * 0.998, ratio * 0.97
+    near, far = ratio * 0.998, ratio * 0.99
     found = asked(tmp_path, claim("near", limit=near) + claim("far", limit=far) + both("both", near, far))
     assert found["far"].further < found["near"].further
     assert found["both"].further == found["near"].further
-    near, far = ratio * 1.002, ratio * 1.03
+    near, far = ratio * 1.002, ratio * 1.01
     found = asked(
         tmp_path / "2", claim("near", limit=near) + claim("far", limit=far) + both("both", near, far)
     )
     assert found["both"].further == found["far"].further
+
+
+def test_there_is_no_forecast_of_what_is_counted_over_all_rounds(tmp_path: Path) -> None:
+    limit = '[[require]]\nthat = "errors < 0.01 %"\ncontestant = "node"\nworkload = "fast-only"\n'
+    (counted,) = asked(tmp_path, limit).values()
+    assert counted.open
+    assert counted.further == math.inf
+
+
+def test_rounds_count_as_looks_only_if_all_of_a_figure_was_measured_in_them(tmp_path: Path) -> None:
+    alone = {("node", 4), ("node", 5), ("go", 6), ("go", 7)}
+    trials = [
+        trial
+        for trial in starvation_trials(7)
+        if trial.round <= 3 or (trial.contestant, trial.round) in alone
+    ]
+    folder = make_run(tmp_path, trials, plan_text=PLAN + claim("ratio"))
+    record = RunRecord.open(folder)
+    measured = Measured(by_workload([TrialData(trial) for trial in record.trials]), {}, [], {}, {})
+    looks = list[int]()
+
+    def level(confidence: float, rounds: int) -> float:
+        looks.append(rounds)
+        return confidence
+
+    judge_claims(RecordedPlan.parse(record.plan_text).claim, measured, level)
+    assert set(looks) == {3}
+
+
+def test_the_slow_request_by_itself_is_measured_again_for_a_blocking_index(tmp_path: Path) -> None:
+    requirement = (
+        '[[require]]\nthat = "blocking index < 0.5"\ncontestant = "go"\nworkload = "fast-with-slow"\n'
+    )
+    (question,) = asked(tmp_path, requirement).values()
+    assert question.cells == {("go", name) for name in ("fast-only", "fast-with-slow", "slow-alone")}
 
 
 def test_an_index_is_about_the_workloads_that_it_is_made_of(tmp_path: Path) -> None:

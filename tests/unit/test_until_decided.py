@@ -1,5 +1,6 @@
 """Rounds until all is decided: only what is open goes on, and the run says why it ended."""
 
+import json
 import math
 from pathlib import Path
 from types import SimpleNamespace
@@ -100,6 +101,7 @@ def test_the_next_round_is_about_the_question_that_is_decided_soonest(
     [
         ("what shares a server is measured with it", [about("a", 1.0), about("ab", 2.0)], "ab"),
         ("but not without a forecast", [about("a", 1.0), about("ab")], "a"),
+        ("nor what needs far more rounds", [about("a", 1.0), about("ab", 3.0)], "a"),
         ("nor what shares nothing", [about("a", 1.0), about("b", 1.5)], "a"),
         ("without any forecast everything is measured", [about("a"), about("b")], "ab"),
     ],
@@ -112,8 +114,42 @@ def test_what_the_next_round_measures(
     assert "".join(name for name in "ab" if rounds_of(record, name) == [*THREE, 4]) == measured, what
 
 
+def test_the_next_round_is_one_for_which_there_is_still_time(
+    lab: Laboratory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    times = {("a", "w"): 1000.0, ("b", "w"): 1.0}
+    monkeypatch.setattr(until_decided, "_took_s", lambda _: times)
+    answers(monkeypatch, [about("a", 1.0), about("b", 5000.0)], [about("a", 1.0), DECIDED])
+    record = run(lab, requirement(1), budget="500s")
+    assert rounds_of(record, "a") == THREE
+    assert rounds_of(record, "b") == [*THREE, 4]
+    assert looks(record)[-1] == "1 of 2 need no further round; the budget is spent"
+
+
+def test_a_question_that_had_most_rounds_is_left_and_the_others_go_on(
+    lab: Laboratory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(until_decided, "MOST_ROUNDS", 4)
+    both = [about("a", 1.0), about("b", 50.0)]
+    answers(monkeypatch, both, both, both)
+    record = run(lab, requirement(1), budget="10h")
+    assert rounds_of(record, "a") == [*THREE, 4]
+    assert rounds_of(record, "b") == [*THREE, 5]
+    assert looks(record)[-1] == "0 of 2 need no further round; after 4 rounds the rest is too close to tell"
+
+
+def test_only_rounds_that_both_sides_had_count_as_rounds_of_a_comparison(
+    lab: Laboratory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(until_decided, "MOST_ROUNDS", 4)
+    answers(monkeypatch, [about("a", 1.0)], [about("b", 1.0)], [about("ab", 1.0)], [about("ab", 1.0)])
+    record = run(lab, requirement(1), budget="10h")
+    assert rounds_of(record, "a") == [*THREE, 4, 6]
+    assert rounds_of(record, "b") == [*THREE, 5, 6]
+
+
 def test_no_round_begins_that_would_end_after_the_budget(lab: Laboratory) -> None:
-    record = run(lab, requirement(MEASURED), budget="1s")
+    record = run(lab, requirement(MEASURED), budget="1ms")
     assert rounds_of(record, "a") == THREE
     assert looks(record) == ["0 of 2 need no further round; the budget is spent"]
 
@@ -152,8 +188,11 @@ def test_a_stopped_run_goes_on_until_all_is_decided(lab: Laboratory) -> None:
 
 
 def test_the_only_look_of_a_run_that_has_ended_needs_no_wider_interval(lab: Laboratory) -> None:
-    """After three rounds it was looked at once. To go on would keep half of the error for later looks."""
-    record = run(lab, requirement(MEASURED), budget="1s")
+    """After three rounds it was looked at once. To go on would keep half of the error for later looks.
+
+    Where runs share a budget, others may have gone on because of what this one found.
+    """
+    record = run(lab, requirement(MEASURED), budget="1ms")
     assert looks(record) == ["0 of 2 need no further round; the budget is spent"]
     ended = analyse(record).requirements[0].estimate
     journal = lab.folder / "journal.ndjson"
@@ -163,6 +202,11 @@ def test_the_only_look_of_a_run_that_has_ended_needs_no_wider_interval(lab: Labo
     goes_on = analyse(RunRecord.open(lab.folder)).requirements[0].estimate
     assert ended.value == goes_on.value
     assert goes_on.low < ended.low <= ended.high < goes_on.high
+    waits = json.dumps({"at": json.loads(lines[-1])["at"], "event": "run waits"}) + "\n"
+    journal.write_text("".join([*lines[:-2], waits, *lines[-2:]]))
+    shared = RunRecord.open(lab.folder)
+    assert shared.complete, shared.incomplete_why
+    assert analyse(shared).requirements[0].estimate == goes_on
 
 
 def in_turns(lab: Laboratory, more: str) -> Turns:

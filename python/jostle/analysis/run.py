@@ -127,7 +127,7 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
             *filter(None, [note(data, kept)]),
             *_resumed(record),
             *_extra_rounds(record),
-            *_looked_at(record),
+            *_looked_at(record, level),
             *filter(None, [by_chance(comparisons)]),
         ],
     )
@@ -378,15 +378,15 @@ def level_of(record: RunRecord, plan: RecordedPlan) -> Level:
     return repeated_looks if plan.until_decided and not one_look else fixed
 
 
-def _looked_at(record: RunRecord) -> list[str]:
-    """For a run that continued until all was decided: how often it was looked at, and why it ended."""
+def _looked_at(record: RunRecord, level: Level) -> list[str]:
+    """For a run with rounds until all is decided: how often it was looked at, and why it ended."""
     looks = _looks(record)
     if not looks:
         return []
-    last = looks[-1]
+    last, intervals = looks[-1], "are ordinary ones" if level is fixed else "hold under repeated looks"
     return [
-        f"Rounds were added until all was decided, with {plural(len(looks), 'look')}, the last after round "
-        f"{last['round']} ({last['why']}). Intervals hold under repeated looks."
+        f"Rounds are added until all is decided: {plural(len(looks), 'look')}, the last after round "
+        f"{last['round']} ({last['why']}). Intervals {intervals}."
     ]
 
 

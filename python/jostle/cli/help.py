@@ -19,7 +19,7 @@ class Command(TyperCommand):
     """A command whose options are grouped by `rich_help_panel`, and with no empty argument or path."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Refuse an empty argument or path (from an unset variable of the shell; Python takes it for ".")."""
+        """Refuse an empty argument or path (from an unset variable of the shell), which may mean "."."""
         given = self.make_parser(ctx).parse_args(args=list(args))[0]
         for parameter in self.params:
             if not isinstance(parameter, TyperArgument | TyperOption):

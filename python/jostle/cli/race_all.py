@@ -113,7 +113,7 @@ def race_all(
 ) -> int:
     """Run every experiment, or `only` these, into `folder`, and write the page. Returns the exit code.
 
-    `load` returns an experiment's plan; if it fails for all, its error is raised. What `folder` already
+    `load` returns an experiment's plan; if it fails for all, the first error is raised. What `folder` already
     contains is not measured again, and a run that was cut short continues where it stopped. An experiment
     that fails does not stop the others. If rounds are added until all is decided, all experiments share one
     budget: after the first rounds of each, the next round goes to the experiment with the question that will
@@ -177,14 +177,14 @@ def in_order(only: Sequence[str] | None) -> list[str]:
 
 
 def _plans(state: State, names: Sequence[str], load: Callable[[str], Plan]) -> dict[str, Plan]:
-    """The plans. What cannot be loaded is noted; if nothing can, the first error is raised."""
+    """The plans. What cannot be loaded is noted; if nothing can and nothing is done, that is raised."""
     plans, errors = dict[str, Plan](), dict[str, JostleError]()
     for name in names:
         try:
             plans[name] = load(name)
         except JostleError as error:
             errors[name] = error
-    if errors and not plans:
+    if errors and not plans and not state.done:
         raise next(iter(errors.values()))
     for name, error in errors.items():
         state.set(name, state="failed", why=str(error))

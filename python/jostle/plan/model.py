@@ -140,8 +140,8 @@ class Plan(Table):
     ] = Field(
         default=5,
         description='how often each workload is measured on each server; "until decided": at least three '
-        "times, then again until every requirement and claim about this workload and server is decided (in a "
-        "plan that has neither: the primary quantity of every comparison)",
+        "times, then as long as more may decide a requirement or claim (in a plan that has neither: the "
+        "primary quantity of a comparison)",
     )
     budget: PositiveDuration = Field(
         default=1800.0,

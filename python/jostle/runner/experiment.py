@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Generator, Iterable, Iterator,
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from jostle import contestant as contestants
 from jostle.analysis.validity.spoiled import MOST_REPEATS, spoiled_by
@@ -61,6 +61,8 @@ __all__ = [
     "run_experiment",
 ]
 
+T = TypeVar("T")
+
 Further = Callable[[RunWriter], Iterator[tuple[Plan, list[Planned]]]]
 """Yields trials that depend on what was measured, and is asked for more when the ones before are over. Each
 time it yields a plan, which may have more workloads than the one before, and trials of it that are not yet in
@@ -78,8 +80,6 @@ class Outcome:
 Turns = Generator[float, None, Outcome]
 """A run that pauses where others may have their turn, and continues when it is resumed. It yields the
 measuring time in which the next of its questions will probably be decided; infinite without a forecast."""
-
-UNDECIDED = "not everything is decided yet"
 
 
 def run_experiment(
@@ -177,13 +177,13 @@ def resume_in_turns(
     return Outcome(run.folder, complete=sound and all(run.done.values()) and not run.skipped)
 
 
-def _at_once(turns: Turns) -> Outcome:
+def _at_once(turns: Generator[float, None, T]) -> T:
     while True:
         try:
             next(turns)
         except StopIteration as end:
-            outcome: Outcome = end.value
-            return outcome
+            found: T = end.value
+            return found
 
 
 def _by_label(ready: Iterable[Contestant]) -> dict[str, Contestant]:
@@ -228,49 +228,42 @@ def _rounds(
         if further is not None:
             sound += _further(equipped, trials, further)
         if plan.until_decided and shared is None:
-            for more in _until_decided(session, trials, budget):
-                sound += equipped.run_all(more)
+            sound += _at_once(_until_decided(session, trials, budget, equipped=equipped))
         if more := plan_repeats(plan, writer, trials, session.contestants):
             names = listed(list(dict.fromkeys(trial.contestant for trial in more)))
             why = f"rounds of {names} fall into two groups, so there are as many again"
             session.observer.scheduled([*trials, *more], writer.folder, why)
             sound += equipped.run_all(more)
     if plan.until_decided and shared is not None:
-        sound += yield from _in_turns(session, trials, shared)
+        sound += yield from _until_decided(session, trials, shared, equipped=None)
     return sound
 
 
-def _until_decided(session: "_Session", trials: Sequence[Planned], budget: Budget) -> Iterator[list[Planned]]:
-    """Yield further rounds as long as anything is undecided, after the observer has been told of them."""
-    from jostle.runner.until_decided import FurtherRounds  # numpy and scipy would delay the first request
-
-    known = list(trials)
-    rounds = FurtherRounds(session.plan, session.writer, session.seed, budget)
-    while more := rounds.after(rounds.look()):
-        known += more
-        session.observer.scheduled(known, session.writer.folder, UNDECIDED)
-        yield more
-
-
-def _in_turns(
-    session: "_Session", trials: Sequence[Planned], budget: Budget
+def _until_decided(
+    session: "_Session", trials: Sequence[Planned], budget: Budget, *, equipped: "_Session | None"
 ) -> Generator[float, None, list[bool]]:
-    """Run further rounds, one each turn. Returns for each of their trials whether it ended as it should."""
-    from jostle.runner.until_decided import FurtherRounds
+    """Run further rounds as long as anything is undecided. Returns for each trial whether it ended well.
+
+    Before each round it yields the measuring time in which the next question will probably be decided.
+    `equipped`: the session with its databases; without it each round has its own, as others may have their
+    turns in between.
+    """
+    from jostle.runner.until_decided import FurtherRounds  # numpy and scipy would delay the first request
 
     known, ended = list(trials), list[bool]()
     rounds = FurtherRounds(session.plan, session.writer, session.seed, budget)
     while True:
         look = rounds.look()
-        session.writer.journal("run waits")
-        yield look.decided_in_s
+        if equipped is None:
+            session.writer.journal("run waits")
+        yield rounds.decided_in_s(look)
         more = rounds.after(look)
         if not more:
             return ended
         known += more
-        session.observer.scheduled(known, session.writer.folder, UNDECIDED)
+        session.observer.scheduled(known, session.writer.folder, "not everything is decided yet")
         with contextlib.ExitStack() as stack:
-            ended += _equipped(session, stack).run_all(more)
+            ended += (equipped or _equipped(session, stack)).run_all(more)
 
 
 def _equipped(session: "_Session", stack: contextlib.ExitStack) -> "_Session":

@@ -2,7 +2,6 @@
 
 import math
 import random
-from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -13,7 +12,7 @@ from jostle.plan import Plan
 from jostle.record import RunRecord, RunWriter
 from jostle.record.layout import BUDGET_SPENT
 from jostle.runner.budget import Budget
-from jostle.runner.duration import expected_s
+from jostle.runner.duration import trial_s
 from jostle.runner.schedule import Planned, in_order
 
 __all__ = ["FurtherRounds", "Look"]
@@ -21,31 +20,33 @@ __all__ = ["FurtherRounds", "Look"]
 Cell = tuple[str, str]
 """A contestant and a workload."""
 
+ABOUT_AS_SOON = 2.0
+"""A question is measured together with another one if it needs at most this many times as many rounds."""
+
 
 @dataclass(frozen=True)
 class Look:
     """What a look at the results so far found.
 
-    `round`: the last one that was measured. `asked`, `open`, `too_close`: the number of questions, of those
-    that are open, and of those among them that had the most rounds there may be. `trials`: what the next
-    round would measure; empty if there is none. `decided_in_s`: the measuring time in which the next question
-    will probably be decided; infinite without a forecast, 0 if there is no next round.
+    `round`, `trial`: the highest numbers so far. `asked`: the number of questions. `still_open`: those that
+    are not decided; of these, `continuing` have not had the most rounds that a question may have. `took_s`:
+    how long the trials of each cell took on average.
     """
 
     round: int
+    trial: int
     asked: int
-    open: int
-    too_close: int
-    trials: list[Planned]
-    decided_in_s: float
+    still_open: Sequence[Question]
+    continuing: Sequence[Question]
+    took_s: dict[Cell, float]
 
 
 class FurtherRounds:
     """Rounds after the first ones, each of which is preceded by a look at the results so far.
 
-    A round measures the workloads and contestants of the open question that will probably be decided in the
-    least time, and of the others that share one of them and have a forecast, too. If there is no forecast at
-    all, it measures everything that is open.
+    A round is about the open question that will probably be decided in the least time; questions that have a
+    cell in common with it and will be decided about as soon are measured with it. Without any forecast,
+    everything that is open is measured.
     """
 
     def __init__(self, plan: Plan, writer: RunWriter, seed: int, budget: Budget) -> None:
@@ -56,55 +57,96 @@ class FurtherRounds:
         record = RunRecord.open(self._writer.folder)
         compared = not (self._plan.claim or self._plan.require)
         asked = questions(record, analyse(record, distributions=compared))
+        rounds = dict[Cell, set[int]]()
+        for entry in record.planned:
+            rounds.setdefault((entry["contestant"], entry["workload"]), set()).add(entry["round"])
         still_open = [question for question in asked if question.open]
-        last = max((trial.round for trial in record.trials), default=0)
-        number = max((entry["number"] for entry in record.planned), default=0)
-        planned = Counter((entry["contestant"], entry["workload"]) for entry in record.planned)
-        continuing = [one for one in still_open if min(planned[cell] for cell in one.cells) < MOST_ROUNDS]
-        cells, decided_in_s = self._nearest(continuing, planned.keys())
-        trials = self._round(sorted(cells), last + 1, number)
-        too_close = len(still_open) - len(continuing)
-        return Look(last, len(asked), len(still_open), too_close, trials, decided_in_s)
+        return Look(
+            round=max((trial.round for trial in record.trials), default=0),
+            trial=max((entry["number"] for entry in record.planned), default=0),
+            asked=len(asked),
+            still_open=still_open,
+            continuing=[
+                one
+                for one in still_open
+                if len(set.intersection(*(rounds[cell] for cell in one.cells))) < MOST_ROUNDS
+            ],
+            took_s=_took_s(record),
+        )
+
+    def decided_in_s(self, look: Look) -> float:
+        """The time in which the next question will probably be decided.
+
+        Infinite without a forecast; 0 if there is no next round, so that the run can end.
+        """
+        nearest = self._nearest(look)
+        return 0.0 if nearest is None else nearest.further * self._seconds(self._cells(look), look)
 
     def after(self, look: Look) -> list[Planned]:
         """The next round, written to the journal as planned.
 
-        There is none if nothing is open, if what is open had `MOST_ROUNDS`, or if it would exceed the budget;
-        the journal says which.
+        There is none if nothing is open, if what is open had `MOST_ROUNDS`, or if no open question can be
+        measured within the budget; the journal says which.
         """
-        why = self._why_it_ends(look)
-        said = f"{look.asked - look.open} of {look.asked} need no further round"
+        cells = self._cells(look)
+        why = "" if cells else self._why_it_ends(look)
+        said = f"{look.asked - len(look.still_open)} of {look.asked} need no further round"
         self._writer.journal("looked at", round=look.round, why=f"{said}{f'; {why}' if why else ''}")
-        if why:
-            return []
-        for trial in look.trials:
-            self._writer.journal("trial planned", **trial.as_record())
-        return look.trials
-
-    def _nearest(self, still_open: Sequence[Question], able: Collection[Cell]) -> tuple[set[Cell], float]:
-        """What the next round measures, and the time in which the next question will probably be decided."""
-        if not still_open:
-            return set(), 0.0
-
-        def seconds(one: Question) -> float:
-            return one.further * expected_s(self._plan, self._round([*one.cells], 1, 0))
-
-        nearest = min(still_open, key=seconds)
-        together = [one for one in still_open if one.further < math.inf and one.cells & nearest.cells]
-        cells = {cell for one in together or still_open for cell in one.cells if cell in able}
-        return cells, seconds(nearest)
-
-    def _round(self, cells: Sequence[Cell], number: int, trials_before: int) -> list[Planned]:
-        order = in_order(cells, self._plan, number, random.Random(f"{self._seed}/{number}"))
-        return [
-            Planned(trials_before + place, contestant, workload, number)
+        order = in_order(
+            sorted(cells), self._plan, look.round + 1, random.Random(f"{self._seed}/{look.round + 1}")
+        )
+        trials = [
+            Planned(look.trial + place, contestant, workload, look.round + 1)
             for place, (contestant, workload) in enumerate(order, 1)
         ]
+        for trial in trials:
+            self._writer.journal("trial planned", **trial.as_record())
+        return trials
+
+    def _nearest(self, look: Look) -> Question | None:
+        """Of the questions of which a round still fits into the budget, the one with the least time to go."""
+        fitting = [one for one in look.continuing if self._fits(one.cells, look)]
+        return min(fitting, key=lambda one: one.further * self._seconds(one.cells, look), default=None)
+
+    def _cells(self, look: Look) -> Collection[Cell]:
+        """What the next round measures; empty if there is none."""
+        nearest = self._nearest(look)
+        if nearest is None:
+            return ()
+        cells = nearest.cells
+        for one in look.continuing:
+            about_as_soon = one.further <= ABOUT_AS_SOON * nearest.further
+            together = one.cells & nearest.cells or nearest.further == math.inf
+            if about_as_soon and together and self._fits(cells | one.cells, look):
+                cells |= one.cells
+        return cells
+
+    def _fits(self, cells: Collection[Cell], look: Look) -> bool:
+        return self._seconds(cells, look) <= self._budget.left_s
+
+    def _seconds(self, cells: Collection[Cell], look: Look) -> float:
+        """How long a round of these cells takes: as long as before, or as planned where that is not known."""
+        return sum(
+            look.took_s.get((contestant, workload)) or trial_s(self._plan, self._plan.workload[workload])
+            for contestant, workload in cells
+        )
 
     def _why_it_ends(self, look: Look) -> str:
-        if not look.open:
+        if not look.still_open:
             return "the run ends"
-        if look.open == look.too_close:
+        if not look.continuing:
             return f"after {MOST_ROUNDS} rounds the rest is too close to tell"
-        enough = expected_s(self._plan, look.trials) <= self._budget.left_s
-        return "" if enough else BUDGET_SPENT
+        return BUDGET_SPENT
+
+
+def _took_s(record: RunRecord) -> dict[Cell, float]:
+    """The mean time of each cell's trials in seconds, server's start and warm-up included."""
+    cells = {entry["number"]: (entry["contestant"], entry["workload"]) for entry in record.planned}
+    begun, took = dict[int, int](), dict[Cell, list[float]]()
+    for entry in record.journal:
+        if entry["event"] == "trial started":
+            begun[entry["number"]] = entry["at"]
+        elif entry["event"] == "trial ended" and entry["number"] in begun:
+            seconds = (entry["at"] - begun[entry["number"]]) / 1e9
+            took.setdefault(cells[entry["number"]], []).append(seconds)
+    return {cell: sum(times) / len(times) for cell, times in took.items()}

@@ -3,6 +3,9 @@
 /// Longer messages are refused.
 pub const MOST_BYTES: u64 = 16 * 1024 * 1024;
 
+/// The code to close with if the client breaks the rules.
+pub const PROTOCOL_ERROR: u16 = 1002;
+
 /// The most bytes of a control frame.
 const MOST_CONTROL_BYTES: u8 = 125;
 
@@ -36,7 +39,6 @@ impl Frame {
 /// Parses the frame at the start of `input`, and returns it with its length; `None` if it is incomplete. An error is
 /// the code to close with.
 pub fn parse(input: &[u8]) -> Result<Option<(Frame, usize)>, u16> {
-    const WRONG: u16 = 1002;
     const TOO_LARGE: u16 = 1009;
     let [first, second, ..] = *input else {
         return Ok(None);
@@ -49,7 +51,7 @@ pub fn parse(input: &[u8]) -> Result<Option<(Frame, usize)>, u16> {
         || first & 0x70 != 0
         || second & 0x80 == 0
     {
-        return Err(WRONG);
+        return Err(PROTOCOL_ERROR);
     }
     let (extended, length) = match second & 0x7F {
         126 => (2, number(input.get(2..4))),

@@ -23,7 +23,6 @@ use std::io::Write;
 
 const MAGIC: &[u8] = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 const NORMAL: u16 = 1000;
-const OUT_OF_TURN: u16 = 1002;
 const TOO_MUCH: u16 = 1008;
 /// How many frames may come before a pong.
 const MOST_WAITING: usize = 1000;
@@ -116,8 +115,13 @@ fn switch(key: &str, output: &mut Vec<u8>) {
     .expect("memory takes what is written to it");
 }
 
-/// Returns the next frame, or as the inner error the code to close with. Answers pings if `pongs` is set.
-async fn next(connection: &mut Connection, pongs: bool) -> io::Result<Result<Frame, u16>> {
+/// Returns the next frame, or as the inner error the code to close with. Answers pings if `pongs` is set. `in_parts`:
+/// whether the frames so far are the beginning of a message.
+async fn next(
+    connection: &mut Connection,
+    pongs: bool,
+    in_parts: &mut bool,
+) -> io::Result<Result<Frame, u16>> {
     loop {
         match frame::parse(&connection.input) {
             Err(code) => return Ok(Err(code)),
@@ -134,7 +138,14 @@ async fn next(connection: &mut Connection, pongs: bool) -> io::Result<Result<Fra
                         frame::write(PONG, &frame.payload, &mut connection.output);
                     }
                     PING => {}
-                    _ => return Ok(Ok(frame)),
+                    PONG => return Ok(Ok(frame)),
+                    _ if frame.continues() != *in_parts => {
+                        return Ok(Err(frame::PROTOCOL_ERROR));
+                    }
+                    _ => {
+                        *in_parts = frame.is_continued();
+                        return Ok(Ok(frame));
+                    }
                 }
             }
         }
@@ -162,7 +173,7 @@ impl Echo {
         loop {
             let next = match waiting.pop_front() {
                 Some(frame) => Ok(frame),
-                None => next(connection, self.pongs).await?,
+                None => next(connection, self.pongs, &mut in_parts).await?,
             };
             let frame = match next {
                 Ok(frame) => frame,
@@ -171,14 +182,10 @@ impl Echo {
             if frame.first == PONG {
                 continue;
             }
-            if frame.continues() != in_parts {
-                return Ok(OUT_OF_TURN);
-            }
-            in_parts = frame.is_continued();
             let came = timer.as_ref().map(Timer::now);
             if self.ping && !frame.continues() {
                 frame::write(PING, b"?", &mut connection.output);
-                if let Err(code) = self.pong(&mut waiting, connection).await? {
+                if let Err(code) = self.pong(&mut waiting, connection, &mut in_parts).await? {
                     return Ok(code);
                 }
             }
@@ -201,9 +208,10 @@ impl Echo {
         &self,
         waiting: &mut VecDeque<Frame>,
         connection: &mut Connection,
+        in_parts: &mut bool,
     ) -> io::Result<Result<(), u16>> {
         loop {
-            let frame = match next(connection, self.pongs).await? {
+            let frame = match next(connection, self.pongs, in_parts).await? {
                 Ok(frame) => frame,
                 Err(code) => return Ok(Err(code)),
             };
@@ -226,6 +234,7 @@ impl Echo {
 async fn push(schedule: &Schedule, connection: &mut Connection) -> io::Result<u16> {
     let timer = Timer::new()?;
     let began = monotonic();
+    let mut in_parts = false;
     for number in 0.. {
         let due = schedule.due(number);
         match schedule.after(number) {
@@ -234,7 +243,7 @@ async fn push(schedule: &Schedule, connection: &mut Connection) -> io::Result<u1
             Next::Cut => return Err(io::ErrorKind::ConnectionAborted.into()),
             Next::End => break,
         }
-        if let Some(code) = listen_until(&timer, connection).await? {
+        if let Some(code) = listen_until(&timer, connection, &mut in_parts).await? {
             return Ok(code);
         }
         let data = schedule.data(number, began + due);
@@ -249,12 +258,16 @@ async fn push(schedule: &Schedule, connection: &mut Connection) -> io::Result<u1
 
 /// Reads and ignores what the client sends until the timer rings. Returns the code to close with if the client
 /// closes or breaks the rules before that.
-async fn listen_until(timer: &Timer, connection: &mut Connection) -> io::Result<Option<u16>> {
+async fn listen_until(
+    timer: &Timer,
+    connection: &mut Connection,
+    in_parts: &mut bool,
+) -> io::Result<Option<u16>> {
     connection.flush().await?;
     let rung = std::pin::pin!(timer.rung());
     let heard = std::pin::pin!(async {
         loop {
-            if let Err(code) = next(connection, true).await? {
+            if let Err(code) = next(connection, true, in_parts).await? {
                 return io::Result::Ok(code);
             }
         }
@@ -332,8 +345,10 @@ mod tests {
             for (first, payload) in &sent[..sent.len() - 1] {
                 frame::write(*first, payload.as_bytes(), &mut expected);
             }
-            assert_eq!((output, code), (expected, OUT_OF_TURN));
+            assert_eq!((output, code), (expected, frame::PROTOCOL_ERROR));
         }
+        let (output, code) = echoed("ping=1", &[(TEXT, "a"), (0x80, "b")]);
+        assert_eq!((output, code), (b"\x89\x01?".to_vec(), frame::PROTOCOL_ERROR));
     }
 
     #[test]

@@ -8,7 +8,7 @@ chances to fail, so each of them fails only by an interval of 1 - 5 %/k (Bonferr
 needs no correction (intersection-union test: Berger, Technometrics 24 (1982)).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -37,7 +37,7 @@ from jostle.plan.labels import meant
 from jostle.plan.metrics import INDICES, METRICS
 from jostle.record.verdict import Verdict
 
-__all__ = ["Measured", "judge_claims", "missing", "rounds_needed", "sides_of"]
+__all__ = ["Figure", "Measured", "judge_claims", "missing", "rounds_needed", "sides_of"]
 
 Figure = tuple[Key, str]
 """A quantity of a contestant under a workload."""
@@ -66,6 +66,10 @@ class Measured:
     def rounds(self, key: Key) -> dict[int, TrialData]:
         """The trials that measured something, by round."""
         return by_round(self.grouped.get(key, ()))
+
+    def common_rounds(self, keys: Iterable[Key]) -> int:
+        """The number of rounds in which all of these cells measured something: at least one cell."""
+        return len(set.intersection(*({*self.rounds(key)} for key in keys)))
 
     def cores(self, key: Key) -> list[int]:
         """How many cores the server had, in each of these trials for which that is known.
@@ -237,8 +241,7 @@ def _part(
         name += f" / {other} of {', '.join(right)}"
     sides = [(left, part.quantity), *([] if right is None else [(right, other)])]
     figures = measured.figures(part, (left, right))
-    rounds = min(len(measured.rounds(cell)) for cell, _ in figures)
-
+    rounds = measured.common_rounds(cell for cell, _ in figures)
     changing = _changing(sides, measured, settled, level(CONFIDENCE, rounds))
 
     def estimated(wanted: float) -> Estimate:
@@ -258,6 +261,7 @@ def _part(
     if changing:
         message += f", or what a further run might show (still changing: {'; '.join(changing)})"
     absent = [key for key, _ in sides if not measured.rounds(key)]
+    needed: tuple[int, ...] = ()
     if absent:
         verdict, message = "cannot tell", _absent(absent[0], measured)
     elif invalid := measured.invalid(figures):
@@ -266,9 +270,9 @@ def _part(
         message += _told(verdict, rule, size, unit)
         foreseeable = part.quantity not in metrics.COUNTED and not changing
         if verdict in ("cannot tell", "size unclear") and foreseeable:
-            message += _needed(
-                rule if verdict == "cannot tell" or size is None else size, estimate, confidence
-            )
+            open_rule = rule if verdict == "cannot tell" or size is None else size
+            needed = rounds_needed(open_rule, estimate, confidence)
+            message += _forecast(needed)
     return CriterionResult(
         name,
         rule.text(unit),
@@ -280,6 +284,7 @@ def _part(
         absent[0][0] if absent else "",
         part.published,
         size.text(unit) if size else "",
+        needed,
     )
 
 
@@ -393,23 +398,22 @@ def _absent(key: Key, measured: Measured) -> str:
     return absent + (f" ({' '.join(why.split())})" if why else "")
 
 
-def rounds_needed(rule: Rule, e: Estimate, confidence: float) -> tuple[int, int] | None:
+def rounds_needed(rule: Rule, e: Estimate, confidence: float) -> tuple[int, ...]:
     """The fewest and the most rounds that a new run may need, for a quantity with one value per round.
 
-    `confidence`: of the interval by which a part fails. None if no forecast is possible.
+    `confidence`: of the interval by which a part fails. Empty if no forecast is possible.
     """
     if e.value is None or e.bound:
-        return None
+        return ()
     wanted = CONFIDENCE if rule.holds_at(e.value) else confidence
-    return rounds_to_decide(e.rounds, rule.nearest(e.value), wanted)
+    return rounds_to_decide(e.rounds, rule.nearest(e.value), wanted) or ()
 
 
-def _needed(rule: Rule, e: Estimate, confidence: float) -> str:
+def _forecast(needed: tuple[int, ...]) -> str:
     """How many rounds a new run would need, as the end of a sentence; "" if no forecast is possible."""
-    found = rounds_needed(rule, e, confidence)
-    if found is None:
+    if not needed:
         return ""
-    least, most = found
+    least, most = needed
     if least > MOST_ROUNDS:
         return f": too close to tell in {MOST_ROUNDS} rounds"
     rounds = f"{least} rounds or more" if most > MOST_ROUNDS else f"{least} to {most} rounds"

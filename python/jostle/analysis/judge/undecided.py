@@ -1,16 +1,18 @@
 """What more rounds could still decide, and how soon, for runs that continue until all is decided."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from jostle.analysis import metrics
 from jostle.analysis.compare.pairs import Key
-from jostle.analysis.judge.claims import Measured, missing, rounds_needed, sides_of
+from jostle.analysis.judge.claims import Figure, Measured, missing, rounds_needed, sides_of
 from jostle.analysis.judge.requirements import rule_of
 from jostle.analysis.judge.rule import Rule
 from jostle.analysis.results import Claim, Comparison, CriterionResult, Estimate, Requirement, RunResult
 from jostle.analysis.stats.enough import LEAST_ROUNDS
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
+from jostle.analysis.stats.sequential import MOST_ROUNDS
 from jostle.analysis.summaries import by_workload
 from jostle.analysis.trial.data import TrialData
 from jostle.plan import claims as asked
@@ -24,6 +26,8 @@ __all__ = ["Question", "questions"]
 EQUAL = Rule(high=1.0)
 """What a comparison asks of a ratio: on which side of it the value lies."""
 
+BLOCKING = "blocking index"
+
 
 @dataclass(frozen=True)
 class Question:
@@ -32,7 +36,7 @@ class Question:
     `cells`: the contestants and workloads that it is about; of a claim, those of its undecided parts.
     `open`: it is not decided, and more rounds could decide it. They cannot if something was not measured, was
     invalid, or needs more requests in each round. `further`: if it is open, the number of rounds that will
-    probably decide it; infinite if no forecast is possible.
+    probably decide it; infinite if no forecast is possible, or if there may not be so many.
     """
 
     text: str
@@ -55,44 +59,64 @@ def questions(record: RunRecord, result: RunResult) -> list[Question]:
         result.skipped_workloads,
         plan.parameters,
     )
+    asking = _Asking(measured, {one.form: one.slow for one in plan.starvation})
     conditions = {one.condition.text: one.condition for one in plan.require}
     found = [
-        *(_requirement(one, conditions.get(one.that), measured) for one in result.requirements),
-        *(_claim(*pair, measured) for pair in zip(plan.claim, result.claims, strict=True)),
+        *(asking.requirement(one, conditions.get(one.that)) for one in result.requirements),
+        *(asking.claim(*pair) for pair in zip(plan.claim, result.claims, strict=True)),
     ]
     return found or [_comparison(one) for one in result.comparisons]
 
 
-def _requirement(one: Requirement, condition: Condition | None, measured: Measured) -> Question:
-    text, key = f"{one.that} ({one.contestant}, {one.workload})", (one.contestant, one.workload)
-    if condition is None:  # this version cannot read it
-        return Question(text, frozenset([key]), open=False)
-    figures = [(cell, condition.quantity) for cell in measured.behind(condition.quantity, key)]
-    undecided = one.verdict == "cannot tell" and not measured.invalid(figures)
-    rule = rule_of(condition)
-    can_narrow = _can_narrow(one.estimate, [rule])
-    cells = frozenset(cell for cell, _ in figures)
-    return Question(text, cells, undecided and can_narrow, _further(rule, one.estimate))
+@dataclass(frozen=True)
+class _Asking:
+    """`slow`: the workload of the slow request by itself, by the name of the comparison; may be ""."""
 
+    measured: Measured
+    slow: Mapping[str, str]
 
-def _claim(one: asked.Claim, judged: Claim, measured: Measured) -> Question:
-    sides = [(part, pair) for part in one.holds for pair in sides_of(part, measured)]
-    figures = [measured.figures(part, pair) for part, pair in sides]
-    everything = [figure for of_part in figures for figure in of_part]
-    blocking = [
-        (part, criterion, of_part)
-        for (part, _), criterion, of_part in zip(sides, judged.criteria, figures, strict=True)
-        if criterion.verdict in ("cannot tell", "size unclear")
-    ]
-    can_narrow = all(
-        _can_narrow(criterion.estimate, _rules(part)) and not criterion.absent
-        for part, criterion, _ in blocking
-    )
-    cells = frozenset(cell for *_, of_part in blocking for cell, _ in of_part)
-    undecided = judged.verdict == "cannot tell" and can_narrow and not measured.invalid(everything)
-    if not undecided or not cells or missing(one.needs, sorted(cells), measured):
-        return Question(one.says, cells, open=False)
-    return Question(one.says, cells, open=True, further=_until_judged([pair[:2] for pair in blocking]))
+    def requirement(self, one: Requirement, condition: Condition | None) -> Question:
+        text, key = f"{one.that} ({one.contestant}, {one.workload})", (one.contestant, one.workload)
+        if condition is None:  # this version cannot read it
+            return Question(text, frozenset([key]), open=False)
+        figures = [(cell, condition.quantity) for cell in self.measured.behind(condition.quantity, key)]
+        undecided = one.verdict == "cannot tell" and not self.measured.invalid(figures)
+        rule = rule_of(condition)
+        can_narrow = _can_narrow(one.estimate, [rule])
+        foreseeable = condition.quantity not in metrics.COUNTED
+        needed = rounds_needed(rule, one.estimate, CONFIDENCE) if foreseeable else ()
+        further = _further(one.estimate, needed)
+        return Question(text, self._cells(figures), undecided and can_narrow, further)
+
+    def claim(self, one: asked.Claim, judged: Claim) -> Question:
+        sides = [(part, pair) for part in one.holds for pair in sides_of(part, self.measured)]
+        figures = [self.measured.figures(part, pair) for part, pair in sides]
+        everything = [figure for of_part in figures for figure in of_part]
+        blocking = [
+            (part, criterion, of_part)
+            for (part, _), criterion, of_part in zip(sides, judged.criteria, figures, strict=True)
+            if criterion.verdict in ("cannot tell", "size unclear")
+        ]
+        can_narrow = all(
+            _can_narrow(criterion.estimate, _rules(part)) and not criterion.absent
+            for part, criterion, _ in blocking
+        )
+        cells = self._cells([figure for *_, of_part in blocking for figure in of_part])
+        undecided = judged.verdict == "cannot tell" and not self.measured.invalid(everything)
+        if not (undecided and can_narrow and cells) or missing(one.needs, sorted(cells), self.measured):
+            return Question(one.says, cells, open=False)
+        further = _until_judged([(part, criterion) for part, criterion, _ in blocking])
+        return Question(one.says, cells, open=True, further=further)
+
+    def _cells(self, figures: Sequence[Figure]) -> frozenset[Key]:
+        """The cells of these figures; a blocking index also takes the slow request by itself."""
+        cells = {cell for cell, _ in figures}
+        for (contestant, workload), quantity in figures:
+            compared = self.measured.compared((contestant, workload)) if quantity == BLOCKING else None
+            by_itself = (contestant, self.slow.get(compared.form, "")) if compared is not None else None
+            if by_itself is not None and self.measured.rounds(by_itself):
+                cells.add(by_itself)
+        return frozenset(cells)
 
 
 def _rules(part: asked.Part) -> list[Rule]:
@@ -104,20 +128,22 @@ def _comparison(one: Comparison) -> Question:
     undecided = primary.finding in ("unclear", "may be chance") and primary.verdict is not Verdict.INVALID
     cells = frozenset({(one.a, one.workload), (one.b, one.workload)})
     text = f"{one.b} against {one.a} ({one.workload})"
-    return Question(text, cells, undecided and _can_narrow(primary.ratio), _further(EQUAL, primary.ratio))
+    further = _further(primary.ratio, rounds_needed(EQUAL, primary.ratio, CONFIDENCE))
+    return Question(text, cells, undecided and _can_narrow(primary.ratio), further)
 
 
-def _further(rule: Rule, estimate: Estimate) -> float:
-    """In how many rounds the rule will probably be decided; infinite if no forecast is possible.
+def _further(estimate: Estimate, needed: tuple[int, ...]) -> float:
+    """In how many rounds a figure will probably be decided; infinite if that is not known, or too many.
 
-    A forecast that these rounds have already outlived is no use: then it is as many rounds again.
+    `needed`: the forecast for a new run with ordinary intervals. The intervals of this one are wider, so it
+    only says which figure comes first. Once it has passed it is no use; then it is as many rounds again.
     """
-    done = len(estimate.rounds) or estimate.n
+    done = 1 if estimate.this_run_only else len(estimate.rounds) or estimate.n
     if done < LEAST_ROUNDS:
         return float(LEAST_ROUNDS - done)
-    if (found := rounds_needed(rule, estimate, CONFIDENCE)) is None:
+    expected = math.sqrt(math.prod(needed)) if needed else math.inf
+    if expected > MOST_ROUNDS:
         return math.inf
-    expected = math.sqrt(math.prod(found))
     return expected - done if expected > done else float(done)
 
 
@@ -125,11 +151,9 @@ def _until_judged(blocking: Sequence[tuple[asked.Part, CriterionResult]]) -> flo
     """In how many rounds a claim will probably be decided: one part refutes it, but all must confirm it."""
     refuting, confirming = list[float](), list[float]()
     for part, criterion in blocking:
-        rule, *size = _rules(part)
-        if (value := criterion.estimate.value) is not None and not rule.holds_at(value):
-            refuting.append(_further(rule, criterion.estimate))
-        else:
-            confirming += (_further(one, criterion.estimate) for one in (rule, *size))
+        value = criterion.estimate.value
+        holds = value is None or Rule(*part.limits).holds_at(value)
+        (confirming if holds else refuting).append(_further(criterion.estimate, criterion.rounds_needed))
     return min(refuting) if refuting else max(confirming)
 
 

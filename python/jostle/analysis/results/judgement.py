@@ -62,6 +62,7 @@ class CriterionResult:
     absent: str = ""  # a contestant that was not measured; "": everything that it is about was
     published: float | None = None  # the published value, in the estimate's unit
     size: str = ""  # the published size: "between 1.07 and 1.32"; "": no size is judged
+    rounds_needed: tuple[int, ...] = ()  # the fewest and the most that may decide it; empty: no forecast
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ at that look follows by numerical integration, look by look. Its two-sided signi
 with Student's quantile for n - 1 degrees of freedom. For an unknown spread this is a close approximation,
 but slightly too bold (5.6 % for 5 %), so only the share `STUDENT` is spent (tests/oracles).
 
-What is measured next may depend on what was found: the intervals hold whenever the looks at a question end.
+What is measured next may depend on what was found: the intervals hold no matter when the looks end.
 
 Sources: Lan and DeMets, Biometrika 70 (1983); Armitage, McPherson and Rowe, JRSS A 132 (1969); Jennison and
 Turnbull, Group Sequential Methods (2000), 4.4 (Student's t) and 9 (repeated confidence intervals).
@@ -39,7 +39,8 @@ FIRST_LOOK = FIRST_ROUNDS
 as the variation between rounds are decided here, and most of those that matter are as large."""
 
 MOST_ROUNDS = 60
-"""No run continues for longer: what is not decided by then is too close to tell."""
+"""No question is followed for longer: what is not decided by then is too close to tell. A later look at it,
+because others had further rounds of the same cells, is judged as this one."""
 
 STUDENT = 0.85
 """Share of the permitted error that is spent; the rest is used up by estimating the spread."""
