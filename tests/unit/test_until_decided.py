@@ -1,6 +1,5 @@
 """Rounds until all is decided: only what is open goes on, and the run says why it ended."""
 
-import json
 import math
 from pathlib import Path
 from types import SimpleNamespace
@@ -8,19 +7,27 @@ from types import SimpleNamespace
 import pytest
 
 from jostle.analysis.judge.undecided import Question
-from jostle.analysis.run import analyse, took_s
+from jostle.analysis.run import analyse, level_of, took_s
+from jostle.analysis.stats.sequential import repeated_looks
 from jostle.errors import PlanError
 from jostle.plan.model import Changes
+from jostle.plan.recorded import RecordedPlan
 from jostle.record import RunRecord
 from jostle.runner import experiment, resume, until_decided
 from jostle.runner.budget import Budget
 from jostle.runner.experiment import Turns
+from jostle.runner.until_decided import _took_s as took_s_of_cells
 from support.fakes import Laboratory, laboratory
 
 
 @pytest.fixture
 def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Laboratory:
     return laboratory(tmp_path / "runs", monkeypatch)
+
+
+@pytest.fixture(autouse=True)
+def _every_trial_takes_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(until_decided, "_took_s", lambda _: {("a", "w"): 1.0, ("b", "w"): 1.0})
 
 
 def run(lab: Laboratory, more: str, **changes: str) -> RunRecord:
@@ -99,11 +106,11 @@ def test_the_next_round_is_about_the_question_that_is_decided_soonest(
 @pytest.mark.parametrize(
     ("what", "found", "measured"),
     [
-        ("what shares a server is measured with it", [about("a", 1.0), about("ab", 2.0)], "ab"),
-        ("but not without a forecast", [about("a", 1.0), about("ab")], "a"),
-        ("nor what needs far more rounds", [about("a", 1.0), about("ab", 3.0)], "a"),
-        ("nor what shares nothing", [about("a", 1.0), about("b", 1.5)], "a"),
-        ("without any forecast everything is measured", [about("a"), about("b")], "ab"),
+        ("what is decided about as soon", [about("a", 2.0), about("b", 3.0)], "ab"),
+        ("not what is decided far later", [about("a", 1.0), about("b", 3.0)], "a"),
+        ("nor what takes far longer for each round", [about("a", 2.0), about("ab", 2.5)], "a"),
+        ("nor what will probably not be decided", [about("a", 1.0), about("ab")], "a"),
+        ("if none will be, everything", [about("a"), about("b")], "ab"),
     ],
 )
 def test_what_the_next_round_measures(
@@ -117,8 +124,7 @@ def test_what_the_next_round_measures(
 def test_the_next_round_is_one_for_which_there_is_still_time(
     lab: Laboratory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    times = {("a", "w"): 1000.0, ("b", "w"): 1.0}
-    monkeypatch.setattr(until_decided, "_took_s", lambda _: times)
+    monkeypatch.setattr(until_decided, "_took_s", lambda _: {("a", "w"): 1000.0, ("b", "w"): 1.0})
     answers(monkeypatch, [about("a", 1.0), about("b", 5000.0)], [about("a", 1.0), DECIDED])
     record = run(lab, requirement(1), budget="500s")
     assert rounds_of(record, "a") == THREE
@@ -146,6 +152,16 @@ def test_only_rounds_that_both_sides_had_count_as_rounds_of_a_comparison(
     record = run(lab, requirement(1), budget="10h")
     assert rounds_of(record, "a") == [*THREE, 4, 6]
     assert rounds_of(record, "b") == [*THREE, 5, 6]
+
+
+def test_a_round_takes_as_long_as_its_trials_took(lab: Laboratory) -> None:
+    record = run(lab, requirement(1))
+    at = {(entry["event"], entry.get("number")): entry["at"] for entry in record.journal}
+    of_a = [trial.number for trial in record.trials if trial.contestant == "a"]
+    seconds = [(at["trial ended", number] - at["trial started", number]) / 1e9 for number in of_a]
+    found = took_s_of_cells(record)
+    assert set(found) == {("a", "w"), ("b", "w")}
+    assert found["a", "w"] == pytest.approx(sum(seconds) / 3)
 
 
 def test_no_round_begins_that_would_end_after_the_budget(lab: Laboratory) -> None:
@@ -188,10 +204,7 @@ def test_a_stopped_run_goes_on_until_all_is_decided(lab: Laboratory) -> None:
 
 
 def test_the_only_look_of_a_run_that_has_ended_needs_no_wider_interval(lab: Laboratory) -> None:
-    """After three rounds it was looked at once. To go on would keep half of the error for later looks.
-
-    Where runs share a budget, others may have gone on because of what this one found.
-    """
+    """After three rounds it was looked at once. To go on would keep half of the error for later looks."""
     record = run(lab, requirement(MEASURED), budget="1ms")
     assert looks(record) == ["0 of 2 need no further round; the budget is spent"]
     ended = analyse(record).requirements[0].estimate
@@ -202,18 +215,23 @@ def test_the_only_look_of_a_run_that_has_ended_needs_no_wider_interval(lab: Labo
     goes_on = analyse(RunRecord.open(lab.folder)).requirements[0].estimate
     assert ended.value == goes_on.value
     assert goes_on.low < ended.low <= ended.high < goes_on.high
-    waits = json.dumps({"at": json.loads(lines[-1])["at"], "event": "run waits"}) + "\n"
-    journal.write_text("".join([*lines[:-2], waits, *lines[-2:]]))
-    shared = RunRecord.open(lab.folder)
-    assert shared.complete, shared.incomplete_why
-    assert analyse(shared).requirements[0].estimate == goes_on
 
 
-def in_turns(lab: Laboratory, more: str) -> Turns:
+def in_turns(lab: Laboratory, more: str, budget_s: float = 36_000.0) -> Turns:
     plan = lab.plan(more=more).changed(Changes(until_decided=True))
     return experiment.experiment_in_turns(
-        plan, lab.base, "fake", 7, lab.executor, lab.observer, shared=Budget(36_000.0)
+        plan, lab.base, "fake", 7, lab.executor, lab.observer, shared=Budget(budget_s)
     )
+
+
+def test_of_runs_that_share_a_budget_each_pays_for_the_looks_that_it_might_have_had(lab: Laboratory) -> None:
+    """Others may have gone on because of what this one found."""
+    for _ in in_turns(lab, requirement(MEASURED), budget_s=0.001):
+        pass
+    record = RunRecord.open(lab.folder)
+    assert record.complete
+    assert looks(record) == ["0 of 2 need no further round; the budget is spent"]
+    assert level_of(record, RecordedPlan.parse(record.plan_text)) is repeated_looks
 
 
 def test_in_turns_there_are_the_first_rounds_and_then_one_at_a_time(

@@ -117,8 +117,8 @@ def race_all(
     contains is not measured again, and a run that was cut short continues where it stopped. An experiment
     that fails does not stop the others. If rounds are added until all is decided, all experiments share one
     budget: after the first rounds of each, the next round goes to the experiment with the question that will
-    probably be decided in the least time. Without a forecast, it goes to the one that has spent the least
-    time on further rounds.
+    probably be decided in the least time. If none will be, it goes to the one that has spent the least time
+    on further rounds.
     """
     from jostle.runner.interrupt import let_signals_stop_like_ctrl_c
 
@@ -186,9 +186,9 @@ def _plans(state: State, names: Sequence[str], load: Callable[[str], Plan]) -> d
             errors[name] = error
     if errors and not plans and not state.done:
         raise next(iter(errors.values()))
-    for name, error in errors.items():
-        state.set(name, state="failed", why=str(error))
-        _say(f"{name} cannot run: {error}")
+    for name, why in errors.items():
+        state.set(name, state="failed", why=str(why))
+        _say(f"{name} cannot run: {why}")
     return plans
 
 

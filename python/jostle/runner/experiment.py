@@ -79,7 +79,7 @@ class Outcome:
 
 Turns = Generator[float, None, Outcome]
 """A run that pauses where others may have their turn, and continues when it is resumed. It yields the
-measuring time in which the next of its questions will probably be decided; infinite without a forecast."""
+measuring time in which the next of its questions will probably be decided; infinite if none will be."""
 
 
 def run_experiment(

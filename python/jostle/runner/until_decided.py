@@ -1,6 +1,5 @@
 """Rounds until everything is decided: what the next round measures, and when there is none."""
 
-import math
 import random
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ Cell = tuple[str, str]
 """A contestant and a workload."""
 
 ABOUT_AS_SOON = 2.0
-"""A question is measured together with another one if it needs at most this many times as many rounds."""
+"""A question is measured together with another one if it needs at most this many times as long."""
 
 
 @dataclass(frozen=True)
@@ -44,9 +43,8 @@ class Look:
 class FurtherRounds:
     """Rounds after the first ones, each of which is preceded by a look at the results so far.
 
-    A round is about the open question that will probably be decided in the least time; questions that have a
-    cell in common with it and will be decided about as soon are measured with it. Without any forecast,
-    everything that is open is measured.
+    A round is about the open question that will probably be decided in the least time, and those that will be
+    decided about as soon. If probably none will be decided, everything that is open is measured.
     """
 
     def __init__(self, plan: Plan, writer: RunWriter, seed: int, budget: Budget) -> None:
@@ -77,7 +75,7 @@ class FurtherRounds:
     def decided_in_s(self, look: Look) -> float:
         """The time in which the next question will probably be decided.
 
-        Infinite without a forecast; 0 if there is no next round, so that the run can end.
+        Infinite if probably none will be; 0 if there is no next round, so that the run can end.
         """
         nearest = self._nearest(look)
         return 0.0 if nearest is None else nearest.further * self._seconds(self._cells(look), look)
@@ -106,20 +104,22 @@ class FurtherRounds:
     def _nearest(self, look: Look) -> Question | None:
         """Of the questions of which a round still fits into the budget, the one with the least time to go."""
         fitting = [one for one in look.continuing if self._fits(one.cells, look)]
-        return min(fitting, key=lambda one: one.further * self._seconds(one.cells, look), default=None)
+        return min(fitting, key=lambda one: self._to_go_s(one, look), default=None)
 
     def _cells(self, look: Look) -> Collection[Cell]:
         """What the next round measures; empty if there is none."""
         nearest = self._nearest(look)
         if nearest is None:
             return ()
-        cells = nearest.cells
+        cells, soon_s = nearest.cells, ABOUT_AS_SOON * self._to_go_s(nearest, look)
         for one in look.continuing:
-            about_as_soon = one.further <= ABOUT_AS_SOON * nearest.further
-            together = one.cells & nearest.cells or nearest.further == math.inf
-            if about_as_soon and together and self._fits(cells | one.cells, look):
+            if self._to_go_s(one, look) <= soon_s and self._fits(cells | one.cells, look):
                 cells |= one.cells
         return cells
+
+    def _to_go_s(self, one: Question, look: Look) -> float:
+        """The time in which a question will probably be decided if nothing else is measured."""
+        return one.further * self._seconds(one.cells, look)
 
     def _fits(self, cells: Collection[Cell], look: Look) -> bool:
         return self._seconds(cells, look) <= self._budget.left_s

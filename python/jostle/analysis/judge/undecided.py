@@ -36,7 +36,7 @@ class Question:
     `cells`: the contestants and workloads that it is about; of a claim, those of its undecided parts.
     `open`: it is not decided, and more rounds could decide it. They cannot if something was not measured, was
     invalid, or needs more requests in each round. `further`: if it is open, the number of rounds that will
-    probably decide it; infinite if no forecast is possible, or if there may not be so many.
+    probably decide it; infinite if there may not be so many.
     """
 
     text: str
@@ -133,15 +133,15 @@ def _comparison(one: Comparison) -> Question:
 
 
 def _further(estimate: Estimate, needed: tuple[int, ...]) -> float:
-    """In how many rounds a figure will probably be decided; infinite if that is not known, or too many.
+    """In how many rounds a figure will probably be decided; infinite if there may not be so many.
 
     `needed`: the forecast for a new run with ordinary intervals. The intervals of this one are wider, so it
-    only says which figure comes first. Once it has passed it is no use; then it is as many rounds again.
+    only says which figure comes first. Without a forecast, or once it has passed, it is as many rounds again.
     """
     done = 1 if estimate.this_run_only else len(estimate.rounds) or estimate.n
     if done < LEAST_ROUNDS:
         return float(LEAST_ROUNDS - done)
-    expected = math.sqrt(math.prod(needed)) if needed else math.inf
+    expected = math.sqrt(math.prod(needed)) if needed else done
     if expected > MOST_ROUNDS:
         return math.inf
     return expected - done if expected > done else float(done)
