@@ -92,7 +92,7 @@ def test_parameters_fill_all_texts_and_can_be_changed() -> None:
         with pytest.raises(UnknownName, match=says) as refused:
             parse_plan(text, "p", **wrong)
         assert "did you mean" in refused.value.hint
-    with pytest.raises(PlanError, match="'soon' is not a number"):
+    with pytest.raises(PlanError, match="'soon' is not a whole number"):
         parse_plan(text, "p", settings={"slow": "soon"})
 
 

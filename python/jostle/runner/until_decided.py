@@ -4,6 +4,7 @@ import random
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from jostle.analysis.compare.pairs import Key
 from jostle.analysis.judge.undecided import Question, questions
 from jostle.analysis.run import analyse
 from jostle.analysis.stats.sequential import MOST_ROUNDS
@@ -15,9 +16,6 @@ from jostle.runner.duration import trial_s
 from jostle.runner.schedule import Planned, in_order
 
 __all__ = ["FurtherRounds", "Look"]
-
-Cell = tuple[str, str]
-"""A contestant and a workload."""
 
 ABOUT_AS_SOON = 2.0
 """A question is measured together with another one if it needs at most this many times as long."""
@@ -37,7 +35,7 @@ class Look:
     asked: int
     still_open: Sequence[Question]
     continuing: Sequence[Question]
-    took_s: dict[Cell, float]
+    took_s: dict[Key, float]
 
 
 class FurtherRounds:
@@ -55,7 +53,7 @@ class FurtherRounds:
         record = RunRecord.open(self._writer.folder)
         compared = not (self._plan.claim or self._plan.require)
         asked = questions(record, analyse(record, distributions=compared))
-        rounds = dict[Cell, set[int]]()
+        rounds = dict[Key, set[int]]()
         for entry in record.planned:
             rounds.setdefault((entry["contestant"], entry["workload"]), set()).add(entry["round"])
         still_open = [question for question in asked if question.open]
@@ -106,7 +104,7 @@ class FurtherRounds:
         fitting = [one for one in look.continuing if self._fits(one.cells, look)]
         return min(fitting, key=lambda one: self._to_go_s(one, look), default=None)
 
-    def _cells(self, look: Look) -> Collection[Cell]:
+    def _cells(self, look: Look) -> Collection[Key]:
         """What the next round measures; empty if there is none."""
         nearest = self._nearest(look)
         if nearest is None:
@@ -121,10 +119,10 @@ class FurtherRounds:
         """The time in which a question will probably be decided if nothing else is measured."""
         return one.further * self._seconds(one.cells, look)
 
-    def _fits(self, cells: Collection[Cell], look: Look) -> bool:
+    def _fits(self, cells: Collection[Key], look: Look) -> bool:
         return self._seconds(cells, look) <= self._budget.left_s
 
-    def _seconds(self, cells: Collection[Cell], look: Look) -> float:
+    def _seconds(self, cells: Collection[Key], look: Look) -> float:
         """How long a round of these cells takes: as long as before, or as planned where that is not known."""
         return sum(
             look.took_s.get((contestant, workload)) or trial_s(self._plan, self._plan.workload[workload])
@@ -139,10 +137,10 @@ class FurtherRounds:
         return BUDGET_SPENT
 
 
-def _took_s(record: RunRecord) -> dict[Cell, float]:
+def _took_s(record: RunRecord) -> dict[Key, float]:
     """The mean time of each cell's trials in seconds, server's start and warm-up included."""
     cells = {entry["number"]: (entry["contestant"], entry["workload"]) for entry in record.planned}
-    begun, took = dict[int, int](), dict[Cell, list[float]]()
+    begun, took = dict[int, int](), dict[Key, list[float]]()
     for entry in record.journal:
         if entry["event"] == "trial started":
             begun[entry["number"]] = entry["at"]

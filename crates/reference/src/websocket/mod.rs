@@ -348,7 +348,10 @@ mod tests {
             assert_eq!((output, code), (expected, frame::PROTOCOL_ERROR));
         }
         let (output, code) = echoed("ping=1", &[(TEXT, "a"), (0x80, "b")]);
-        assert_eq!((output, code), (b"\x89\x01?".to_vec(), frame::PROTOCOL_ERROR));
+        assert_eq!(
+            (output, code),
+            (b"\x89\x01?".to_vec(), frame::PROTOCOL_ERROR)
+        );
     }
 
     #[test]
