@@ -125,22 +125,24 @@ def test_workers_are_found_over_bare_tcp(jostle_command: Jostle) -> None:
 
 
 def test_a_call_and_one_that_takes_longer_are_explained(jostle_command: Jostle) -> None:
-    """Every call is served by itself; a stream of four messages in 30 ms is one call of 30 ms."""
+    """Every call is served by itself; a stream of four messages in 120 ms is one call of 120 ms.
+
+    So long, that the waits for a busy machine's processor are short beside it.
+    """
     with reference_server("grpc") as url:
         explanation = explain(
             jostle_command,
             url.replace("http:", "grpc:") + "/jostle.Echo/Say",
-            *("--proto", REFERENCE_PROTO, "--message", '{"text": "a"}', "-H", "schedule: n=4&gap-ms=10"),
+            *("--proto", REFERENCE_PROTO, "--message", '{"text": "a"}', "-H", "schedule: n=4&gap-ms=40"),
             *("--slow", "jostle.Echo/Repeat", "--slow", '{"text": "b"}'),
         )
     short, long, other = explanation["routes"]
     assert explanation["protocol"] == "gRPC"
     assert short["path"] == 'jostle.Echo/Say {"text": "a"}'
     assert other["path"] == 'jostle.Echo/Say {"text": "b"}'
-    assert long["service_s"] >= 0.03
+    assert long["service_s"] >= 0.12
     assert short["service_s"] < long["service_s"]
-    # On a busy machine they may wait a little for the processor, but never for a whole long one.
-    assert "Short requests wait for long ones" not in said(explanation, "who waits behind whom")["says"]
+    assert said(explanation, "who waits behind whom")["says"].startswith(("Short requests do not", "Cannot"))
     assert not HEADLESS & {finding["topic"] for finding in explanation["findings"]}
 
 

@@ -165,7 +165,7 @@ def test_a_round_takes_as_long_as_its_trials_took(lab: Laboratory) -> None:
 
 
 def test_no_round_begins_that_would_end_after_the_budget(lab: Laboratory) -> None:
-    record = run(lab, requirement(MEASURED), budget="1ms")
+    record = run(lab, requirement(MEASURED), budget="1s")
     assert rounds_of(record, "a") == THREE
     assert looks(record) == ["0 of 2 need no further round; the budget is spent"]
 
@@ -205,7 +205,7 @@ def test_a_stopped_run_goes_on_until_all_is_decided(lab: Laboratory) -> None:
 
 def test_the_only_look_of_a_run_that_has_ended_needs_no_wider_interval(lab: Laboratory) -> None:
     """After three rounds it was looked at once. To go on would keep half of the error for later looks."""
-    record = run(lab, requirement(MEASURED), budget="1ms")
+    record = run(lab, requirement(MEASURED), budget="1s")
     assert looks(record) == ["0 of 2 need no further round; the budget is spent"]
     ended = analyse(record).requirements[0].estimate
     journal = lab.folder / "journal.ndjson"

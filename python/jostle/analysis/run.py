@@ -372,10 +372,8 @@ def level_of(record: RunRecord, plan: RecordedPlan) -> Level:
     """
     looks = _looks(record)
     shared = any(entry["event"] == "run waits" for entry in record.journal)
-    one_look = (
-        record.complete and not shared and [look["why"].endswith(BUDGET_SPENT) for look in looks] == [True]
-    )
-    return repeated_looks if plan.until_decided and not one_look else fixed
+    one_look = record.complete and len(looks) == 1 and looks[0]["why"].endswith(BUDGET_SPENT)
+    return repeated_looks if plan.until_decided and (shared or not one_look) else fixed
 
 
 def _looked_at(record: RunRecord, level: Level) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 from jostle.plan import Plan
 from jostle.runner.compared import Pair, compared
 
-__all__ = ["Planned", "in_order", "schedule"]
+__all__ = ["Planned", "in_order", "one_round", "schedule"]
 
 
 @dataclass(frozen=True)
@@ -29,9 +29,16 @@ def schedule(cells: Sequence[Pair], plan: Plan, seed: int) -> list[Planned]:
     order = random.Random(seed)
     trials: list[Planned] = []
     for round_number in range(1, plan.first_rounds + 1):
-        for contestant, workload in in_order(cells, plan, round_number, order):
-            trials.append(Planned(len(trials) + 1, contestant, workload, round_number))
+        trials += one_round(cells, plan, round_number, order, len(trials))
     return trials
+
+
+def one_round(
+    cells: Sequence[Pair], plan: Plan, round_number: int, order: random.Random, before: int
+) -> list[Planned]:
+    """The trials of one round, in order. `before`: how many trials were planned before it."""
+    placed = enumerate(in_order(cells, plan, round_number, order), before + 1)
+    return [Planned(number, *cell, round_number) for number, cell in placed]
 
 
 def in_order(cells: Sequence[Pair], plan: Plan, round_number: int, order: random.Random) -> list[Pair]:

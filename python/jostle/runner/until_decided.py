@@ -13,7 +13,7 @@ from jostle.record import RunRecord, RunWriter
 from jostle.record.layout import BUDGET_SPENT
 from jostle.runner.budget import Budget
 from jostle.runner.duration import trial_s
-from jostle.runner.schedule import Planned, in_order
+from jostle.runner.schedule import Planned, one_round
 
 __all__ = ["FurtherRounds", "Look"]
 
@@ -75,8 +75,7 @@ class FurtherRounds:
 
         Infinite if probably none will be; 0 if there is no next round, so that the run can end.
         """
-        nearest = self._nearest(look)
-        return 0.0 if nearest is None else nearest.further * self._seconds(self._cells(look), look)
+        return self._next(look)[1]
 
     def after(self, look: Look) -> list[Planned]:
         """The next round, written to the journal as planned.
@@ -84,36 +83,31 @@ class FurtherRounds:
         There is none if nothing is open, if what is open had `MOST_ROUNDS`, or if no open question can be
         measured within the budget; the journal says which.
         """
-        cells = self._cells(look)
+        cells, _ = self._next(look)
         why = "" if cells else self._why_it_ends(look)
         said = f"{look.asked - len(look.still_open)} of {look.asked} need no further round"
         self._writer.journal("looked at", round=look.round, why=f"{said}{f'; {why}' if why else ''}")
-        order = in_order(
-            sorted(cells), self._plan, look.round + 1, random.Random(f"{self._seed}/{look.round + 1}")
-        )
-        trials = [
-            Planned(look.trial + place, contestant, workload, look.round + 1)
-            for place, (contestant, workload) in enumerate(order, 1)
-        ]
+        number = look.round + 1
+        order = random.Random(f"{self._seed}/{number}")
+        trials = one_round(sorted(cells), self._plan, number, order, look.trial)
         for trial in trials:
             self._writer.journal("trial planned", **trial.as_record())
         return trials
 
-    def _nearest(self, look: Look) -> Question | None:
-        """Of the questions of which a round still fits into the budget, the one with the least time to go."""
-        fitting = [one for one in look.continuing if self._fits(one.cells, look)]
-        return min(fitting, key=lambda one: self._to_go_s(one, look), default=None)
+    def _next(self, look: Look) -> tuple[frozenset[Key], float]:
+        """What the next round measures, and the time in which the next question will probably be decided.
 
-    def _cells(self, look: Look) -> Collection[Key]:
-        """What the next round measures; empty if there is none."""
-        nearest = self._nearest(look)
-        if nearest is None:
-            return ()
+        Only questions of which a round still fits into the budget count.
+        """
+        fitting = [one for one in look.continuing if self._fits(one.cells, look)]
+        if not fitting:
+            return frozenset(), 0.0
+        nearest = min(fitting, key=lambda one: self._to_go_s(one, look))
         cells, soon_s = nearest.cells, ABOUT_AS_SOON * self._to_go_s(nearest, look)
-        for one in look.continuing:
+        for one in fitting:
             if self._to_go_s(one, look) <= soon_s and self._fits(cells | one.cells, look):
                 cells |= one.cells
-        return cells
+        return cells, nearest.further * self._seconds(cells, look)
 
     def _to_go_s(self, one: Question, look: Look) -> float:
         """The time in which a question will probably be decided if nothing else is measured."""

@@ -8,7 +8,7 @@ chances to fail, so each of them fails only by an interval of 1 - 5 %/k (Bonferr
 needs no correction (intersection-union test: Berger, Technometrics 24 (1982)).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -30,7 +30,7 @@ from jostle.analysis.stats.over_rounds import ratio_of_rounds, typical_over_roun
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
 from jostle.analysis.stats.sequential import Level, fixed
 from jostle.analysis.topics.starvation import index_at
-from jostle.analysis.trial.data import TrialData, by_round
+from jostle.analysis.trial.data import TrialData, by_round, common_rounds
 from jostle.formatting import interval, plural
 from jostle.plan import claims as asked
 from jostle.plan.labels import meant
@@ -66,10 +66,6 @@ class Measured:
     def rounds(self, key: Key) -> dict[int, TrialData]:
         """The trials that measured something, by round."""
         return by_round(self.grouped.get(key, ()))
-
-    def common_rounds(self, keys: Iterable[Key]) -> int:
-        """The number of rounds in which all of these cells measured something: at least one cell."""
-        return len(set.intersection(*({*self.rounds(key)} for key in keys)))
 
     def cores(self, key: Key) -> list[int]:
         """How many cores the server had, in each of these trials for which that is known.
@@ -241,7 +237,7 @@ def _part(
         name += f" / {other} of {', '.join(right)}"
     sides = [(left, part.quantity), *([] if right is None else [(right, other)])]
     figures = measured.figures(part, (left, right))
-    rounds = measured.common_rounds(cell for cell, _ in figures)
+    rounds = len(common_rounds(*(measured.rounds(cell) for cell, _ in figures)))
     changing = _changing(sides, measured, settled, level(CONFIDENCE, rounds))
 
     def estimated(wanted: float) -> Estimate:
@@ -316,9 +312,8 @@ def _further(sides: Sequence[tuple[Key, str]], measured: Measured, confidence: f
         for _, quantity in sides
     ]
     of_sides = [measured.rounds(key) for key, _ in sides]
-    common = sorted(set[int].intersection(*(set(rounds) for rounds in of_sides)))
     values = [
-        [measure(rounds[number]) for number in common]
+        [measure(rounds[number]) for number in common_rounds(*of_sides)]
         for measure, rounds in zip(measures, of_sides, strict=True)
     ]
     if len(values) == 1:
@@ -380,7 +375,7 @@ def _ratio(left: tuple[str, Key], right: tuple[str, Key], measured: Measured, co
     if any(quantity not in metrics.MEASURES for quantity, _ in (left, right)):
         return Estimate(None, unit="", note="another version of jostle measures it")
     ours, theirs = measured.rounds(left[1]), measured.rounds(right[1])
-    common = sorted(ours.keys() & theirs.keys())
+    common = common_rounds(ours, theirs)
     return ratio_of_rounds(
         [metrics.MEASURES[left[0]](ours[number]) for number in common],
         [metrics.MEASURES[right[0]](theirs[number]) for number in common],

@@ -7,7 +7,7 @@ from jostle.analysis.compare.pairs import Key
 from jostle.analysis.judge.figures import figure
 from jostle.analysis.results import PublishedFigure, Ratio
 from jostle.analysis.stats.over_rounds import Value, ratio_of_rounds
-from jostle.analysis.trial.data import TrialData, by_round
+from jostle.analysis.trial.data import TrialData, by_round, common_rounds
 from jostle.plan import claims as asked
 
 __all__ = ["ratios"]
@@ -36,7 +36,7 @@ def _ratio(
 ) -> Ratio:
     quantity, workloads = table.quantity, (table.workload, table.against)
     ours, theirs = (by_round(grouped[contestant, name]) for name in workloads)
-    common = sorted(ours.keys() & theirs.keys())
+    common = common_rounds(ours, theirs)
     left, right = ([_value(quantity, side[number]) for number in common] for side in (ours, theirs))
     published, published_against = _comparable(
         *(figure(known, contestant, name, quantity) for name in workloads)

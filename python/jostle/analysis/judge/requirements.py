@@ -9,7 +9,7 @@ from jostle.analysis.stats.enough import TOO_FEW_ROUNDS
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
 from jostle.analysis.stats.sequential import Level, fixed
 from jostle.analysis.topics.starvation import compare, index_of
-from jostle.analysis.trial.data import TrialData, by_round
+from jostle.analysis.trial.data import TrialData, by_round, common_rounds
 from jostle.formatting import interval
 from jostle.plan import model
 from jostle.plan.conditions import INDICES, Condition
@@ -64,7 +64,7 @@ def _judge(
             own = {w: group for (name, w), group in grouped.items() if name == contestant}
             own_cells = {w: c for (name, w), c in summaries.items() if name == contestant}
             if form.alone in own and form.with_ in own:
-                rounds = len(by_round(own[form.alone]).keys() & by_round(own[form.with_]).keys())
+                rounds = len(common_rounds(by_round(own[form.alone]), by_round(own[form.with_])))
                 compared = compare(form, own, own_cells, [], level(asked.confidence, rounds))
                 index = index_of(quantity, compared)
                 both = [own_cells[form.alone], own_cells[form.with_]]

@@ -111,11 +111,11 @@ class _Asking:
     def _cells(self, figures: Sequence[Figure]) -> frozenset[Key]:
         """The cells of these figures; a blocking index also takes the slow request by itself."""
         cells = {cell for cell, _ in figures}
-        for (contestant, workload), quantity in figures:
-            compared = self.measured.compared((contestant, workload)) if quantity == BLOCKING else None
-            by_itself = (contestant, self.slow.get(compared.form, "")) if compared is not None else None
-            if by_itself is not None and self.measured.rounds(by_itself):
-                cells.add(by_itself)
+        for cell, quantity in figures:
+            compared = self.measured.compared(cell)
+            if quantity == BLOCKING and compared is not None:
+                by_itself = (compared.contestant, self.slow.get(compared.form, ""))
+                cells |= {by_itself} if self.measured.rounds(by_itself) else set()
         return frozenset(cells)
 
 

@@ -31,7 +31,7 @@ from jostle.record.outcomes import Outcome, error_share, failures
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["BACKGROUND", "MEASURED", "PARTS", "QUANTILES", "TrialData", "by_round"]
+__all__ = ["BACKGROUND", "MEASURED", "PARTS", "QUANTILES", "TrialData", "by_round", "common_rounds"]
 
 PARTS = ("connect", "dns", "tcp", "tls", "headers", "body")
 
@@ -424,3 +424,8 @@ class TrialData:
 def by_round(trials: Iterable[TrialData]) -> dict[int, TrialData]:
     """The usable trials of one contestant and workload, by round."""
     return {data.trial.round: data for data in trials if data.usable}
+
+
+def common_rounds(*cells: Mapping[int, TrialData]) -> list[int]:
+    """The rounds that all of these cells had, in order. `cells`: as `by_round` returns them; at least one."""
+    return sorted(set.intersection(*({*rounds} for rounds in cells)))
