@@ -127,12 +127,14 @@ fn prepare_workload(
         _ => None,
     };
     let mut programs = Vec::with_capacity(spec.journeys.len());
+    let mut slots = spec.slots;
     let weights: Vec<u32> = spec.journeys.iter().map(|journey| journey.weight).collect();
     for journey in spec.journeys {
         let script = script_of(&name, &journey, &spec.requests, redirects.as_ref(), &host)?;
         let number = script.is_some().then_some(scripts.len());
         scripts.extend(script);
-        programs.push(compile(journey, &requests, &spec.load, share, number));
+        let program = compile(journey, &requests, &spec.load, share, number, &mut slots);
+        programs.push(program);
     }
     Ok(Workload {
         index,
@@ -145,7 +147,7 @@ fn prepare_workload(
         journeys: (!programs.is_empty()).then(|| Journeys {
             mix: Mix::of(Order::Weighted, weights.into_iter()),
             programs,
-            slots: spec.slots,
+            slots,
             site,
         }),
         apart: None,
@@ -187,6 +189,7 @@ fn compile(
     load: &LoadSpec,
     share: ShareSpec,
     script: Option<usize>,
+    slots: &mut usize,
 ) -> Program {
     if script.is_some() {
         for step in &mut spec.steps {
@@ -199,7 +202,7 @@ fn compile(
         let taps = requests[request].taps.iter();
         taps.take_while(|tap| matches!(tap, Tap::Check(_))).count()
     };
-    let mut program = Program::compile(spec, feeds.collect(), first_tap);
+    let mut program = Program::compile(spec, feeds.collect(), first_tap, slots);
     program.script = script;
     program
 }

@@ -82,19 +82,20 @@ impl Run {
             workers.push(handle);
         }
         drop(out);
+        let outbox = Arc::new(Outbox::default());
+        // Before the workers are told to start: if this fails, nobody could end what they have begun.
+        let collector = start_collector(workers, incoming, emptied, outbox.clone())?;
         let (clock, started_unix_ns) = zero(start_unix_ns);
         for start in starts {
             // If the thread does not receive it, it has died and is reported as lost.
             let _ = start.send(clock);
         }
-        let outbox = Arc::new(Outbox::default());
-        let threads = vec![start_collector(workers, incoming, emptied, outbox.clone())?];
         Ok(Self {
             clock,
             started_unix_ns,
             finish,
             outbox,
-            threads: Mutex::new(threads),
+            threads: Mutex::new(vec![collector]),
         })
     }
 
@@ -285,6 +286,23 @@ mod tests {
         })
         .join()
         .unwrap();
+    }
+
+    #[test]
+    fn a_worker_that_is_not_told_to_start_returns() {
+        let (ready, is_ready) = mpsc::channel();
+        let (start, when) = mpsc::channel();
+        let (out, given) = mpsc::channel();
+        let delivery = Delivery {
+            out,
+            emptied: mpsc::channel().1,
+        };
+        let worker = thread(None);
+        let worker = thread::spawn(move || worker.run(delivery, &ready, &when));
+        is_ready.recv().unwrap().unwrap();
+        drop(start);
+        worker.join().unwrap();
+        assert!(given.recv().is_err(), "nothing is recorded");
     }
 
     #[test]

@@ -14,6 +14,8 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::io;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How many paths the cache remembers; further ones are not added.
 const MAX_CACHED: usize = 100_000;
@@ -91,9 +93,17 @@ impl Scheduled {
         }
     }
 
-    /// Waits until the job is done; returns `None` if there was no room for it.
-    async fn fulfil(&self, need: Need, connection: &mut Connection) -> io::Result<Option<Nanos>> {
-        let done = self.scheduler.fulfil(need, connection.number);
+    /// Waits until the job is done; returns `None` if there was no room for it. `waits`, true at first, becomes false
+    /// when the job is certain to be done, whether or not the client stays.
+    async fn fulfil(
+        &self,
+        need: Need,
+        connection: &mut Connection,
+        waits: &Arc<AtomicBool>,
+    ) -> io::Result<Option<Nanos>> {
+        connection.flush().await?; // earlier answers must not wait for this one
+        let waits = Arc::clone(waits);
+        let done = self.scheduler.fulfil(need, connection.number, waits);
         if !self.drops_gone {
             return done.await;
         }
@@ -104,11 +114,13 @@ impl Scheduled {
     }
 
     /// Undoes what a request does to later ones, as it is not computed.
-    fn forget(&self, added: Option<String>) {
+    fn forget(&self, need: Need, added: Option<String>) {
         if let Some(target) = added {
             self.cached.borrow_mut().remove(&target);
         }
-        self.asked.set(self.asked.get() - 1);
+        if let Need::Service(_) = need {
+            self.asked.set(self.asked.get() - 1);
+        }
     }
 
     async fn turn_away(&self, framing: Framing, connection: &mut Connection) -> io::Result<()> {
@@ -188,9 +200,12 @@ impl Site for Scheduled {
         let timing = match self.need(plan.wait) {
             None => None,
             Some(need) => {
-                connection.flush().await?; // earlier answers must not wait for this one
-                let Some(sojourn) = self.fulfil(need, connection).await? else {
-                    self.forget(added);
+                let waits = Arc::new(AtomicBool::new(true));
+                let fulfilled = self.fulfil(need, connection, &waits).await;
+                if waits.load(Ordering::Relaxed) {
+                    self.forget(need, added);
+                }
+                let Some(sojourn) = fulfilled? else {
                     return self.turn_away(framing, connection).await;
                 };
                 let (Need::Service(demand) | Need::Delay(demand)) = need;

@@ -6,16 +6,24 @@ use jostle_simulator::discipline::{Delay, Discipline, Done, Fifo, Nanos, Workers
 use std::cell::RefCell;
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::oneshot;
 
 /// A waiting request, which is told the exact moment of its completion.
 pub struct Waiter {
     completion: oneshot::Sender<Nanos>,
+    /// Whether it is in a queue that skips it if its client goes.
+    waits: Arc<AtomicBool>,
     /// The request's place in the server, given back when it is done or dropped.
     _place: Arc<()>,
 }
 
 impl Waiter {
+    /// Notes whether it is in a queue that skips it if its client goes.
+    pub fn set_waits(&self, waits: bool) {
+        self.waits.store(waits, Ordering::Relaxed);
+    }
+
     /// Whether the client has gone.
     pub fn is_closed(&self) -> bool {
         self.completion.is_closed()
@@ -89,9 +97,16 @@ impl Scheduler {
     ///
     /// `connection` is the number of the request's connection in the order of acceptance. A request given up by its
     /// client keeps its place, as in a server that does not notice, unless the discipline skips it.
-    pub async fn fulfil(&self, need: Need, connection: u64) -> io::Result<Option<Nanos>> {
+    ///
+    /// `waits`, true at first, stays so while the request is in a queue that skips it if its client goes.
+    pub async fn fulfil(
+        &self,
+        need: Need,
+        connection: u64,
+        waits: Arc<AtomicBool>,
+    ) -> io::Result<Option<Nanos>> {
         let (completion, completed) = oneshot::channel();
-        let Some(arrival) = self.submit(need, connection, completion)? else {
+        let Some(arrival) = self.submit(need, connection, completion, waits)? else {
             return Ok(None);
         };
         let at = completed
@@ -117,15 +132,20 @@ impl Scheduler {
         need: Need,
         connection: u64,
         completion: oneshot::Sender<Nanos>,
+        waits: Arc<AtomicBool>,
     ) -> io::Result<Option<Nanos>> {
         let mut queues = self.queues.borrow_mut();
         let now = self.timer.now();
         queues.advance(now);
+        if matches!(need, Need::Service(_)) && Arc::strong_count(&self.places) > self.room {
+            return Ok(None);
+        }
+        waits.store(false, Ordering::Relaxed);
         match need {
-            Need::Service(_) if Arc::strong_count(&self.places) > self.room => return Ok(None),
             Need::Service(demand) => {
                 let waiter = Waiter {
                     completion,
+                    waits,
                     _place: Arc::clone(&self.places),
                 };
                 let now = queues.pauses.service_time(now);
@@ -137,6 +157,7 @@ impl Scheduler {
             Need::Delay(wait) => {
                 let waiter = Waiter {
                     completion,
+                    waits,
                     _place: Arc::new(()),
                 };
                 queues.delay.arrive(now, wait, connection, waiter);

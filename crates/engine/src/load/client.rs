@@ -1,5 +1,6 @@
 //! One client: its link to the server, and the record of what it does.
 
+use std::future::poll_fn;
 use std::iter::once;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -126,9 +127,18 @@ impl Client {
     /// Turns it into a new client, which inherits nothing.
     pub fn begin_anew(&mut self, number: u32) {
         self.hang_up();
+        self.leave_socket();
         self.route.number = number;
         self.route.way.sessions = Sessions::default();
-        self.route.socket = None;
+        self.begun = 0;
+    }
+
+    /// Closes its WebSocket, which is for nobody but the client that opened it.
+    pub fn leave_socket(&mut self) {
+        let route = &mut self.route;
+        if let Some(mut socket) = route.socket.take() {
+            socket.hang_up(&route.shared, route.workload as usize, &self.seat);
+        }
     }
 
     pub fn shared(&self) -> &Rc<Shared> {
@@ -232,8 +242,8 @@ impl Client {
         let hop = detour.hop.take();
         let route = &mut self.route;
         let beside = request.websocket.is_some() && workload.journeys.is_some();
-        let (target, way) = if beside {
-            (None, &mut **route.socket.get_or_insert_default())
+        let (target, way, mut socket) = if beside {
+            (None, &mut **route.socket.get_or_insert_default(), None)
         } else {
             route.way_to(hop.as_deref(), &mut detour.away, &self.seat)
         };
@@ -255,22 +265,39 @@ impl Client {
             none => {
                 let dialer = &shared.dialers[workload.index];
                 let one = visit.as_deref().and_then(Visit::connection);
-                let open = Link::open(
+                let open = Box::pin(Link::open(
                     dialer,
                     target.as_deref().unwrap_or(&workload.target),
                     &mut way.sessions,
                     one.filter(|_| target.is_none()),
                     &mut call,
                     &mut watch,
-                );
-                match Box::pin(open).await {
+                ));
+                let opened = match &mut socket {
+                    None => open.await,
+                    Some(socket) => {
+                        socket
+                            .listen_during(&shared, workload.index, &self.seat, open)
+                            .await
+                    }
+                };
+                match opened {
                     Ok(link) => none.insert(link),
                     Err(outcome) => return finish(&self.seat, &shared, sample, outcome),
                 }
             }
         };
         way.used = used;
-        let mut outcome = link.exchange(call, &mut watch).await;
+        let mut outcome = match socket {
+            None => link.exchange(call, &mut watch).await,
+            // Boxed because few clients have a WebSocket besides.
+            Some(socket) => {
+                let exchange = Box::pin(link.exchange(call, &mut watch));
+                socket
+                    .listen_during(&shared, workload.index, &self.seat, exchange)
+                    .await
+            }
+        };
         let spent = link.is_spent();
         if let (Outcome::Ok, Some(redirects), Some(redirect)) =
             (outcome, &workload.redirects, watch.redirect.take())
@@ -357,15 +384,17 @@ impl Client {
 }
 
 impl Route {
-    /// Returns the way to a hop's server: the client's own, or that to another server (with `Some` target).
+    /// Returns the way to a hop's server: the client's own, or that to another server (with `Some` target). Besides it
+    /// returns that of the client's WebSocket, if it has one.
     fn way_to<'a>(
         &'a mut self,
         hop: Option<&Hop>,
         away: &'a mut Option<Box<Away>>,
         seat: &Seat,
-    ) -> (Option<Arc<Target>>, &'a mut Way) {
+    ) -> (Option<Arc<Target>>, &'a mut Way, Option<&'a mut Way>) {
+        let socket = self.socket.as_deref_mut();
         let Some(target) = hop.and_then(|hop| hop.elsewhere.as_ref()) else {
-            return (None, &mut self.way);
+            return (None, &mut self.way, socket);
         };
         if let Some(mut other) = away.take_if(|away| !Arc::ptr_eq(&away.target, target)) {
             other
@@ -379,7 +408,7 @@ impl Route {
                 way,
             })
         });
-        (Some(target.clone()), &mut away.way)
+        (Some(target.clone()), &mut away.way, socket)
     }
 
     fn redirected(&self, visit: Option<&Visit<'_>>, now: u64) {
@@ -397,29 +426,19 @@ impl Route {
 
     /// Gives up each link that cannot carry another exchange.
     fn check(&mut self, seat: &Seat) {
-        self.give_up_if(seat, |link| link.room(seat).err());
+        for way in once(&mut self.way).chain(self.socket.as_deref_mut()) {
+            way.give_up_if(&self.shared, self.workload as usize, seat, |link| {
+                link.room(seat).err()
+            });
+        }
     }
 
     /// Gives up each link that the server has closed or on which it sent something unasked.
     ///
     /// Registers the task to be woken when that happens later.
     fn listen(&mut self, seat: &Seat, cx: &mut Context<'_>) {
-        self.give_up_if(seat, |link| match link.poll_unasked(seat, cx) {
-            Poll::Ready(unasked) => Some(unasked),
-            Poll::Pending => None,
-        });
-    }
-
-    fn give_up_if(&mut self, seat: &Seat, mut unasked: impl FnMut(&mut Link) -> Option<Unasked>) {
         for way in once(&mut self.way).chain(self.socket.as_deref_mut()) {
-            let Some(unasked) = way.link.as_mut().and_then(&mut unasked) else {
-                continue;
-            };
-            if let Unasked::Spoke(what) = unasked {
-                let mut recorder = self.shared.recorder.borrow_mut();
-                recorder.excess(self.workload as usize, what);
-            }
-            way.hang_up(&self.shared, self.workload as usize, seat);
+            way.listen(&self.shared, self.workload as usize, seat, cx);
         }
     }
 
@@ -431,6 +450,49 @@ impl Route {
 }
 
 impl Way {
+    /// Waits for `future`, and meanwhile listens on the link: the server may send a ping, or close.
+    fn listen_during<F: Future>(
+        &mut self,
+        shared: &Shared,
+        workload: usize,
+        seat: &Seat,
+        mut future: Pin<Box<F>>,
+    ) -> impl Future<Output = F::Output> {
+        poll_fn(move |cx| {
+            let result = future.as_mut().poll(cx);
+            // At the end of the run links stay open until all of them have been counted.
+            if result.is_pending() && !seat.stopping() {
+                self.listen(shared, workload, seat, cx);
+            }
+            result
+        })
+    }
+
+    fn listen(&mut self, shared: &Shared, workload: usize, seat: &Seat, cx: &mut Context<'_>) {
+        self.give_up_if(shared, workload, seat, |link| {
+            match link.poll_unasked(seat, cx) {
+                Poll::Ready(unasked) => Some(unasked),
+                Poll::Pending => None,
+            }
+        });
+    }
+
+    fn give_up_if(
+        &mut self,
+        shared: &Shared,
+        workload: usize,
+        seat: &Seat,
+        unasked: impl FnOnce(&mut Link) -> Option<Unasked>,
+    ) {
+        let Some(unasked) = self.link.as_mut().and_then(unasked) else {
+            return;
+        };
+        if let Unasked::Spoke(what) = unasked {
+            shared.recorder.borrow_mut().excess(workload, what);
+        }
+        self.hang_up(shared, workload, seat);
+    }
+
     fn hang_up(&mut self, shared: &Shared, workload: usize, seat: &Seat) {
         if let Some(link) = self.link.take() {
             self.used = 0;

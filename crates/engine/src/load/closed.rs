@@ -286,7 +286,8 @@ impl Life for OnRequests {
                     request,
                     intended,
                     ran,
-                    last: turn == most,
+                    // A redirect that is followed leads to one more.
+                    last: turn == most && !crowd.workload().limits.follow,
                 };
                 let ended = client.perform(job, &mut random, None).await;
                 *backoff = next_backoff(*backoff, ended.outcome);

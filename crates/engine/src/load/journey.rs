@@ -17,7 +17,6 @@ use crate::scenario::script::SCRIPT_TAP;
 use crate::scenario::slots::Slots;
 use crate::scenario::traveller::{Next, Source, Traveller};
 use crate::schedule::random::Stream;
-use crate::schedule::think::pause;
 use crate::spec::{OnCaptureFailed, OnFailure};
 use crate::wire::failure::Failure;
 use crate::wire::h2::OneConnection;
@@ -192,7 +191,7 @@ pub fn travel<'a>(
             }
             let together = step_of(client, journey, number).together;
             let last = step_of(client, journey, number + together.max(1) as u32 - 1);
-            let pause = pause(&last.think, u64::from(requests), random);
+            let pause = visitor.traveller.borrow_mut().pause(last, random);
             (intended, ran) = (ended + pause, None);
         };
         let over = match how {

@@ -220,7 +220,12 @@ impl Dispatch {
         let went = travel(client, &mut visitor, journey, start, &mut random, || true);
         let went = went.await;
         *lanes = visitor.lanes;
-        went.map_or_else(|| self.shared.clock.now(), |went| went.ended)
+        let ended = went.map_or_else(|| self.shared.clock.now(), |went| went.ended);
+        // The visitor leaves with its WebSocket; at the end of the run all stay open until they have been counted.
+        if self.shared.seats.running(ended) {
+            client.leave_socket();
+        }
+        ended
     }
 
     async fn next_job(&self, client: &mut Client, lane: &Rc<Lane>) -> Option<HandedOut> {

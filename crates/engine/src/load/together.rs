@@ -152,7 +152,7 @@ pub fn together<'a>(
                 let mut ran = group.ran;
                 loop {
                     let Some((number, mut random)) = waiting.borrow_mut().pop_front() else {
-                        return;
+                        break;
                     };
                     let visit = visit(number);
                     let job = Job {
@@ -165,9 +165,12 @@ pub fn together<'a>(
                     let done = client.perform(job, &mut random, Some(visit)).await;
                     ended.borrow_mut().push((number, done));
                 }
+                // It listens until the other ways have ended, too: the server may ping its WebSocket.
+                client.wait_for(|| None::<()>).await;
             })
         });
-        all(ways.collect()).await;
+        let over = || ended.borrow().len() == members.len();
+        all(ways.collect(), over).await;
         let mut ended = ended.into_inner();
         ended.sort_unstable_by_key(|(number, _)| *number);
         let outcomes = || ended.iter().map(|(number, done)| (*number, done.outcome));
@@ -183,11 +186,11 @@ pub fn together<'a>(
     })
 }
 
-/// Waits until all `ways` have ended.
-async fn all<F: Future<Output = ()>>(mut ways: Vec<Pin<Box<F>>>) {
+/// Goes all `ways` until everything is `over`.
+async fn all<F: Future<Output = ()>>(mut ways: Vec<Pin<Box<F>>>, over: impl Fn() -> bool) {
     poll_fn(|cx| {
         ways.retain_mut(|way| way.as_mut().poll(cx).is_pending());
-        if ways.is_empty() {
+        if over() {
             Poll::Ready(())
         } else {
             Poll::Pending

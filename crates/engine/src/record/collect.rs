@@ -105,13 +105,15 @@ pub fn collect(
     let mut merger = Merger::new(emptied.len());
     while !merger.complete() {
         match incoming.recv_timeout(Duration::from_millis(200)) {
-            Ok(mut interval) => {
-                merger.add(&mut interval);
-                interval.empty();
-                // Fails if the worker has ended, and no longer needs it.
-                let _ = emptied[interval.worker].send(interval);
+            Ok(interval) => merger.take(interval, emptied),
+            Err(RecvTimeoutError::Timeout) => {
+                // Who has ended has sent everything before, but perhaps only since the timeout.
+                let ended: Vec<bool> = (0..emptied.len()).map(gone).collect();
+                for interval in incoming.try_iter() {
+                    merger.take(interval, emptied);
+                }
+                merger.drop_gone(&|worker| ended[worker]);
             }
-            Err(RecvTimeoutError::Timeout) => merger.drop_gone(gone),
             Err(RecvTimeoutError::Disconnected) => merger.drop_gone(&|_| true),
         }
         while let Some(interval) = merger.next() {
@@ -144,6 +146,14 @@ impl Merger {
             owes: vec![0; workers],
             lost: 0,
         }
+    }
+
+    /// Adds a worker's part, and returns it emptied to its worker.
+    fn take(&mut self, mut part: WorkerInterval, emptied: &[Sender<WorkerInterval>]) {
+        self.add(&mut part);
+        part.empty();
+        // Fails if the worker has ended, and no longer needs it.
+        let _ = emptied[part.worker].send(part);
     }
 
     fn add(&mut self, part: &mut WorkerInterval) {

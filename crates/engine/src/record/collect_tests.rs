@@ -1,3 +1,5 @@
+use std::sync::mpsc::channel;
+
 use super::*;
 
 /// Worker `worker`'s part of interval `index`, with one due request.
@@ -71,6 +73,19 @@ fn a_dead_worker_is_not_waited_for_but_reported() {
     let last = merger.next().unwrap();
     assert!(last.last && last.workers_lost == 1);
     assert!(merger.complete());
+}
+
+#[test]
+fn a_worker_that_ends_while_it_is_missed_is_not_lost() {
+    let (out, incoming) = channel();
+    let (back, _emptied) = channel();
+    let outbox = Arc::new(Outbox::default());
+    let ends = |_: usize| out.send(part(0, 0, true)).is_ok();
+    collect(&incoming, &[back], &ends, &outbox);
+    let Poll::Interval(last) = outbox.next(Duration::ZERO) else {
+        panic!("its last interval is missing")
+    };
+    assert_eq!((last.last, last.workers_lost), (true, 0));
 }
 
 #[test]

@@ -66,12 +66,13 @@ pub fn append(known: &mut Vec<HeadOfLine>, others: impl IntoIterator<Item = Head
 
 /// The longest wait of one workload so far, on one worker.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Longest(Option<(u32, Wait)>);
+pub struct Longest(Option<(u64, Wait)>);
 
 impl Longest {
     /// Returns the wait to be shown: this one if it is longer than all before. If it was behind the same stream as the
-    /// longest one, returns that one again, because there is now more to show around it.
-    pub fn shown(&mut self, connection: u32, wait: Wait) -> Option<Wait> {
+    /// longest one, returns that one again, because there is now more to show around it. `connection` is its number
+    /// among all that were opened: streams of another one in the same place may have the same numbers.
+    pub fn shown(&mut self, connection: u64, wait: Wait) -> Option<Wait> {
         match &self.0 {
             Some((known, longest)) if longest.blocked_ns >= wait.blocked_ns => {
                 let same = *known == connection && longest.behind == wait.behind;

@@ -199,11 +199,12 @@ impl Recorder {
         state.stream_wait_ns += ns;
     }
 
-    /// Records that a stream waited for others on its connection. `line` builds the picture of a wait worth showing.
+    /// Records that a stream waited for others on its connection, which has this number among all that were opened.
+    /// `line` builds the picture of a wait worth showing.
     pub fn blocked(
         &mut self,
         workload: usize,
-        connection: u32,
+        connection: u64,
         wait: Wait,
         line: impl FnOnce(Wait) -> HeadOfLine,
     ) {

@@ -73,6 +73,8 @@ pub struct Step {
     pub url: Option<UrlSpec>,
     pub captures: Vec<Capture>,
     pub think: ThinkSpec,
+    /// The slot in which a client counts its pauses after the step, if their lengths are a list.
+    pub pauses: Option<usize>,
     /// If each client succeeds with this step only once: the slot that records its success.
     pub once: Option<usize>,
     /// Whether the client closes its WebSocket afterwards.
@@ -100,11 +102,13 @@ pub enum From {
 }
 
 impl Program {
-    /// Compiles a journey. `first_tap` maps a request to the number of its first tap that keeps something.
+    /// Compiles a journey. `first_tap` maps a request to the number of its first tap that keeps something. `slots` is
+    /// the number of slots that are taken; it grows by those that the program itself needs.
     pub fn compile(
         spec: JourneySpec,
         feeds: Vec<Feed>,
         first_tap: impl Fn(usize) -> usize,
+        slots: &mut usize,
     ) -> Self {
         let mut operations = Vec::new();
         let mut forgotten = Vec::new();
@@ -146,7 +150,7 @@ impl Program {
         operations.push(Operation::End);
         let steps = spec.steps.into_iter().zip(groups).map(|(step, together)| {
             let first = first_tap(step.request);
-            Step::new(step, together, first)
+            Step::new(step, together, first, slots)
         });
         Self {
             steps: steps.collect(),
@@ -199,7 +203,7 @@ fn groups(steps: &[StepSpec]) -> Vec<usize> {
 }
 
 impl Step {
-    fn new(spec: StepSpec, together: usize, first_tap: usize) -> Self {
+    fn new(spec: StepSpec, together: usize, first_tap: usize, slots: &mut usize) -> Self {
         let mut tap = first_tap;
         let captures = spec.capture.into_iter().map(|capture| Capture {
             name: capture.name,
@@ -220,6 +224,10 @@ impl Step {
             url: spec.url,
             when: spec.when.filter(|_| together != 1),
             captures: captures.collect(),
+            pauses: matches!(spec.think, ThinkSpec::List { .. }).then(|| {
+                *slots += 1;
+                *slots - 1
+            }),
             think: spec.think,
             once: spec.once,
             close: spec.close,
@@ -310,7 +318,8 @@ mod tests {
 
     fn program(steps: &Value) -> Program {
         let spec = json!({"name": "j", "steps": steps});
-        Program::compile(serde_json::from_value(spec).unwrap(), Vec::new(), |_| 0)
+        let spec = serde_json::from_value(spec).unwrap();
+        Program::compile(spec, Vec::new(), |_| 0, &mut 0)
     }
 
     fn with_scope<T>(slots: &Slots, with: impl FnOnce(&Scope<'_>) -> T) -> T {

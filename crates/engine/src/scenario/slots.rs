@@ -50,6 +50,16 @@ impl Slots {
         self.bytes[entry..entry + ENTRY].copy_from_slice(&length.to_ne_bytes());
     }
 
+    /// Counts up the number in a slot, from 1 if the slot is empty; returns it.
+    pub fn count(&mut self, slot: usize) -> u64 {
+        let before = self.get(slot).map_or(0, |bytes| {
+            u64::from_ne_bytes(bytes.try_into().expect("a count has eight bytes"))
+        });
+        let count = before + 1;
+        self.set(slot, Some(&count.to_ne_bytes()));
+        count
+    }
+
     fn start(&self, slot: usize) -> usize {
         let before = (0..slot).map(|slot| self.length(slot));
         let values = before.filter(|length| *length != EMPTY);
@@ -87,6 +97,14 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_slot_can_count() {
+        let mut slots = Slots::new(2);
+        slots.set(1, Some(b"x"));
+        assert_eq!([(); 3].map(|()| slots.count(0)), [1, 2, 3]);
+        assert_eq!(slots.get(1), Some(b"x".as_slice()));
     }
 
     /// A client with its whole state may take at most 250 bytes; the allocator adds up to 16.

@@ -4,12 +4,13 @@ use std::cell::RefCell;
 
 use super::cookies::Jar;
 use super::head::Head;
-use super::program::{Journeys, Position, Program};
+use super::program::{Journeys, Position, Program, Step};
 use super::script::{Reply, Start, Vm, Walk};
 use super::slots::Slots;
 use super::values::{Scope, unix_s};
 use crate::record::interval::Outcome;
 use crate::schedule::random::Stream;
+use crate::schedule::think::pause;
 use crate::spec::FeedEach;
 use crate::wire::h1::codec::Asked;
 
@@ -116,6 +117,12 @@ impl Traveller {
             iteration: u64::from(self.iteration),
         };
         scripts.go_on(walk, start, random)
+    }
+
+    /// Returns the pause after a step.
+    pub fn pause(&mut self, step: &Step, random: &mut Stream) -> u64 {
+        let turn = step.pauses.map_or(1, |slot| self.slots.count(slot));
+        pause(&step.think, turn, random)
     }
 
     /// Where the reply to a script's request is written; `None` if no script waits for one.

@@ -3,7 +3,7 @@
 use crate::schedule::random::Stream;
 use crate::spec::ThinkSpec;
 
-/// Returns the pause before request `turn` (1 is the client's second request, and so on), in nanoseconds.
+/// Returns the client's pause number `turn` (from 1) of this kind, in nanoseconds.
 pub fn pause(spec: &ThinkSpec, turn: u64, random: &mut Stream) -> u64 {
     match spec {
         ThinkSpec::None => 0,

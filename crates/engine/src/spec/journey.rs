@@ -250,6 +250,7 @@ fn check_journey(
             Some(_) => return Err("two steps make the same request"),
             None => return Err("a step makes a request that is not there"),
         }
+        step.think.check()?;
         if step.url.is_some() {
             check_url(workload, &workload.requests[step.request])?;
         }

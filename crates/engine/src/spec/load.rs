@@ -76,6 +76,18 @@ pub enum ThinkSpec {
     },
 }
 
+impl ThinkSpec {
+    pub(super) fn check(&self) -> Result<(), &'static str> {
+        match self {
+            Self::Uniform { spread, .. } if !(0.0..=1.0).contains(spread) => {
+                Err("spread is not between 0 and 1")
+            }
+            Self::List { ns } if ns.is_empty() => Err("the list is empty"),
+            _ => Ok(()),
+        }
+    }
+}
+
 /// Requests are due at times that do not depend on the answers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -161,9 +173,8 @@ impl LoadSpec {
 
 fn check_closed(workload: &str, closed: &ClosedSpec) -> Result<(), StartError> {
     let invalid = |field: &str, problem: &str| Err(StartError::invalid(workload, field, problem));
-    if closed.clients == 0 || closed.clients > MOST_CLIENTS {
-        return invalid("load.clients", "give at least 1 client");
-    }
+    count_in_range(closed.clients, MOST_CLIENTS, "client")
+        .map_err(|problem| StartError::invalid(workload, "load.clients", problem))?;
     for (field, count) in [
         ("load.requests", closed.requests),
         ("load.requests_per_client", closed.requests_per_client),
@@ -179,14 +190,8 @@ fn check_closed(workload: &str, closed: &ClosedSpec) -> Result<(), StartError> {
             );
         }
     }
-    match &closed.think {
-        ThinkSpec::Uniform { spread, .. } if !(0.0..=1.0).contains(spread) => {
-            return invalid("load.think", "spread is not between 0 and 1");
-        }
-        ThinkSpec::List { ns } if ns.is_empty() => {
-            return invalid("load.think", "the list is empty");
-        }
-        _ => {}
+    if let Err(problem) = closed.think.check() {
+        return invalid("load.think", problem);
     }
     let mut whole = 0_u64;
     for phase in &closed.phases {
@@ -212,9 +217,8 @@ fn check_closed(workload: &str, closed: &ClosedSpec) -> Result<(), StartError> {
 
 fn check_open(workload: &str, open: &OpenSpec) -> Result<(), StartError> {
     let invalid = |field: &str, problem: &str| Err(StartError::invalid(workload, field, problem));
-    if open.max_connections == 0 || open.max_connections > MOST_CLIENTS {
-        return invalid("load.max_connections", "give at least 1 connection");
-    }
+    count_in_range(open.max_connections, MOST_CLIENTS, "connection")
+        .map_err(|problem| StartError::invalid(workload, "load.max_connections", problem))?;
     for (field, count) in [
         ("load.requests", open.requests),
         ("load.requests_per_connection", open.requests_per_connection),
@@ -276,6 +280,16 @@ fn check_rate(rate: &RateSpec, last: bool) -> Result<(), String> {
         )]
         None if rate.from != rate.to => Err("a ramp needs a duration".into()),
         None => Ok(()),
+    }
+}
+
+pub(super) fn count_in_range(count: u64, most: u64, thing: &str) -> Result<(), String> {
+    match count {
+        0 => Err(format!("give at least one {thing}")),
+        count if count > most => Err(format!(
+            "give at most {most} {thing}s: {count} are too many"
+        )),
+        _ => Ok(()),
     }
 }
 

@@ -1,14 +1,14 @@
 //! The checks of a run before it starts. Those of protocols, loads, journeys and parameters are in their own modules.
 
 use super::error::StartError;
-use super::load::duration_in_range;
+use super::load::{count_in_range, duration_in_range};
 use super::{Order, Role, RunSpec, WorkloadSpec};
 use super::{datagram, grpc, http2, journey, params, raw, stream, websocket};
 
 const MILLISECOND: u64 = 1_000_000;
 const SECOND: u64 = 1_000 * MILLISECOND;
 /// Rows hold the numbers of workloads and requests in 16 bits.
-const MOST_WORKLOADS: usize = u16::MAX as usize;
+const MOST_WORKLOADS: u64 = u16::MAX as u64;
 
 /// Checks everything that can be checked without looking at the machine.
 pub fn validate(spec: &RunSpec) -> Result<(), StartError> {
@@ -42,9 +42,8 @@ pub fn validate(spec: &RunSpec) -> Result<(), StartError> {
              that never sleeps. Leave one of them out",
         ));
     }
-    if spec.workloads.is_empty() || spec.workloads.len() > MOST_WORKLOADS {
-        return Err(StartError::run("workloads", "give at least one workload"));
-    }
+    count_in_range(spec.workloads.len() as u64, MOST_WORKLOADS, "workload")
+        .map_err(|problem| StartError::run("workloads", problem))?;
     let threads = spec.threads * spec.share.map_or(1, |share| share.of);
     for workload in &spec.workloads {
         check_workload(workload)?;
@@ -77,9 +76,8 @@ pub fn validate(spec: &RunSpec) -> Result<(), StartError> {
 fn check_workload(workload: &WorkloadSpec) -> Result<(), StartError> {
     let invalid =
         |field: &str, problem: &str| Err(StartError::invalid(&workload.name, field, problem));
-    if workload.requests.is_empty() || workload.requests.len() > MOST_WORKLOADS {
-        return invalid("requests", "give at least one request");
-    }
+    count_in_range(workload.requests.len() as u64, MOST_WORKLOADS, "request")
+        .map_err(|problem| StartError::invalid(&workload.name, "requests", problem))?;
     if !workload.journeys.is_empty() {
         journey::check(workload)?;
     } else if workload.order == Order::Weighted

@@ -185,11 +185,23 @@ impl Watch<'_> {
 
     /// Notes the bytes of the request.
     pub fn asking(&mut self, bytes: &[u8]) {
-        if let Some(transcript) = &mut self.transcript {
-            transcript.asked(bytes);
-        }
+        self.show(bytes);
         if self.request.reads_path {
             self.path = path_of(bytes).into();
+        }
+    }
+
+    /// Notes a message over a WebSocket that was opened at `path`.
+    pub fn saying(&mut self, message: &[u8], path: &[u8]) {
+        self.show(message);
+        if self.request.reads_path {
+            self.path = path.into();
+        }
+    }
+
+    fn show(&mut self, bytes: &[u8]) {
+        if let Some(transcript) = &mut self.transcript {
+            transcript.asked(bytes);
         }
     }
 

@@ -531,6 +531,17 @@ fn what_cannot_start_says_why() {
         json!({"clients": 3_000_000}),
     );
     assert!(matches!(start(many), Err(StartError::OpenFiles { needed, .. }) if needed > 3_000_000));
+    let numbers = |place: &str, change| error(with(spec(), place, change));
+    let clients = |count: u64| numbers("/workloads/0/load/closed", json!({"clients": count}));
+    assert!(clients(0).contains("give at least one client"));
+    assert!(clients(1 << 32).contains("give at most 4294967295 clients"));
+    let open = json!({"open": {"arrivals": "constant", "max_connections": 1_u64 << 32}});
+    let open = numbers("/workloads/0", json!({"load": open}));
+    assert!(open.contains("give at most 4294967295 connections"));
+    let many = vec![spec()["workloads"][0]["requests"][0].clone(); 1 << 16];
+    let many = numbers("/workloads/0", json!({"requests": many}));
+    assert!(many.contains("give at most 65535 requests"));
+    assert!(numbers("", json!({"workloads": []})).contains("give at least one workload"));
     let unknown = with(
         spec(),
         "/workloads/0/target",

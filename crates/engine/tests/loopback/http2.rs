@@ -492,6 +492,51 @@ fn after_a_goodbye_the_next_request_has_a_new_connection() {
 }
 
 #[test]
+fn a_wait_is_shown_with_the_streams_of_its_own_connection() {
+    // The second answer comes behind the body of the first one. Then the connection ends; the wait on the next one is
+    // shorter.
+    async fn one_behind_the_other(mut first: Answer, second: Answer, pause: Duration) {
+        let mut body = first.send_response(Response::new(()), false).unwrap();
+        body.send_data(Bytes::from_static(b"hel"), false).unwrap();
+        tokio::time::sleep(pause).await;
+        body.send_data(Bytes::from_static(b"lo"), true).unwrap();
+        hello(second);
+    }
+    let opened = AtomicUsize::new(0);
+    let address = serve(move |stream| {
+        let pause = match opened.fetch_add(1, Ordering::Relaxed) {
+            0 => Duration::from_millis(60),
+            _ => Duration::from_millis(20),
+        };
+        async move {
+            let mut connection = h2::server::handshake(stream).await.unwrap();
+            let mut waiting = None;
+            while let Some(Ok((_, respond))) = connection.accept().await {
+                match waiting.take() {
+                    None => waiting = Some(respond),
+                    Some(first) => {
+                        connection.graceful_shutdown();
+                        tokio::task::spawn_local(one_behind_the_other(first, respond, pause));
+                    }
+                }
+            }
+        }
+    });
+    let spec = over_http2(address, json!({"connections": 1}), closed(2, 4));
+    let seen = run(with(one(spec, 0), "", json!({"threads": 1})));
+    assert_eq!((seen.outcomes(), seen.sum(0, |s| s.connects)), (ok(4), 2));
+    let lines = seen.0.iter().flat_map(|interval| &interval.head_of_line);
+    let lines: Vec<_> = lines.collect();
+    assert!(!lines.is_empty());
+    for line in lines {
+        let wait = line.wait;
+        let one = line.streams.iter().find(|one| one.stream == wait.stream);
+        let times = one.map(|one| (one.ready_ns, one.head_ns));
+        assert_eq!(times, Some((wait.from_ns, wait.until_ns)), "{line:?}");
+    }
+}
+
+#[test]
 fn a_server_that_does_not_speak_it_is_told_in_words() {
     let answering = |answer: &'static [u8]| {
         serve(move |mut stream: TcpStream| async move {

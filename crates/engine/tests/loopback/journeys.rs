@@ -441,3 +441,30 @@ fn steps_sent_together_of_which_none_applies_leave_what_was_due_to_the_next_step
     assert_eq!(seen.count(Outcome::Ok), 5);
     assert_eq!(seen.sum(0, |state| state.due), 5);
 }
+
+#[test]
+fn a_list_of_pauses_goes_on_in_the_next_journey() {
+    let (address, _) = shop();
+    let think = |ms: &[u64]| {
+        let ns: Vec<u64> = ms.iter().map(|ms| ms * MS).collect();
+        json!({"list": {"ns": ns}})
+    };
+    let load = json!({"closed": {"clients": 1, "requests_per_client": 3}});
+    let change = json!({
+        "requests": [request("a", "GET", "/a", json!({})), request("b", "GET", "/b", json!({}))],
+        "journeys": [{"name": "j", "steps": [
+            {"request": 0, "repeat": 2, "think": think(&[1, 2, 3])},
+            {"request": 1, "think": think(&[4, 5])},
+        ]}],
+    });
+    let seen = run(one(with(workload(address, load), "", change), 0));
+    let rows = seen
+        .rows()
+        .flat_map(|r| r.intended_ns.iter().copied().zip(r.end_ns.iter().copied()));
+    let rows: Vec<(u64, u64)> = rows.collect();
+    let pauses: Vec<u64> = rows
+        .windows(2)
+        .map(|pair| (pair[1].0 - pair[0].1) / MS)
+        .collect();
+    assert_eq!(pauses, [1, 2, 4, 3, 1, 5, 2, 3]);
+}

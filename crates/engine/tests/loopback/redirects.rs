@@ -186,3 +186,15 @@ fn zero_redirects_are_written_by_leaving_them_out() {
     };
     assert!(error.to_string().contains("redirects.most"), "{error}");
 }
+
+#[test]
+fn the_last_request_of_a_client_leaves_its_connection_to_the_redirect() {
+    let (address, requests) = redirecting(302, &[("/", "/a")], "");
+    let load = json!({"load": {"closed": {"clients": 1, "requests_per_client": 2}}});
+    let spec = following(address, 1, json!({"most": 1}));
+    let seen = run(with(spec, "/workloads/0", load));
+    assert_eq!(seen.outcomes(), BTreeMap::from([("ok", 4)]));
+    assert_eq!(seen.sum(0, |state| state.connects), 1);
+    let requests = requests.lock().unwrap();
+    assert!(requests.iter().all(|r| !r.contains("Connection: close")));
+}

@@ -252,3 +252,17 @@ fn what_can_never_be_known_as_an_answer_is_refused() {
     let unix = json!({"connect_to": ["unix:/run/x"]});
     assert!(refusal(with(spec, "/workloads/0/target", unix)).contains("over a unix socket"));
 }
+
+#[test]
+fn a_new_client_numbers_its_datagrams_from_0() {
+    let address = answering_datagrams(|number, datagram| {
+        let right = datagram[..2] == ((number % 3) as u16).to_be_bytes();
+        vec![if right { datagram.to_vec() } else { vec![] }]
+    });
+    let load =
+        json!({"closed": {"clients": 1, "requests": 12, "requests_per_client": 3, "renew": true}});
+    let expect = json!({"expect": {"body": {"contains": "ping"}}});
+    let spec = twelve(address, with(numbered(json!("order")), "", expect));
+    let seen = run(with(spec, "/workloads/0", json!({"load": load})));
+    assert_eq!(seen.outcomes(), ok(12));
+}

@@ -115,40 +115,59 @@ fn switch(key: &str, output: &mut Vec<u8>) {
     .expect("memory takes what is written to it");
 }
 
-/// Returns the next frame, or as the inner error the code to close with. Answers pings if `pongs` is set. `in_parts`:
-/// whether the frames so far are the beginning of a message.
-async fn next(
-    connection: &mut Connection,
-    pongs: bool,
-    in_parts: &mut bool,
-) -> io::Result<Result<Frame, u16>> {
-    loop {
-        match frame::parse(&connection.input) {
-            Err(code) => return Ok(Err(code)),
-            Ok(None) => {
-                if !connection.fill().await? {
-                    return Err(io::ErrorKind::UnexpectedEof.into());
+/// A connection after the handshake.
+struct Socket<'a> {
+    connection: &'a mut Connection,
+    answers_pings: bool,
+    /// Whether the frames so far are the beginning of a message.
+    in_parts: bool,
+}
+
+impl<'a> Socket<'a> {
+    fn new(connection: &'a mut Connection, answers_pings: bool) -> Self {
+        Self {
+            connection,
+            answers_pings,
+            in_parts: false,
+        }
+    }
+
+    /// Returns the next frame, or as the inner error the code to close with.
+    async fn next(&mut self) -> io::Result<Result<Frame, u16>> {
+        loop {
+            match frame::parse(&self.connection.input) {
+                Err(code) => return Ok(Err(code)),
+                Ok(None) => {
+                    if !self.connection.fill().await? {
+                        return Err(io::ErrorKind::UnexpectedEof.into());
+                    }
                 }
-            }
-            Ok(Some((frame, length))) => {
-                connection.input.drain(..length);
-                match frame.first {
-                    CLOSE => return Ok(Err(NORMAL)),
-                    PING if pongs => {
-                        frame::write(PONG, &frame.payload, &mut connection.output);
-                    }
-                    PING => {}
-                    PONG => return Ok(Ok(frame)),
-                    _ if frame.continues() != *in_parts => {
-                        return Ok(Err(frame::PROTOCOL_ERROR));
-                    }
-                    _ => {
-                        *in_parts = frame.is_continued();
-                        return Ok(Ok(frame));
+                Ok(Some((frame, length))) => {
+                    self.connection.input.drain(..length);
+                    match frame.first {
+                        CLOSE => return Ok(Err(NORMAL)),
+                        PING if self.answers_pings => self.write(PONG, &frame.payload),
+                        PING => {}
+                        PONG => return Ok(Ok(frame)),
+                        _ if frame.continues() != self.in_parts => {
+                            return Ok(Err(frame::PROTOCOL_ERROR));
+                        }
+                        _ => {
+                            self.in_parts = frame.is_continued();
+                            return Ok(Ok(frame));
+                        }
                     }
                 }
             }
         }
+    }
+
+    fn write(&mut self, first: u8, payload: &[u8]) {
+        frame::write(first, payload, &mut self.connection.output);
+    }
+
+    async fn flush(&mut self) -> io::Result<()> {
+        self.connection.flush().await
     }
 }
 
@@ -168,12 +187,12 @@ impl Echo {
     async fn converse(&self, connection: &mut Connection) -> io::Result<u16> {
         // A timer takes a file descriptor, which large numbers of idle clients cannot spare.
         let timer = (self.delay > 0).then(Timer::new).transpose()?;
+        let mut socket = Socket::new(connection, self.pongs);
         let mut waiting = VecDeque::new();
-        let mut in_parts = false;
         loop {
             let next = match waiting.pop_front() {
                 Some(frame) => Ok(frame),
-                None => next(connection, self.pongs, &mut in_parts).await?,
+                None => socket.next().await?,
             };
             let frame = match next {
                 Ok(frame) => frame,
@@ -184,48 +203,46 @@ impl Echo {
             }
             let came = timer.as_ref().map(Timer::now);
             if self.ping && !frame.continues() {
-                frame::write(PING, b"?", &mut connection.output);
-                if let Err(code) = self.pong(&mut waiting, connection, &mut in_parts).await? {
+                socket.write(PING, b"?");
+                if let Err(code) = pong(&mut socket, &mut waiting).await? {
                     return Ok(code);
                 }
             }
             if let (Some(timer), Some(came)) = (&timer, came) {
-                connection.flush().await?; // earlier answers do not wait for this one
+                socket.flush().await?; // earlier answers do not wait for this one
                 timer.set(Some(came + self.delay))?;
                 timer.rung().await?;
             }
             let noise = if frame.continues() { 0 } else { self.noise };
             for number in 0..noise {
                 let noise = format!("noise {number}");
-                frame::write(TEXT, noise.as_bytes(), &mut connection.output);
+                socket.write(TEXT, noise.as_bytes());
             }
-            frame::write(frame.first, &frame.payload, &mut connection.output);
+            socket.write(frame.first, &frame.payload);
         }
     }
+}
 
-    /// Reads until the pong. What else comes before it is added to `waiting`. The inner error is the code to close with.
-    async fn pong(
-        &self,
-        waiting: &mut VecDeque<Frame>,
-        connection: &mut Connection,
-        in_parts: &mut bool,
-    ) -> io::Result<Result<(), u16>> {
-        loop {
-            let frame = match next(connection, self.pongs, in_parts).await? {
-                Ok(frame) => frame,
-                Err(code) => return Ok(Err(code)),
-            };
-            if frame.first == PONG {
-                if frame.payload == b"?" {
-                    return Ok(Ok(()));
-                }
-                continue; // a client may send pongs that nobody asked for
+/// Reads until the pong. What else comes before it is added to `waiting`. The inner error is the code to close with.
+async fn pong(
+    socket: &mut Socket<'_>,
+    waiting: &mut VecDeque<Frame>,
+) -> io::Result<Result<(), u16>> {
+    loop {
+        let frame = match socket.next().await? {
+            Ok(frame) => frame,
+            Err(code) => return Ok(Err(code)),
+        };
+        if frame.first == PONG {
+            if frame.payload == b"?" {
+                return Ok(Ok(()));
             }
-            waiting.push_back(frame);
-            let bytes: usize = waiting.iter().map(|frame| frame.payload.len()).sum();
-            if waiting.len() > MOST_WAITING || bytes as u64 > frame::MOST_BYTES {
-                return Ok(Err(TOO_MUCH));
-            }
+            continue; // a client may send pongs that nobody asked for
+        }
+        waiting.push_back(frame);
+        let bytes: usize = waiting.iter().map(|frame| frame.payload.len()).sum();
+        if waiting.len() > MOST_WAITING || bytes as u64 > frame::MOST_BYTES {
+            return Ok(Err(TOO_MUCH));
         }
     }
 }
@@ -234,7 +251,7 @@ impl Echo {
 async fn push(schedule: &Schedule, connection: &mut Connection) -> io::Result<u16> {
     let timer = Timer::new()?;
     let began = monotonic();
-    let mut in_parts = false;
+    let mut socket = Socket::new(connection, true);
     for number in 0.. {
         let due = schedule.due(number);
         match schedule.after(number) {
@@ -243,31 +260,27 @@ async fn push(schedule: &Schedule, connection: &mut Connection) -> io::Result<u1
             Next::Cut => return Err(io::ErrorKind::ConnectionAborted.into()),
             Next::End => break,
         }
-        if let Some(code) = listen_until(&timer, connection, &mut in_parts).await? {
+        if let Some(code) = listen_until(&timer, &mut socket).await? {
             return Ok(code);
         }
         let data = schedule.data(number, began + due);
-        frame::write(TEXT, data.as_bytes(), &mut connection.output);
-        connection.flush().await?;
+        socket.write(TEXT, data.as_bytes());
+        socket.flush().await?;
     }
     if let Some(until) = &schedule.until {
-        frame::write(TEXT, until.as_bytes(), &mut connection.output);
+        socket.write(TEXT, until.as_bytes());
     }
     Ok(NORMAL)
 }
 
 /// Reads and ignores what the client sends until the timer rings. Returns the code to close with if the client
 /// closes or breaks the rules before that.
-async fn listen_until(
-    timer: &Timer,
-    connection: &mut Connection,
-    in_parts: &mut bool,
-) -> io::Result<Option<u16>> {
-    connection.flush().await?;
+async fn listen_until(timer: &Timer, socket: &mut Socket<'_>) -> io::Result<Option<u16>> {
+    socket.flush().await?;
     let rung = std::pin::pin!(timer.rung());
     let heard = std::pin::pin!(async {
         loop {
-            if let Err(code) = next(connection, true, in_parts).await? {
+            if let Err(code) = socket.next().await? {
                 return io::Result::Ok(code);
             }
         }

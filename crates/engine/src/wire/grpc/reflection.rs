@@ -18,7 +18,7 @@ use crate::wire::grpc::answer::Answer;
 use crate::wire::grpc::frames::{self, Piece, Reader};
 use crate::wire::grpc::status::{self, UNIMPLEMENTED};
 use crate::wire::h2::codec::{Endpoint, Event, Fields, Stream};
-use crate::wire::h2::{Form, encode};
+use crate::wire::h2::{Form, check_alpn, encode};
 use crate::wire::target::{Address, Target};
 use crate::wire::tls::Sessions;
 use crate::wire::url::Origin;
@@ -140,6 +140,8 @@ async fn secured(
     let connector = tls.connector(&mut Sessions::default());
     let stream = connector.connect(tls.name.clone(), stream).await;
     let stream = stream.map_err(|error| describe(&error))?;
+    let chosen = stream.get_ref().1.alpn_protocol();
+    check_alpn(chosen).map_err(|failure| failure.why)?;
     Talk::new(stream, origin, true).ask(service).await
 }
 

@@ -60,7 +60,9 @@ impl Connection {
         own: bool,
     ) -> Result<Rc<Self>, Failure> {
         let (transport, times) = dialer.connect(target, sessions, watch).await?;
-        check_alpn(&transport)?;
+        if matches!(transport, Transport::Tls(_)) {
+            check_alpn(transport.alpn())?;
+        }
         watch.connected(times);
         let endpoint = Endpoint::default();
         let shared = Rc::new(Shared {
@@ -356,14 +358,15 @@ impl Task {
     }
 }
 
-fn check_alpn(transport: &Transport) -> Result<(), Failure> {
-    let why = match (transport, transport.alpn()) {
-        (Transport::Plain(_), _) | (_, Some(b"h2")) => return Ok(()),
-        (_, Some(other)) => {
+/// Fails unless the server of a connection with TLS chose HTTP/2 by ALPN.
+pub fn check_alpn(chosen: Option<&[u8]>) -> Result<(), Failure> {
+    let why = match chosen {
+        Some(b"h2") => return Ok(()),
+        Some(other) => {
             let other = other.escape_ascii();
             format!("the server chose {other} by ALPN: it does not speak HTTP/2 here")
         }
-        (_, None) => "the server chose no protocol by ALPN: it does not speak HTTP/2 here".into(),
+        None => "the server chose no protocol by ALPN: it does not speak HTTP/2 here".into(),
     };
     Err(Failure::new(Outcome::TlsFailed, why))
 }

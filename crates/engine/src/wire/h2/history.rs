@@ -7,6 +7,8 @@ pub const MOST: usize = 128;
 
 #[derive(Debug, Default)]
 pub struct History {
+    /// The connection's number among all that its pool has opened.
+    pub connection: u64,
     /// Used as a ring once it is full.
     latest: Vec<StreamTimes>,
     begun: u64,

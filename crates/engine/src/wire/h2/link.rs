@@ -199,6 +199,7 @@ fn remember(entry: Entry, connection: &Connection, member: &Member, watch: &Watc
         return;
     };
     let (workload, place) = (sample.workload, member.place() as u32);
+    let number = connection.history().connection;
     let line = |wait| HeadOfLine {
         workload: workload as u32,
         connection: place,
@@ -207,7 +208,7 @@ fn remember(entry: Entry, connection: &Connection, member: &Member, watch: &Watc
         elsewhere: member.elsewhere(wait),
     };
     let mut recorder = watch.recorder.borrow_mut();
-    recorder.blocked(workload, place, wait, line);
+    recorder.blocked(workload, number, wait, line);
 }
 
 /// The request as it is shown to people, with the protocol that is really spoken in its first line.

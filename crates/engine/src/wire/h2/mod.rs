@@ -18,6 +18,7 @@ mod message;
 mod pool;
 mod room;
 
+pub use connection::check_alpn;
 pub use link::Link;
 pub use message::{Form, check, encode};
 pub use pool::{OneConnection, Pool};

@@ -26,7 +26,11 @@ pub struct OneConnection {
 /// Connections by place. A client takes the place with the fewest members, and keeps it until it leaves. The place's
 /// connection is opened by the first member that needs it, and again by the next one after it has ended.
 #[derive(Default)]
-pub struct Pool(RefCell<Vec<Place>>);
+pub struct Pool {
+    places: RefCell<Vec<Place>>,
+    /// How many connections have been opened.
+    opened: Cell<u64>,
+}
 
 #[derive(Default)]
 struct Place {
@@ -95,7 +99,7 @@ impl Member {
 
     /// How the same request fared on the other connections while a stream of this one waited.
     pub fn elsewhere(&self, wait: Wait) -> Elsewhere {
-        let places = self.pool.0.borrow();
+        let places = self.pool.places.borrow();
         let mut elsewhere = Elsewhere::default();
         let mut times = Vec::new();
         for (number, place) in places.iter().enumerate() {
@@ -132,7 +136,7 @@ struct Attempt {
 
 impl std::fmt::Debug for Pool {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Pool({})", self.0.borrow().len())
+        write!(f, "Pool({})", self.places.borrow().len())
     }
 }
 
@@ -140,12 +144,15 @@ impl Pool {
     /// A pool of this many connections.
     pub fn new(connections: usize) -> Rc<Self> {
         let places = std::iter::repeat_with(Place::default).take(connections);
-        Rc::new(Self(RefCell::new(places.collect())))
+        Rc::new(Self {
+            places: RefCell::new(places.collect()),
+            opened: Cell::new(0),
+        })
     }
 
     /// Takes a place for a client: the given one, or else the one with the fewest members.
     pub fn take_place(self: &Rc<Self>, place: Option<usize>) -> Member {
-        let places = &mut *self.0.borrow_mut();
+        let places = &mut *self.places.borrow_mut();
         let place = place.unwrap_or_else(|| {
             let numbered = places.iter().enumerate();
             let (place, _) = numbered
@@ -161,7 +168,7 @@ impl Pool {
     }
 
     fn look(&self, place: usize) -> Found {
-        let state = &mut self.0.borrow_mut()[place].state;
+        let state = &mut self.places.borrow_mut()[place].state;
         match state {
             State::Open(connection) if connection.takes_more() => Found::Open(connection.clone()),
             State::Opening(attempt) => Found::Opening(attempt.clone()),
@@ -174,8 +181,12 @@ impl Pool {
     }
 
     fn put(&self, place: usize, opened: &Result<Rc<Connection>, Failure>) {
-        self.0.borrow_mut()[place].state = match opened {
-            Ok(connection) => State::Open(connection.clone()),
+        self.places.borrow_mut()[place].state = match opened {
+            Ok(connection) => {
+                self.opened.set(self.opened.get() + 1);
+                connection.history().connection = self.opened.get();
+                State::Open(connection.clone())
+            }
             Err(_) => State::Empty,
         };
     }
@@ -183,7 +194,7 @@ impl Pool {
 
 impl Drop for Member {
     fn drop(&mut self) {
-        let place = &mut self.pool.0.borrow_mut()[self.place];
+        let place = &mut self.pool.places.borrow_mut()[self.place];
         place.members -= 1;
         if place.members == 0 {
             place.state = State::Empty;

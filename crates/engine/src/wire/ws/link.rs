@@ -11,6 +11,7 @@ use super::pings::Pings;
 use super::upgrade::{Upgrade, random};
 use super::wanted::Wanted;
 use crate::record::interval::Outcome;
+use crate::scenario::values::path_of;
 use crate::schedule::random::Stream;
 use crate::seat::Seat;
 use crate::spec::{Match, MessageKind};
@@ -41,6 +42,8 @@ pub struct Link {
     keys: Stream,
     /// Bytes of a stream that came with the answer to the handshake.
     early: Vec<u8>,
+    /// The path of the upgrade, if it was for a step: a URL in a message may be relative to it.
+    path: Box<[u8]>,
     /// Frames to be written. The buffer is borrowed from the worker while there are any.
     out: Vec<u8>,
     /// How many bytes of `out` have been written.
@@ -66,6 +69,8 @@ impl Link {
         let upgrade = upgrade_of(call);
         let head = upgrade.head(call);
         watch.asking(&head);
+        let step = call.source.is_some();
+        let path: Option<Box<[u8]>> = step.then(|| path_of(&head).into());
         let early = upgrade
             .shake_hands(&head, &mut transport, &common, watch.seat)
             .await?;
@@ -86,6 +91,7 @@ impl Link {
             decoder: Decoder::new(watch.limits.body),
             keys: Stream::new(u64::from_ne_bytes(random()), &[]),
             early: Vec::new(),
+            path: path.unwrap_or_default(),
             out: Vec::new(),
             written: 0,
             unasked: false,
@@ -180,7 +186,7 @@ impl Link {
             call.request.fill(template, &mut call, &mut filled);
             &filled
         });
-        watch.asking(payload);
+        watch.saying(payload, &self.path);
         match upgrade.message {
             Some(MessageKind::Text) => self.queue(opcode::TEXT, payload),
             Some(MessageKind::Binary) => self.queue(opcode::BINARY, payload),

@@ -19,7 +19,9 @@ use crate::wire::Common;
 use crate::wire::dial::interrupted;
 use crate::wire::failure::{Failure, broken};
 use crate::wire::foreign;
-use crate::wire::h1::codec::{EncodeError, MAX_HEAD_BYTES, MAX_HEADERS, Template, encode_request};
+use crate::wire::h1::codec::{
+    EncodeError, MAX_HEAD_BYTES, MAX_HEADERS, Template, encode_request, parser_config,
+};
 use crate::wire::request::Call;
 use crate::wire::transport::Transport;
 
@@ -152,7 +154,8 @@ impl Upgrade {
             }
             let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
             let mut head = httparse::Response::new(&mut headers);
-            let parsed = head.parse(&answer[begin..]).map_err(|error| {
+            let parsed = parser_config().parse_response(&mut head, &answer[begin..]);
+            let parsed = parsed.map_err(|error| {
                 let why = match foreign::protocol(&answer[begin..]) {
                     Some(name) => {
                         format!("the server answered in {name}: a WebSocket begins in HTTP/1.1")
@@ -167,7 +170,9 @@ impl Upgrade {
                     let why = "the answer to the WebSocket handshake has a head without end";
                     return Err(Failure::new(Outcome::TooLarge, why));
                 }
-                (httparse::Status::Complete(length), Some(100 | 102 | 103)) => begin += length,
+                (httparse::Status::Complete(length), Some(100 | 102..=199)) => {
+                    begin += length;
+                }
                 (httparse::Status::Complete(length), status) => {
                     self.check(status.unwrap_or_default(), head.headers, key)
                         .map_err(|why| Failure::new(Outcome::UpgradeRefused, why))?;
@@ -321,8 +326,12 @@ mod tests {
             assert_eq!(read(&right[..end]), Ok(None));
         }
         assert_eq!(read(&format!("{right}\u{1}rest")), Ok(Some(right.len())));
-        let hinted = format!("HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n{right}");
-        assert_eq!(read(&hinted), Ok(Some(hinted.len())));
+        for interim in ["100 Continue", "103 Early Hints\r\nLink: x", "199 x"] {
+            let hinted = format!("HTTP/1.1 {interim}\r\n\r\n{right}");
+            assert_eq!(read(&hinted), Ok(Some(hinted.len())));
+        }
+        let folded = right.replace("Upgrade: ", "Upgrade:\r\n ");
+        assert_eq!(read(&folded), Ok(Some(folded.len())));
         let chosen = format!("{RIGHT}Sec-WebSocket-Protocol: v2\r\n\r\n");
         assert_eq!(read(&chosen), Ok(Some(chosen.len())));
     }

@@ -157,3 +157,26 @@ fn why_a_server_does_not_describe_itself_is_told() {
         "it did not answer in time"
     );
 }
+
+#[test]
+fn a_server_that_does_not_choose_http2_by_alpn_is_told_of() {
+    let acceptor = self_signed();
+    let address = serve(move |stream| {
+        let acceptor = acceptor.clone();
+        async move {
+            let _open = acceptor.accept(stream).await;
+            std::future::pending::<()>().await;
+        }
+    });
+    let target = json!({
+        "host": address.ip().to_string(), "port": address.port(), "http2": {}, "tls": {"insecure": true},
+    });
+    let target = serde_json::from_value(target).unwrap();
+    let Unknown::Failed(why) = reflect(&target, "a.B", Duration::from_secs(20)).unwrap_err() else {
+        panic!("it knows no services");
+    };
+    assert_eq!(
+        why,
+        "the server chose no protocol by ALPN: it does not speak HTTP/2 here"
+    );
+}

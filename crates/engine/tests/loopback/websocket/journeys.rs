@@ -160,3 +160,76 @@ fn messages_of_journeys_that_cannot_be_are_refused_before_the_run() {
         assert!(error.contains(problem), "{error}");
     }
 }
+
+/// Answers every message and every request of HTTP; the request lines, as they came.
+fn rooms() -> (SocketAddr, Arc<Mutex<Vec<String>>>) {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let log = seen.clone();
+    let address = serve(move |mut stream| {
+        let log = log.clone();
+        async move {
+            while let Some(request) = read_request(&mut stream).await {
+                let line = request.lines().next().unwrap().to_owned();
+                log.lock().unwrap().push(line);
+                if !request.contains("Upgrade: websocket") {
+                    stream.write_all(OK).await.ok();
+                    continue;
+                }
+                let answer = switching(&request);
+                stream.write_all(answer.as_bytes()).await.ok();
+                while let Some((TEXT, _)) = read_frame(&mut stream).await {
+                    stream.write_all(&frame(TEXT, b"more")).await.ok();
+                }
+                return;
+            }
+        }
+    });
+    (address, seen)
+}
+
+/// Journeys of a message and a request of HTTP.
+fn in_rooms(address: SocketAddr, steps: &Value, load: Value) -> Value {
+    let message = json!({
+        "name": "say", "method": "GET", "path": "/rooms/chat", "fill": "text",
+        "websocket": {"message": "text"}, "body_base64": STANDARD.encode("a message"),
+    });
+    let page = json!({"name": "page", "method": "GET", "path": "/page", "fill": "text"});
+    let change = json!({
+        "slots": 2, "redirects": {"most": 0},
+        "requests": [message, page], "journeys": [{"name": "j", "steps": steps}],
+    });
+    one(with(workload(address, load), "", change), 0)
+}
+
+#[test]
+fn a_url_in_a_message_is_relative_to_that_of_its_socket() {
+    let (address, log) = rooms();
+    let url = json!({"name": "url", "slot": 0, "base": 1, "from": "body"});
+    let steps = json!([
+        {"request": 0, "repeat": 2, "capture": [url]},
+        {"request": 1, "url": {"slot": 0, "base": 1}},
+    ]);
+    let load = json!({"closed": {"clients": 1, "requests": 1}});
+    let seen = run(in_rooms(address, &steps, load));
+    let failures = seen.failures();
+    assert_eq!(seen.outcomes(), BTreeMap::from([("ok", 3)]), "{failures:?}");
+    let expected = ["GET /rooms/chat HTTP/1.1", "GET /rooms/more HTTP/1.1"];
+    assert_eq!(*log.lock().unwrap(), expected);
+}
+
+#[test]
+fn at_a_rate_each_visitor_has_a_socket_of_its_own() {
+    let (address, log) = rooms();
+    let steps = json!([{"request": 0}, {"request": 1}]);
+    let rates = json!([{"from": 500.0, "to": 500.0}]);
+    let load = json!({"open": {"arrivals": "constant", "rates": rates, "requests": 5, "max_connections": 1}});
+    let seen = run(in_rooms(address, &steps, load));
+    assert_eq!(seen.outcomes(), BTreeMap::from([("ok", 10)]));
+    assert_eq!(
+        seen.sum(0, |state| state.connects),
+        1 + 5,
+        "the connection stays"
+    );
+    let visits = ["GET /rooms/chat HTTP/1.1", "GET /page HTTP/1.1"].repeat(5);
+    assert_eq!(*log.lock().unwrap(), visits);
+}

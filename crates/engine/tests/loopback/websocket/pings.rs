@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::server::*;
@@ -9,6 +10,7 @@ use crate::support::*;
 use jostle_engine::pings::PingSeries;
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
+use tokio::sync::Notify;
 
 #[test]
 fn pings_are_answered_while_an_answer_is_awaited_and_while_nothing_is() {
@@ -38,6 +40,60 @@ fn pings_are_answered_while_an_answer_is_awaited_and_while_nothing_is() {
             2,
             "a pong that is still to be sent is no reason to leave"
         );
+    }
+}
+
+/// Answers a request for `/later` only after a ping over the WebSocket, which is open by then, has got its pong.
+fn pinging_before_it_answers() -> SocketAddr {
+    let (asked, answered) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    serve(move |mut stream| {
+        let (asked, answered) = (asked.clone(), answered.clone());
+        async move {
+            while let Some(request) = read_request(&mut stream).await {
+                if !request.contains("Upgrade: websocket") {
+                    if request.starts_with("GET /later") {
+                        asked.notify_one();
+                        answered.notified().await;
+                    }
+                    stream.write_all(OK).await.ok();
+                    continue;
+                }
+                let answer = switching(&request);
+                stream.write_all(answer.as_bytes()).await.ok();
+                while let Some((TEXT, _)) = read_frame(&mut stream).await {
+                    stream.write_all(&frame(TEXT, b"x")).await.ok();
+                    asked.notified().await;
+                    stream.write_all(&frame(PING, b"now")).await.ok();
+                    let pong = read_frame(&mut stream).await;
+                    assert_eq!(pong, Some((PONG, b"now".to_vec())));
+                    answered.notify_one();
+                }
+                return;
+            }
+        }
+    })
+}
+
+#[test]
+fn pings_are_answered_while_an_answer_of_http_is_awaited() {
+    let step = |name: &str, change: Value| {
+        let path = format!("/{name}");
+        let plain = json!({"name": name, "method": "GET", "path": path, "fill": "text"});
+        with(plain, "", change)
+    };
+    let message = json!({"websocket": {"message": "text"}, "body_base64": "aGVsbG8="});
+    let pages = ["now", "later"].map(|name| step(name, json!({})));
+    let requests = json!([step("chat", message), pages[0], pages[1]]);
+    for together in [false, true] {
+        let address = pinging_before_it_answers();
+        let last = json!({"request": 2, "together": together});
+        let journey = json!({
+            "name": "j", "connections": 2, "steps": [{"request": 0}, {"request": 1}, last],
+        });
+        let change = json!({"requests": requests, "journeys": [journey]});
+        let load = json!({"closed": {"clients": 1, "requests": 2}});
+        let seen = run(one(with(workload(address, load), "", change), 0));
+        assert_eq!(seen.outcomes(), BTreeMap::from([("ok", 6)]), "{together}");
     }
 }
 

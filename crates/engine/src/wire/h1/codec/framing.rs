@@ -93,7 +93,7 @@ pub(super) fn parse_head(
 pub(super) fn location(head: &[u8]) -> Option<Box<[u8]>> {
     let mut headers = [const { MaybeUninit::<Header>::uninit() }; MAX_HEADERS];
     let mut response = Response::new(&mut []);
-    config()
+    parser_config()
         .parse_response_with_uninit_headers(&mut response, head, &mut headers)
         .ok()?;
     let named = |header: &&Header| header.name.eq_ignore_ascii_case("location");
@@ -101,7 +101,8 @@ pub(super) fn location(head: &[u8]) -> Option<Box<[u8]>> {
     Some(found.value.into())
 }
 
-fn config() -> ParserConfig {
+/// How the heads of responses are parsed.
+pub fn parser_config() -> ParserConfig {
     let mut config = ParserConfig::default();
     // A user agent must accept folded lines (RFC 9112 section 5.2).
     config.allow_obsolete_multiline_headers_in_responses(true);
@@ -111,19 +112,20 @@ fn config() -> ParserConfig {
 fn parse(bytes: &[u8], head_request: bool) -> Result<Option<(usize, Head)>, DecodeError> {
     let mut headers = [const { MaybeUninit::<Header>::uninit() }; MAX_HEADERS];
     let mut response = Response::new(&mut []);
-    let length =
-        match config().parse_response_with_uninit_headers(&mut response, bytes, &mut headers) {
-            Ok(Status::Complete(length)) => length,
-            Ok(Status::Partial) => return Ok(None),
-            Err(httparse::Error::TooManyHeaders) => return Err(DecodeError::TooManyHeaders),
-            Err(error) => {
-                return match foreign::protocol(bytes) {
-                    Some(name) => Err(DecodeError::Foreign(name)),
-                    None if foreign::untold(bytes) => Ok(None),
-                    None => Err(DecodeError::Head(error)),
-                };
-            }
-        };
+    let parsed =
+        parser_config().parse_response_with_uninit_headers(&mut response, bytes, &mut headers);
+    let length = match parsed {
+        Ok(Status::Complete(length)) => length,
+        Ok(Status::Partial) => return Ok(None),
+        Err(httparse::Error::TooManyHeaders) => return Err(DecodeError::TooManyHeaders),
+        Err(error) => {
+            return match foreign::protocol(bytes) {
+                Some(name) => Err(DecodeError::Foreign(name)),
+                None if foreign::untold(bytes) => Ok(None),
+                None => Err(DecodeError::Head(error)),
+            };
+        }
+    };
     let (Some(status), Some(version)) = (response.code, response.version) else {
         unreachable!("httparse fills in status and version of a whole head")
     };

@@ -27,7 +27,7 @@ mod tests;
 
 pub use asked::{Around, Asked, Part};
 pub use error::DecodeError;
-pub(crate) use framing::{decimal, redirects};
+pub(crate) use framing::{decimal, parser_config, redirects};
 pub use request::{EncodeError, Gap, Template, encode_asked, encode_message, encode_request};
 pub use response::{ResponseDecoder, Step};
 

@@ -57,12 +57,9 @@ impl Endpoint {
 
     /// Checks that SETTINGS is the first frame (section 3.4), and that nothing comes between the parts of a header
     /// block (section 4.3).
-    fn in_order(&mut self, kind: u8, stream: u32) -> Result<(), Violation> {
-        if !self.greeted {
-            if kind != SETTINGS {
-                return Err(Violation::protocol("its first frame is not SETTINGS"));
-            }
-            self.greeted = true;
+    fn in_order(&self, kind: u8, stream: u32) -> Result<(), Violation> {
+        if !self.greeted && kind != SETTINGS {
+            return Err(Violation::protocol("its first frame is not SETTINGS"));
         }
         match &self.block {
             Some(block) if kind != CONTINUATION || stream != block.stream => Err(
@@ -256,6 +253,9 @@ impl Endpoint {
         let (settings, []) = payload.as_chunks::<6>() else {
             return Err(BAD_LENGTH);
         };
+        if !mem::replace(&mut self.greeted, true) {
+            self.most = usize::MAX; // no limit, unless it is stated (section 6.5.2)
+        }
         for [a, b, value @ ..] in settings {
             let value = u32::from_be_bytes(*value);
             match u16::from_be_bytes([*a, *b]) {

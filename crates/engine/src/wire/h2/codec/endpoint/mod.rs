@@ -36,7 +36,8 @@ const FRAME_SIZES: RangeInclusive<u32> = 1 << 14..=(1 << 24) - 1;
 const WINDOW_BYTES: u32 = (1 << 30) - 1;
 /// Initial size of every window until it is changed (section 6.9.2).
 const FIRST_WINDOW_BYTES: i64 = 65_535;
-/// Assumed limit of concurrent streams until the server sets one: the minimum that section 6.5.2 recommends to servers.
+/// Assumed limit of concurrent streams until the server's SETTINGS come: the minimum that section 6.5.2 recommends to
+/// servers.
 const STREAMS_BEFORE_SETTINGS: usize = 100;
 /// How many reset streams are remembered, because the server may still send frames for them without being at fault.
 const GIVEN_UP: usize = 1024;

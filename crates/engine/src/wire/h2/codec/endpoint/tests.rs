@@ -204,6 +204,18 @@ fn a_goodbye_ends_what_the_server_has_not_begun() {
 }
 
 #[test]
+fn streams_are_unlimited_unless_the_server_states_a_limit() {
+    assert_eq!(Endpoint::default().most, STREAMS_BEFORE_SETTINGS);
+    let mut endpoint = greeted();
+    assert_eq!(endpoint.most, usize::MAX);
+    let limit = [&[0, 3][..], &7_u32.to_be_bytes()].concat();
+    for settings in [&limit[..], &[]] {
+        endpoint.feed(&frame(SETTINGS, 0, 0, settings), 0).unwrap();
+        assert_eq!(endpoint.most, 7, "what is not stated again stays as it is");
+    }
+}
+
+#[test]
 fn settings_that_break_the_rules_end_the_connection() {
     for (name, value, reason) in [
         (2_u16, 2_u32, Reason::PROTOCOL_ERROR),
