@@ -56,7 +56,7 @@ test: setup ## All tests: beside the installation of the runtimes, then side by 
 test-rust:
 	cargo test --locked --workspace --quiet
 
-fuzz: ## Look for inputs that break the engine, a minute for each fuzz target; longer: SECONDS=300.
+fuzz: setup ## Look for inputs that break the engine, a minute for each fuzz target; longer: SECONDS=300.
 	scripts/fuzz.sh $(SECONDS)
 
 # Tests run real servers beside one another, and the machine may stall: what failed is run once more, with nothing beside
@@ -103,4 +103,4 @@ wheel: setup ## The wheel and the source distribution, into dist/.
 	$(UV) build
 
 clean: ## Everything that was built; not the cache of contestants.
-	rm -rf target .venv .tools dist python/jostle/bin python/jostle/*.so
+	rm -rf target crates/engine/fuzz/target .venv .tools dist python/jostle/bin python/jostle/*.so

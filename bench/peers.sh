@@ -9,6 +9,7 @@ CACHE=${JOSTLE_BENCH_CACHE:-/var/cache/jostle/bench}
 OHA=1.16.0
 K6=v1.8.1
 GHZ=v0.120.0
+BUILT=$CACHE/oha-$OHA-k6-$K6-ghz-$GHZ # other versions are built anew
 missing=()
 command -v wrk >/dev/null || missing+=(wrk)
 command -v h2load >/dev/null || missing+=(nghttp2-client)
@@ -27,21 +28,21 @@ fi
 for peer in "$@"; do
     case $peer in
     oha)
-        [ -x "$CACHE/bin/oha" ] && continue
+        [ -x "$BUILT/bin/oha" ] && continue
         echo "bench: building oha (a few minutes)" >&2
-        cargo install --quiet --locked --root "$CACHE" "oha@$OHA"
+        cargo install --quiet --locked --root "$BUILT" "oha@$OHA"
         ;;
     k6)
-        [ -x "$CACHE/bin/k6" ] && continue
+        [ -x "$BUILT/bin/k6" ] && continue
         echo "bench: building k6 (a few minutes)" >&2
-        GOBIN="$CACHE/bin" go install "go.k6.io/k6@$K6"
+        GOBIN="$BUILT/bin" go install "go.k6.io/k6@$K6"
         ;;
     ghz)
         # And the server of calls, which the tests have, too; Go keeps what it has built.
-        (cd "$(dirname "$0")/../tests/support/grpc/go" && go build -o "$CACHE/bin/grpc-go-server" .)
-        [ -x "$CACHE/bin/ghz" ] && continue
+        (cd "$(dirname "$0")/../tests/support/grpc/go" && go build -o "$BUILT/bin/grpc-go-server" .)
+        [ -x "$BUILT/bin/ghz" ] && continue
         echo "bench: building ghz" >&2
-        GOBIN="$CACHE/bin" go install "github.com/bojand/ghz/cmd/ghz@$GHZ"
+        GOBIN="$BUILT/bin" go install "github.com/bojand/ghz/cmd/ghz@$GHZ"
         ;;
     *)
         echo "bench: $peer is not among what can be built: oha, k6, ghz" >&2
@@ -49,4 +50,4 @@ for peer in "$@"; do
         ;;
     esac
 done
-echo "$CACHE/bin"
+echo "$BUILT/bin"

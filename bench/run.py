@@ -136,7 +136,10 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=3, help="how often every tool has its turn (3)")
     parser.add_argument("--seconds", type=float, default=4.0, help="length of a window (4)")
     parser.add_argument("--quick", action="store_true", help="one short round, to see that everything works")
-    parser.add_argument("--results", default=str(HERE / "results"), help="where the figures go")
+    parser.add_argument(
+        "--results",
+        help="where the figures go (bench/results; with --quick, whose figures say nothing, a new folder)",
+    )
     options = parser.parse_args()
     options.only = [name.strip() for name in options.only.split(",") if name.strip()]
     known = [*SECTIONS, *BY_HAND]
@@ -144,6 +147,8 @@ def _options() -> argparse.Namespace:
         parser.error(f"no section is called {', '.join(unknown)}; there are {', '.join(known)}")
     if options.quick:
         options.rounds, options.seconds = 1, 1.0
+    if options.results is None:
+        options.results = tempfile.mkdtemp(prefix="jostle-bench-") if options.quick else HERE / "results"
     return options
 
 

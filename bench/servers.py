@@ -89,7 +89,7 @@ class GrpcServer:
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         if not line.strip().isdigit():
-            raise SystemExit(f"grpc-go-server said {line!r}")
+            raise RuntimeError(f"grpc-go-server said {line!r}")
         return int(line)
 
 
@@ -155,7 +155,7 @@ def reference(*kind: str) -> Iterator[str]:
         line = process.stdout.readline()
         found = re.fullmatch(r"listening on (127\.0\.0\.1:\d+)\n", line)
         if not found:
-            raise SystemExit(f"{' '.join(command)} said {line!r}")
+            raise RuntimeError(f"{' '.join(command)} said {line!r}")
         yield found[1]
 
 
@@ -195,8 +195,8 @@ def wait_for(port: int, process: "subprocess.Popen[str]") -> None:
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
             return
         if process.poll() is not None:
-            raise SystemExit(
+            raise RuntimeError(
                 f"{process.args} did not start: {process.stdout.read() if process.stdout else ''}"
             )
         time.sleep(0.02)
-    raise SystemExit(f"{process.args} did not start within 10 s")
+    raise RuntimeError(f"{process.args} did not start within 10 s")

@@ -254,7 +254,8 @@ def check(target: str, data: bytes) -> str:
     try:
         TARGETS[target](data)
     except JostleError as error:
-        return "" if str(error).isprintable() or "\n" in str(error) else f"unprintable: {error!r}"
+        printable = all(line.isprintable() for line in str(error).split("\n"))
+        return "" if printable else f"unprintable: {error!r}"
     except TooLong:
         return f"more than {TIME_S} s of computing"
     except BaseException:

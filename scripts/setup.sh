@@ -15,10 +15,15 @@ fi
 for command in python3 cargo make gcc g++; do
     command -v "$command" >/dev/null || { echo "setup: '$command' is missing; install it and try again" >&2; exit 1; }
 done
+if [ ! -x .tools/bin/uv ] && ! python3 -m pip --version >/dev/null 2>&1; then
+    echo "setup: pip is missing (on Debian the package python3-pip); install it and try again" >&2
+    exit 1
+fi
 # The engine and the reference servers are compiled while Python's packages are downloaded; building the project, below,
 # finds them compiled.
 cargo build-reference --quiet &
 building=$!
+trap 'kill "$building" 2>/dev/null || true' EXIT
 if [ ! -x .tools/bin/uv ] || [ "$(.tools/bin/uv --version | cut -d' ' -f2)" != "$UV_VERSION" ]; then
     echo "setup: uv $UV_VERSION"
     python3 -m pip install --quiet --root-user-action=ignore --disable-pip-version-check --upgrade --target .tools \
@@ -28,5 +33,6 @@ fi
 # the command would compile it all again.
 .tools/bin/uv sync --locked --all-extras --quiet --no-install-project --inexact --compile-bytecode
 wait "$building"
+trap - EXIT
 .tools/bin/uv sync --locked --all-extras --quiet
 .venv/bin/python -m compileall -q -x /roster/ python/jostle

@@ -21,7 +21,8 @@ def pytest_configure() -> None:
     # them ignore a terminal that is closed.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
-    # An example that takes long on a busy machine is no failure: no test asserts how long something takes.
+    # An example that takes long on a busy machine is no failure: where a test holds a time within bounds, the
+    # figure of that time is what it tests.
     settings.register_profile("no deadline", deadline=None)
     settings.load_profile("no deadline")
 

@@ -300,11 +300,11 @@ def compare_plans(
     """Run two plans as one, with their contestants side by side in every round, and compare these in pairs.
 
     Contestants at the same place in the two plans are a pair. The plans may differ only in their contestants,
-    such as two versions of a server. Raises `JostleError`.
+    such as two versions of a server; their requirements and claims are not judged. Raises `JostleError`.
     """
     from dataclasses import replace
 
-    from jostle.plan.interleaved import interleaved
+    from jostle.plan.interleaved import interleaved, not_judged
 
     plans = [plan if isinstance(plan, Plan) else load_plan(plan) for plan in (first, second)]
     plan, pairs = interleaved(*plans)
@@ -316,7 +316,11 @@ def compare_plans(
         f"{first if not isinstance(first, Plan) else 'the first'}",
         comparisons=[c for result in found for c in result.comparisons],
         conditions=[c for result in found for c in result.conditions],
-        notes=[*dict.fromkeys(note for result in found for note in result.notes), f"Run: {measured.folder}"],
+        notes=[
+            *dict.fromkeys(note for result in found for note in result.notes),
+            *filter(None, [not_judged(*plans)]),
+            f"Run: {measured.folder}",
+        ],
     )
     return Comparison(whole)
 

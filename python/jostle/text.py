@@ -54,7 +54,7 @@ _NAME = (
 _SECRET_NAME = re.compile(_NAME, re.IGNORECASE)
 _PLACEHOLDER = re.compile(r"((Bearer|Basic|Token) )?\{[^{}]+\}")
 """A variable in place of a secret, which need not be hidden: the secret itself is elsewhere."""
-_PASSWORD = re.compile(r"((?<!\w)\w++://[^:/?#@\s]*):[^/?#\s]*@|([?&]password=)[^&#\s]*")
+_PASSWORD = re.compile(r"((?<!\w)\w++://[^:/?#@\s]*):[^/?#\s]+@|([?&]password=)[^&#\s]+")
 _QUERY = re.compile(rf"([?&][^=&#\s]*(?:{_NAME})[^=&#\s]*=)(?!\{{)[^&#\s]+", re.IGNORECASE)
 
 
@@ -215,7 +215,8 @@ def _raw_text(sent: dict[str, Any]) -> str:
 def _redact_text(text: str, known: Collection[str] = ()) -> str:
     for secret in known:
         text = text.replace(secret, HIDDEN)
-    return _QUERY.sub(rf"\1{HIDDEN}", without_password(text))
+    hidden = _PASSWORD.sub(lambda found: f"{found[1]}:{HIDDEN}@" if found[1] else found[2] + HIDDEN, text)
+    return _QUERY.sub(rf"\1{HIDDEN}", hidden)
 
 
 def _redact_pair(mark: str, text: str) -> str:

@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 
-_NUMBER = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?|\.\d+"
+_NUMBER = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:_\d+)*(?:\.\d+)?(?:[eE][+-]?\d+)?|\.\d+"
 _QUANTITY = re.compile(rf"\s*({_NUMBER})\s*([a-zA-Zµμ%]*)\s*")
 
 _PER = re.compile(rf"[a-zA-Z ]*/\s*({_NUMBER})?\s*([a-zµμ]+)")

@@ -21,6 +21,7 @@ from jostle.errors import MissingRuntime, PlanError, StartFailed, UnreachableTar
 from jostle.host.procfs import descendants
 from jostle.plan.contestant import Need
 from jostle.plan.database import DatabaseTable
+from support.waiting import eventually
 
 SMALL = {"customers": 20}
 JOSTLE = """
@@ -202,10 +203,8 @@ def test_kill_9_of_jostle_leaves_nothing(running: Path) -> None:
         jostle.wait()
     assert len(started) >= 5
     assert len(folders) == 2
-    deadline = time.monotonic() + 20
-    while any(Path(f"/proc/{pid}").exists() for pid in started) or any(running.iterdir()):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    eventually(lambda: not any(Path(f"/proc/{pid}").exists() for pid in started))
+    eventually(lambda: not any(running.iterdir()))
 
 
 def test_it_cannot_be_made(monkeypatch: pytest.MonkeyPatch) -> None:

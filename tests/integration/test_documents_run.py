@@ -42,7 +42,7 @@ NOT_RUN = {
     "jostle hit https://localhost:8443/ --http2": "it needs a certificate; test_http2.py makes one",
     "jostle hit udp://127.0.0.1:53": "it needs a DNS server; test_datagrams.py has one",
     "jostle hit tcp://127.0.0.1:6379": "it needs Redis; test_raw.py has one",
-    "make wheel": "CI builds the wheel",
+    "make wheel": "test_wheel.py builds and installs it",
     "docker": "it needs a daemon and an image from a registry",
     "pipx install": "it needs the network",
     "sudo sysctl": "it needs root and changes the machine",

@@ -51,6 +51,20 @@ def test_four_workers_are_found_and_nothing_else_is_said(
     assert explanation["connections"] <= 64
 
 
+@pytest.mark.alone
+@pytest.mark.timeout(800)
+def test_where_nothing_else_runs_four_workers_can_be_told(jostle_command: Jostle) -> None:
+    """Otherwise all tests here would pass even if nothing was ever told."""
+
+    def told() -> bool:
+        discipline = said(explain(jostle_command, f"{url}/hello", *SIZES), "discipline")
+        assert discipline["says"] == "Four workers, first come, first served." or not discipline["decided"]
+        return bool(discipline["decided"])
+
+    with reference_server("workers", "--workers", "4") as url:
+        assert any(told() for _ in range(3))
+
+
 def test_a_contestant_is_started_and_explained(jostle_command: Jostle) -> None:
     explanation = explain(jostle_command, "node")
     discipline = said(explanation, "discipline")

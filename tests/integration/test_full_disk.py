@@ -2,35 +2,20 @@
 
 import os
 import subprocess
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from jostle.record import RunRecord
+from support.disks import small_disk
 from support.real import Jostle, command, environment, reference_server
-
-KILOBYTES = 300
 
 
 @pytest.fixture
 def disk() -> Iterator[Path]:
-    """A file system of its own; unmounted in the end."""
-    if os.geteuid() != 0:
-        pytest.skip("mounting a file system takes root")
-    with tempfile.TemporaryDirectory() as base:
-        mounted = subprocess.run(
-            ["mount", "-t", "tmpfs", "-o", f"size={KILOBYTES}k", "jostle-test", base],
-            capture_output=True,
-            text=True,
-        )
-        if mounted.returncode != 0:
-            pytest.skip(f"no file system can be mounted here: {mounted.stderr.strip()}")
-        try:
-            yield Path(base)
-        finally:
-            subprocess.run(["umount", base], check=True)
+    with small_disk(300) as folder:
+        yield folder
 
 
 def fill(disk: Path, leave: int = 0) -> None:

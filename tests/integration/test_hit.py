@@ -2,13 +2,12 @@
 
 import json
 import signal
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from support.handlers import Handler, serving
-from support.real import Jostle, as_json, command, environment, recorded, reference_server
+from support.real import Jostle, as_json, jostle_running, recorded, reference_server
 
 
 def outcomes(result: dict) -> dict[str, int]:
@@ -116,21 +115,15 @@ def test_a_server_that_never_answers_gives_timeouts_not_silence(jostle_command: 
 
 
 def test_ctrl_c_shows_what_was_measured(null_server: str, tmp_path: Path) -> None:
-    process = subprocess.Popen(
-        command("hit", null_server, "-d", "60s", "--json", "--save", "saved"),
-        cwd=tmp_path,
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    recorded(tmp_path / "saved")
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=20)
+    options = ["-d", "60s", "--json", "--save", "saved"]
+    with jostle_running("hit", null_server, *options, cwd=tmp_path) as jostle:
+        recorded(tmp_path / "saved")
+        jostle.send_signal(signal.SIGINT)
+        out, err = jostle.communicate(timeout=20)
     result = json.loads(out)
     assert not result["complete"], err
     assert outcomes(result)["ok"] > 100
-    assert process.returncode == 3
+    assert jostle.returncode == 3
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,9 @@ from typing import Any
 
 import pytest
 
+from support.handlers import certificate_in
+from support.http2 import frame
+from support.nginx import nginx
 from support.real import Jostle, as_json, reference_server
 
 NODE = """
@@ -35,16 +38,6 @@ const ports = servers.map((server) => new Promise((told) => {
   server.listen(0, "127.0.0.1", () => told(server.address().port));
 }));
 Promise.all(ports).then((found) => console.log(found.join(" ")));
-"""
-
-NGINX = """
-daemon off; master_process off; error_log {folder}/error.log; pid {folder}/pid;
-events {{ worker_connections 64; }}
-http {{
-  access_log off; client_body_temp_path {folder}/t; proxy_temp_path {folder}/t; fastcgi_temp_path {folder}/t;
-  uwsgi_temp_path {folder}/t; scgi_temp_path {folder}/t;
-  server {{ {server} }}
-}}
 """
 
 LEAVES = """
@@ -71,27 +64,6 @@ connection = {{ http2 = {{ connections = 2 }} }}
 
 SLOWLY = 20e6
 """Bytes a second."""
-
-
-@contextmanager
-def ended(process: subprocess.Popen[str]) -> Iterator[subprocess.Popen[str]]:
-    try:
-        yield process
-    finally:
-        process.terminate()
-        process.wait(10)
-
-
-@contextmanager
-def nginx(folder: Path, server: str) -> Iterator[Path]:
-    """Its socket, when it listens. `server`: that block of its configuration."""
-    (folder / "nginx.conf").write_text(NGINX.format(folder=folder, server=server.format(folder=folder)))
-    words = ["nginx", "-p", folder, "-e", folder / "error.log", "-c", folder / "nginx.conf"]
-    with ended(subprocess.Popen(list(map(str, words)), text=True)) as process:
-        path = folder / "socket"
-        while not path.is_socket():
-            assert process.poll() is None, (folder / "error.log").read_text()
-        yield path
 
 
 @contextmanager
@@ -126,22 +98,9 @@ def narrow(target: Path) -> Iterator[int]:
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with key.pem and cert.pem, which signs itself, for localhost."""
+    """A folder with key.pem and cert.pem."""
     folder = tmp_path_factory.mktemp("certificate")
-    words = [
-        "req",
-        "-x509",
-        "-newkey",
-        "ec",
-        "-pkeyopt",
-        "ec_paramgen_curve:prime256v1",
-        "-nodes",
-        "-days",
-        "2",
-    ]
-    words += ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"]
-    files = ["-keyout", folder / "key.pem", "-out", folder / "cert.pem"]
-    subprocess.run(["openssl", *words, *files], check=True, capture_output=True)
+    certificate_in(folder)
     return folder
 
 
@@ -149,10 +108,13 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def node(certificate: Path) -> Iterator[tuple[str, str]]:
     """URLs without TLS, where two streams may be open at a time, and with it."""
     process = subprocess.Popen(["node", "-e", NODE, "--", certificate], stdout=subprocess.PIPE, text=True)
-    with ended(process):
+    try:
         assert process.stdout is not None
         plain, secure = process.stdout.readline().split()
         yield f"http://127.0.0.1:{plain}", f"https://127.0.0.1:{secure}"
+    finally:
+        process.terminate()
+        process.wait(10)
 
 
 def outcomes(result: dict[str, Any]) -> dict[str, int]:
@@ -206,7 +168,7 @@ def test_who_waits_behind_a_large_answer_is_shown(jostle_command: Jostle, tmp_pa
     (tmp_path / "root").mkdir()
     (tmp_path / "root/big").write_bytes(bytes(2_000_000))
     (tmp_path / "root/small").write_text("small")
-    with nginx(tmp_path, FILES) as server, narrow(server) as port:
+    with nginx(tmp_path, FILES.format(folder=tmp_path)), narrow(tmp_path / "socket") as port:
         (tmp_path / "plan.toml").write_text(MIX.format(port=port))
         jostle_command("run", "plan.toml", "--rounds", "1", "-o", "result.json", "--no-pages")
     result = json.loads((tmp_path / "result.json").read_text())
@@ -233,18 +195,14 @@ def test_node_over_tls_under_open_loads_and_from_several_processes(
 def test_nginx_says_goodbye_after_its_requests_and_a_new_connection_follows(
     jostle_command: Jostle, certificate: Path
 ) -> None:
-    with nginx(certificate, LEAVES) as socket:
-        options = ["--unix-socket", str(socket), "-k", "--http2", "-c", "2", "-n", "200"]
+    with nginx(certificate, LEAVES.format(folder=certificate)):
+        options = ["--unix-socket", str(certificate / "socket"), "-k", "--http2", "-c", "2", "-n", "200"]
         result = as_json(
             jostle_command("hit", "https://localhost/", *options, "--expect", "nginx says h2", "--json")
         )
     assert outcomes(result)["ok"] >= 190
     assert set(outcomes(result)) <= {"ok", "stale"}
     assert connects(result) >= 4
-
-
-def frame(kind: int, flags: int, stream: int, payload: bytes = b"") -> bytes:
-    return len(payload).to_bytes(3) + bytes([kind, flags]) + stream.to_bytes(4) + payload
 
 
 def leave_after_ten(connection: socket.socket, late: list[int]) -> None:

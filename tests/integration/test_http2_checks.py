@@ -11,6 +11,7 @@ from jostle.contestant import http2_checks
 from jostle.contestant.checks import HELLO, TEXT, Target, WrongAnswer
 from jostle.contestant.http2 import Http2Client, Http2Error
 from jostle.contestant.http2_checks import AnswersHttp2, does_not_speak_http2
+from support.http2 import frame
 from support.real import reference_server
 
 SETTINGS = bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
@@ -37,10 +38,6 @@ def answering(answer: bytes) -> Iterator[Target]:
         yield Target("127.0.0.1", listener.getsockname()[1])
         thread.join()
         taken[0].close()
-
-
-def frame(kind: int, flags: int, stream: int, payload: bytes) -> bytes:
-    return len(payload).to_bytes(3, "big") + bytes([kind, flags]) + stream.to_bytes(4, "big") + payload
 
 
 def test_a_server_that_answers(target: Target) -> None:

@@ -3,8 +3,9 @@
 import os
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -158,18 +159,25 @@ def _jetty(folder: Path, port: int) -> list[str]:
     return ["java", "-cp", f"{folder}/lib/*", _written(folder, "Main.java", JETTY, port)]
 
 
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """With the file that is served; some servers become nobody, who may not enter pytest's own folders."""
+    with TemporaryDirectory(prefix="jostle-test-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        (folder / "root").mkdir()
+        (folder / "root/file").write_bytes(BODY)
+        yield folder
+
+
 @pytest.mark.parametrize("server", [_apache, _h2o, _haproxy, _nghttpd, _node, _go, _jetty])
 def test_a_server_is_understood(
-    jostle_command: Jostle, tmp_path: Path, server: Callable[[Path, int], list[str]]
+    jostle_command: Jostle, folder: Path, server: Callable[[Path, int], list[str]]
 ) -> None:
-    (tmp_path / "root").mkdir()
-    (tmp_path / "root/file").write_bytes(BODY)
-    for folder in tmp_path, *tmp_path.parents[:-2]:
-        folder.chmod(folder.stat().st_mode | 0o055)  # some servers become nobody
     port = claim(0)
-    command = server(tmp_path, port)
+    command = server(folder, port)
     assert shutil.which(command[0]), f"{command[0]} is missing: scripts/install-test-tools.sh"
-    with (tmp_path / "output").open("w") as output:
+    with (folder / "output").open("w") as output:
         process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)
     try:
         listening(port, process)
@@ -188,5 +196,5 @@ def test_a_server_is_understood(
     finally:
         process.terminate()
         process.wait(20)
-    assert result["trials"][0]["outcomes"] == {"ok": 400}, (tmp_path / "output").read_text()
+    assert result["trials"][0]["outcomes"] == {"ok": 400}, (folder / "output").read_text()
     assert result["summaries"][0]["parts"]["connect"]["p50"]["n"] == 2

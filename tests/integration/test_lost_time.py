@@ -5,12 +5,14 @@ import os
 import signal
 import subprocess
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from support.real import command, environment, recorded, reference_server
+from support.real import environment, jostle_running, recorded, reference_server
 
 LOAD_S = 5
 SHIFTED = Path(__file__).parents[1] / "support" / "wall_clock" / "shifted.c"
@@ -29,34 +31,41 @@ def measured(running: "subprocess.Popen[str]") -> dict[str, Any]:
     return found
 
 
-def begun(tmp_path: Path, url: str, *more: str, **env: str) -> "subprocess.Popen[str]":
+@contextmanager
+def begun(tmp_path: Path, url: str, *more: str, **env: str) -> Iterator["subprocess.Popen[str]"]:
     """A load that has recorded something."""
-    running = subprocess.Popen(
-        command("hit", url, "-d", f"{LOAD_S}s", *more, "--save", tmp_path / "runs", "--json"),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment() | env,
-    )
-    recorded(tmp_path / "runs", 2_000)
-    return running
+    options = [*more, "--save", str(tmp_path / "runs"), "--json"]
+    with jostle_running("hit", url, "-d", f"{LOAD_S}s", *options, env=environment() | env) as running:
+        recorded(tmp_path / "runs", 2_000)
+        yield running
 
 
 @pytest.mark.parametrize("load", [["-c", "2"], ["--rate", "200/s", "--processes", "2"]])
 def test_a_trial_during_which_jostle_was_stopped_says_so(tmp_path: Path, load: list[str]) -> None:
-    with reference_server("run-to-completion") as url:
-        running = begun(tmp_path, f"{url}/hello", *load)
-        stopped = [running.pid, *_children(running.pid)]
-        for pid in stopped:
-            os.kill(pid, signal.SIGSTOP)
-        time.sleep(0.6)  # the fault itself: it takes as long as it takes
-        for pid in stopped:
-            os.kill(pid, signal.SIGCONT)
+    with (
+        reference_server("run-to-completion") as url,
+        begun(tmp_path, f"{url}/hello", *load) as running,
+    ):
+        with stopped([running.pid, *_children(running.pid)]):
+            time.sleep(0.6)  # the fault itself: it takes as long as it takes
         trial = measured(running)
     (lost,) = [check for check in trial["validity"]["checks"] if check["name"] == "lost time"]
     assert lost["verdict"] == "invalid"
     assert "the generator stood still for" in lost["message"]
     assert 0.5 / LOAD_S < lost["value"] < 1
+
+
+@contextmanager
+def stopped(processes: list[int]) -> Iterator[None]:
+    """They stand still while the block runs, and go on whatever happens in it."""
+    try:
+        for pid in processes:
+            os.kill(pid, signal.SIGSTOP)
+        yield
+    finally:
+        for pid in processes:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
 
 
 def _children(pid: int) -> list[int]:
@@ -76,8 +85,11 @@ def test_a_wall_clock_that_is_set_changes_no_figure(
 ) -> None:
     shift = tmp_path / "shift"
     shift.write_text("0")
-    with reference_server("run-to-completion") as url:
-        running = begun(tmp_path, f"{url}/hello", *load, LD_PRELOAD=str(shifted), WALL_CLOCK_SHIFT=str(shift))
+    settings = {"LD_PRELOAD": str(shifted), "WALL_CLOCK_SHIFT": str(shift)}
+    with (
+        reference_server("run-to-completion") as url,
+        begun(tmp_path, f"{url}/hello", *load, **settings) as running,
+    ):
         (tmp_path / "next").write_text(str(by_s))
         (tmp_path / "next").replace(shift)
         trial = measured(running)
@@ -98,14 +110,12 @@ def test_a_wall_clock_that_is_set_changes_no_time_of_an_event(
     """Stamps are times of the wall clock. Only jostle's is set here, so that they stay wrong by as much."""
     shift = tmp_path / "shift"
     shift.write_text("0")
-    with reference_server("events") as url:
-        running = begun(
-            tmp_path,
-            f"{url}/events?n=4&first-ms=10&gap-ms=50",
-            *("-c", "4", "--stream", "sse"),
-            LD_PRELOAD=str(shifted),
-            WALL_CLOCK_SHIFT=str(shift),
-        )
+    settings = {"LD_PRELOAD": str(shifted), "WALL_CLOCK_SHIFT": str(shift)}
+    options = ["-c", "4", "--stream", "sse"]
+    with (
+        reference_server("events") as url,
+        begun(tmp_path, f"{url}/events?n=4&first-ms=10&gap-ms=50", *options, **settings) as running,
+    ):
         (tmp_path / "next").write_text(str(by_s))
         (tmp_path / "next").replace(shift)
         result = result_of(running)

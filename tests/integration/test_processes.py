@@ -17,7 +17,17 @@ from jostle.generator.spec import Address, engine_spec
 from jostle.plan import parse_plan
 from jostle.record import RunRecord
 from jostle.record.rows import COLUMNS
-from support.real import Jostle, as_json, command, environment, recorded, reference_server
+from support.real import (
+    SILENTLY,
+    Jostle,
+    as_json,
+    command,
+    environment,
+    jostle_running,
+    recorded,
+    reference_server,
+)
+from support.waiting import eventually
 
 OPEN = (
     'load = { rates = [{ for = "300ms", from = "100/s", to = "2000/s" }, { rate = "800/s" }], for = "800ms" }'
@@ -147,22 +157,14 @@ def test_when_all_have_died_it_is_said(null_server: str) -> None:
 
 
 def test_generators_end_with_whoever_started_them(null_server: str, tmp_path: Path) -> None:
-    process = subprocess.Popen(
-        command("hit", null_server, "-d", "60s", "-c", "4", "--processes", "2", "--save", tmp_path),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        env=environment(),
-    )
-    recorded(tmp_path)
-    trial = RunRecord.open(next(tmp_path.iterdir())).trials[0]
-    pids = [generator["pid"] for generator in trial.description["generators"]]
-    assert all(Path(f"/proc/{pid}").exists() for pid in pids)
-    process.kill()
-    process.wait()
-    give_up = time.monotonic() + 10
-    while any(_lives(pid) for pid in pids) and time.monotonic() < give_up:
-        time.sleep(0.02)
-    assert not any(_lives(pid) for pid in pids)
+    options = ["-d", "60s", "-c", "4", "--processes", "2", "--save", tmp_path]
+    with jostle_running("hit", null_server, *options, **SILENTLY) as jostle:
+        recorded(tmp_path)
+        trial = RunRecord.open(next(tmp_path.iterdir())).trials[0]
+        pids = [generator["pid"] for generator in trial.description["generators"]]
+        assert all(_lives(pid) for pid in pids)
+        jostle.kill()
+    eventually(lambda: not any(_lives(pid) for pid in pids))
 
 
 def _lives(pid: int) -> bool:
@@ -173,20 +175,14 @@ def _lives(pid: int) -> bool:
 
 
 def test_a_lost_share_makes_the_run_invalid_and_stands_in_the_journal(tmp_path: Path) -> None:
-    with reference_server("null") as url:
-        process = subprocess.Popen(
-            command("hit", url, "-d", "4s", "-c", "4", "--processes", "2", "--save", tmp_path, "--json"),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=environment(),
-        )
+    options = ["-d", "4s", "-c", "4", "--processes", "2", "--save", tmp_path, "--json"]
+    with reference_server("null") as url, jostle_running("hit", url, *options) as jostle:
         recorded(tmp_path, 5_000)
         record = RunRecord.open(next(tmp_path.iterdir()))
         os.kill(record.trials[0].description["generators"][0]["pid"], signal.SIGKILL)
-        out, complaints = process.communicate(timeout=60)
-    result = as_json(subprocess.CompletedProcess([], process.returncode, out, complaints))
-    assert (process.returncode, result["verdict"]) == (3, "invalid")
+        out, complaints = jostle.communicate(timeout=60)
+    result = as_json(subprocess.CompletedProcess([], jostle.returncode, out, complaints))
+    assert (jostle.returncode, result["verdict"]) == (3, "invalid")
     assert any(
         "offered load is missing: generator 1 of 2 was ended by SIGKILL" in r for r in result["reasons"]
     )

@@ -1,13 +1,10 @@
 """`jostle race starvation` and `jostle run` whole, on real servers; records that survive kill -9."""
 
 import json
-import os
-import signal
-import subprocess
 from pathlib import Path
 
 from jostle.record.outcomes import ENDED_BY_STOP, Outcome
-from support.real import Jostle, as_json, command, environment, recorded
+from support.real import SILENTLY, Jostle, as_json, jostle_running, recorded
 
 PLAN = """
 title = "Does one slow request starve the fast ones?"
@@ -52,16 +49,9 @@ def test_kill_9_in_the_middle_leaves_a_run_that_can_be_reported(
     jostle_command: Jostle, tmp_path: Path
 ) -> None:
     plan = written(tmp_path, PLAN.replace('for = "1s"', 'for = "30s"'))
-    process = subprocess.Popen(
-        command("run", plan),
-        cwd=tmp_path,
-        env=environment(),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    recorded(tmp_path / "runs")
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
+    with jostle_running("run", plan, cwd=tmp_path, **SILENTLY) as process:
+        recorded(tmp_path / "runs")
+        process.kill()
     result = json.loads(jostle_command("report", only_run(tmp_path), "--format", "json").stdout)
     assert not result["complete"]
     assert any(

@@ -3,9 +3,7 @@
 The fault is what the second trial's server does as it starts, so that it comes between two trials.
 """
 
-import os
 import subprocess
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +11,7 @@ import pytest
 
 from jostle.host.procfs import with_environment
 from jostle.record import RunRecord
+from support.disks import small_disk
 from support.real import REFERENCE, Jostle, as_json
 
 PLAN = """
@@ -38,17 +37,8 @@ exec {server} null --port $1
 
 @pytest.fixture
 def disk() -> Iterator[Path]:
-    """A file system of its own, in memory."""
-    if os.geteuid() != 0:
-        pytest.skip("mounting a file system takes root")
-    with tempfile.TemporaryDirectory() as base:
-        mount = ["mount", "-t", "tmpfs", "-o", "size=4m", "jostle-test", base]
-        if subprocess.run(mount, capture_output=True).returncode != 0:
-            pytest.skip("no file system can be mounted here")
-        try:
-            yield Path(base)
-        finally:
-            subprocess.run(["umount", base], check=True)
+    with small_disk(4096) as folder:
+        yield folder
 
 
 def write_plan(folder: Path, fault: str) -> None:

@@ -1,11 +1,10 @@
 """`jostle run --resume`: a killed or stopped run is finished, and nothing is done twice."""
 
 import json
-import os
 import signal
 import subprocess
-import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,8 @@ from jostle.generator.processes import LocalExecutor
 from jostle.plan import parse_plan
 from jostle.runner.experiment import run_experiment
 from jostle.runner.observer import Silent
-from support.real import Jostle, as_json, command, environment
+from support.real import SILENTLY, Jostle, as_json, jostle_running
+from support.waiting import eventually
 
 if TYPE_CHECKING:
     from jostle._engine import Interval
@@ -38,32 +38,25 @@ def journal(run: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (run / "journal.ndjson").read_text().splitlines()]
 
 
-def started(tmp_path: Path, trial: int) -> tuple["subprocess.Popen[bytes]", Path]:
+@contextmanager
+def started(tmp_path: Path, trial: int) -> Iterator[tuple["subprocess.Popen[str]", Path]]:
     """A run that is in the middle of its `trial`th trial, with an interval of it recorded."""
     (tmp_path / "plan.toml").write_text(PLAN)
-    process = subprocess.Popen(
-        command("run", "plan.toml"),
-        cwd=tmp_path,
-        env=environment(),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    give_up = time.monotonic() + 60
-    while time.monotonic() < give_up:
-        if list(tmp_path.glob(f"runs/*/trials/{trial:03d}-*/intervals.hlog")):
-            (run,) = (tmp_path / "runs").iterdir()
-            return process, run
-        time.sleep(0.01)
-    process.kill()
-    pytest.fail("the run did not come so far")
+
+    def has_come_so_far() -> bool:
+        return any(tmp_path.glob(f"runs/*/trials/{trial:03d}-*/intervals.hlog"))
+
+    with jostle_running("run", "plan.toml", cwd=tmp_path, **SILENTLY) as process:
+        eventually(has_come_so_far, "the run did not come so far", 60)
+        (run,) = (tmp_path / "runs").iterdir()
+        yield process, run
 
 
 def test_a_killed_run_is_finished_with_its_own_order_and_arrivals(
     jostle_command: Jostle, tmp_path: Path
 ) -> None:
-    process, run = started(tmp_path, 3)
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
+    with started(tmp_path, 3) as (process, run):
+        process.kill()
     before = {path.name: path.stat().st_mtime_ns for path in run.glob("trials/00[12]-*/outcome.json")}
     result = as_json(jostle_command("run", "--resume", run, "--json", "--no-pages"))
 
@@ -94,12 +87,10 @@ def test_a_killed_run_is_finished_with_its_own_order_and_arrivals(
 
 
 def test_a_run_is_written_by_one_at_a_time(jostle_command: Jostle, tmp_path: Path) -> None:
-    process, run = started(tmp_path, 1)
-    try:
+    with started(tmp_path, 1) as (process, run):
         refused = jostle_command("run", "--resume", run)
         assert refused.returncode == 2
         assert "another jostle" in refused.stderr
-    finally:
         process.send_signal(signal.SIGINT)
         process.wait(30)
     assert journal(run)[-1]["event"] == "run stopped"
@@ -155,9 +146,8 @@ def test_what_comes_with_ctrl_c_is_recorded(tmp_path: Path, when: int) -> None:
 
 
 def test_what_cannot_be_resumed_is_refused_by_name(jostle_command: Jostle, tmp_path: Path) -> None:
-    process, run = started(tmp_path, 1)
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
+    with started(tmp_path, 1) as (process, run):
+        process.kill()
     for arguments, word in (
         (["--resume", run, "--rounds", "9"], "--rounds"),
         (["plan.toml", "--resume", run], "plan.toml"),

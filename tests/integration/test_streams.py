@@ -5,7 +5,6 @@ import json
 import os
 import queue
 import signal
-import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +14,7 @@ import pytest
 import tomli_w
 
 from support.handlers import Handler, serving
-from support.real import Jostle, as_json, command, environment, reference_server
+from support.real import Jostle, as_json, jostle_running, reference_server
 from support.waiting import eventually
 
 
@@ -160,9 +159,9 @@ class Stopping(Handler):
     """Two server-sent events; its client is stopped when the second one comes, and for a while afterwards."""
 
     protocol_version = "HTTP/1.0"
-    clients: "queue.SimpleQueue[int]" = queue.SimpleQueue()
+    clients: "queue.SimpleQueue[int]"
     """Whom to stop."""
-    gaps: "queue.SimpleQueue[tuple[float, float]]" = queue.SimpleQueue()
+    gaps: "queue.SimpleQueue[tuple[float, float]]"
     """Of each pair of events: the shortest and the longest that it can have been, s."""
 
     def do_GET(self) -> None:
@@ -173,11 +172,13 @@ class Stopping(Handler):
         first = self.sent()
         time.sleep(READ_S)
         os.kill(client, signal.SIGSTOP)
-        eventually(lambda: is_stopped(client))
-        second = self.sent()
-        self.gaps.put((second[0] - first[1], second[1] - first[0]))
-        time.sleep(STOPPED_S)  # the fault itself: it takes as long as it takes
-        os.kill(client, signal.SIGCONT)
+        try:
+            eventually(lambda: is_stopped(client))
+            second = self.sent()
+            self.gaps.put((second[0] - first[1], second[1] - first[0]))
+            time.sleep(STOPPED_S)  # the fault itself: it takes as long as it takes
+        finally:
+            os.kill(client, signal.SIGCONT)
         time.sleep(READ_S)
 
     def sent(self) -> tuple[float, float]:
@@ -194,15 +195,21 @@ def is_stopped(process: int) -> bool:
 
 @pytest.mark.parametrize("secured", [False, True])
 def test_an_event_came_when_it_came_and_not_when_it_was_read(tmp_path: Path, secured: bool) -> None:
-    with serving(Stopping, tmp_path if secured else None) as url:
-        line = command("hit", f"{url}/", "-k", "--stream", "sse", "-c", "1", "-n", "1", "--json")
-        running = subprocess.Popen(
-            line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment()
-        )
-        Stopping.clients.put(running.pid)
-        output, complaints = running.communicate(timeout=60)
+    class StoppingOnce(Stopping):
+        """For this test alone."""
+
+        clients = queue.SimpleQueue()
+        gaps = queue.SimpleQueue()
+
+    options = ["-k", "--stream", "sse", "-c", "1", "-n", "1", "--json"]
+    with (
+        serving(StoppingOnce, tmp_path if secured else None) as url,
+        jostle_running("hit", f"{url}/", *options) as jostle,
+    ):
+        StoppingOnce.clients.put(jostle.pid)
+        output, complaints = jostle.communicate(timeout=60)
     assert output, complaints
-    shortest, longest = Stopping.gaps.get(timeout=10)
+    shortest, longest = StoppingOnce.gaps.get(timeout=10)
     gap = stream(json.loads(output))["gap"]["max"]["value"]
     rounding = 0.002
     assert shortest - rounding <= gap <= longest + rounding

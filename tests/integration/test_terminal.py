@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from jostle.record import RunRecord
-from support.real import Jostle, command, environment, recorded, reference_server
+from support.real import SILENTLY, Jostle, command, environment, jostle_running, recorded, reference_server
 
 PLAN = """
 title = "What is printed where"
@@ -39,18 +39,14 @@ def folder_in(base: Path) -> Path:
 
 
 def test_a_terminal_that_is_closed_ends_the_run_whole(tmp_path: Path) -> None:
-    with reference_server("run-to-completion") as url:
-        running = subprocess.Popen(
-            command("hit", f"{url}/hello", "-d", "60s", "--save", tmp_path / "runs"),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=environment(),
-        )
+    with (
+        reference_server("run-to-completion") as url,
+        jostle_running("hit", f"{url}/hello", "-d", "60s", "--save", tmp_path / "runs") as jostle,
+    ):
         recorded(tmp_path / "runs", 2_000)
-        running.send_signal(signal.SIGHUP)
-        output, complaints = running.communicate(timeout=30)
-    assert running.returncode == 3
+        jostle.send_signal(signal.SIGHUP)
+        output, complaints = jostle.communicate(timeout=30)
+    assert jostle.returncode == 3
     assert "Traceback" not in complaints
     assert "p50" in output
     record = RunRecord.open(folder_in(tmp_path / "runs"))
@@ -99,18 +95,14 @@ def test_a_terminal_that_is_not_utf_8(run: Path) -> None:
 
 
 def test_a_report_of_a_run_that_goes_on_says_so(tmp_path: Path, jostle_command: Jostle) -> None:
-    with reference_server("run-to-completion") as url:
-        running = subprocess.Popen(
-            command("hit", f"{url}/hello", "-d", "60s", "--save", tmp_path / "runs"),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            env=environment(),
-        )
+    with (
+        reference_server("run-to-completion") as url,
+        jostle_running("hit", f"{url}/hello", "-d", "60s", "--save", tmp_path / "runs", **SILENTLY) as jostle,
+    ):
         recorded(tmp_path / "runs", 2_000)
         folder = folder_in(tmp_path / "runs")
         shown = jostle_command("report", folder, "--full")
-        running.send_signal(signal.SIGKILL)
-        running.wait()
+        jostle.kill()
     after = jostle_command("report", folder, "--full")
     assert "it is still being written" in " ".join(shown.stdout.split())
     assert "its journal just ends: jostle was killed" in " ".join(after.stdout.split())

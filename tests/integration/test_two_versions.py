@@ -4,6 +4,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 
@@ -63,18 +64,24 @@ def test_a_slower_version_fails_the_build(repository: Path) -> None:
             timeout=240,
         )
 
-    result = as_json(
-        run("run", "two-versions.toml", "--into", "runs", "-d", "1s", "--no-repeats", "--json", "--no-pages")
-    )
-    assert [cell["outcomes"]["ok"] > 100 for cell in result["summaries"]] == [True, True]
-    (folder,) = (repository / "runs").iterdir()
+    def measured() -> dict[str, Any]:
+        """Both versions, by the plan."""
+        options = ["--into", "runs", "-d", "1s", "--no-repeats", "--json", "--no-pages"]
+        result = as_json(run("run", "two-versions.toml", *options))
+        assert [summary["outcomes"]["ok"] > 100 for summary in result["summaries"]] == [True, True]
+        return result
+
+    # Where the machine stands still a figure is invalid, and nothing can be said of it.
+    results = (measured() for _ in range(3))
+    result = next((found for found in results if not has_an_invalid_summary(found)), None)
+    assert result is not None, "the machine stood still in each of three runs"
     slower, quicker = (
-        run("compare", folder, "--contestants", "before,after", "--fail-if", change)
+        run("compare", result["folder"], "--contestants", "before,after", "--fail-if", change)
         for change in ("p50 > +10 %", "p50 < -10 %")
     )
-    if any(cell["verdict"] == "invalid" for cell in result["summaries"]):  # where the machine stands still
-        assert (slower.returncode, quicker.returncode) == (4, 4)
-        assert "the figure is invalid (p50: " in slower.stdout
-    else:
-        assert quicker.returncode == 0, quicker.stdout + quicker.stderr
-        assert slower.returncode == 1, slower.stdout + slower.stderr
+    assert quicker.returncode == 0, quicker.stdout + quicker.stderr
+    assert slower.returncode == 1, slower.stdout + slower.stderr
+
+
+def has_an_invalid_summary(result: dict[str, Any]) -> bool:
+    return any(summary["verdict"] == "invalid" for summary in result["summaries"])

@@ -6,7 +6,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,9 +13,12 @@ from typing import Any
 import pytest
 
 from jostle.contestant.tools import REFERENCE
+from support.waiting import eventually
 
 REFERENCE_PROTO = Path(__file__).parents[2] / "crates" / "reference" / "src" / "echo.proto"
 Jostle = Callable[..., subprocess.CompletedProcess[str]]
+SILENTLY: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+"""For `jostle_running`, where nobody reads what it says."""
 
 
 @contextlib.contextmanager
@@ -42,6 +44,17 @@ def environment() -> dict[str, str]:
     return {**os.environ, "COLUMNS": "80", "NO_COLOR": "1"}
 
 
+@contextlib.contextmanager
+def jostle_running(*arguments: str | Path, **more: Any) -> Iterator["subprocess.Popen[str]"]:
+    """`jostle …` beside the test, with pipes unless `more` says otherwise; it is ended with the block."""
+    settings: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "env": environment()}
+    with subprocess.Popen(command(*arguments), text=True, **(settings | more)) as process:
+        try:
+            yield process
+        finally:
+            process.kill()  # ends it even if it is stopped
+
+
 def as_json(finished: subprocess.CompletedProcess[str]) -> dict[str, Any]:
     """The JSON on standard output; fails with everything that was said when there is none."""
     try:
@@ -53,9 +66,8 @@ def as_json(finished: subprocess.CompletedProcess[str]) -> dict[str, Any]:
 
 def recorded(base: Path, bytes_there: int = 20_000) -> None:
     """Return once a run under `base` has recorded some seconds of a trial."""
-    give_up = time.monotonic() + 60
-    while time.monotonic() < give_up:
-        if any(file.stat().st_size >= bytes_there for file in base.glob("*/trials/*/intervals.hlog")):
-            return
-        time.sleep(0.05)
-    pytest.fail(f"nothing was recorded under {base}")
+
+    def has_intervals() -> bool:
+        return any(file.stat().st_size >= bytes_there for file in base.glob("*/trials/*/intervals.hlog"))
+
+    eventually(has_intervals, f"nothing was recorded under {base}", 60)

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from jostle.analysis.capacity.slo import read_slos
-from jostle.explain.capacity.question import SLO, Question
+from jostle.analysis.capacity.slo import SLO_PARAMETER, read_slos
+from jostle.explain.capacity.question import Question
 from jostle.plan import Plan
 
 __all__ = ["question"]
@@ -27,7 +27,7 @@ def question(
         "contestants": ["made"],
         "rounds": 1,
         "repeats": False,
-        "parameters": {SLO: "; ".join(slo.text for slo in read)},
+        "parameters": {SLO_PARAMETER: "; ".join(slo.text for slo in read)},
         "contestant": {"made": {"simulate": simulate}},
         "workload": {"alone": {"request": {"get": "/"}, "load": load}},
     }

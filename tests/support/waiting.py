@@ -8,11 +8,13 @@ from collections.abc import Callable
 PATIENCE_S = 30.0
 
 
-def eventually(condition: Callable[[], bool]) -> None:
-    """Returns as soon as `condition` holds; fails where it does not in `PATIENCE_S`."""
-    deadline = time.monotonic() + PATIENCE_S
+def eventually(
+    condition: Callable[[], bool], otherwise: str = "it did not come to pass", patience_s: float = PATIENCE_S
+) -> None:
+    """Returns as soon as `condition` holds; fails with `otherwise` where it does not in `patience_s`."""
+    deadline = time.monotonic() + patience_s
     while not condition():
-        assert time.monotonic() < deadline
+        assert time.monotonic() < deadline, f"{otherwise} ({patience_s:g} s)"
         time.sleep(0.01)
 
 

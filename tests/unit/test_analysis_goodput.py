@@ -10,7 +10,7 @@ from jostle.analysis.results import Goodput
 from jostle.analysis.run import analyse
 from jostle.analysis.trial.data import TrialData
 from jostle.record import RunRecord
-from support.synthetic import Request, Trial, make_run
+from support.synthetic import Request, Trial, closed, make_run
 
 NEAR = {
     "private": True,
@@ -63,6 +63,15 @@ def test_what_comes_late_or_never_is_no_goodput(tmp_path: Path) -> None:
     assert row.database_cpu_s_per_request.value is None
     assert metrics.MEASURES["goodput"](facts) == 10
     assert metrics.MEASURES["database cpu"](facts) is None
+
+
+def test_if_all_are_answered_in_time_it_is_the_throughput(tmp_path: Path) -> None:
+    """So few answers that those which the stop cut off count in the throughput."""
+    requests = closed(lambda _: 1.9, 10.0, clients=10)
+    trial = Trial("node", "closed", 1, requests, duration=10, load={"closed": {"clients": 10}}, database=NEAR)
+    _, (facts,) = analysed(tmp_path, trial)
+    assert metrics.MEASURES["goodput"](facts) == pytest.approx(facts.throughput)
+    assert facts.throughput > 50 / 10
 
 
 def test_cells_without_timeouts_and_database_have_no_row(tmp_path: Path) -> None:

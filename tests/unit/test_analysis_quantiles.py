@@ -119,6 +119,11 @@ def test_timeouts_hide_the_quantiles_beyond_their_share() -> None:
     assert "10 % of the requests failed, or were given up" in estimates["p99"].note
 
 
+def test_a_handful_that_waited_longer_than_the_others_decides_nothing() -> None:
+    """Of 906 requests without an answer, 900 are only known to take more than 3 s."""
+    assert round_quantile(from_values([0.1] * 94, [3.0] * 900 + [10.0] * 6), 0.5) == AtLeast(3.0)
+
+
 def test_a_request_given_up_early_is_no_fast_answer() -> None:
     """Dropping the unfinished would say 1 ms; half of the requests were still waiting after 1 ms."""
     sample = from_values([0.001] * 500 + [1.0] * 100, [0.5] * 400)

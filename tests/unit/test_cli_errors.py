@@ -24,7 +24,7 @@ from jostle import cli
         ),
         (
             ["what-if", "--rate", "9/s", "--service", "1ms", "--slo", "p99 < 1 s", "--think", "1s"],
-            "jostle: --think belongs to clients",
+            "jostle: --think needs --clients",
         ),
         (["contestants", "start", "go", "-p", "99999"], "jostle: invalid value for '-p'"),
         (["hit", "http://127.0.0.1:9/\udcff"], "jostle: http://127.0.0.1:9/\\xff is not UTF-8\n"),

@@ -262,7 +262,7 @@ def test_the_same_trials_count_as_on_the_page(tmp_path: Path, monkeypatch: pytes
     """A trial that the machine spoiled is left out of both, and both say so."""
     record = RunRecord.open(make_run(tmp_path, trials({"node": 0.002, "go": 0.004})))
     monkeypatch.setattr(RecordedPlan, "repeats", True, raising=False)
-    monkeypatch.setattr(counted, "left_out", lambda cell, _: {cell[0].trial.number} - {2})
+    monkeypatch.setattr(counted, "left_out", lambda cell, *_: {cell[0].trial.number} - {2})
     page = analyse(record)
     (shown,) = page.comparisons
     beside = compare_contestants(record, shown.a, shown.b)

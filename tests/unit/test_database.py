@@ -9,7 +9,7 @@ from jostle.database import Database, Options, server, start
 from jostle.errors import PlanError, UnreachableTarget
 from jostle.host.users import User
 from jostle.plan import parse_plan, to_toml
-from jostle.text import without_password
+from jostle.text import redact, without_password
 
 WORKLOAD = '[workload.w]\nrequest = { get = "/orders" }\nload = { clients = 1, for = "1s" }\n'
 
@@ -89,23 +89,33 @@ def test_a_socket_path_that_would_be_too_long_goes_elsewhere(
 
 
 @pytest.mark.parametrize(
-    ("address", "fit_for_a_record"),
+    ("address", "shown", "recorded"),
     [
-        ("postgresql://me:se%3Acret@here/shop", "postgresql://me@here/shop"),
-        ("--database=postgres://me:x@here:5432/shop", "--database=postgres://me@here:5432/shop"),
+        (
+            "postgresql://me:se%3Acret@here/shop",
+            "postgresql://me@here/shop",
+            "postgresql://me:(hidden)@here/shop",
+        ),
+        (
+            "--database=postgres://me:x@here:5432/shop",
+            "--database=postgres://me@here:5432/shop",
+            "--database=postgres://me:(hidden)@here:5432/shop",
+        ),
         (
             "postgresql://here/shop?sslmode=require&password=x",
             "postgresql://here/shop?sslmode=require&password=",
+            "postgresql://here/shop?sslmode=require&password=(hidden)",
         ),
-        ("http://here:80/a@b", "http://here:80/a@b"),
-        ("postgresql://me@here/shop", "postgresql://me@here/shop"),
+        ("http://here:80/a@b", "http://here:80/a@b", "http://here:80/a@b"),
+        *[("postgresql://me@here/shop",) * 3, ("postgresql://me:@here/shop",) * 3],
     ],
 )
-def test_passwords_never_reach_a_record(address: str, fit_for_a_record: str) -> None:
-    assert without_password(address) == fit_for_a_record
+def test_passwords_are_not_shown_and_never_reach_a_record(address: str, shown: str, recorded: str) -> None:
+    assert without_password(address) == shown
+    assert redact(address) == redact(recorded) == recorded
     if address.startswith("postgresql"):
         text = f'title = "t"\ncontestants = ["go"]\n[database]\nurl = "{address}"\n' + WORKLOAD
-        assert parse_plan(to_toml(parse_plan(text, "p")), "record").database.url == fit_for_a_record  # type: ignore[union-attr]
+        assert parse_plan(to_toml(parse_plan(text, "p")), "record").database.url == recorded  # type: ignore[union-attr]
 
 
 def test_content_of_ones_own_cannot_be_changed_without_leave() -> None:

@@ -100,7 +100,7 @@ def test_a_contestant_without_its_tool_is_noted_with_what_brings_it(monkeypatch:
     monkeypatch.setattr(checks.roster, "names", lambda: ["node"])
     monkeypatch.setattr(contestant.Contestant, "missing", lambda _: [lacks])
     assert checks._contestants() == Finding(
-        "contestants", "note", "0 of 1 are ready; not node", "jostle contestants install node"
+        "contestants", "note", "0 of 1 are ready; not ready: node", "jostle contestants install node"
     )
 
 

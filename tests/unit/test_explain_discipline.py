@@ -3,6 +3,7 @@
 import math
 import random
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -104,6 +105,23 @@ def test_the_slots_of_a_waiting_route_are_counted() -> None:
     endless = infer(work, spread=0.01, waits=answered("unlimited", bursts)).slots
     assert endless is not None
     assert endless.value == Range(16, None)
+
+
+def test_slots_are_not_counted_where_most_requests_were_refused() -> None:
+    bursts = equal_bursts(0.05, 16)
+    work = answered({"workers": {"workers": 1}}, bursts)
+    waits = [
+        replace(one, ends=[*one.ends[:1], *[None] * (len(one.ends) - 1)])
+        for one in answered("unlimited", bursts)
+    ]
+    slots = infer(work, spread=0.01, waits=waits).slots
+    assert slots is not None
+    assert (slots.value, slots.reason) == (None, Reason.UNANSWERED)
+
+
+def test_a_burst_for_which_there_was_no_connection_tells_nothing() -> None:
+    work = answered({"workers": {"workers": 1}}, equal_bursts(0.05, 16))
+    assert infer([*work, Burst((), ())], spread=0.01) == infer(work, spread=0.01)
 
 
 def test_every_reason_has_a_remedy() -> None:

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from jostle.errors import JostleError
+
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 
@@ -36,12 +38,17 @@ def test_what_is_wrong_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(_: bytes) -> None:
         raise KeyError("figures")
 
+    def unprintable(_: bytes) -> None:
+        raise JostleError("first line\n\x1b[2J")
+
     def endless(_: bytes) -> None:
         while True:
             pass
 
     monkeypatch.setitem(fuzz_python.TARGETS, "broken", broken)
+    monkeypatch.setitem(fuzz_python.TARGETS, "unprintable", unprintable)
     monkeypatch.setitem(fuzz_python.TARGETS, "endless", endless)
     monkeypatch.setattr(fuzz_python, "TIME_S", 0.05)
     assert "KeyError" in fuzz_python.check("broken", b"")
+    assert "unprintable" in fuzz_python.check("unprintable", b"")
     assert "more than" in fuzz_python.check("endless", b"")

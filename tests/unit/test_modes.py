@@ -91,7 +91,7 @@ slow = "slow"
 def test_what_looks_like_two_modes_is_measured_as_often_again_and_once_only(tmp_path: Path) -> None:
     folder = make_run(tmp_path, two_mode_trials(4), plan_text=PLAN)
     plan = parse_plan(PLAN, "plan")
-    more = plan_repeats(plan, RunWriter.resume(folder), [], ["two", "one"])
+    more = plan_repeats(plan, RunWriter.resume(folder), 7, ["two", "one"])
     assert {(p.contestant, p.workload) for p in more} == {("two", "alone"), ("two", "beside")}
     assert [p.number for p in more] == list(range(17, 25))
     assert {p.round for p in more} == {5, 6, 7, 8}
@@ -102,9 +102,17 @@ def test_what_looks_like_two_modes_is_measured_as_often_again_and_once_only(tmp_
     assert sum(e["event"] == "trial planned" and e["round"] > 4 for e in journal) == 8
 
 
+def test_repeated_rounds_are_in_random_order(tmp_path: Path) -> None:
+    plan, first = parse_plan(PLAN, "plan"), set()
+    for seed in range(10):
+        folder = make_run(tmp_path / str(seed), two_mode_trials(4), plan_text=PLAN)
+        first.add(plan_repeats(plan, RunWriter.resume(folder), seed, ["two", "one"])[0].workload)
+    assert first == {"alone", "beside"}
+
+
 def test_repeated_rounds_are_not_repeated_and_both_modes_are_told(tmp_path: Path) -> None:
     folder = make_run(tmp_path, two_mode_trials(8), plan_text=PLAN)
-    assert plan_repeats(parse_plan(PLAN, "plan"), RunWriter.resume(folder), [], ["two", "one"]) == []
+    assert plan_repeats(parse_plan(PLAN, "plan"), RunWriter.resume(folder), 7, ["two", "one"]) == []
     found = {s.contestant: s for s in analyse(RunRecord.open(folder)).starvation}
     assert found["one"].modes == []
     low, high = found["two"].modes

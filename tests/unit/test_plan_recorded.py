@@ -119,7 +119,7 @@ def test_what_cannot_be_read_is_named_with_its_reason(plan: RecordedPlan) -> Non
         ("published.figures", None),
         ("claim", "It has no rule"),
     ]
-    assert plan.unreadable[1].reason == "'p98' is nothing that is measured"
+    assert plan.unreadable[1].reason == "jostle does not measure 'p98'"
     assert plan.unreadable[3].reason == "holds: is missing"
 
 

@@ -136,3 +136,9 @@ def test_what_the_machine_alone_spoiled_does_not_count_where_enough_remains(
     trials: Any = [SimpleNamespace(usable=True, trial=SimpleNamespace(number=n)) for n in range(rounds)]
     validities = {n: failed(("invalid" if n in spoiled else "valid", cause)) for n in range(rounds)}
     assert left_out(trials, validities) == left
+
+
+def test_what_the_generator_spoiled_before_the_machine_did_counts() -> None:
+    trials: Any = [SimpleNamespace(usable=True, trial=SimpleNamespace(number=n)) for n in range(5)]
+    validities = {n: failed(("invalid" if n in {2, 4} else "valid", "machine")) for n in range(5)}
+    assert left_out(trials, validities, by_generator={2}) == {4}

@@ -78,6 +78,7 @@ def test_cut_short_skipped_and_failed_are_told() -> None:
             trials=[failed, *result.trials[1:]],
             complete=False,
             incomplete_reason="killed",
+            finish=f"jostle run --resume {result.folder}",
             skipped={"haskell-warp": "ghc is not installed"},
         )
     )

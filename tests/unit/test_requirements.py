@@ -140,16 +140,40 @@ def test_the_sign_says_whether_the_limit_itself_satisfies(
 def test_one_round_cannot_tell_of_throughput_and_says_why(tmp_path: Path) -> None:
     text = PLAN + '[[require]]\nthat = "throughput > 100/s"\nworkload = "fast-only"'
     folder = make_run(tmp_path, starvation_trials(1), plan_text=text)
-    for found in analyse(RunRecord.open(folder)).requirements:
+    requirements = analyse(RunRecord.open(folder)).requirements
+    assert requirements
+    for found in requirements:
         assert found.verdict == "cannot tell"
         assert "needs at least 3" in found.message
+
+
+def test_a_figure_that_is_zero_in_every_round_decides(tmp_path: Path) -> None:
+    text = PLAN + '[[require]]\nthat = "throughput > 100/s"\nworkload = "fast-only"'
+    lost = [Request(i / 10, i / 10, i / 10 + 1.0, "response_timeout") for i in range(40)]
+    trials = [Trial("node", "fast-only", number, lost) for number in (1, 2, 3)]
+    (found,) = analyse(RunRecord.open(make_run(tmp_path, trials, plan_text=text))).requirements
+    assert found.verdict == "fail"
+
+
+def test_an_index_is_as_invalid_as_the_slow_request_that_it_is_divided_by(tmp_path: Path) -> None:
+    text = (
+        PLAN + '[[require]]\nthat = "blocking index < 90 %"\nworkload = "stream-with-slow"\ncontestant = "go"'
+    )
+    for generator_cpu, verdict in ((0.3, "pass"), (1.0, "cannot tell")):
+        trials = [
+            replace(trial, generator_cpu=generator_cpu) if trial.workload == "slow-alone" else trial
+            for trial in starvation_trials(3)
+        ]
+        folder = make_run(tmp_path / verdict, trials, plan_text=text)
+        (found,) = analyse(RunRecord.open(folder)).requirements
+        assert found.verdict == verdict
 
 
 def test_what_this_version_cannot_read_is_said_to_be_so(tmp_path: Path) -> None:
     folder = make_run(tmp_path, [], plan_text=PLAN + '[[require]]\nthat = "p42 < 5 ms"')
     (found,) = analyse(RunRecord.open(folder)).requirements
     assert (found.that, found.verdict) == ("p42 < 5 ms", "cannot tell")
-    assert "nothing that is measured" in found.message
+    assert "jostle does not measure" in found.message
 
 
 def test_what_was_not_measured_or_is_invalid_cannot_be_told(tmp_path: Path) -> None:
@@ -236,7 +260,7 @@ def test_requirements_stand_in_every_form(judged: RunResult) -> None:
     ("wrong", "says"),
     [
         ('that = "p99 = 5 ms"', "is not a condition"),
-        ('that = "p98 < 5 ms"', "'p98' is nothing that is measured"),
+        ('that = "p98 < 5 ms"', "jostle does not measure 'p98'"),
         ('that = "server cores < inf"', "'inf' is not a number"),
         ('that = "p99 < 5"', "has no unit of time"),
         ('that = "errors < 5 ms"', "is not a share"),

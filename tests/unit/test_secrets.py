@@ -71,7 +71,7 @@ def test_a_recorded_plan_has_no_secret_and_can_still_be_read() -> None:
     assert (login.body, user.params["session"].values) == (HIDDEN, (HIDDEN, HIDDEN))
     assert again.contestant["mine"].start_env() == {
         "API_KEY": HIDDEN,
-        "DATABASE_URL": "postgresql://me@db/shop",
+        "DATABASE_URL": "postgresql://me:(hidden)@db/shop",
         "MODE": "fast",
     }
 
@@ -121,8 +121,8 @@ def test_a_message_is_recorded_without_secrets(message: str) -> None:
         (["--set", f"db_password={S}"], ["--set", "db_password=(hidden)"]),
         ([f"--set=token={S}"], ["--set=token=(hidden)"]),
         (["--set", "slow=41"], ["--set", "slow=41"]),
-        ([f"--database=postgresql://me:{S}@db/x"], ["--database=postgresql://me@db/x"]),
-        ([f"http://me:{S}@localhost/?a=1&token={S}"], ["http://me@localhost/?a=1&token=(hidden)"]),
+        ([f"--database=postgresql://me:{S}@db/x"], ["--database=postgresql://me:(hidden)@db/x"]),
+        ([f"http://me:{S}@localhost/?a=1&token={S}"], ["http://me:(hidden)@localhost/?a=1&token=(hidden)"]),
         (["x", "--api-key", S, f"--token={S}"], ["x", "--api-key", "(hidden)", "--token=(hidden)"]),
         (["hit", "http://localhost/?author=me", "-c", "5", "-n", "9"],) * 2,
         (["-H"], ["-H"]),

@@ -370,6 +370,21 @@ TABLE = [
         (lambda: starved("open", blocking=share(0.05, 0.2)), lambda: starved("open", **GO)),
     ),
     Row(
+        "Slow requests delay x's fast ones by no more than noise could explain",
+        lambda: starved("open", blocking=share(-0.1, 0.4)),
+        (
+            lambda: starved("open", blocking=share(0.05, 0.4)),
+            lambda: starved("open", blocking=share(0, 0.05)),
+        ),
+    ),
+    Row(
+        "Inconclusive for x",
+        lambda: starved(
+            "open", blocking=share(0.3, 4.0)
+        ),  # from a third of a slow one's duration to four of them
+        (lambda: starved("open", blocking=share(0.6, 4.0)),),
+    ),
+    Row(
         "Slow requests delay x's fast ones by only part of a slow one's duration",
         lambda: starved("open", blocking=share(0.2, 0.4)),
         (lambda: starved("open", blocking=share(0.6, 0.8)), lambda: starved("open", blocking=share(0, 0.05))),

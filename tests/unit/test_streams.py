@@ -1,6 +1,7 @@
 """Streams of events: how a plan asks for them, how parts add up, what is made of them, and their tables."""
 
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,6 +12,7 @@ from hdrh.histogram import HdrHistogram
 from jostle.analysis.metrics import MEASURES, estimate
 from jostle.analysis.stats.over_rounds import AtLeast
 from jostle.analysis.topics.streams import longest_gap, streams, streams_in_time
+from jostle.analysis.trial.data import TrialData
 from jostle.errors import PlanError
 from jostle.generator.merge import Merger
 from jostle.plan import Plan, parse_plan, to_toml
@@ -112,8 +114,9 @@ def recorded(**times_ms: list[float]) -> SimpleNamespace:
     outcomes = {"ok": 6, "reset": 1, "stream_stalled": 2, "connect_refused": 1, "unfinished": 2}
     counts = {"events": 30, "whole": 6, "met": 4, "tokens": 50, "broken_off": 3, "unfinished": 1}
     counts["unanswered"] = 2
-    return SimpleNamespace(
+    data: Any = SimpleNamespace(
         usable=True,
+        overloaded=False,
         workload=lambda: {
             "requests": [
                 {"name": "plain"},
@@ -131,6 +134,9 @@ def recorded(**times_ms: list[float]) -> SimpleNamespace:
             interval_histograms=lambda measure, _workload, _number: [made.get(measure)],
         ),
     )
+    data.waits, data.times_of = partial(TrialData.waits, data), partial(TrialData.times_of, data)
+    found: SimpleNamespace = data
+    return found
 
 
 def test_a_stream_without_an_event_has_waited_and_one_that_failed_never_comes() -> None:

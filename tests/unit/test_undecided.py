@@ -16,7 +16,15 @@ from jostle.analysis.trial.data import TrialData
 from jostle.plan.recorded import RecordedPlan
 from jostle.record import RunRecord
 from jostle.record.verdict import Verdict
-from support.synthetic import STARVATION_PLAN, Trial, closed, lognormal, make_run, starvation_trials
+from support.synthetic import (
+    STARVATION_PLAN,
+    Trial,
+    closed,
+    lognormal,
+    make_run,
+    open_loop,
+    starvation_trials,
+)
 
 PLAN = STARVATION_PLAN.format(rounds='"until decided"').partition("[published]")[0]
 
@@ -205,6 +213,19 @@ def test_an_index_is_about_the_workloads_that_it_is_made_of(tmp_path: Path) -> N
     )
     (question,) = asked(tmp_path, requirement).values()
     assert question.cells == {("go", "fast-only"), ("go", "fast-with-slow")}
+
+
+def test_the_throughput_of_an_open_loop_with_which_both_kept_up_is_decided(tmp_path: Path) -> None:
+    load = {"open": {"arrivals": "poisson", "rates": [{"from": 1e3, "to": 1e3}], "max_connections": 1000}}
+    trials = [
+        Trial(name, "stream", r, open_loop(lognormal(median, 0.1), 1000, 5.0, seed=r), load=load)
+        for r, medians in enumerate([(0.01, 0.02), (0.03, 0.01), (0.01, 0.03), (0.02, 0.01)], 1)
+        for name, median in zip("ab", medians, strict=True)
+    ]
+    plan = 'title = "t"\ncontestants = ["a", "b"]\nrounds = "until decided"\nprimary = "throughput"\n'
+    record = RunRecord.open(make_run(tmp_path, trials, plan_text=plan))
+    (question,) = questions(record, analyse(record))
+    assert not question.open
 
 
 def test_without_requirements_and_claims_the_comparisons_are_asked(tmp_path: Path) -> None:

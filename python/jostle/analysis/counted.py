@@ -10,22 +10,25 @@ from jostle.analysis.trial.data import TrialData
 from jostle.analysis.validity.spoiled import left_out
 from jostle.formatting import plural
 from jostle.plan.recorded import RecordedPlan
+from jostle.record import RunRecord
 
 __all__ = ["counted", "note"]
 
 
 def counted(
-    data: Sequence[TrialData], validities: Mapping[int, Validity], plan: RecordedPlan
+    record: RunRecord, data: Sequence[TrialData], validities: Mapping[int, Validity], plan: RecordedPlan
 ) -> list[TrialData]:
-    """The trials that count; all of them if the plan does not repeat spoiled ones."""
+    """The trials of `record`, `data`, that count; all of them if the plan does not repeat spoiled ones."""
     if not plan.repeats:
         return list(data)
-    aside = set().union(*(left_out(cell, validities) for cell in by_workload(data).values()))
+    by_generator = {entry["number"] for entry in record.repeated if "generator" in entry.get("causes", [])}
+    cells = by_workload(data).values()
+    aside = set().union(*(left_out(cell, validities, by_generator) for cell in cells))
     return [one for one in data if one.trial.number not in aside]
 
 
 def note(data: Sequence[TrialData], kept: Sequence[TrialData]) -> str:
-    """A note on those of `data` that do not count as every repeat was spoiled, too; empty if all count."""
+    """A note on those of `data` that do not count, since they were spoiled each time; empty if all count."""
     numbers = {one.trial.number for one in kept}
     aside = [one.trial for one in data if one.trial.number not in numbers]
     if not aside:
@@ -34,5 +37,5 @@ def note(data: Sequence[TrialData], kept: Sequence[TrialData]) -> str:
     each = (f"{contestant}, {workload} ({count})" for (contestant, workload), count in cells.items())
     return (
         f"{plural(len(aside), 'trial')} did not count: {'; '.join(each)}. Other programs or virtual machines "
-        f"disturbed each of them and its repeats; at least {LEAST_ROUNDS} other rounds remain."
+        f"disturbed each of them every time; at least {LEAST_ROUNDS} other rounds remain."
     )

@@ -154,9 +154,13 @@ def estimate(name: str, trials: Sequence[TrialData], confidence: float = CONFIDE
     if not values or any(value is None for value in values):
         return Estimate(None, unit=unit, n=len(values), note=why_not(values))
     if unit != "share":
-        return typical_over_rounds(values, unit, confidence)
-    found = mean_over_rounds([number(value) for value in values], unit, confidence)
-    return bounded(found if found.high is None else replace(found, high=min(1.0, found.high)), values)
+        found = typical_over_rounds(values, unit, confidence)
+    else:
+        found = mean_over_rounds([number(value) for value in values], unit, confidence)
+        found = bounded(found if found.high is None else replace(found, high=min(1.0, found.high)), values)
+    if len(found.rounds) >= LEAST_ROUNDS and not any(found.rounds):
+        return replace(found, low=0.0, high=found.high if found.bound else 0.0)
+    return found
 
 
 def _streams_in_time(trials: Sequence[TrialData], confidence: float) -> Estimate:

@@ -24,6 +24,7 @@ from jostle.analysis.results import (
     Validity,
     WorkloadSummary,
 )
+from jostle.analysis.resuming import finish
 from jostle.analysis.stats.sequential import Level, fixed, repeated_looks
 from jostle.analysis.summaries import by_workload, summarize
 from jostle.analysis.topics.backlog import backlog_note
@@ -65,12 +66,15 @@ FEW = 100
 
 
 def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
-    """Everything that a report shows; without `distributions`, what only a picture needs is left out."""
+    """Everything that a report shows.
+
+    Without `distributions`, comparisons and what only a picture needs are left out, as they take the longest.
+    """
     plan = RecordedPlan.parse(record.plan_text)
     data = [TrialData(trial) for trial in record.trials]
     trials = [_described(f) for f in data]
     validities = {trial.number: trial.validity for trial in trials}
-    kept = counted(data, validities, plan)
+    kept = counted(record, data, validities, plan)
     grouped = _in_order(by_workload(kept), plan, record)
     summaries = summarize_all(grouped, validities, plan, distributions=distributions)
     skipped, skipped_workloads = _skipped(record), _skipped_workloads(record)
@@ -102,6 +106,7 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
         host=dict(record.host),
         plan_text=record.plan_text,
         rerun=rerun_of(record),
+        finish=finish(record),
         seed=int(record.host.get("seed") or 0),
         requirements=judge_requirements(plan, grouped, summaries, skipped, skipped_workloads, level),
         comparisons=comparisons,

@@ -119,7 +119,8 @@ def capacity(
 ) -> int:
     form = refuse_forms(output, as_json=as_json)
     if think is not None and not clients:
-        raise PlanError("--think belongs to a crowd: at a rate nobody waits for an answer", "add --clients")
+        message = "--think needs --clients: with a rate, no client waits for an answer"
+        raise PlanError(message, "add --clients")
     names = option_names(context)
     given = options.given() | {"think": think}
     question = _question(target, slo, given, clients, most, budget, quick, lambda name: names.get(name, name))

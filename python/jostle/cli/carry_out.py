@@ -6,14 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jostle.cli.exit_codes import ExitCode, Undecided, exit_code
+from jostle.cli.exit_codes import ExitCode, Undecided, exit_code, is_trusted
 from jostle.cli.output import Form, RunOutput, put, report_written
 from jostle.cli.progress import observer_for
 from jostle.errors import JostleError, NotARun, RecordLost
 from jostle.generator import executor_for
 from jostle.plan import Plan
-from jostle.record import outcomes
-from jostle.record.verdict import Verdict
 from jostle.runner.experiment import Outcome, resume_experiment, run_experiment
 from jostle.runner.interrupt import let_signals_stop_like_ctrl_c
 from jostle.runner.observer import Silent, UntilItFails
@@ -21,7 +19,7 @@ from jostle.runner.observer import Silent, UntilItFails
 if TYPE_CHECKING:
     from jostle.analysis.results import RunResult
 
-__all__ = ["carry_out", "go_on", "show"]
+__all__ = ["carry_out", "go_on", "has_intervals", "show"]
 
 
 def carry_out(
@@ -36,12 +34,14 @@ def carry_out(
 
 def go_on(folder: Path, output: RunOutput) -> int:
     """Finish the run in `folder` and show its result. Returns the exit code."""
+    from jostle.record import RunRecord
     from jostle.runner.resume import unfinished
 
     run = unfinished(folder)
     if run is None:
-        print(f"{folder} is complete: nothing to do (jostle report {folder} shows it)", file=sys.stderr)
-        return ExitCode.DONE
+        state = "complete" if RunRecord.open(folder).complete else "damaged, but has ended"
+        print(f"{folder} is {state}: nothing to do", file=sys.stderr)
+        return _show(folder, output, pages=output.pages)
     print(f"{len(run.left)} of {len(run.trials)} trials are left", file=sys.stderr)
     executor = executor_for(run.plan)
     return _carried_out(lambda observer: resume_experiment(run, executor, observer), run.plan, output)
@@ -53,31 +53,29 @@ def _carried_out(
     """Show what was measured, whatever ended the run. If nothing was, the error is raised."""
     observer = UntilItFails(observer_for(sys.stderr, quiet=output.quiet, verbose=output.verbose))
     let_signals_stop_like_ctrl_c()
-    complete, pages = False, output.pages
+    pages = output.pages
     try:
-        complete = work(observer).complete
+        work(observer)
         observer.close()
         if plan.explain is not None and observer.folder is not None:
             from jostle.explain.folder import explain_contestants
 
             explain_contestants(plan, observer.folder, lambda text: print(text, file=sys.stderr, flush=True))
     except KeyboardInterrupt:
-        if observer.folder is None:
+        if observer.folder is None or not has_intervals(observer.folder):
             raise
     except JostleError as error:
-        if observer.folder is None or not _has_intervals(observer.folder):
+        if observer.folder is None or not has_intervals(observer.folder):
             raise
         print(f"jostle: {error}", file=sys.stderr)
         pages = pages and not isinstance(error, RecordLost)  # pages could not be written either
     finally:
         observer.close()
     assert observer.folder is not None
-    form, undecided = output.form, output.undecided_as
-    code = show(observer.folder, form, output.output, pages=pages, undecided=undecided, kept=kept)
-    return code if complete or code is ExitCode.FAILED else ExitCode.UNTRUSTED
+    return _show(observer.folder, output, pages=pages, kept=kept)
 
 
-def _has_intervals(folder: Path) -> bool:
+def has_intervals(folder: Path) -> bool:
     """Whether any of the load was recorded."""
     from jostle.record import RunRecord
 
@@ -85,6 +83,11 @@ def _has_intervals(folder: Path) -> bool:
         return any(next(trial.intervals, None) for trial in RunRecord.open(folder).trials)
     except NotARun:
         return False
+
+
+def _show(folder: Path, output: RunOutput, *, pages: bool, kept: bool = True) -> ExitCode:
+    undecided = output.undecided_as
+    return show(folder, output.form, output.output, pages=pages, undecided=undecided, kept=kept)
 
 
 def show(
@@ -104,19 +107,15 @@ def show(
     from jostle.analysis.run import analyse
     from jostle.record import RunRecord
 
-    result = analyse(RunRecord.open(folder), distributions=pages or form is not Form.json)
-    put(result if kept else replace(result, folder=""), form, output, full=full)
+    result = analyse(RunRecord.open(folder))
+    put(result if kept else replace(result, folder="", finish=""), form, output, full=full)
     say = form is Form.text and output is None
     if pages:
         _write_pages(result, folder, say=say)
     elif kept and say:
         print(f"\nrecord      {folder}\npage        jostle report {folder}")
-    answered = any(cell.outcomes.get(outcomes.Outcome.OK) for cell in result.summaries)
-    return exit_code(
-        (requirement.verdict for requirement in result.requirements),
-        trusted=answered and result.verdict is not Verdict.INVALID,
-        undecided=undecided,
-    )
+    decisions = (requirement.verdict for requirement in result.requirements)
+    return exit_code(decisions, trusted=is_trusted(result), undecided=undecided)
 
 
 def _write_pages(result: "RunResult", folder: Path, *, say: bool) -> None:

@@ -4,6 +4,7 @@ import io
 import json
 import os
 import sys
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated
@@ -12,9 +13,10 @@ import typer
 
 from jostle.cli.exit_codes import exit_code
 from jostle.cli.options import OUTPUT, IntoOfBoth, is_given, run_folders
-from jostle.cli.output import UndecidedAs, output_option
-from jostle.errors import PlanError
+from jostle.cli.output import UndecidedAs, output_option, report_written
+from jostle.errors import JostleError, PlanError
 from jostle.host.files import write_whole
+from jostle.text import reason
 
 if TYPE_CHECKING:
     from jostle.analysis.results import CompareResult
@@ -110,8 +112,6 @@ def compare(
 ) -> int:
     from jostle import api
     from jostle.cli.options import split_contestants
-    from jostle.cli.progress import observer_for
-    from jostle.runner.observer import UntilItFails
 
     if output is not None and output.suffix not in FORMS:
         raise PlanError(
@@ -122,11 +122,8 @@ def compare(
     if interleaved:
         if len(folders) != 2 or contestants is not None:
             raise PlanError("--interleaved takes two plans", "jostle compare --interleaved old.toml new.toml")
-        observer = UntilItFails(observer_for(sys.stderr))
-        try:
-            result = api.compare_plans(*folders, into=into, fail_if=fail_if or (), observer=observer).result
-        finally:
-            observer.close()
+        result, run = _measured(folders, into, fail_if or ())
+        folders = [run]
     elif is_given(context, "into"):
         raise PlanError("--into is for the run that --interleaved makes", "give both, or leave it out")
     else:
@@ -145,10 +142,57 @@ def compare(
     else:
         written = io.StringIO()
         _print(result, chosen, written)
-        write_whole(output, written.getvalue())
+        with report_written(str(output), "choose another place for --output"):
+            write_whole(output, written.getvalue())
     _add_to_job_summary(result)
     decisions = (condition.verdict for condition in result.conditions)
-    return exit_code(decisions, trusted=True, undecided=undecided)
+    trusted = _are_complete(folder for folder in folders if folder != VERSUS) and _is_valid(result)
+    return exit_code(decisions, trusted=trusted, undecided=undecided)
+
+
+def _measured(plans: Sequence[Path], into: Path, fail_if: Sequence[str]) -> "tuple[CompareResult, Path]":
+    """Measure two plans as one. Returns their comparison, and the folder of the run."""
+    from jostle import api
+    from jostle.cli.carry_out import has_intervals
+    from jostle.cli.progress import observer_for
+    from jostle.runner.interrupt import let_signals_stop_like_ctrl_c
+    from jostle.runner.observer import UntilItFails
+
+    observer = UntilItFails(observer_for(sys.stderr))
+    let_signals_stop_like_ctrl_c()
+    try:
+        result = api.compare_plans(*plans, into=into, fail_if=fail_if, observer=observer).result
+    except KeyboardInterrupt:
+        if observer.folder is None or not has_intervals(observer.folder):
+            raise
+        raise JostleError(
+            f"stopped before there was a comparison; what was measured is in {observer.folder}",
+            f"jostle report {observer.folder} shows it",
+        ) from None
+    finally:
+        observer.close()
+    assert observer.folder is not None
+    return result, observer.folder
+
+
+def _are_complete(runs: Iterable[Path]) -> bool:
+    """Whether all of the runs are complete; those that are not are named."""
+    from jostle.record import RunRecord
+
+    cut_short = [record for run in runs if not (record := RunRecord.open(run)).complete]
+    for record in cut_short:
+        print(f"{record.folder} is not complete: {record.incomplete_why}", file=sys.stderr)
+    return not cut_short
+
+
+def _is_valid(result: "CompareResult") -> bool:
+    """Whether all that was asked for can be answered by valid trials.
+
+    With `--fail-if`, only that is asked for, and an invalid figure leaves its condition undecided.
+    """
+    from jostle.record.verdict import Verdict
+
+    return bool(result.conditions) or all(c.verdict is not Verdict.INVALID for c in result.comparisons)
 
 
 def _print(result: "CompareResult", form: Format, file: IO[str]) -> None:
@@ -168,10 +212,17 @@ def _print(result: "CompareResult", form: Format, file: IO[str]) -> None:
 
 
 def _add_to_job_summary(result: "CompareResult") -> None:
-    """Append the result to the file that GitHub shows as the job summary, if there is one."""
+    """Append the result to the file that GitHub shows as the job summary, if there is one.
+
+    If that fails, the comparison is decided all the same.
+    """
     from jostle import report
 
     path = os.environ.get("GITHUB_STEP_SUMMARY")
-    if path:
+    if not path:
+        return
+    try:
         with Path(path).open("a", encoding="utf-8") as summary:
             summary.write(report.compare_to_markdown(result))
+    except OSError as error:
+        print(f"the job summary {path} could not be written: {reason(error)}", file=sys.stderr)

@@ -5,13 +5,13 @@ from enum import IntEnum, StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from jostle.analysis.results import Decision
+    from jostle.analysis.results import Decision, RunResult
 
-__all__ = ["ExitCode", "Undecided", "exit_code", "exit_code_of_all"]
+__all__ = ["ExitCode", "Undecided", "exit_code", "exit_code_of_all", "is_trusted"]
 
 
 class ExitCode(IntEnum):
-    """The exit codes. README.md and docs/CI.md list them for users."""
+    """The exit codes. README.md and docs/reference/exit-codes.md list them for users."""
 
     DONE = 0
     FAILED = 1
@@ -35,6 +35,19 @@ def exit_code_of_all(codes: Iterable[int]) -> int:
     """The exit code of several results: that of the first in the order failed, untrusted, undecided, done."""
     order = (ExitCode.FAILED, ExitCode.UNTRUSTED, ExitCode.UNDECIDED, ExitCode.DONE)
     return min(codes, key=order.index)
+
+
+def is_trusted(result: "RunResult") -> bool:
+    """Whether all that the plan asks for was measured, something answered, and no trial is invalid.
+
+    It follows from the record alone, so that whoever shows a run exits with the same code.
+    """
+    from jostle.record.outcomes import Outcome  # imported late: the models of records would delay `--help`
+    from jostle.record.verdict import Verdict
+
+    answered = any(cell.outcomes.get(Outcome.OK) for cell in result.summaries)
+    all_measured = result.complete and not any(result.not_measured())
+    return answered and all_measured and result.verdict is not Verdict.INVALID
 
 
 def exit_code(decisions: Iterable["Decision"], *, trusted: bool, undecided: Undecided | None) -> ExitCode:

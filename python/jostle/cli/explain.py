@@ -254,9 +254,8 @@ def explain(
 def _all(
     names: list[str], into: Path | None, budget: str | None, timeout: float, *, share_cores: bool, quiet: bool
 ) -> int:
-    from jostle.cli.explain_all import explain_all
+    from jostle.cli.explain_all import LEAST_BUDGET_S, explain_all
     from jostle.explain.run import explain as examined
-    from jostle.plan.model import LEAST_EXPLAIN_S
 
     def one(label: str, seconds: float) -> "Explanation":
         with _Progress(quiet=quiet) as progress:
@@ -268,8 +267,9 @@ def _all(
         if "://" in name:
             raise PlanError(f"--all is for contestants, and {name} is a URL", f"jostle explain {name}")
     seconds = None if budget is None else units.duration(budget, bare="s")
-    if seconds is not None and seconds < LEAST_EXPLAIN_S:
-        raise PlanError(f"--budget: {budget} is too short for even one contestant", "each takes 3m or less")
+    if seconds is not None and seconds < LEAST_BUDGET_S:
+        hint = f"give at least {units.exact_duration(LEAST_BUDGET_S)}; each takes 3m or less"
+        raise PlanError(f"--budget: {budget} is too short for even one contestant", hint)
     folder = into or Path("runs") / time.strftime("%Y-%m-%dT%H-%M-%S-explain-all")
     return explain_all(folder, names, seconds, one)
 

@@ -12,22 +12,27 @@ from typing import TYPE_CHECKING
 
 from jostle import roster
 from jostle.cli.exit_codes import ExitCode
+from jostle.cli.options import typed
 from jostle.cli.output import report_written
 from jostle.cli.progress import minutes
 from jostle.contestant import Contestant, find
 from jostle.errors import JostleError
+from jostle.formatting import plural
 
 if TYPE_CHECKING:
     from jostle.explain.results import Explanation
     from jostle.explain.roster_table import Entry
 
-__all__ = ["all_labels", "explain_all"]
+__all__ = ["LEAST_BUDGET_S", "all_labels", "explain_all"]
 
 LEAST_S, MOST_S = 45.0, 180.0
 """The time for one contestant: with less, too few bursts are sent; more time tells little more."""
 
 STARTING_S = 15.0
 """Roughly the time for starting a contestant and choosing its routes."""
+
+LEAST_BUDGET_S = LEAST_S + STARTING_S
+"""With less time not even one contestant has its turn."""
 
 NO_TIME = "the time was over before its turn"
 NOT_BEGUN = "its turn has not come"
@@ -117,10 +122,12 @@ def explain_all(
         folder.mkdir(parents=True, exist_ok=True)
     cores = len(place(available_cores(), False).server_cores)
     course = _Course(folder, contestants, cores, {})
-    began, stopped = time.monotonic(), False
+    stopped = False
     left = [one for one in contestants if course.known(one) is None]
+    began = time.monotonic()
     for number, one in enumerate(left):
-        seconds = share_s(budget_s, time.monotonic() - began, len(left) - number)
+        passed_s = int(time.monotonic() - began)  # whole seconds: the least budget is enough for the first
+        seconds = share_s(budget_s, passed_s, len(left) - number)
         if seconds is None:
             course.why |= dict.fromkeys((later.label for later in left[number:]), NO_TIME)
             break
@@ -141,8 +148,9 @@ def explain_all(
     index = course.write()
     open_ = [one.label for one in contestants if course.known(one) is None]
     if stopped or open_:
-        words = shlex.join(["jostle", "explain", "--all", *labels, "--into", str(folder)])
-        _say(f"{'stopped; ' if stopped else ''}{len(open_)} have no explanation; {words} goes on from here")
+        again = shlex.join([*typed(without="--into"), "--into", str(folder)])
+        lacking = f"{plural(len(open_), 'contestant')} without an explanation"
+        _say(f"{'stopped; ' if stopped else ''}{lacking}; {again} goes on from here")
     print(f"table     {folder / 'explain.md'}\npage      {index}")
     return ExitCode.UNTRUSTED if stopped or len(open_) == len(contestants) else ExitCode.DONE
 
@@ -152,7 +160,7 @@ def share_s(budget_s: float | None, passed_s: float, left: int) -> float | None:
     if budget_s is None:
         return MOST_S
     each = (budget_s - passed_s) / left - STARTING_S
-    if budget_s - passed_s < LEAST_S + STARTING_S:
+    if budget_s - passed_s < LEAST_BUDGET_S:
         return None
     return min(MOST_S, max(LEAST_S, each))
 

@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import sys
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import is_dataclass
 from pathlib import Path
@@ -45,6 +46,7 @@ __all__ = [
     "split_contestants",
     "split_settings",
     "split_workloads",
+    "typed",
     "unfold",
 ]
 
@@ -87,8 +89,8 @@ Cluster = Annotated[
     typer.Option(
         "--cluster",
         metavar="HOST:PORT",
-        help="Send the load from all nodes of a Ray cluster. HOST:PORT is the address of its "
-        "head node: the one that was started by 'ray start --head'.",
+        help="Send the load from all nodes of a Ray cluster. HOST:PORT is the address of its head: the "
+        "node that was started by 'jostle cluster start' without --join.",
         rich_help_panel=GENERATOR,
     ),
 ]
@@ -296,3 +298,14 @@ def is_given(context: typer.Context, name: str) -> bool:
     """Whether the parameter was given on the command line."""
     source = context.get_parameter_source(name)
     return source is not None and source.name == "COMMANDLINE"
+
+
+def typed(*, without: str) -> list[str]:
+    """The words of the command as it was typed, except the option `without` and its value."""
+    words, kept = iter(["jostle", *sys.argv[1:]]), list[str]()
+    for word in words:
+        if word == without:
+            next(words, None)
+        elif not word.startswith(f"{without}="):
+            kept.append(word)
+    return kept

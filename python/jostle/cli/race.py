@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from jostle.cli.options import PLAN, IntoOfAll, Seed, refuse_beside, unfold
+from jostle.cli.options import PLAN, IntoOfAll, Seed, is_given, option_names, refuse_beside, unfold
 from jostle.cli.output import PlanOutput
 from jostle.cli.plan_options import DryRun, PlanOptions
 
@@ -89,8 +89,11 @@ def race(
     if everything:
         why = "it runs each experiment as it is"
         refuse_beside("--all", context, ALL_TAKES, why, "race one of them by name")
-        return _all(context, name, into, options, seed, output, dry_run=dry_run)
+        folder = into if is_given(context, "into") else into / time.strftime("%Y-%m-%dT%H-%M-%S-all")
+        return _all(context, name, folder, options, seed, output, dry_run=dry_run)
     if name is None:
+        if any(is_given(context, parameter) for parameter in option_names(context)):
+            raise PlanError("which experiment?", "name one, or give --all; 'jostle race' lists them")
         for known in experiments.names():
             print(f"{known:<16} {experiments.load(known).title}")
         return 0
@@ -110,14 +113,14 @@ def race(
 def _all(
     context: typer.Context,
     names: str | None,
-    into: Path,
+    folder: Path,
     options: PlanOptions,
     seed: int | None,
     output: PlanOutput,
     *,
     dry_run: bool,
 ) -> int:
-    """Run all experiments into a new folder in runs, or into exactly the folder that is given."""
+    """Run all experiments into `folder`."""
     from jostle import experiments
     from jostle.cli.race_all import race_all
     from jostle.cli.race_all_preview import show_all
@@ -127,7 +130,6 @@ def _all(
             context, functools.partial(experiments.load, name, scale="quick"), tune=not dry_run
         )
 
-    folder = into / time.strftime("%Y-%m-%dT%H-%M-%S-all") if into == Path("runs") else into
     only = [name.strip() for name in names.split(",")] if names else None
     if dry_run:
         return show_all(folder, only, load, seed)

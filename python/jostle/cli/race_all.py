@@ -1,6 +1,7 @@
 """`jostle race --all`: every experiment one after another, on one page."""
 
 import os
+import secrets
 import shlex
 import sys
 import time
@@ -11,14 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jostle import experiments
-from jostle.cli.exit_codes import ExitCode
+from jostle.cli.exit_codes import ExitCode, is_trusted
+from jostle.cli.options import typed
 from jostle.cli.progress import minutes, observer_for
 from jostle.errors import JostleError, NotARun, UserError
 from jostle.generator import executor_for
 from jostle.host.files import write_json
 from jostle.plan import Plan
 from jostle.record.jsonl import read_object
-from jostle.record.verdict import Verdict
 from jostle.runner.budget import Budget
 from jostle.runner.duration import trial_s
 from jostle.runner.experiment import experiment_in_turns, resume_in_turns
@@ -55,7 +56,7 @@ class State:
                 raise UserError(
                     f"{folder} is not a folder of jostle race --all", "choose another with --into"
                 )
-            return cls(folder, seed)
+            return cls(folder, secrets.randbits(32) if seed is None else seed)
         if known.get("format") != FORMAT:
             raise UserError(f"{folder} was written by another version of jostle", "choose another folder")
         return cls(folder, known["seed"] if seed is None else seed, known["experiments"])
@@ -86,7 +87,8 @@ class _Noting(Silent):
         self._inner.skipped(label, why)
 
     def scheduled(self, trials: "Sequence[Planned]", folder: Path, why: str = "") -> None:
-        self._state.set(self._name, run=os.path.relpath(folder, self._state.folder), state="begun")
+        run = os.path.relpath(folder, self._state.folder)
+        self._state.set(self._name, run=run, state="begun", why="")
         self._inner.scheduled(trials, folder, why)
 
     def trial_started(self, planned: "Planned", seconds: float) -> None:
@@ -158,12 +160,15 @@ def race_all(
             one.leave()
     paths = _write(state, names, results, pngs=True)
     if stopped:
-        _say(f"stopped; jostle race --all --into {shlex.quote(str(folder))} goes on from here")
+        again = shlex.join([*typed(without="--into"), "--into", str(folder)])
+        _say(f"stopped; {again} goes on from here")
     for path in paths[:1]:
         print(f"\nall       {path}")
-    sound = all(state.of_experiment(name).get("state") == "done" for name in names)
-    trusted = sound and all(r.verdict is not Verdict.INVALID for r in results.values())
-    return ExitCode.DONE if trusted else ExitCode.UNTRUSTED
+    sound = all(
+        state.of_experiment(name).get("state") == "done" and name in results and is_trusted(results[name])
+        for name in names
+    )
+    return ExitCode.DONE if sound else ExitCode.UNTRUSTED
 
 
 def in_order(only: Sequence[str] | None) -> list[str]:
@@ -177,18 +182,19 @@ def in_order(only: Sequence[str] | None) -> list[str]:
 
 
 def _plans(state: State, names: Sequence[str], load: Callable[[str], Plan]) -> dict[str, Plan]:
-    """The plans. What cannot be loaded is noted; if nothing can and nothing is done, that is raised."""
+    """The plans. What cannot be loaded is noted, unless it is done. Raises the first error if nothing can."""
     plans, errors = dict[str, Plan](), dict[str, JostleError]()
     for name in names:
         try:
             plans[name] = load(name)
         except JostleError as error:
             errors[name] = error
-    if errors and not plans and not state.done:
+    if errors and not plans:
         raise next(iter(errors.values()))
     for name, why in errors.items():
-        state.set(name, state="failed", why=str(why))
-        _say(f"{name} cannot run: {why}")
+        if state.of_experiment(name).get("state") != "done":
+            state.set(name, state="failed", why=str(why))
+            _say(f"{name} cannot run: {why}")
     return plans
 
 
@@ -220,7 +226,7 @@ class _Experiment:
         noted = {}
         try:
             self.decided_in_s = next(self._turns)
-            noted = {"state": "waits"}
+            noted = {"state": "waits", "why": ""}
         except StopIteration:
             noted = {"state": "done", "why": ""}
         except JostleError as error:
@@ -265,9 +271,10 @@ def _write(state: State, names: Sequence[str], results: "dict[str, RunResult]", 
     from jostle.report.combined import CombinedReport
 
     chapters = [_chapter(state, name, results) for name in names]
-    return CombinedReport(chapters, shlex.join(["jostle", "race", "--all"])).write(
-        state.folder, pictures=pngs
-    )
+    words = typed(without="--into")
+    if state.seed is not None and not any(word.startswith("--seed") for word in words):
+        words += ["--seed", str(state.seed)]
+    return CombinedReport(chapters, shlex.join(words)).write(state.folder, pictures=pngs)
 
 
 def _chapter(state: State, name: str, results: "dict[str, RunResult]") -> "Chapter":

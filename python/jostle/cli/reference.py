@@ -1,5 +1,6 @@
-"""The reference pages that are generated from the code: commands, and checks with their thresholds."""
+"""The reference pages that are generated from the code: commands, checks, and the options of `jostle.hit`."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from jostle import cli
 __all__ = ["commands", "files"]
 
 MADE = "<!-- Made by scripts/docs.py. -->"
+OPTIONS = re.compile(r"(<!-- options of hit: begin -->\n).*?(<!-- options of hit: end -->)", re.DOTALL)
 
 
 def commands() -> Iterator[tuple[str, Any]]:
@@ -27,7 +29,12 @@ def commands() -> Iterator[tuple[str, Any]]:
 
 def files(docs: Path) -> dict[Path, str]:
     """The content of each page in `docs`. Commands show their help as printed at this terminal's width."""
-    return {docs / "reference/cli.md": _cli(), docs / "reference/checks.md": _checks()}
+    python = docs / "reference/python.md"
+    return {
+        docs / "reference/cli.md": _cli(),
+        docs / "reference/checks.md": _checks(),
+        python: OPTIONS.sub(lambda found: f"{found[1]}{_options()}\n{found[2]}", python.read_text("utf-8")),
+    }
 
 
 def _cli() -> str:
@@ -54,3 +61,17 @@ def _checks() -> str:
     )
     head = ["| check | asks | suspect | invalid |", "|---|---|---|---|"]
     return "\n\n".join(["# Checks", MADE, about, "\n".join([*head, *rows])]) + "\n"
+
+
+def _options() -> str:
+    """The options of `jostle.hit` with their names on the command line and in a plan."""
+    from jostle.plan.hit import PLACES, WORKLOAD
+
+    typed = {
+        parameter.name: ", ".join(f"`{name}`" for name in [*parameter.opts, *parameter.secondary_opts])
+        for parameter in cli.command("hit").params
+    }
+    places = {name: place.replace(WORKLOAD, "workload.NAME") for name, place in PLACES.items()}
+    places["pid"] = "contestant.NAME.pid"
+    rows = [f"| `{name}` | {typed.get(name, '')} | `{place}` |" for name, place in places.items()]
+    return "\n".join(["| in Python | `jostle hit` | in a plan |", "|---|---|---|", *rows])

@@ -1,9 +1,10 @@
 """`jostle run PLAN.toml`: runs a plan of your own; `--resume RUN` finishes any stopped run."""
 
 import functools
+import sys
 from dataclasses import fields
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +12,9 @@ from jostle.cli.options import PLAN, Into, Seed, refuse_beside, unfold
 from jostle.cli.output import PlanOutput
 from jostle.cli.plan_options import DryRun, PlanOptions, read_plan
 from jostle.errors import PlanError
+
+if TYPE_CHECKING:
+    from jostle.plan import Plan
 
 __all__ = ["run"]
 
@@ -39,7 +43,8 @@ def run(
             "-d",
             "--duration",
             metavar="TIME",
-            help="Run every workload for this long, whatever the plan says.",
+            help="Run every workload for this long. Loads that count requests stay as they are, as do traces "
+            "without `for`.",
             rich_help_panel=PLAN,
         ),
     ] = None,
@@ -62,6 +67,8 @@ def run(
     if plan_file is None:
         raise PlanError("which plan?", "jostle run PLAN.toml, or jostle run --resume RUN")
     plan = options.plan(context, functools.partial(read_plan, plan_file), duration, tune=not dry_run)
+    if duration is not None:
+        _name_unchanged(plan)
     if dry_run:
         from jostle.cli.check import show_preview
 
@@ -71,3 +78,12 @@ def run(
     if simulated := simulated_in(plan):
         raise PlanError(f"{next(iter(simulated))} is simulated", f"jostle simulate {plan_file}")
     return carry_out(plan, into, plan_file.stem, seed=seed, output=output)
+
+
+def _name_unchanged(plan: "Plan") -> None:
+    """Say on standard error which workloads --duration leaves as they are."""
+    from jostle.formatting import listed
+
+    if names := [name for name, workload in plan.selected.items() if workload.seconds() is None]:
+        why = "a number of requests or a trace ends the load"
+        print(f"--duration does not change {listed(names)}: {why}", file=sys.stderr)

@@ -23,10 +23,11 @@ HELP = """Predict what a change would do, or how many workers a load needs.
 
 With a run, it predicts the change from the model fitted to it. RUN must come
 from `jostle capacity`, or from a plan whose workloads send the same request
-with 1 client and then at several higher loads. If the model was rejected,
-nothing is predicted. Without a run, it gives the fewest workers that keep the SLO. Requests that find no free
-worker queue (Erlang C) or, if the SLO is about errors, are rejected (Erlang B);
-with --clients the load comes from that many clients (finite source).
+with 1 client and then at several higher loads. If no capacity was found in it,
+or the model was rejected, nothing is predicted (exit code 3). Without a run, it
+gives the fewest workers that keep the SLO. Requests that find no free worker
+queue (Erlang C) or, if the SLO is about errors, are rejected (Erlang B); with
+--clients the load comes from that many clients (finite source).
 """
 
 
@@ -100,7 +101,8 @@ def what_if(
     if all(value is None for value in asked.values()):
         raise PlanError("what if what?", "name a run and a change, or --rate, --service and --slo")
     if think is not None and clients is None:
-        raise PlanError("--think belongs to clients: at a rate nobody waits for an answer", "add --clients")
+        message = "--think needs --clients: with a rate, no client waits for an answer"
+        raise PlanError(message, "add --clients")
     from jostle.explain.capacity.sizing import sized
 
     varies = 1.0 if variation is None else variation

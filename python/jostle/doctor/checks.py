@@ -229,8 +229,8 @@ def _attention(placement: Placement, floor: Floor | None, quota: float | None = 
     return Finding(
         "attention",
         "note",
-        f"{shared}: awake it makes what these compute {percent(floor['slowdown'])} slower (at most "
-        f"{percent(SLOWDOWN)} is let pass), so it sleeps while it waits",
+        f"{shared}: while it polls, work on them is {percent(floor['slowdown'])} slower (the limit is "
+        f"{percent(SLOWDOWN)}), so it sleeps while it waits",
         "taskset: leave out one hyperthread of each core",
     )
 
@@ -267,7 +267,7 @@ def _contestants() -> Finding:
     return Finding(
         "contestants",
         "note",
-        f"{message}; not {', '.join(lacking)}",
+        f"{message}; not ready: {', '.join(lacking)}",
         f"jostle contestants install {' '.join(lacking)}",
     )
 

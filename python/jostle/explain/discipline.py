@@ -371,6 +371,8 @@ def _overtaking(bursts: Sequence[Burst], at_once: Range) -> Decision[bool]:
         return Decision(reason=Reason.UNSATURATED)
     before: list[bool] = []
     for burst in bursts:
+        if not burst.jobs:  # no connection
+            continue
         longest = max(job.demand for job in burst.jobs)
         first = min(job.at for job in burst.jobs)
         pairs = list(zip(burst.jobs, burst.ends, strict=True))
@@ -409,7 +411,7 @@ def _leave_as_computed(bursts: Sequence[Burst], spread: float) -> Decision[bool]
 def _slots(waits: Sequence[Burst], spread: float) -> Decision[Range]:
     """How many requests of the waiting route wait at once; without an upper bound if all of them did."""
     observed = Observed(waits)
-    if not observed.bursts:
+    if not observed.bursts or _mostly_unanswered(waits):
         return Decision(reason=Reason.UNANSWERED)
     most = max(len(served) for served in observed.bursts)
     floor = max(LEAST_ERROR, spread / 2)

@@ -48,7 +48,7 @@ def same_size(published: float, *, ratio: bool) -> tuple[float, float]:
 
 def _known(value: Any, info: ValidationInfo) -> Any:
     if isinstance(value, str) and value not in METRICS and not is_lenient(info):
-        raise BadValue(f"{value!r} is nothing that is measured", nearest(value, METRICS))
+        raise BadValue(f"jostle does not measure {value!r}", nearest(value, METRICS))
     return value
 
 

@@ -65,7 +65,7 @@ def _parts(text: str, known: Collection[str], example: str) -> tuple[str, str, s
         raise BadValue(f'"{text}" is not a condition', example)
     quantity = " ".join(found[1].split())
     if quantity not in known:
-        raise BadValue(f"{quantity!r} is nothing that is measured", nearest(quantity, known))
+        raise BadValue(f"jostle does not measure {quantity!r}", nearest(quantity, known))
     return quantity, found[2], found[3]
 
 

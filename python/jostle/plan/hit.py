@@ -17,7 +17,7 @@ from jostle.plan.raw import sent_as, until_as
 from jostle.plan.request import CODINGS, METHODS
 from jostle.text import host_and_port, read_text, reason
 
-__all__ = ["PLACES", "REDIRECTS", "hit_plan"]
+__all__ = ["PLACES", "REDIRECTS", "WORKLOAD", "hit_plan"]
 
 CLIENTS = 10
 SECONDS = 10.0

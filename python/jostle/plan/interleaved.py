@@ -5,13 +5,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from jostle.errors import PlanError
+from jostle.formatting import listed
 from jostle.plan.labels import split
 from jostle.plan.model import Plan
 
-__all__ = ["interleaved"]
+__all__ = ["interleaved", "not_judged"]
 
 DECIDED_ELSEWHERE = ("claim", "published", "ratio", "require", "starvation", "tune")
 """Tables left out because they are about the contestants of only one of the plans."""
+
+MAY_DIFFER = ("title", "about", "contestants", "contestant", "parameters", *DECIDED_ELSEWHERE)
+"""Keys in which plans may differ. The values of parameters are in their texts already."""
 
 SIDES = ("first", "second")
 
@@ -23,7 +27,7 @@ def interleaved(first: Plan, second: Plan) -> tuple[Plan, list[tuple[str, str]]]
     plans differ in more than their contestants, or not at all.
     """
     one, other = first.data(), second.data()
-    _same_load(one, other)
+    _check_same(one, other)
     if len(first.contestants) != len(second.contestants):
         raise PlanError(
             f"the plans have {len(first.contestants)} and {len(second.contestants)} contestants",
@@ -41,7 +45,7 @@ def interleaved(first: Plan, second: Plan) -> tuple[Plan, list[tuple[str, str]]]
                 raise PlanError(f"{labels[0]} is the same in both plans", "compare what differs")
             if None in own:
                 raise PlanError(f"{labels[0]} is spelled out in one plan only", "give it another name there")
-            del tables[names[0][0]]
+            tables.pop(names[0][0], None)  # another variant of it may have been first
             tables |= {
                 f"{names[0][0]}-{side}": {**(table or {}), "name": ""}
                 for side, table in zip(SIDES, own, strict=True)
@@ -49,20 +53,60 @@ def interleaved(first: Plan, second: Plan) -> tuple[Plan, list[tuple[str, str]]]
             settings = f":{names[0][1]}" if names[0][1] else ""
             labels = (f"{names[0][0]}-first{settings}", f"{names[0][0]}-second{settings}")
         pairs.append(labels)
+    for name, table in servers[0].items():
+        if name in tables and table != servers[1].get(name, table):
+            raise PlanError(
+                f"contestant.{name} is not the same in both plans",
+                "only those that are compared with each other may differ",
+            )
     data: dict[str, Any] = {key: value for key, value in one.items() if key not in DECIDED_ELSEWHERE}
     data |= {"contestants": [label for pair in pairs for label in pair], "contestant": tables}
+    data["parameters"] = _of_both(one.get("parameters", {}), other.get("parameters", {}))
     return Plan.of(data, "both plans"), pairs
 
 
-def _same_load(one: Mapping[str, Any], other: Mapping[str, Any]) -> None:
+def not_judged(first: Plan, second: Plan) -> str:
+    """A note on what the plans ask that their comparison does not answer; empty if there is nothing."""
+    asked = {
+        "requirements": bool(first.require or second.require),
+        "claims": bool(first.claim or second.claim),
+    }
+    left_out = [name for name, is_asked in asked.items() if is_asked]
+    if not left_out:
+        return ""
+    return f"The plans' {listed(left_out)} are not judged here: `jostle run` judges those of one plan."
+
+
+def _check_same(one: Mapping[str, Any], other: Mapping[str, Any]) -> None:
+    """Raise PlanError if the plans differ in a key in which they may not."""
     for name in dict.fromkeys([*one["workload"], *other["workload"]]):
         if one["workload"].get(name) != other["workload"].get(name):
             raise PlanError(
                 f"the workload {name!r} is not the same in both plans",
                 "differences would come from it as well: measure both under the same workloads",
             )
-    for key in ("rounds", "warm-up", "database"):
-        if one.get(key) != other.get(key):
+    for key in dict.fromkeys([*one, *other]):
+        if key not in MAY_DIFFER and one.get(key) != other.get(key):
             raise PlanError(
-                f"{key} is not the same in both plans", "let the plans differ in contestants only"
+                f"{_place(key, one.get(key), other.get(key))} is not the same in both plans",
+                "let the plans differ in contestants only",
             )
+
+
+def _place(key: str, one: Any, other: Any) -> str:
+    """The key; of a table, with the first of its own keys that differs."""
+    if not isinstance(one, Mapping) or not isinstance(other, Mapping):
+        return key
+    name = next((name for name in [*one, *other] if one.get(name) != other.get(name)), "")
+    return f"{key}.{name}" if name else key
+
+
+def _of_both(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of both plans. One that has two values gets two names: if they are secrets, the record
+    must hide both.
+    """
+    return {
+        f"{name}-{side}" if others.get(name, value) != value else name: value
+        for side, own, others in zip(SIDES, (one, other), (other, one), strict=True)
+        for name, value in own.items()
+    }

@@ -11,7 +11,7 @@ from jostle.errors import PlanError, UnknownName
 from jostle.host.cores import place
 from jostle.plan.model import Plan
 from jostle.plan.toml import TOMLDecodeError, read_toml
-from jostle.text import names_a_secret, read_text, reason, redact
+from jostle.text import names_a_secret, one_line, read_text, reason, redact
 
 __all__ = ["Environment", "Settings", "load_plan", "parse_plan", "parse_toml", "to_toml"]
 
@@ -106,7 +106,7 @@ def _broken(text: str, origin: str, message: str) -> PlanError:
     found = re.search(r"\s*\(at line (\d+), column (\d+)\)$", message)
     line, column = (int(found[1]), int(found[2])) if found else (len(lines), len(lines[-1]) + 1)
     what = re.sub(r"\s*\(at [^()]*\)$", "", message)
-    shown = lines[line - 1].replace("\t", " ") if line <= len(lines) else ""
+    shown = one_line(lines[line - 1].replace("\t", " ")) if line <= len(lines) else ""
     skipped = max(0, column - MOST_SHOWN)  # of a long line only what stands before the fault
     return PlanError(
         f"{origin}, line {line}, column {column}: {what[:1].lower()}{what[1:]}",

@@ -3,9 +3,10 @@
 `jostle.analysis.metrics` says how each is measured.
 """
 
-__all__ = ["INDICES", "METRICS", "base_unit_of"]
+__all__ = ["BLOCKING", "INDICES", "METRICS", "base_unit_of"]
 
-INDICES = ("starvation index", "blocking index")
+BLOCKING = "blocking index"
+INDICES = ("starvation index", BLOCKING)
 """Quantities that compare workloads with and without slow requests."""
 
 _TIMES = ("min", "p5", "p25", "p50", "p75", "p90", "p95", "p99", "p99.9", "max", "mean")

@@ -152,10 +152,10 @@ class JournalEntry(TypedDict):
     trial planned: number, contestant, workload, round.
     trial started: number. trial ended, failed, cut short: number, why, verdict (if it ended), outcome.
     generator lost: number and the keys of LostGenerator. extra rounds planned ("cell repeated" in format 1):
-    contestant, workload, why. run resumed: done, left, host. trial set aside: number, folder, and why if the
-    generator or the machine had spoiled it. repeats given up: why. looked at (after a round of a run that
-    continues until all is decided): round, why. run waits: other runs have their turn until the next event.
-    plan extended (with further workloads): files (plan.toml). run stopped: why.
+    contestant, workload, why. run resumed: done, left, host. trial set aside: number, folder, and if it was
+    spoiled, why and causes ("generator", "machine"). repeats given up: why. looked at (after a round of a run
+    that continues until all is decided): round, why. run waits: other runs have their turn until the next
+    event. plan extended (with further workloads): files (plan.toml). run stopped: why.
     """
 
     at: Ns
@@ -178,6 +178,7 @@ class JournalEntry(TypedDict):
     moved_to: NotRequired[Text]
     done: NotRequired[Number]
     left: NotRequired[Number]
+    causes: NotRequired[list[Text]]
     host: NotRequired[dict[str, Any]]
     folder: NotRequired[Text]
     crc32: NotRequired[str]

@@ -156,7 +156,7 @@ class RunRecord:
 
     @property
     def repeated(self) -> list[JournalEntry]:
-        """The events "trial set aside" of trials that were spoiled: number, folder, why."""
+        """The events "trial set aside" of trials that were spoiled: number, folder, why, causes."""
         return [e for e in self.journal if e["event"] == "trial set aside" and e.get("why")]
 
     @property
@@ -196,17 +196,28 @@ class RunRecord:
         """Empty for a complete run; else what is missing and why."""
         return "; ".join([*self._unfinished(), *self.damage])
 
+    @property
+    def in_progress(self) -> bool:
+        """Whether a jostle on this machine is still measuring it."""
+        return not self.ended and self._stopped is None and self.being_written
+
+    @property
+    def _stopped(self) -> JournalEntry | None:
+        """How the run was stopped; None if its journal just ends, or if it went on since then."""
+        events = ("run stopped", "run resumed")
+        last = next((e for e in reversed(self.journal) if e["event"] in events), None)
+        return last if last is not None and last["event"] == "run stopped" else None
+
     def _unfinished(self) -> Iterator[str]:
         if self.ended:
             return
         over = sum(trial.status != "cut short" for trial in self.trials)
-        last = next((e for e in reversed(self.journal) if e["event"] in ("run stopped", "run resumed")), None)
-        stopped = last if last is not None and last["event"] == "run stopped" else None
+        stopped = self._stopped
         why = (
             stopped.get("why") or "stopped"
             if stopped
             else "it is still being written"
-            if self.being_written
+            if self.in_progress
             else "its journal just ends: jostle was killed, or could write no more"
         )
         yield f"{over} of {len(self.planned)} trials are complete; {why}"

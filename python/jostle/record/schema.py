@@ -9,7 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from jostle.errors import NotARun
+from jostle.record.jsonl import read_bytes, read_lines
 from jostle.record.layout import FILES, FORMAT
+from jostle.record.run import RunRecord
 
 __all__ = ["files", "record_schema", "violations", "without_titles"]
 
@@ -53,17 +56,30 @@ def without_titles(data: Any) -> Any:
 
 
 def violations(run: Path) -> Iterator[str]:
-    """Where the JSON files of a run folder do not match the schema, in a sentence each."""
+    """Where the JSON files of a run folder do not match the schema, in a sentence each. Raises `NotARun`."""
     from jsonschema import Draft202012Validator
 
+    RunRecord.open(run)  # refuses any other folder, which would have no files to check
     schema = record_schema()
     for name, made in FILES.items():
         validator = Draft202012Validator({"$ref": f"#/$defs/{made.__name__}", "$defs": schema["$defs"]})
         for path in [*run.glob(name), *run.glob(f"trials/**/{name}")]:
-            text = path.read_text(encoding="utf-8")
-            for number, data in enumerate(text.splitlines() if path.suffix == ".ndjson" else [text], 1):
-                for error in validator.iter_errors(json.loads(data)):
-                    yield f"{path}, {number}: {error.json_path}: {error.message[:200]}"
+            for number, text in enumerate(_texts(path), 1):
+                try:
+                    data = json.loads(text)
+                except ValueError as error:
+                    yield f"{path}, {number}: not JSON: {error}"
+                    continue
+                for wrong in validator.iter_errors(data):
+                    yield f"{path}, {number}: {wrong.json_path}: {wrong.message[:200]}"
+
+
+def _texts(path: Path) -> Iterator[bytes]:
+    """The JSON texts in a file: each complete line, or all of it."""
+    if path.suffix == ".ndjson":
+        yield from read_lines(path)
+    elif (whole := read_bytes(path)) is not None:
+        yield whole
 
 
 def files(docs: Path) -> dict[Path, str]:
@@ -72,8 +88,12 @@ def files(docs: Path) -> dict[Path, str]:
 
 
 def main(runs: list[str]) -> int:
-    """Returns 0, or 1 if a file of a run does not match the schema."""
-    found = [line for run in runs for line in violations(Path(run))]
+    """Returns 0; 1 if a file of a run does not match the schema, 2 if a folder cannot be read as a run."""
+    try:
+        found = [line for run in runs for line in violations(Path(run))]
+    except NotARun as error:
+        print(error, file=sys.stderr)
+        return 2
     print("\n".join(found), end="\n" if found else "")
     return 1 if found else 0
 

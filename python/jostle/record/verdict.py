@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from enum import StrEnum
 
-__all__ = ["Verdict", "worst"]
+__all__ = ["NOT_COMPLETE", "Verdict", "worst"]
 
 
 class Verdict(StrEnum):
@@ -41,6 +41,11 @@ _MEANING = {
     Verdict.SUSPECT: "Some checks failed: use the figures that they touch only with the reasons in mind.",
     Verdict.INVALID: "Some figures must not be used, and are named; what is not named stands.",
 }
+
+NOT_COMPLETE = (
+    "No check failed, but the run is not complete: what was measured stands, with fewer rounds than planned."
+)
+"""What *suspect* means if the run was only cut short."""
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:

@@ -1,6 +1,7 @@
 """The document of a run, and that of a comparison: which sections there are, and in what order."""
 
 from jostle.analysis.results import CompareResult, RunResult
+from jostle.record.verdict import NOT_COMPLETE, Verdict
 from jostle.report.document import Block, Depth, Document, Finding, Findings, Paragraph, Section
 from jostle.report.sections import (
     answer,
@@ -39,7 +40,7 @@ def run_document(result: RunResult, record: str | None = None) -> Document:
     return Document(
         title=result.title,
         mark=verdict_mark(result.verdict),
-        meaning=result.verdict.meaning,
+        meaning=_meaning(result),
         facts=provenance.facts(result),
         reasons=validity.reasons(result),
         cut_short=validity.incomplete(result),
@@ -64,9 +65,16 @@ def run_document(result: RunResult, record: str | None = None) -> Document:
             Section("Details", _details(result, record), Depth.MAIN, key="details"),
         ],
         affects=validity.affects(result),
-        finish="" if result.complete or not result.folder else f"jostle run --resume {result.folder}",
+        finish=result.finish,
         links=provenance.links(result, record),
     )
+
+
+def _meaning(result: RunResult) -> str:
+    """What the verdict means. A run that was only cut short is suspect although no check failed."""
+    if result.verdict is Verdict.SUSPECT and not result.complete and not validity.failed_checks(result):
+        return NOT_COMPLETE
+    return result.verdict.meaning
 
 
 def _details(result: RunResult, record: str | None) -> list[Block]:

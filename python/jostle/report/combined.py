@@ -66,7 +66,7 @@ HOW_VERDICTS = "The verdict says whether the figures can be trusted, not whether
 
 @dataclass(frozen=True)
 class Chapter:
-    """One experiment. `result`: None if it was not measured, in which case `why` gives the reason.
+    """One experiment. `result`: None if it was not measured. `why`: why not, or why it stopped early.
 
     `report`: its own page, relative to the combined one. `took_s`: how long it took to measure, 0 if unknown.
     """
@@ -84,7 +84,8 @@ class Chapter:
         """The experiment's section in the combined report."""
         blocks: list[Block] = []
         if self.why:
-            blocks.append(Paragraph(f"Not measured: {self.why}", "warning"))
+            says = "Not measured" if self.result is None else "Stopped early"
+            blocks.append(Paragraph(f"{says}: {self.why}", "warning"))
         if self.result is not None:
             blocks += [*self._verdict(self.result), *_main(self.result, self.name), _more(self.result)]
         if self.report:

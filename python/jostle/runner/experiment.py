@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from jostle import contestant as contestants
-from jostle.analysis.validity.spoiled import MOST_REPEATS, spoiled_by
+from jostle.analysis.validity.spoiled import MOST_REPEATS, spoiled_by, to_blame
 from jostle.contestant import Contestant
 from jostle.contestant.fit import check_fit
 from jostle.errors import (
@@ -42,7 +42,7 @@ from jostle.runner.duration import load_s
 from jostle.runner.extra_rounds import plan_repeats
 from jostle.runner.observer import Observer
 from jostle.runner.participants import Participants, participants, with_their_labels
-from jostle.runner.schedule import Planned, schedule
+from jostle.runner.schedule import Planned, note_planned, schedule
 from jostle.runner.trial import KeptServers, TrialContext, run_trial
 from jostle.text import host_and_port
 
@@ -134,8 +134,7 @@ def experiment_in_turns(
     for label, reasons in taking_part.skipped_workloads.items():
         for name, why in reasons.items():
             writer.journal("contestant skipped", contestant=label, workload=name, why=why)
-    for planned in trials:
-        writer.journal("trial planned", **planned.as_record())
+    note_planned(trials, writer)
     observer.scheduled(trials, writer.folder)
     quiet = facts.get("cpu_pressure", 0.0) < BUSY
     session = _Session(plan, _by_label(ready), writer, executor, observer, seed, quiet)
@@ -173,6 +172,7 @@ def resume_in_turns(
     quiet = (cpu_pressure() or 0.0) < BUSY
     session = _Session(run.plan, _by_label(left), writer, executor, observer, run.seed, quiet)
     session.measured.update(number for number, sound in run.done.items() if sound)
+    session.given_up.extend(run.repeats_given_up)
     sound = yield from _run_all(session, run.trials, run.left, shared=shared)
     return Outcome(run.folder, complete=sound and all(run.done.values()) and not run.skipped)
 
@@ -229,7 +229,7 @@ def _rounds(
             sound += _further(equipped, trials, further)
         if plan.until_decided and shared is None:
             sound += _at_once(_until_decided(session, trials, budget, equipped=equipped))
-        if more := plan_repeats(plan, writer, trials, session.contestants):
+        if more := plan_repeats(plan, writer, session.seed, session.contestants):
             names = listed(list(dict.fromkeys(trial.contestant for trial in more)))
             why = f"rounds of {names} fall into two groups, so there are as many again"
             session.observer.scheduled([*trials, *more], writer.folder, why)
@@ -280,8 +280,7 @@ def _further(session: "_Session", trials: Sequence[Planned], further: Further) -
         if plan != session.plan:
             session.writer.extend_plan(to_toml(plan))
             session = replace(session, plan=plan)
-        for trial in more:
-            session.writer.journal("trial planned", **trial.as_record())
+        note_planned(more, session.writer)
         known += more
         session.observer.scheduled(known, session.writer.folder)
         ended += session.run_all(more)
@@ -431,7 +430,7 @@ class _Session:
                 if closed.spoiled_by:
                     spoiled.append(planned)
                     if left:
-                        self._set_aside(planned, closed.spoiled_by)
+                        self._set_aside(planned, closed)
             if left == repeats:
                 at_first = spoiled
             if not spoiled or not left:
@@ -447,9 +446,11 @@ class _Session:
                 raise
             return self._close(planned, self.writer.trial_folder(planned.number))
 
-    def _set_aside(self, planned: Planned, why: str) -> None:
-        folder = self.writer.set_aside(planned.number, SPOILED)
-        self.writer.journal("trial set aside", number=planned.number, folder=folder, why=why)
+    def _set_aside(self, planned: Planned, closed: "_Closed") -> None:
+        folder, why = self.writer.set_aside(planned.number, SPOILED), closed.spoiled_by
+        self.writer.journal(
+            "trial set aside", number=planned.number, folder=folder, why=why, causes=closed.to_blame
+        )
         self.observer.repeated(planned, why)
 
     def _on_one_server(self, planned: Planned, other: Planned | None) -> bool:
@@ -507,15 +508,20 @@ class _Session:
         }
         self.writer.journal_outcome(events[trial.status], folder, **fields)
         self.observer.trial_ended(planned, trial.status, trial.why, validity)
-        return _Closed(trial.status == "ended", spoiled_by(validity) if validity else "")
+        sound = trial.status == "ended"
+        return _Closed(sound, spoiled_by(validity), to_blame(validity)) if validity else _Closed(sound)
 
 
 @dataclass(frozen=True)
 class _Closed:
-    """Whether a trial ended as it should, and why it is to be measured again ("" if it counts)."""
+    """Whether a trial ended as it should, and why it is to be measured again ("" if it counts).
+
+    `to_blame`: the causes of that, "generator" and "machine".
+    """
 
     sound: bool
-    spoiled_by: str
+    spoiled_by: str = ""
+    to_blame: list[str] = field(default_factory=list)
 
 
 def _with_neighbours(

@@ -1,23 +1,25 @@
 """More rounds for what looks bimodal: a handful of rounds cannot tell two modes from chance."""
 
-from collections.abc import Collection, Sequence
+import random
+from collections.abc import Collection
 
 from jostle.plan import Plan
+from jostle.plan.recorded import RecordedPlan
 from jostle.record import RunRecord, RunWriter
-from jostle.runner.schedule import Planned
+from jostle.runner.schedule import Planned, note_planned, one_round
 
 __all__ = ["plan_repeats"]
 
 
-def plan_repeats(
-    plan: Plan, writer: RunWriter, trials: Sequence[Planned], contestants: Collection[str]
-) -> list[Planned]:
+def plan_repeats(plan: Plan, writer: RunWriter, seed: int, contestants: Collection[str]) -> list[Planned]:
     """Plan as many rounds again for comparisons that look bimodal, and write them to the journal.
 
     This happens only once in a run, and only for `contestants`, which are available.
     """
+    from jostle.analysis.counted import counted
     from jostle.analysis.topics.starvation import to_repeat
     from jostle.analysis.trial.data import TrialData
+    from jostle.analysis.validity.checks import judge_data
 
     record = RunRecord.open(writer.folder)
     if (
@@ -26,16 +28,17 @@ def plan_repeats(
         or any(trial.round > plan.first_rounds for trial in record.trials)
     ):
         return []
-    cells = [
-        c for c in to_repeat(plan.starvation, [TrialData(t) for t in record.trials]) if c[0] in contestants
-    ]
+    data = [TrialData(trial) for trial in record.trials]
+    validities = {one.trial.number: judge_data(one) for one in data}
+    kept = counted(record, data, validities, RecordedPlan.parse(record.plan_text))
+    cells = [cell for cell in to_repeat(plan.starvation, kept) if cell[0] in contestants]
     for contestant, workload in cells:
         why = "its rounds look like two modes"
         writer.journal("extra rounds planned", contestant=contestant, workload=workload, why=why)
-    last = max((trial.number for trial in record.trials), default=len(trials))
-    rounds = range(plan.first_rounds + 1, 2 * plan.first_rounds + 1)
-    more = [(contestant, workload, number) for number in rounds for contestant, workload in cells]
-    planned = [Planned(number, *cell) for number, cell in enumerate(more, last + 1)]
-    for trial in planned:
-        writer.journal("trial planned", **trial.as_record())
+    last = max((entry["number"] for entry in record.planned), default=0)
+    planned: list[Planned] = []
+    for number in range(plan.first_rounds + 1, 2 * plan.first_rounds + 1):
+        order = random.Random(f"{seed}/{number}")
+        planned += one_round(cells, plan, number, order, last + len(planned))
+    note_planned(planned, writer)
     return planned

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from jostle.analysis.resuming import why_not_resumed
 from jostle.errors import NotARun
 from jostle.plan import Plan, parse_plan
 from jostle.record import RunRecord
 from jostle.record.layout import JournalEntry
 from jostle.runner.schedule import Planned
-from jostle.text import HIDDEN
 
 __all__ = ["Unfinished", "unfinished"]
 
@@ -19,6 +19,7 @@ class Unfinished:
 
     `skipped`: contestants that could not run when it began. `base`: the folder to which its commands are
     relative. `done`: the numbers of the trials that were not cut short, and whether each ended as it should.
+    `repeats_given_up`: why no trial of it is repeated any more; empty as long as they are.
     """
 
     folder: Path
@@ -28,6 +29,7 @@ class Unfinished:
     base: Path | None
     trials: list[Planned]
     done: dict[int, bool]
+    repeats_given_up: list[str]
 
     @property
     def left(self) -> list[Planned]:
@@ -48,41 +50,27 @@ class Unfinished:
 
 
 def unfinished(folder: Path) -> Unfinished | None:
-    """The run in `folder`; None if it is complete.
+    """The run in `folder`; None if it has come to its end.
 
     Raises `NotARun` for a folder that is not a run, has another format, or lacks something that is needed.
     """
     record = RunRecord.open(folder)
     if record.ended:
         return None
-    journal = {entry["event"]: entry for entry in reversed(record.journal)}  # the first of each event
-    if "trial started" not in journal:
-        raise NotARun(
-            f"{folder} was stopped before its first trial: there is nothing to keep", "run it again"
-        )
-    started = journal["run started"]
-    plan = _plan(record)
+    if why := why_not_resumed(record):
+        raise NotARun(f"{folder} cannot go on: {why}", "run it again")
+    started = next(entry for entry in record.journal if entry["event"] == "run started")
     done = {trial.number: trial.status == "ended" for trial in record.trials if trial.status != "cut short"}
     return Unfinished(
         folder=folder,
-        plan=plan,
+        plan=parse_plan(record.plan_text, str(folder / "plan.toml"), base=folder),
         seed=int(started["seed"]),
         skipped=[str(e["contestant"]) for e in record.journal if e["event"] == "contestant skipped"],
         base=(folder / started["base"]).resolve() if "base" in started else None,
         trials=[_planned(entry) for entry in record.planned],
         done=done,
+        repeats_given_up=[e.get("why", "") for e in record.journal if e["event"] == "repeats given up"],
     )
-
-
-def _plan(record: RunRecord) -> Plan:
-    """Read the run's plan. Raises `NotARun` if it had secrets, as these are not recorded."""
-    plan = parse_plan(record.plan_text, str(record.folder / "plan.toml"), base=record.folder)
-    if HIDDEN in record.plan_text:
-        raise NotARun(
-            f"{record.folder} cannot go on: the secrets of its plan are not kept in the record",
-            "run the plan again",
-        )
-    return plan
 
 
 def _planned(entry: JournalEntry) -> Planned:

@@ -1,14 +1,15 @@
 """The order of the trials: rounds, each in random order, with trials that are compared side by side."""
 
 import random
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from jostle.plan import Plan
+from jostle.record import RunWriter
 from jostle.runner.compared import Pair, compared
 
-__all__ = ["Planned", "in_order", "one_round", "schedule"]
+__all__ = ["Planned", "in_order", "note_planned", "one_round", "schedule"]
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,12 @@ class Planned:
 
     def as_record(self) -> dict[str, Any]:
         return asdict(self)
+
+
+def note_planned(trials: Iterable[Planned], writer: RunWriter) -> None:
+    """Write to the journal that these trials are to be run."""
+    for trial in trials:
+        writer.journal("trial planned", **trial.as_record())
 
 
 def schedule(cells: Sequence[Pair], plan: Plan, seed: int) -> list[Planned]:

@@ -13,7 +13,7 @@ from jostle.record import RunRecord, RunWriter
 from jostle.record.layout import BUDGET_SPENT
 from jostle.runner.budget import Budget
 from jostle.runner.duration import trial_s
-from jostle.runner.schedule import Planned, one_round
+from jostle.runner.schedule import Planned, note_planned, one_round
 
 __all__ = ["FurtherRounds", "Look"]
 
@@ -90,8 +90,7 @@ class FurtherRounds:
         number = look.round + 1
         order = random.Random(f"{self._seed}/{number}")
         trials = one_round(sorted(cells), self._plan, number, order, look.trial)
-        for trial in trials:
-            self._writer.journal("trial planned", **trial.as_record())
+        note_planned(trials, self._writer)
         return trials
 
     def _next(self, look: Look) -> tuple[frozenset[Key], float]:

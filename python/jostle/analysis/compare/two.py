@@ -47,7 +47,7 @@ class _Run:
         data = [TrialData(trial) for trial in record.trials]
         validities = {f.trial.number: judge_data(f) for f in data}
         plan = RecordedPlan.parse(record.plan_text)
-        kept = counted(data, validities, plan)
+        kept = counted(record, data, validities, plan)
         grouped = by_workload(kept)
         summaries = summarize_all(grouped, validities, plan, distributions=False)
         return cls(record.folder.name, data, kept, grouped, summaries, level_of(record, plan))

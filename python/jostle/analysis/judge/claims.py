@@ -34,7 +34,7 @@ from jostle.analysis.trial.data import TrialData, by_round, common_rounds
 from jostle.formatting import interval, plural
 from jostle.plan import claims as asked
 from jostle.plan.labels import meant
-from jostle.plan.metrics import INDICES, METRICS
+from jostle.plan.metrics import BLOCKING, INDICES, METRICS
 from jostle.record.verdict import Verdict
 
 __all__ = ["Figure", "Measured", "judge_claims", "missing", "rounds_needed", "sides_of"]
@@ -82,11 +82,17 @@ class Measured:
         return next((s for s in found if workload in (s.alone_workload, s.with_workload)), None)
 
     def behind(self, quantity: str, key: Key) -> list[Key]:
-        """The cells that a figure of this one is computed from: an index takes both of its comparison."""
+        """The cells that a figure of this one is computed from.
+
+        An index takes both of its comparison, and a blocking index also the slow request by itself.
+        """
         compared = self.compared(key) if quantity in INDICES else None
         if compared is None:
             return [key]
-        return [(key[0], workload) for workload in (compared.alone_workload, compared.with_workload)]
+        workloads = [compared.alone_workload, compared.with_workload]
+        if quantity == BLOCKING and compared.slow_workload:
+            workloads.append(compared.slow_workload)
+        return [(key[0], workload) for workload in workloads]
 
     def figures(self, part: asked.Part, sides: Sequence[Key | None]) -> list[Figure]:
         """What is computed for one pair of `sides_of`; the divisor may be None."""

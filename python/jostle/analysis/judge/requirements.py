@@ -14,6 +14,7 @@ from jostle.formatting import interval
 from jostle.plan import model
 from jostle.plan.conditions import INDICES, Condition
 from jostle.plan.labels import meant
+from jostle.plan.metrics import BLOCKING
 from jostle.plan.recorded import RecordedPlan, Unreadable
 from jostle.record.verdict import Verdict
 
@@ -67,8 +68,10 @@ def _judge(
                 rounds = len(common_rounds(by_round(own[form.alone]), by_round(own[form.with_])))
                 compared = compare(form, own, own_cells, [], level(asked.confidence, rounds))
                 index = index_of(quantity, compared)
-                both = [own_cells[form.alone], own_cells[form.with_]]
-                yield _requirement(asked, contestant, form.with_, index, both)
+                behind = [own_cells[form.alone], own_cells[form.with_]]
+                if quantity == BLOCKING and form.slow in own_cells:
+                    behind.append(own_cells[form.slow])
+                yield _requirement(asked, contestant, form.with_, index, behind)
 
 
 def rule_of(condition: Condition) -> Rule:

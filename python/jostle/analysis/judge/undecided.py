@@ -1,7 +1,7 @@
 """What more rounds could still decide, and how soon, for runs that continue until all is decided."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from jostle.analysis import metrics
@@ -25,8 +25,6 @@ __all__ = ["Question", "questions"]
 
 EQUAL = Rule(high=1.0)
 """What a comparison asks of a ratio: on which side of it the value lies."""
-
-BLOCKING = "blocking index"
 
 
 @dataclass(frozen=True)
@@ -59,7 +57,7 @@ def questions(record: RunRecord, result: RunResult) -> list[Question]:
         result.skipped_workloads,
         plan.parameters,
     )
-    asking = _Asking(measured, {one.form: one.slow for one in plan.starvation})
+    asking = _Asking(measured)
     conditions = {one.condition.text: one.condition for one in plan.require}
     found = [
         *(asking.requirement(one, conditions.get(one.that)) for one in result.requirements),
@@ -70,10 +68,7 @@ def questions(record: RunRecord, result: RunResult) -> list[Question]:
 
 @dataclass(frozen=True)
 class _Asking:
-    """`slow`: the workload of the slow request by itself, by the name of the comparison; may be ""."""
-
     measured: Measured
-    slow: Mapping[str, str]
 
     def requirement(self, one: Requirement, condition: Condition | None) -> Question:
         text, key = f"{one.that} ({one.contestant}, {one.workload})", (one.contestant, one.workload)
@@ -86,7 +81,7 @@ class _Asking:
         foreseeable = condition.quantity not in metrics.COUNTED
         needed = rounds_needed(rule, one.estimate, CONFIDENCE) if foreseeable else ()
         further = _further(one.estimate, needed)
-        return Question(text, self._cells(figures), undecided and can_narrow, further)
+        return Question(text, _cells(figures), undecided and can_narrow, further)
 
     def claim(self, one: asked.Claim, judged: Claim) -> Question:
         sides = [(part, pair) for part in one.holds for pair in sides_of(part, self.measured)]
@@ -101,22 +96,16 @@ class _Asking:
             _can_narrow(criterion.estimate, _rules(part)) and not criterion.absent
             for part, criterion, _ in blocking
         )
-        cells = self._cells([figure for *_, of_part in blocking for figure in of_part])
+        cells = _cells([figure for *_, of_part in blocking for figure in of_part])
         undecided = judged.verdict == "cannot tell" and not self.measured.invalid(everything)
         if not (undecided and can_narrow and cells) or missing(one.needs, sorted(cells), self.measured):
             return Question(one.says, cells, open=False)
         further = _until_judged([(part, criterion) for part, criterion, _ in blocking])
         return Question(one.says, cells, open=True, further=further)
 
-    def _cells(self, figures: Sequence[Figure]) -> frozenset[Key]:
-        """The cells of these figures; a blocking index also takes the slow request by itself."""
-        cells = {cell for cell, _ in figures}
-        for cell, quantity in figures:
-            compared = self.measured.compared(cell)
-            if quantity == BLOCKING and compared is not None:
-                by_itself = (compared.contestant, self.slow.get(compared.form, ""))
-                cells |= {by_itself} if self.measured.rounds(by_itself) else set()
-        return frozenset(cells)
+
+def _cells(figures: Sequence[Figure]) -> frozenset[Key]:
+    return frozenset(cell for cell, _ in figures)
 
 
 def _rules(part: asked.Part) -> list[Rule]:
@@ -124,10 +113,12 @@ def _rules(part: asked.Part) -> list[Rule]:
 
 
 def _comparison(one: Comparison) -> Question:
-    (primary,) = [d for d in one.differences if d.quantity == one.primary] or one.differences[:1]
-    undecided = primary.finding in ("unclear", "may be chance") and primary.verdict is not Verdict.INVALID
     cells = frozenset({(one.a, one.workload), (one.b, one.workload)})
     text = f"{one.b} against {one.a} ({one.workload})"
+    primary = next((d for d in one.differences if d.quantity == one.primary), None)
+    if primary is None:  # both kept up with the rate of an open loop
+        return Question(text, cells, open=False)
+    undecided = primary.finding in ("unclear", "may be chance") and primary.verdict is not Verdict.INVALID
     further = _further(primary.ratio, rounds_needed(EQUAL, primary.ratio, CONFIDENCE))
     return Question(text, cells, undecided and _can_narrow(primary.ratio), further)
 

@@ -68,6 +68,7 @@ class RunResult:
     behaviour: dict[str, str] = field(default_factory=dict)  # contestant → how it behaves, if explained
     skipped_workloads: dict[str, dict[str, str]] = field(default_factory=dict)
     """contestant → workload → why it was only measured under others"""
+    finish: str = ""  # the command that measures the rest of the run; "" if there is none
     notes: list[str] = field(default_factory=list)
     format: int = FORMAT
 

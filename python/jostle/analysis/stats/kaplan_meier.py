@@ -91,7 +91,7 @@ def known_part(sample: WeightedSample) -> Curve:
     at_risk = sample.n - gone + sample.events + sample.censored
     before = np.concatenate([[0.0], curve.cdf[:-1]])
     weight = (1 - before) * sample.n / at_risk
-    thin = np.flatnonzero((at_risk < AT_RISK) & (weight > STANDS_FOR) & (sample.events > 0))
+    thin = np.flatnonzero((at_risk < AT_RISK) & (weight > STANDS_FOR))
     end = int(thin[0]) if len(thin) else len(curve.cdf)
     return Curve(curve.values_s[:end], curve.cdf[:end], curve.variance_sum[:end])
 

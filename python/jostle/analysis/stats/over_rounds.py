@@ -156,12 +156,16 @@ def ratio_of_rounds(
     if n == 0:
         return Estimate(None, unit="", note="no round measured both")
     if any(v is None for v in (*left, *right)) or any(isinstance(v, AtLeast) for v in right):
-        return Estimate(None, unit="", n=n, note=why_not([*left, *right]))
+        known: list[Value] = [None if a is None or b is None else b for a, b in zip(left, right, strict=True)]
+        return Estimate(None, unit="", n=n, note=why_not(known))
     pairs = [(number(a), number(b)) for a, b in zip(left, right, strict=True)]
     if any(a <= 0 or b <= 0 for a, b in pairs):
         return Estimate(None, unit="", n=n, note="zero in some round")
-    ratios: list[Value] = [a / b for a, b in pairs]
-    return bounded(typical_over_rounds(ratios, "", confidence), left)
+    ratios: list[Value] = [
+        AtLeast(a / b) if isinstance(value, AtLeast) else a / b
+        for value, (a, b) in zip(left, pairs, strict=True)
+    ]
+    return typical_over_rounds(ratios, "", confidence)
 
 
 def bounded(found: Estimate, values: Sequence[Value]) -> Estimate:

@@ -62,11 +62,11 @@ def _of_cell(contestant: str, workload: str, trials: Sequence[TrialData]) -> Goo
 def goodput(data: TrialData) -> float:
     """Answers within the timeout, counted from when they were due, per second."""
     limit_s = _timeout_s(data)
-    if not data.duration_s:
+    if not data.ok():
         return 0.0
     answered = data.response.only_events()
     within = data.ok() if limit_s is None else int(answered.events[answered.middles_s <= limit_s].sum())
-    return within / data.duration_s
+    return data.throughput * within / data.ok()
 
 
 def timeouts(data: TrialData) -> int:

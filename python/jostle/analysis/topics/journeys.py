@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from jostle.analysis.results import JourneyResult, StepResult
 from jostle.analysis.stats.over_rounds import quantiles_over_rounds
-from jostle.analysis.stats.sample import WeightedSample, failed, from_histograms, pool
+from jostle.analysis.stats.sample import WeightedSample, from_histograms, pool
 from jostle.analysis.trial.data import MEASURED, TrialData
 
 if TYPE_CHECKING:
@@ -51,7 +51,9 @@ def _journey(
                 requests=sum(outcomes.values()),
                 outcomes=dict(outcomes),
                 ended={outcome: n for (at, outcome), n in ended.items() if at == place},
-                response=quantiles_over_rounds([_response(data, in_workload, index) for data in trials]),
+                response=quantiles_over_rounds(
+                    [data.times_of("response", index, in_workload) for data in trials]
+                ),
             )
         )
     return JourneyResult(
@@ -76,11 +78,3 @@ def active(data: TrialData) -> WeightedSample:
 
 def _time(data: TrialData, measure: str, number: int) -> WeightedSample:
     return from_histograms([data.trial.histogram(measure, MEASURED, number)])
-
-
-def _response(data: TrialData, workload: int, request: int) -> WeightedSample:
-    """Response times of a request; those given up are censored, failed ones lie beyond every time."""
-    times, given_up, lost = (
-        data.trial.histogram(measure, workload, request) for measure in ("response", "censored", "failed")
-    )
-    return pool([from_histograms([times], [given_up]), failed(lost)])

@@ -62,6 +62,7 @@ def compare(
         contestant=alone.contestant,
         alone_workload=form.alone,
         with_workload=form.with_,
+        slow_workload=form.slow if form.slow in summaries else "",
         alone=alone.throughput,
         with_slow=beside.throughput,
         index=_index(rounds, confidence),
@@ -106,7 +107,7 @@ def _compared(
 ) -> _Compared:
     alone, beside = found.alone_workload, found.with_workload
     rounds = _paired(trials[alone], trials[beside])
-    running_s = [b.total("in_flight_ns", BACKGROUND) / 1e9 for _, b in rounds]
+    running_s = [b.total("in_flight_ns", BACKGROUND) / 1e9 / b.background_clients for _, b in rounds]
     shares = [seconds / b.duration_s for seconds, (_, b) in zip(running_s, rounds, strict=True)]
     meanwhile = pool([sample for _, b in rounds for sample in b.responses.parts])
     seen_s = float(np.mean(running_s)) if running_s else math.inf

@@ -168,11 +168,13 @@ def _open(s: Starvation, meanwhile: Meanwhile, waits: Answer) -> str:
         return _delayed(s, meanwhile, waits, change)
     if high <= HARMLESS:
         return f"{name} keeps answering while slow requests run: {change}."
-    if low <= HARMLESS and high >= SEVERE:
+    if high >= SEVERE and (low <= HARMLESS or not blocking.bound):
         return (
             f"Inconclusive for {name}: {change}, but the rounds differ too much{_ends(after)}. "
             "More rounds may decide it."
         )
+    if low <= 0:
+        return f"Slow requests delay {name}'s fast ones by no more than noise could explain: {change}."
     part = "at least" if blocking.bound else "only"
     return f"Slow requests delay {name}'s fast ones by {part} part of a slow one's duration: {change}."
 

@@ -14,7 +14,7 @@ from jostle.analysis.stats.over_rounds import (
     quantiles_over_rounds,
     round_quantile,
 )
-from jostle.analysis.stats.sample import WeightedSample, failed, from_histograms, pool
+from jostle.analysis.stats.sample import WeightedSample, from_histograms, pool
 from jostle.analysis.trial.data import MEASURED, QUANTILES, TrialData
 from jostle.analysis.trial.streaming import Folded, fold
 from jostle.record.outcomes import ENDED_BY_STOP
@@ -108,7 +108,7 @@ def _stream(
         first=quantiles_over_rounds([_first(data, number) for data in trials]),
         gap=quantiles_over_rounds([_broken(data, "event_gap", number) for data in trials]),
         longest_gap=quantiles_over_rounds([_broken(data, "event_longest_gap", number) for data in trials]),
-        last=quantiles_over_rounds([_last(data, number) for data in trials]),
+        last=quantiles_over_rounds([data.times_of("event_last", number) for data in trials]),
         round_trip=quantiles_over_rounds([_round_trips(data, number) for data in trials]) if paced else {},
         unanswered=counts["unanswered"] if paced else None,
         over_time=_over_time(trials, number),
@@ -176,8 +176,8 @@ def _first(data: TrialData, number: int) -> WeightedSample:
     np.subtract.at(waited, given_up.values_s.searchsorted(begun.values_s), begun.events)
     left = replace(given_up, events=waited).only_events()
     waits = replace(left, events=left.censored, censored=left.events)
-    times = pool([_times(data, "event_first", number), waits])
-    return replace(times, never=_without_event(data, number) - int(waited.sum()))
+    times = pool([_times(data, "event_first", number), data.waits(waits)])
+    return replace(times, never=times.never + _without_event(data, number) - int(waited.sum()))
 
 
 def _broken(data: TrialData, measure: str, number: int) -> WeightedSample:
@@ -189,10 +189,3 @@ def _round_trips(data: TrialData, number: int) -> WeightedSample:
     """Round trips of messages; those without an answer lie beyond every time."""
     never = _counts(data, number).get("unanswered", 0)
     return replace(_times(data, "event_round_trip", number), never=never)
-
-
-def _last(data: TrialData, number: int) -> WeightedSample:
-    """Times to the last event; streams given up are censored, and failed ones lie beyond every time."""
-    given_up, lost = (data.trial.histogram(measure, MEASURED, number) for measure in ("censored", "failed"))
-    times = data.trial.histogram("event_last", MEASURED, number)
-    return pool([from_histograms([times], [given_up]), failed(lost)])

@@ -55,7 +55,7 @@ the first three quarters. With a steady queue the end is seldom higher, and if s
 requests become "≥"."""
 
 FILLED = 0.9
-"""A background request that runs for more than this share of an interval fills it."""
+"""Background requests that run for more than this share of an interval fill it."""
 
 QUANTILES: Mapping[str, Figure] = {
     name: partial(quantile_of, p=p) for name, p in (("p50", 0.5), ("p99", 0.99), ("max", 1.0))
@@ -303,12 +303,13 @@ class TrialData:
 
     @property
     def filled(self) -> Bools:
-        """For each interval, whether a background request ran for nearly all of it."""
-        return np.asarray(self.counts.background_in_flight_ns / 1e9 > FILLED * self.lengths_s)
+        """For each interval, whether every background client had a request running for nearly all of it."""
+        running_s = self.counts.background_in_flight_ns / 1e9 / self.background_clients
+        return np.asarray(running_s > FILLED * self.lengths_s)
 
     @cached_property
     def responses(self) -> Folded:
-        """Response times of the successes; the only part is the intervals filled by a background request."""
+        """Response times of the successes; the only part is the intervals filled by background requests."""
         figures = dict(QUANTILES)
         if self.settles:
             figures["p99 to settle"] = lambda sample: quantile_estimate(sample, 0.99).value
@@ -323,9 +324,15 @@ class TrialData:
     @cached_property
     def response(self) -> WeightedSample:
         """Response times; requests given up are censored, failed ones lie beyond every time."""
-        given_up = from_histograms([], [self.trial.histogram("censored")])
-        given_up = cut_off(given_up) if self.overloaded else given_up
+        given_up = self.waits(from_histograms([], [self.trial.histogram("censored")]))
         return pool([self.responses.whole, given_up, failed(self.trial.histogram("failed"))])
+
+    def waits(self, given_up: WeightedSample) -> WeightedSample:
+        """Requests of the measured workload that were given up, with what their waits tell of a time.
+
+        In an overload that the stop cut off, that is only that they were the slowest.
+        """
+        return cut_off(given_up) if self.overloaded else given_up
 
     @cached_property
     def overloaded(self) -> bool:
@@ -373,12 +380,14 @@ class TrialData:
                 return sample
         return fold(self.trial.interval_histograms(part), [wanted]).parts[0]
 
-    def request_response(self, request: int) -> WeightedSample:
-        """Response times of one request name, as `response`."""
-        found = {m: self.trial.histogram(m, MEASURED, request) for m in ("response", "censored", "failed")}
-        times, given_up = from_histograms([found["response"]]), from_histograms([], [found["censored"]])
-        given_up = cut_off(given_up) if self.overloaded else given_up
-        return pool([times, given_up, failed(found["failed"])])
+    def times_of(self, measure: str, request: int, workload: int = MEASURED) -> WeightedSample:
+        """Times of one request name; those given up are censored, failed ones lie beyond every time."""
+        times, censored, lost = (
+            self.trial.histogram(name, workload, request) for name in (measure, "censored", "failed")
+        )
+        given_up = from_histograms([], [censored])
+        given_up = self.waits(given_up) if workload == MEASURED else given_up
+        return pool([from_histograms([times]), given_up, failed(lost)])
 
     @cached_property
     def vitals(self) -> Vitals:

@@ -113,7 +113,7 @@ def _requests(data: TrialData) -> list[dict[str, Any]]:
             "name": request["name"],
             "outcomes": data.outcomes(MEASURED, number),
             "response": quantile_estimates(
-                data.response if len(requests) == 1 else data.request_response(number)
+                data.response if len(requests) == 1 else data.times_of("response", number)
             ),
         }
         for number, request in enumerate(requests)

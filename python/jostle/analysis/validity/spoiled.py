@@ -1,6 +1,6 @@
 """Trials that the generator or the machine spoiled: they are measured again, or left out."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from jostle.analysis.results import Check, Validity
@@ -10,7 +10,7 @@ from jostle.record.verdict import Verdict
 if TYPE_CHECKING:
     from jostle.analysis.trial.data import TrialData
 
-__all__ = ["MOST_REPEATS", "left_out", "spoiled_by"]
+__all__ = ["MOST_REPEATS", "left_out", "spoiled_by", "to_blame"]
 
 MOST_REPEATS = 2
 """Most repeats of one trial."""
@@ -27,19 +27,29 @@ def spoiled_by(validity: Validity) -> str:
     return "; ".join(dict.fromkeys(check.message for check in _spoiling(validity, BLAMELESS)))
 
 
+def to_blame(validity: Validity) -> list[str]:
+    """Which of `BLAMELESS` spoiled a trial that must be measured again."""
+    return sorted({check.cause for check in _spoiling(validity, BLAMELESS)})
+
+
 def _spoiling(validity: Validity, causes: Iterable[str]) -> list[Check]:
     """The checks that are invalid, if each of them has one of these causes."""
     invalid = [check for check in validity.checks if check.verdict is Verdict.INVALID]
     return invalid if all(check.cause in causes for check in invalid) else []
 
 
-def left_out(trials: Iterable["TrialData"], validities: Mapping[int, Validity | None]) -> set[int]:
+def left_out(
+    trials: Iterable["TrialData"],
+    validities: Mapping[int, Validity | None],
+    by_generator: Collection[int] = frozenset(),
+) -> set[int]:
     """Numbers of the trials of one cell that the machine alone spoiled, if enough others remain.
 
     Those that the generator spoiled are kept: it fails when the server is fast, so only the slow rounds would
-    remain. If there are fewer than `LEAST_ROUNDS` others, all count: a machine that is never quiet is a
-    finding, too.
+    remain. `by_generator`: the numbers of those that it spoiled before they were measured again. If there are
+    fewer than `LEAST_ROUNDS` others, all count: a machine that is never quiet is a finding, too.
     """
     usable = [data.trial.number for data in trials if data.usable]
-    spoiled = {n for n in usable if (known := validities.get(n)) and _spoiling(known, ("machine",))}
+    at_stake = [number for number in usable if number not in by_generator]
+    spoiled = {n for n in at_stake if (known := validities.get(n)) and _spoiling(known, ("machine",))}
     return spoiled if len(usable) - len(spoiled) >= LEAST_ROUNDS else set()

@@ -6,7 +6,7 @@ from typing import Any
 
 from jostle.analysis.capacity.block import Block, block_of
 from jostle.analysis.capacity.levels import Level, by_level, crossing_of, first_limited
-from jostle.analysis.capacity.slo import Slo, read_slos
+from jostle.analysis.capacity.slo import SLO_PARAMETER, Slo, read_slos
 from jostle.analysis.queueing.usl import fit as fit_usl
 from jostle.analysis.results import Estimate
 from jostle.analysis.results.capacity import (
@@ -26,11 +26,10 @@ from jostle.analysis.trial.data import TrialData
 from jostle.analysis.trial.streaming import fold
 from jostle.errors import NotARun
 from jostle.explain.capacity import model as models
-from jostle.explain.capacity.question import SLO
 from jostle.explain.capacity.run import BACK, BROKEN, DRAIN
 from jostle.explain.capacity.search import FITTED, decisive, estimate_of
 from jostle.explain.capacity.sentences import sentences
-from jostle.formatting import percent, tallied
+from jostle.formatting import percent, plural, tallied
 from jostle.plan.recorded import RecordedPlan
 from jostle.record import RunRecord
 from jostle.record.outcomes import outcome_label
@@ -61,7 +60,7 @@ class Measured:
 
     def __init__(self, record: RunRecord) -> None:
         plan = RecordedPlan.parse(record.plan_text)
-        asked = str(plan.parameters.get(SLO, ""))
+        asked = str(plan.parameters.get(SLO_PARAMETER, ""))
         if not asked:
             raise NotARun(f"{record.folder} is not a run of jostle capacity", "jostle report shows it")
         self.record, self.plan = record, plan
@@ -380,5 +379,6 @@ def _notes(found: Measured) -> list[str]:
         )
     spoiled = sum(bool(block.spoiled) for level in found.levels for block in level.blocks)
     if spoiled:
-        notes.append(f"{spoiled} blocks do not count: other programs or virtual machines disturbed them.")
+        blocks = plural(spoiled, "block")
+        notes.append(f"{blocks} did not count: other programs or virtual machines disturbed the measurement.")
     return notes

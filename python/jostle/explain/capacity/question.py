@@ -6,15 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from jostle import contestant, roster, units
-from jostle.analysis.capacity.slo import Slo, read_slos
+from jostle.analysis.capacity.slo import SLO_PARAMETER, Slo, read_slos
 from jostle.errors import PlanError, UnknownName
 from jostle.plan import Plan
 from jostle.plan.hit import hit_plan
 
-__all__ = ["SLO", "Question", "level_name", "question_of", "with_loads"]
-
-SLO = "capacity-slo"
-"""The plan's parameter that contains the SLOs; a run is recognised as a capacity run by it."""
+__all__ = ["Question", "level_name", "question_of", "with_loads"]
 
 BUDGET_S, QUICK_S = 240.0, 60.0
 PRECISION, QUICK_PRECISION = 0.03, 0.06
@@ -87,7 +84,7 @@ def question_of(
             f"give {name_of('timeout')} a longer time",
         )
     data["workload"] = {"alone": workload | WARM_UP}
-    data["parameters"] = {SLO: "; ".join(slo.text for slo in read)}
+    data["parameters"] = {SLO_PARAMETER: "; ".join(slo.text for slo in read)}
     data["title"] = f"What does {data['title']} carry?"
     return Question(
         target,

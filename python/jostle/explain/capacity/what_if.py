@@ -11,18 +11,17 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from jostle import units
-from jostle.analysis.capacity.slo import Slo
+from jostle.analysis.capacity.slo import SLO_PARAMETER, Slo
 from jostle.analysis.results import Estimate
 from jostle.analysis.results.capacity import CapacityResult, FittedModel, WhatIf, WhatIfFigure
 from jostle.analysis.stats.sample import WeightedSample, pool
 from jostle.analysis.trial.data import TrialData
-from jostle.errors import BadValue, PlanError, nearest
+from jostle.errors import BadValue, JostleError, PlanError, nearest
 from jostle.explain.capacity import model as models
 from jostle.explain.capacity.answer import Measured, capacity_of, figures_of, saturated, split_points
-from jostle.explain.capacity.question import SLO
 from jostle.explain.capacity.search import FITTED
 from jostle.explain.capacity.sentences import behaves_like, written
-from jostle.formatting import formatted
+from jostle.formatting import formatted, plural
 from jostle.plan.recorded import RecordedPlan
 from jostle.record import RunRecord
 
@@ -124,15 +123,15 @@ class _Fitted:
 
 
 def what_if(record: RunRecord, changes: Changes) -> WhatIf:
-    """Predicts the effect of `changes`. Raises `PlanError` if there is nothing to predict from, or if the
-    model was rejected.
+    """Predicts the effect of `changes`. Raises `PlanError` if run and changes do not fit each other, and
+    `JostleError` if what was found in the run allows no prediction.
     """
-    is_capacity = SLO in RecordedPlan.parse(record.plan_text).parameters
+    is_capacity = SLO_PARAMETER in RecordedPlan.parse(record.plan_text).parameters
     found = Measured(record) if is_capacity else None
     now = capacity_of(found, model=False) if found else None
     fitted = _of_capacity(found, now) if found and now else _of_any(record)
     if not fitted.judged.accepted:
-        raise PlanError(
+        raise JostleError(
             f"model rejected: {behaves_like(fitted.judged)} fits lower loads best, but {fitted.judged.why}",
             "nothing is predicted from a model that does not hold; measure the change itself",
         )
@@ -140,7 +139,7 @@ def what_if(record: RunRecord, changes: Changes) -> WhatIf:
         wrong, right = ("rate", "clients") if changes.rate is not None else ("clients", "rate")
         raise PlanError(f"the run has no {wrong}: its load was of another kind", f"give {right}=…")
     if changes.workers and not fitted.kept[0].workers:
-        raise PlanError(
+        raise JostleError(
             "no limit on workers was found, so that more or fewer of them cannot be told apart",
             "measure closer to the limit: jostle capacity",
         )
@@ -172,7 +171,7 @@ def what_if(record: RunRecord, changes: Changes) -> WhatIf:
 def _of_capacity(found: Measured, now: CapacityResult) -> _Fitted:
     capacity = now.capacity
     if now.answer != "found" or capacity.value is None or found.alone is None:
-        raise PlanError(f"{now.folder}: {now.sentences[0]}", "there is nothing to predict from")
+        raise JostleError(f"{now.folder}: {now.sentences[0]}", "there is nothing to predict from")
     fitting, held_out = split_points(found, capacity.value)
     return _fit(found.alone.service, fitting, held_out, found.unit, now.folder, saturated(found))
 
@@ -258,7 +257,7 @@ def _capacity(slos: Sequence[Slo], now: Estimate, fitted: _Fitted, changes: Chan
     best = ratios[0]
     known = [ratio for ratio in ratios if math.isfinite(ratio)]
     if not math.isfinite(best):
-        raise PlanError("the model does not carry the measured load itself", "measure the change instead")
+        raise JostleError("the model does not carry the measured load itself", "measure the change instead")
     assert now.value is not None
     low, high = (now.low or now.value) * min(known), (now.high or now.value) * max(known)
     value = now.value * best
@@ -339,7 +338,8 @@ def _sentences(fitted: _Fitted, changes: Changes, figures: Sequence[WhatIfFigure
     assumed = f"Predicted, not measured, from {behaves_like(fitted.judged)}."
     more = len(fitted.kept) - 1
     if more:
-        assumed += f" The band holds {more} more models that fit as well."
+        fit = "fits" if more == 1 else "fit"
+        assumed += f" The band covers {plural(more, 'other model')} that {fit} as well."
     return [*said, assumed]
 
 

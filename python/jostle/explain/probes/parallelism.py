@@ -133,6 +133,8 @@ def _lengths(session: Session) -> dict[int, list[float]]:
     """How long the equal bursts that were answered completely took, in service times, by size."""
     took: dict[int, list[float]] = {}
     for burst in session.bursts:
+        if not burst.jobs:  # no connection
+            continue
         ends = [job.end_s for job in burst.jobs if job.end_s is not None]
         alike = len({job.route for job in burst.jobs}) == 1 and burst.probe in ("equal", "discipline")
         at_once = max(job.at_s for job in burst.jobs) < burst.jobs[0].demand_s / 4

@@ -8,7 +8,7 @@ from jostle.explain.discipline import Inference
 from jostle.explain.finding import Finding, Reason, Topic, cannot_tell, found, undecided
 from jostle.explain.probes.parallelism import SHORTEST_S, count_estimate, how_many
 from jostle.explain.session import Alone, Session
-from jostle.formatting import amount
+from jostle.formatting import amount, plural
 
 __all__ = ["send_waits", "slots", "unfit"]
 
@@ -79,11 +79,14 @@ def slots(session: Session, inference: Inference) -> Finding:
     largest = max((b for b in session.bursts if b.probe == "waiting"), key=lambda b: len(b.jobs))
     ends = sorted(job.end_s for job in largest.jobs if job.end_s is not None)
     step = max(1, len(ends) // 8)
+    some = "" if len(ends) == len(largest.jobs) else f"{len(ends)} of "
     evidence = [
-        f"{len(largest.jobs)} requests for {wait.route.name} at once were answered "
+        f"{some}{len(largest.jobs)} requests for {wait.route.name} at once were answered "
         + (f"(times listed for one in {step}) after " if step > 1 else "after ")
         + ", ".join(amount(end, "s") for end in ends[::step])
         + f"; one by itself takes {amount(wait.demand_s, 's')}."
+        if ends
+        else f"None of {plural(len(largest.jobs), 'request')} for {wait.route.name} at once was answered."
     ]
     number = inference.slots
     if number is None or number.value is None:

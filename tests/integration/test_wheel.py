@@ -1,0 +1,49 @@
+"""`make wheel`: what it builds can be installed, and carries everything that it needs."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+UV = ROOT / ".tools" / "bin" / "uv"
+
+PLAN = """
+contestants = ["reference-workers"]
+rounds = 1
+[workload.plain]
+request = { get = "/" }
+load = { clients = 1, for = "500ms" }
+"""
+
+
+def run(*words: str | Path, cwd: Path) -> str:
+    # The packages that the engine is built from were compiled for the clone.
+    environment = {**os.environ, "CARGO_TARGET_DIR": str(ROOT / "target"), "NO_COLOR": "1"}
+    environment.pop("VIRTUAL_ENV", None)
+    done = subprocess.run(words, cwd=cwd, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.mark.timeout(900)
+def test_the_wheel_can_be_installed_and_runs_a_server_of_its_own(tmp_path: Path) -> None:
+    dist, locked, venv = tmp_path / "dist", tmp_path / "locked.txt", tmp_path / "venv"
+    run(
+        UV, "build", "--quiet", "--out-dir", dist, cwd=ROOT
+    )  # the wheel is built from the source distribution
+    (wheel,) = dist.glob("jostle-*.whl")
+    assert len([*dist.glob("jostle-*.tar.gz")]) == 1
+    run(UV, "export", "--locked", "--quiet", "--no-emit-project", "--output-file", locked, cwd=ROOT)
+    run(UV, "venv", "--quiet", "--python", ROOT / ".venv" / "bin" / "python", venv, cwd=tmp_path)
+    install = [UV, "pip", "install", "--quiet", "--python", venv / "bin" / "python"]
+    run(*install, "--requirement", locked, cwd=tmp_path)
+    run(*install, "--no-deps", wheel, cwd=tmp_path)
+    run(UV, "pip", "check", "--python", venv / "bin" / "python", cwd=tmp_path)
+    jostle = venv / "bin" / "jostle"
+    assert "starvation" in run(jostle, "race", cwd=tmp_path)
+    assert "✓ reference-workers" in run(jostle, "contestants", "verify", "reference-workers", cwd=tmp_path)
+    (tmp_path / "plan.toml").write_text(PLAN)
+    run(jostle, "run", "plan.toml", "--into", "runs", "--success", cwd=tmp_path)
+    assert [*tmp_path.glob("runs/*/index.html")]

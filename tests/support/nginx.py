@@ -1,0 +1,37 @@
+"""nginx with all that it writes in one folder."""
+
+import contextlib
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+from support.waiting import eventually
+
+CONFIGURATION = """
+daemon off; master_process off; error_log {folder}/error.log; pid {folder}/pid;
+events {{ worker_connections 64; }}
+http {{
+  access_log off; client_body_temp_path {folder}/t; proxy_temp_path {folder}/t; fastcgi_temp_path {folder}/t;
+  uwsgi_temp_path {folder}/t; scgi_temp_path {folder}/t;
+  server {{ {server} }}
+}}
+"""
+
+
+@contextlib.contextmanager
+def nginx(folder: Path, server: str) -> Iterator[None]:
+    """Listens while the block runs. `server`: that block of its configuration."""
+    configuration, log, pid = folder / "nginx.conf", folder / "error.log", folder / "pid"
+    configuration.write_text(CONFIGURATION.format(folder=folder, server=server))
+    process = subprocess.Popen(["nginx", "-p", folder, "-e", log, "-c", configuration])
+
+    def listens() -> bool:
+        assert process.poll() is None, log.read_text()
+        return pid.exists()  # written as soon as it listens
+
+    try:
+        eventually(listens)
+        yield
+    finally:
+        process.terminate()
+        process.wait(10)
