@@ -53,6 +53,7 @@ def repository() -> Iterator[Path]:
         yield folder
 
 
+@pytest.mark.alone
 def test_a_slower_version_fails_the_build(repository: Path) -> None:
     def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
