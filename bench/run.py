@@ -107,6 +107,7 @@ def main() -> None:
             failed.append(name)
             print(f"{name} could not be measured:\n{traceback.format_exc()}", flush=True)
     print("\n" + write_table(results, [*SECTIONS, *BY_HAND]))
+    print(f"figures in {results}")
     if failed:
         raise SystemExit(f"bench: {', '.join(failed)} could not be measured")
 

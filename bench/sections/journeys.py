@@ -65,7 +65,8 @@ def run(effort: Effort) -> Section:
     rows = [
         _ratio("CPU of a journey of one step ÷ a plain request", _cpu, found["one step", CLIENTS],
                found["plain", CLIENTS], BAR_PLAIN),
-        _ratio("CPU per request of five steps ÷ a plain request", _cpu, found["five steps", CLIENTS],
+        _ratio("CPU per request of five steps ÷ a plain request of the same document", _cpu,
+               found["five steps", CLIENTS],
                found["plain document", CLIENTS], BAR_STEPS),
         Row("user memory per idle client with four captures of 32 bytes, more than without, bytes",
             f"≤ {BAR_BYTES}", spread(slopes, ",.0f"), statistics.median(slopes) <= BAR_BYTES),

@@ -54,7 +54,7 @@ _NAME = (
 _SECRET_NAME = re.compile(_NAME, re.IGNORECASE)
 _PLACEHOLDER = re.compile(r"((Bearer|Basic|Token) )?\{[^{}]+\}")
 """A variable in place of a secret, which need not be hidden: the secret itself is elsewhere."""
-_PASSWORD = re.compile(r"((?<!\w)\w++://[^:/?#@\s]*):[^/?#\s]+@|([?&]password=)[^&#\s]+")
+_PASSWORD = re.compile(r"((?<!\w)\w++://[^:/?#@\s]*):(?!\{)[^/?#\s]+@|([?&]password=)(?!\{)[^&#\s]+")
 _QUERY = re.compile(rf"([?&][^=&#\s]*(?:{_NAME})[^=&#\s]*=)(?!\{{)[^&#\s]+", re.IGNORECASE)
 
 

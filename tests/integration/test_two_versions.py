@@ -54,6 +54,7 @@ def repository() -> Iterator[Path]:
 
 
 @pytest.mark.alone
+@pytest.mark.timeout(800)
 def test_a_slower_version_fails_the_build(repository: Path) -> None:
     def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
         return subprocess.run(

@@ -1,10 +1,14 @@
 """`make wheel`: what it builds can be installed, and carries everything that it needs."""
 
 import os
+import signal
 import subprocess
 from pathlib import Path
+from subprocess import PIPE, STDOUT
 
 import pytest
+
+from jostle.record import RunRecord
 
 ROOT = Path(__file__).parents[2]
 UV = ROOT / ".tools" / "bin" / "uv"
@@ -12,6 +16,7 @@ UV = ROOT / ".tools" / "bin" / "uv"
 PLAN = """
 contestants = ["reference-workers"]
 rounds = 1
+repeats = false
 [workload.plain]
 request = { get = "/" }
 load = { clients = 1, for = "500ms" }
@@ -22,9 +27,16 @@ def run(*words: str | Path, cwd: Path) -> str:
     # The packages that the engine is built from were compiled for the clone.
     environment = {**os.environ, "CARGO_TARGET_DIR": str(ROOT / "target"), "NO_COLOR": "1"}
     environment.pop("VIRTUAL_ENV", None)
-    done = subprocess.run(words, cwd=cwd, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    with subprocess.Popen(
+        words, cwd=cwd, env=environment, stdout=PIPE, stderr=STDOUT, text=True, start_new_session=True
+    ) as process:
+        try:
+            said, _ = process.communicate()
+        except BaseException:  # too late: without the compilers, which would go on
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
+    assert process.returncode == 0, said
+    return said
 
 
 @pytest.mark.timeout(900)
@@ -35,7 +47,17 @@ def test_the_wheel_can_be_installed_and_runs_a_server_of_its_own(tmp_path: Path)
     )  # the wheel is built from the source distribution
     (wheel,) = dist.glob("jostle-*.whl")
     assert len([*dist.glob("jostle-*.tar.gz")]) == 1
-    run(UV, "export", "--locked", "--quiet", "--no-emit-project", "--output-file", locked, cwd=ROOT)
+    run(
+        UV,
+        "export",
+        "--locked",
+        "--quiet",
+        "--no-dev",
+        "--no-emit-project",
+        "--output-file",
+        locked,
+        cwd=ROOT,
+    )
     run(UV, "venv", "--quiet", "--python", ROOT / ".venv" / "bin" / "python", venv, cwd=tmp_path)
     install = [UV, "pip", "install", "--quiet", "--python", venv / "bin" / "python"]
     run(*install, "--requirement", locked, cwd=tmp_path)
@@ -45,5 +67,7 @@ def test_the_wheel_can_be_installed_and_runs_a_server_of_its_own(tmp_path: Path)
     assert "starvation" in run(jostle, "race", cwd=tmp_path)
     assert "✓ reference-workers" in run(jostle, "contestants", "verify", "reference-workers", cwd=tmp_path)
     (tmp_path / "plan.toml").write_text(PLAN)
-    subprocess.run([jostle, "run", "plan.toml", "--into", "runs"], cwd=tmp_path, check=False)
-    assert [*tmp_path.glob("runs/*/report.html")]
+    subprocess.run([jostle, "run", "plan.toml", "--into", "runs"], cwd=tmp_path, check=False)  # 3: invalid
+    (page,) = tmp_path.glob("runs/*/report.html")
+    (trial,) = RunRecord.open(page.parent).trials
+    assert trial.status == "ended"

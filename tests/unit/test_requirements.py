@@ -59,6 +59,14 @@ workload = "stream"
 """
 
 
+BLOCKING_OF_GO = """
+[[require]]
+that = "blocking index < 90 %"
+workload = "stream-with-slow"
+contestant = "go"
+"""
+
+
 @pytest.fixture(scope="module")
 def judged(tmp_path_factory: pytest.TempPathFactory) -> RunResult:
     folder = make_run(tmp_path_factory.mktemp("runs"), starvation_trials(3), plan_text=PLAN + REQUIRED)
@@ -156,9 +164,7 @@ def test_a_figure_that_is_zero_in_every_round_decides(tmp_path: Path) -> None:
 
 
 def test_an_index_is_as_invalid_as_the_slow_request_that_it_is_divided_by(tmp_path: Path) -> None:
-    text = (
-        PLAN + '[[require]]\nthat = "blocking index < 90 %"\nworkload = "stream-with-slow"\ncontestant = "go"'
-    )
+    text = PLAN + BLOCKING_OF_GO
     for generator_cpu, verdict in ((0.3, "pass"), (1.0, "cannot tell")):
         trials = [
             replace(trial, generator_cpu=generator_cpu) if trial.workload == "slow-alone" else trial
@@ -167,6 +173,18 @@ def test_an_index_is_as_invalid_as_the_slow_request_that_it_is_divided_by(tmp_pa
         folder = make_run(tmp_path / verdict, trials, plan_text=text)
         (found,) = analyse(RunRecord.open(folder)).requirements
         assert found.verdict == verdict
+
+
+def test_an_index_is_no_worse_for_a_slow_request_that_it_is_not_divided_by(tmp_path: Path) -> None:
+    """By itself it was never answered, so its time is that beside the fast requests."""
+    text = PLAN + BLOCKING_OF_GO
+    refused = [Request(0.0, None, 0.1, "connect_refused")]
+    trials = [
+        replace(trial, requests=refused) if trial.workload == "slow-alone" else trial
+        for trial in starvation_trials(3)
+    ]
+    (found,) = analyse(RunRecord.open(make_run(tmp_path, trials, plan_text=text))).requirements
+    assert found.verdict == "pass"
 
 
 def test_what_this_version_cannot_read_is_said_to_be_so(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import typer
 from jostle.cli.exit_codes import exit_code
 from jostle.cli.options import OUTPUT, IntoOfBoth, is_given, run_folders
 from jostle.cli.output import UndecidedAs, output_option, report_written
-from jostle.errors import JostleError, PlanError
+from jostle.errors import JostleError, PlanError, UserError
 from jostle.host.files import write_whole
 from jostle.text import reason
 
@@ -169,6 +169,10 @@ def _measured(plans: Sequence[Path], into: Path, fail_if: Sequence[str]) -> "tup
             f"stopped before there was a comparison; what was measured is in {observer.folder}",
             f"jostle report {observer.folder} shows it",
         ) from None
+    except UserError as error:
+        if observer.folder is None or not has_intervals(observer.folder):
+            raise
+        raise JostleError(error.message, f"jostle report {observer.folder} shows what was measured") from None
     finally:
         observer.close()
     assert observer.folder is not None

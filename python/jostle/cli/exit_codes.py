@@ -19,7 +19,7 @@ class ExitCode(IntEnum):
     MISTAKE = 2
     """The user made a mistake, and nothing was done."""
     UNTRUSTED = 3
-    """There is no reliable result: invalid, incomplete, nothing answered, or it could not be written."""
+    """No reliable result: invalid, incomplete, nothing answered, a contestant skipped, or not written."""
     UNDECIDED = 4
     """A requirement or a `--fail-if` can be neither confirmed nor ruled out."""
 

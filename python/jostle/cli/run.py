@@ -1,4 +1,4 @@
-"""`jostle run PLAN.toml`: runs a plan of your own; `--resume RUN` finishes any stopped run."""
+"""`jostle run PLAN.toml`: runs a plan of your own; `--resume RUN` finishes a stopped run."""
 
 import functools
 import sys

@@ -87,9 +87,10 @@ def _check_same(one: Mapping[str, Any], other: Mapping[str, Any]) -> None:
             )
     for key in dict.fromkeys([*one, *other]):
         if key not in MAY_DIFFER and one.get(key) != other.get(key):
+            files = "; name the same files in both: relative names count from each plan's folder"
             raise PlanError(
                 f"{_place(key, one.get(key), other.get(key))} is not the same in both plans",
-                "let the plans differ in contestants only",
+                f"let the plans differ in contestants only{files if key == 'journey' else ''}",
             )
 
 

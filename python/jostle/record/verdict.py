@@ -43,9 +43,9 @@ _MEANING = {
 }
 
 NOT_COMPLETE = (
-    "No check failed, but the run is not complete: what was measured stands, with fewer rounds than planned."
+    "No check failed, but the run is not complete: the first lines say what is missing. What is there stands."
 )
-"""What *suspect* means if the run was only cut short."""
+"""What *suspect* means if the run was only cut short, or lost a part of its record."""
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:

@@ -71,7 +71,7 @@ def run_document(result: RunResult, record: str | None = None) -> Document:
 
 
 def _meaning(result: RunResult) -> str:
-    """What the verdict means. A run that was only cut short is suspect although no check failed."""
+    """What the verdict means. A run of which a part is missing is suspect although no check failed."""
     if result.verdict is Verdict.SUSPECT and not result.complete and not validity.failed_checks(result):
         return NOT_COMPLETE
     return result.verdict.meaning

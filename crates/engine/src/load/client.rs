@@ -126,8 +126,8 @@ impl Client {
 
     /// Turns it into a new client, which inherits nothing.
     pub fn begin_anew(&mut self, number: u32) {
-        self.hang_up();
         self.leave_socket();
+        self.hang_up();
         self.route.number = number;
         self.route.way.sessions = Sessions::default();
         self.begun = 0;
@@ -385,14 +385,14 @@ impl Client {
 
 impl Route {
     /// Returns the way to a hop's server: the client's own, or that to another server (with `Some` target). Besides it
-    /// returns that of the client's WebSocket, if it has one.
+    /// returns that of the client's WebSocket, if it is open.
     fn way_to<'a>(
         &'a mut self,
         hop: Option<&Hop>,
         away: &'a mut Option<Box<Away>>,
         seat: &Seat,
     ) -> (Option<Arc<Target>>, &'a mut Way, Option<&'a mut Way>) {
-        let socket = self.socket.as_deref_mut();
+        let socket = self.socket.as_deref_mut().filter(|way| way.link.is_some());
         let Some(target) = hop.and_then(|hop| hop.elsewhere.as_ref()) else {
             return (None, &mut self.way, socket);
         };

@@ -286,8 +286,9 @@ impl Life for OnRequests {
                     request,
                     intended,
                     ran,
-                    // A redirect that is followed leads to one more.
-                    last: turn == most && !crowd.workload().limits.follow,
+                    // A redirect that is followed leads to one more. Clients that are renewed leave the closing,
+                    // and with it the port, to the server all the same.
+                    last: turn == most && (closed.renew || !crowd.workload().limits.follow),
                 };
                 let ended = client.perform(job, &mut random, None).await;
                 *backoff = next_backoff(*backoff, ended.outcome);

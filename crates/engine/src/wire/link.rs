@@ -18,7 +18,7 @@ use crate::wire::udp;
 use crate::wire::watch::Watch;
 use crate::wire::ws;
 
-/// What the server did while no request was under way.
+/// What the server did on a link while no request was under way on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unasked {
     Closed,

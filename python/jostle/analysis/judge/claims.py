@@ -81,18 +81,21 @@ class Measured:
         found = (s for s in self.starvation if s.contestant == contestant)
         return next((s for s in found if workload in (s.alone_workload, s.with_workload)), None)
 
-    def behind(self, quantity: str, key: Key) -> list[Key]:
-        """The cells that a figure of this one is computed from.
-
-        An index takes both of its comparison, and a blocking index also the slow request by itself.
-        """
+    def paired(self, quantity: str, key: Key) -> list[Key]:
+        """The cells whose rounds a figure of this one takes: an index pairs both of its comparison."""
         compared = self.compared(key) if quantity in INDICES else None
         if compared is None:
             return [key]
-        workloads = [compared.alone_workload, compared.with_workload]
-        if quantity == BLOCKING and compared.slow_workload:
-            workloads.append(compared.slow_workload)
-        return [(key[0], workload) for workload in workloads]
+        return [(key[0], workload) for workload in (compared.alone_workload, compared.with_workload)]
+
+    def behind(self, quantity: str, key: Key) -> list[Key]:
+        """The cells that a figure of this one is computed from.
+
+        These are the paired ones, and for a blocking index the slow request by itself, its divisor.
+        """
+        compared = self.compared(key) if quantity == BLOCKING else None
+        slow = [(key[0], compared.slow_workload)] if compared and compared.slow_workload else []
+        return [*self.paired(quantity, key), *slow]
 
     def figures(self, part: asked.Part, sides: Sequence[Key | None]) -> list[Figure]:
         """What is computed for one pair of `sides_of`; the divisor may be None."""
@@ -243,7 +246,8 @@ def _part(
         name += f" / {other} of {', '.join(right)}"
     sides = [(left, part.quantity), *([] if right is None else [(right, other)])]
     figures = measured.figures(part, (left, right))
-    rounds = len(common_rounds(*(measured.rounds(cell) for cell, _ in figures)))
+    paired = [cell for key, quantity in sides for cell in measured.paired(quantity, key)]
+    rounds = len(common_rounds(*map(measured.rounds, paired)))
     changing = _changing(sides, measured, settled, level(CONFIDENCE, rounds))
 
     def estimated(wanted: float) -> Estimate:

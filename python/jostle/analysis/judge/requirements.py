@@ -69,8 +69,8 @@ def _judge(
                 compared = compare(form, own, own_cells, [], level(asked.confidence, rounds))
                 index = index_of(quantity, compared)
                 behind = [own_cells[form.alone], own_cells[form.with_]]
-                if quantity == BLOCKING and form.slow in own_cells:
-                    behind.append(own_cells[form.slow])
+                if quantity == BLOCKING and compared.slow_workload:
+                    behind.append(own_cells[compared.slow_workload])
                 yield _requirement(asked, contestant, form.with_, index, behind)
 
 

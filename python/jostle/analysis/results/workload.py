@@ -112,7 +112,7 @@ class Starvation:
     published_with: PublishedFigure | None
     sentence: str
     modes: list[Mode] = field(default_factory=list)  # two, the lower first, if rounds form two groups
-    slow_workload: str = ""  # of the slow request by itself; "" if that was not measured
+    slow_workload: str = ""  # of the slow request by itself; "" if it was never answered there
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,7 @@ def compare(
         contestant=alone.contestant,
         alone_workload=form.alone,
         with_workload=form.with_,
-        slow_workload=form.slow if form.slow in summaries else "",
+        slow_workload=form.slow if _service_means(trials.get(form.slow, ())) else "",
         alone=alone.throughput,
         with_slow=beside.throughput,
         index=_index(rounds, confidence),
@@ -167,14 +167,17 @@ def _index(rounds: Sequence[tuple[TrialData, TrialData]], confidence: float) -> 
 
 def _slow(by_itself: Sequence[TrialData], beside: Sequence[TrialData]) -> Estimate:
     """Mean service time of the slow request: by itself if that was measured, else beside fast requests."""
-    means = [f.service.mean_s for f in by_itself if f.service.mean_s is not None]
-    if means:
+    if means := _service_means(by_itself):
         return typical_over_rounds(means, "s")
     found = []
     for data in beside:
         if data.ok(BACKGROUND):
             found.append(data.total("service_sum_ns", BACKGROUND) / data.ok(BACKGROUND) / 1e9)
     return replace(typical_over_rounds(found, "s"), note="measured beside the fast requests, not by itself")
+
+
+def _service_means(trials: Sequence[TrialData]) -> list[float]:
+    return [mean_s for data in trials if (mean_s := data.service.mean_s) is not None]
 
 
 def _blocking(

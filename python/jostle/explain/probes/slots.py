@@ -8,7 +8,7 @@ from jostle.explain.discipline import Inference
 from jostle.explain.finding import Finding, Reason, Topic, cannot_tell, found, undecided
 from jostle.explain.probes.parallelism import SHORTEST_S, count_estimate, how_many
 from jostle.explain.session import Alone, Session
-from jostle.formatting import amount, plural
+from jostle.formatting import amount
 
 __all__ = ["send_waits", "slots", "unfit"]
 
@@ -86,7 +86,9 @@ def slots(session: Session, inference: Inference) -> Finding:
         + ", ".join(amount(end, "s") for end in ends[::step])
         + f"; one by itself takes {amount(wait.demand_s, 's')}."
         if ends
-        else f"None of {plural(len(largest.jobs), 'request')} for {wait.route.name} at once was answered."
+        else f"None of {len(largest.jobs)} requests for {wait.route.name} at once was answered."
+        if largest.jobs
+        else "No connection could be made."
     ]
     number = inference.slots
     if number is None or number.value is None:
