@@ -14,6 +14,7 @@ ROOT = Path(__file__).parents[2]
 UV = ROOT / ".tools" / "bin" / "uv"
 
 PLAN = """
+title = "one server of the wheel"
 contestants = ["reference-workers"]
 rounds = 1
 repeats = false
