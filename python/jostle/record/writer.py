@@ -231,7 +231,7 @@ def _record_lost(run: Path, error: OSError) -> RecordLost:
     return RecordLost(
         full.get(error.errno or 0, f"{run} cannot be written: {reason(error)}"),
         f"what was recorded is kept: jostle report {run}\n"
-        "the report names the command that finishes it, if one can; or run the plan --into another folder",
+        f"when it can be written again: jostle run --resume {run}, or run the plan --into another folder",
     )
 
 
