@@ -20,12 +20,12 @@ from servers import reference
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
-from jostle.analysis.capacity.slo import read_slo, read_slos
+from jostle.analysis.capacity.slo import SLO_PARAMETER, read_slo, read_slos
 from jostle.analysis.queueing.erlang import response_tail
 from jostle.analysis.results import CapacityResult
 from jostle.analysis.stats.sample import from_histograms
 from jostle.explain.capacity.answer import Measured, capacity_of
-from jostle.explain.capacity.question import SLO, Question, question_of
+from jostle.explain.capacity.question import Question, question_of
 from jostle.explain.capacity.run import measure
 from jostle.generator.simulated import SimulatedExecutor
 from jostle.generator.spec import Address, engine_spec
@@ -175,7 +175,7 @@ def _question(simulate: dict[str, Any], slo: str) -> Question:
         "contestants": ["made"],
         "rounds": 1,
         "repeats": False,
-        "parameters": {SLO: slo},
+        "parameters": {SLO_PARAMETER: slo},
         "contestant": {"made": {"simulate": simulate}},
         "workload": {"alone": {"request": {"get": "/"}, "load": {"clients": 1, "for": "5s"}}},
     }
