@@ -7,6 +7,7 @@ docs/PLAN.md tells users the same.
 
 import errno
 import re
+import shlex
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from pathlib import Path
@@ -28,6 +29,7 @@ __all__ = [
     "redact",
     "redact_body",
     "redact_command",
+    "rerun",
     "tied",
     "without_password",
 ]
@@ -54,7 +56,11 @@ _NAME = (
 _SECRET_NAME = re.compile(_NAME, re.IGNORECASE)
 _PLACEHOLDER = re.compile(r"((Bearer|Basic|Token) )?\{[^{}]+\}")
 """A variable in place of a secret, which need not be hidden: the secret itself is elsewhere."""
-_PASSWORD = re.compile(r"((?<!\w)\w++://[^:/?#@\s]*):(?!\{)[^/?#\s]+@|([?&]password=)(?!\{)[^&#\s]+")
+_PASSWORD = re.compile(
+    r"((?<!\w)\w++://[^:/?#@\s]*):(?!\{[^{}@]+\}@[^@/?#\s]*(?:[/?#\s]|$))[^/?#\s]+@"
+    r"|([?&]password=)(?!\{[^{}]+\}(?:[&#\s]|$))[^&#\s]+"
+)
+"""A variable may stand for the password; what only begins like one is a password."""
 _QUERY = re.compile(rf"([?&][^=&#\s]*(?:{_NAME})[^=&#\s]*=)(?!\{{)[^&#\s]+", re.IGNORECASE)
 
 
@@ -176,6 +182,14 @@ def redact_command(words: Sequence[str]) -> list[str]:
         hide = rule if option and not value and not option.endswith("=") else None
         redacted.append(word if hide is not None else option + rule(value))
     return redacted
+
+
+def rerun(words: Sequence[str], seed: int | None) -> str:
+    """The command, fit for a record, that measures the same again: with this seed unless one was typed."""
+    again = redact_command(words)
+    if seed is not None and not any(word.startswith("--seed") for word in again):
+        again += ["--seed", str(seed)]
+    return shlex.join(again)
 
 
 def _option(word: str) -> tuple[str, str, Callable[[str], str]]:

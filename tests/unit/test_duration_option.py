@@ -5,24 +5,14 @@ from pathlib import Path
 import pytest
 
 from support.commands import run_command
-
-PLAN = """
-title = "Two"
-contestants = ["reference-null"]
-[workload.timed]
-request = { get = "/hello" }
-load = { clients = 1, for = "20s" }
-[workload.counted]
-request = { get = "/hello" }
-load = { clients = 1, requests = 10 }
-"""
+from support.plans import TWO
 
 
 def test_loads_that_count_requests_stay_as_they_are_and_are_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     plan = tmp_path / "plan.toml"
-    plan.write_text(PLAN)
+    plan.write_text(TWO)
     code, _ = run_command("run", plan, "--duration", "1s", "--dry-run")
     assert code == 0
     why = "a number of requests or a trace ends the load"

@@ -12,18 +12,7 @@ from jostle.cli.race_all_preview import show_all
 from jostle.errors import PlanError
 from jostle.plan import Plan, parse_plan
 from jostle.plan.model import Changes
-
-TWO = """
-title = "Two"
-contestants = ["reference-null"]
-rounds = 3
-[workload.timed]
-request = { get = "/hello" }
-load = { clients = 1, for = "20s" }
-[workload.counted]
-request = { get = "/hello" }
-load = { clients = 1, requests = 10 }
-"""
+from support.plans import TWO
 
 
 def shown(folder: Path, capsys: pytest.CaptureFixture[str], **plans: str) -> str:

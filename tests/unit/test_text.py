@@ -9,7 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jostle.text import host_and_port, one_line, plain_lines, quoted, read_text, reason, redact
+from jostle.text import (
+    host_and_port,
+    one_line,
+    plain_lines,
+    quoted,
+    read_text,
+    reason,
+    redact,
+    redact_command,
+)
 
 
 @pytest.mark.parametrize(
@@ -69,3 +78,18 @@ def test_a_word_as_long_as_a_body_is_looked_through_once() -> None:
     word = "A" * 2_000_000
     hidden = {"body": f"{word} http://me:(hidden)@host/"}
     assert redact({"body": f"{word} http://me:secret@host/"}) == hidden
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("http://me:{password}@host/", "http://me:{password}@host/"),
+        ("http://me:{pass@host/", "http://me:(hidden)@host/"),
+        ("http://me:{a}@b@host/", "http://me:(hidden)@host/"),
+        ("/login?password={password}&user={user}", "/login?password={password}&user={user}"),
+        ("/login?password={pass", "/login?password=(hidden)"),
+        ("/login?password={a}b", "/login?password=(hidden)"),
+    ],
+)
+def test_a_variable_is_no_password_and_what_only_begins_like_one_is(text: str, shown: str) -> None:
+    assert redact_command(["jostle", text]) == ["jostle", shown]

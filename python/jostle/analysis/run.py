@@ -3,7 +3,6 @@
 result = analyse(RunRecord.open("runs/2026-11-21T18-52-34-starvation"))
 """
 
-import shlex
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
@@ -50,7 +49,7 @@ from jostle.plan.recorded import RecordedPlan
 from jostle.record import RunRecord, TrialRecord
 from jostle.record.layout import BUDGET_SPENT, JournalEntry
 from jostle.record.verdict import Verdict, worst
-from jostle.text import redact_command
+from jostle.text import rerun
 from jostle.units import format_count, format_duration
 
 __all__ = ["analyse", "analyse_trial", "judge", "level_of", "rerun_of", "summarize_all", "took_s"]
@@ -288,12 +287,10 @@ def _contestants(trials: Sequence[TrialResult]) -> dict[str, dict[str, Any]]:
 
 def rerun_of(record: RunRecord) -> str:
     """The command as it was typed, with its seed; if that is not known, one that runs the folder's plan."""
-    argv = redact_command([str(word) for word in record.host.get("argv", [])])  # old runs did not redact it
+    argv = [str(word) for word in record.host.get("argv", [])]
     if len(argv) < 2 or argv[1] not in COMMANDS:
         argv = ["jostle", "run", str(record.folder / "plan.toml")]
-    if not any(word.startswith("--seed") for word in argv) and record.host.get("seed") is not None:
-        argv += ["--seed", str(record.host["seed"])]
-    return shlex.join(argv)
+    return rerun(argv, record.host.get("seed"))
 
 
 def _notes(data: Sequence[TrialData], host: Mapping[str, Any]) -> list[str]:

@@ -24,6 +24,7 @@ from jostle.runner.budget import Budget
 from jostle.runner.duration import trial_s
 from jostle.runner.experiment import experiment_in_turns, resume_in_turns
 from jostle.runner.observer import Silent, UntilItFails
+from jostle.text import rerun
 
 if TYPE_CHECKING:
     from jostle.analysis.results import RunResult
@@ -271,10 +272,8 @@ def _write(state: State, names: Sequence[str], results: "dict[str, RunResult]", 
     from jostle.report.combined import CombinedReport
 
     chapters = [_chapter(state, name, results) for name in names]
-    words = typed(without="--into")
-    if state.seed is not None and not any(word.startswith("--seed") for word in words):
-        words += ["--seed", str(state.seed)]
-    return CombinedReport(chapters, shlex.join(words)).write(state.folder, pictures=pngs)
+    again = rerun(typed(without="--into"), state.seed)
+    return CombinedReport(chapters, again).write(state.folder, pictures=pngs)
 
 
 def _chapter(state: State, name: str, results: "dict[str, RunResult]") -> "Chapter":

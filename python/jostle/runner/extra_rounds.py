@@ -1,12 +1,11 @@
 """More rounds for what looks bimodal: a handful of rounds cannot tell two modes from chance."""
 
-import random
 from collections.abc import Collection
 
 from jostle.plan import Plan
 from jostle.plan.recorded import RecordedPlan
 from jostle.record import RunRecord, RunWriter
-from jostle.runner.schedule import Planned, note_planned, one_round
+from jostle.runner.schedule import Planned, later_round, note_planned
 
 __all__ = ["plan_repeats"]
 
@@ -38,7 +37,6 @@ def plan_repeats(plan: Plan, writer: RunWriter, seed: int, contestants: Collecti
     last = max((entry["number"] for entry in record.planned), default=0)
     planned: list[Planned] = []
     for number in range(plan.first_rounds + 1, 2 * plan.first_rounds + 1):
-        order = random.Random(f"{seed}/{number}")
-        planned += one_round(cells, plan, number, order, last + len(planned))
+        planned += later_round(cells, plan, number, seed, last + len(planned))
     note_planned(planned, writer)
     return planned

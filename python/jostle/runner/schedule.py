@@ -9,7 +9,7 @@ from jostle.plan import Plan
 from jostle.record import RunWriter
 from jostle.runner.compared import Pair, compared
 
-__all__ = ["Planned", "in_order", "note_planned", "one_round", "schedule"]
+__all__ = ["Planned", "in_order", "later_round", "note_planned", "one_round", "schedule"]
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,13 @@ def one_round(
     """The trials of one round, in order. `before`: how many trials were planned before it."""
     placed = enumerate(in_order(cells, plan, round_number, order), before + 1)
     return [Planned(number, *cell, round_number) for number, cell in placed]
+
+
+def later_round(
+    cells: Sequence[Pair], plan: Plan, round_number: int, seed: int, before: int
+) -> list[Planned]:
+    """The trials of a round that is added later, in an order of its own that follows from `seed`."""
+    return one_round(cells, plan, round_number, random.Random(f"{seed}/{round_number}"), before)
 
 
 def in_order(cells: Sequence[Pair], plan: Plan, round_number: int, order: random.Random) -> list[Pair]:

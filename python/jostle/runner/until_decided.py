@@ -1,6 +1,5 @@
 """Rounds until everything is decided: what the next round measures, and when there is none."""
 
-import random
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -13,7 +12,7 @@ from jostle.record import RunRecord, RunWriter
 from jostle.record.layout import BUDGET_SPENT
 from jostle.runner.budget import Budget
 from jostle.runner.duration import trial_s
-from jostle.runner.schedule import Planned, note_planned, one_round
+from jostle.runner.schedule import Planned, later_round, note_planned
 
 __all__ = ["FurtherRounds", "Look"]
 
@@ -87,9 +86,7 @@ class FurtherRounds:
         why = "" if cells else self._why_it_ends(look)
         said = f"{look.asked - len(look.still_open)} of {look.asked} need no further round"
         self._writer.journal("looked at", round=look.round, why=f"{said}{f'; {why}' if why else ''}")
-        number = look.round + 1
-        order = random.Random(f"{self._seed}/{number}")
-        trials = one_round(sorted(cells), self._plan, number, order, look.trial)
+        trials = later_round(sorted(cells), self._plan, look.round + 1, self._seed, look.trial)
         note_planned(trials, self._writer)
         return trials
 

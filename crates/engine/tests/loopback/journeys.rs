@@ -458,13 +458,6 @@ fn a_list_of_pauses_goes_on_in_the_next_journey() {
         ]}],
     });
     let seen = run(one(with(workload(address, load), "", change), 0));
-    let rows = seen
-        .rows()
-        .flat_map(|r| r.intended_ns.iter().copied().zip(r.end_ns.iter().copied()));
-    let rows: Vec<(u64, u64)> = rows.collect();
-    let pauses: Vec<u64> = rows
-        .windows(2)
-        .map(|pair| (pair[1].0 - pair[0].1) / MS)
-        .collect();
+    let pauses: Vec<u64> = seen.pauses().iter().map(|ns| ns / MS).collect();
     assert_eq!(pauses, [1, 2, 4, 3, 1, 5, 2, 3]);
 }

@@ -99,12 +99,8 @@ fn think_times_stand_between_answer_and_next_request() {
     let load =
         json!({"closed": {"clients": 1, "requests": 6, "think": {"constant": {"ns": 20 * MS}}}});
     let seen = run(one(workload(answering(OK), load), 0));
-    let rows = seen
-        .rows()
-        .flat_map(|r| r.intended_ns.iter().copied().zip(r.end_ns.iter().copied()));
-    let rows: Vec<(u64, u64)> = rows.collect();
-    for pair in rows.windows(2) {
-        assert_eq!(pair[1].0 - pair[0].1, 20 * MS);
+    for pause in seen.pauses() {
+        assert_eq!(pause, 20 * MS);
     }
     assert_eq!(seen.recorded(Measure::Pacing), 5);
 }
@@ -114,14 +110,7 @@ fn think_times_from_a_list_are_taken_in_turn() {
     let think = json!({"list": {"ns": [10 * MS, 30 * MS]}});
     let load = json!({"closed": {"clients": 1, "requests": 6, "think": think}});
     let seen = run(one(workload(answering(OK), load), 0));
-    let rows = seen
-        .rows()
-        .flat_map(|r| r.intended_ns.iter().copied().zip(r.end_ns.iter().copied()));
-    let rows: Vec<(u64, u64)> = rows.collect();
-    let pauses: Vec<u64> = rows
-        .windows(2)
-        .map(|pair| (pair[1].0 - pair[0].1) / MS)
-        .collect();
+    let pauses: Vec<u64> = seen.pauses().iter().map(|ns| ns / MS).collect();
     assert_eq!(pauses, [10, 30, 10, 30, 10]);
 }
 

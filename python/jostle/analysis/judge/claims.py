@@ -29,12 +29,12 @@ from jostle.analysis.stats.forecast import MOST_ROUNDS, rounds_to_decide
 from jostle.analysis.stats.over_rounds import ratio_of_rounds, typical_over_rounds
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
 from jostle.analysis.stats.sequential import Level, fixed
-from jostle.analysis.topics.starvation import index_at
+from jostle.analysis.topics.starvation import index_at, workloads_behind
 from jostle.analysis.trial.data import TrialData, by_round, common_rounds
 from jostle.formatting import interval, plural
 from jostle.plan import claims as asked
 from jostle.plan.labels import meant
-from jostle.plan.metrics import BLOCKING, INDICES, METRICS
+from jostle.plan.metrics import INDICES, METRICS
 from jostle.record.verdict import Verdict
 
 __all__ = ["Figure", "Measured", "judge_claims", "missing", "rounds_needed", "sides_of"]
@@ -89,13 +89,11 @@ class Measured:
         return [(key[0], workload) for workload in (compared.alone_workload, compared.with_workload)]
 
     def behind(self, quantity: str, key: Key) -> list[Key]:
-        """The cells that a figure of this one is computed from.
-
-        These are the paired ones, and for a blocking index the slow request by itself, its divisor.
-        """
-        compared = self.compared(key) if quantity == BLOCKING else None
-        slow = [(key[0], compared.slow_workload)] if compared and compared.slow_workload else []
-        return [*self.paired(quantity, key), *slow]
+        """The cells that a figure of this one is computed from: the paired ones and any divisor."""
+        compared = self.compared(key) if quantity in INDICES else None
+        if compared is None:
+            return [key]
+        return [(key[0], workload) for workload in workloads_behind(quantity, compared)]
 
     def figures(self, part: asked.Part, sides: Sequence[Key | None]) -> list[Figure]:
         """What is computed for one pair of `sides_of`; the divisor may be None."""

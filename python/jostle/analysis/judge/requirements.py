@@ -8,13 +8,12 @@ from jostle.analysis.results import Decision, Estimate, Requirement, WorkloadSum
 from jostle.analysis.stats.enough import TOO_FEW_ROUNDS
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
 from jostle.analysis.stats.sequential import Level, fixed
-from jostle.analysis.topics.starvation import compare, index_of
+from jostle.analysis.topics.starvation import compare, index_of, workloads_behind
 from jostle.analysis.trial.data import TrialData, by_round, common_rounds
 from jostle.formatting import interval
 from jostle.plan import model
 from jostle.plan.conditions import INDICES, Condition
 from jostle.plan.labels import meant
-from jostle.plan.metrics import BLOCKING
 from jostle.plan.recorded import RecordedPlan, Unreadable
 from jostle.record.verdict import Verdict
 
@@ -68,9 +67,7 @@ def _judge(
                 rounds = len(common_rounds(by_round(own[form.alone]), by_round(own[form.with_])))
                 compared = compare(form, own, own_cells, [], level(asked.confidence, rounds))
                 index = index_of(quantity, compared)
-                behind = [own_cells[form.alone], own_cells[form.with_]]
-                if quantity == BLOCKING and compared.slow_workload:
-                    behind.append(own_cells[compared.slow_workload])
+                behind = [own_cells[name] for name in workloads_behind(quantity, compared)]
                 yield _requirement(asked, contestant, form.with_, index, behind)
 
 

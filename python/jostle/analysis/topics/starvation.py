@@ -23,10 +23,10 @@ from jostle.analysis.topics.meanwhile import left_over_rounds
 from jostle.analysis.topics.starvation_sentences import Meanwhile, sentence
 from jostle.analysis.trial.data import BACKGROUND, TrialData, by_round
 from jostle.plan import model as asked
-from jostle.plan.metrics import INDICES
+from jostle.plan.metrics import BLOCKING, INDICES
 from jostle.record.verdict import Verdict
 
-__all__ = ["compare", "compare_all", "index_at", "index_of", "to_repeat"]
+__all__ = ["compare", "compare_all", "index_at", "index_of", "to_repeat", "workloads_behind"]
 
 
 @dataclass(frozen=True)
@@ -130,6 +130,12 @@ def _compared(
         slice_s=next(filter(None, slices), None),
         trusted=Verdict.INVALID not in (summaries[alone].verdict, summaries[beside].verdict),
     )
+
+
+def workloads_behind(quantity: str, found: Starvation) -> list[str]:
+    """The workloads that the index of that name is computed from: a blocking index has a divisor."""
+    both = [found.alone_workload, found.with_workload]
+    return [*both, found.slow_workload] if quantity == BLOCKING and found.slow_workload else both
 
 
 def index_of(quantity: str, found: Starvation) -> Estimate:

@@ -331,4 +331,14 @@ impl Seen {
     pub fn rows(&self) -> impl Iterator<Item = &Rows> {
         self.0.iter().map(|interval| &interval.rows)
     }
+
+    /// The times of a single client in ns between the end of each request and the intended start of the next one.
+    pub fn pauses(&self) -> Vec<u64> {
+        let rows = self
+            .rows()
+            .flat_map(|r| r.intended_ns.iter().copied().zip(r.end_ns.iter().copied()));
+        let rows: Vec<(u64, u64)> = rows.collect();
+        let pairs = rows.windows(2);
+        pairs.map(|pair| pair[1].0 - pair[0].1).collect()
+    }
 }
