@@ -6,6 +6,8 @@
 )]
 
 use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 
 use crate::spec::error::StartError;
 
@@ -29,6 +31,29 @@ pub fn prefetch(from: *const u8, bytes: usize) {
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (from, bytes);
+}
+
+/// A future whose memory is prefetched as a whole whenever it is polled.
+///
+/// When the answer to one client among thousands comes, its memory is in none of the caches. Fetching all lines at once
+/// takes little more time than fetching one, while a poll meets them one after another: 10,000 devices that each send a
+/// request a second took 1.4 µs more of the processor for each request.
+pub struct Prefetched<F>(F);
+
+impl<F: Future> Prefetched<F> {
+    pub fn new(future: F) -> Self {
+        Self(future)
+    }
+}
+
+impl<F: Future> Future for Prefetched<F> {
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        prefetch(std::ptr::from_ref(&*self).cast(), size_of::<Self>());
+        // SAFETY: the field is pinned whenever the whole is: nothing moves it, and nothing else gives access to it.
+        unsafe { self.map_unchecked_mut(|this| &mut this.0) }.poll(cx)
+    }
 }
 
 /// The cores on which a thread may run.

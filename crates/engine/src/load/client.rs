@@ -9,6 +9,7 @@ use std::task::{Context, Poll};
 
 use crate::load::Shared;
 use crate::load::journey::Visit;
+use crate::machine::Prefetched;
 use crate::plan::Workload;
 use crate::record::interval::Outcome;
 use crate::record::sample::Sample;
@@ -165,7 +166,7 @@ impl Client {
         random: &mut Stream,
         mut visit: Option<Visit<'_>>,
     ) -> Pin<Box<impl Future<Output = Ended>>> {
-        Box::pin(async move {
+        Box::pin(Prefetched::new(async move {
             let mut detour = Detour::default();
             loop {
                 self.begun += 1;
@@ -179,7 +180,7 @@ impl Client {
                 self.route.redirected(visit.as_ref(), ended.at);
                 (job.intended, job.ran) = (ended.at, None);
             }
-        })
+        }))
     }
 
     /// Makes one request: the one that the job names, or the one to which a redirect has led.

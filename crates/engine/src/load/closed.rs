@@ -9,6 +9,7 @@ use crate::load::Shared;
 use crate::load::client::{Client, Job};
 use crate::load::journey::{Start, journeys_of, travel};
 use crate::load::together::{Lanes, Visitor};
+use crate::machine::Prefetched;
 use crate::plan::Workload;
 use crate::record::interval::Outcome;
 use crate::scenario::traveller::Traveller;
@@ -150,9 +151,13 @@ impl Crowd {
         self.alive.set(self.alive.get() + 1);
         self.shared.recorder.borrow_mut().came(self.index);
         if self.workload().journeys.is_none() {
-            spawn_local(self.clone().client::<OnRequests>(position, seat, planned));
+            spawn_local(Prefetched::new(
+                self.clone().client::<OnRequests>(position, seat, planned),
+            ));
         } else {
-            spawn_local(self.clone().client::<OnJourneys>(position, seat, planned));
+            spawn_local(Prefetched::new(
+                self.clone().client::<OnJourneys>(position, seat, planned),
+            ));
         }
     }
 
