@@ -1,5 +1,5 @@
-//! Busy-polling: while an answer may come soon or a due time is near, the worker polls its sockets continuously instead
-//! of sleeping until the kernel wakes it up.
+//! Busy-polling: while an answer may come soon or a due time is near, an attentive worker polls its sockets continuously
+//! instead of sleeping until the kernel wakes it up. Others do so only for waits that are shorter than falling asleep.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -13,6 +13,11 @@ use crate::schedule::clock::Clock;
 /// a server's median was 97 µs with a limit of 2 ms, 65 µs with 20 ms, and 62 µs with a client that never sleeps
 /// (measured alternately). Beyond 20 ms the median wake-up makes an answer appear at most 0.3 % too long.
 const NEAR_NS: u64 = 20_000_000;
+/// A wait shorter than this is awake in any case, as falling asleep and waking up again take more of the processor.
+///
+/// 10,000 devices that each send a request a second took 5 % less of it with 8 or 16 µs than without, and with 30 µs 2 %
+/// less (measured in turn).
+const SLEEP_NS: u64 = 12_000;
 /// How long before it is due a request of an open loop is prepared, if nothing is in flight. The worker then waits for
 /// the due time with everything in the caches.
 const LEAD_NS: u64 = 30_000;
@@ -87,10 +92,10 @@ impl Attention {
 
     /// Until when a worker may sleep that has nothing to do between `now` and `due`.
     ///
-    /// `None` if it must not sleep at all.
+    /// `None` if it must not sleep at all, or would take longer to.
     pub fn sleep_until(&self, now: u64, due: u64) -> Option<u64> {
         if !self.on {
-            return Some(due);
+            return (due > now + SLEEP_NS).then_some(due);
         }
         let awake_from = due.saturating_sub(NEAR_NS);
         if now < self.soon_until.get() || now >= awake_from {
@@ -108,11 +113,12 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     #[test]
-    fn without_attention_it_always_sleeps_and_nothing_counts_as_waiting() {
+    fn without_attention_it_sleeps_unless_that_takes_longer_and_nothing_counts_as_waiting() {
         let waited = Rc::new(Cell::new(0));
         let attention = Attention::new(false, waited.clone());
         attention.expect_answer(MS);
-        assert_eq!(attention.sleep_until(MS, MS + 1), Some(MS + 1));
+        assert_eq!(attention.sleep_until(0, MS), Some(MS));
+        assert_eq!(attention.sleep_until(0, SLEEP_NS), None);
         attention.begin_turn(MS);
         attention.begin_turn(MS + 500);
         assert_eq!(waited.get(), 0);
