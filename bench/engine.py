@@ -1,12 +1,12 @@
 """The engine alone, without the product around it: a closed client or an open loop, and what it recorded.
 
-    python bench/engine.py PORT RATE SECONDS awake|asleep [REQUESTS INTERVAL_S]
+    python bench/engine.py PORT RATE SECONDS awake|asleep [REQUESTS INTERVAL_S CONNECTIONS]
     python bench/engine.py SPECIFICATION.json FROM_S
 
 RATE 0: one client without a pause. REQUESTS: so many kinds of them, at random (1); recorded in intervals of
-INTERVAL_S (1). Prints what attention.c prints, and the p99.9 of the engine's own lateness, without what a
-request waited for a connection; of a specification, the p99.9 of the lateness from FROM_S on. Python waits on
-the server's core, and reads nothing before the end.
+INTERVAL_S (1); over at most so many CONNECTIONS (64). Prints what attention.c prints, and the p99.9 of the
+engine's own lateness, without what a request waited for a connection; of a specification, the p99.9 of the
+lateness from FROM_S on. Python waits on the server's core, and reads nothing before the end.
 """
 
 import base64
@@ -41,8 +41,10 @@ def _of_specification(file: str, from_s: str) -> dict[str, int]:
 
 def _of_requests(words: list[str]) -> dict[str, int]:
     port, rate, seconds, awake = words[:4]
-    kinds, interval_s = (int(words[4]), float(words[5])) if len(words) > 4 else (1, 1.0)
-    spec = _spec(int(port), float(rate), float(seconds), kinds, interval_s)
+    kinds, interval_s, lanes = (
+        (int(words[4]), float(words[5]), int(words[6])) if len(words) > 4 else (1, 1.0, 64)
+    )
+    spec = _spec(int(port), float(rate), float(seconds), kinds, interval_s, lanes)
     intervals = _all({**spec, "attentive": awake == "awake"})
     response, lag, pacing = (_merged(intervals, name) for name in ("response", "lag", "pacing"))
     found = {"n": response.get_total_count()}
@@ -76,10 +78,12 @@ def _merged(intervals: list["Interval"], name: str, from_ns: int = 1_000_000_000
     return merged
 
 
-def _spec(port: int, rate: float, seconds: float, kinds: int, interval_s: float) -> dict[str, Any]:
+def _spec(
+    port: int, rate: float, seconds: float, kinds: int, interval_s: float, lanes: int
+) -> dict[str, Any]:
     closed = {"closed": {"clients": 1}}
     rates = [{"from": rate, "to": rate}]
-    load = {"open": {"arrivals": "constant", "rates": rates, "max_connections": 64}} if rate else closed
+    load = {"open": {"arrivals": "constant", "rates": rates, "max_connections": lanes}} if rate else closed
     workload = {
         "name": "bench",
         "role": "measured",

@@ -32,8 +32,8 @@ BESIDE = [0, 2000]
 SERVERS = ["null", "nginx"]
 NAMES = {"C": "C, never asleep", "awake": "jostle, awake", "asleep": "jostle, asleep"}
 PAIRS = 4
-"""In each round, with windows of half its length. With windows of a quarter the median of twelve ratios was between
-0.93 and 1.12 where longer ones gave 1.04."""
+"""In each round, with windows of half its length. With windows of a quarter the median of twelve ratios was
+between 0.93 and 1.12 where longer ones gave 1.04."""
 
 P50_BAR, P99_BAR = 1.10, 1.25
 LATE_P50_US, LATE_P99_US = 2, 50

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import polars
 
     from jostle.analysis.results import CapacityResult, CompareResult, RunResult
+    from jostle.plan.conditions import Condition
 
 __all__ = [
     "Comparison",
@@ -209,8 +210,7 @@ def _run(plan: Plan, into: Path, name: str, seed: int | None, observer: Observer
             f"the plan leaves {', '.join(plan.tune)} to be tuned for this machine",
             "read it with jostle.load_plan, or set a value: settings={…}",
         )
-    outcome = run_experiment(plan, into, name, seed, executor_for(plan), observer or Silent())
-    return Run(outcome.folder)
+    return Run(run_experiment(plan, into, name, seed, executor_for(plan), observer or Silent()))
 
 
 def capacity(
@@ -268,9 +268,8 @@ def compare(
     `NotComparable`, `UnknownName`.
     """
     from jostle.analysis.compare.two import compare_many, compare_records, judge_conditions
-    from jostle.plan.conditions import change
 
-    conditions = [change(text) for text in ([fail_if] if isinstance(fail_if, str) else fail_if)]
+    conditions = _changes(fail_if)
     several = [side for side in (a, b) if not isinstance(side, Run | Path | str) and side is not None]
     if several and contestants is not None:
         raise PlanError(
@@ -306,6 +305,7 @@ def compare_plans(
 
     from jostle.plan.interleaved import interleaved, not_judged
 
+    _changes(fail_if)  # a mistake in them is told before anything is measured
     plans = [plan if isinstance(plan, Plan) else load_plan(plan) for plan in (first, second)]
     plan, pairs = interleaved(*plans)
     measured = _run(plan, Path(into), "interleaved", seed, observer)
@@ -323,6 +323,12 @@ def compare_plans(
         ],
     )
     return Comparison(whole)
+
+
+def _changes(fail_if: str | Sequence[str]) -> "list[Condition]":
+    from jostle.plan.conditions import change
+
+    return [change(text) for text in ([fail_if] if isinstance(fail_if, str) else fail_if)]
 
 
 def _record(run: RunLike) -> RunRecord:

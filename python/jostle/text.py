@@ -61,7 +61,9 @@ _PASSWORD = re.compile(
     r"|([?&]password=)(?!\{[^{}]+\}(?:[&#\s]|$))[^&#\s]+"
 )
 """A variable may stand for the password; what only begins like one is a password."""
-_QUERY = re.compile(rf"([?&][^=&#\s]*(?:{_NAME})[^=&#\s]*=)(?!\{{)[^&#\s]+", re.IGNORECASE)
+_QUERY = re.compile(
+    rf"([?&][^=&#\s]*(?:{_NAME})[^=&#\s]*=)(?!\{{[^{{}}]+\}}(?:[&#\s]|$))[^&#\s]+", re.IGNORECASE
+)
 
 
 _SPACES = "\N{NO-BREAK SPACE}\N{THIN SPACE}\N{NARROW NO-BREAK SPACE}"

@@ -96,8 +96,8 @@ def test_on_cores_of_its_own_a_generator_waits_awake_if_nobody_else_works(
 ) -> None:
     monkeypatch.setattr("jostle.host.facts.cpu_pressure", lambda: pressure)
     plan = plan_of(LOADS["arrivals"], "auto")
-    outcome = run_experiment(plan, tmp_path, "first", 7, LocalExecutor(), Silent())
-    notes = " ".join(analyse(RunRecord.open(outcome.folder), distributions=False).notes)
+    run = run_experiment(plan, tmp_path, "first", 7, LocalExecutor(), Silent())
+    notes = " ".join(analyse(RunRecord.open(run), distributions=False).notes)
     if pressure < BUSY:
         assert asked_for(tmp_path) == (True, False)
         assert (

@@ -186,7 +186,7 @@ class Laboratory:
         text = PLAN.format(rounds=rounds, warm_up=warm_up, more=more, workload=workload, path=path)
         return parse_plan(text, "plan.toml")
 
-    def run(self, plan: Any) -> experiment.Outcome:
+    def run(self, plan: Any) -> Path:
         return experiment.run_experiment(plan, self.base, "fake", 7, self.executor, self.observer)
 
     @property

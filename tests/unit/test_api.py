@@ -10,7 +10,6 @@ from jostle import api
 from jostle.errors import NotARun, PlanError
 from jostle.plan import Plan, parse_plan
 from jostle.runner import tune
-from jostle.runner.experiment import Outcome
 from support.synthetic import STARVATION_PLAN, make_run, starvation_trials
 
 TUNED = """
@@ -36,9 +35,9 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
     """What would have been run: (plan, base, name, seed)."""
     found: list[tuple[Any, ...]] = []
 
-    def note(plan: Plan, base: Path, name: str, seed: int | None, *_: Any) -> Outcome:
+    def note(plan: Plan, base: Path, name: str, seed: int | None, *_: Any) -> Path:
         found.append((plan, base, name, seed))
-        return Outcome(base, complete=True)
+        return base
 
     monkeypatch.setattr(api, "run_experiment", note)
     return found

@@ -4,10 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from jostle.api import compare_plans
 from jostle.errors import PlanError
 from jostle.plan import Plan
 from jostle.plan.interleaved import interleaved
 from jostle.plan.loading import parse_plan
+from jostle.units import BadValue
 
 LOAD = '[workload.w]\nrequest = { get = "/" }\nload = { clients = 2, for = "1s" }\n'
 
@@ -50,6 +52,13 @@ def test_servers_of_different_names_keep_them() -> None:
 def test_plans_that_differ_in_more_than_contestants_are_refused(second: Plan, says: str) -> None:
     with pytest.raises(PlanError, match=says):
         interleaved(plan('["mine"]', server("./old")), second)
+
+
+def test_a_mistake_in_a_condition_is_told_before_anything_is_measured(tmp_path: Path) -> None:
+    plans = plan('["mine"]', server("./old")), plan('["mine"]', server("./new"))
+    with pytest.raises(BadValue, match="much"):
+        compare_plans(*plans, into=tmp_path / "runs", fail_if="p99 > much")
+    assert not (tmp_path / "runs").exists()
 
 
 def test_the_command_takes_two_plans(tmp_path: Path) -> None:

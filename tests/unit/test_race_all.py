@@ -59,6 +59,8 @@ def test_a_mistake_in_all_experiments_is_told_once_and_leaves_no_folder(tmp_path
 
     with pytest.raises(PlanError, match="pair has no parameter slwo"):
         race_all.race_all(tmp_path / "new", ["threads", "pair"], load, 1, quiet=True)
+    with pytest.raises(PlanError, match="pair has no parameter slwo"):
+        show_all(tmp_path / "new", ["threads", "pair"], load, 1)
     assert not (tmp_path / "new").exists()
 
 

@@ -89,6 +89,9 @@ def test_a_word_as_long_as_a_body_is_looked_through_once() -> None:
         ("/login?password={password}&user={user}", "/login?password={password}&user={user}"),
         ("/login?password={pass", "/login?password=(hidden)"),
         ("/login?password={a}b", "/login?password=(hidden)"),
+        ("/feed?token={token}&user={user}", "/feed?token={token}&user={user}"),
+        ("/feed?api_key={k}&token={t", "/feed?api_key={k}&token=(hidden)"),
+        ("/feed?token={a}b", "/feed?token=(hidden)"),
     ],
 )
 def test_a_variable_is_no_password_and_what_only_begins_like_one_is(text: str, shown: str) -> None:

@@ -247,7 +247,7 @@ def test_in_turns_there_are_the_first_rounds_and_then_one_at_a_time(
         assert record.journal[-1]["event"] == "run waits"
     with pytest.raises(StopIteration) as end:
         next(turns)
-    assert end.value.value.complete
+    assert end.value.value == lab.folder
     record = RunRecord.open(lab.folder)
     assert record.complete
     assert len(record.trials) == 10

@@ -35,6 +35,8 @@ pub struct Seats {
     alarm: AsyncFd<TimerFd>,
     /// The time to which the alarm is set.
     armed: Cell<u64>,
+    /// The slot whose task was prefetched last.
+    fetched: Cell<u32>,
     attention: Attention,
     table: RefCell<Table>,
     /// The end of the run, as last seen by the worker's loop.
@@ -76,6 +78,7 @@ impl Seats {
             timers: RefCell::default(),
             alarm: alarm?,
             armed: Cell::new(u64::MAX),
+            fetched: Cell::new(u32::MAX),
             attention,
             table: RefCell::default(),
             end: Cell::new(u64::MAX),
@@ -109,13 +112,13 @@ impl Seats {
     pub fn end_turn(&self, cx: &mut Context<'_>, due: u64, latest: u64) {
         let next = self.timers.borrow().next();
         let due = next.map_or(due, |(next, _)| next.min(due));
+        if let Some((_, slot)) = next {
+            self.fetch(slot);
+        }
         let Some(due) = self.attention.sleep_until(self.turn.get(), due) else {
             cx.waker().wake_by_ref();
             return;
         };
-        if let Some((_, slot)) = next {
-            self.fetch(slot);
-        }
         let due = due.min(latest);
         if due == self.armed.get() {
             return;
@@ -126,8 +129,11 @@ impl Seats {
         self.arm(due);
     }
 
-    /// Prefetches the task that is woken next while the worker sleeps: one task among 10,000 is in none of the caches.
+    /// Prefetches the task that is woken next while the worker waits: one task among 10,000 is in none of the caches.
     fn fetch(&self, slot: u32) {
+        if self.fetched.replace(slot) == slot {
+            return;
+        }
         if let Some(Some(waker)) = self.table.borrow().wakers.get(slot as usize) {
             prefetch(waker.data().cast(), TASK_BYTES);
         }

@@ -12,7 +12,7 @@ from jostle.cli.progress import observer_for
 from jostle.errors import JostleError, NotARun, RecordLost
 from jostle.generator import executor_for
 from jostle.plan import Plan
-from jostle.runner.experiment import Outcome, resume_experiment, run_experiment
+from jostle.runner.experiment import resume_experiment, run_experiment
 from jostle.runner.interrupt import let_signals_stop_like_ctrl_c
 from jostle.runner.observer import Silent, UntilItFails
 
@@ -47,9 +47,7 @@ def go_on(folder: Path, output: RunOutput) -> int:
     return _carried_out(lambda observer: resume_experiment(run, executor, observer), run.plan, output)
 
 
-def _carried_out(
-    work: Callable[[Silent], Outcome], plan: Plan, output: RunOutput, *, kept: bool = True
-) -> int:
+def _carried_out(work: Callable[[Silent], Path], plan: Plan, output: RunOutput, *, kept: bool = True) -> int:
     """Show what was measured, whatever ended the run. If nothing was, the error is raised."""
     observer = UntilItFails(observer_for(sys.stderr, quiet=output.quiet, verbose=output.verbose))
     let_signals_stop_like_ctrl_c()

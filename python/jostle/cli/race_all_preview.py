@@ -31,6 +31,7 @@ class _Row:
     plan: Plan | None = None
     trials: Sequence[Planned] = ()
     notes: tuple[str, ...] = ()
+    refused: JostleError | None = None
 
     @property
     def seconds(self) -> float:
@@ -51,10 +52,13 @@ def show_all(
 ) -> ExitCode:
     """Print a row for each experiment, or each of `only`: its trials, and about how long and large they are.
 
-    `load` returns a plan without tuning it. What `folder` already contains is not counted.
+    `load` returns a plan without tuning it; if that fails for all, the first error is raised. What `folder`
+    already contains is not counted.
     """
     state = State.of(folder, seed)
     rows = [_row(state, name, load) for name in in_order(only)]
+    if all(row.refused for row in rows) and rows[0].refused is not None:
+        raise rows[0].refused
     whole = ("all", *_figures(rows))
     lines = [HEADINGS, *((row.name, *_figures([row])) for row in rows), *([whole] if len(rows) > 1 else [])]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
@@ -97,7 +101,7 @@ def _row(state: State, name: str, load: Callable[[str], Plan]) -> _Row:
             return _Row(name, left.plan, left.left, (unmeasured,))
         found = preview(load(name), state.folder, state.seed)
     except JostleError as error:
-        return _Row(name, notes=(f"it cannot run: {error}",))
+        return _Row(name, notes=(f"it cannot run: {error}",), refused=error)
     notes = tuple(f"without {whom}: {why}" for whom, why in found.taking_part.left_out())
     return _Row(name, found.plan, found.trials, notes)
 

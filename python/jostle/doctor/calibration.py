@@ -77,8 +77,8 @@ def calibrate(observer: Observer, seconds: float = 2.0) -> Floor:
 
 def _loads(plan: Plan, observer: Observer, *, awake: bool) -> list[FloorLoad]:
     folder = cache_folder("calibration")
-    outcome = run_experiment(plan, folder, "calibration", 1, LocalExecutor(), observer)
-    trials = {trial.workload: trial for trial in RunRecord.open(outcome.folder).trials}
+    run = run_experiment(plan, folder, "calibration", 1, LocalExecutor(), observer)
+    trials = {trial.workload: trial for trial in RunRecord.open(run).trials}
     return [_load(name, trials[name], awake=awake) for name in LOADS]
 
 

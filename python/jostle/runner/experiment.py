@@ -52,7 +52,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Further",
-    "Outcome",
     "Turns",
     "experiment_in_turns",
     "find_room",
@@ -69,17 +68,10 @@ time it yields a plan, which may have more workloads than the one before, and tr
 the journal."""
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """Where the run is, and whether everything asked for was measured and can be trusted."""
-
-    folder: Path
-    complete: bool
-
-
-Turns = Generator[float, None, Outcome]
+Turns = Generator[float, None, Path]
 """A run that pauses where others may have their turn, and continues when it is resumed. It yields the
-measuring time in which the next of its questions will probably be decided; infinite if none will be."""
+measuring time in which the next of its questions will probably be decided; infinite if none will be. Returns
+the run's folder."""
 
 
 def run_experiment(
@@ -90,8 +82,8 @@ def run_experiment(
     executor: Executor,
     observer: Observer,
     further: Further | None = None,
-) -> Outcome:
-    """Run every trial of `plan` and record it in a new folder under `base`.
+) -> Path:
+    """Run every trial of `plan`, record it in a new folder under `base`, and return that folder.
 
     `seed` overrides the plan's own; if neither is given, one is drawn and recorded. `further` yields the
     trials that follow those of the plan.
@@ -138,12 +130,12 @@ def experiment_in_turns(
     observer.scheduled(trials, writer.folder)
     quiet = facts.get("cpu_pressure", 0.0) < BUSY
     session = _Session(plan, _by_label(ready), writer, executor, observer, seed, quiet)
-    sound = yield from _run_all(session, trials, trials, further, shared)
-    return Outcome(writer.folder, complete=sound and taking_part.all_take_part)
+    yield from _run_all(session, trials, trials, further, shared)
+    return writer.folder
 
 
-def resume_experiment(run: "Unfinished", executor: Executor, observer: Observer) -> Outcome:
-    """Run the trials of `run` that are left, into its own folder and with its own seed.
+def resume_experiment(run: "Unfinished", executor: Executor, observer: Observer) -> Path:
+    """Run the trials of `run` that are left, into its own folder, which is returned, and with its own seed.
 
     What was cut short is kept beside the trials, but not counted. Raises `UserError` if the run is still in
     progress, `CannotServe` or a `ContestantError` if a contestant that is needed can no longer run here, and
@@ -173,8 +165,8 @@ def resume_in_turns(
     session = _Session(run.plan, _by_label(left), writer, executor, observer, run.seed, quiet)
     session.measured.update(number for number, sound in run.done.items() if sound)
     session.given_up.extend(run.repeats_given_up)
-    sound = yield from _run_all(session, run.trials, run.left, shared=shared)
-    return Outcome(run.folder, complete=sound and all(run.done.values()) and not run.skipped)
+    yield from _run_all(session, run.trials, run.left, shared=shared)
+    return run.folder
 
 
 def _at_once(turns: Generator[float, None, T]) -> T:
@@ -196,20 +188,16 @@ def _run_all(
     left: Sequence[Planned],
     further: Further | None = None,
     shared: Budget | None = None,
-) -> Generator[float, None, bool]:
-    """Run the trials that are left, and close the run. Returns whether all of them ended as they should.
-
-    However the run ends, its journal says why.
-    """
+) -> Generator[float, None, None]:
+    """Run the trials that are left, and close the run. However it ends, its journal says why."""
     try:
         _build_peers(session.plan, session.observer)
-        sound = yield from _rounds(session, trials, left, further, shared)
+        yield from _rounds(session, trials, left, further, shared)
     except BaseException as error:
         with contextlib.suppress(RecordLost):
             session.writer.journal("run stopped", why=_why_stopped(error))
         raise
     session.writer.journal("run ended")
-    return all(sound)
 
 
 def _rounds(
@@ -218,31 +206,30 @@ def _rounds(
     left: Sequence[Planned],
     further: Further | None,
     shared: Budget | None,
-) -> Generator[float, None, list[bool]]:
-    """Run all rounds. Returns for each trial whether it ended as it should."""
+) -> Generator[float, None, None]:
+    """Run all rounds."""
     plan, writer = session.plan, session.writer
     budget = shared or Budget(plan.budget)
     with contextlib.ExitStack() as stack:
         equipped = _equipped(session, stack)
-        sound = equipped.run_all(left)
+        equipped.run_all(left)
         if further is not None:
-            sound += _further(equipped, trials, further)
+            _further(equipped, trials, further)
         if plan.until_decided and shared is None:
-            sound += _at_once(_until_decided(session, trials, budget, equipped=equipped))
+            _at_once(_until_decided(session, trials, budget, equipped=equipped))
         if more := plan_repeats(plan, writer, session.seed, session.contestants):
             names = listed(list(dict.fromkeys(trial.contestant for trial in more)))
             why = f"rounds of {names} fall into two groups, so there are as many again"
             session.observer.scheduled([*trials, *more], writer.folder, why)
-            sound += equipped.run_all(more)
+            equipped.run_all(more)
     if plan.until_decided and shared is not None:
-        sound += yield from _until_decided(session, trials, shared, equipped=None)
-    return sound
+        yield from _until_decided(session, trials, shared, equipped=None)
 
 
 def _until_decided(
     session: "_Session", trials: Sequence[Planned], budget: Budget, *, equipped: "_Session | None"
-) -> Generator[float, None, list[bool]]:
-    """Run further rounds as long as anything is undecided. Returns for each trial whether it ended well.
+) -> Generator[float, None, None]:
+    """Run further rounds as long as anything is undecided.
 
     Before each round it yields the measuring time in which the next question will probably be decided.
     `equipped`: the session with its databases; without it each round has its own, as others may have their
@@ -250,7 +237,7 @@ def _until_decided(
     """
     from jostle.runner.until_decided import FurtherRounds  # numpy and scipy would delay the first request
 
-    known, ended = list(trials), list[bool]()
+    known = list(trials)
     rounds = FurtherRounds(session.plan, session.writer, session.seed, budget)
     while True:
         look = rounds.look()
@@ -259,11 +246,11 @@ def _until_decided(
         yield rounds.decided_in_s(look)
         more = rounds.after(look)
         if not more:
-            return ended
+            return
         known += more
         session.observer.scheduled(known, session.writer.folder, "not everything is decided yet")
         with contextlib.ExitStack() as stack:
-            ended += (equipped or _equipped(session, stack)).run_all(more)
+            (equipped or _equipped(session, stack)).run_all(more)
 
 
 def _equipped(session: "_Session", stack: contextlib.ExitStack) -> "_Session":
@@ -273,9 +260,9 @@ def _equipped(session: "_Session", stack: contextlib.ExitStack) -> "_Session":
     return replace(session, databases=databases)
 
 
-def _further(session: "_Session", trials: Sequence[Planned], further: Further) -> list[bool]:
-    """Run the trials that `further` yields. Returns for each whether it ended as it should."""
-    known, ended = list(trials), list[bool]()
+def _further(session: "_Session", trials: Sequence[Planned], further: Further) -> None:
+    """Run the trials that `further` yields."""
+    known = list(trials)
     for plan, more in further(session.writer):
         if plan != session.plan:
             session.writer.extend_plan(to_toml(plan))
@@ -283,8 +270,7 @@ def _further(session: "_Session", trials: Sequence[Planned], further: Further) -
         note_planned(more, session.writer)
         known += more
         session.observer.scheduled(known, session.writer.folder)
-        ended += session.run_all(more)
-    return ended
+        session.run_all(more)
 
 
 def _why_stopped(error: BaseException) -> str:
@@ -399,32 +385,27 @@ class _Session:
     given_up: list[str] = field(default_factory=list)
     """Why trials are no longer repeated in this run; empty as long as they are."""
 
-    def run_all(self, trials: Sequence[Planned]) -> list[bool]:
-        """Run the trials round after round. Returns for each whether it ended as it should.
+    def run_all(self, trials: Sequence[Planned]) -> None:
+        """Run the trials round after round.
 
         Raises the `UserError` of a load that cannot run if nothing has been measured before it. Later on,
         only the trial fails.
         """
-        ended: dict[int, bool] = {}
         for _, group in itertools.groupby(trials, key=lambda planned: planned.round):
             repeats = MOST_REPEATS if self.plan.repeats and not self.given_up else 0
-            if self._run_round(list(group), repeats, ended):
+            if self._run_round(list(group), repeats):
                 self.given_up.append("no repeat of a round was any better")
                 self.writer.journal("repeats given up", why=self.given_up[0])
-        return list(ended.values())
 
-    def _run_round(self, trials: Sequence[Planned], repeats: int, ended: dict[int, bool]) -> bool:
-        """Run a round, and put into `ended` how its trials ended.
-
-        Trials that the generator or the machine spoiled are measured again at the end, under their own
-        numbers. Returns whether there were repeats and none of them helped.
+    def _run_round(self, trials: Sequence[Planned], repeats: int) -> bool:
+        """Run a round. Trials that the generator or the machine spoiled are measured again at its end, under
+        their own numbers. Returns whether there were repeats and none of them helped.
         """
         waiting, spoiled, at_first = list(trials), list[Planned](), list[Planned]()
         for left in range(repeats, -1, -1):
             spoiled = []
             for planned, before, after in _with_neighbours(waiting):
                 closed = self._measure(planned, before, after)
-                ended[planned.number] = closed.sound
                 if closed.sound:
                     self.measured.add(planned.number)
                 if closed.spoiled_by:

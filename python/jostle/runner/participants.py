@@ -35,11 +35,6 @@ class Participants:
     skipped: dict[str, str] = field(default_factory=dict)
     skipped_workloads: dict[str, dict[str, str]] = field(default_factory=dict)
 
-    @property
-    def all_take_part(self) -> bool:
-        """Whether everything that the plan asks for can be measured."""
-        return not self.skipped and not self.skipped_workloads
-
     def without(self, reasons: Mapping[str, str]) -> "Participants":
         """A copy without the contestants that cannot run here. `reasons`: why not, by label."""
         return replace(

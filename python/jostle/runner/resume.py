@@ -17,15 +17,14 @@ __all__ = ["Unfinished", "unfinished"]
 class Unfinished:
     """An unfinished run with its plan, seed and order of trials.
 
-    `skipped`: contestants that could not run when it began. `base`: the folder to which its commands are
-    relative. `done`: the numbers of the trials that were not cut short, and whether each ended as it should.
-    `repeats_given_up`: why no trial of it is repeated any more; empty as long as they are.
+    `base`: the folder to which its commands are relative. `done`: the numbers of the trials that were not
+    cut short, and whether each ended as it should. `repeats_given_up`: why no trial of it is repeated any
+    more; empty as long as they are.
     """
 
     folder: Path
     plan: Plan
     seed: int
-    skipped: list[str]
     base: Path | None
     trials: list[Planned]
     done: dict[int, bool]
@@ -65,7 +64,6 @@ def unfinished(folder: Path) -> Unfinished | None:
         folder=folder,
         plan=parse_plan(record.plan_text, str(folder / "plan.toml"), base=folder),
         seed=int(started["seed"]),
-        skipped=[str(e["contestant"]) for e in record.journal if e["event"] == "contestant skipped"],
         base=(folder / started["base"]).resolve() if "base" in started else None,
         trials=[_planned(entry) for entry in record.planned],
         done=done,

@@ -58,7 +58,7 @@ def measure(
     far has been recorded; then `observer.folder` is the run's folder. Raises `JostleError`.
     """
     explorer = Explorer(question, secrets.randbits(32) if seed is None else seed, tell, observer or Silent())
-    outcome = run_experiment(
+    return run_experiment(
         explorer.plan,
         into,
         "capacity",
@@ -67,7 +67,6 @@ def measure(
         explorer,
         explorer.further,
     )
-    return outcome.folder
 
 
 class Explorer(Silent):
