@@ -1,6 +1,6 @@
 """jostle against its peers and its bars, in one run: the server on core 0, the generator on core 1.
 
-    python bench/run.py                          all of it, some 12 minutes
+    python bench/run.py                          all of it, about an hour
     python bench/run.py --only memory,devices    some sections
     python bench/run.py --quick                  does it work? Its figures say nothing
 
@@ -61,7 +61,6 @@ SECTIONS: Sections = {
     "open_loop": open_loop.run,
     "attention": attention.run,
     "simulator": simulator.run,
-    "explain": explain.run,
     "journeys": journeys.run,
     "scripts": scripts.run,
     "start": start.run,
@@ -70,6 +69,7 @@ BY_HAND: Sections = {
     "hour": hour.run,
     "big": big.run,
     "capacity": capacity.run,
+    "explain": explain.run,
     "explain-real": explain_real.run,
 }
 
