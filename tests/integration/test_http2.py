@@ -164,6 +164,7 @@ def test_who_waits_for_a_stream_is_told(jostle_command: Jostle, node: tuple[str,
     assert "waited for a free stream of an HTTP/2 connection" in " ".join(shown.split())
 
 
+@pytest.mark.alone  # a trial that others disturb shows nobody
 def test_who_waits_behind_a_large_answer_is_shown(jostle_command: Jostle, tmp_path: Path) -> None:
     (tmp_path / "root").mkdir()
     (tmp_path / "root/big").write_bytes(bytes(2_000_000))
