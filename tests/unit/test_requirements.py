@@ -339,4 +339,5 @@ def test_a_number_of_clients_may_be_required() -> None:
 
 def test_a_requirement_has_the_unit_of_its_quantity() -> None:
     assert requirement("starvation index < 0.1").limit == pytest.approx(0.1)
+    assert requirement("blocking index < 1.5").limit == requirement("blocking index < 150 %").limit == 1.5
     assert requirement("memory < 200MB").limit == 200e6

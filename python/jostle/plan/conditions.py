@@ -77,6 +77,8 @@ def _amount(value: str, unit: str) -> float:
             return units.rate(value)
         case "bytes":
             return float(units.size(value))
+        case "ratio" if value.endswith("%"):
+            return _share(value)
         case "ratio" | "cores" | "clients":
             return _number(value)
         case _:

@@ -46,11 +46,12 @@ METRICS: dict[str, str] = {
     "longest gap": "s",
     "change from run before": "ratio",
     "throughput left": "ratio",
-    **dict.fromkeys(INDICES, ""),
+    "starvation index": "",
+    BLOCKING: "ratio",
 }
 """Unit of each quantity: "s" (response times count from the moment a request was due), "/s", "bytes",
-"share" (of requests, of clients or of the time), "cores" in use, "clients", "ratio" (may exceed 1), or ""
-for an index from 0 to 1.
+"share" (of requests, of clients or of the time), "cores" in use, "clients", "ratio" (may exceed 1, as the
+blocking index does where requests queue up), or "" for an index from 0 to 1.
 """
 
 
