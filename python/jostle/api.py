@@ -303,13 +303,14 @@ def compare_plans(
     """
     from dataclasses import replace
 
+    from jostle.analysis.compare.two import judge_conditions
     from jostle.plan.interleaved import interleaved, not_judged
 
-    _changes(fail_if)  # a mistake in them is told before anything is measured
+    conditions = _changes(fail_if)  # before anything is measured: it tells mistakes
     plans = [plan if isinstance(plan, Plan) else load_plan(plan) for plan in (first, second)]
     plan, pairs = interleaved(*plans)
     measured = _run(plan, Path(into), "interleaved", seed, observer)
-    found = [compare(measured, contestants=pair, fail_if=fail_if).result for pair in pairs]
+    found = [judge_conditions(compare(measured, contestants=pair).result, conditions) for pair in pairs]
     whole = replace(
         found[0],
         title=f"{second if not isinstance(second, Plan) else 'the second plan'} against "

@@ -56,14 +56,13 @@ _NAME = (
 _SECRET_NAME = re.compile(_NAME, re.IGNORECASE)
 _PLACEHOLDER = re.compile(r"((Bearer|Basic|Token) )?\{[^{}]+\}")
 """A variable in place of a secret, which need not be hidden: the secret itself is elsewhere."""
+_VALUE = r"(?!\{[^{}]+\}(?:[&#\s]|$))[^&#\s]+"
+"""In a query. A variable may stand for a secret; what only begins like one is a secret."""
 _PASSWORD = re.compile(
     r"((?<!\w)\w++://[^:/?#@\s]*):(?!\{[^{}@]+\}@[^@/?#\s]*(?:[/?#\s]|$))[^/?#\s]+@"
-    r"|([?&]password=)(?!\{[^{}]+\}(?:[&#\s]|$))[^&#\s]+"
+    rf"|([?&]password=){_VALUE}"
 )
-"""A variable may stand for the password; what only begins like one is a password."""
-_QUERY = re.compile(
-    rf"([?&][^=&#\s]*(?:{_NAME})[^=&#\s]*=)(?!\{{[^{{}}]+\}}(?:[&#\s]|$))[^&#\s]+", re.IGNORECASE
-)
+_QUERY = re.compile(rf"([?&][^=&#\s]*(?:{_NAME})[^=&#\s]*=){_VALUE}", re.IGNORECASE)
 
 
 _SPACES = "\N{NO-BREAK SPACE}\N{THIN SPACE}\N{NARROW NO-BREAK SPACE}"

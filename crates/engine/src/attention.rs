@@ -92,7 +92,7 @@ impl Attention {
 
     /// Until when a worker may sleep that has nothing to do between `now` and `due`.
     ///
-    /// `None` if it must not sleep at all, or would take longer to.
+    /// `None` if it must not sleep at all, or if falling asleep would take longer than the wait.
     pub fn sleep_until(&self, now: u64, due: u64) -> Option<u64> {
         if !self.on {
             return (due > now + SLEEP_NS).then_some(due);

@@ -57,8 +57,9 @@ def show_all(
     """
     state = State.of(folder, seed)
     rows = [_row(state, name, load) for name in in_order(only)]
-    if all(row.refused for row in rows) and rows[0].refused is not None:
-        raise rows[0].refused
+    refused = [row.refused for row in rows if row.refused]
+    if refused and len(refused) == len(rows):
+        raise refused[0]
     whole = ("all", *_figures(rows))
     lines = [HEADINGS, *((row.name, *_figures([row])) for row in rows), *([whole] if len(rows) > 1 else [])]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]

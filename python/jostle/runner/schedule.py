@@ -9,7 +9,7 @@ from jostle.plan import Plan
 from jostle.record import RunWriter
 from jostle.runner.compared import Pair, compared
 
-__all__ = ["Planned", "in_order", "later_round", "note_planned", "one_round", "schedule"]
+__all__ = ["Planned", "in_order", "later_round", "note_planned", "schedule"]
 
 
 @dataclass(frozen=True)
@@ -36,11 +36,11 @@ def schedule(cells: Sequence[Pair], plan: Plan, seed: int) -> list[Planned]:
     order = random.Random(seed)
     trials: list[Planned] = []
     for round_number in range(1, plan.first_rounds + 1):
-        trials += one_round(cells, plan, round_number, order, len(trials))
+        trials += _one_round(cells, plan, round_number, order, len(trials))
     return trials
 
 
-def one_round(
+def _one_round(
     cells: Sequence[Pair], plan: Plan, round_number: int, order: random.Random, before: int
 ) -> list[Planned]:
     """The trials of one round, in order. `before`: how many trials were planned before it."""
@@ -52,7 +52,7 @@ def later_round(
     cells: Sequence[Pair], plan: Plan, round_number: int, seed: int, before: int
 ) -> list[Planned]:
     """The trials of a round that is added later, in an order of its own that follows from `seed`."""
-    return one_round(cells, plan, round_number, random.Random(f"{seed}/{round_number}"), before)
+    return _one_round(cells, plan, round_number, random.Random(f"{seed}/{round_number}"), before)
 
 
 def in_order(cells: Sequence[Pair], plan: Plan, round_number: int, order: random.Random) -> list[Pair]:

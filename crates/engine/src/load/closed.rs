@@ -151,13 +151,9 @@ impl Crowd {
         self.alive.set(self.alive.get() + 1);
         self.shared.recorder.borrow_mut().came(self.index);
         if self.workload().journeys.is_none() {
-            spawn_local(Prefetched::new(
-                self.clone().client::<OnRequests>(position, seat, planned),
-            ));
+            spawn_local(self.clone().client::<OnRequests>(position, seat, planned));
         } else {
-            spawn_local(Prefetched::new(
-                self.clone().client::<OnJourneys>(position, seat, planned),
-            ));
+            spawn_local(self.clone().client::<OnJourneys>(position, seat, planned));
         }
     }
 
@@ -191,7 +187,7 @@ impl Crowd {
         mut planned: Option<u64>,
     ) -> impl Future<Output = ()> {
         let mut client = Client::new(self.shared.clone(), seat, self.index, 0);
-        async move {
+        Prefetched::new(async move {
             client.seat.sit().await;
             self.promised.set(self.promised.get() - 1);
             let mut backoff = 0;
@@ -214,7 +210,7 @@ impl Crowd {
                 }
             }
             self.left(position);
-        }
+        })
     }
 
     fn left(&self, position: u64) {
