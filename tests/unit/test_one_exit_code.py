@@ -3,7 +3,7 @@
 import json
 import signal
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 
@@ -74,6 +74,20 @@ def test_ctrl_c_while_the_first_server_starts_shows_no_empty_result(
     with pytest.raises(KeyboardInterrupt):
         run(lab)
     assert capsys.readouterr().out == ""
+
+
+def test_ctrl_c_before_a_search_has_measured_anything_shows_no_empty_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def measure(*given: Any) -> NoReturn:
+        given[-1].folder = tmp_path
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("jostle.explain.capacity.run.measure", measure)
+    monkeypatch.setattr("jostle.runner.interrupt.let_signals_stop_like_ctrl_c", lambda: None)
+    found = run_command("capacity", "http://127.0.0.1:9/", "--slo", "p99 < 1 s")
+    assert found == (130, "")
+    assert capsys.readouterr().err == "jostle: stopped before there was a result\n"
 
 
 def test_json_has_all_that_a_report_has(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -27,6 +27,18 @@ def shown(folder: Path, capsys: pytest.CaptureFixture[str], **plans: str) -> str
     return capsys.readouterr().out
 
 
+def test_what_is_measured_before_an_experiment_goes_on_is_not_left(tmp_path: Path) -> None:
+    state = State.of(tmp_path, 1)
+    plans = {name: parse_plan(TWO, name) for name in ("pair", "threads")}
+    assert race_all._time_left(state, plans, "pair") == "about 72 s; 2 min for all that is left"
+    state.set("pair", state="begun", took_s=32.0)
+    assert race_all._time_left(state, plans, "pair") == "about 40 s; 2 min for all that is left"
+    state.set("pair", state="waits", took_s=72.0)
+    assert race_all._time_left(state, plans, "threads") == "about 72 s; 72 s for all that is left"
+    again = race_all._time_left(state, plans, "pair")
+    assert again == "its first rounds are measured; 72 s for all that is left"
+
+
 def test_a_dry_run_of_all_says_how_long_and_how_large(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

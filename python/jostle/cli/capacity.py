@@ -169,6 +169,7 @@ def _measured(
     pages: bool,
 ) -> int:
     """Measure, and show what is known, whatever ended the run."""
+    from jostle.cli.carry_out import has_intervals
     from jostle.explain.capacity.answer import Measured, capacity_of
     from jostle.explain.capacity.run import measure
     from jostle.record import RunRecord
@@ -181,7 +182,7 @@ def _measured(
     try:
         measure(question, into, seed, teller, watched)
     except KeyboardInterrupt:
-        if watched.folder is None:
+        if watched.folder is None or not has_intervals(watched.folder):
             raise
         stopped = True
     finally:

@@ -308,14 +308,18 @@ def _took(noted: Mapping[str, Any]) -> float:
 
 
 def _time_left(state: State, plans: Mapping[str, Plan], name: str) -> str:
-    """The time of first rounds, of this experiment and of all that are left, corrected by those so far."""
+    """The time that first rounds still take, here and in all that are left, corrected by those so far."""
     finished = [n for n in plans if state.of_experiment(n).get("state") in ("done", "waits")]
     planned_s = sum(_expected_s(plans[n]) for n in finished)
     seen_s = sum(_took(state.of_experiment(n)) for n in finished)
     factor = seen_s / planned_s if planned_s and seen_s else 1.0
-    this_s = _expected_s(plans[name]) * factor
-    all_s = sum(_expected_s(plan) for n, plan in plans.items() if n not in finished) * factor
-    return f"about {minutes(this_s)}; {minutes(all_s)} for all that is left"
+    left_s = {
+        n: max(0.0, _expected_s(plan) * factor - _took(state.of_experiment(n)))
+        for n, plan in plans.items()
+        if n not in finished
+    }
+    this = f"about {minutes(left_s[name])}" if name in left_s else "its first rounds are measured"
+    return f"{this}; {minutes(sum(left_s.values()))} for all that is left"
 
 
 def _expected_s(plan: Plan) -> float:

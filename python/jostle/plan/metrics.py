@@ -3,10 +3,10 @@
 `jostle.analysis.metrics` says how each is measured.
 """
 
-__all__ = ["BLOCKING", "INDICES", "METRICS", "base_unit_of"]
+__all__ = ["BLOCKING", "INDICES", "METRICS", "STARVATION", "base_unit_of"]
 
-BLOCKING = "blocking index"
-INDICES = ("starvation index", BLOCKING)
+STARVATION, BLOCKING = "starvation index", "blocking index"
+INDICES = (STARVATION, BLOCKING)
 """Quantities that compare workloads with and without slow requests."""
 
 _TIMES = ("min", "p5", "p25", "p50", "p75", "p90", "p95", "p99", "p99.9", "max", "mean")
@@ -46,7 +46,7 @@ METRICS: dict[str, str] = {
     "longest gap": "s",
     "change from run before": "ratio",
     "throughput left": "ratio",
-    "starvation index": "",
+    STARVATION: "",
     BLOCKING: "ratio",
 }
 """Unit of each quantity: "s" (response times count from the moment a request was due), "/s", "bytes",

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from jostle.analysis.results import Validity
 from jostle.formatting import listed
-from jostle.plan.metrics import METRICS
+from jostle.plan.metrics import BLOCKING, METRICS, STARVATION
 from jostle.record.verdict import Verdict, worst
 
 __all__ = [
@@ -21,7 +21,7 @@ __all__ = [
 
 RESPONSE_TIMES = (
     *("min", "p5", "p25", "p50", "p75", "p90", "p95", "p99", "p99.9", "max", "mean"),
-    *("spread", "quartile spread", "blocking index"),
+    *("spread", "quartile spread", BLOCKING),
 )
 """Figures of the times from the intended start."""
 
@@ -33,12 +33,12 @@ SERVICE_TIMES = tuple(name for name in METRICS if name.startswith("service "))
 
 TIMES = (*RESPONSE_TIMES, *SERVICE_TIMES, "time to headers", "time per thread")
 
-RATES = ("throughput", "goodput", "sustained throughput", "dispersion", "starvation index")
+RATES = ("throughput", "goodput", "sustained throughput", "dispersion", STARVATION)
 
 COMPOSED: Mapping[str, tuple[str, ...]] = {
     "spread": ("p5", "p50", "p95"),
     "quartile spread": ("p25", "p50", "p75"),
-    "blocking index": ("p99",),
+    BLOCKING: ("p99",),
     "min": ("p5",),
 }
 """Figures that are computed from others, or are affected if these are."""
