@@ -59,6 +59,15 @@ def test_equal_requests_tell_how_many_progress_but_not_their_order() -> None:
     assert found.discipline.reason is found.overtaking.reason is Reason.EQUAL_SIZES
 
 
+def test_a_service_time_that_was_measured_too_long_makes_no_more_workers() -> None:
+    """Four workers once looked like five: the machine was busy while single requests were measured."""
+    true = answered({"workers": {"workers": 4}}, equal_bursts(0.02, 16) * 3)
+    bursts = [replace(one, jobs=tuple(replace(job, demand=0.025) for job in one.jobs)) for one in true]
+    found = infer(bursts, spread=0.01).at_once.value
+    assert found is not None
+    assert found.low <= 4 <= (found.high or 4)
+
+
 def test_no_upper_limit_is_told_beyond_the_largest_burst() -> None:
     """An echo server with no limit at all once was told to serve 23 to 82, of bursts of 55: each request cost
     the machine a little.

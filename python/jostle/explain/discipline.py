@@ -186,18 +186,23 @@ def _at_once(bursts: Sequence[Burst], spread: float, unsteady: float) -> Decisio
     """Bounds from bursts of k equal requests, each of service time S, that took T; no candidate is needed.
 
     At least kS/T, as no server does more work than it has cores for, and at most (k − 1)/(T/S − 1), as no
-    server idles while a request waits [Graham, 1969].
+    server idles while a request waits [Graham, 1969]. S was measured alone, maybe while the machine was slow:
+    for the first bound it is no more than the soonest answers of the bursts took.
     """
     ratios: dict[int, list[float]] = {}
+    soonest: list[float] = []
     for burst in bursts:
         if len({job.demand for job in burst.jobs}) == 1 and None not in burst.ends:
             first = min(job.at for job in burst.jobs)
-            took = max(end for end in burst.ends if end is not None) - first
+            ends = [end for end in burst.ends if end is not None]
             if max(job.at for job in burst.jobs) - first < burst.jobs[0].demand / 4:
-                ratios.setdefault(len(burst.jobs), []).append(took / burst.jobs[0].demand)
+                ratios.setdefault(len(ends), []).append((max(ends) - first) / burst.jobs[0].demand)
+                answers = (end - job.at for job, end in zip(burst.jobs, ends, strict=True))
+                soonest.append(min(answers) / burst.jobs[0].demand)
     ratios.pop(1, None)
     if not ratios:
         return Decision(reason=Reason.UNSATURATED)
+    service = min(1.0, float(np.median(soonest)))
     typical = {count: float(np.median(times)) for count, times in ratios.items()}
     off = 3 * spread + 4 * unsteady  # a machine whose speed changes has long tails
     slack = {count: 1 + max(0.05, off / math.sqrt(len(times))) for count, times in ratios.items()}
@@ -206,7 +211,7 @@ def _at_once(bursts: Sequence[Burst], spread: float, unsteady: float) -> Decisio
         longest = {count: max(times) for count, times in ratios.items()}
         shortest = {count: min(times) for count, times in ratios.items()}
     largest = sorted(typical)[-2:]  # a disturbance is the smallest part of these
-    low = min(count / (longest[count] * slack[count]) for count in largest)
+    low = min(count * service / (longest[count] * slack[count]) for count in largest)
     high = math.inf
     for count, time in shortest.items():
         if time / slack[count] > 1:
