@@ -182,7 +182,7 @@ def _measured(
     try:
         measure(question, into, seed, teller, watched)
     except KeyboardInterrupt:
-        if watched.folder is None or not has_intervals(watched.folder):
+        if not has_intervals(watched.folder):
             raise
         stopped = True
     finally:

@@ -60,10 +60,10 @@ def _carried_out(work: Callable[[Silent], Path], plan: Plan, output: RunOutput, 
 
             explain_contestants(plan, observer.folder, lambda text: print(text, file=sys.stderr, flush=True))
     except KeyboardInterrupt:
-        if observer.folder is None or not has_intervals(observer.folder):
+        if not has_intervals(observer.folder):
             raise
     except JostleError as error:
-        if observer.folder is None or not has_intervals(observer.folder):
+        if not has_intervals(observer.folder):
             raise
         print(f"jostle: {error}", file=sys.stderr)
         pages = pages and not isinstance(error, RecordLost)  # pages could not be written either
@@ -73,10 +73,12 @@ def _carried_out(work: Callable[[Silent], Path], plan: Plan, output: RunOutput, 
     return _show(observer.folder, output, pages=pages, kept=kept)
 
 
-def has_intervals(folder: Path) -> bool:
-    """Whether any of the load was recorded."""
+def has_intervals(folder: Path | None) -> bool:
+    """Whether any of the load was recorded. `folder`: the run's, None if it had none yet."""
     from jostle.record import RunRecord
 
+    if folder is None:
+        return False
     try:
         return any(next(trial.intervals, None) for trial in RunRecord.open(folder).trials)
     except NotARun:

@@ -163,14 +163,14 @@ def _measured(plans: Sequence[Path], into: Path, fail_if: Sequence[str]) -> "tup
     try:
         result = api.compare_plans(*plans, into=into, fail_if=fail_if, observer=observer).result
     except KeyboardInterrupt:
-        if observer.folder is None or not has_intervals(observer.folder):
+        if not has_intervals(observer.folder):
             raise
         raise JostleError(
             f"stopped before there was a comparison; what was measured is in {observer.folder}",
             f"jostle report {observer.folder} shows it",
         ) from None
     except UserError as error:
-        if observer.folder is None or not has_intervals(observer.folder):
+        if not has_intervals(observer.folder):
             raise
         raise JostleError(error.message, f"jostle report {observer.folder} shows what was measured") from None
     finally:

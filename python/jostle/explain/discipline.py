@@ -193,12 +193,12 @@ def _at_once(bursts: Sequence[Burst], spread: float, unsteady: float) -> Decisio
     soonest: list[float] = []
     for burst in bursts:
         if len({job.demand for job in burst.jobs}) == 1 and None not in burst.ends:
-            first = min(job.at for job in burst.jobs)
+            demand, first = burst.jobs[0].demand, min(job.at for job in burst.jobs)
             ends = [end for end in burst.ends if end is not None]
-            if max(job.at for job in burst.jobs) - first < burst.jobs[0].demand / 4:
-                ratios.setdefault(len(ends), []).append((max(ends) - first) / burst.jobs[0].demand)
+            if max(job.at for job in burst.jobs) - first < demand / 4:
+                ratios.setdefault(len(ends), []).append((max(ends) - first) / demand)
                 answers = (end - job.at for job, end in zip(burst.jobs, ends, strict=True))
-                soonest.append(min(answers) / burst.jobs[0].demand)
+                soonest.append(min(answers) / demand)
     ratios.pop(1, None)
     if not ratios:
         return Decision(reason=Reason.UNSATURATED)
