@@ -11,7 +11,7 @@ BESIDE := $(MAKE) --no-print-directory -j2 --output-sync=line
 # Where it is set, each run of pytest would compile all tests again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: audit third-party help setup runtimes demo check check-rust check-python test test-rust test-unit \
+.PHONY: audit help setup runtimes demo check check-rust check-python test test-rust test-unit \
 	test-python test-beside test-alone fuzz format bench truth wheel clean
 
 help:           ## Say what there is.
@@ -84,9 +84,6 @@ test-alone:
 audit: setup ## Known holes, licences, bills of materials, pins; the wheel built twice, byte by byte the same.
 	$(BIN)/python scripts/audit
 	$(BIN)/python scripts/audit --wheel
-
-third-party: setup ## What the wheel and the page carry of others, into THIRD-PARTY.md.
-	$(BIN)/python scripts/audit --third-party
 
 format: setup ## Format everything.
 	cargo fmt --all

@@ -1,14 +1,14 @@
-"""PEP 517 backend: maturin, after the reference servers have been built into the package.
+"""PEP 517 backend: maturin, after what the wheel carries besides the extension module has been made.
 
-The wheel carries one binary beside the extension module (`jostle/bin/jostle-reference`). Maturin builds the
-extension only, so this module builds the binary first, adds to the source distribution what it is built from,
-and hands everything else on.
+These are the reference servers (`jostle/bin/jostle-reference`) and the licences of the crates that are
+compiled in (THIRD-PARTY.md). The source distribution gets what both are made from.
 """
 
 import json
 import os
 import shutil
 import subprocess
+import sys
 import tarfile
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,7 @@ ADDED = [
     ".cargo/config.toml",
     "Cargo.toml",
     "rust-toolchain.toml",
+    "scripts/audit",
     "scripts/build_backend.py",
     "crates/reference",
 ]
@@ -48,6 +49,11 @@ def build_reference_servers() -> None:
     destination.parent.mkdir(exist_ok=True)
     destination.unlink(missing_ok=True)  # a running server keeps the old file
     shutil.copy2(built, destination)
+
+
+def write_licences() -> None:
+    """Write THIRD-PARTY.md, which `license-files` in pyproject.toml names."""
+    subprocess.run([sys.executable, "scripts/audit", "--third-party"], cwd=ROOT, check=True)
 
 
 def make_reproducible() -> None:
@@ -73,6 +79,7 @@ def _target_directory() -> str:
 
 
 def build_sdist(directory: str, *args: Any, **kwargs: Any) -> str:
+    write_licences()
     name = str(maturin.build_sdist(directory, *args, **kwargs))
     whole, partial = Path(directory, name), Path(directory, f"{name}.partial")
     top = name.removesuffix(".tar.gz")
@@ -88,10 +95,12 @@ def build_sdist(directory: str, *args: Any, **kwargs: Any) -> str:
 
 def build_wheel(*args: Any, **kwargs: Any) -> str:
     make_reproducible()
+    write_licences()
     build_reference_servers()
     return str(maturin.build_wheel(*args, **kwargs))
 
 
 def build_editable(*args: Any, **kwargs: Any) -> str:
+    write_licences()
     build_reference_servers()
     return str(maturin.build_editable(*args, **kwargs))

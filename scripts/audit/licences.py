@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
-from audit.packages import ROOT, Package, carried_crates, needed_python
+from audit.packages import ROOT, Package, carried_crates
 
-__all__ = ["THIRD_PARTY", "allowed", "duplicates", "third_party", "unallowed"]
+__all__ = ["THIRD_PARTY", "allowed", "duplicates", "third_party", "unallowed", "without_text"]
 
 THIRD_PARTY = ROOT / "THIRD-PARTY.md"
 
@@ -23,6 +23,9 @@ DUPLICATES = {
     "syn": "macros of prost, logos and miette ask for 2, those of serde and pyo3 for 3",
 }
 """Crates that are carried in two versions, and why nothing can be done about it."""
+
+TEXT_ELSEWHERE = {"alloc-stdlib": "alloc-no-stdlib", "mlua-sys": "mlua"}
+"""Crates without a licence's text, and the crate of the same repository that brings it."""
 
 PAGE = [
     ("Vega", "BSD-3-Clause", "University of Washington Interactive Data Lab"),
@@ -86,13 +89,21 @@ def duplicates(packages: Iterable[Package]) -> list[str]:
     ]
 
 
+def without_text(packages: Iterable[Package]) -> list[str]:
+    """Crates whose licence's text would be missing from THIRD-PARTY.md."""
+    found = {
+        package.name: package.folder is not None and bool(_files(package.folder)) for package in packages
+    }
+    return [
+        name for name, has_text in found.items() if not (has_text or found.get(TEXT_ELSEWHERE.get(name, "")))
+    ]
+
+
 def third_party() -> str:
     """The whole text of THIRD-PARTY.md."""
-    crates, python = carried_crates(), needed_python()
+    crates = carried_crates()
     lines = [
         "# What jostle carries of others",
-        "",
-        "Made by `make third-party`; `make audit` fails where it is out of date.",
         "",
         "## Compiled into the wheel",
         "",
@@ -106,21 +117,11 @@ def third_party() -> str:
         "|---|---|---|",
         *(f"| {name} | {licence} | {owner} |" for name, licence, owner in PAGE),
         "",
-        "## Installed beside it, not carried",
-        "",
-        "| package | version | licence |",
-        "|---|---|---|",
-        *(f"| {p.name} | {p.version} | {_cell(p.licence)} |" for p in python),
-        "",
         "## Texts",
         "",
         *_texts(crates),
     ]
     return "\n".join(lines).rstrip() + "\n"
-
-
-def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|") or "not installed here"
 
 
 def _texts(crates: Iterable[Package]) -> list[str]:

@@ -58,12 +58,13 @@ def carried_crates() -> list[Package]:
 
 
 def locked_crates() -> list[Package]:
-    """All that the lock files name, tests and fuzzing included."""
+    """All that the lock files name, tests and fuzzing included; a source distribution has no fuzz targets."""
     locks = (ROOT / "Cargo.lock", ROOT / "crates/engine/fuzz/Cargo.lock")
     return sorted(
         {
             Package(entry["name"], entry["version"], sha256=entry["checksum"])
             for lock in locks
+            if lock.is_file()
             for entry in tomllib.loads(lock.read_text())["package"]
             if "checksum" in entry
         }

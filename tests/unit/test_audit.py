@@ -97,6 +97,16 @@ def test_a_crate_in_two_versions_has_to_be_explained() -> None:
     assert licences.duplicates(twice) == ["rand: 0.8.5, 0.9.0"]
 
 
+def test_a_crate_without_its_licences_text_is_named(tmp_path: Path) -> None:
+    with_text, without = tmp_path / "with", tmp_path / "without"
+    for folder in (with_text, without):
+        folder.mkdir()
+    (with_text / "LICENSE-MIT").write_text("Permission is hereby granted")
+    mlua, sys_crate = Package("mlua", "1", folder=with_text), Package("mlua-sys", "1", folder=without)
+    assert licences.without_text([mlua, sys_crate]) == [], "mlua brings the text of both"
+    assert licences.without_text([sys_crate, Package("new", "1", folder=without)]) == ["mlua-sys", "new"]
+
+
 def test_a_bill_names_every_package_with_its_hash_and_is_the_same_each_time() -> None:
     packages = [Package("libc", "0.2.1", "MIT OR Apache-2.0", "ab" * 32), Package("ring", "0.17.0")]
     found = sbom.bill("cargo", packages)
