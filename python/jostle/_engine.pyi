@@ -20,6 +20,7 @@ class Series(TypedDict):
     phase: int
     histograms: dict[str, Hist]  # by measure; empty ones are left out
     outcomes: dict[str, int]  # by kind; zeros are left out
+    statuses: dict[str, int]  # of the right answers; none for protocols that have no status
     failures: dict[str, dict[str, int]]  # by outcome: why, and how often; of "wrong_status" it is the code
     service_sum_ns: int
     response_sum_ns: int

@@ -9,7 +9,7 @@ exactly, as the engine would give them.
 
 import base64
 import random
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -40,6 +40,7 @@ class Request:
     outcome: str = "ok"
     workload: int = 0
     client: int = 0
+    status: int = 200  # of a right answer
 
 
 @dataclass(frozen=True)
@@ -170,6 +171,7 @@ def intervals(trial: Trial) -> Iterator[dict[str, Any]]:
 def _series(requests: list[Request], workload: int, pacing: float | None, *, paced: bool) -> dict[str, Any]:
     times: dict[str, list[float]] = defaultdict(list)
     outcomes: dict[str, int] = defaultdict(int)
+    statuses = Counter(str(request.status) for request in requests if request.outcome == "ok")
     for request in requests:
         outcomes[request.outcome] += 1
         response = request.end - request.intended
@@ -190,6 +192,7 @@ def _series(requests: list[Request], workload: int, pacing: float | None, *, pac
         "request": 0,
         "phase": 0,
         "outcomes": dict(outcomes),
+        "statuses": dict(statuses),
         "failures": {"wrong_status": {"503": outcomes["wrong_status"]}} if outcomes["wrong_status"] else {},
         "histograms": {name: histogram(values) for name, values in times.items()},
         "service_sum_ns": round(sum(times["service"]) * 1e9),
@@ -235,7 +238,7 @@ def _rows(requests: list[Request]) -> dict[str, bytes]:
         "headers_ns": [ns(r.end) if r.outcome == "ok" else 0 for r in requests],
         "end_ns": [ns(r.end) for r in requests],
         "outcome": [list(Outcome).index(r.outcome) for r in requests],
-        "status": [200 if r.outcome == "ok" else 0 for r in requests],
+        "status": [r.status if r.outcome == "ok" else 0 for r in requests],
         "bytes": [1200 if r.outcome == "ok" else 0 for r in requests],
     }
     return {name: np.array(columns[name], dtype=dtype).tobytes() for name, dtype in COLUMNS.items()}

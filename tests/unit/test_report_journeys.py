@@ -5,7 +5,7 @@ from dataclasses import replace
 from jostle.analysis.results import Estimate, JourneyResult, StepResult
 from jostle.report.charts import Picture
 from jostle.report.document import Section, Table
-from jostle.report.sections.journeys import section
+from jostle.report.sections.journeys import section, step_table
 from support.pictures import pictures_of, validated
 from support.results import make_hit
 
@@ -90,3 +90,15 @@ def test_contestants_stand_side_by_side_at_each_step() -> None:
         ("buy: steps (node, shop)", True),
         ("buy: steps (go, shop)", True),
     ]
+
+
+def test_steps_show_the_statuses_of_their_right_answers_if_there_are_several_or_redirects() -> None:
+    def shown(statuses: dict[str, int]) -> Table:
+        steps = [step("page", 0.002, {}), replace(step("login", 0.002, {}), statuses=statuses)]
+        time = {q: Estimate(1.0) for q in ("p50", "p99")}
+        return step_table(JourneyResult("node", "shop", "buy", 10, 0, 0, time, time, steps))
+
+    several, plain = shown({"200": 900, "302": 100}), shown({"200": 1000})
+    assert "900 × 200, 100 × 302" in several.rows[1]
+    assert "right answers" in [column.name for column in several.columns]
+    assert "right answers" not in [column.name for column in plain.columns]

@@ -81,6 +81,10 @@ fn series<'py>(py: Python<'py>, series: &Series) -> PyResult<Bound<'py, PyDict>>
             outcomes.set_item(name, count)?;
         }
     }
+    let statuses = PyDict::new(py);
+    for (status, count) in series.statuses.iter() {
+        statuses.set_item(status.to_string(), count)?;
+    }
     let failures = PyDict::new(py);
     for (outcome, reasons) in series.failures.iter() {
         failures.set_item(OUTCOME_NAMES[outcome as usize], texts(py, reasons)?)?;
@@ -91,6 +95,7 @@ fn series<'py>(py: Python<'py>, series: &Series) -> PyResult<Bound<'py, PyDict>>
     dict.set_item("phase", series.phase)?;
     dict.set_item("histograms", histograms)?;
     dict.set_item("outcomes", outcomes)?;
+    dict.set_item("statuses", statuses)?;
     dict.set_item("failures", failures)?;
     dict.set_item("service_sum_ns", series.service_sum_ns)?;
     dict.set_item("response_sum_ns", series.response_sum_ns)?;

@@ -37,6 +37,7 @@ from jostle.analysis.topics.journeys import journeys
 from jostle.analysis.topics.phased import phased_loads
 from jostle.analysis.topics.pings import pings
 from jostle.analysis.topics.starvation import compare_all
+from jostle.analysis.topics.statuses import with_unlike_answers
 from jostle.analysis.topics.streams import streams
 from jostle.analysis.topics.threads import threads
 from jostle.analysis.trial.data import TrialData
@@ -75,6 +76,8 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
     validities = {trial.number: trial.validity for trial in trials}
     kept = counted(record, data, validities, plan)
     grouped = _in_order(by_workload(kept), plan, record)
+    trials = with_unlike_answers(trials, grouped)
+    validities = {trial.number: trial.validity for trial in trials}
     summaries = summarize_all(grouped, validities, plan, distributions=distributions)
     skipped, skipped_workloads = _skipped(record), _skipped_workloads(record)
     published = published_figures(plan.published, grouped)

@@ -10,6 +10,7 @@ from jostle.analysis.stats.density import describe
 from jostle.analysis.stats.over_rounds import all_requests, quantiles_over_rounds, typical_over_rounds
 from jostle.analysis.stats.sample import pool
 from jostle.analysis.trial.data import PARTS, TrialData
+from jostle.analysis.trial.statuses import statuses_of
 from jostle.analysis.trial.summary import cpu_per_request, rss_max
 from jostle.analysis.validity.figures import verdicts_of_figures
 from jostle.record.outcomes import Outcome, error_share
@@ -52,6 +53,7 @@ def summarize(
         trials=[data.trial.number for data in trials],
         parts=_parts(measured),
         failures={kind: dict(texts.most_common()) for kind, texts in reasons.items() if texts},
+        statuses=statuses_of(measured),
         verdicts=verdicts_of_figures(validities),
     )
 

@@ -215,6 +215,7 @@ def _one_series(parts: "list[Series]") -> "Series":
     for count in COUNTS:
         merged[count] = sum(part[count] for part in parts)  # type: ignore[literal-required]
     merged["outcomes"] = _counted(part["outcomes"] for part in parts)
+    merged["statuses"] = _counted(part["statuses"] for part in parts)
     failed = dict.fromkeys(outcome for part in parts for outcome in part["failures"])
     merged["failures"] = {
         outcome: _counted(part["failures"].get(outcome, {}) for part in parts) for outcome in failed

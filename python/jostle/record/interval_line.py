@@ -24,8 +24,9 @@ class HistogramSummary(TypedDict):
 class SeriesEntry(TypedDict):
     """One request name of one workload in one phase, within one interval.
 
-    `histograms`: by measure. `outcomes`: by kind. Empty ones are left out of both. `failures`: the reasons by
-    outcome, and how often; for a wrong status, the code. Older records have `wrong_statuses`.
+    `histograms`: by measure. `outcomes`: by kind. Empty ones are left out of both. `statuses`: of the right
+    answers, by code. `failures`: the reasons by outcome, and how often; for a wrong status, the code. Older
+    records have `wrong_statuses`.
     """
 
     workload: Number
@@ -33,6 +34,7 @@ class SeriesEntry(TypedDict):
     phase: Number
     histograms: dict[str, HistogramSummary]
     outcomes: dict[str, Count]
+    statuses: NotRequired[dict[str, Count]]
     failures: NotRequired[dict[str, dict[str, Count]]]
     wrong_statuses: NotRequired[dict[str, Count]]
     service_sum_ns: NotRequired[Ns]

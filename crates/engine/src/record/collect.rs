@@ -297,6 +297,7 @@ impl Series {
         for (sum, count) in self.outcomes.iter_mut().zip(other.outcomes) {
             *sum += count;
         }
+        self.statuses.append(&other.statuses);
         self.failures.append(&other.failures);
         self.service_sum_ns += other.service_sum_ns;
         self.response_sum_ns += other.response_sum_ns;

@@ -48,6 +48,27 @@ fn an_interval_is_given_when_no_part_is_missing() {
     );
 }
 
+/// A worker's part of the first interval, with so many right answers of each status.
+fn answered(worker: usize, counts: &[(u16, u64)]) -> WorkerInterval {
+    let mut part = part(worker, 0, true);
+    let mut series = Box::<Series>::default();
+    for (status, count) in counts {
+        series.statuses.add(*status, *count);
+    }
+    part.series.push(series);
+    part
+}
+
+#[test]
+fn statuses_of_several_workers_add_up() {
+    let mut merger = Merger::new(2);
+    merger.add(&mut answered(0, &[(200, 2), (302, 1)]));
+    merger.add(&mut answered(1, &[(302, 5), (204, 1)]));
+    let interval = merger.next().unwrap();
+    let counts: Vec<_> = interval.series[0].statuses.iter().collect();
+    assert_eq!(counts, [(200, 2), (302, 6), (204, 1)]);
+}
+
 #[test]
 fn the_last_one_is_known_even_if_workers_end_at_different_ones() {
     let given = merge(2, &[(0, 0, true), (1, 0, false), (1, 1, true)]);

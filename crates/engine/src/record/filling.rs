@@ -11,6 +11,7 @@ use crate::record::journeys::JourneySeries;
 use crate::record::pings::PingSeries;
 use crate::record::ports::PortUse;
 use crate::record::sample::Sample;
+use crate::record::statuses::Statuses;
 use crate::record::streams::StreamSeries;
 use crate::record::trace::Trace;
 
@@ -76,7 +77,7 @@ impl Series {
             }
         }
         match sample.outcome {
-            Outcome::Ok => {}
+            Outcome::Ok => self.statuses.add(sample.status, 1),
             outcome if outcome.is_censored() => self.record(Measure::Censored, response),
             _ => self.record(Measure::Failed, response),
         }
@@ -121,6 +122,7 @@ impl Default for Series {
             phase: 0,
             histograms: std::array::from_fn(|_| histogram()),
             outcomes: [0; OUTCOMES],
+            statuses: Statuses::default(),
             failures: Failures::default(),
             service_sum_ns: 0,
             response_sum_ns: 0,
@@ -161,6 +163,7 @@ impl WorkerInterval {
             let histograms = series.histograms.iter_mut();
             histograms.filter(used).for_each(Histogram::reset);
             series.outcomes = [0; OUTCOMES];
+            series.statuses.clear();
             series.failures.clear();
             (series.service_sum_ns, series.response_sum_ns) = (0, 0);
             series.busy_sum_ns = 0;

@@ -7,6 +7,7 @@ use crate::record::journeys::JourneySeries;
 pub use crate::record::journeys::{JOURNEY_MEASURE_NAMES, JOURNEY_MEASURES, JourneyMeasure};
 use crate::record::pings::PingSeries;
 use crate::record::ports::PortUse;
+use crate::record::statuses::Statuses;
 use crate::record::streams::StreamSeries;
 pub use crate::record::streams::{STREAM_MEASURE_NAMES, STREAM_MEASURES, StreamMeasure};
 use crate::record::trace::Trace;
@@ -130,6 +131,8 @@ pub struct Series {
     pub histograms: [Histogram<u64>; MEASURES],
     /// Counts, indexed by [`Outcome`].
     pub outcomes: [u64; OUTCOMES],
+    /// The statuses of the successes.
+    pub statuses: Statuses,
     /// Why requests failed, where a reason is known. For [`Outcome::WrongStatus`] it is the status.
     pub failures: Failures,
     /// Exact sums of `Service` and `Response` over the successes, for Little's law.

@@ -10,5 +10,6 @@ pub mod ports;
 pub mod recorder;
 pub mod sample;
 mod sorted;
+pub mod statuses;
 pub mod streams;
 pub mod trace;

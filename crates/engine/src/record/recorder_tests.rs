@@ -133,6 +133,39 @@ fn wrong_statuses_are_counted_by_their_code_and_anew_in_each_interval() {
     assert_eq!(statuses, expected);
 }
 
+#[test]
+fn statuses_of_right_answers_are_counted_anew_in_each_interval() {
+    let (mut recorder, given, back) = recorder_and_back(1000);
+    let mut answered = |end, status, outcome| {
+        recorder.sent(0, 30);
+        recorder.ended(&Sample {
+            status,
+            ..sample(30, end, outcome)
+        });
+    };
+    for (end, status) in [(40, 200), (41, 302), (42, 200), (43, 0), (44, 101)] {
+        answered(end, status, Outcome::Ok);
+    }
+    answered(45, 404, Outcome::WrongStatus);
+    answered(140, 302, Outcome::Ok);
+    let mut first = given.recv().unwrap();
+    assert_eq!(statuses(&first), [(200, 2), (302, 1)]);
+    first.empty();
+    back.send(first).unwrap();
+    answered(240, 204, Outcome::Ok);
+    answered(340, 200, Outcome::Ok);
+    let later: Vec<_> = given.try_iter().map(|given| statuses(&given)).collect();
+    assert_eq!(
+        later,
+        [[(302, 1)], [(204, 1)]],
+        "nothing is left of an emptied one"
+    );
+}
+
+fn statuses(interval: &WorkerInterval) -> Vec<(u16, u64)> {
+    interval.series[0].statuses.iter().collect()
+}
+
 fn failures(interval: &WorkerInterval) -> Vec<(Outcome, String, u64)> {
     let failures = interval.series[0].failures.iter();
     let texts = failures.flat_map(|(outcome, texts)| {

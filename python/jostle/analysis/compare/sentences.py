@@ -45,7 +45,12 @@ def _in_words(d: Difference, a: str, b: str, among: int) -> str:
 
 
 def summary(c: Comparison) -> str:
-    """The whole comparison in a sentence."""
+    """The whole comparison in a sentence, and a second one if right answers were not of the same kind."""
+    unlike = f" They did not do the same work: right answers were {c.statuses}." if c.statuses else ""
+    return f"{_summary(c)}{unlike}"
+
+
+def _summary(c: Comparison) -> str:
     if not c.paired and c.unit == "round":
         return f"{c.b} against {c.a}: cannot tell: {TWO_RUNS}."
     rounds = min(c.rounds)

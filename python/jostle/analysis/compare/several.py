@@ -15,6 +15,7 @@ from jostle.analysis.stats.enough import LEAST_ROUNDS
 from jostle.analysis.stats.over_rounds import Value, typical_over_rounds
 from jostle.analysis.stats.quantile_ci import LEVELS
 from jostle.analysis.trial.data import TrialData
+from jostle.analysis.trial.statuses import added
 from jostle.errors import NotComparable, PlanError
 from jostle.record.verdict import worst
 
@@ -74,6 +75,7 @@ def _side(key: Key, runs: Sequence[MeasuredRun], name: str) -> Side:
         sides[0].summary,
         rounds=sum(len(s.rounds) for s in sides),
         verdict=worst(s.summary.verdict for s in sides),
+        statuses=added(s.summary.statuses for s in sides),
         verdicts={q: worst(s.summary.verdict_of(q) for s in sides) for q in judged},
         throughput=_typical(whole.values("throughput"), "/s"),
         response={**sides[0].summary.response, **{q: _typical(whole.values(q), "s") for q in LEVELS}},

@@ -30,7 +30,8 @@ from jostle.analysis.stats.proportion import difference_of_shares
 from jostle.analysis.stats.quantile_ci import CONFIDENCE, LEVELS, samples_needed
 from jostle.analysis.stats.sample import Floats, WeightedSample
 from jostle.analysis.stats.special import stdtr, stdtrit
-from jostle.record.verdict import worst
+from jostle.analysis.trial.statuses import contrast
+from jostle.record.verdict import Verdict, worst
 from jostle.units import scale
 
 __all__ = ["SAME", "compare_errors", "compare_sides"]
@@ -49,6 +50,7 @@ def compare_sides(a: Side, b: Side, family: Family = ALONE) -> Comparison:
     judged = [
         replace(d, verdict=worst(s.summary.verdict_of(d.quantity) for s in (a, b))) for d in differences
     ]
+    unlike = contrast(a.summary.statuses, b.summary.statuses, (f"on {a.label}", f"on {b.label}"))
     comparison = Comparison(
         workload=a.summary.workload,
         title=a.summary.title,
@@ -56,12 +58,13 @@ def compare_sides(a: Side, b: Side, family: Family = ALONE) -> Comparison:
         b=b.label,
         rounds=(len(a.rounds), len(b.rounds)),
         paired=a.run == b.run,
-        verdict=worst([a.summary.verdict, b.summary.verdict]),
+        verdict=worst([a.summary.verdict, b.summary.verdict, *([Verdict.SUSPECT] if unlike else [])]),
         differences=[replace(d, sentence=in_words(d, a.label, b.label)) for d in judged],
         cliffs_delta=_cliffs_delta(a, b),
         shift=_shift(a, b),
         sentence="",
         unit="run" if a.of_runs else "round",
+        statuses=unlike,
         unpaired=0 if a.run != b.run or a.of_runs else _left_out(a) + _left_out(b),
     )
     return replace(comparison, sentence=summary(comparison))

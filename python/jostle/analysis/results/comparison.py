@@ -59,6 +59,7 @@ class Comparison:
     sentence: str
     unit: Literal["round", "run"] = "round"  # what `rounds` counts, and what intervals are over
     unpaired: int = 0  # rounds of either that are left out, because the other was not measured in them
+    statuses: str = ""  # how the right answers of both differ: "200 on a, 302 on b"
     primary: str = ""  # the quantity that decides by itself; all others of a page are judged together
 
 

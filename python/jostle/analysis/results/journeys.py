@@ -1,6 +1,6 @@
 """Journeys: how they ended, how long they took, and each of their steps."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from jostle.analysis.results.estimate import Estimate
 
@@ -18,6 +18,7 @@ class StepResult:
     outcomes: dict[str, int]  # by kind, without the zeros
     ended: dict[str, int]  # journeys that it ended, by the outcome of its request
     response: dict[str, Estimate]  # from the intended start: the end of the pause before it
+    statuses: dict[str, int] = field(default_factory=dict)  # of its right answers
 
 
 @dataclass(frozen=True)

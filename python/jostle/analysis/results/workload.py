@@ -1,5 +1,6 @@
 """One contestant under one workload, over all rounds, and pairs of workloads on one contestant."""
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -46,8 +47,15 @@ class WorkloadSummary:
     """Quantiles of the parts of the times, over rounds: connect, containing dns, tcp, tls; headers; body."""
     failures: dict[str, dict[str, int]] = field(default_factory=dict)
     """Why requests failed, by outcome, most frequent first; for `wrong_status`, the code."""
+    statuses: dict[str, dict[str, int]] = field(default_factory=dict)
+    """Right answers by request name and status. Empty for older records, and where there are no statuses."""
     verdicts: dict[str, Verdict] = field(default_factory=dict)
     """The verdicts on single figures, by their names in plans, if they are not all the same."""
+
+    @property
+    def all_statuses(self) -> dict[str, int]:
+        """Right answers to all requests by status."""
+        return dict(sum(map(Counter, self.statuses.values()), Counter()))
 
     def verdict_of(self, figure: str) -> Verdict:
         """Whether this figure can be trusted, by its name in plans."""

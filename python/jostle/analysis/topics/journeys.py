@@ -40,9 +40,10 @@ def _journey(
         once = step["once"] is not None and apart is not None
         index = step["request"]
         in_workload = apart if once and apart is not None else MEASURED
-        outcomes: Counter[str] = Counter()
+        outcomes, statuses = Counter[str](), Counter[str]()
         for data in trials:
             outcomes.update(data.outcomes(in_workload, index))
+            statuses.update(data.statuses(in_workload, index))
         steps.append(
             StepResult(
                 name=requests[index]["name"],
@@ -54,6 +55,7 @@ def _journey(
                 response=quantiles_over_rounds(
                     [data.times_of("response", index, in_workload) for data in trials]
                 ),
+                statuses=dict(statuses),
             )
         )
     return JourneyResult(

@@ -60,6 +60,10 @@ class Counts:
     local_ports: Ints  # of the fullest address to one destination
     outcomes: Mapping[tuple[int, int | None], Mapping[str, int]]
     """By workload and request; a request of None stands for all of the workload's requests."""
+    statuses: Mapping[tuple[int, int | None], Mapping[str, int]]
+    """By workload and request, as `outcomes`: right answers by status. Empty in older records."""
+    answered: Mapping[tuple[int, str], Ints]
+    """By request and status: right answers in each interval."""
     reasons: Mapping[tuple[int, str], Mapping[str, int]]
     """By workload and outcome: why requests failed, and how often; for a wrong status, the code."""
     excess: Mapping[int, Mapping[str, int]]
@@ -101,6 +105,10 @@ class _Tally:
     columns: dict[str, "array[int]"] = field(default_factory=lambda: {name: array("q") for name in COLUMNS})
     busiest: "array[float]" = field(default_factory=lambda: array("d"))
     outcomes: dict[tuple[int, int | None], Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    statuses: dict[tuple[int, int | None], Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    answered: dict[tuple[int, str], "array[int]"] = field(
+        default_factory=lambda: defaultdict(lambda: array("q"))
+    )
     reasons: dict[tuple[int, str], Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     excess: dict[int, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     passed_over: dict[int, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
@@ -122,6 +130,7 @@ class _Tally:
         for series in interval["series"]:
             for request in (None, series["request"]):
                 self.outcomes[series["workload"], request].update(series["outcomes"])
+                self.statuses[series["workload"], request].update(series.get("statuses", {}))
             for kind, texts in _reasons(series).items():
                 _add_texts(self.reasons[series["workload"], kind], texts)
             self.totals[series["workload"]].update({name: series[name] for name in SUMS if name in series})
@@ -147,6 +156,8 @@ class _Tally:
         outcomes: Counter[str] = Counter()
         for series in measured:
             outcomes.update(series["outcomes"])
+            for status, count in series.get("statuses", {}).items():
+                _add_at(self.answered[series["request"], status], len(self.busiest), count)
         row = _row(interval, measured, outcomes)
         for name, column in self.columns.items():
             column.append(row[name])
@@ -177,6 +188,8 @@ class _Tally:
             **columns,
             busiest=np.frombuffer(self.busiest, dtype=np.float64),
             outcomes=dict(self.outcomes),
+            statuses=dict(self.statuses),
+            answered={key: _whole(column, len(self.busiest)) for key, column in self.answered.items()},
             reasons=dict(self.reasons),
             streams=dict(self.streams),
             pings=dict(self.pings),
@@ -192,6 +205,18 @@ class _Tally:
             rows_lost=self.rows_lost,
             workers_lost=self.workers_lost,
         )
+
+
+def _add_at(column: "array[int]", place: int, count: int) -> None:
+    """Add to a column at a place; there is nothing at the places that it does not have yet."""
+    column.extend([0] * (place + 1 - len(column)))
+    column[place] += count
+
+
+def _whole(column: "array[int]", length: int) -> Ints:
+    found = np.zeros(length, dtype=np.int64)
+    found[: len(column)] = column
+    return found
 
 
 def _reasons(series: Mapping[str, Any]) -> Mapping[str, Mapping[str, int]]:

@@ -228,6 +228,10 @@ class TrialData:
         found = self.counts.outcomes.get((workload, request), {})
         return {kind: count for kind, count in found.items() if count}
 
+    def statuses(self, workload: int = MEASURED, request: int | None = None) -> Mapping[str, int]:
+        """Number of right answers (to one request name) by status; empty for an older record."""
+        return self.counts.statuses.get((workload, request), {})
+
     def reasons(self, kind: str, workload: int = MEASURED) -> Mapping[str, int]:
         """The reasons for an outcome with their numbers; for a wrong status, the code is the reason."""
         return self.counts.reasons.get((workload, kind), {})

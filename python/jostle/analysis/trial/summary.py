@@ -106,12 +106,13 @@ def _background(data: TrialData) -> dict[str, Any]:
 
 
 def _requests(data: TrialData) -> list[dict[str, Any]]:
-    """Per request name: how its requests ended, and its response times."""
+    """Per request name: how its requests ended, the statuses of right answers, and its response times."""
     requests = data.workload().get("requests", [])
     return [
         {
             "name": request["name"],
             "outcomes": data.outcomes(MEASURED, number),
+            "statuses": dict(data.statuses(MEASURED, number)),
             "response": quantile_estimates(
                 data.response if len(requests) == 1 else data.times_of("response", number)
             ),

@@ -2,7 +2,17 @@
 
 from typing import NamedTuple
 
-from jostle.analysis.validity import checks, generator, lateness, limits, lost_time, machine, wake_up
+from jostle.analysis.stats import mixture
+from jostle.analysis.validity import (
+    checks,
+    generator,
+    lateness,
+    limits,
+    lost_time,
+    machine,
+    statuses,
+    wake_up,
+)
 from jostle.formatting import MISSING, percent
 from jostle.units import format_duration
 
@@ -23,6 +33,20 @@ class Entry(NamedTuple):
 CATALOGUE = [
     Entry("end", "Did the trial run to its end?", "cut short", "failed, or recorded nothing"),
     Entry("verified work", "Were all answers right (status and body)?", NEVER, "any wrong answer"),
+    Entry(
+        "statuses",
+        "Did the right answers have the same mixture of statuses throughout, and were redirects followed?",
+        f"a stretch with another mixture (G² over all stretches), by {percent(mixture.DIFFERENCE)} of its "
+        f"answers or more; or more than {percent(statuses.MOSTLY)} redirects that were neither followed nor "
+        "named as right",
+        NEVER,
+    ),
+    Entry(
+        "same answers",
+        "Were right answers of the same kind in each round, and on each contestant?",
+        f"a status whose share differs by {percent(mixture.DIFFERENCE)} or more (G²)",
+        NEVER,
+    ),
     Entry(
         "errors",
         "What share of the requests failed?",

@@ -31,6 +31,7 @@ from jostle.analysis.validity.limits import memory_limited, within_files, within
 from jostle.analysis.validity.lost_time import clock_was_set, time_was_lost
 from jostle.analysis.validity.machine import machine, stolen, told
 from jostle.analysis.validity.remedies import remedy_for
+from jostle.analysis.validity.statuses import one_kind_of_answer
 from jostle.analysis.validity.wake_up import wake_up
 from jostle.formatting import percent, tallied
 from jostle.record.outcomes import (
@@ -471,6 +472,7 @@ CHECKS: list[Callable[[TrialData], Check | None]] = [
     time_was_lost,
     clock_was_set,
     _wrong_answers,
+    one_kind_of_answer,
     _errors,
     _excess,
     _passed_over,

@@ -124,6 +124,8 @@ def _cell_rows(result: RunResult) -> Iterator[dict[str, Any]]:
         for kind, reasons in c.failures.items():
             for why, count in reasons.items():
                 yield about | {"quantity": f"outcome {kind}: {why}", "value": count, "unit": "requests"}
+        for status, count in c.all_statuses.items():
+            yield about | {"quantity": f"right answers: {status}", "value": count, "unit": "requests"}
         yield about | {"quantity": "share not as expected", "value": c.error_share}
         yield about | _figure("server CPU per request", c.server_cpu_s_per_request)
         if c.server_rss_max_bytes is not None:
@@ -164,6 +166,8 @@ def _fields(name: str, one: Any, about: dict[str, Any]) -> Iterator[dict[str, An
             for part, figure in found.items():
                 if isinstance(figure, Estimate):
                     yield _figure(f"{quantity} {part}", figure) | about
+                elif isinstance(figure, int):
+                    yield about | {"quantity": f"{quantity} {part}", "value": figure}
         elif isinstance(found, int) and not isinstance(found, bool):
             yield about | {"quantity": quantity, "value": found}
 

@@ -9,7 +9,7 @@ from jostle.formatting import amount, percent, tallied
 from jostle.record.outcomes import Outcome, outcome_label
 from jostle.report import charts
 from jostle.report.document import Block, Column, Depth, Figure, Paragraph, Section, Table, Value, columns
-from jostle.report.workload import quantiles
+from jostle.report.workload import quantiles, statuses_in_words
 
 __all__ = ["journey_table", "section", "step_table"]
 
@@ -69,31 +69,42 @@ def journey_table(found: list[JourneyResult]) -> Table:
 def step_table(journey: JourneyResult) -> Table:
     """A row per step: how often it was sent, its times, how it failed, and how many journeys it ended."""
     caption = f"Steps of {journey.name} ({journey.contestant}, {journey.workload})"
-    table = Table(caption, [Column("step", "word", "step"), *OF_STEP])
+    told = _statuses(journey)
+    table = Table(caption, [Column("step", "word", "step"), *_of_step_columns(told)])
     for step in journey.steps:
-        table.add(_name(step), *_of_step(journey, step))
+        table.add(_name(step), *_of_step(journey, step, told))
     return table
 
 
 def _compared(found: Sequence[JourneyResult]) -> Table:
     """The steps of several contestants: all contestants at the first step, then at the next."""
     caption = f"Steps of {found[0].name} ({found[0].workload})"
-    table = Table(caption, [*columns("step = | contestant =", ""), *OF_STEP])
+    told = any(map(_statuses, found))
+    table = Table(caption, [*columns("step = | contestant =", ""), *_of_step_columns(told)])
     for steps in zip(*(journey.steps for journey in found), strict=True):
         for journey, step in zip(found, steps, strict=True):
-            table.add(_name(step), journey.contestant, *_of_step(journey, step))
+            table.add(_name(step), journey.contestant, *_of_step(journey, step, told))
     return table
 
 
-OF_STEP = [
-    *columns("", "requests = | p50 = | p99 = | longest"),
-    *columns("not as expected = | journeys ended ="),
-]
+def _statuses(journey: JourneyResult) -> bool:
+    """Whether some step was answered with several statuses, or with redirects."""
+    return any(statuses_in_words(step.statuses) for step in journey.steps)
 
 
-def _of_step(journey: JourneyResult, step: StepResult) -> Iterator[Value]:
+def _of_step_columns(statuses: bool) -> list[Column]:
+    return [
+        *columns("", "requests = | p50 = | p99 = | longest"),
+        *columns("right answers =" if statuses else ""),
+        *columns("not as expected = | journeys ended ="),
+    ]
+
+
+def _of_step(journey: JourneyResult, step: StepResult, statuses: bool) -> Iterator[Value]:
     yield amount(step.requests, "count")
     yield from quantiles(step.response, ("p50", "p99", "max"))
+    if statuses:
+        yield tallied(step.statuses)
     yield _failed(step)
     yield _ended(journey, step)
 

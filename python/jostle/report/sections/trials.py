@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from jostle.analysis.results import Estimate, RunResult, TrialResult
-from jostle.formatting import MISSING, Formatted, amount, formatted, listed, percent
+from jostle.formatting import MISSING, Formatted, amount, formatted, listed, percent, tallied
 from jostle.record.outcomes import outcome_label
 from jostle.report.document import (
     Column,
@@ -17,7 +17,7 @@ from jostle.report.document import (
     columns,
 )
 from jostle.report.sections.marks import verdict_mark
-from jostle.report.workload import not_answered, quantiles
+from jostle.report.workload import not_answered, quantiles, statuses_in_words
 from jostle.text import first_line
 
 __all__ = ["not_measured", "outcomes", "section", "trials"]
@@ -79,16 +79,20 @@ def section(result: RunResult) -> Section:
 
 
 def outcomes(result: RunResult) -> Table:
-    """How often each outcome occurred; only outcomes that occurred at all have a column."""
+    """How often each outcome occurred; only outcomes that occurred at all have a column, and statuses of
+    right answers only if there are several, or redirects.
+    """
+    told = any(statuses_in_words(c.all_statuses) for c in result.summaries)
     kinds = list(dict.fromkeys(k for c in result.summaries for k in c.outcomes))
     names = [Column(name, short=name) for name in (*map(outcome_label, kinds), "failed")]
     names.append(Column("not answered", short="not answered"))
+    names += columns("right answers =") if told else []
     table = Table("How the requests ended", [*columns("workload = | contestant ="), *names])
     for c in result.summaries:
         counts = [amount(c.outcomes.get(k, 0), "count") for k in kinds]
-        table.add(
-            c.workload, c.contestant, *counts, percent(c.error_share), percent(not_answered(c.outcomes))
-        )
+        lost = percent(c.error_share), percent(not_answered(c.outcomes))
+        statuses = [tallied(c.all_statuses)] if told else []
+        table.add(c.workload, c.contestant, *counts, *lost, *statuses)
     return table
 
 
@@ -122,13 +126,16 @@ def requests(result: RunResult) -> Table:
     """A row per trial and request name, for workloads with more than one name; at most `MOST_TRIALS` rows."""
     found = [(t, r) for t in result.trials if len(t.requests) > 1 for r in t.requests]
     more = f" (the first {MOST_TRIALS}; the JSON export has all)" if len(found) > MOST_TRIALS else ""
-    names = columns("trial | contestant | workload | request", "requests | p50 | p99 | max")
+    told = any(statuses_in_words(r.get("statuses", {})) for _, r in found)
+    answers = " | right answers" if told else ""
+    names = columns(f"trial | contestant | workload | request{answers}", "requests | p50 | p99 | max")
     table = Table(f"By request name{more}", names)
     for t, r in found[:MOST_TRIALS]:
         times = r.get("response", {})
         figures = [_either(times.get(q)) for q in ("p50", "p99", "max")]
         total = amount(sum(r.get("outcomes", {}).values()), "count")
-        table.add(str(t.number), t.contestant, t.workload, str(r.get("name", "")), total, *figures)
+        about = (str(t.number), t.contestant, t.workload, str(r.get("name", "")))
+        table.add(*about, *([tallied(r.get("statuses", {}))] if told else []), total, *figures)
     return table
 
 
