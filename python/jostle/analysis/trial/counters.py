@@ -7,7 +7,7 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -64,6 +64,8 @@ class Counts:
     """By workload and request, as `outcomes`: right answers by status. Empty in older records."""
     answered: Mapping[tuple[int, str], Ints]
     """By request and status: right answers in each interval."""
+    failed_by_kind: Mapping[str, Ints]
+    """By outcome: requests that failed in each interval."""
     reasons: Mapping[tuple[int, str], Mapping[str, int]]
     """By workload and outcome: why requests failed, and how often; for a wrong status, the code."""
     excess: Mapping[int, Mapping[str, int]]
@@ -97,6 +99,8 @@ class Counts:
         return tally.counts()
 
 
+K = TypeVar("K")
+
 COLUMNS = tuple(name for name, kind in Counts.__annotations__.items() if kind is Ints)
 
 
@@ -109,6 +113,7 @@ class _Tally:
     answered: dict[tuple[int, str], "array[int]"] = field(
         default_factory=lambda: defaultdict(lambda: array("q"))
     )
+    failed_by_kind: dict[str, "array[int]"] = field(default_factory=lambda: defaultdict(lambda: array("q")))
     reasons: dict[tuple[int, str], Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     excess: dict[int, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     passed_over: dict[int, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
@@ -158,6 +163,8 @@ class _Tally:
             outcomes.update(series["outcomes"])
             for status, count in series.get("statuses", {}).items():
                 _add_at(self.answered[series["request"], status], len(self.busiest), count)
+        for kind, count in failures(outcomes).items():
+            _add_at(self.failed_by_kind[kind], len(self.busiest), count)
         row = _row(interval, measured, outcomes)
         for name, column in self.columns.items():
             column.append(row[name])
@@ -182,6 +189,13 @@ class _Tally:
         self.rows_lost += interval.get("rows_lost", 0)
         self.workers_lost = max(self.workers_lost, interval.get("workers_lost", 0))
 
+    def _whole(self, columns: "Mapping[K, array[int]]") -> dict[K, Ints]:
+        """The columns at full length: there is nothing at the places that they do not have."""
+        found = {key: np.zeros(len(self.busiest), dtype=np.int64) for key in columns}
+        for key, column in columns.items():
+            found[key][: len(column)] = column
+        return found
+
     def counts(self) -> Counts:
         columns = {name: np.frombuffer(column, dtype=np.int64) for name, column in self.columns.items()}
         return Counts(
@@ -189,7 +203,8 @@ class _Tally:
             busiest=np.frombuffer(self.busiest, dtype=np.float64),
             outcomes=dict(self.outcomes),
             statuses=dict(self.statuses),
-            answered={key: _whole(column, len(self.busiest)) for key, column in self.answered.items()},
+            answered=self._whole(self.answered),
+            failed_by_kind=self._whole(self.failed_by_kind),
             reasons=dict(self.reasons),
             streams=dict(self.streams),
             pings=dict(self.pings),
@@ -208,15 +223,8 @@ class _Tally:
 
 
 def _add_at(column: "array[int]", place: int, count: int) -> None:
-    """Add to a column at a place; there is nothing at the places that it does not have yet."""
     column.extend([0] * (place + 1 - len(column)))
     column[place] += count
-
-
-def _whole(column: "array[int]", length: int) -> Ints:
-    found = np.zeros(length, dtype=np.int64)
-    found[: len(column)] = column
-    return found
 
 
 def _reasons(series: Mapping[str, Any]) -> Mapping[str, Mapping[str, int]]:

@@ -53,6 +53,7 @@ CATALOGUE = [
         f"more than {percent(checks.ERRORS_SUSPECT)}",
         f"more than {percent(checks.ERRORS_INVALID)}, timeouts not counted",
     ),
+    Entry("outage", "Did the server answer throughout?", "any stretch without a right answer", NEVER),
     Entry("framing", "Did bytes follow a complete answer?", "any", NEVER),
     Entry("addresses", "Did all addresses of the host's name accept?", "any that did not", NEVER),
     Entry(

@@ -17,6 +17,7 @@ from jostle.analysis.stats.quantile_ci import quantile_estimate, samples_needed
 from jostle.analysis.stats.sample import Floats
 from jostle.analysis.stats.steady_state import mser
 from jostle.analysis.trial.data import BACKGROUND, MEASURED, TrialData
+from jostle.analysis.validity.away import answered_throughout
 from jostle.analysis.validity.figures import RATES, RESPONSE_TIMES, TIMES
 from jostle.analysis.validity.generator import (
     accounts_closed,
@@ -473,6 +474,7 @@ CHECKS: list[Callable[[TrialData], Check | None]] = [
     clock_was_set,
     _wrong_answers,
     one_kind_of_answer,
+    answered_throughout,
     _errors,
     _excess,
     _passed_over,

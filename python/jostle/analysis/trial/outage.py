@@ -1,0 +1,89 @@
+"""When a server was away: stretches of a trial in which requests failed and no right answer came."""
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from jostle.analysis.trial.data import TrialData
+from jostle.formatting import tallied
+from jostle.record.outcomes import WRONG_ANSWERS, outcome_label
+from jostle.units import format_duration
+
+__all__ = ["Outage", "away_s", "outages"]
+
+MISSED = 10.0
+"""At the rate of the rest of the trial, at least this many right answers would have come meanwhile: fewer may
+fail to come by chance."""
+
+SILENT_S, SILENT = 1.0, 3.0
+"""If nothing failed either, the end of a trial must be without answers for at least the first, and for so
+many times the longest response time: a slow server also leaves its last requests unanswered."""
+
+
+@dataclass(frozen=True)
+class Outage:
+    """A stretch without a right answer, in seconds from the start of the trial, to the precision of its
+    intervals.
+
+    `ends`: whether right answers came again. `failures`: how requests failed meanwhile, by outcome; empty
+    if they only waited.
+    """
+
+    start_s: float
+    end_s: float
+    ends: bool
+    failures: Mapping[str, int]
+
+    @property
+    def length_s(self) -> float:
+        return self.end_s - self.start_s
+
+    def __str__(self) -> str:
+        start, end = format_duration(self.start_s), format_duration(self.end_s)
+        when = f"from {start} to {end if self.ends else 'the end'}"
+        kinds = tallied({outcome_label(kind): n for kind, n in self.failures.items()})
+        what = "right answer" if self.failures.keys() & WRONG_ANSWERS else "response"
+        return f"no {what} {when}" + (f" ({kinds})" if kinds else "")
+
+
+def outages(data: TrialData) -> list[Outage]:
+    """All outages of a trial, in order; empty if the server never answered, or is not to blame.
+
+    Beside a background workload silence is a finding of another kind: that is what blocking looks like.
+    """
+    ok, bounds = data.counts.ok, _without_answers(data)
+    found = []
+    for start, end in bounds:
+        start_s, end_s = float(data.counts.start_ns[start]) / 1e9, float(data.counts.end_ns[end - 1]) / 1e9
+        elsewhere_s = data.duration_s - (end_s - start_s)
+        if elsewhere_s <= 0 or float(ok.sum()) / elsewhere_s * (end_s - start_s) < MISSED:
+            continue
+        failures = Counter[str]()
+        for kind, column in data.counts.failed_by_kind.items():
+            failures[kind] += int(column[start:end].sum())
+        ends = end < len(ok) and bool(ok[end:].any())
+        if +failures or (not ends and _silent(data, end_s - start_s)):
+            found.append(Outage(start_s, end_s, ends, dict(+failures)))
+    return found
+
+
+def away_s(found: "list[Outage]") -> float:
+    """For how long the server was away in all."""
+    return math.fsum(outage.length_s for outage in found)
+
+
+def _without_answers(data: TrialData) -> list[tuple[int, int]]:
+    """Stretches without right answers: the first interval, and the one after the last."""
+    silent = np.concatenate([[False], data.counts.ok == 0, [False]])
+    edges = np.flatnonzero(np.diff(silent.astype(np.int8)))
+    return [(int(start), int(end)) for start, end in edges.reshape(-1, 2)]
+
+
+def _silent(data: TrialData, seconds: float) -> bool:
+    longest = data.responses.whole.values_s
+    usual_s = float(longest[-1]) if len(longest) else 0.0
+    waited = data.counts.in_flight_ns[-1] > 0
+    return not data.has_background and bool(waited) and seconds >= max(SILENT_S, SILENT * usual_s)
