@@ -132,6 +132,7 @@ def interval(index: int, seconds: list[float], *, last: bool = False, **more: An
         "request": 0,
         "phase": 0,
         "outcomes": {"ok": len(seconds)},
+        "statuses": {"200": 2, str(300 + len(seconds)): 1},
         "failures": {"wrong_status": {"503": 1, str(400 + len(seconds)): 2}},
         "histograms": {"response": histogram(seconds)} if seconds else {},
         "service_sum_ns": 1,
@@ -184,6 +185,8 @@ def test_merging_loses_nothing(each: list[list[float]]) -> None:
         (series,) = merged["series"]
         expected = histogram(together)
         assert series["outcomes"] == {"ok": len(together)}
+        assert series["statuses"]["200"] == 2 * sum(map(bool, each))
+        assert sum(series["statuses"].values()) == 3 * sum(map(bool, each))
         codes = series["failures"]["wrong_status"]
         assert codes["503"] == sum(map(bool, each))
         assert sum(codes.values()) == 3 * sum(map(bool, each))
