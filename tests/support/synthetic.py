@@ -63,6 +63,7 @@ class Trial:
     attentive: bool = False
     status: str | None = "ended"  # None: no outcome.json, as after `kill -9`
     why: str = ""
+    away: bool = False  # its server was not there, so that no load was sent
     rows: bool = False
     vitals: bool = True
     database: dict[str, Any] | None = None  # as its server was told of it
@@ -339,14 +340,14 @@ def write_trial(writer: RunWriter, number: int, trial: Trial) -> Path:
         started = {"number": 1, "of": 1, "pid": 1, "started_unix_ns": 0, "host": trial.host}
         description["generators"] = [started]
     recorded = writer.trial(description)
-    for interval in intervals(trial):
+    for interval in () if trial.away else intervals(trial):
         recorded.write_interval(interval)
     if trial.vitals:
         _write_vitals(recorded.folder / "server.ndjson", trial)
         if trial.database:
             _write_vitals(recorded.folder / "database.ndjson", trial)
     if trial.status is not None:
-        recorded.finish(trial.status, trial.why, garbage=trial.garbage)
+        recorded.finish(trial.status, trial.why, garbage=trial.garbage, server_away=trial.away)
     else:
         recorded.abandon()
     return recorded.folder

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -145,17 +146,29 @@ def _question(
     quick: bool,
     name_of: Any,
 ) -> "Question":
-    from jostle import units
     from jostle.explain.capacity.question import question_of
 
-    highest = float("inf")
-    if most is not None:
-        highest = float(units.count(most)) if clients else units.rate(most, bare="s")
-        if highest <= 0:
-            raise PlanError(f"--most: {most!r} leaves no load", "write for example 2000/s, or 500 (clients)")
+    highest = float("inf") if most is None else _highest(most, clients=clients)
     return question_of(
         target, slo, given, closed=clients, most=highest, budget=budget, quick=quick, name_of=name_of
     )
+
+
+def _highest(most: str, *, clients: bool) -> float:
+    """The highest level to try: a rate, or with `clients` a number of them, "500" or "500 clients"."""
+    from jostle import units
+
+    named = re.fullmatch(r"(.*\S)\s*clients?", most.strip())
+    if named is not None and not clients:
+        raise PlanError(
+            f"--most: {most!r} is a number of clients, but a rate is searched for",
+            "add --clients, or write for example 2000/s",
+        )
+    number = named[1] if named is not None else most
+    highest = float(units.count(number)) if clients else units.rate(number, bare="s")
+    if highest <= 0:
+        raise PlanError(f"--most: {most!r} leaves no load", "write for example 2000/s, or 500 clients")
+    return highest
 
 
 def _measured(

@@ -348,7 +348,8 @@ class LostTime(TypedDict):
 
 
 class OutcomeEntry(LostTime):
-    """outcome.json: how the trial ended. `why`: "" if it ended as it should.
+    """outcome.json: how the trial ended. `why`: "" if it ended as it should. `server_away`: no load was sent,
+    because the server did not start or could not be connected to.
 
     `files`: those of the trial's folder, by their path in it, as they were when the trial ended.
     """
@@ -357,6 +358,7 @@ class OutcomeEntry(LostTime):
     why: NotRequired[Text]
     ended_unix_ns: NotRequired[Ns]
     server_output_tail: NotRequired[Text]
+    server_away: NotRequired[bool]
     generators_lost: NotRequired[list[LostGenerator]]
     garbage: NotRequired[GarbageEntry | None]
     files: NotRequired[dict[str, Fingerprint]]

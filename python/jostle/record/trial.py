@@ -110,6 +110,11 @@ class TrialRecord:
         return self._outcome.get("why", "")
 
     @property
+    def server_away(self) -> bool:
+        """Whether no load was sent because the server was not there; False in older records."""
+        return self._outcome.get("server_away", False)
+
+    @property
     def server_output_tail(self) -> str:
         """The server's last output, if it failed."""
         return self._outcome.get("server_output_tail", "")

@@ -188,6 +188,8 @@ class TrialWriter:
         server_output_tail: str = "",
         generators_lost: Sequence[LostGenerator] = (),
         garbage: GarbageEntry | None = None,
+        *,
+        server_away: bool = False,
     ) -> None:
         """Close the trial, after all others that write into its folder. `why` is "" if it ended well."""
         with written(self._run):
@@ -198,6 +200,7 @@ class TrialWriter:
                 "why": why,
                 "ended_unix_ns": time.time_ns(),
                 "server_output_tail": server_output_tail,
+                "server_away": server_away,
                 "generators_lost": list(generators_lost),
                 **_lost_time(self._began, Clocks.now()),
                 "garbage": garbage,

@@ -19,6 +19,7 @@ from jostle.errors import (
     RecordLost,
     ServerDied,
     StartRefused,
+    UnreachableTarget,
     UserError,
 )
 from jostle.generator import Executor, Running
@@ -82,7 +83,8 @@ class TrialContext:
 class _Ending:
     """How a load ended; `why` is "" if it ended as it should. `per_s`: throughput of the measured load.
 
-    `busy`: the server may still be working on background requests that were cut off by the end.
+    `busy`: the server may still be working on background requests that were cut off by the end. `away`: it
+    was not there, so that no load was sent.
     """
 
     status: Status
@@ -90,6 +92,7 @@ class _Ending:
     server_output_tail: str = ""
     per_s: float = 0.0
     busy: bool = False
+    away: bool = False
 
 
 @dataclass(frozen=True)
@@ -529,11 +532,12 @@ def _planned(context: TrialContext) -> Any:
 
 
 def _failed_before_the_load(context: TrialContext, error: Exception) -> Path:
-    return _record_failure(context, _planned(context), _Ending("failed", str(error)))
+    away = isinstance(error, ContestantError | UnreachableTarget)
+    return _record_failure(context, _planned(context), _Ending("failed", str(error), away=away))
 
 
 def _record_failure(context: TrialContext, description: Any, ending: _Ending) -> Path:
     """Record a failed trial that has no intervals."""
     record = context.writer.trial(description)
-    record.finish(ending.status, ending.why, ending.server_output_tail)
+    record.finish(ending.status, ending.why, ending.server_output_tail, server_away=ending.away)
     return record.folder

@@ -15,6 +15,7 @@ from jostle.analysis.validity.lateness import lateness_effects
 from jostle.formatting import percent
 from jostle.record.outcomes import ENDED_BY_STOP, TIMEOUTS, Outcome
 from jostle.record.verdict import Verdict
+from jostle.text import first_line
 from jostle.units import format_duration
 
 __all__ = ["Block", "Tally", "block_of"]
@@ -44,7 +45,8 @@ class Block:
 
     `tallies`: one for each SLO, in their order. `rate`: requests per second of an open loop; 0 in a closed
     loop. `limited`: why the generator was the limit, "" if it was not. `spoiled`: what the machine did.
-    `died`: how the server ended in the middle. `response`: response times after the start.
+    `away`: why no load was sent, as the server was not there. `died`: how it ended in the middle.
+    `response`: response times after the start.
     """
 
     level: float
@@ -53,6 +55,7 @@ class Block:
     rate: float = 0.0
     limited: str = ""
     spoiled: str = ""
+    away: str = ""
     died: str = ""
     response: WeightedSample = EMPTY
     data: TrialData | None = None
@@ -60,7 +63,7 @@ class Block:
     @property
     def counts(self) -> bool:
         """Whether it says something about the server."""
-        return not self.limited and not self.spoiled
+        return not self.limited and not self.spoiled and not self.away
 
 
 def _settled(data: TrialData) -> Bools:
@@ -81,10 +84,13 @@ def _parts(data: TrialData) -> list[Bools]:
 def block_of(data: TrialData, level: float, slos: Sequence[Slo]) -> Block:
     """The block of a finished trial."""
     number = data.trial.number
+    why = first_line(data.trial.why)
+    if data.trial.server_away:
+        return Block(level, number, _nothing(slos), away=why)
     if not data.recorded:
-        return Block(level, number, _nothing(slos), limited=data.trial.why or "nothing was recorded")
+        return Block(level, number, _nothing(slos), limited=why or "nothing was recorded")
     if data.trial.status == "failed":
-        return Block(level, number, _nothing(slos), died=data.trial.why, data=data)
+        return Block(level, number, _nothing(slos), died=why, data=data)
     masks = _parts(data)
     parts = fold(data.trial.interval_histograms("response"), masks).parts
     tallies = tuple(_tally(data, slo, masks, parts) for slo in slos)

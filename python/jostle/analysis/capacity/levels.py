@@ -82,7 +82,7 @@ class Level:
         if len(self.limited) > len(self.counted):
             return "generator"
         if not self.counted:
-            return "spoiled"
+            return "away" if any(block.away for block in self.blocks) else "spoiled"
         if self.died:
             return "misses"
         found = [decide(around(slo.share), *self.total(i), self.tau(i)) for i, slo in enumerate(self.slos)]

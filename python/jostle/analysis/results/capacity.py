@@ -26,9 +26,10 @@ Answer = Literal["found", "generator", "at least", "none", "cannot tell"]
 """found: an interval. generator: the generator was the limit. at least: all levels held, and the budget was
 spent. none: missed at the lowest level. cannot tell: too little was measured."""
 
-Decided = Literal["holds", "misses", "open", "generator", "spoiled"]
+Decided = Literal["holds", "misses", "open", "generator", "spoiled", "away"]
 """What was decided about a level. open: too near to the limit, or too few requests. generator: it, not the
-server, was the limit. spoiled: other programs or virtual machines disturbed all of its blocks."""
+server, was the limit. spoiled: other programs or virtual machines disturbed all of its blocks. away: the
+server was not there."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,7 @@ class LevelResult:
     lateness_p99_s: float | None
     server_cores: float | None
     held_out: bool = False
+    statuses: dict[str, int] = field(default_factory=dict)  # of right answers; {} where there are none
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """From the record of a capacity run, complete or stopped early, to its answer."""
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -26,6 +27,7 @@ from jostle.analysis.trial.data import TrialData
 from jostle.analysis.trial.streaming import fold
 from jostle.errors import NotARun
 from jostle.explain.capacity import model as models
+from jostle.explain.capacity.doubts import went_away
 from jostle.explain.capacity.run import BACK, BROKEN, DRAIN
 from jostle.explain.capacity.search import FITTED, decisive, estimate_of
 from jostle.explain.capacity.sentences import sentences
@@ -33,6 +35,7 @@ from jostle.formatting import percent, plural, tallied
 from jostle.plan.recorded import RecordedPlan
 from jostle.record import RunRecord
 from jostle.record.outcomes import outcome_label
+from jostle.text import first_line
 from jostle.units import format_rate
 
 __all__ = ["Measured", "capacity_of", "figures_of", "saturated", "split_points"]
@@ -166,7 +169,7 @@ def _answer(
             unknown,
             f"the machine was busy with other work: {found.levels[0].blocks[0].spoiled}",
         )
-    return "cannot tell", unknown, "too little was measured: give it more time (--budget)"
+    return "cannot tell", unknown, went_away(found) or "too little was measured: give it more time (--budget)"
 
 
 def _hopeless(found: Measured) -> str:
@@ -175,7 +178,7 @@ def _hopeless(found: Measured) -> str:
     if alone is None:
         return "not even one request at a time was measured"
     if not alone.recorded or alone.trial.status == "failed":
-        return alone.trial.why or "nothing was recorded"
+        return first_line(alone.trial.why) or "nothing was recorded"
     if alone.error_share > BROKEN or not alone.ok():
         kinds = tallied({outcome_label(kind): n for kind, n in alone.errors.items()})
         reasons = tallied({r: n for kind in alone.errors for r, n in alone.reasons(kind).items()})
@@ -219,7 +222,7 @@ def _level(level: Level, decides: int, held_out: bool) -> LevelResult:
     data = [block.data for block in counted if block.data is not None and block.data.recorded]
     sample = pool(block.response for block in counted)
     why = next(
-        (block.limited or block.spoiled or block.died for block in level.blocks if not block.counts), ""
+        (block.limited or block.spoiled or block.away for block in level.blocks if not block.counts), ""
     )
     due = [one.total("due") for one in data]
     seconds = sum(one.duration_s for one in data) or 1.0
@@ -246,6 +249,7 @@ def _level(level: Level, decides: int, held_out: bool) -> LevelResult:
         lateness_p99_s=max(late, default=None),
         server_cores=max(cores, default=None),
         held_out=held_out,
+        statuses=dict(sum((Counter(one.statuses()) for one in data), Counter[str]())),
     )
 
 
@@ -329,7 +333,7 @@ def _hysteresis(found: Measured, decides: int) -> Hysteresis | None:
             above, back, None, "a generator died, so it cannot be told whether the server recovers"
         )
     if data.trial.status == "failed":
-        return Hysteresis(above, back, False, f"{after} it has not recovered: {data.trial.why}")
+        return Hysteresis(above, back, False, f"{after} it has not recovered: {first_line(data.trial.why)}")
     if len(data.phases) < 2:
         return None
     slo, end = found.slos[decides], float(data.counts.end_ns[-1]) / 1e9

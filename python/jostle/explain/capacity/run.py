@@ -4,6 +4,7 @@ checks and the report work as for any other run.
 
 import math
 import secrets
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,9 @@ block begins: the first of them waits until all that was left behind is done."""
 FEW_LEFT, USUAL = 10, 3.0
 OVER, OVER_S, UNDER = 1.3, 2.0, 0.8
 """The check for recovery: the factor above the capacity, for how long, and the share of it afterwards."""
+
+BACK_WITHIN_S = (0.5, 1.0, 2.0)
+"""Pauses after which a level is tried again if the server was not there: it may have been restarted."""
 
 BROKEN = 0.01
 """A server that fails more than this share of single requests has no capacity to be found."""
@@ -129,7 +133,7 @@ class Explorer(Silent):
 
     def _said(self, block: Block) -> str:
         if not block.counts:
-            return f"does not count: {block.limited or block.spoiled}"
+            return f"does not count: {block.limited or block.spoiled or block.away}"
         if block.died:
             return block.died
         parts = []
@@ -165,11 +169,15 @@ class Explorer(Silent):
                 self._tell(step.why if not step.levels else "the time is spent", True)
                 break
             for level in affordable:
-                name = level_name(level, self.question.unit, held_out=level in step.held_out)
-                self._add(name, self._load(level, step))
-                planned = self._planned(name, 1 + sum(block.level == level for block in self._blocks))
-                self._levels[planned.number] = level
-                yield self.plan, [planned]
+                yield self.plan, [self._planned_at(level, step)]
+                for pause_s in BACK_WITHIN_S:
+                    if not self._blocks[-1].away:
+                        break
+                    time.sleep(pause_s)
+                    yield self.plan, [self._planned_at(level, step)]
+                if self._blocks[-1].away:
+                    self._tell("the server does not come back", True)
+                    return
                 if self._left_behind():
                     self._add(DRAIN, {"clients": 1, "requests": DRAINED_BY}, timeout=DRAIN_TIMEOUT)
                     yield self.plan, [self._planned(DRAIN, 1)]
@@ -178,6 +186,13 @@ class Explorer(Silent):
         if found is not None and OVER * found.level <= self.question.most:
             self._add(BACK, self._over_and_back(found.level))
             yield self.plan, [self._planned(BACK, 1)]
+
+    def _planned_at(self, level: float, step: Step) -> Planned:
+        name = level_name(level, self.question.unit, held_out=level in step.held_out)
+        self._add(name, self._load(level, step))
+        planned = self._planned(name, 1 + sum(block.level == level for block in self._blocks))
+        self._levels[planned.number] = level
+        return planned
 
     def _planned(self, name: str, number: int) -> Planned:
         self._number += 1

@@ -117,6 +117,8 @@ class Search:
     def _higher(self, levels: Sequence[Level]) -> Step:
         """Twice the highest level, unless the generator or the caller's limit has been reached."""
         top = levels[-1]
+        if top.decided == "away":
+            return Step((), "the server is not there any more")
         if top.decided == "spoiled":
             if len(top.blocks) < MOST_SPOILED:
                 return Step((top.level,), "once more: what was measured does not count")

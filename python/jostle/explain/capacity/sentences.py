@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from jostle.analysis.results import Estimate
 from jostle.analysis.results.capacity import Answer, FittedModel, Hysteresis, LevelResult
+from jostle.explain.capacity.doubts import other_answers, went_away
 from jostle.formatting import percent, plural
 from jostle.units import format_count, format_duration, format_rate
 
@@ -36,12 +37,24 @@ def sentences(
     """All sentences, the answer first."""
     slo = " and ".join(one.text for one in found.slos)
     first = found.slos[decides].text
+    gone = went_away(found)
     return [
-        *_answer(answer, slo, first, capacity, why),
+        *_answer(answer, slo, first, capacity, why, gone),
+        *_doubts(gone if gone != why else "", other_answers(found)),
         *(_at_the_limit(curve, capacity, found.alone) if answer == "found" else ()),
         *([f"{back.message[:1].upper()}{back.message[1:]}."] if back else []),
         *(_model(fitted, note) if answer == "found" else ()),
     ]
+
+
+def _doubts(gone: str, unlike: str) -> Iterator[str]:
+    if gone:
+        yield f"{gone[:1].upper()}{gone[1:]}. Only what was measured before counts."
+    if unlike:
+        yield (
+            f"{unlike[:1].upper()}{unlike[1:]}. If those are not the answers that are meant, name the right "
+            "statuses, so that others fail: --expect-status 200."
+        )
 
 
 def written(capacity: Estimate) -> str:
@@ -58,7 +71,7 @@ def _amount(value: float | None, unit: str) -> str:
     return format_count(value) if unit == "clients" else format_rate(value).removesuffix("/s")
 
 
-def _answer(answer: Answer, slo: str, first: str, capacity: Estimate, why: str) -> Iterator[str]:
+def _answer(answer: Answer, slo: str, first: str, capacity: Estimate, why: str, gone: str) -> Iterator[str]:
     least = written(Estimate(capacity.value, unit=capacity.unit))
     match answer:
         case "found":
@@ -71,7 +84,8 @@ def _answer(answer: Answer, slo: str, first: str, capacity: Estimate, why: str) 
             if capacity.value is not None:
                 yield f"So the capacity of the server is not known; {slo} held at least up to {least}."
         case "at least":
-            yield f"{slo} held at every level up to {least}, the highest decided: its capacity is higher."
+            higher = "" if gone else ": its capacity is higher"
+            yield f"{slo} held at every level up to {least}, the highest decided{higher}."
         case "none":
             yield f"There is no load at which {slo} can be said to hold: {why}."
         case "cannot tell":

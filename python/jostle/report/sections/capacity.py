@@ -15,6 +15,7 @@ from jostle.report.document import (
     Section,
     Table,
 )
+from jostle.report.workload import statuses_in_words
 from jostle.units import format_rate
 
 __all__ = ["document", "sizing_document", "what_if_document"]
@@ -33,6 +34,7 @@ LEVELS: dict[Decided, Mark] = {
     "open": Mark("?", "open", "warning"),
     "generator": Mark("≈", "generator", "warning"),
     "spoiled": Mark("≈", "spoiled", "warning"),
+    "away": Mark("≈", "server away", "warning"),
 }
 
 HOW = (
@@ -113,7 +115,9 @@ def _levels(result: CapacityResult) -> Table:
 
 
 def _note(level: LevelResult) -> str:
-    return "; ".join(filter(None, ["held out" if level.held_out else "", level.why]))
+    answers = statuses_in_words(level.statuses)
+    told = ["held out" if level.held_out else "", level.why, f"answers {answers}" if answers else ""]
+    return "; ".join(filter(None, told))
 
 
 def _model(result: CapacityResult) -> list[Block]:
