@@ -92,6 +92,17 @@ def test_a_server_that_goes_away_is_told_as_that_with_the_answer_of_what_counts(
     assert not any("·" in said or "\n" in said for said in (*result.sentences, result.levels[-1].why))
 
 
+def test_a_level_at_which_the_server_went_away_does_not_say_that_no_load_holds(tmp_path: Path) -> None:
+    requests = [
+        one if one.end < 1 else replace(one, sent=None, outcome="connect_refused")
+        for one in open_loop(STEADY, 200.0, 2.0)
+    ]
+    died = Trial("srv", "rate-200", 1, requests, duration=2.0, load=POISSON)
+    result = measured(tmp_path, [died, away_at(100)])
+    assert result.answer == "cannot tell"
+    assert "since the level of 200/s" in result.sentences[0]
+
+
 def test_a_server_that_is_there_for_no_level_is_told_as_that(tmp_path: Path) -> None:
     result = measured(tmp_path, [away_at(200)])
     assert result.answer == "cannot tell"

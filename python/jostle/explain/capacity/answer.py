@@ -155,7 +155,10 @@ def _answer(
         reason = level.limited[0].limited
         return "generator", at_least if held else unknown, f"at {found.shown(limited)}: {reason}"
     misses = [x.level for x in found.levels if x.seems == "misses"]
+    gone = went_away(found)
     if misses and not any(x.seems == "holds" and x.level < min(misses) for x in found.levels):
+        if gone:
+            return "cannot tell", unknown, gone
         return (
             "none",
             unknown,
@@ -169,7 +172,7 @@ def _answer(
             unknown,
             f"the machine was busy with other work: {found.levels[0].blocks[0].spoiled}",
         )
-    return "cannot tell", unknown, went_away(found) or "too little was measured: give it more time (--budget)"
+    return "cannot tell", unknown, gone or "too little was measured: give it more time (--budget)"
 
 
 def _hopeless(found: Measured) -> str:

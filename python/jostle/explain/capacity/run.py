@@ -169,12 +169,12 @@ class Explorer(Silent):
                 self._tell(step.why if not step.levels else "the time is spent", True)
                 break
             for level in affordable:
-                yield self.plan, [self._planned_at(level, step)]
+                yield self._batch(level, step)
                 for pause_s in BACK_WITHIN_S:
                     if not self._blocks[-1].away:
                         break
                     time.sleep(pause_s)
-                    yield self.plan, [self._planned_at(level, step)]
+                    yield self._batch(level, step)
                 if self._blocks[-1].away:
                     self._tell("the server does not come back", True)
                     return
@@ -187,12 +187,12 @@ class Explorer(Silent):
             self._add(BACK, self._over_and_back(found.level))
             yield self.plan, [self._planned(BACK, 1)]
 
-    def _planned_at(self, level: float, step: Step) -> Planned:
+    def _batch(self, level: float, step: Step) -> tuple[Plan, list[Planned]]:
         name = level_name(level, self.question.unit, held_out=level in step.held_out)
         self._add(name, self._load(level, step))
         planned = self._planned(name, 1 + sum(block.level == level for block in self._blocks))
         self._levels[planned.number] = level
-        return planned
+        return self.plan, [planned]
 
     def _planned(self, name: str, number: int) -> Planned:
         self._number += 1
