@@ -4,6 +4,7 @@ seen.
 
 import heapq
 import random
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -35,8 +36,9 @@ DEMANDS = {"/fast": 0.0005, "/slow": 0.040, "/slow?half": 0.020, "/slow?quarter"
 class Server:
     """`workers` serve one request each, to its end, in the order of arrival; with `shared`, they are cores
     that all requests share. Routes that wait hold nobody. `noise`: share by which each demand is off.
-    `refuses`: decides by the time of a request. `pauses`: (begin, length) in which nobody is answered.
-    `delay_s`: between head and body.
+    `refuses`, `away` (no connection is accepted): decide by the time of a request, which counts from the
+    start of its probe. `closes_after`: requests on a connection; 0: any number. `pauses`: (begin, length) in
+    which nobody is answered. `delay_s`: between head and body.
     """
 
     workers: int = 1
@@ -44,9 +46,11 @@ class Server:
     noise: float = 0.005
     demands: Mapping[str, float] = field(default_factory=lambda: dict(DEMANDS))
     refuses: Callable[[float], bool] = lambda _: False
+    away: Callable[[float], bool] = lambda _: False
     pauses: Sequence[tuple[float, float]] = ()
     delay_s: float = 0.0002
     idle_limit_s: float = 1000.0
+    closes_after: int = 0
     drawn: random.Random = field(default_factory=lambda: random.Random(7))
 
     def demand(self, route: str) -> float:
@@ -100,6 +104,7 @@ class FakeSender:
     stopped = False
 
     def __init__(self, server: Server, budget: Budget) -> None:
+        self.unconnected: Counter[str] = Counter()
         self._server = server
         self._budget = budget
 
@@ -138,7 +143,9 @@ class FakeSender:
     def light(self, route: Route, times_s: Sequence[float], pauses_s: Sequence[float]) -> Light:
         self._budget.sent(len(times_s) + 2 * len(pauses_s), 1 + len(pauses_s))
         answers = self._answers([(at, route.name, 0) for at in times_s])
-        return Light(answers, 1, [(pause, pause > self._server.idle_limit_s) for pause in pauses_s])
+        idle = [(pause, pause > self._server.idle_limit_s) for pause in pauses_s]
+        closed = len(answers) // (self._server.closes_after or len(answers) + 1)
+        return Light(answers, 1 + closed, idle, [float(self._server.closes_after)] * closed)
 
     def flood(self, route: Route, count: int) -> list[Answer]:
         self._budget.sent(count, count)
@@ -151,6 +158,13 @@ class FakeSender:
 
     def _answers(self, sent: Sequence[tuple[float, str, int]]) -> list[Answer]:
         server = self._server
+        lost = [
+            Answer(name, connection, at, None, None, at + 1e-4, Outcome.CONNECT_REFUSED, 0)
+            for at, name, connection in sent
+            if server.away(at)
+        ]
+        self.unconnected.update(str(answer.outcome) for answer in lost)
+        sent = [one for one in sent if not server.away(one[0])]
         taken = [not server.refuses(at) for at, _, _ in sent]
         waits = [name == "/wait" for _, name, _ in sent]
         jobs = [
@@ -168,7 +182,7 @@ class FakeSender:
             end = server.paused(at + server.demand(name) if wait else next(ends))
             head = max(at, end - server.delay_s)
             answers.append(Answer(name, connection, at, at, head, end, Outcome.OK, 200))
-        return sorted(answers, key=lambda answer: (answer.due_s, answer.connection))
+        return sorted([*lost, *answers], key=lambda answer: (answer.due_s, answer.connection))
 
 
 def target_of(*routes: Route) -> Target:

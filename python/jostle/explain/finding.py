@@ -6,8 +6,10 @@ from enum import StrEnum
 
 from jostle.analysis.results import Estimate
 from jostle.explain import discipline
+from jostle.formatting import plural, tallied
+from jostle.record.outcomes import outcome_label
 
-__all__ = ["Finding", "Named", "Reason", "Topic", "cannot_tell", "found", "undecided"]
+__all__ = ["Finding", "Named", "Reason", "Topic", "cannot_tell", "found", "undecided", "unless_away"]
 
 
 class Topic(StrEnum):
@@ -46,6 +48,7 @@ class Reason(StrEnum):
     NO_FIT = "nothing known behaves like this"
     AMBIGUOUS = "more than one explanation fits"
     FAILED = "requests failed"
+    AWAY = "the server did not accept connections"
     REFUSED = "the server refused requests"
     GENERATOR = "the generator was late"
     INTERMEDIARY = "something stands between"
@@ -116,6 +119,29 @@ def cannot_tell(
         would_tell=would_tell,
         figures=_named(figures),
         evidence=list(evidence),
+    )
+
+
+ABOUT_THE_QUESTION = (
+    Reason.NO_ROUTE, Reason.TOO_FAST, Reason.TOO_SLOW, Reason.NOT_OURS, Reason.NOT_ASKED, Reason.NO_TIME,
+)  # fmt: skip
+"""Reasons that hold whatever became of the requests."""
+
+
+def unless_away(finding: Finding, unconnected: Mapping[str, int]) -> Finding:
+    """The finding of a probe, or that it finds nothing: some of its requests could not be connected for, by
+    outcome. Whatever is counted in such a probe is not the server's usual behaviour.
+    """
+    if not unconnected or finding.reason in ABOUT_THE_QUESTION:
+        return finding
+    kinds = tallied({outcome_label(kind): n for kind, n in unconnected.items()})
+    return cannot_tell(
+        finding.topic,
+        Reason.AWAY,
+        f"the server was away meanwhile: {plural(sum(unconnected.values()), 'request')} of this probe could "
+        f"not connect ({kinds})",
+        "a server that runs throughout: look at its log, and explain it once more",
+        finding.evidence,
     )
 
 

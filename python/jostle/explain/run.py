@@ -2,6 +2,7 @@
 
 import contextlib
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
@@ -13,7 +14,7 @@ from jostle.contestant.protocols import check_explained
 from jostle.contestant.server import Server, attach
 from jostle.errors import PlanError, UnknownName, UnreachableTarget
 from jostle.explain.discipline import Inference
-from jostle.explain.finding import Finding, Reason, Topic, cannot_tell, found
+from jostle.explain.finding import Finding, Reason, Topic, cannot_tell, found, unless_away
 from jostle.explain.light import light_stream
 from jostle.explain.limits import GENTLE, THOROUGH, Budget, Limits
 from jostle.explain.observe import usage_of
@@ -319,32 +320,41 @@ def _share(before_s: float | None, seconds: float) -> float | None:
 
 def _findings(session: Session) -> list[Finding]:
     """All findings in reading order, without those that do not apply to the protocol."""
-    services = [service.service_time(session, route) for route in session.target.routes]
+    routes = session.target.routes
+    services, away = _asked(session, lambda: [service.service_time(session, route) for route in routes])
     if not session.alone:
         return services
-    cpu = service.cpu_or_waiting(session)
-    in_bursts = list(_in_bursts(session))
-    blocked = blocking.blocking(session)
-    cached = [cache.cache(session)] if session.target.over_http else []
-    light_stream(session)
     unordered = [
         *services,
-        cpu,
-        *in_bursts,
-        blocked,
-        pauses.pauses(session),
-        rate_limit.rate_limit(session),
-        gone.gone(session),
-        overload.queue_limit(session),
-        overload.recovery(session),
-        warm_up.warm_up(session),
+        *_asked(session, lambda: [service.cpu_or_waiting(session)])[0],
+        *_asked(session, lambda: list(_in_bursts(session)))[0],
+        *_asked(session, lambda: [blocking.blocking(session)])[0],
     ]
     if session.target.over_http:
-        unordered += [*cached, delayed_body.delayed_body(session), _between(session)]
+        unordered += _asked(session, lambda: [cache.cache(session)])[0]
+    before = session.sender.unconnected.copy()
+    light_stream(session)
+    from_light = session.sender.unconnected - before
+    in_light = [pauses.pauses(session)]
     if session.target.protocol != "UDP":
-        unordered.append(keep_alive.keep_alive(session))
+        in_light.append(keep_alive.keep_alive(session))
+    in_light += _asked(session, lambda: [rate_limit.rate_limit(session)])[0]
+    unordered += [unless_away(finding, from_light) for finding in in_light]
+    unordered += _asked(session, lambda: [gone.gone(session)])[0]
+    unordered += [overload.queue_limit(session), overload.recovery(session)]  # refusals are what they find
+    unordered.append(unless_away(warm_up.warm_up(session), away))
+    if session.target.over_http:
+        unordered += [delayed_body.delayed_body(session), _between(session)]
     order = list(Topic)
     return sorted(unordered, key=lambda finding: order.index(finding.topic))
+
+
+def _asked(session: Session, probe: Callable[[], list[Finding]]) -> tuple[list[Finding], Counter[str]]:
+    """The findings of a probe, unless the server was away meanwhile; and the requests that then failed."""
+    before = session.sender.unconnected.copy()
+    findings = probe()
+    unconnected = session.sender.unconnected - before
+    return [unless_away(finding, unconnected) for finding in findings], unconnected
 
 
 def _in_bursts(session: Session) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ import contextlib
 import math
 import statistics
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -19,13 +20,14 @@ from jostle.explain.limits import Budget
 from jostle.explain.target import Route, Target
 from jostle.generator import LocalExecutor, Running
 from jostle.host.cores import real_time_allowed
-from jostle.record.outcomes import Outcome
+from jostle.record.outcomes import NOT_CONNECTED, Outcome
 from jostle.record.rows import COLUMNS
 
 __all__ = [
     "MOST_OVER",
     "Answer",
     "Beside",
+    "Carried",
     "Due",
     "EngineSender",
     "Light",
@@ -120,11 +122,14 @@ class Answer:
 class Light:
     """The result of a light stream. `connects`: how many connections the stream needed. `idle`: for each of
     the other connections, how long it stayed idle, in seconds, and whether the server had closed it by then.
+    `carried`: how many answers came on each connection that the server closed, the last one not included; to
+    within those of a tenth of a second.
     """
 
     answers: list[Answer]
     connects: int
     idle: list[tuple[float, bool]]
+    carried: Sequence[float] = ()
 
 
 @dataclass(frozen=True)
@@ -145,11 +150,13 @@ class Sender(Protocol):
     """Sends requests and returns what became of them, in the order in which they were due.
 
     `timeout_s`: when it gives a request up. `stopped`: whether the last probe was ended because it would have
-    sent far more than is allowed.
+    sent far more than is allowed. `unconnected`: how many requests there was no connection for, in all probes
+    so far, by outcome.
     """
 
     timeout_s: float
     stopped: bool
+    unconnected: Counter[str]
 
     def burst(self, due: Sequence[Due], opening: Route, opening_s: float) -> list[Answer]:
         """Sends a burst on connections that were opened before with `opening`, which takes `opening_s`."""
@@ -192,6 +199,28 @@ def as_burst(answers: Sequence[Answer], demands_s: Mapping[str, float], delay_s:
     )
 
 
+class Carried:
+    """Counts the answers on each connection of a client that opens one after the other.
+
+    `closed`: those on all connections but the last one.
+    """
+
+    def __init__(self) -> None:
+        self.closed: list[float] = []
+        self._open: float | None = None
+
+    def add(self, answers: int, connects: int) -> None:
+        """Answers within an interval in which so many connections were opened, at unknown times."""
+        parts = connects + (self._open is not None)
+        each = answers / parts if parts else 0.0
+        for _ in range(connects):
+            if self._open is not None:
+                self.closed.append(self._open + each)
+            self._open = 0.0
+        if self._open is not None:
+            self._open += each if connects else answers
+
+
 class EngineSender:
     """Sends with the engine, in threads of this process, and charges what was sent to `budget`. After each
     probe it waits until the average rate is within the limit.
@@ -202,6 +231,7 @@ class EngineSender:
         self._budget = budget
         self.timeout_s = timeout_s
         self.stopped = False
+        self.unconnected: Counter[str] = Counter()
         self._executor = LocalExecutor(1)
         self._real_time = real_time_allowed()
 
@@ -258,13 +288,16 @@ class EngineSender:
         ]
         answers: list[Answer] = []
         connects = [0] * len(workloads)
+        carried = Carried()
         for interval in self._intervals(workloads):
-            answers += [answer for workload, _, answer in _rows(interval, workloads, 0.0) if workload == 0]
+            came = [answer for workload, _, answer in _rows(interval, workloads, 0.0) if workload == 0]
+            answers += came
+            carried.add(len(came), interval["workloads"][0]["connects"])
             for place, state in enumerate(interval["workloads"]):
                 connects[place] += state["connects"]
         answers.sort(key=lambda answer: answer.due_s)
         closed = [count > 1 for count in connects[1:]]
-        return Light(answers, connects[0], list(zip(pauses_s, closed, strict=True)))
+        return Light(answers, connects[0], list(zip(pauses_s, closed, strict=True)), carried.closed)
 
     def flood(self, route: Route, count: int) -> list[Answer]:
         return self._answers([self._open(route.name, [route], [0.0] * count, connections=count)])
@@ -333,6 +366,9 @@ class EngineSender:
                 if interval is None:
                     continue
                 requests += sum(state["sent"] for state in interval["workloads"])
+                for series in interval["series"]:
+                    lost = {kind: n for kind, n in series["outcomes"].items() if kind in NOT_CONNECTED}
+                    self.unconnected.update(lost)
                 if requests > self._most(workloads, time.monotonic() - began):
                     self.stopped = True  # somebody is answered at once, if only with refusals
                     running.stop()

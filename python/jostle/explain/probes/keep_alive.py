@@ -1,13 +1,18 @@
 """Keep-alive: after what time the server closes idle connections, and after how many requests busy ones."""
 
+import statistics
 from collections.abc import Sequence
 
 from jostle.analysis.results import Estimate
 from jostle.explain.finding import Finding, Reason, Topic, cannot_tell, found
+from jostle.explain.send import Light
 from jostle.explain.session import Session
 from jostle.formatting import plural
 
 __all__ = ["between", "keep_alive"]
+
+ALIKE = 0.2
+"""Connections are closed after the same number of requests if these differ by no more than this share."""
 
 
 def between(idle: Sequence[tuple[float, bool]]) -> tuple[float, float | None] | None:
@@ -19,6 +24,19 @@ def between(idle: Sequence[tuple[float, bool]]) -> tuple[float, float | None] | 
     outlived = max((pause for pause, closed in idle if not closed), default=0.0)
     gone = min((pause for pause, closed in idle if closed), default=None)
     return None if gone is not None and gone < outlived else (outlived, gone)
+
+
+def _busy(answers: int, light: Light) -> tuple[Estimate, str]:
+    """How many requests a connection carries, counted on those that were closed; and that in words."""
+    if not light.carried:
+        known = Estimate(float(answers), unit="", bound="≥", n=answers)
+        return known, f"a connection carries {answers} requests or more"
+    low, high = min(light.carried), max(light.carried)
+    middle = statistics.median(light.carried)
+    figure = Estimate(middle, low, high, unit="", n=len(light.carried))
+    if high - low > ALIKE * middle:
+        return figure, f"a connection is closed after {low:.0f} to {high:.0f} requests"
+    return figure, f"a connection is closed after about {middle:.0f} requests"
 
 
 def keep_alive(session: Session) -> Finding:
@@ -37,12 +55,7 @@ def keep_alive(session: Session) -> Finding:
     ]
     if each < 1.5:
         return found(topic, "It closes the connection after every answer.", evidence[:1])
-    requests = Estimate(each, unit="", bound="≥" if light.connects <= 1 else "", n=carried)
-    busy = (
-        f"a connection carries {carried} requests or more"
-        if light.connects <= 1
-        else f"a connection is closed after about {each:.0f} requests"
-    )
+    requests, busy = _busy(carried, light)
     limits = between(light.idle)
     if limits is None:
         return cannot_tell(

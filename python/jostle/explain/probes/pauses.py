@@ -5,6 +5,7 @@ Requests of the light stream that wait for the same pause form one stall, as all
 ends. A pause is at least as long as the longest of these waits."""
 
 import itertools
+import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from jostle.explain.send import Answer
 from jostle.explain.session import Session
 from jostle.formatting import amount, plural
 
-__all__ = ["Stall", "pauses", "period", "stalls"]
+__all__ = ["Stall", "pauses", "period", "regular_ones", "stalls"]
 
 LONGER, AT_LEAST_S = 8.0, 0.005
 """A request stalls if it takes more than this many times the median, and longer than the second value."""
@@ -28,6 +29,12 @@ OWN_S = 0.002
 
 REGULAR = 0.15
 """The stalls have a period if the coefficient of variation of their gaps is at most this."""
+
+CLOSE = 0.05
+"""By what share of a period a stall of a regular pause may come early or late, if others come in between."""
+
+CHANCE = 0.01
+"""How often stalls at random times may be taken for regular ones."""
 
 FEW = 4
 """The least number of stalls for a period."""
@@ -86,6 +93,37 @@ def period(found_stalls: Sequence[Stall]) -> float | None:
     return statistics.fmean(folded) if statistics.pstdev(folded) <= REGULAR * middle else None
 
 
+def regular_ones(found_stalls: Sequence[Stall]) -> list[Stall]:
+    """The most stalls that follow each other at one period, if others came in between; [] if those that do
+    may be chance.
+
+    A period is tried for each pair of stalls. If stalls come at random, the next one is within `CLOSE` of
+    where it is expected with the probability 1 - e^(-2 · CLOSE · period · rate).
+    """
+    ends = [stall.end_s for stall in found_stalls]
+    if len(ends) <= FEW:
+        return []
+    rate = len(ends) / (ends[-1] - ends[0]) if ends[-1] > ends[0] else math.inf
+    best: list[Stall] = []
+    pairs = list(itertools.combinations(range(len(ends)), 2))
+    for first, second in pairs:
+        every = ends[second] - ends[first]
+        chain = [first, second]
+        while (following := _next(ends, chain[-1], every)) is not None:
+            chain.append(following)
+        hit_by_chance = 1 - math.exp(-2 * CLOSE * every * rate)
+        if len(chain) > max(FEW, len(best)) and len(pairs) * hit_by_chance ** (len(chain) - 2) < CHANCE:
+            best = [found_stalls[place] for place in chain]
+    return best
+
+
+def _next(ends: Sequence[float], last: int, every: float) -> int | None:
+    """The stall that is the nearest to one period after `last`, if it is close enough."""
+    due = ends[last] + every
+    near = [place for place in range(last + 1, len(ends)) if abs(ends[place] - due) <= CLOSE * every]
+    return min(near, key=lambda place: abs(ends[place] - due), default=None)
+
+
 def pauses(session: Session) -> Finding:
     """Looks at the light stream; sends nothing."""
     topic, light = Topic.PAUSES, session.light
@@ -136,7 +174,8 @@ def pauses(session: Session) -> Finding:
     long = [stall for stall in seen if stall.length_s >= SURELY_S]
     pressure = session.pressure or 0.0
     # Stalls caused by the machine are short and never regular, but may come in between those of the server.
-    for those in (long, seen) if pressure <= BUSY else (long,):
+    amid_others = [regular_ones(long)] if len(long) > FEW else []
+    for those in (long, seen, *amid_others) if pressure <= BUSY else (long, *amid_others):
         if (every := period(those)) is not None:
             longest = max(stall.length_s for stall in those)
             figures = {"every": Estimate(every, n=len(those)), **_lengths(those)}
