@@ -1,5 +1,7 @@
 """Full backlogs: read from the kernel, and told with the server and the workload."""
 
+import contextlib
+import socket
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,15 +11,18 @@ from jostle.analysis.topics.backlog import backlog_note
 from jostle.analysis.trial.data import TrialData
 from jostle.analysis.trial.machine import Machine
 from jostle.host import backlog
+from jostle.host.backlog import backlog_drops
+
+LOOPBACK = "127.0.0.1"
 
 
 def trial(*counts: int | None, contestant: str = "node", host: str = "127.0.0.1") -> Any:
     """A trial in which the kernel's count was read several times."""
-    samples = [{"t_ns": 10**9 * t, "backlog_overflows": count} for t, count in enumerate(counts)]
+    samples = [{"t_ns": 10**9 * t, "backlog_drops": count} for t, count in enumerate(counts)]
     machine = Machine.of(samples, server_is_ours=True)
     return SimpleNamespace(
         trial=SimpleNamespace(contestant=contestant, workload="crowd"),
-        backlog_overflows=TrialData.backlog_overflows.func(SimpleNamespace(machine=machine)),
+        backlog_drops=TrialData.backlog_drops.func(SimpleNamespace(machine=machine)),
         workload=lambda: {"target": {"host": host}},
     )
 
@@ -48,13 +53,34 @@ def test_nothing_is_told_of_what_did_not_happen_or_is_not_known(quiet: Any) -> N
     assert backlog_note([quiet]) == ""
 
 
-def test_the_kernel_s_count_is_found_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    text = b"TcpExt: TW ListenOverflows ListenDrops\nTcpExt: 5 12 13\nIpExt: InOctets\nIpExt: 9\n"
-    monkeypatch.setattr(backlog, "read_some", lambda _: text)
-    assert backlog.backlog_overflows() == 12
+def test_the_count_of_the_whole_machine_in_older_records_blames_nobody() -> None:
+    samples = [{"t_ns": 10**9 * t, "backlog_overflows": 1_000 * t} for t in range(3)]
+    machine = Machine.of(samples, server_is_ours=True)
+    assert TrialData.backlog_drops.func(SimpleNamespace(machine=machine)) == 0
 
 
-@pytest.mark.parametrize("text", [b"", b"TcpExt: TW\nTcpExt: 5\n", b"TcpExt: ListenOverflows\n"])
-def test_a_kernel_that_does_not_tell(text: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(backlog, "read_some", lambda _: text)
-    assert backlog.backlog_overflows() is None
+def test_only_the_sockets_on_the_server_s_own_port_count() -> None:
+    """One server does not accept, and its backlog of two overflows; the other one has no fault."""
+    with socket.create_server((LOOPBACK, 0), backlog=1) as full, socket.create_server((LOOPBACK, 0)) as other:
+        ports = [server.getsockname()[1] for server in (full, other)]
+        assert list(map(backlog_drops, ports)) == [0, 0]
+        with contextlib.ExitStack() as clients:
+            while not backlog_drops(ports[0]):
+                client = clients.enter_context(socket.socket())
+                client.setblocking(False)
+                client.connect_ex((LOOPBACK, ports[0]))
+        assert backlog_drops(ports[1]) == 0
+    assert backlog_drops(ports[0]) is None, "nothing listens there any more"
+
+
+def test_a_server_on_ipv6_is_found_too() -> None:
+    with socket.create_server(("::1", 0), family=socket.AF_INET6) as server:
+        assert backlog_drops(server.getsockname()[1]) == 0
+
+
+def test_a_kernel_that_does_not_tell(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: Any) -> Any:
+        raise PermissionError
+
+    monkeypatch.setattr(backlog.socket, "socket", refused)
+    assert backlog_drops(80) is None

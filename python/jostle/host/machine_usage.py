@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from jostle.host.backlog import backlog_overflows
+from jostle.host.backlog import backlog_drops
 from jostle.host.cpu_time import TreeCpu
 from jostle.host.pressure import pressure_s
 from jostle.host.process_tree import ProcessTree
@@ -29,8 +29,8 @@ class MachineSample:
     to another machine. `own_cpu_s`: CPU time of jostle and everything it started. `pressure_*`: time in which
     some task waited for that resource (the kernel's PSI). `waited_s`, `involuntary`: for the generator's
     threads on this machine, time spent runnable without a processor, and how often they lost it.
-    `backlog_overflows`: how often a server's backlog was full when a connection came. `mhz`: the mean
-    frequency of the cores.
+    `backlog_drops`: connection attempts that the sockets which listen on the server's port dropped. `mhz`:
+    the mean frequency of the cores.
     """
 
     t_ns: int
@@ -42,14 +42,17 @@ class MachineSample:
     pressure_io_s: float | None
     waited_s: float | None
     involuntary: int | None
-    backlog_overflows: int | None
+    backlog_drops: int | None
     mhz: float | None
 
 
 class MachineSampler:
-    """Samples the machine. `cores`: those of the run. `generators`: pids of generators on this machine."""
+    """Samples the machine. `cores`: those of the run. `generators`: pids of generators on this machine.
+    `port`: where the server listens, if it is on this machine.
+    """
 
-    def __init__(self, cores: Iterable[int], generators: Sequence[int]) -> None:
+    def __init__(self, cores: Iterable[int], generators: Sequence[int], port: int) -> None:
+        self._port = port
         self._cores = [f"cpu{core}".encode() for core in sorted(set(cores))]
         self._generators = generators
         self._tree, self._cpu = ProcessTree(os.getpid()), TreeCpu()
@@ -68,7 +71,7 @@ class MachineSampler:
             pressure_io_s=pressure_s("io"),
             waited_s=round(sum(wait[0] for wait in waits), 6) if waits else None,
             involuntary=sum(wait[1] for wait in waits) if waits else None,
-            backlog_overflows=backlog_overflows(),
+            backlog_drops=backlog_drops(self._port),
             mhz=_mhz(),
         )
 

@@ -214,9 +214,9 @@ class MachineEntry(TypedDict):
     `busy_s`, `steal_s`: CPU time of the run's cores that anybody used, and that the hypervisor gave to
     another machine. `own_cpu_s`: CPU time used by jostle and all that it started. `pressure_*`: the kernel's
     PSI. `waited_s`, `involuntary`: for how long the generator's threads on this machine were runnable without
-    a processor, and their involuntary context switches. `backlog_overflows`: how often a server's backlog
-    was full when a connection came, on the whole machine. `mhz`: mean frequency of the cores. None: it
-    cannot be read here.
+    a processor, and their involuntary context switches. `backlog_drops`: connection attempts that the sockets
+    on which the server listens dropped (older records have `backlog_overflows`, of the whole machine). `mhz`:
+    mean frequency of the cores. None: it cannot be read here.
     """
 
     t_ns: int
@@ -228,6 +228,7 @@ class MachineEntry(TypedDict):
     pressure_io_s: NotRequired[Finite | None]
     waited_s: NotRequired[Finite | None]
     involuntary: NotRequired[Count | None]
+    backlog_drops: NotRequired[Count | None]
     backlog_overflows: NotRequired[Count | None]
     mhz: NotRequired[Finite | None]
 

@@ -13,11 +13,12 @@ __all__ = ["backlog_note"]
 def backlog_note(trials: Sequence[TrialData]) -> str:
     """How often, on which servers and under which workloads; "" if never.
 
-    The kernel counts for the whole machine, so nothing is said of servers that may be on another one.
+    The kernel counts for each socket that listens on the server's port here, so nothing is said of servers
+    that may be on another machine.
     """
     found = Counter[str]()
     for data in trials:
-        if on_loopback(data) and (count := data.backlog_overflows):
+        if on_loopback(data) and (count := data.backlog_drops):
             found[f"{data.trial.contestant} under {data.trial.workload}"] += count
     if not found:
         return ""

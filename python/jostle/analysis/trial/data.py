@@ -405,9 +405,9 @@ class TrialData:
         return Machine.of(self.trial.machine(), server_is_ours=ours)
 
     @cached_property
-    def backlog_overflows(self) -> int:
-        """How often a server's backlog was full when a connection came, on the whole machine."""
-        return round(float(np.nansum(self.machine.overflows)))
+    def backlog_drops(self) -> int:
+        """Connection attempts that the server's backlog was too full for; 0 if that is not known."""
+        return round(float(np.nansum(self.machine.backlog_drops)))
 
     @cached_property
     def rows(self) -> "polars.DataFrame | None":
@@ -420,7 +420,7 @@ class TrialData:
 
     def forget_evidence(self) -> None:
         """Free what only the verdict needed: rows alone are megabytes. It is read again when needed again."""
-        self.backlog_overflows  # noqa: B018 (kept, while the samples of the machine go)
+        self.backlog_drops  # noqa: B018 (kept, while the samples of the machine go)
         for name in EVIDENCE:
             self.__dict__.pop(name, None)
 

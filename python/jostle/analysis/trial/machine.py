@@ -14,7 +14,7 @@ __all__ = ["Machine"]
 
 SUMS = (
     *("steal_s", "busy_s", "own_cpu_s", "waited_s"),
-    *("pressure_cpu_s", "pressure_memory_s", "pressure_io_s", "backlog_overflows"),
+    *("pressure_cpu_s", "pressure_memory_s", "pressure_io_s", "backlog_drops"),
 )
 
 
@@ -34,8 +34,8 @@ class Machine:
     waited_s: Floats
     memory_s: Floats
     io_s: Floats
-    overflows: Floats
-    """How often a server's backlog was full when a connection came, on the whole machine."""
+    backlog_drops: Floats
+    """Connection attempts that the sockets on which the server listens dropped."""
     mhz: Floats
 
     @classmethod
@@ -59,7 +59,7 @@ class Machine:
             waited_s=steps["waited_s"],
             memory_s=steps["pressure_memory_s"],
             io_s=steps["pressure_io_s"],
-            overflows=steps["backlog_overflows"],
+            backlog_drops=steps["backlog_drops"],
             mhz=found["mhz"][1:],
         )
 
