@@ -61,6 +61,9 @@ CONTESTANT = ("title", "runtime", "version", "discipline", "variants", "lines_of
 
 MOST_REPEATS_TOLD = 3
 
+FEW_CUT_OFF = 0.01
+"""If the end of the load cuts off no more requests than this share, that is how every load ends."""
+
 FEW = 100
 """With at least this many requests per client, the first ones no longer matter."""
 
@@ -302,7 +305,7 @@ def _notes(data: Sequence[TrialData], host: Mapping[str, Any]) -> list[str]:
     simulated = any(f.trial.simulated for f in data)
     if simulated:
         notes.append("Simulated: load and servers were calculated. Nothing was measured.")
-    if any(f.given_up.n for f in data):
+    if any(f.errors or f.given_up.n > FEW_CUT_OFF * f.response.n for f in data):
         notes.append(
             "Response times cover all requests: one that was not answered counts as at least as long as it "
             "had waited (Kaplan and Meier), and one that failed counts as longer than all others. A quantile "
@@ -327,9 +330,8 @@ def _notes(data: Sequence[TrialData], host: Mapping[str, Any]) -> list[str]:
         )
     if dropped := backlog_note(data):
         notes.append(dropped)
-    if any(
-        f.closed is not None and f.closed["clients"] > 1 and f.ok() < FEW * f.closed["clients"] for f in data
-    ):
+    together = (f for f in data if f.closed is not None and f.closed["clients"] > 1 and f.steady_load)
+    if any(f.ok() < FEW * (f.closed or {})["clients"] for f in together):
         notes.append(
             "In a closed loop all clients send their first request at once. With so few requests per client, "
             "these first answers influence the quantiles."

@@ -12,7 +12,7 @@ import typer
 from jostle.cli.exit_codes import ExitCode
 from jostle.cli.hit import RequestOptions
 from jostle.cli.options import LOAD, OUTPUT, Into, Seed, option_names, unfold
-from jostle.cli.output import DocumentFile, Form, console, form_of, report_written
+from jostle.cli.output import DocumentFile, Form, console, form_of, report_written, say_where
 from jostle.errors import PlanError
 
 if TYPE_CHECKING:
@@ -204,14 +204,14 @@ def _measured(
     result = capacity_of(Measured(RunRecord.open(watched.folder)))
     put_capacity(result, form, output)
     if pages:
-        _write_page(result, watched.folder, say=form is Form.text and output is None)
+        _write_page(result, watched.folder, say=form is Form.text or output is not None)
     if stopped or result.answer in ("none", "generator"):
         return ExitCode.UNTRUSTED
     return ExitCode.DONE if result.answer == "found" else ExitCode.UNDECIDED
 
 
 def put_capacity(result: "CapacityResult | WhatIf | Sizing", form: Form, output: Path | None) -> None:
-    """Write the result in its form, to standard output or to a file."""
+    """Write the result in its form to standard output, or to a file and show it as well."""
     from jostle import report
 
     if form is Form.text and output is None:
@@ -225,6 +225,8 @@ def put_capacity(result: "CapacityResult | WhatIf | Sizing", form: Form, output:
 
     with report_written(str(output), "choose another place for --output"):
         write_whole(output, text)
+    report.render_capacity(result, console(sys.stdout), full=True)
+    say_where(output)
 
 
 def _text(result: "CapacityResult | WhatIf | Sizing", form: Form) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jostle.cli.exit_codes import ExitCode, Undecided, exit_code, is_trusted
-from jostle.cli.output import Form, RunOutput, put, report_written
+from jostle.cli.output import Form, RunOutput, put, report_written, say_where
 from jostle.cli.progress import observer_for
 from jostle.errors import JostleError, NotARun, RecordLost
 from jostle.generator import executor_for
@@ -102,14 +102,19 @@ def show(
 ) -> ExitCode:
     """Analyse the run in `folder`, show its result in `form`, and write its pages. Returns the exit code.
 
+    If the result is written to a file, it is shown as text as well: standard output is free for it.
     `kept`: the folder stays, so the result may name it.
     """
     from jostle.analysis.run import analyse
     from jostle.record import RunRecord
 
     result = analyse(RunRecord.open(folder))
-    put(result if kept else replace(result, folder="", finish=""), form, output, full=full)
-    say = form is Form.text and output is None
+    shown = result if kept else replace(result, folder="", finish="")
+    put(shown, form, output, full=full)
+    if output is not None:
+        put(shown, Form.text, None)
+        say_where(output)
+    say = form is Form.text or output is not None
     if pages:
         _write_pages(result, folder, say=say)
     elif kept and say:

@@ -38,6 +38,7 @@ __all__ = [
     "put",
     "put_document",
     "report_written",
+    "say_where",
 ]
 
 
@@ -94,7 +95,7 @@ def output_option(suffixes: Iterable[str]) -> Any:
         "--output",
         metavar="FILE",
         callback=_known,
-        help=f"Write the result to FILE instead of standard output. The suffix selects the format: {listed}.",
+        help=f"Write the result to FILE. The suffix selects the format: {listed}.",
         rich_help_panel=OUTPUT,
     )
 
@@ -170,6 +171,11 @@ class PlanOutput(RunOutput):
         return self.undecided
 
 
+def say_where(output: Path) -> None:
+    """Name the file that has the result, below what was shown of it."""
+    print(f"\nresult      {output}")
+
+
 def put(result: "RunResult", form: Form, output: Path | None, *, full: bool = False) -> None:
     """Write the result in its form, to standard output or to a file."""
     if output is not None:
@@ -186,7 +192,9 @@ def put(result: "RunResult", form: Form, output: Path | None, *, full: bool = Fa
 def put_document(
     document: "Document", data: Callable[[], dict[str, Any]], form: Form, output: Path | None
 ) -> None:
-    """Write a document other than a run's to standard output or to a file. `data`: its JSON form."""
+    """Write a document other than a run's to standard output, or to a file and show it as well. `data`: its
+    JSON form.
+    """
     from jostle.report.render import html, markdown, terminal
 
     def text() -> str:
@@ -206,6 +214,8 @@ def put_document(
 
         with report_written(str(output), "choose another place for --output"):
             write_whole(output, text())
+        terminal.render(document, console(sys.stdout))
+        say_where(output)
     elif form is Form.text:
         terminal.render(document, console(sys.stdout))
     else:

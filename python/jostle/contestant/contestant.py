@@ -1,5 +1,6 @@
 """A contestant: a server that can be measured, with its settings, from its commands to its description."""
 
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -166,7 +167,28 @@ class Contestant:
                 need.install or f"install {need.package or need.command}" for need in missing
             )
             raise MissingRuntime(f"{self.label} needs {wanted}", "\n".join(installs))
+        if why := self._barred():
+            raise MissingRuntime(f"{self.label} {why}", "or move its program to where everybody may run it")
         return [need for need in needs if isinstance(need, Tool)]
+
+    def _barred(self) -> str:
+        """Why its user may not run its program, as far as that is known before it is built; "" if he may."""
+        program = next(iter(self.file.start_command()), "")
+        if self.copied or self.folder is None or not program or "{" in program:
+            return ""
+        user = User.of(self.file.user)
+        path = self.folder / program if "/" in program else shutil.which(program)
+        try:
+            stopped = None if path is None else user.stopped_at(Path(path))
+        except OSError:
+            return ""  # the start will tell that it is not there
+        if stopped is None:
+            return ""
+        what = "run" if stopped.is_file() else "enter"
+        return (
+            f"would run as user {user.name!r}, who may not {what} {stopped}, where {program} leads: "
+            f'user = "root" in [contestant.{self.name}] changes that'
+        )
 
     def _job(self, tools: Sequence[Tool]) -> BuildJob:
         used = placeholders(self.file.build_texts())

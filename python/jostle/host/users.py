@@ -45,10 +45,16 @@ class User:
     def can_run(self, program: Path) -> bool:
         """Whether the file exists, and this user may execute it and enter every folder on the way to it."""
         try:
-            real = program.resolve(strict=True)
-            return real.is_file() and all(self._may_execute(part) for part in (real, *real.parents))
+            return program.resolve(strict=True).is_file() and self.stopped_at(program) is None
         except OSError:
             return False
+
+    def stopped_at(self, program: Path) -> Path | None:
+        """The first folder on the way to a file that exists, or the file, that this user may not enter or
+        execute; links are followed. Raises `OSError`.
+        """
+        real = program.resolve(strict=True)
+        return next((p for p in (*reversed(real.parents), real) if not self._may_execute(p)), None)
 
     def can_enter(self, folder: Path) -> bool:
         """Whether this user may enter the folder and every folder above it."""

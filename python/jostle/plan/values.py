@@ -68,7 +68,7 @@ def _duration(value: Any) -> float:
 def _positive_duration(value: Any) -> float:
     seconds = _duration(value)
     if seconds == 0:
-        raise BadValue("a time of zero", 'write for example "500ms", "5s" or "20m"')
+        raise BadValue("a time of zero", 'leave it out if there is to be none, or write for example "5s"')
     return seconds
 
 

@@ -80,6 +80,8 @@ class TrialResult:
     server: dict[str, Any]  # label, versions, variants, cores
     requests: list[dict[str, Any]]  # per request name: name, outcomes, response quantiles
     received_bytes_per_s: float = 0.0  # heads and bodies of answers
+    connections_opened: int = 0
+    connections_most: int = 0  # open at once, at the end of some interval
     datagrams: dict[str, int] = field(
         default_factory=dict
     )  # over UDP: sent, answered, lost, late, …; {} elsewhere

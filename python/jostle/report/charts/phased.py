@@ -103,7 +103,10 @@ def _add(
     for part, title in PARTS.items():
         quantity = f"time to {part}"
         told = values(marks.get(quantity, []), "published")
-        y = log_time_axis("time", [*values(clients, f"{part}_mean", f"{part}_p99"), *told])
+        measured = values(clients, f"{part}_mean", f"{part}_p99")
+        if all(value is None for value in measured):
+            continue
+        y = log_time_axis("time", [*measured, *told])
         lines = [panels.line(rows, f"{part}_mean", y), panels.line(rows, f"{part}_p99", y, DASHED)]
         panels.add(title, *lines, *(level(quantity, y) if told else []))
     y = value_axis("MB/s", values(clients, "in", "out"), unit="MB")

@@ -361,10 +361,19 @@ def _histogram(block: Histogram, console: "Console") -> None:
         return
     edges = round_edges(*span([found]), MOST_BINS)
     shares = [share * (1 - block.unanswered) for share in shares_of(found, edges)]
-    rows = list(zip(_labels(edges)[1:], shares, strict=True))
+    rows = _without_gaps(list(zip(_labels(edges)[1:], shares, strict=True)))
     if block.unanswered:
         rows.append((NO_RIGHT_ANSWER, block.unanswered))
     _bars(rows, console)
+
+
+def _without_gaps(rows: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
+    """The rows from the first to the last that has requests; of several empty ones in a row only the last,
+    which says where the gap ends.
+    """
+    there = [place for place, (_, share) in enumerate(rows) if share > 0]
+    kept = range(there[0], there[-1] + 1)
+    return [rows[place] for place in kept if rows[place][1] > 0 or rows[place + 1][1] > 0]
 
 
 def _labels(edges: Sequence[float]) -> list[str]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from statistics import fmean
 
-from jostle.analysis.results import RunResult, Starvation, WorkloadSummary
+from jostle.analysis.results import RunResult, Starvation, TrialResult, WorkloadSummary
 from jostle.formatting import amount, formatted, percent
 from jostle.plan.toml import TOMLDecodeError, read_toml
 from jostle.report import charts
@@ -239,6 +239,8 @@ def _single(result: RunResult, summary: WorkloadSummary) -> list[Block]:
         *([Paragraph(load, label="load")] if load else []),
         Paragraph(f"{formatted(summary.throughput)}{asked}{_received(result, summary)}", label="throughput"),
         Paragraph(describe_outcomes(summary) + failed, label="outcomes"),
+        *_connections(trials),
+        *_server(summary),
         *([Figure(f"strips-{view.key}", partial(charts.strips, [view]))] if view else []),
         _times(summary),
         *_unknown(summary),
@@ -248,6 +250,27 @@ def _single(result: RunResult, summary: WorkloadSummary) -> list[Block]:
             "", [workloads([summary], "Over all rounds"), Paragraph(HOW_TIMES, small=True)], Depth.DETAIL
         ),
     ]
+
+
+def _connections(trials: Sequence[TrialResult]) -> Iterable[Paragraph]:
+    """How many connections the load took: in an open loop, as many as requests waited at once."""
+    opened, most = sum(t.connections_opened for t in trials), max(t.connections_most for t in trials)
+    if opened:
+        yield Paragraph(
+            f"{amount(opened, 'count')} opened, at most {amount(most, 'count')} at a time",
+            label="connections",
+        )
+
+
+def _server(summary: WorkloadSummary) -> Iterable[Paragraph]:
+    """What the server's processes used, if they were watched."""
+    cpu, memory = summary.server_cpu_s_per_request, summary.server_rss_max_bytes
+    used = [
+        *([f"{formatted(cpu, fine=True)} of CPU per request"] if cpu.value is not None else []),
+        *([f"at most {amount(memory, 'bytes')} of memory"] if memory is not None else []),
+    ]
+    if used:
+        yield Paragraph(", ".join(used), label="server")
 
 
 def _received(result: RunResult, summary: WorkloadSummary) -> str:

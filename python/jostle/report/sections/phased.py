@@ -22,7 +22,7 @@ from jostle.report.document import (
 from jostle.report.views import contestants
 from jostle.units import format_count
 
-__all__ = ["held", "most_open", "phases", "ramp", "section", "sentence", "traffic"]
+__all__ = ["held", "most_open", "over_time", "phases", "ramp", "section", "sentence", "traffic"]
 
 HOW_HELD = (
     "The target is reached if 99 % of the clients asked for were connected at once in every round; a few are "
@@ -40,9 +40,11 @@ def section(result: RunResult) -> Section:
     """Empty if no load has phases."""
     workloads = dict.fromkeys(c.workload for c in result.phased_loads)
     groups = [[c for c in result.phased_loads if c.workload == workload] for workload in workloads]
+    closed = [group for group in groups if group[0].asked is not None]
     blocks: list[Block] = [
-        Findings([Finding(sentence(group)) for group in groups]),
-        held(result),
+        Findings([Finding(sentence(group)) for group in closed]),
+        *([held(result)] if closed else []),
+        *([over_time(result)] if len(closed) < len(groups) else []),
         Section("", [Paragraph(HOW_HELD, small=True)], Depth.DETAIL),
         *(
             Figure(
@@ -77,6 +79,19 @@ def held(result: RunResult) -> Table:
     for name, reasons in result.skipped_workloads.items():
         for workload in dict.fromkeys(c.workload for c in closed if c.workload in reasons):
             table.add(name, workload, "not measured", reasons[workload], *(MISSING,) * 5)
+    return table
+
+
+def over_time(result: RunResult) -> Table:
+    """A row per phase of each open load: what was answered, and how soon."""
+    words = "contestant = | workload = | phase =" if _several(result) else "contestant = | phase ="
+    figures = "requests = per s | failed = | headers: p50 = p50 | p99 = p99"
+    table = Table("Open loads, phase by phase", columns(words, figures))
+    for c in result.phased_loads:
+        for s in c.phases if c.asked is None else ():
+            rates = (amount(s.throughput_per_s, "/s"), percent(s.error_share))
+            times = (amount(s.headers.p50_s, "s"), amount(s.headers.p99_s, "s"))
+            table.add(*_whose(c, result), s.name, *rates, *times)
     return table
 
 
