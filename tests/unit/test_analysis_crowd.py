@@ -137,7 +137,7 @@ def test_tables_pictures_and_exports_have_it(tmp_path: Path) -> None:
     assert [str(cell) for cell in rows["node"][1:4]] == ["crowd", "not measured", "it has no /sleep"]
     picture = pictures_of(found)["phased-1"]
     assert picture.title == "whole holds 100 clients; half has 60 of 100 at most."
-    assert len(validated(picture)["vconcat"]) == 7
+    assert len(validated(picture)["vconcat"]) == 6  # no connection was opened: no panel
     for text in (page(found), to_markdown(found)):
         assert "Who reached the target, and who did not" in text
         assert "Phase by phase" in text

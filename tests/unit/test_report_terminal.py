@@ -157,7 +157,7 @@ def test_ten_requests_are_counted_by_ones() -> None:
         assert (drawn[0] != " ", drawn[1:-1].strip(), drawn[-1]) == (True, "", "█")
     result = make_hit()
     text = printed(replace(result, summaries=[replace(result.summaries[0], response_distribution=few)]))
-    assert re.findall(r"(\d+\.?\d*) %\n", text)[-9:] == ["40", *["0"] * 7, "60"]
+    assert re.findall(r"(\d+\.?\d*) %\n", text)[-3:] == ["40", "0", "60"]
 
 
 def test_the_load_stands_above_the_figures() -> None:
