@@ -119,13 +119,13 @@ _GIVEN = ("/dev/stdin", "/dev/fd/")
 
 
 def read_text(path: Path) -> str:
-    """The UTF-8 text of a regular file, or of one that is open already.
+    """The UTF-8 text of a regular file, or of one that is open already, without a byte order mark.
 
     Raises `OSError` for other FIFOs and devices, which may never begin or never end.
     """
     if path.exists() and not (path.is_file() or path.is_dir() or str(path).startswith(_GIVEN)):
         raise OSError(errno.EINVAL, "it is not a regular file", str(path))
-    return path.read_text(encoding="utf-8")
+    return path.read_text(encoding="utf-8-sig")
 
 
 def reason(error: OSError | UnicodeDecodeError) -> str:

@@ -78,6 +78,12 @@ BODIES = [
     ("``````", ""),
     ("```raw\n{{ x\n```", "{{ x\n"),
     ("```xml\n<a>{{x}}</a>\n```", "<a>{x:raw}</a>\n"),
+    ("<a/>", "<a/>"),
+    ('<?xml version="1.0"?><a>{{x}}</a> # more', '<?xml version="1.0"?><a>{x:raw}</a>'),
+    (
+        "<!DOCTYPE a>\n<!-- <b> -->\n<a c=\"/>\" d='<'>\n  <a/><![CDATA[</a>]]></a>",
+        "<!DOCTYPE a>\n<!-- <b> -->\n<a c=\"/>\" d='<'>\n  <a/><![CDATA[</a>]]></a>",
+    ),
 ]
 
 
@@ -96,6 +102,20 @@ def test_a_body_of_json_has_its_content_type_unless_another_is_given() -> None:
     assert headers == [{"Content-Type": "application/json"}, {"Content-type": "text/x"}]
 
 
+def test_a_body_of_xml_has_its_content_type() -> None:
+    (step,) = steps_of("POST http://a/\n<a/>")
+    assert step["headers"] == {"Content-Type": "application/xml"}
+
+
+@pytest.mark.parametrize(
+    ("path", "sent"),
+    [("/a%20b", "/a%20b"), ("/100%", "/100%25"), ("/a%zz?b=%4", "/a%25zz?b=%254"), ("/ü b", "/%C3%BC%20b")],
+)
+def test_a_path_is_escaped_where_it_has_to_be(path: str, sent: str) -> None:
+    (step,) = steps_of(f"GET http://a{path}")
+    assert step["get"] == sent
+
+
 def test_a_compressed_answer_is_accepted_where_the_file_says_so() -> None:
     (step,) = steps_of("GET http://a/\n[Options]\ncompressed: true")
     assert step["headers"] == {"Accept-Encoding": "gzip, br, zstd"}
@@ -112,7 +132,7 @@ WRONG = [
     ("GET http://a/\n```\nx\n", "line 3: ``` is not closed"),
     ("GET http://a/\n`x\n", "line 2: a backquote is not closed"),
     ('GET http://a/\n{"a": "b', "line 2: a quote in this JSON is not closed"),
-    ("GET http://a/\n<a/>", "line 2: XML"),
+    ("GET http://a/\n\n<a><b></b>\nHTTP 200", "line 3: this XML is not closed"),
     ("GET http://a/\nHTTP 200\n[Captures]\na: status b 'c\" ", "line 4: a quote is not closed"),
     ("GET http://a/\nHTTP 200 x", "line 2: there is something behind the end"),
 ]
@@ -141,6 +161,10 @@ REFUSED = [
     ("GET http://a/\nX: {b}", "line 2: {b} as a text"),
     ("GET http://a/\n[Form]\na: b\na: c", "line 4: a field of a form for the second time (a)"),
     ("GET http://a/\n[Options]\nretry: 3", "line 3: the option retry: 3"),
+    ("GET http://a/\n[Options]\nuser: {{u}}:{{p}}", "line 3: the option user: {{u}}:{{p}} is not"),
+    ("GET http://a/\n[BasicAuth]\n{{u}}: b", "line 3: {{u}} in this place is not"),
+    ("GET http://a/\nHTTP 200\n<a>b</a>\nGET http://b/", "line 3: a whole body of the kind xml"),
+    ("GET http://a/\nHTTP 200\n<a>b</a>\nGET http://b/", "line 4: another server"),
     ("GET http://a/\nHTTP 200\n[Asserts]\nstatus == 201", "line 2: an answer whose status can be none"),
     (
         'GET http://a/\nHTTP 200\n[Asserts]\nbody contains "a"\nbody contains "b"',

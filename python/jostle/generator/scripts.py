@@ -14,7 +14,7 @@ __all__ = ["script_spec", "steps_of"]
 def script_spec(path: Path, columns: Sequence[tuple[str, int]]) -> dict[str, Any]:
     """The engine's `ScriptSpec`. `columns`: the feeds' columns, with their slots. Raises `PlanError`."""
     try:
-        source = path.read_text(encoding="utf-8")
+        source = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise PlanError(f"{path} cannot be read: {reason(error)}", "a script is UTF-8 text") from None
     return {"file": path.name, "source": source, "columns": [list(each) for each in columns], "sleeps": True}

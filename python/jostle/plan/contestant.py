@@ -325,7 +325,7 @@ class ContestantFile(Table):
     def load(cls, path: Path) -> Self:
         """Read a `contestant.toml`. Raises a `PlanError` that names the file and the line or field."""
         try:
-            return cls.of(read_toml(path.read_text(encoding="utf-8")), str(path))
+            return cls.of(read_toml(path.read_text(encoding="utf-8-sig")), str(path))
         except OSError as error:
             raise PlanError(f"{path} cannot be read: {reason(error)}") from None
         except (TOMLDecodeError, UnicodeDecodeError) as error:

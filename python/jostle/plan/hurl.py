@@ -32,6 +32,7 @@ FUNCTIONS = {"newUuid": "uuid"}
 
 _HINT = "docs/how-to/journeys.md says which part of Hurl a journey can do"
 _SITE = re.compile(r"https?://", re.IGNORECASE)
+_STRAY_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
 
 
 def hurl_journey(path: Path) -> dict[str, Any]:
@@ -155,7 +156,7 @@ class _Conversion:
                 yield self._variable(line, part, raw=True)
                 continue
             sent, hash_sign, _ = part.partition("#")
-            yield quote(sent, safe="/?%:@!$&'()*+,;=~[]")
+            yield quote(_STRAY_PERCENT.sub("%25", sent), safe="/?%:@!$&'()*+,;=~[]")
             if hash_sign:
                 return
 
@@ -180,8 +181,9 @@ class _Conversion:
 
     def _plain(self, line: int, text: Text) -> str:
         """Text without variables."""
-        if any(isinstance(part, Placeholder) for part in text):
-            self._refuse(line, "a variable in this place")
+        for part in text:
+            if isinstance(part, Placeholder):
+                self._refuse(line, f"{{{{{part.expression}}}}} in this place")
         return "".join(part for part in text if isinstance(part, str))
 
     def _pairs(self, items: Iterable[Item], encoded: Callable[[str], str]) -> Iterator[str]:
@@ -205,7 +207,7 @@ class _Conversion:
     def _options(self, items: Iterable[Item], headers: list[tuple[str, str]]) -> dict[str, Any]:
         options: dict[str, Any] = {}
         for item in items:
-            key, value = self._plain(item.line, item.key), self._plain(item.line, item.value)
+            key, value = _shown(item.key), _shown(item.value)
             if key == "repeat" and value.isdecimal() and 0 < len(value) < 10 and int(value) > 0:
                 options["repeat"] = int(value)
             elif key == "compressed" and value == "true":
@@ -289,10 +291,15 @@ def _word(word: Word) -> str | None:
     return "".join(part for part in word.text if isinstance(part, str))
 
 
+def _shown(text: Text) -> str:
+    """Text as the file writes it."""
+    return "".join(part if isinstance(part, str) else f"{{{{{part.expression}}}}}" for part in text)
+
+
 def _written(words: Iterable[Word]) -> str:
     parts = []
     for word in words:
-        text = "".join(p if isinstance(p, str) else f"{{{{{p.expression}}}}}" for p in word.text)
+        text = _shown(word.text)
         parts.append({"text": f'"{text}"', "regex": f"/{text}/"}.get(word.kind, text))
     return " ".join(parts) or "of nothing"
 

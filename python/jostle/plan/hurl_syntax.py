@@ -1,7 +1,7 @@
 """The syntax of Hurl files: entries, each a request and what is expected of its answer.
 
-Source: the grammar at https://hurl.dev/docs/grammar.html. All of it is read except unquoted XML, so that
-`hurl` can say in which line a file uses something that a journey cannot do.
+Source: the grammar at https://hurl.dev/docs/grammar.html. All of it is read, so that `hurl` can say in which
+lines a file uses something that a journey cannot do.
 """
 
 import json
@@ -61,7 +61,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Body:
-    """`kind`: "json", "text", "file", "hex" or "base64", or the language behind three backquotes."""
+    """`kind`: "json", "xml", "text", "file", "hex" or "base64", or the language behind three backquotes."""
 
     line: int
     kind: str
@@ -110,6 +110,12 @@ _PLACEHOLDER = re.compile(r"\{\{([^}\n]*)\}\}")
 _UNICODE = re.compile(r"u\{([0-9a-fA-F]{1,8})\}")
 _REGEX = re.compile(r"/((?:[^/\\\n]|\\[^\n])*)/")
 _BARE_WORD = re.compile(r"[^\s#\"`]+")
+
+_XML = re.compile(
+    r"""<\?.*?\?> | <!--.*?--> | <!\[CDATA\[.*?\]\]> | <![^>]*>
+    | </?[^\s<>/!?](?:[^<>"']|"[^"]*"|'[^']*')*>""",
+    re.VERBOSE | re.DOTALL,
+)
 
 _IN_KEY = re.compile(r"[\w.\-\[\]@$]+")
 _IN_VALUE = re.compile(r"(?:[^#\n\\{]+|\{(?!\{))+")
@@ -291,7 +297,7 @@ class _Reader:
         elif _JSON.match(self._text, self._at):
             body = Body(line, "json", self._json())
         elif self._next_is("<"):
-            raise self._wrong("XML", "write ```xml in the line before it, and ``` in the line behind it")
+            body = Body(line, "xml", self._xml())
         else:
             return None
         self._end_of_line()
@@ -317,6 +323,20 @@ class _Reader:
             text = inside._text_of(_IN_FENCE, escapes=False, bare=True)
         self._at = end + len("```")
         return Body(line, language or "text", text)
+
+    def _xml(self) -> Text:
+        """The XML document that begins here, to the end of its first element."""
+        begin, depth = self._line, 0
+        for found in _XML.finditer(self._text, self._at):
+            tag = found[0]
+            if tag.startswith(("<?", "<!")):
+                continue
+            depth += 0 if tag.endswith("/>") else -1 if tag.startswith("</") else 1
+            if depth <= 0:
+                inside = _Reader(self._text[self._at : found.end()], begin)
+                self._at = found.end()
+                return inside._text_of(_IN_FENCE, escapes=False, bare=True)
+        raise BadValue(f"line {begin}: this XML is not closed", "text goes between two lines of ```")
 
     def _json(self) -> Text:
         """The JSON value that begins here, as it is written."""

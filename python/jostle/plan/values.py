@@ -4,7 +4,6 @@ Each type reads what a person writes, refuses a wrong value with an example of a
 back so that it reads the same again.
 """
 
-import csv
 import json
 import re
 from dataclasses import dataclass
@@ -14,7 +13,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, PlainSerializer, PlainValidator, ValidationInfo, WithJsonSchema
 
 from jostle import units
-from jostle.errors import BadValue
+from jostle.errors import BadValue, PlanError
+from jostle.plan.csv_file import SEPARATORS, csv_rows
 
 __all__ = [
     "PARAMETER",
@@ -275,9 +275,10 @@ class Params:
             return cls(value, "choice", values=tuple(str(v) for v in value))
         if isinstance(value, dict) and value.keys() == {"from", "to"}:
             return cls._range(value)
-        if isinstance(value, dict) and value.keys() == {"csv", "column"}:
-            path = file_named(value["csv"], info)
-            return cls({"csv": str(path), "column": value["column"]}, "csv")
+        if isinstance(value, dict) and value.keys() - {"separator"} == {"csv", "column"}:
+            if value.get("separator", ",") not in SEPARATORS:
+                raise BadValue(f"{value['separator']!r} separates no columns", 'write ",", ";", "\\t" or "|"')
+            return cls(value | {"csv": str(file_named(value["csv"], info))}, "csv")
         raise BadValue(f"{value!r} is not a source of values", _PARAM_EXAMPLES)
 
     @classmethod
@@ -295,14 +296,9 @@ class Params:
         """The values of a CSV file's column, in the file's order."""
         path, name = Path(self.table["csv"]), self.table["column"]
         try:
-            with path.open(newline="", encoding="utf-8-sig") as lines:
-                rows = csv.DictReader(lines)
-                if name not in (rows.fieldnames or []):
-                    known = ", ".join(rows.fieldnames or []) or "none"
-                    raise BadValue(f"{path} has no column {name!r}", f"it has: {known}")
-                values = [row[name] or "" for row in rows]
-        except (OSError, UnicodeDecodeError, csv.Error) as error:
-            raise BadValue(f"{path} cannot be read: {error}") from None
+            values = [value for (value,) in csv_rows(path, self.table.get("separator", ","), [name])]
+        except PlanError as error:
+            raise BadValue(error.message, error.hint) from None
         if not values:
             raise BadValue(f"{path} has no rows below its heading")
         return values
@@ -327,7 +323,11 @@ Param = Annotated[
                 },
                 {
                     "type": "object",
-                    "properties": {"csv": {"type": "string"}, "column": {"type": "string"}},
+                    "properties": {
+                        "csv": {"type": "string"},
+                        "column": {"type": "string"},
+                        "separator": {"enum": list(SEPARATORS)},
+                    },
                     "required": ["csv", "column"],
                     "additionalProperties": False,
                 },
