@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # What the tests need from Debian beside the contestants' runtimes: Chromium, in which they open the report's page,
 # wrk and h2load, whose figures they hold beside those of jostle, servers of HTTP/2, a JDK, which builds one of gRPC,
-# httpbin and Django, on which journeys go, Redis and dnsmasq, which answer raw bytes and datagrams, and g++, which builds
-# the fuzzer. Quick when nothing is missing.
+# httpbin and Django, on which journeys go, Redis and dnsmasq, which answer raw bytes and datagrams, curl, with whose
+# requests those of jostle are compared, and g++, which builds the fuzzer. Quick when nothing is missing.
 set -euo pipefail
 packages=()
 command -v chromium >/dev/null || packages+=(chromium)
@@ -16,6 +16,7 @@ command -v mvn >/dev/null || packages+=(maven)
 command -v javac >/dev/null || packages+=(openjdk-17-jdk-headless)
 command -v puma >/dev/null || packages+=(puma)
 [ -x /usr/bin/rails ] || packages+=(ruby-rails)
+command -v curl >/dev/null || packages+=(curl)
 command -v g++ >/dev/null || packages+=(g++)
 /usr/bin/python3 -c 'import httpbin' 2>/dev/null || packages+=(python3-httpbin)
 /usr/bin/python3 -c 'import django' 2>/dev/null || packages+=(python3-django)

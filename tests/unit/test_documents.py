@@ -99,7 +99,9 @@ def test_what_is_shown_can_be_typed(line: str) -> None:
     parse(line)
 
 
-@pytest.mark.parametrize("line", ["jostle run p.toml --runds 3", "jostle rce", "jostle hit", "jostle run -x"])
+@pytest.mark.parametrize(
+    "line", ["jostle run p.toml --runds 3", "jostle rce", "jostle capacity", "jostle run -x"]
+)
 def test_what_cannot_be_typed_would_be_noticed(line: str) -> None:
     with pytest.raises((AssertionError, Exception), match=r"no command|No such option|Missing"):
         parse(line)

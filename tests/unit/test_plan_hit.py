@@ -11,6 +11,8 @@ from jostle.errors import PlanError
 from jostle.plan import ClosedLoad, OpenLoad, Plan, Request, Workload, parse_plan, to_toml
 from jostle.plan.connection import Connection, Http2
 from jostle.plan.hit import PLACES, hit_plan
+from support.one_request import engine
+from support.one_request import plan as request_of
 
 NAMES = {"clients": "-c", "seconds": "-d", "body": "-b"}
 
@@ -189,6 +191,39 @@ def test_what_is_no_url_is_refused(url: str, says: str) -> None:
     assert "http://" in refused.value.hint
 
 
+def test_a_login_an_agent_and_a_body_of_json_become_headers() -> None:
+    asked = request(user="ann:s:cret", agent="probe/1", json_body='{"a":1}')
+    assert (asked.method, asked.body) == ("POST", '{"a":1}')
+    assert asked.headers == {
+        "Authorization": "Basic YW5uOnM6Y3JldA==",
+        "User-Agent": "probe/1",
+        "Content-Type": "application/json",
+        "Accept": "application/json",
+    }
+    own = request(json_body="[]", headers=["content-type: application/ld+json", ("Accept", "*/*")])
+    assert own.headers == {"content-type": "application/ld+json", "Accept": "*/*"}
+    for wrong, says in (
+        ({"user": "ann"}, "user: the password of 'ann' is missing"),
+        ({"json_body": "{}", "body": "x"}, "-b and json_body both say what is sent"),
+    ):
+        with pytest.raises(PlanError, match=says):
+            request(**wrong)
+
+
+def test_what_is_no_text_is_a_body_in_hexadecimal() -> None:
+    (asked,) = engine(request_of('{ post = "/", body-hex = "89 50ff00", headers = { User-Agent = [] } }'))[
+        "requests"
+    ]
+    assert (base64.b64decode(asked["body_base64"]), asked["headers"]) == (b"\x89P\xff\0", [])
+    for wrong, says in (
+        ('body-hex = "0g"', "is not hexadecimal"),
+        ('body-hex = "00", body = "x"', "body and body-hex both say what to send"),
+        ("headers = { host = [] }", "has a Host"),
+    ):
+        with pytest.raises(PlanError, match=says):
+            request_of(f'{{ post = "/", {wrong} }}')
+
+
 GIVEN: dict[str, Any] = {
     "seed": 7,
     "threads": 2,
@@ -218,6 +253,7 @@ GIVEN: dict[str, Any] = {
     "resolve_each": True,
     "nodelay": False,
     "server_name": "s",
+    "tls_version": "1.3",
     "resume": True,
     "stream": "lines",
     "stream_events": 7,
@@ -227,7 +263,7 @@ GIVEN: dict[str, Any] = {
 }
 ELSEWHERE = {
     *("rate", "arrivals", "journey", "method", "expect", "expect_status", "insecure", "ca", "cert", "key"),
-    *("slo", "send", "match", "compressed"),
+    *("slo", "send", "match", "compressed", "user", "agent", "json_body", "urls"),
     *("slo", "send", "match", "until", "http2", "http2_connections"),
     *("proto", "import_path", "message", "deadline", "every", "ping"),
 }

@@ -36,6 +36,7 @@ from jostle.analysis.topics.iterations import earlier_runs
 from jostle.analysis.topics.journeys import journeys
 from jostle.analysis.topics.phased import phased_loads
 from jostle.analysis.topics.pings import pings
+from jostle.analysis.topics.requests import requests
 from jostle.analysis.topics.starvation import compare_all
 from jostle.analysis.topics.statuses import with_unlike_answers
 from jostle.analysis.topics.streams import streams
@@ -125,6 +126,7 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
         earlier=earlier_runs(grouped),
         garbage=garbage_collections(grouped),
         journeys=journeys(grouped),
+        requests=requests(grouped),
         streams=streams(grouped),
         pings=pings(grouped),
         head_of_line=head_of_line(grouped),

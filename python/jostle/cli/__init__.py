@@ -210,7 +210,21 @@ def _called(name: str, words: list[str]) -> int:
         return MISTAKE
     except ClickException as error:
         message = error.format_message()
-        raise UserError(message[:1].lower() + message[1:].rstrip("."), f"jostle {name} --help") from None
+        hint = _habit(name, words) or f"jostle {name} --help"
+        raise UserError(message[:1].lower() + message[1:].rstrip("."), hint) from None
+    except UserError as error:
+        raise (UserError(error.message, hint) if (hint := _habit(name, words)) else error) from None
+
+
+def _habit(name: str, words: list[str]) -> str:
+    """What a word that was refused is called here, if it is one of another load tester."""
+    from jostle.cli.foreign import foreign_hint
+
+    if name not in ("hit", "capacity"):
+        return ""
+    return foreign_hint(
+        words, [option for one in command(name).params for option in (*one.opts, *one.secondary_opts)]
+    )
 
 
 def _run(words: list[str]) -> None:

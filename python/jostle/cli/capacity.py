@@ -68,7 +68,12 @@ class _Teller:
 @unfold
 def capacity(
     context: typer.Context,
-    target: Annotated[str, typer.Argument(metavar="TARGET", help="A URL, or CONTESTANT[:VARIANT][/PATH].")],
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="TARGET", help="A URL, CONTESTANT[:VARIANT][/PATH], or a curl command behind --."
+        ),
+    ],
     *,
     slo: Annotated[
         list[str],
@@ -118,12 +123,15 @@ def capacity(
     quiet: Annotated[bool, _option("-q", "--quiet", help="Show no progress.", group=OUTPUT)] = False,
     no_pages: Annotated[bool, _option("--no-pages", help="Write no capacity.html.", group=OUTPUT)] = False,
 ) -> int:
+    from jostle.cli.target import target_of
+
     form = refuse_forms(output, as_json=as_json)
     if think is not None and not clients:
         message = "--think needs --clients: with a rate, no client waits for an answer"
         raise PlanError(message, "add --clients")
     names = option_names(context)
     given = options.given() | {"think": think}
+    target = target_of(words, "capacity")
     question = _question(target, slo, given, clients, most, budget, quick, lambda name: names.get(name, name))
     return _measured(question, into, seed, form, output, quiet=quiet, pages=not no_pages)
 
@@ -137,7 +145,7 @@ def refuse_forms(output: Path | None, *, as_json: bool) -> Form:
 
 
 def _question(
-    target: str,
+    target: str | list[str],
     slo: list[str],
     given: dict[str, Any],
     clients: bool,

@@ -48,6 +48,9 @@ HELP = """Load one URL now: throughput, response times, and whether to trust the
   jostle hit http://localhost:8080/ -c 50 -d 30s       50 clients
   jostle hit http://localhost:8080/ -n 10000           10,000 requests in all
   jostle hit http://localhost:8080/ --rate 2000/s      open loop
+  jostle hit http://localhost:8080/ --urls urls.txt     the URLs of a list
+  jostle hit -c 50 -- curl 'http://localhost:8080/' -H 'Accept: text/html'
+                                                       what curl would send
   jostle hit http://localhost:8080/ --journey buy.toml   what users do, in steps
   jostle hit http://localhost:8080/ticks --stream sse  events, each with its time
   jostle hit ws://localhost:8080/chat --send hello     a message and its answer
@@ -55,13 +58,16 @@ HELP = """Load one URL now: throughput, response times, and whether to trust the
   jostle hit udp://localhost:7 --send 'ping {id:u32}' --match echo     datagrams
   jostle hit https://localhost:8443/ --http2           HTTP/2
   jostle hit grpc://localhost:50051/shop.Shop/Buy --proto shop.proto --message '{"id": 1}'
-  jostle hit http://localhost:8080/api -b '{"id": 1}' -H 'Content-Type: application/json'
+  jostle hit http://localhost:8080/api --json-body '{"id": 1}'
 
 Closed loop (-c): each client waits for its answer before it sends again. Open
 loop (--rate): requests are sent at an average rate, however fast the server answers,
 and response times count from when a request was due. A redirect counts as an
-answer; -L follows it and counts each request on the way. There is no warm-up:
-every request counts.
+answer; -L follows it and counts each request on the way. Every request counts,
+but those of a --warm-up.
+
+A curl command, as a browser copies it, is given behind -- as it is, or as one
+text, as @FILE, or on standard input (-). Options of jostle stand before it.
 """
 
 
@@ -116,6 +122,25 @@ class LoadOptions:
             group=LOAD,
         ),
     ] = None
+    warm_up: Annotated[
+        str | None,
+        _option(
+            "--warm-up",
+            metavar="TIME",
+            help="Send the load for this time before it is measured.",
+            group=LOAD,
+        ),
+    ] = None
+    urls: Annotated[
+        Path | None,
+        _option(
+            *("-f", "--urls"),
+            metavar="FILE",
+            help="Load the URLs of this file, one in each line: whole URLs of one server, or paths. "
+            "A line may begin with a method and end with a weight: POST /orders 3.",
+            group=REQUEST,
+        ),
+    ] = None
     journey: Annotated[
         Path | None,
         _option(
@@ -145,6 +170,19 @@ class RequestOptions:
         list[str] | None,
         _option("-H", "--header", metavar="HEADER", help="'Name: value'; repeatable.", group=REQUEST),
     ] = None
+    user: Annotated[
+        str | None,
+        _option(
+            *("-u", "--user"),
+            metavar="USER:PASSWORD",
+            help="Log in with Basic authentication.",
+            group=REQUEST,
+        ),
+    ] = None
+    agent: Annotated[
+        str | None,
+        _option(*("-A", "--user-agent"), metavar="TEXT", help="The header User-Agent.", group=REQUEST),
+    ] = None
     compressed: Annotated[
         bool,
         _option(
@@ -157,6 +195,15 @@ class RequestOptions:
     body: Annotated[
         str | None,
         _option(*("-b", "--body", "--data"), metavar="TEXT", help="Request body, or @FILE.", group=REQUEST),
+    ] = None
+    json_body: Annotated[
+        str | None,
+        _option(
+            "--json-body",
+            metavar="JSON",
+            help="Request body, or @FILE, with Content-Type and Accept of JSON.",
+            group=REQUEST,
+        ),
     ] = None
     send: Send = None
     match: Match = None
@@ -420,8 +467,8 @@ class HitOptions(RequestOptions, LoadOptions):
         ),
     ] = None
 
-    def plan(self, context: typer.Context, url: str) -> "Plan":
-        """The plan for `url`. Raises `PlanError`, whose message names the options."""
+    def plan(self, context: typer.Context, url: str | list[str]) -> "Plan":
+        """The plan for what `target_of` returned. Raises `PlanError`, whose message names the options."""
         from jostle.plan.hit import hit_plan
 
         names = option_names(context)
@@ -431,7 +478,9 @@ class HitOptions(RequestOptions, LoadOptions):
 @unfold
 def hit(
     context: typer.Context,
-    url: Annotated[str, typer.Argument(metavar="URL", help="The URL to load.")],
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="URL", help="The URL to load, or a curl command behind --.")
+    ] = None,
     *,
     options: HitOptions,
     seed: Annotated[int | None, seed_option(LOAD)] = None,
@@ -450,10 +499,14 @@ def hit(
     output: RunOutput,
 ) -> int:
     from jostle.cli.carry_out import carry_out
+    from jostle.cli.target import target_of
 
+    url = target_of(words or [], "hit")
+    if not url and options.urls is None:
+        raise PlanError("missing argument 'URL'", "jostle hit --help")
     plan = options.plan(context, url)
     if once:
-        taken = [*(field.name for field in fields(HitOptions)), "url"]
+        taken = [*(field.name for field in fields(HitOptions)), "words"]
         refuse_beside("--once", context, taken, "it measures nothing", "leave it out to measure the load")
         return _once(plan)
     if save is not None:

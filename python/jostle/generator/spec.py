@@ -249,6 +249,7 @@ def _bytes(path: Path) -> bytes:
 
 def _request(request: Call, peer: str, target: Mapping[str, Any], *, reflect: bool) -> dict[str, Any]:
     body = _bytes(request.body_file) if request.body_file else request.body.encode()
+    body = bytes.fromhex(request.body_hex) or body
     websocket = None
     if request.ws is not None:
         if request.send is not None:

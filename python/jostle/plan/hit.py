@@ -2,7 +2,8 @@
 
 import base64
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
@@ -11,6 +12,8 @@ from jostle import units
 from jostle.errors import BadValue, PlanError, nearest
 from jostle.plan.builder import JourneyBuilder
 from jostle.plan.grpc import read_message
+from jostle.plan.http_request import HttpRequest, grouped
+from jostle.plan.listed import Listed, listed_requests
 from jostle.plan.loading import parse_toml
 from jostle.plan.model import Plan
 from jostle.plan.raw import sent_as, until_as
@@ -48,7 +51,11 @@ PLACES = {
     "method": f"{WORKLOAD}.request",
     "compressed": f"{WORKLOAD}.request.headers.Accept-Encoding",
     "headers": f"{WORKLOAD}.request.headers",
+    "user": f"{WORKLOAD}.request.headers.Authorization",
+    "agent": f"{WORKLOAD}.request.headers.User-Agent",
     "body": f"{WORKLOAD}.request.body",
+    "json_body": f"{WORKLOAD}.request.body",
+    "urls": f"{WORKLOAD}.request",
     "send": f"{WORKLOAD}.request.send",
     "match": f"{WORKLOAD}.request.match",
     "ping": f"{WORKLOAD}.request.ping",
@@ -84,6 +91,7 @@ PLACES = {
     "cert": f"{WORKLOAD}.connection.tls.cert",
     "key": f"{WORKLOAD}.connection.tls.key",
     "server_name": f"{WORKLOAD}.connection.tls.server-name",
+    "tls_version": f"{WORKLOAD}.connection.tls.version",
     "resume": f"{WORKLOAD}.connection.tls.resume",
 }
 """Each option and its place in the plan."""
@@ -95,14 +103,21 @@ _TIMES = (
 _TLS = f"{WORKLOAD}.connection.tls"
 
 
-def hit_plan(url: str, options: Mapping[str, Any], name_of: Callable[[str], str] = str) -> Plan:
+def hit_plan(
+    url: str | Sequence[str], options: Mapping[str, Any], name_of: Callable[[str], str] = str
+) -> Plan:
     """The plan for `url` with `options` of `PLACES`; None counts as not given.
+
+    In place of a URL, `url` may be one or more curl commands as a text, or the words of one: what curl would
+    send is sent, in turn. `urls`: a file with a URL in each line, all of one server; `url` comes before those
+    that are paths, and may be "" if none is.
 
     A closed load of `clients`, or an open one of `rate` per second (timed by `arrivals`) over at most
     `clients` connections. It lasts `seconds`, or until `requests` are answered, whichever comes first; the
     defaults are 10 clients and 10 s. Bare numbers are seconds, or requests per second.
     `headers`: "Name: value" or pairs. `body`: text, or "@" and a file name; the method is then POST if none
-    is given. `expect`: text that every answer contains, a status, or a table as in a plan. `expect_status`:
+    is given. `json_body`: the same, as JSON, with its headers. `user`: "name:password". `agent`: User-Agent.
+    `expect`: text that every answer contains, a status, or a table as in a plan. `expect_status`:
     the statuses that are right, "200,204". `compressed`: answers may be compressed with gzip, brotli or zstd.
     `stream`: the answer is a stream of events, "sse" or "lines", which ends with event number `stream_events`
     or with the text `stream_until`; `stall`: the longest time between two events; `stream_usage`: a regular
@@ -122,11 +137,18 @@ def hit_plan(url: str, options: Mapping[str, Any], name_of: Callable[[str], str]
     are sent `every` so many seconds, `headers` are metadata, and the call must end within its `deadline`.
     `name_of`: what the caller calls an option, for messages. Raises `PlanError`.
     """
-    scheme, host, port, path, login = _split(url)
     given = {name: _plain(value) for name, value in options.items() if value is not None}
     pid = given.pop("pid", None)
     for name in given.keys() - PLACES.keys():
         raise PlanError(f"there is no option {name!r}", nearest(name, PLACES))
+    listed = listed_requests(url, given, name_of)
+    if listed is not None:
+        given = {**listed.options, **{name: value for name, value in given.items() if name != "urls"}}
+        url = listed.requests[0].url
+    assert isinstance(url, str)
+    scheme, host, port, path, login = _split(url)
+    if listed is not None and scheme not in ("http", "https"):
+        raise PlanError(f"{url!r}: only URLs of HTTP can be listed", "write http:// or https://")
     journeys = _journeys(given, name_of)
     socket = scheme in ("ws", "wss")
     raw = scheme in ("tcp", "udp")
@@ -145,6 +167,8 @@ def hit_plan(url: str, options: Mapping[str, Any], name_of: Callable[[str], str]
         )
     if not grpc:
         _no_call(given, name_of)
+    if not raw:
+        _as_headers(given, name_of)
     if grpc:
         request = _call(url, given, path, name_of)
     elif socket:
@@ -158,7 +182,7 @@ def hit_plan(url: str, options: Mapping[str, Any], name_of: Callable[[str], str]
     headers = [*given.pop("headers", []), *([("Authorization", login)] if login else [])]
     headers += [("Accept-Encoding", CODINGS)] if given.pop("compressed", False) else []
     if not raw:
-        request["metadata" if grpc else "headers"] = _grouped(headers, name_of)
+        request["metadata" if grpc else "headers"] = _headers(headers, name_of)
     _complete_load(given, name_of)
     if tls:
         given["insecure"] = not given.get("insecure", False)  # its place is `verify`
@@ -167,7 +191,7 @@ def hit_plan(url: str, options: Mapping[str, Any], name_of: Callable[[str], str]
             f"{url!r} does not use TLS, so certificates say nothing",
             "leave them out" if raw else f"write {'grpcs' if grpc else 'wss' if socket else 'https'}://",
         )
-    address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    address = _address(host, port)
     name = host if ":" not in host else "target"  # a colon begins the variants of a contestant
     data: dict[str, Any] = {
         "title": f"{scheme}://{address}{path}",
@@ -192,6 +216,8 @@ def hit_plan(url: str, options: Mapping[str, Any], name_of: Callable[[str], str]
     for option, place in places.items():
         if tls or not place.startswith(_TLS):
             _put(data, place, _time(given[option]) if option in _TIMES else given[option])
+    if listed is not None:
+        _list(data, listed, (scheme, host, port))
     names = {place: name_of(option) for option, place in (PLACES | places).items()}
     names |= dict.fromkeys((WORKLOAD, f"{WORKLOAD}.load", f"{WORKLOAD}.request"), "")
     file = name_of("send" if socket else "body")
@@ -209,7 +235,8 @@ def hit_plan(url: str, options: Mapping[str, Any], name_of: Callable[[str], str]
 
 
 _OF_REQUESTS = (
-    *("method", "headers", "compressed", "body", "send", "match", "ping"),
+    *("method", "headers", "compressed", "user", "agent", "body", "json_body", "urls"),
+    *("send", "match", "ping"),
     *("until", "expect", "expect_status"),
     *("proto", "import_path", "message", "deadline", "every"),
     *("stream", "stream_events", "stream_until", "stream_usage", "stall", "slo"),
@@ -486,21 +513,88 @@ def _split(url: str) -> tuple[str, str, int, str, str]:
     query = quote(parts.query, safe="/%:@!$&'()*+,;=~-._?[]|\"^`")
     login = ""
     if parts.username is not None:
-        pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
-        login = "Basic " + base64.b64encode(pair.encode()).decode()
+        login = _basic(f"{unquote(parts.username)}:{unquote(parts.password or '')}")
     return parts.scheme, host, port, f"{path}?{query}" if query else path, login
 
 
-def _grouped(
+def _headers(
     headers: Iterable[str | tuple[str, str]], name_of: Callable[[str], str]
 ) -> dict[str, str | list[str]]:
     """The headers by name; one that is given more than once is sent more than once."""
-    grouped: dict[str, list[str]] = {}
+    pairs: list[tuple[str, str | None]] = []
     for header in headers:
         name, colon, value = header.partition(":") if isinstance(header, str) else (header[0], ":", header[1])
         if not colon:
             raise PlanError(
                 f"{name_of('headers')}: {header!r} has no colon", 'write for example "Accept: text/html"'
             )
-        grouped.setdefault(name.strip(), []).append(value.strip())
-    return {name: values[0] if len(values) == 1 else values for name, values in grouped.items()}
+        pairs.append((name.strip(), value.strip()))
+    return grouped(pairs)
+
+
+def _as_headers(given: dict[str, Any], name_of: Callable[[str], str]) -> None:
+    """Turn the options that stand for headers into `headers`, and `json_body` into a body."""
+    headers = list(given.pop("headers", []))
+    if (user := given.pop("user", None)) is not None:
+        if ":" not in user:
+            raise PlanError(f"{name_of('user')}: the password of {user!r} is missing", "write NAME:PASSWORD")
+        headers.append(("Authorization", _basic(user)))
+    if (agent := given.pop("agent", None)) is not None:
+        headers.append(("User-Agent", agent))
+    if (text := given.pop("json_body", None)) is not None:
+        if "body" in given:
+            raise PlanError(
+                f"{name_of('body')} and {name_of('json_body')} both say what is sent", "give one of them"
+            )
+        given["body"] = text
+        named = {
+            (line if isinstance(line, str) else line[0]).partition(":")[0].strip().lower() for line in headers
+        }
+        json = "application/json"
+        headers += [(name, json) for name in ("Content-Type", "Accept") if name.lower() not in named]
+    if headers:
+        given["headers"] = headers
+
+
+def _basic(user: str) -> str:
+    return "Basic " + base64.b64encode(user.encode()).decode()
+
+
+def _list(data: dict[str, Any], listed: Listed, origin: tuple[str, str, int]) -> None:
+    """Put each of the listed requests into the plan, with what all of them share."""
+    workload = data["workload"]["hit"]
+    shared = {key: value for key, value in workload["request"].items() if key not in METHODS}
+    tables = [_table(request, shared, origin) for request in listed.requests]
+    _name_apart(listed.requests, tables)
+    workload |= {"request": tables if len(tables) > 1 else tables[0], "order": listed.order}
+    if len(tables) > 1:
+        data["title"] = f"{len(tables)} requests to {origin[0]}://{_address(*origin[1:])}"
+
+
+def _table(request: HttpRequest, shared: Mapping[str, Any], origin: tuple[str, str, int]) -> dict[str, Any]:
+    scheme, host, port, path, login = _split(request.url)
+    if (scheme, host, port) != origin:
+        raise PlanError(
+            f"{request.url!r} is on another server than {origin[0]}://{_address(*origin[1:])}",
+            "list the URLs of one server; for several write a plan",
+        )
+    table = request.table(path)
+    headers = {**shared.get("headers", {}), **table.get("headers", {})}
+    if login and not any(name.lower() == "authorization" for name in headers):
+        headers["Authorization"] = login
+    return {**shared, **table, "headers": headers}
+
+
+def _name_apart(requests: Sequence[HttpRequest], tables: Sequence[dict[str, Any]]) -> None:
+    """Give a name to each request that looks like one before it: what differs is its body or a header."""
+    seen: Counter[str] = Counter()
+    for request, table in zip(requests, tables, strict=True):
+        path = table[request.method.lower()]
+        label = path if request.method == "GET" else f"{request.method} {path}"
+        seen[label] += 1
+        if seen[label] > 1:
+            table["name"] = f"{label} #{seen[label]}"
+
+
+def _address(host: str, port: int) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

@@ -10,7 +10,7 @@ from jostle.errors import BadValue, nearest
 from jostle.plan.base import Table
 from jostle.plan.feed import Feed
 from jostle.plan.hurl import hurl_journey
-from jostle.plan.request import Call
+from jostle.plan.request import BODIES, Call
 from jostle.plan.values import (
     File,
     PositiveCount,
@@ -116,7 +116,11 @@ class Step(Call):
 
     @model_validator(mode="after")
     def _one_body(self) -> "Step":
-        given = {"body": self.body, "body-file": self.body_file, "json": self.json_, "form": self.form}
+        given = {
+            **{key.replace("_", "-"): getattr(self, key) for key in BODIES},
+            "json": self.json_,
+            "form": self.form,
+        }
         named = [key for key, value in given.items() if value not in (None, "")]
         if len(named) > 1:
             raise BadValue(f"{' and '.join(named)} all say what to send", "give one of them")

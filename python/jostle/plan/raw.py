@@ -12,6 +12,7 @@ from jostle.plan.values import File, PositiveCount, check_regex, shown
 __all__ = [
     "PLACEHOLDER",
     "SERIALS",
+    "Hex",
     "RawSent",
     "RawUntil",
     "Sent",

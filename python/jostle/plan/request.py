@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from jostle.errors import BadValue, nearest
 from jostle.plan.base import Table
 from jostle.plan.grpc import GrpcMethod, GrpcStatus, ImportPaths, Message, ProtoFiles, check_metadata
-from jostle.plan.raw import PLACEHOLDER, SERIALS, RawSent, RawUntil, Sent, bytes_matched
+from jostle.plan.raw import PLACEHOLDER, SERIALS, Hex, RawSent, RawUntil, Sent, bytes_matched
 from jostle.plan.values import (
     Count,
     File,
@@ -23,6 +23,7 @@ from jostle.plan.values import (
 from jostle.plan.variables import url_in
 
 __all__ = [
+    "BODIES",
     "CODINGS",
     "METHODS",
     "PEER",
@@ -37,6 +38,8 @@ __all__ = [
 METHODS = ("get", "post", "put", "delete", "patch", "head", "options")
 CODINGS = "gzip, br, zstd"
 """The content codings that the engine decodes, as a value of Accept-Encoding."""
+BODIES = ("body", "body_file", "body_hex")
+"""The fields that say what a request's body is."""
 PEER = "{peer}"
 """Stands in a path for the address of the workload's `peer`."""
 
@@ -216,6 +219,8 @@ def _headers(value: Any) -> Any:
                 raise BadValue(
                     f"{name!r} is not a header's name", 'write for example { Accept = "text/html" }'
                 )
+            if content == [] and name.lower() == "host":
+                raise BadValue("a request of HTTP/1.1 has a Host", "leave it out: jostle adds it")
             for line in content if isinstance(content, list) else [content]:
                 if not isinstance(line, str):
                     raise BadValue(f"{name}: {shown(line)} is not a text", 'write it in quotes: "…"')
@@ -330,11 +335,15 @@ class Call(Table):
     name: str = Field(default="", description="its name in the results; the path when not given")
     headers: Annotated[dict[str, str | list[str]], BeforeValidator(_headers)] = Field(
         default={},
-        description="header lines; a list of values sends the header once for each. With Accept-Encoding "
+        description="header lines; a list of values sends the header once for each, and an empty list never, "
+        "not even where jostle would add it (User-Agent, Content-Length). With Accept-Encoding "
         "(gzip, br, zstd), expect and capture see the answer decoded",
     )
     body: str = Field(default="", description="the request's body")
     body_file: File | None = Field(default=None, description="a file that is the request's body")
+    body_hex: Hex = Field(
+        default="", description="the request's body as hexadecimal bytes, for what is not text"
+    )
     expect: Annotated[Expect, BeforeValidator(_expect)] = Field(
         default=Expect(),
         description="a text: the whole body, exactly; a number: the status; or a table",
@@ -358,7 +367,7 @@ class Call(Table):
             if self.expect.grpc_status != "OK":
                 raise BadValue("only a call of gRPC has a grpc-status", "expect a status, or a body")
             return
-        for key, instead in (("headers", "metadata"), ("body", "message"), ("body_file", "message")):
+        for key, instead in (("headers", "metadata"), *((key, "message") for key in BODIES)):
             if getattr(self, key):
                 raise BadValue(f"{key.replace('_', '-')} is not for gRPC", f"write {instead}")
         if self.every is not None and not isinstance(self.message, list):
@@ -380,7 +389,7 @@ class Call(Table):
                     raise BadValue(f"{key} is for a WebSocket", f'write {{ ws = "/path", {key} = … }}')
             return
         sends = self.send is not None or self.body_file is not None
-        if self.body:
+        if self.body or self.body_hex:
             raise BadValue("a WebSocket has messages and no body", 'write send = "…"')
         if self.send is not None and self.body_file is not None:
             raise BadValue("send and body-file both say what to send", "give one of them")
@@ -419,8 +428,10 @@ class Call(Table):
                         "slo: only messages that are sent periodically have round trips of their own",
                         'write every = "20ms", beside a list of messages',
                     )
-        if self.body and self.body_file:
-            raise BadValue("body and body-file both say what to send", "give one of them")
+        bodies = [key for key in BODIES if getattr(self, key)]
+        if len(bodies) > 1:
+            said = " and ".join(key.replace("_", "-") for key in bodies)
+            raise BadValue(f"{said} both say what to send", "give one of them")
         if self.head is not None and self.expect.looks_at_body and self.expect.body != "":
             raise BadValue("the answer to HEAD has no body to check", "expect a status, or use get")
         if self.stream is not None and any(name.lower() == "accept-encoding" for name in self.headers):
@@ -483,6 +494,12 @@ class Request(Call):
         default=None,
         description="bytes that are sent as one datagram, written as for `tcp`; its answer is also one "
         "datagram, and `match` says which",
+    )
+    urls: File | None = Field(
+        default=None,
+        description="in place of a method: a file with a path in each line, a request for each; a line may "
+        "begin with a method and end with a weight (`POST /orders 3`); one that begins with # says nothing. "
+        "All other keys hold for each of them",
     )
     weight: PositiveCount = Field(default=1, description="how often, relative to the others in the list")
     params: dict[str, Param] = Field(
@@ -552,7 +569,7 @@ class Request(Call):
         self._check_raw(sent, "udp")
 
     def _check_raw(self, sent: Sent, way: str) -> None:
-        for key in ("headers", "body", "body_file", "stream", "send"):
+        for key in ("headers", *BODIES, "stream", "send"):
             if getattr(self, key):
                 raise BadValue(
                     f"{key.replace('_', '-')} has no meaning for raw bytes",

@@ -2,9 +2,11 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Annotated, Any, Literal
+from urllib.parse import quote
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, ValidationInfo
 from pydantic import model_validator as validator
 
 from jostle.errors import BadValue
@@ -14,8 +16,9 @@ from jostle.plan.database import DatabaseChange
 from jostle.plan.journey import Journey
 from jostle.plan.labels import meant
 from jostle.plan.load import ClosedLoad, Load, OpenLoad
-from jostle.plan.request import PEER, Request
-from jostle.plan.values import Duration, PositiveCount, PositiveDuration, Share, Size
+from jostle.plan.request import BODIES, METHODS, PEER, Request
+from jostle.plan.url_list import UrlLine, read_url_list
+from jostle.plan.values import Duration, PositiveCount, PositiveDuration, Share, Size, file_named
 from jostle.units import format_count
 
 __all__ = ["SAME", "Background", "Workload"]
@@ -45,6 +48,8 @@ class Background(Request):
         own = Request.keys()
         if data.keys() - set(cls.keys()):
             return data  # refused by name in `Table`
+        if "urls" in data:
+            raise BadValue("urls is for the requests that are measured", 'write for example get = "/hello"')
         if "for" in data:
             raise BadValue("a background has no time of its own", "leave out for: it ends with the workload")
         apart = {key: value for key, value in data.items() if key in own}
@@ -55,8 +60,35 @@ class Background(Request):
         return {**table, **load}
 
 
-def _listed(value: Any) -> Any:
-    return [value] if isinstance(value, dict) else value
+def _listed(value: Any, info: ValidationInfo) -> Any:
+    """The requests as a list, in which those of a file of URLs stand one by one."""
+    listed = [value] if isinstance(value, dict) else value
+    if not isinstance(listed, list):
+        return listed
+    return [table for item in listed for table in (_of_file(item, info) if _has_urls(item) else [item])]
+
+
+def _has_urls(item: Any) -> bool:
+    return isinstance(item, dict) and "urls" in item
+
+
+def _of_file(table: dict[str, Any], info: ValidationInfo) -> list[dict[str, Any]]:
+    for key in (*METHODS, "grpc", "ws", "tcp", "udp", "weight", "name", "params"):
+        if key in table:
+            raise BadValue(f"urls and {key}: each line of the file says it", f"leave out {key}")
+    shared = {key: value for key, value in table.items() if key != "urls"}
+    method = "POST" if any(key.replace("_", "-") in table for key in BODIES) else "GET"
+    file = file_named(table["urls"], info)
+    return [shared | _of_line(file, line) for line in read_url_list(file, method)]
+
+
+def _of_line(file: Path, line: UrlLine) -> dict[str, Any]:
+    if line.method.lower() not in METHODS or not line.url.startswith("/"):
+        raise BadValue(
+            f"{file}, line {line.number}: {line.url!r} is not a path",
+            "write the path only, for example /fast/44: the server is the contestant",
+        )
+    return {line.method.lower(): quote(line.url, safe="/%:@!$&'()*+,;=~-._?[]|\"^`"), "weight": line.weight}
 
 
 def _weights(value: Any) -> Any:

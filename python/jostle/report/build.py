@@ -19,6 +19,7 @@ from jostle.report.sections import (
     pings,
     provenance,
     published,
+    requests,
     requirements,
     streams,
     throughput,
@@ -46,6 +47,7 @@ def run_document(result: RunResult, record: str | None = None) -> Document:
         cut_short=validity.incomplete(result),
         sections=[
             answer.section(result),
+            requests.section(result),
             measured.section(result),
             requirements.section(result),
             trials.not_measured(result),

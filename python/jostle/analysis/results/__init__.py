@@ -19,6 +19,7 @@ from jostle.analysis.results.judgement import (
 )
 from jostle.analysis.results.phased import PhasedLoad, PhasedTimeline, PhaseSummary, RampStep
 from jostle.analysis.results.pings import PingResult
+from jostle.analysis.results.requests import RequestResult
 from jostle.analysis.results.run import RunResult
 from jostle.analysis.results.streams import EventTimes, StreamResult
 from jostle.analysis.results.trial import EarlierRun, GeneratorStats, Phase, Timeline, TrialResult
@@ -71,6 +72,7 @@ __all__ = [
     "PublishedFigure",
     "RampStep",
     "Ratio",
+    "RequestResult",
     "Requirement",
     "RunResult",
     "Shift",

@@ -10,6 +10,7 @@ from jostle.analysis.results.journeys import JourneyResult
 from jostle.analysis.results.judgement import Claim, Requirement
 from jostle.analysis.results.phased import PhasedLoad
 from jostle.analysis.results.pings import PingResult
+from jostle.analysis.results.requests import RequestResult
 from jostle.analysis.results.streams import StreamResult
 from jostle.analysis.results.trial import EarlierRun, TrialResult
 from jostle.analysis.results.version import FORMAT
@@ -61,6 +62,7 @@ class RunResult:
     earlier: list[EarlierRun] = field(default_factory=list)
     garbage: list[Garbage] = field(default_factory=list)
     journeys: list[JourneyResult] = field(default_factory=list)  # of workloads that have them
+    requests: list[RequestResult] = field(default_factory=list)  # of workloads that list several
     streams: list[StreamResult] = field(default_factory=list)  # of requests that ask for one
     pings: list[PingResult] = field(default_factory=list)  # where clients ping their WebSockets
     head_of_line: list[HeadOfLine] = field(default_factory=list)  # where clients share HTTP/2 connections

@@ -9,6 +9,7 @@ from jostle import contestant, roster, units
 from jostle.analysis.capacity.slo import SLO_PARAMETER, Slo, read_slos
 from jostle.errors import PlanError, UnknownName
 from jostle.plan import Plan
+from jostle.plan.curl import has_curl
 from jostle.plan.hit import hit_plan
 
 __all__ = ["Question", "level_name", "question_of", "with_loads"]
@@ -47,7 +48,7 @@ class Question:
 
 
 def question_of(
-    target: str,
+    target: str | Sequence[str],
     slos: Sequence[str],
     options: Mapping[str, Any],
     *,
@@ -57,22 +58,22 @@ def question_of(
     quick: bool = False,
     name_of: Any = str,
 ) -> Question:
-    """The question about `target`: a URL, or a contestant with settings and path, such as
-    "node:threadpool=8/fast/44". `options`: those of `jostle.plan.hit.PLACES` that say what is sent. Raises
-    `PlanError`, `UnknownName`.
+    """The question about `target`: a URL, a curl command as `hit_plan` takes it, or a contestant with its
+    settings and a path, such as "node:threadpool=8/fast/44". `options`: those of `jostle.plan.hit.PLACES`
+    that say what is sent. Raises `PlanError`, `UnknownName`.
     """
     read = read_slos(slos)
     budget_s = units.duration(budget, bare="s") if budget is not None else QUICK_S if quick else BUDGET_S
     if budget_s <= 0:
         raise PlanError(f"{name_of('budget')}: {budget} leaves no time to measure", "write for example 4m")
-    label, url = _server(target)
+    label, url = _server(target) if isinstance(target, str) and not has_curl(target) else ("", target)
     alone_s = QUICK_ALONE_S if quick else ALONE_S
     made = hit_plan(url, {**options, "clients": 1, "seconds": alone_s}, name_of)
     data = made.data()
     if label and options.get("pid") is not None:
         raise PlanError(f"{label} is started by jostle, which watches it", f"leave out {name_of('pid')}")
     if label:
-        data |= {"title": target, "contestants": [label]}
+        data |= {"title": str(target), "contestants": [label]}
         data.pop("contestant", None)
     workload = data["workload"].pop("hit")
     timeout_s = made.workload["hit"].timeout
@@ -87,7 +88,7 @@ def question_of(
     data["parameters"] = {SLO_PARAMETER: "; ".join(slo.text for slo in read)}
     data["title"] = f"What does {data['title']} carry?"
     return Question(
-        target,
+        str(target) if label else made.title,
         Plan.of(data, "capacity"),
         read,
         closed,

@@ -80,6 +80,7 @@ def figures(result: RunResult) -> list[dict[str, Any]]:
         *_cell_rows(result),
         *_goodput_rows(result),
         *_phase_rows(result),
+        *_rows_of("request", result.requests),
         *_rows_of("journey", result.journeys),
         *_rows_of("stream", result.streams),
         *_rows_of("pings", result.pings),

@@ -1,0 +1,47 @@
+"""One command of a pasted text: its words, and what it reads from standard input."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from jostle.errors import PlanError
+from jostle.text import reason
+
+__all__ = ["Command", "file_bytes", "from_terminal", "is_curl", "nothing_to_read"]
+
+
+def nothing_to_read() -> bytes:
+    """What a pasted command finds on standard input: the text does not say."""
+    raise PlanError(
+        "the curl command reads standard input, which is not part of the text",
+        "write @FILE in place of @-, or < FILE behind the command",
+    )
+
+
+def from_terminal() -> bytes:
+    """What a command given as words finds on standard input: that of jostle."""
+    return file_bytes(Path("/dev/stdin"))
+
+
+@dataclass(frozen=True)
+class Command:
+    """`words`: the first is the program. `stdin`: reads standard input; raises `PlanError`."""
+
+    words: Sequence[str]
+    stdin: Callable[[], bytes] = nothing_to_read
+
+
+def is_curl(word: str) -> bool:
+    """Whether a command's first word runs curl."""
+    name = word.replace("\\", "/").rpartition("/")[2].lower()
+    return name.removesuffix(".exe") == "curl"
+
+
+def file_bytes(path: Path) -> bytes:
+    """The content of a file that a curl command names. Raises `PlanError`."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise PlanError(
+            f"{path} cannot be read: {reason(error)}", "the curl command names this file"
+        ) from None

@@ -1,0 +1,84 @@
+"""Several requests where one URL would be given: a file of URLs, or a pasted curl command."""
+
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from jostle.errors import PlanError
+from jostle.plan.curl import has_curl, pasted
+from jostle.plan.http_request import HttpRequest
+from jostle.plan.url_list import read_url_list
+
+__all__ = ["Listed", "listed_requests", "read_urls"]
+
+_LINE = re.compile(r"(?:([A-Za-z]+)\s+)?(\S+?)(?:\s+(\d+))?")
+_EXAMPLE = (
+    "write a URL in each line, with a method before it and a weight behind it if you like: POST /orders 3"
+)
+_SAID_BY_CURL = ("method", "headers", "compressed", "body", "json_body", "user", "agent", "urls", "journey")
+"""Options of jostle that say what a curl command says already."""
+
+
+class Listed:
+    """What is sent in place of one URL. `options`: those of `jostle.plan.hit.PLACES` that come with it."""
+
+    def __init__(
+        self, requests: Sequence[HttpRequest], options: Mapping[str, Any] = {}, order: str = "weighted"
+    ) -> None:
+        self.requests, self.options, self.order = requests, options, order
+
+
+def listed_requests(
+    url: str | Sequence[str], given: Mapping[str, Any], name_of: Callable[[str], str]
+) -> Listed | None:
+    """The requests that `url` and `given` list; None if `url` is the one URL to load. Raises `PlanError`.
+
+    `url`: a URL, the text of one or more curl commands, or the words of one. `given["urls"]`: a file.
+    """
+    if not isinstance(url, str) or has_curl(url):
+        for option in _SAID_BY_CURL:
+            if given.get(option):
+                raise PlanError(
+                    f"the curl command and {name_of(option)} both say what is sent",
+                    "write it into the command",
+                )
+        found = pasted(url, os.environ)
+        return Listed(found.requests, found.options, "sequence" if len(found.requests) > 1 else "weighted")
+    if (file := given.get("urls")) is None:
+        return None
+    if given.get("journey") is not None:
+        raise PlanError(
+            f"{name_of('urls')} and {name_of('journey')} both say what is sent",
+            "write the URLs into the journey",
+        )
+    return Listed(read_urls(Path(file), url, "POST" if given.get("body") else "GET"))
+
+
+def read_urls(file: Path, base: str, method: str = "GET") -> list[HttpRequest]:
+    """The requests of a file with a URL in each line. `base`: what comes before those that are paths.
+
+    `method`: where a line names none. Raises `PlanError` with the number of a wrong line.
+    """
+    found: list[HttpRequest] = []
+    for line in read_url_list(file, method):
+        try:
+            url = _whole(base, line.url)
+        except PlanError as error:
+            raise PlanError(f"{file}, line {line.number}: {error.message}", error.hint) from None
+        found.append(HttpRequest(url=url, method=line.method, weight=line.weight))
+    return found
+
+
+def _whole(base: str, url: str) -> str:
+    """A URL of a list as a whole one: a path comes behind that of `base`."""
+    if "://" in url.partition("?")[0]:
+        return url
+    if not base:
+        raise PlanError(f"{url!r} names no server", "give the URL of the server beside the list")
+    if re.search("[?#]", base):
+        raise PlanError(
+            f"{base!r}: paths come behind it, so it ends with its own", "leave out what begins with ? or #"
+        )
+    return f"{base.rstrip('/')}/{url.removeprefix('/')}"

@@ -1,0 +1,54 @@
+"""The requests of a mix, a row for each."""
+
+from collections.abc import Sequence
+
+from jostle.analysis.results import RequestResult, RunResult
+from jostle.formatting import amount, formatted, tallied
+from jostle.record.outcomes import Outcome, outcome_label
+from jostle.report.document import Block, Depth, Section, Table, columns
+from jostle.report.workload import quantiles
+
+__all__ = ["section"]
+
+MOST_ROWS = 20
+"""How many requests the answer shows: those with the longest p99. The full report has more."""
+MOST_ROWS_IN_FULL = 500
+
+
+def section(result: RunResult) -> Section:
+    """Empty if no workload sends several requests."""
+    found = result.requests
+    title, shown, rest = "Requests", found, list[Block]()
+    if len(found) > MOST_ROWS:
+        title = f"The {MOST_ROWS} of {len(found):,} requests with the longest p99"
+        shown = sorted(found, key=_p99, reverse=True)[:MOST_ROWS]
+        more = f", the first {MOST_ROWS_IN_FULL}" if len(found) > MOST_ROWS_IN_FULL else ""
+        every = f"All {len(found):,} requests{more}"
+        rest = [Section(every, [_table(every, found[:MOST_ROWS_IN_FULL])], Depth.MAIN)]
+    return Section(title, [_table(title, shown), *rest] if found else [], key="requests")
+
+
+def _p99(request: RequestResult) -> float:
+    """Longest where the figure is not known, so that a request that never worked is seen."""
+    p99 = request.response.get("p99")
+    return float("inf") if p99 is None or p99.value is None else p99.value
+
+
+def _table(caption: str, found: Sequence[RequestResult]) -> Table:
+    cells = {(one.workload, one.contestant) for one in found}
+    of_cell = "workload = | contestant = | " if len(cells) > 1 else ""
+    names = [
+        *columns(f"{of_cell}request =", "requests = | throughput | p50 = | p99 = | longest"),
+        *columns("not as expected ="),
+    ]
+    table = Table(caption, names)
+    for one in found:
+        table.add(
+            *((one.workload, one.contestant) if of_cell else ()),
+            one.name,
+            amount(one.requests, "count"),
+            formatted(one.throughput),
+            *quantiles(one.response, ("p50", "p99", "max")),
+            tallied({outcome_label(kind): n for kind, n in one.outcomes.items() if kind != Outcome.OK}),
+        )
+    return table
