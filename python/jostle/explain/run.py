@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from jostle import roster
 from jostle.contestant import find, is_known
+from jostle.contestant.certificate import check_certificate
 from jostle.contestant.protocols import check_explained
 from jostle.contestant.server import Server, attach
 from jostle.errors import PlanError, UnknownName, UnreachableTarget
@@ -218,6 +219,7 @@ def _running(
     server = attach(name, there, pid)
     scheme = urlsplit(url).scheme
     workload = _workload(plan, server)
+    check_certificate(workload["target"])
     (first,) = workload["requests"]
     routes = given_routes(url, server.url, first, slow, wait, options, _request_of(options, server))
     paths = [route.name for route in routes]

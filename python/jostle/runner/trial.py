@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jostle.contestant import Contestant, Server
+from jostle.contestant.certificate import check_certificate
 from jostle.errors import (
     ContestantError,
     ExecutorLost,
@@ -226,7 +227,10 @@ def run_trial(context: TrialContext) -> Path:
         try:
             kept = context.kept.take(running) if context.continues else None
             servers = kept or _start_servers(running, context)
-            spec = context.executor.prepare(_spec(context, servers, context.workload))
+            asked = _spec(context, servers, context.workload)
+            if context.contestant.url is not None:
+                check_certificate(asked["workloads"][0]["target"])
+            spec = context.executor.prepare(asked)
             # Other work of this process, such as recording, would interrupt a thread that waits awake.
             stack.enter_context(kept_off(spec["cores"] if spec["attentive"] else ()))
             _warm_up(context, servers, spec)
