@@ -61,7 +61,7 @@ def test_an_even_mixture_is_no_reason_for_doubt(tmp_path: Path, status: Statuses
 def test_redirects_that_nobody_follows_are_told(tmp_path: Path) -> None:
     found = check(judged(tmp_path, answered(lambda _: 302)), "statuses")
     assert (found.verdict, found.value) == ("suspect", 1)
-    assert found.message == "100 % of the right answers are redirects that were not followed"
+    assert found.message == "right answers were 302: redirects, which were not followed"
 
 
 @pytest.mark.parametrize(

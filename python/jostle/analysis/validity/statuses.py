@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from jostle.analysis.results import Check
 from jostle.analysis.trial.data import TrialData
 from jostle.analysis.trial.statuses import change_of_statuses, mixed
-from jostle.formatting import percent
 from jostle.record.verdict import Verdict
 
 __all__ = ["MOSTLY", "REMEDY", "one_kind_of_answer"]
@@ -35,7 +34,7 @@ def one_kind_of_answer(data: TrialData) -> Check | None:
         return Check("statuses", Verdict.SUSPECT, None, None, "", str(change), REMEDY)
     share = _redirected(data, statuses)
     if share > MOSTLY:
-        message = f"{percent(share)} of the right answers are redirects that were not followed"
+        message = f"right answers were {mixed(statuses)}: redirects, which were not followed"
         return Check("statuses", Verdict.SUSPECT, share, MOSTLY, "share", message, UNFOLLOWED)
     return Check("statuses", Verdict.VALID, share, MOSTLY, "share", f"right answers were {mixed(statuses)}")
 
