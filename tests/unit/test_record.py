@@ -195,7 +195,7 @@ def test_journal_tells_a_whole_run_from_one_cut_short(tmp_path: Path) -> None:
 
 def test_a_run_stopped_by_its_user_says_so(tmp_path: Path) -> None:
     writer = RunWriter.create(tmp_path, "x", "", {"jostle": "0.1.0"})
-    writer.journal("trial planned", number=1)
+    writer.journal("trial planned", number=1, contestant="a", workload="w", round=1)
     writer.journal("run stopped", why="stopped by the user")
     assert RunRecord.open(writer.folder).incomplete_why == "0 of 1 trials are complete; stopped by the user"
 

@@ -16,8 +16,11 @@ import pytest
 from jostle.analysis.history import history
 from jostle.analysis.run import analyse
 from jostle.errors import NotARun
-from jostle.record import RunRecord
+from jostle.plan import parse_plan
+from jostle.record import RunRecord, RunWriter
 from jostle.report import to_json
+from jostle.runner.budget import Budget
+from jostle.runner.until_decided import FurtherRounds
 from support.synthetic import Trial, as_format_1, closed, lognormal, make_run
 
 PLAN = """\
@@ -272,3 +275,38 @@ def test_a_run_of_format_1_is_read_as_it_was() -> None:
     rows = record.trials[0].rows()
     assert rows is not None
     assert rows.height == 64
+
+
+@pytest.mark.parametrize(
+    ("line", "named"),
+    [
+        ({"event": "looked at", "round": 3}, "looked at.why"),
+        ({"event": "looked at", "why": "x"}, "looked at.round"),
+        ({"event": "run resumed", "done": 1, "left": 1}, "run resumed.host"),
+        ({"event": "extra rounds planned", "contestant": "mine"}, "extra rounds planned.workload"),
+        ({"event": "trial planned", "number": 9}, "trial planned.contestant"),
+        ({"event": "trial set aside", "number": 1, "why": "x"}, "trial set aside.folder"),
+        ({"event": "run started"}, "run started.seed"),
+        ({"event": "landed on the moon"}, "landed on the moon"),
+        ({"at": 1}, "event"),
+    ],
+)
+def test_an_event_without_what_it_needs_is_named(
+    whole: Path, tmp_path: Path, line: dict[str, Any], named: str
+) -> None:
+    """Whatever the line lacks, no reader stumbles over it."""
+    folder = tmp_path / whole.name
+    shutil.copytree(whole, folder)
+    as_format_1(folder)  # lines without checksums
+    with (folder / "journal.ndjson").open("a") as journal:
+        journal.write(json.dumps({"at": 1, **line}) + "\n")
+    record = RunRecord.open(folder)
+    result = analyse(record)
+    assert not result.complete
+    assert named in result.incomplete_reason
+    assert (
+        FurtherRounds(parse_plan(PLAN, "plan"), RunWriter.resume(folder), 7, Budget(60.0)).look().trial == 2
+    )
+    with (folder / "journal.ndjson").open("a") as journal:
+        journal.write(json.dumps({"at": 2, "event": "run stopped"}) + "\n")
+    assert to_json(analyse(RunRecord.open(folder)))["complete"] is False

@@ -43,7 +43,7 @@ def read_journal(path: Path, *, checked: bool) -> tuple[list[JournalEntry], list
 
 def _entry(path: Path, number: int, line: bytes, checked: bool) -> JournalEntry:
     """The entry of a line. Raises NotARun if it is damaged."""
-    entry = parse(path, line, JournalEntry, number)
+    entry: JournalEntry = parse(path, line, JournalEntry, number)  # type: ignore[arg-type]  # a union
     if "crc32" not in entry and not checked:
         return entry
     written = line[:-CHECKSUM_LENGTH] + b"}"

@@ -1,9 +1,9 @@
 """The form of a run folder: which files there are, and what each of them contains.
 
-Every JSON object of a run folder has its type here, those of a line of intervals.ndjson in interval_line.py.
-docs/record.schema.json is generated from these types, and docs/RUN-FOLDER.md lists the files. Names of times
-end in their unit; `at` and those that end in `_unix_ns` are wall-clock times, all others count from the start
-of the trial. A key that is not required may be missing.
+Every JSON object of a run folder has its type here, those of a line of intervals.ndjson in interval_line.py,
+and of journal.ndjson in journal_line.py. docs/record.schema.json is generated from these types, and
+docs/RUN-FOLDER.md lists the files. Names of times end in their unit; `at` and those that end in `_unix_ns`
+are wall-clock times, all others count from the start of the trial. A key that is not required may be missing.
 
 Within one format keys are only added. FORMAT grows when a reader of the old one would read a folder wrongly.
 """
@@ -14,6 +14,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from jostle.record.interval_line import IntervalEntry
+from jostle.record.journal_line import Event, Fingerprint, JournalEntry
 from jostle.record.values import Count, Finite, Ns, Number, Text
 
 __all__ = [
@@ -52,16 +53,6 @@ FORMAT = 2
 2: outcome.json has the checksums of the trial's files, the journal those of outcome.json, plan.toml and
    host.json; every line of the journal has its own.
 """
-
-
-class Fingerprint(TypedDict):
-    """The number of bytes of a complete file, and their CRC-32 (8 hexadecimal digits).
-
-    It tells a damaged file from an intact one, but not who wrote it.
-    """
-
-    bytes: Count
-    crc32: Annotated[str, Field(pattern="^[0-9a-f]{8}$")]
 
 
 # --- the run ------------------------------------------------------------------------------------------------
@@ -120,69 +111,6 @@ BUDGET_SPENT = "the budget is spent"
 """The end of the reason of an event "looked at" if the budget allows no further round."""
 
 Status = Literal["ended", "failed", "cut short"]
-
-Event = Literal[
-    "run started",
-    "contestant skipped",
-    "trial planned",
-    "trial started",
-    "generator lost",
-    "trial ended",
-    "trial failed",
-    "trial cut short",
-    "cell repeated",
-    "extra rounds planned",
-    "run resumed",
-    "trial set aside",
-    "repeats given up",
-    "looked at",
-    "run waits",
-    "plan extended",
-    "run stopped",
-    "run ended",
-]
-
-
-class JournalEntry(TypedDict):
-    """A line of journal.ndjson: what happened, and when. Which other keys there are depends on the event.
-
-    run started: seed, contestants, base (the path from the run's folder to the one that the plan's commands
-    count from; absolute in older runs), files (plan.toml and host.json). contestant skipped: contestant, why,
-    and workload if it is skipped in that one alone.
-    trial planned: number, contestant, workload, round.
-    trial started: number. trial ended, failed, cut short: number, why, verdict (if it ended), outcome.
-    generator lost: number and the keys of LostGenerator. extra rounds planned ("cell repeated" in format 1):
-    contestant, workload, why. run resumed: done, left, host. trial set aside: number, folder, and if it was
-    spoiled, why and causes ("generator", "machine"). repeats given up: why. looked at (after a round of a run
-    that continues until all is decided): round, why. run waits: other runs have their turn until the next
-    event. plan extended (with further workloads): files (plan.toml). run stopped: why.
-    """
-
-    at: Ns
-    event: Event
-    seed: NotRequired[Ns]
-    contestants: NotRequired[list[Text]]
-    base: NotRequired[Text]
-    files: NotRequired[dict[str, Fingerprint]]
-    number: NotRequired[Number]
-    contestant: NotRequired[Text]
-    workload: NotRequired[Text]
-    round: NotRequired[Number]
-    why: NotRequired[Text]
-    verdict: NotRequired[Text]
-    outcome: NotRequired[Fingerprint]
-    generator: NotRequired[Number]
-    of: NotRequired[Number]
-    at_ns: NotRequired[Ns]
-    until_ns: NotRequired[Ns | None]
-    moved_to: NotRequired[Text]
-    done: NotRequired[Number]
-    left: NotRequired[Number]
-    causes: NotRequired[list[Text]]
-    host: NotRequired[dict[str, Any]]
-    folder: NotRequired[Text]
-    crc32: NotRequired[str]
-
 
 # --- a trial ------------------------------------------------------------------------------------------------
 

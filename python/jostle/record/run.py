@@ -13,6 +13,7 @@ from jostle.errors import NotARun
 from jostle.host.files import open_regular
 from jostle.record.folder import check_format, folders_inside, read_host
 from jostle.record.journal import read_journal
+from jostle.record.journal_line import RunResumed, RunStopped, TrialOver, TrialPlanned, TrialSetAside
 from jostle.record.jsonl import check_fingerprint, damaged, is_as_before, read_bytes, read_object
 from jostle.record.layout import EXPLAINED, Explained, Fingerprint, HostFacts, JournalEntry
 from jostle.record.trial import TrialRecord
@@ -122,7 +123,7 @@ class RunRecord:
         """
         stated: dict[str, list[Fingerprint]] = {}
         for entry in self.journal:
-            if entry["event"] in ("run started", "plan extended"):
+            if entry["event"] == "run started" or entry["event"] == "plan extended":
                 for name, expected in entry.get("files", {}).items():
                     stated.setdefault(name, []).append(expected)
         for name, known in stated.items():
@@ -144,25 +145,26 @@ class RunRecord:
             numbers = ", ".join(map(str, missing[:10])) + (", …" if len(missing) > 10 else "")
             yield f"no readable record of trial {numbers} ({len(missing)} of {len(self.planned)} planned)"
 
-    def _over(self) -> dict[int, JournalEntry]:
+    def _over(self) -> dict[int, TrialOver]:
         """How trials came to an end, by number, without those that were set aside since then."""
-        found: dict[int, JournalEntry] = {}
+        found: dict[int, TrialOver] = {}
         for entry in self.journal:
-            if entry["event"] in OVER and "number" in entry:
-                found[entry["number"]] = entry
-            elif entry["event"] == "trial set aside":
-                found.pop(entry.get("number", 0), None)
+            match entry["event"]:
+                case "trial ended" | "trial failed" | "trial cut short":
+                    found[entry["number"]] = entry
+                case "trial set aside":
+                    found.pop(entry["number"], None)
         return found
 
     @property
-    def repeated(self) -> list[JournalEntry]:
+    def repeated(self) -> list[TrialSetAside]:
         """The events "trial set aside" of trials that were spoiled: number, folder, why, causes."""
         return [e for e in self.journal if e["event"] == "trial set aside" and e.get("why")]
 
     @property
-    def planned(self) -> list[JournalEntry]:
+    def planned(self) -> list[TrialPlanned]:
         """The events "trial planned", with number, contestant, workload and round."""
-        return [entry for entry in self.journal if entry["event"] == "trial planned" and "number" in entry]
+        return [entry for entry in self.journal if entry["event"] == "trial planned"]
 
     @property
     def ended(self) -> bool:
@@ -187,7 +189,7 @@ class RunRecord:
         return self.ended and not self.damage
 
     @property
-    def resumed(self) -> list[JournalEntry]:
+    def resumed(self) -> list[RunResumed]:
         """When and where it was resumed: "at" (Unix ns), "done", "left", "host" (facts of the machine)."""
         return [entry for entry in self.journal if entry["event"] == "run resumed"]
 
@@ -202,11 +204,15 @@ class RunRecord:
         return not self.ended and self._stopped is None and self.being_written
 
     @property
-    def _stopped(self) -> JournalEntry | None:
+    def _stopped(self) -> RunStopped | None:
         """How the run was stopped; None if its journal just ends, or if it went on since then."""
-        events = ("run stopped", "run resumed")
-        last = next((e for e in reversed(self.journal) if e["event"] in events), None)
-        return last if last is not None and last["event"] == "run stopped" else None
+        entry: JournalEntry
+        for entry in reversed(self.journal):
+            if entry["event"] == "run stopped":
+                return entry
+            if entry["event"] == "run resumed":
+                return None
+        return None
 
     def _unfinished(self) -> Iterator[str]:
         if self.ended:
@@ -224,8 +230,6 @@ class RunRecord:
 
 
 PLAN_BYTES_AT_MOST = 4 << 20
-
-OVER = ("trial ended", "trial failed", "trial cut short")
 
 
 def _runs_inside(folder: Path) -> str:

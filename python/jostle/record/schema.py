@@ -28,7 +28,7 @@ def record_schema() -> dict[str, Any]:
     for made in FILES.values():
         whole = TypeAdapter(made).json_schema()
         definitions |= whole.pop("$defs", {})
-        definitions[made.__name__] = whole
+        definitions.setdefault(made.__name__, whole)
     for about in definitions.values():
         if about.get("type") == "object":
             about["additionalProperties"] = False

@@ -7,7 +7,7 @@ from jostle.analysis.resuming import why_not_resumed
 from jostle.errors import NotARun
 from jostle.plan import Plan, parse_plan
 from jostle.record import RunRecord
-from jostle.record.layout import JournalEntry
+from jostle.record.journal_line import TrialPlanned
 from jostle.runner.schedule import Planned
 
 __all__ = ["Unfinished", "unfinished"]
@@ -71,5 +71,5 @@ def unfinished(folder: Path) -> Unfinished | None:
     )
 
 
-def _planned(entry: JournalEntry) -> Planned:
+def _planned(entry: TrialPlanned) -> Planned:
     return Planned(entry["number"], entry["contestant"], entry["workload"], entry["round"])

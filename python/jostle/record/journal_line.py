@@ -1,0 +1,195 @@
+"""A line of journal.ndjson: what happened in a run, and when. Which keys it has depends on the event."""
+
+from typing import Annotated, Any, Literal, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypeAliasType, TypedDict
+
+from jostle.record.values import Count, Ns, Number, Text
+
+__all__ = [
+    "Event",
+    "Fingerprint",
+    "JournalEntry",
+    "LookedAt",
+    "RunResumed",
+    "RunStopped",
+    "TrialOver",
+    "TrialPlanned",
+    "TrialSetAside",
+]
+
+
+class Fingerprint(TypedDict):
+    """The number of bytes of a complete file, and their CRC-32 (8 hexadecimal digits).
+
+    It tells a damaged file from an intact one, but not who wrote it.
+    """
+
+    bytes: Count
+    crc32: Annotated[str, Field(pattern="^[0-9a-f]{8}$")]
+
+
+class _Line(TypedDict):
+    at: Ns
+    crc32: NotRequired[str]
+
+
+class RunStarted(_Line):
+    """`base`: the path from the run's folder to the one that the plan's commands count from; absolute in
+    older runs. `files`: plan.toml and host.json.
+    """
+
+    event: Literal["run started"]
+    seed: Ns
+    contestants: NotRequired[list[Text]]
+    base: NotRequired[Text]
+    files: NotRequired[dict[str, Fingerprint]]
+
+
+class ContestantSkipped(_Line):
+    """`workload`: if it is skipped in that one alone."""
+
+    event: Literal["contestant skipped"]
+    contestant: Text
+    why: Text
+    workload: NotRequired[Text]
+
+
+class TrialPlanned(_Line):
+    event: Literal["trial planned"]
+    number: Number
+    contestant: Text
+    workload: Text
+    round: Number
+
+
+class TrialStarted(_Line):
+    event: Literal["trial started"]
+    number: Number
+
+
+class GeneratorLost(_Line):
+    """`number` of the trial, and the keys of LostGenerator."""
+
+    event: Literal["generator lost"]
+    number: Number
+    generator: Number
+    of: Number
+    at_ns: Ns
+    why: Text
+    until_ns: NotRequired[Ns | None]
+    moved_to: NotRequired[Text]
+
+
+class TrialOver(_Line):
+    """`verdict`: if it ended. `outcome`: outcome.json."""
+
+    event: Literal["trial ended", "trial failed", "trial cut short"]
+    number: Number
+    why: NotRequired[Text]
+    verdict: NotRequired[Text]
+    outcome: NotRequired[Fingerprint]
+
+
+class ExtraRoundsPlanned(_Line):
+    """ "cell repeated" in format 1."""
+
+    event: Literal["extra rounds planned", "cell repeated"]
+    contestant: Text
+    workload: Text
+    why: NotRequired[Text]
+
+
+class RunResumed(_Line):
+    """`done`, `left`: numbers of trials. `host`: facts of the machine."""
+
+    event: Literal["run resumed"]
+    done: Number
+    left: Number
+    host: dict[str, Any]
+
+
+class TrialSetAside(_Line):
+    """`why`, `causes` ("generator", "machine"): if it was spoiled."""
+
+    event: Literal["trial set aside"]
+    number: Number
+    folder: Text
+    why: NotRequired[Text]
+    causes: NotRequired[list[Text]]
+
+
+class RepeatsGivenUp(_Line):
+    event: Literal["repeats given up"]
+    why: NotRequired[Text]
+
+
+class LookedAt(_Line):
+    """After a round of a run that continues until all is decided."""
+
+    event: Literal["looked at"]
+    round: Number
+    why: Text
+
+
+class PlanExtended(_Line):
+    """With further workloads. `files`: plan.toml."""
+
+    event: Literal["plan extended"]
+    files: dict[str, Fingerprint]
+
+
+class RunStopped(_Line):
+    event: Literal["run stopped"]
+    why: NotRequired[Text]
+
+
+class RunMark(_Line):
+    """run waits: other runs have their turn until the next event."""
+
+    event: Literal["run waits", "run ended"]
+
+
+JournalEntry = TypeAliasType(
+    "JournalEntry",
+    Annotated[
+        RunStarted
+        | ContestantSkipped
+        | TrialPlanned
+        | TrialStarted
+        | GeneratorLost
+        | TrialOver
+        | ExtraRoundsPlanned
+        | RunResumed
+        | TrialSetAside
+        | RepeatsGivenUp
+        | LookedAt
+        | PlanExtended
+        | RunStopped
+        | RunMark,
+        Field(discriminator="event"),
+    ],
+)
+"""A line of journal.ndjson: what happened, and when. Which other keys there are depends on the event."""
+
+Event = Literal[
+    "run started",
+    "contestant skipped",
+    "trial planned",
+    "trial started",
+    "generator lost",
+    "trial ended",
+    "trial failed",
+    "trial cut short",
+    "cell repeated",
+    "extra rounds planned",
+    "run resumed",
+    "trial set aside",
+    "repeats given up",
+    "looked at",
+    "run waits",
+    "plan extended",
+    "run stopped",
+    "run ended",
+]
