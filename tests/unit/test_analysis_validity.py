@@ -13,6 +13,7 @@ from jostle.analysis.results import Validity
 from jostle.analysis.run import judge
 from jostle.analysis.trial.data import TrialData
 from jostle.analysis.validity.limits import within_files, within_ports
+from jostle.analysis.validity.remedies import remedy_for
 from jostle.record import TrialRecord
 from jostle.record.outcomes import ENDED_BY_STOP, Outcome
 from support.judging import POISSON, STEADY, changed, check, edited, judged, names, recorded
@@ -419,3 +420,8 @@ def test_generators_that_did_not_start_together(tmp_path: Path) -> None:
     assert check(together, "start").verdict == check(together, "generators").verdict == "valid"
     assert check(with_generators(tmp_path / "apart", [0, 6_000_000], []), "start").verdict == "suspect"
     assert "start" not in names(with_generators(tmp_path / "alone", [0], []))
+
+
+def test_an_outcome_of_another_version_has_no_remedy() -> None:
+    assert remedy_for({"quic_failed": 5, Outcome.RESET: 1}) == ""
+    assert remedy_for({"quic_failed": 1, Outcome.RESET: 5})

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from jostle.errors import PlanError
+from jostle.errors import PlanError, UserError
 from jostle.plan import load_plan, parse_plan
 from jostle.plan.loading import parse_toml
 
@@ -282,3 +282,18 @@ def test_of_a_long_line_only_the_end_before_the_fault_is_quoted() -> None:
     line, mark = refused.value.hint.splitlines()
     assert len(line) < 220
     assert len(mark) == len(line) + 1
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        ("scale = { quick = 3 }", "scale.quick is not a table"),
+        ("scale = { quick = ['a'] }", "scale.quick is not a table"),
+        ("workload = { w = 3 }\n[scale.quick.contestants-of]\nw = ['a']", "3 is not a table"),
+        ("[scale.quick.contestants-of]\nw = ['a']", "contestants-of is not a table"),
+    ],
+)
+def test_a_scale_of_another_shape_is_a_mistake(data: str, says: str) -> None:
+    text = f'title = "t"\ncontestants = ["a"]\n{data}\n'
+    with pytest.raises(UserError, match=says):
+        parse_plan(text, "plan.toml", scale="quick")

@@ -299,7 +299,7 @@ def _save(explanation: "Explanation", base: Path) -> None:
     from jostle.host.files import write_whole
     from jostle.report.render.html import page
 
-    folder = base / f"{time.strftime('%Y-%m-%dT%H-%M-%S', time.gmtime())}-explain"
+    folder = base / f"{time.strftime('%Y-%m-%dT%H-%M-%S')}-explain"
     with report_written(str(folder), "choose another place for --save"):
         folder.mkdir(parents=True)
         write_whole(folder / "explanation.json", json.dumps(explanation.as_json(), indent=2) + "\n")

@@ -272,10 +272,16 @@ def split_settings(settings: Iterable[str] | None) -> dict[str, str]:
 
 
 def run_folders(paths: Iterable[Path]) -> list[Path]:
-    """The paths without the index file of `jostle history`, which a shell's runs/* includes too."""
+    """The paths without the index file of `jostle history`, which a shell's runs/* includes too.
+
+    Raises `PlanError` if there is nothing else.
+    """
     from jostle.analysis.history import INDEX
 
-    return [path for path in paths if path.name != INDEX]
+    folders = [path for path in paths if path.name != INDEX]
+    if not folders:
+        raise PlanError(f"no run is named: {INDEX} is the index of all runs", "name the folder of a run")
+    return folders
 
 
 def refuse_beside(

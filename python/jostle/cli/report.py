@@ -42,6 +42,8 @@ class Shape(StrEnum):
 
 
 PICTURES = (Shape.png, Shape.svg)
+ONE_DOCUMENT = (Shape.html, Shape.csv, Shape.json, Shape.junit)
+"""Forms of which two in a row are no document any more."""
 
 
 def report(
@@ -70,6 +72,11 @@ def report(
         )
     if output is not None and (len(folders) > 1 or form in PICTURES):
         raise PlanError("--output takes one form of one run", "pictures are written into the run's folder")
+    if form in ONE_DOCUMENT and len(folders) > 1:
+        raise PlanError(
+            f"--format {form} is one document of one run, and {len(folders)} are named",
+            f'for run in {" ".join(map(str, folders[:2]))} …; do jostle report "$run" --format {form}; done',
+        )
     for folder in folders:
         _write(folder, form, output, full=full)
     return ExitCode.DONE

@@ -6,6 +6,7 @@ is checked by one start before it is used again, since the machine may have been
 parameter that no chosen workload uses is left as it is.
 """
 
+import http.client
 import json
 import math
 import statistics
@@ -255,9 +256,9 @@ def _seconds(url: str) -> float:
     try:
         with DIRECT.open(url, timeout=PATIENCE_S) as answer:
             answer.read()
-    except OSError as error:
+    except (OSError, http.client.HTTPException) as error:
         raise ContestantError(
-            f"the parameter could not be tuned: {url} gave no answer ({error})",
+            f"the parameter could not be tuned: {url} gave no answer ({error or type(error).__name__})",
             "set it with --set NAME=VALUE",
         ) from None
     return time.perf_counter() - begin

@@ -1,5 +1,6 @@
 """Two runs, or two contestants of one run: what `jostle compare` says."""
 
+from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -68,7 +69,10 @@ class _Run:
 
 
 def compare_records(records: Sequence[RunRecord], contestants: Sequence[str] | None) -> CompareResult:
-    """Two runs, or two contestants of one. Raises PlanError for anything else."""
+    """Two runs, or two contestants of one. Raises PlanError for anything else, NotComparable for one run that
+    is given twice.
+    """
+    _refuse_repeated(records)
     match records, contestants:
         case [record], [a, b]:
             return compare_contestants(record, a, b)
@@ -80,11 +84,22 @@ def compare_records(records: Sequence[RunRecord], contestants: Sequence[str] | N
     )
 
 
+def _refuse_repeated(records: Sequence[RunRecord]) -> None:
+    """A run that counts twice makes intervals too narrow, and differs from itself by nothing."""
+    given = Counter(record.folder.resolve() for record in records)
+    for folder, times in given.items():
+        if times > 1:
+            raise NotComparable(
+                f"the run {folder} is given {times} times, and is one measurement", "name each run once"
+            )
+
+
 def compare_many(first: Sequence[RunRecord], second: Sequence[RunRecord]) -> CompareResult:
     """The runs of `second` against those of `first`, at least three on each side.
 
-    Raises the same errors as `compare_several`.
+    Raises the same errors as `compare_several`, and NotComparable for a run that is given twice.
     """
+    _refuse_repeated([*first, *second])
     runs = [[_Run.of(record) for record in records] for records in (first, second)]
     found = compare_several(*([(run.grouped, run.summaries) for run in group] for group in runs))
     every = [run for group in runs for run in group]

@@ -35,9 +35,10 @@ from jostle.formatting import interval, plural
 from jostle.plan import claims as asked
 from jostle.plan.labels import meant
 from jostle.plan.metrics import INDICES, METRICS
+from jostle.plan.recorded import Unreadable
 from jostle.record.verdict import Verdict
 
-__all__ = ["Figure", "Measured", "judge_claims", "missing", "rounds_needed", "sides_of"]
+__all__ = ["Figure", "Measured", "judge_claims", "missing", "rounds_needed", "sides_of", "unreadable_claim"]
 
 Figure = tuple[Key, str]
 """A quantity of a contestant under a workload."""
@@ -117,6 +118,14 @@ class Measured:
 def judge_claims(claims: Sequence[asked.Claim], measured: Measured, level: Level = fixed) -> list[Claim]:
     """Every claim, in the plan's order. `level`: the correction for repeated looks."""
     return [_claim(claim, measured, level) for claim in claims]
+
+
+def unreadable_claim(one: Unreadable) -> Claim:
+    """A claim that this version cannot read: it cannot tell whether it is reproduced."""
+    table = one.data if isinstance(one.data, dict) else {}
+    says, published = (str(table.get(key, "")) for key in ("says", "published"))
+    sentence = f"It cannot be read: {one.reason}."
+    return Claim(says, published, "cannot tell", sentence, [], table.get("ours") is True)
 
 
 def _claim(claim: asked.Claim, measured: Measured, level: Level) -> Claim:

@@ -46,5 +46,8 @@ REMEDIES: Mapping[str, str] = {
 
 
 def remedy_for(failures: Mapping[str, int]) -> str:
-    """What to do about the most frequent of the failures (outcomes, with how many there were)."""
-    return REMEDIES[max(failures, key=lambda kind: failures[kind])]
+    """What to do about the most frequent of the failures (outcomes, with how many there were).
+
+    Empty for an outcome that another version of jostle recorded.
+    """
+    return REMEDIES.get(max(failures, key=lambda kind: failures[kind]), "")

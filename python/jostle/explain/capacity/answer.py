@@ -59,7 +59,10 @@ BACK_SLACK = 2.0
 
 
 class Measured:
-    """The record of a capacity run, in the terms of the search. Raises `NotARun` for other runs."""
+    """The record of a capacity run, in the terms of the search.
+
+    Raises `NotARun` for other runs, such as that of a plan written by hand whose workloads are no levels.
+    """
 
     def __init__(self, record: RunRecord) -> None:
         plan = RecordedPlan.parse(record.plan_text)
@@ -84,7 +87,14 @@ class Measured:
             else:
                 kind, _, rest = trial.workload.partition("-")
                 self.unit = "clients" if kind == "clients" else "/s"
-                level = float(rest.removesuffix("-held-out"))
+                try:
+                    level = float(rest.removesuffix("-held-out"))
+                except ValueError:
+                    raise NotARun(
+                        f"{record.folder} is not a run of jostle capacity: its workload {trial.workload!r} "
+                        "is no level of a load",
+                        "jostle report shows it",
+                    ) from None
                 if rest.endswith("-held-out"):
                     self.held_out.add(level)
                 blocks.append(block_of(data, level, self.slos))
