@@ -24,6 +24,8 @@ JostleError                 every message says what happened, where, and what to
 
 from collections.abc import Iterable
 
+from jostle.redaction.texts import redact_text
+
 __all__ = [
     "BadValue",
     "BuildFailed",
@@ -50,12 +52,15 @@ __all__ = [
 
 
 class JostleError(Exception):
-    """Base of all errors of jostle: `message` says what happened and where, `hint` what to do next."""
+    """Base of all errors of jostle: `message` says what happened and where, `hint` what to do next.
+
+    Both may quote what the user gave, and end in logs and records: secrets in them are hidden.
+    """
 
     def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.message = message
-        self.hint = hint
+        self.message = redact_text(message)
+        self.hint = redact_text(hint)
+        super().__init__(self.message)
 
     def __str__(self) -> str:
         return f"{self.message}\n{self.hint}" if self.hint else self.message

@@ -9,7 +9,8 @@ from jostle.database import Database, Options, server, start
 from jostle.errors import PlanError, UnreachableTarget
 from jostle.host.users import User
 from jostle.plan import parse_plan, to_toml
-from jostle.text import redact, without_password
+from jostle.redaction.data import redact
+from jostle.redaction.texts import without_password
 
 WORKLOAD = '[workload.w]\nrequest = { get = "/orders" }\nload = { clients = 1, for = "1s" }\n'
 

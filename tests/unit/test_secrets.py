@@ -10,8 +10,10 @@ from jostle.generator.spec import Address, engine_spec, without_secrets
 from jostle.plan import Plan, parse_plan, to_toml
 from jostle.plan.hit import hit_plan
 from jostle.record import RunRecord, RunWriter
+from jostle.redaction.commands import redact_command
+from jostle.redaction.data import redact
+from jostle.redaction.names import HIDDEN, names_a_secret
 from jostle.runner.resume import unfinished
-from jostle.text import HIDDEN, names_a_secret, redact, redact_command
 
 S = "hunter2"
 
@@ -68,7 +70,10 @@ def test_a_recorded_plan_has_no_secret_and_can_still_be_read() -> None:
     first, login, user = again.workload["w"].request
     assert first.path == "/a?access_token=(hidden)&size=5"
     assert first.headers == {"Authorization": [HIDDEN, HIDDEN], "Accept": "*/*", "X-Custom": HIDDEN}
-    assert (login.body, user.params["session"].values) == (HIDDEN, (HIDDEN, HIDDEN))
+    assert (login.body, user.params["session"].values) == (
+        '{"user": "me", "password": "(hidden)"}',
+        (HIDDEN, HIDDEN),
+    )
     assert again.contestant["mine"].start_env() == {
         "API_KEY": HIDDEN,
         "DATABASE_URL": "postgresql://me:(hidden)@db/shop",
@@ -114,9 +119,22 @@ def test_a_message_is_recorded_without_secrets(message: str) -> None:
         ([f"--header=X-Token: {S}"], ["--header=X-Token: (hidden)"]),
         (["-H", "Accept: text/html"], ["-H", "Accept: text/html"]),
         (["-H", f"Referer: http://x/?session={S}"], ["-H", "Referer: http://x/?session=(hidden)"]),
-        (["-b", f'{{"password": "{S}"}}'], ["-b", "(hidden)"]),
-        ([f"--body=pwd={S}"], ["--body=(hidden)"]),
-        (["--send", f'{{"token": "{S}"}}'], ["--send", "(hidden)"]),
+        (["-b", f'{{"password": "{S}"}}'], ["-b", '{"password": "(hidden)"}']),
+        (["-b", f'{{"id": {{id}}, "password": "{S}"}}'], ["-b", "(hidden)"]),
+        ([f"--body=pwd={S}"], ["--body=pwd=(hidden)"]),
+        (["--send", f'{{"token": "{S}"}}'], ["--send", '{"token": "(hidden)"}']),
+        (["-u", f"me:{S}"], ["-u", "me:(hidden)"]),
+        ([f"-ume:{S}", "--user", f"me:{S}"], ["-ume:(hidden)", "--user", "me:(hidden)"]),
+        (["--cookie", f"id={S}"], ["--cookie", "(hidden)"]),
+        (["--json", f'{{"pin":"{S}"}}'], ["--json", '{"pin": "(hidden)"}']),
+        (["-d", f"otp={S}&a=1", "-F", f"key={S}"], ["-d", "otp=(hidden)&a=1", "-F", "key=(hidden)"]),
+        (["-d", "5s", "-b", "text", "-u", "server.py"],) * 2,
+        ([f"--db-pass={S}", "-Dapi.key=" + S], ["--db-pass=(hidden)", "-Dapi.key=(hidden)"]),
+        (["sh", "-c", f"A_KEY={S} ./x --pw {S}"], ["sh", "-c", "'A_KEY=(hidden)' ./x --pw '(hidden)'"]),
+        (["--no-auth", "server.js", "--auth", "--port", "80"],) * 2,
+        (["jostle", "hit", "--key", "client.pem", "--cert", "c.pem"],) * 2,
+        (["./server", "--key", S], ["./server", "--key", "(hidden)"]),
+        (["hit", f"me:{S}@localhost:80/"], ["hit", "me:(hidden)@localhost:80/"]),
         (["-b", '{"id": 1}'], ["-b", '{"id": 1}']),
         (["--set", f"db_password={S}"], ["--set", "db_password=(hidden)"]),
         ([f"--set=token={S}"], ["--set=token=(hidden)"]),

@@ -9,16 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jostle.text import (
-    host_and_port,
-    one_line,
-    plain_lines,
-    quoted,
-    read_text,
-    reason,
-    redact,
-    redact_command,
-)
+from jostle.redaction.commands import redact_command
+from jostle.redaction.data import redact
+from jostle.text import host_and_port, one_line, plain_lines, quoted, read_text, reason
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import shlex
 from jostle.analysis.capacity.slo import SLO_PARAMETER
 from jostle.plan.recorded import RecordedPlan
 from jostle.record import RunRecord
-from jostle.text import HIDDEN
+from jostle.redaction.names import HIDDEN
 
 __all__ = ["finish", "why_not_resumed"]
 

@@ -10,7 +10,7 @@ from typing import Any
 from jostle.analysis.compare.page import by_chance
 from jostle.analysis.compare.pairs import Key, with_the_first
 from jostle.analysis.counted import counted, note
-from jostle.analysis.judge.claims import Measured, judge_claims
+from jostle.analysis.judge.claims import Measured, judge_claims, unreadable_claim
 from jostle.analysis.judge.published import published_figures
 from jostle.analysis.judge.ratios import ratios
 from jostle.analysis.judge.requirements import judge_requirements
@@ -49,9 +49,10 @@ from jostle.formatting import listed, plural
 from jostle.plan import model as asked
 from jostle.plan.recorded import RecordedPlan
 from jostle.record import RunRecord, TrialRecord
-from jostle.record.layout import BUDGET_SPENT, JournalEntry
+from jostle.record.journal_line import LookedAt
+from jostle.record.layout import BUDGET_SPENT
 from jostle.record.verdict import Verdict, worst
-from jostle.text import rerun
+from jostle.redaction.commands import rerun
 from jostle.units import format_count, format_duration
 
 __all__ = ["analyse", "analyse_trial", "judge", "level_of", "rerun_of", "summarize_all", "took_s"]
@@ -116,7 +117,10 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
         seed=int(record.host.get("seed") or 0),
         requirements=judge_requirements(plan, grouped, summaries, skipped, skipped_workloads, level),
         comparisons=comparisons,
-        claims=judge_claims(plan.claim, measured, level),
+        claims=[
+            *judge_claims(plan.claim, measured, level),
+            *(unreadable_claim(one) for one in plan.unreadable if one.key == "claim"),
+        ],
         setup=used_here(data, plan.parameters, record.host) if plan.published else [],
         published_setup=plan.published.setup.strip() if plan.published else "",
         article=_web_address(plan.published.url if plan.published else ""),
@@ -134,6 +138,7 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
         behaviour=record.explained,
         phased_loads=phased_loads(grouped, {key: summary.title for key, summary in summaries.items()}),
         notes=[
+            *_unreadable(plan),
             *_notes(data, record.host),
             *_repeated(record),
             *filter(None, [note(data, kept)]),
@@ -351,6 +356,17 @@ def _notes(data: Sequence[TrialData], host: Mapping[str, Any]) -> list[str]:
     return notes
 
 
+def _unreadable(plan: RecordedPlan) -> list[str]:
+    """What the plan asks for and this version cannot read; requirements and claims say it themselves, too."""
+    return [
+        f"The recorded plan cannot be read: {one.reason}. None of its requirements and claims is judged."
+        if one.key == "plan"
+        else f"A [[{one.key}]] of the recorded plan cannot be read, and is left out: {one.reason}."
+        for one in plan.unreadable
+        if one.key not in ("require", "claim")
+    ]
+
+
 def _repeated(record: RunRecord) -> list[str]:
     """Which trials were measured again, and why."""
     planned = {entry["number"]: entry for entry in record.planned}
@@ -369,7 +385,7 @@ def _repeated(record: RunRecord) -> list[str]:
     return notes
 
 
-def _looks(record: RunRecord) -> list[JournalEntry]:
+def _looks(record: RunRecord) -> list[LookedAt]:
     return [entry for entry in record.journal if entry["event"] == "looked at"]
 
 

@@ -11,6 +11,7 @@ import typer
 from jostle.cli.exit_codes import ExitCode
 from jostle.cli.options import OUTPUT, Seed, unfold
 from jostle.cli.plan_options import PlanOptions, read_plan
+from jostle.redaction.texts import redact_text
 
 if TYPE_CHECKING:
     from jostle.plan import Plan
@@ -95,7 +96,7 @@ def show_preview(plan: "Plan", into: Path, seed: int | None) -> ExitCode:
 def _say(label: str, text: str) -> None:
     first, others = label.ljust(LABEL), " " * LABEL
     filled = textwrap.fill(
-        text, WIDTH, initial_indent=first, subsequent_indent=others, break_on_hyphens=False
+        redact_text(text), WIDTH, initial_indent=first, subsequent_indent=others, break_on_hyphens=False
     )
     print(filled, flush=True)
 

@@ -20,11 +20,11 @@ from jostle.generator import executor_for
 from jostle.host.files import write_json
 from jostle.plan import Plan
 from jostle.record.jsonl import read_object
+from jostle.redaction.commands import rerun
 from jostle.runner.budget import Budget
 from jostle.runner.duration import trial_s
 from jostle.runner.experiment import experiment_in_turns, resume_in_turns
 from jostle.runner.observer import Silent, UntilItFails
-from jostle.text import rerun
 
 if TYPE_CHECKING:
     from jostle.analysis.results import RunResult

@@ -1,8 +1,10 @@
-"""Shows a journey that was tried: each request, its answer, and what was captured."""
+"""Shows a journey that was tried: each request, without its secrets, its answer, and what was captured."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from jostle.redaction.sent import redact_request
+from jostle.redaction.texts import redact_text
 from jostle.text import one_line, plain_lines
 
 if TYPE_CHECKING:
@@ -35,8 +37,9 @@ def _lines(tried: "Tried") -> Iterator[str]:
     yield f"journey {one_line(tried.journey)} (workload {one_line(tried.workload)})"
     for number, (name, trace) in enumerate(tried.steps, 1):
         yield ""
-        yield f"{number}. {one_line(name)}: {_how(trace)}"
-        yield from _text("  > ", trace["request"], len(trace["request"]))
+        yield f"{number}. {redact_text(one_line(name))}: {_how(trace)}"
+        sent = redact_request(trace["request"].decode("utf-8", "replace")).encode()
+        yield from _text("  > ", sent, len(sent))
         yield from _text("  < ", trace["head"], len(trace["head"]))
         yield from _text("  < ", trace["body"], trace["body_bytes"])
         for key, value in trace["captured"].items():

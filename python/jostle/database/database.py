@@ -13,7 +13,8 @@ from jostle.database.options import Options
 from jostle.database.proxy import DelayProxy
 from jostle.database.server import NAME, USER, PrivatePostgres
 from jostle.host import ports
-from jostle.text import host_and_port, without_password
+from jostle.redaction.texts import without_password
+from jostle.text import host_and_port
 
 __all__ = ["Database", "start"]
 

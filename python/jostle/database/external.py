@@ -16,7 +16,8 @@ from jostle.errors import MissingRuntime, PlanError, UnreachableTarget
 from jostle.host.users import User
 from jostle.plan.contestant import Need
 from jostle.plan.database import postgresql
-from jostle.text import host_and_port, reason, without_password
+from jostle.redaction.texts import without_password
+from jostle.text import host_and_port, reason
 
 __all__ = ["prepare"]
 

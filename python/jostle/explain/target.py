@@ -12,8 +12,9 @@ from jostle.explain.observe import Usage
 from jostle.plan.builder import JourneyBuilder
 from jostle.plan.hit import hit_plan
 from jostle.plan.model import Plan
+from jostle.redaction.data import redact
 from jostle.runner.tryout import try_journeys
-from jostle.text import one_line, reason, redact
+from jostle.text import one_line, reason
 
 __all__ = ["Look", "Role", "Route", "Target", "check", "connect_s", "intermediary", "look", "path_of"]
 

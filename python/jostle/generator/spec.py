@@ -20,7 +20,10 @@ from jostle.plan.raw import SERIALS, Sent, Until, bytes_matched
 from jostle.plan.request import PEER, Call, EventStream, Expect, Request, StreamBound
 from jostle.plan.values import Params, Think
 from jostle.plan.workload import Workload
-from jostle.text import HIDDEN, names_a_secret, reason, redact
+from jostle.redaction.data import redact
+from jostle.redaction.names import HIDDEN
+from jostle.redaction.texts import redact_text
+from jostle.text import reason
 
 __all__ = ["Address", "engine_spec", "interval_ns", "think_spec", "trace_starts", "without_secrets"]
 
@@ -126,30 +129,19 @@ def engine_spec(
 def without_secrets(spec: dict[str, Any]) -> dict[str, Any]:
     """The specification for the record: possible secrets are hidden, as in the recorded plan.
 
-    Rows of feeds are left out: they are as long as their files, and may contain passwords.
+    Rows of feeds and columns of files are left out: they are long, and may contain passwords.
     """
     spec = redact(spec | {"workloads": [_without_rows(workload) for workload in spec["workloads"]]})
-    for workload in spec["workloads"]:
-        if (tls := workload["target"]["tls"]) and tls["client_key_pem"]:
-            tls["client_key_pem"] = HIDDEN
-        for request in workload["requests"]:
-            request["headers"] = [
-                [name, HIDDEN if names_a_secret(name) else value] for name, value in request["headers"]
-            ]
-            if request["grpc"]:
-                request["grpc"]["schema_base64"] = None  # as long as its files
-            body = base64.b64decode(request["body_base64"] or "").decode("utf-8", "replace")
-            if names_a_secret(body):
-                request["body_base64"] = None
-            request["params"] = {
-                name: HIDDEN if names_a_secret(name) else values for name, values in request["params"].items()
-            }
+    for request in (request for workload in spec["workloads"] for request in workload["requests"]):
+        if request["grpc"]:
+            request["grpc"]["schema_base64"] = None  # as long as its files
     return spec
 
 
 def _without_rows(workload: Mapping[str, Any]) -> dict[str, Any]:
+    requests = [request | {"params": _without_column(request["params"])} for request in workload["requests"]]
     if "journeys" not in workload:
-        return dict(workload)
+        return {**workload, "requests": requests}
     journeys = [
         journey
         | {
@@ -158,11 +150,19 @@ def _without_rows(workload: Mapping[str, Any]) -> dict[str, Any]:
         }
         for journey in workload["journeys"]
     ]
-    return {**workload, "journeys": journeys}
+    return {**workload, "requests": requests, "journeys": journeys}
+
+
+def _without_column(params: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: {"in-turn": []} if isinstance(param, dict) and "in-turn" in param else param
+        for name, param in params.items()
+    }
 
 
 def _without_keys(script: dict[str, Any] | None) -> dict[str, Any] | None:
-    if script is None or not names_a_secret(script["source"]):
+    """The script, whose source is hidden as a whole if anything in it is."""
+    if script is None or redact_text(script["source"]) == script["source"]:
         return script
     return script | {"source": HIDDEN}
 

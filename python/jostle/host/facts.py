@@ -11,7 +11,7 @@ from jostle._version import __version__
 from jostle.host.floor import Machine, stored_floor
 from jostle.host.limits import cgroup_limits, memory_bytes, open_files
 from jostle.host.pressure import cpu_pressure
-from jostle.text import redact_command
+from jostle.redaction.commands import redact_command
 
 __all__ = ["host_facts", "machine"]
 

@@ -8,7 +8,8 @@ from pydantic import AfterValidator, Field, model_validator
 from jostle.errors import BadValue
 from jostle.plan.base import Table
 from jostle.plan.values import Duration, PositiveCount
-from jostle.text import in_ascii, without_password
+from jostle.redaction.texts import without_password
+from jostle.text import in_ascii
 
 __all__ = ["DatabaseChange", "DatabaseTable", "postgresql"]
 

@@ -11,7 +11,8 @@ from jostle.errors import PlanError, UnknownName
 from jostle.host.cores import place
 from jostle.plan.model import Plan
 from jostle.plan.toml import TOMLDecodeError, read_toml
-from jostle.text import names_a_secret, one_line, read_text, reason, redact
+from jostle.redaction.data import redact, replace_secrets, secrets_in
+from jostle.text import one_line, read_text, reason
 
 __all__ = ["Environment", "Settings", "load_plan", "parse_plan", "parse_toml", "to_toml"]
 
@@ -130,7 +131,10 @@ def _filled_in(data: dict[str, Any], scale: str, changes: Settings, cores: Seque
         own = {**own, "cores": len(place(list(cores), shared).server_cores)}
     if scale and scale not in scales:
         raise UnknownName("scale", scale, scales)
-    chosen = dict(scales.get(scale, {}))
+    chosen = scales.get(scale, {})
+    if not isinstance(chosen, dict):
+        raise PlanError(f"scale.{scale} is not a table", f"write [scale.{scale}] and its parameters below")
+    chosen = dict(chosen)
     data |= {key: chosen.pop(key) for key in SCALED if key in chosen}
     data = _narrowed(data, chosen.pop(CONTESTANTS_OF, {}))
     values = dict(own)
@@ -159,6 +163,8 @@ def _narrowed(data: dict[str, Any], contestants_of: Any) -> dict[str, Any]:
     for name in contestants_of:
         if name not in workloads:
             raise UnknownName("workload", name, workloads)
+        if not isinstance(workloads[name], dict):
+            return data  # refused by the model
     changed = {name: workloads[name] | {"contestants": whom} for name, whom in contestants_of.items()}
     narrowed = {name: workloads[name].get("contestants", []) for name in changed}
     return data | {"workload": workloads | changed, "narrowed": narrowed}
@@ -204,14 +210,13 @@ def _stands_in(data: Any, text: str) -> bool:
 def to_toml(plan: Plan, *, secrets: bool = False) -> str:
     """The whole plan as it runs, with defaults written out; `parse_plan` reads the same plan from it.
 
-    Possible secrets are hidden (`jostle.text.redact`) unless `secrets`, as the text may become a record.
+    Possible secrets are hidden (`jostle.redaction`) unless `secrets`, as the text may become a record.
     """
     import tomli_w
 
     data = plan.data()
     if not secrets:
-        given = [value for name, value in plan.parameters.items() if names_a_secret(name)]
-        data = redact(data, [value for value in given if isinstance(value, str) and value])
+        data = replace_secrets(redact(data), secrets_in(data))
     # Reading a multi-line string back would change its line ends if they are \r\n.
     returns = "\\r" in json.dumps(data, default=str)
     return tomli_w.dumps(data, multiline_strings=not returns)

@@ -6,7 +6,7 @@ from pathlib import Path
 from jostle.errors import NotARun
 from jostle.record.jsonl import read_object
 from jostle.record.layout import FORMAT, HostFacts
-from jostle.text import redact_command
+from jostle.redaction.commands import redact_command
 
 __all__ = ["check_format", "folders_inside", "read_host"]
 

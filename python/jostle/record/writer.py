@@ -9,7 +9,7 @@ import re
 import shutil
 import time
 import weakref
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +40,7 @@ from jostle.record.layout import (
     TrialDescription,
 )
 from jostle.record.rows import RowWriter
+from jostle.redaction.data import redact, replace_secrets, secrets_in
 from jostle.text import reason
 
 __all__ = ["RunWriter", "TrialWriter", "written"]
@@ -48,9 +49,10 @@ __all__ = ["RunWriter", "TrialWriter", "written"]
 class RunWriter:
     """One run, locked by its writer until the writer is gone, even after `kill -9`."""
 
-    def __init__(self, folder: Path, version: str) -> None:
+    def __init__(self, folder: Path, version: str, secrets: Collection[str] = ()) -> None:
         self.folder = folder
         self._version = version
+        self._secrets = secrets
         held = os.open(folder / "journal.ndjson", os.O_RDONLY)
         weakref.finalize(self, os.close, held)
         try:
@@ -61,17 +63,20 @@ class RunWriter:
             ) from None
 
     @classmethod
-    def create(cls, base: Path, slug: str, plan_text: str, host: Mapping[str, Any]) -> "RunWriter":
+    def create(
+        cls, base: Path, slug: str, plan_text: str, host: Mapping[str, Any], secrets: Collection[str] = ()
+    ) -> "RunWriter":
         """Create a new folder `base/<local time>-<slug>`: no run ever overwrites another one.
 
-        `host`: all of HostFacts but the format. Raises `UserError` if the folder cannot be created.
+        `host`: all of HostFacts but the format. `secrets`: what must not stand in any of the run's files,
+        besides what `jostle.redaction` hides anyway. Raises `UserError` if the folder cannot be created.
         """
         folder = None
         try:
             folder = _fresh_folder(base, f"{time.strftime('%Y-%m-%dT%H-%M-%S')}-{safe_name(slug)}")
             (folder / "trials").mkdir()
             write_whole(folder / "plan.toml", plan_text, sync=True)
-            write_json(folder / "host.json", {"format": FORMAT, **host})
+            write_json(folder / "host.json", {"format": FORMAT, **_fit(host, secrets)})
             (folder / "journal.ndjson").touch(exist_ok=False)
         except OSError as error:
             if folder is not None:
@@ -80,7 +85,7 @@ class RunWriter:
                 f"cannot make a folder for the record in {base}: {reason(error)}",
                 "choose another place with --into (hit: --save)",
             ) from None
-        return cls(folder, str(host.get("jostle", "")))
+        return cls(folder, str(host.get("jostle", "")), secrets)
 
     @classmethod
     def resume(cls, folder: Path) -> "RunWriter":
@@ -113,7 +118,7 @@ class RunWriter:
     def journal(self, event: Event, **fields: Any) -> None:
         """Append what happened, with the time; on disk when this returns. Fields as in JournalEntry."""
         with written(self.folder):
-            append_event(self.folder / "journal.ndjson", event, **fields)
+            append_event(self.folder / "journal.ndjson", event, **_fit(fields, self._secrets))
 
     def journal_start(self, **fields: Any) -> None:
         """Append the event "run started", with the checksums of the files that say what is run, and where."""
@@ -147,10 +152,12 @@ class RunWriter:
         folder = self.folder / "trials" / f"{description['number']:03d}-{names}"
         if run:
             folder = folder / f"run-{run}"
+        secrets = {*self._secrets, *secrets_in(description)}
+        description = _fit(description, secrets)
         with written(self.folder):
             folder.mkdir(parents=run > 0, exist_ok=(folder / "run-1").exists())
             write_json(folder / "trial.json", {**description, "format": FORMAT})
-            return TrialWriter(folder, self.folder, description, self._version)
+            return TrialWriter(folder, self.folder, description, self._version, secrets)
 
 
 class TrialWriter:
@@ -159,9 +166,17 @@ class TrialWriter:
     Both raise `RecordLost` if the file system takes no more; what was written before can be read.
     """
 
-    def __init__(self, folder: Path, run: Path, description: TrialDescription, version: str) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        run: Path,
+        description: TrialDescription,
+        version: str,
+        secrets: Collection[str] = (),
+    ) -> None:
         self.folder = folder
         self._run = run
+        self._secrets = secrets
         self._began = Clocks.now()
         self._files = contextlib.ExitStack()
         self._hlog = self._files.enter_context((folder / "intervals.hlog").open("x", encoding="ascii"))
@@ -177,7 +192,11 @@ class TrialWriter:
         with written(self._run):
             if lines := list(interval_lines(interval)):
                 append_line(self._hlog, "\n".join(lines))
-            append_line(self._intervals, to_line(_summarised(interval), separators=(",", ":")))
+            entry = _summarised(interval)
+            for series in entry["series"]:
+                if failures := series.get("failures"):
+                    series["failures"] = _without_secrets(failures, self._secrets)
+            append_line(self._intervals, to_line(entry, separators=(",", ":")))
             if interval.get("rows"):
                 self._rows.add(interval["rows"], interval["start_ns"], interval["end_ns"])
 
@@ -197,11 +216,11 @@ class TrialWriter:
             self._files.close()
             outcome: OutcomeEntry = {
                 "status": status,
-                "why": why,
+                "why": _fit(why, self._secrets),
                 "ended_unix_ns": time.time_ns(),
-                "server_output_tail": server_output_tail,
+                "server_output_tail": _fit(server_output_tail, self._secrets),
                 "server_away": server_away,
-                "generators_lost": list(generators_lost),
+                "generators_lost": _fit(list(generators_lost), self._secrets),
                 **_lost_time(self._began, Clocks.now()),
                 "garbage": garbage,
                 "files": _fingerprints(self.folder),
@@ -212,6 +231,24 @@ class TrialWriter:
         """Close the files as far as they can be written, and leave the trial without an outcome."""
         with contextlib.suppress(OSError):
             self._files.close()
+
+
+def _fit(data: Any, secrets: Collection[str]) -> Any:
+    """The data, fit for a record: without the known secrets, and without what looks like one."""
+    return redact(replace_secrets(data, secrets))
+
+
+def _without_secrets(
+    failures: Mapping[str, Mapping[str, int]], secrets: Collection[str]
+) -> dict[str, dict[str, int]]:
+    """How often each outcome had each reason; reasons that differ only in a secret become one."""
+    fit: dict[str, dict[str, int]] = {}
+    for outcome, reasons in failures.items():
+        counts = fit.setdefault(outcome, {})
+        for why, count in reasons.items():
+            text = _fit(why, secrets)
+            counts[text] = counts.get(text, 0) + count
+    return fit
 
 
 @contextlib.contextmanager

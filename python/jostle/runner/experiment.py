@@ -35,6 +35,7 @@ from jostle.plan import Plan, Workload, to_toml
 from jostle.plan.workload import SAME
 from jostle.record import RunWriter, TrialRecord
 from jostle.record.layout import CUT_SHORT, SPOILED, Event, Status
+from jostle.redaction.data import secrets_in
 from jostle.runner.budget import Budget
 from jostle.runner.compared import Pair
 from jostle.runner.disk_space import check_disk_space, least_bytes
@@ -118,7 +119,7 @@ def experiment_in_turns(
     trials = schedule(taking_part.cells, plan, seed)
     check_disk_space(base, least_bytes(plan, trials))
     facts = host_facts(seed)
-    writer = RunWriter.create(base, slug, to_toml(plan), facts)
+    writer = RunWriter.create(base, slug, to_toml(plan), facts, secrets_in(plan.data()))
     way = os.path.relpath(Path.cwd(), writer.folder.resolve())
     writer.journal_start(seed=seed, contestants=[c.label for c in ready], base=way)
     for label, why in taking_part.skipped.items():

@@ -1,0 +1,119 @@
+"""Secrets in the words of a command line: jostle's own, and those that start contestants."""
+
+import re
+import shlex
+from collections.abc import Callable, Sequence
+
+from jostle.redaction.names import Hide, hidden, names_a_secret
+from jostle.redaction.sent import redact_body, redact_value
+from jostle.redaction.texts import redact_text
+
+__all__ = ["redact_command", "rerun"]
+
+OWN_FILES = ("--key", "--cert")
+"""Options of jostle itself that name a file, not a secret."""
+
+
+def redact_command(words: Sequence[str], hide: Hide = hidden) -> list[str]:
+    """The words of a command, fit for a record.
+
+    Redacted are headers (`-H`), users with their passwords (`-u`), bodies, forms and messages (`-b`, `-d`,
+    `--json`, `--send`, …), settings (`--set`), the value of any option whose name suggests a secret and, in
+    every other word, what `redact_text` hides.
+    """
+    own = words[:1] == ["jostle"]
+    redacted: list[str] = []
+    rule: Rule | None = None
+    """How to hide the next word, if it is the value of the option before it."""
+    for word in words:
+        if rule is not None and not _is_an_option(word):
+            redacted.append(rule(word, hide))
+            rule = None
+            continue
+        option, value, rule = _option(word)
+        if own and option.rstrip("=") in OWN_FILES:
+            rule = _as_it_is
+        if option and not value and not option.endswith("="):
+            redacted.append(word)
+        else:
+            redacted.append(option + rule(value, hide))
+            rule = None
+    return redacted
+
+
+def rerun(words: Sequence[str], seed: int | None) -> str:
+    """The command, fit for a record, that measures the same again: with this seed unless one was typed."""
+    again = redact_command(words)
+    if seed is not None and not any(word.startswith("--seed") for word in again):
+        again += ["--seed", str(seed)]
+    return shlex.join(again)
+
+
+Rule = Callable[[str, Hide], str]
+
+
+def _as_it_is(text: str, _: Hide) -> str:
+    return text
+
+
+def _pair(text: str, hide: Hide) -> str:
+    """Redact "Name: value" of a header, "name=value" of a setting or a form, "user:password"."""
+    found = _PAIR.fullmatch(text)
+    if found is None or not found["value"] or not names_a_secret(found["name"]):
+        return redact_text(text, hide)
+    return found["name"] + found["mark"] + redact_value(found["value"], hide)
+
+
+_PAIR = re.compile(r"(?P<name>[^:=]*)(?P<mark>[:=][ \t]*)(?P<value>.*)", re.DOTALL)
+
+
+def _plain(word: str, hide: Hide) -> str:
+    """A word that is no option; what a shell is to carry out is a command itself."""
+    if any(c.isspace() for c in word):
+        try:
+            words = shlex.split(word)
+        except ValueError:
+            return redact_text(word, hide)
+        redacted = redact_command(words, hide)
+        if redacted != words:
+            return shlex.join(redacted)
+    return redact_text(word, hide)
+
+
+def _login(text: str, hide: Hide) -> str:
+    user, colon, password = text.partition(":")
+    return user + colon + redact_value(password, hide) if colon else redact_text(text, hide)
+
+
+def _is_an_option(word: str) -> bool:
+    """Whether a word is an option, and not the value of the option before it."""
+    return re.fullmatch(r"--[a-z][\w-]*(=.*)?", word, re.DOTALL) is not None
+
+
+def _option(word: str) -> tuple[str, str, Rule]:
+    """The option with its "=", its value, and how the value is made fit for a record."""
+    found = _LONG.fullmatch(word)
+    if found is not None and names_a_secret(found["option"]):
+        return found["option"], found["value"], redact_value
+    for pattern, rule in _OPTIONS:
+        if found := pattern.fullmatch(word):
+            return found["option"], found["value"], rule
+    return "", word, _plain
+
+
+_LONG = re.compile(
+    r"(?P<option>--?(?!(?:no|with|without|enable|disable)-)[A-Za-z][\w.-]*+(?:=|$))(?P<value>.*)", re.DOTALL
+)
+
+
+def _named(long: str, short: str) -> re.Pattern[str]:
+    """A long option with its value, or a short one, which may stand behind flags: -kH."""
+    return re.compile(rf"(?P<option>--(?:{long})(?:=|$)|-[kLsSvifgNj]*[{short}])(?P<value>.*)", re.DOTALL)
+
+
+_OPTIONS: list[tuple[re.Pattern[str], Rule]] = [
+    (_named("header|proxy-header|metadata", "H"), _pair),
+    (_named("user|proxy-user", "uU"), _login),
+    (_named("body|data|data-[a-z]+|json|send|message|url-query", "bd"), redact_body),
+    (_named("form|form-string|set|env|build-arg", "Fe"), _pair),
+]
