@@ -20,6 +20,19 @@ def test_exactly_the_requests_asked_for_are_sent(jostle_command: Jostle, null_se
     assert result["folder"] == "", "the record was not kept"
 
 
+@pytest.mark.parametrize("words", [["-n", "1"], ["-n", "1", "--expect", "never said"]])
+def test_the_json_of_one_request_is_strict(
+    jostle_command: Jostle, null_server: str, words: list[str]
+) -> None:
+    """Statistics of one value, or of none, are no NaN, which JSON does not know."""
+
+    def refused(constant: str) -> None:
+        pytest.fail(f"{constant} is no JSON")
+
+    result = json.loads(jostle_command("hit", null_server, *words, "--json").stdout, parse_constant=refused)
+    assert sum(outcomes(result).values()) == 1
+
+
 def test_the_table_starts_with_the_verdict(jostle_command: Jostle, null_server: str) -> None:
     finished = jostle_command("hit", null_server, "-d", "1s", "-c", "2")
     assert finished.returncode in (0, 3), finished.stderr
