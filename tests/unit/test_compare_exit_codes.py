@@ -55,9 +55,9 @@ def test_any_of_several_runs_may_be_cut_short(tmp_path: Path) -> None:
     whole, other, part = (make_run(tmp_path, trials(), ended=ended) for ended in (True, True, False))
     assert run_command("compare", whole, other)[0] == 0
     assert run_command("compare", whole, part)[0] == run_command("compare", part, whole)[0] == 3
-    three = [whole, whole, other]
-    assert run_command("compare", *three, "vs", *three)[0] == 0
-    assert run_command("compare", *three, "vs", whole, other, part)[0] == 3
+    more = [make_run(tmp_path, trials()) for _ in range(4)]
+    assert run_command("compare", whole, *more[:2], "vs", other, *more[2:])[0] == 0
+    assert run_command("compare", whole, *more[:2], "vs", part, *more[2:])[0] == 3
 
 
 def test_invalid_trials_are_not_trusted_and_leave_conditions_undecided(tmp_path: Path) -> None:
