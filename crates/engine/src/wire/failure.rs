@@ -39,6 +39,12 @@ pub fn broken(error: &io::Error) -> Failure {
         io::ErrorKind::InvalidData if is_alert(error) => Outcome::TlsFailed,
         // rustls received malformed records.
         io::ErrorKind::InvalidData => Outcome::Malformed,
+        // The kernel gave up because nobody confirmed what was sent; it tells what routers have said about it, if
+        // anything. An answer might have come later.
+        io::ErrorKind::TimedOut
+        | io::ErrorKind::HostUnreachable
+        | io::ErrorKind::NetworkUnreachable
+        | io::ErrorKind::NetworkDown => Outcome::ResponseTimeout,
         _ => Outcome::Reset,
     };
     Failure::new(outcome, describe(error))
@@ -112,6 +118,21 @@ mod tests {
         assert_eq!(words(libc::ENOENT), "no such file or directory");
         let other = io::Error::other("something else");
         assert_eq!(describe(&other), "something else");
+    }
+
+    #[test]
+    fn a_connection_that_the_network_lost_is_given_up_like_any_other_wait() {
+        let outcome = |errno| broken(&io::Error::from_raw_os_error(errno)).outcome;
+        for lost in [
+            libc::ETIMEDOUT,
+            libc::EHOSTUNREACH,
+            libc::ENETUNREACH,
+            libc::ENETDOWN,
+        ] {
+            assert_eq!(outcome(lost), Outcome::ResponseTimeout, "{lost}");
+        }
+        assert_eq!(outcome(libc::ECONNRESET), Outcome::Reset);
+        assert_eq!(outcome(libc::EPIPE), Outcome::ClosedEarly);
     }
 
     #[test]
