@@ -70,10 +70,16 @@ impl Rotation {
             pause,
             until: now + pause,
         };
-        match known {
-            Some(index) => avoided[index] = one,
-            None if avoided.len() < MOST => avoided.push(one),
-            None => {}
+        if let Some(index) = known {
+            avoided[index] = one;
+            return;
+        }
+        if avoided.len() == MOST {
+            // Of those that may be tried again, only the length of their next pause is forgotten.
+            avoided.retain(|one| now < one.until);
+        }
+        if avoided.len() < MOST {
+            avoided.push(one);
         }
     }
 
@@ -122,6 +128,18 @@ mod tests {
             (first(LONGEST_PAUSE_NS - 1), first(LONGEST_PAUSE_NS)),
             (1, 0)
         );
+    }
+
+    #[test]
+    fn addresses_that_never_come_back_make_room_for_others() {
+        let rotation = Rotation::new(0);
+        let address = |port: u16| Address::Tcp(([127, 0, 0, 1], port).into());
+        for port in 0..=MOST as u16 {
+            rotation.failed(&address(port), u64::from(port) * 2 * SECOND, false);
+        }
+        let now = MOST as u64 * 2 * SECOND;
+        let addresses = [address(MOST as u16), address(1000)];
+        assert_eq!(rotation.order(&addresses, now), [1, 0]);
     }
 
     #[test]
