@@ -83,7 +83,18 @@ impl ThinkSpec {
                 Err("spread is not between 0 and 1")
             }
             Self::List { ns } if ns.is_empty() => Err("the list is empty"),
+            _ if self.longest() > LONGEST_NS => Err("it is longer than 400 days"),
             _ => Ok(()),
+        }
+    }
+
+    fn longest(&self) -> u64 {
+        match self {
+            Self::None => 0,
+            Self::Constant { ns }
+            | Self::Uniform { ns, .. }
+            | Self::Exponential { mean_ns: ns } => *ns,
+            Self::List { ns } => ns.iter().copied().max().unwrap_or(0),
         }
     }
 }

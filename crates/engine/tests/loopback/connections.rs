@@ -535,6 +535,17 @@ fn what_cannot_start_says_why() {
     let clients = |count: u64| numbers("/workloads/0/load/closed", json!({"clients": count}));
     assert!(clients(0).contains("give at least one client"));
     assert!(clients(1 << 32).contains("give at most 4294967295 clients"));
+    for think in [
+        json!({"constant": {"ns": u64::MAX}}),
+        json!({"exponential": {"mean_ns": u64::MAX}}),
+        json!({"list": {"ns": [1, u64::MAX]}}),
+    ] {
+        let refused = numbers("/workloads/0/load/closed", json!({"think": think}));
+        assert!(
+            refused.contains("load.think: it is longer than 400 days"),
+            "{refused}"
+        );
+    }
     let open = json!({"open": {"arrivals": "constant", "max_connections": 1_u64 << 32}});
     let open = numbers("/workloads/0", json!({"load": open}));
     assert!(open.contains("give at most 4294967295 connections"));
