@@ -53,6 +53,8 @@ pub struct Seats {
 struct Table {
     /// `NEVER` if there is none; `PASSED` if it has passed and the task was woken.
     deadlines: Vec<u64>,
+    /// The moments of [`Seat::wake_at`]. A seat that changes hands keeps its own, as its timer stays in the queue.
+    alarms: Vec<u64>,
     wakers: Vec<Option<Waker>>,
     free: Vec<u32>,
 }
@@ -218,6 +220,7 @@ impl Table {
     fn take(&mut self) -> u32 {
         self.free.pop().unwrap_or_else(|| {
             self.deadlines.push(NEVER);
+            self.alarms.push(PASSED);
             self.wakers.push(None);
             (self.deadlines.len() - 1) as u32
         })
@@ -312,9 +315,17 @@ impl Seat {
         self.seats.table.borrow_mut().deadlines[self.slot as usize] = at;
     }
 
-    /// Has the task woken at `at` as well.
+    /// Has the task woken at `at` as well, or earlier, where it was to be woken earlier: then it asks again.
+    ///
+    /// So a task has one such timer, however often it comes to wait for something else.
     pub fn wake_at(&self, at: u64) {
-        self.seats.set_timer(at, self.slot);
+        let mut table = self.seats.table.borrow_mut();
+        let alarm = &mut table.alarms[self.slot as usize];
+        if *alarm <= self.seats.turn.get() || at < *alarm {
+            *alarm = at;
+            drop(table);
+            self.seats.set_timer(at, self.slot);
+        }
     }
 
     pub fn clear_deadline(&self) {
@@ -426,6 +437,31 @@ mod tests {
         fn wake(self: Arc<Self>) {
             self.0.fetch_add(1, Ordering::Relaxed);
         }
+    }
+
+    #[tokio::test]
+    async fn who_waits_for_one_thing_after_another_has_one_timer() {
+        let attention = Attention::new(false, Rc::default());
+        let seats = Seats::new(Clock::starting_at(monotonic_ns()), attention).unwrap();
+        let due_at = |now| {
+            seats.turn.set(now);
+            let mut timers = seats.timers.borrow_mut();
+            std::iter::from_fn(|| timers.pop_due(now)).count()
+        };
+        for at in 100..200 {
+            Seat::take(&seats).wake_at(at);
+        }
+        assert_eq!((due_at(99), due_at(100), due_at(1000)), (0, 1, 0));
+        let seat = Seat::take(&seats);
+        seat.wake_at(3000);
+        seat.wake_at(2000);
+        assert_eq!(
+            (due_at(2000), due_at(3000)),
+            (1, 1),
+            "an earlier one is set at once"
+        );
+        seat.wake_at(4000);
+        assert_eq!(due_at(4000), 1, "what has passed is set again");
     }
 
     #[tokio::test]

@@ -115,7 +115,6 @@ impl Link {
             }
             Err(problem) => {
                 let why = format!("the request cannot be sent over HTTP/2: {problem}");
-                watch.seat.rest().await;
                 watch.failed(Failure::new(Outcome::Malformed, why))
             }
         };
@@ -308,9 +307,8 @@ impl Exchange<'_, '_> {
         let Some(pace) = &mut self.pace else {
             return 0;
         };
-        let before = pace.next();
         let later = body.len() - pace.advance(body, self.watch.seat.now());
-        if later > 0 && pace.next() > before {
+        if later > 0 {
             self.watch.seat.wake_at(pace.next());
         }
         later

@@ -21,8 +21,6 @@ pub struct Pings {
     sent: Option<u64>,
     /// Whether its pong did not come in time.
     pub given_up: bool,
-    /// The moment for which the client's timer was set last.
-    woken_at: u64,
     number: u32,
     workload: u32,
     /// The request that opened the socket.
@@ -44,7 +42,6 @@ impl Pings {
             due: now + every,
             sent: None,
             given_up: false,
-            woken_at: 0,
             number: 0,
             workload: workload as u32,
             request: request as u32,
@@ -77,10 +74,7 @@ impl Pings {
         // The next ping may become due, if the pong comes in time, a little before the one that is out is given up.
         let next = self.due + if self.sent.is_some() { self.every } else { 0 };
         let next = given_up_at.map_or(next, |at| if next <= now { at } else { next });
-        if next != self.woken_at {
-            self.woken_at = next;
-            seat.wake_at(next);
-        }
+        seat.wake_at(next);
         Ok(ping)
     }
 
