@@ -25,6 +25,8 @@ use crate::wire::target::Target;
 use crate::wire::tls::Sessions;
 use crate::wire::watch::Watch;
 
+const MS: u64 = 1_000_000;
+
 /// A request to be made.
 #[derive(Debug, Clone, Copy)]
 pub struct Job {
@@ -55,8 +57,21 @@ pub struct Answer {
 #[derive(Debug, Clone, Copy)]
 pub struct Ended {
     pub outcome: Outcome,
-    /// When the client is free again.
+    /// When the request ended.
     pub at: u64,
+    /// When the client is free again.
+    pub free: u64,
+}
+
+impl Ended {
+    /// Lets a client rest whose request failed before anything was sent. The rest is no part of the request.
+    async fn after_a_rest(self, seat: &Seat) -> Self {
+        seat.rest().await;
+        Self {
+            free: seat.now(),
+            ..self
+        }
+    }
 }
 
 /// A client of a closed loop, or a connection of an open loop's pool.
@@ -85,7 +100,9 @@ struct Route {
 struct Way {
     link: Option<Link>,
     /// Exchanges that the link has carried.
-    used: u64,
+    used: u32,
+    /// When the last of them ended, in milliseconds modulo 2³²: every client has room for it.
+    idle_since_ms: u32,
     sessions: Sessions,
 }
 
@@ -209,7 +226,7 @@ impl Client {
         if self.seat.stopping() {
             return finish(&self.seat, &shared, sample, Outcome::NeverSent);
         }
-        self.route.check(&self.seat);
+        self.route.check(&self.seat, job.intended);
         let request = &workload.requests[job.request];
         let mut watch = Watch {
             seat: &self.seat,
@@ -235,8 +252,8 @@ impl Client {
                 Ok(hop) => detour.hop = Some(Box::new(hop)),
                 Err(failure) => {
                     let outcome = watch.failed(failure);
-                    self.seat.rest().await;
-                    return finish(&self.seat, &shared, sample, outcome);
+                    let ended = finish(&self.seat, &shared, sample, outcome);
+                    return ended.after_a_rest(&self.seat).await;
                 }
             }
         }
@@ -248,8 +265,8 @@ impl Client {
         } else {
             route.way_to(hop.as_deref(), &mut detour.away, &self.seat)
         };
-        let used = way.used + 1;
-        let last = job.last || per_connection(workload).is_some_and(|most| used >= most);
+        let used = way.used.saturating_add(1);
+        let last = job.last || per_connection(workload).is_some_and(|most| u64::from(used) >= most);
         let mut call = Call {
             request,
             template: match &hop {
@@ -331,10 +348,15 @@ impl Client {
                 &shared.recorder,
             );
         }
+        let unsent = sample.sent.is_none();
         let ended = finish(&self.seat, &shared, sample, outcome);
+        way.idle_since_ms = (ended.at / MS) as u32;
         // At the end of the run links stay open until all of them have been counted.
         if spent && self.seat.running(ended.at) {
             way.hang_up(&shared, workload.index, &self.seat);
+        }
+        if unsent {
+            return ended.after_a_rest(&self.seat).await;
         }
         ended
     }
@@ -425,11 +447,12 @@ impl Route {
         }
     }
 
-    /// Gives up each link that cannot carry another exchange.
-    fn check(&mut self, seat: &Seat) {
+    /// Gives up each link that cannot carry another exchange, which is to begin at `due`.
+    fn check(&mut self, seat: &Seat, due: u64) {
         for way in once(&mut self.way).chain(self.socket.as_deref_mut()) {
+            let idle_ns = way.idle_ns(due);
             way.give_up_if(&self.shared, self.workload as usize, seat, |link| {
-                link.room(seat).err()
+                link.room(idle_ns, seat).err()
             });
         }
     }
@@ -451,6 +474,12 @@ impl Route {
 }
 
 impl Way {
+    /// How long the link will have been idle at `due`, which may be before its last exchange ended.
+    fn idle_ns(&self, due: u64) -> u64 {
+        let ms = ((due / MS) as u32).wrapping_sub(self.idle_since_ms);
+        ms.cast_signed().max(0) as u64 * MS
+    }
+
     /// Waits for `future`, and meanwhile listens on the link: the server may send a ping, or close.
     fn listen_during<F: Future>(
         &mut self,
@@ -526,6 +555,7 @@ fn finish(seat: &Seat, shared: &Shared, mut sample: Sample, outcome: Outcome) ->
     Ended {
         outcome: sample.outcome,
         at: sample.end,
+        free: sample.end,
     }
 }
 

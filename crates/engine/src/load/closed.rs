@@ -300,7 +300,7 @@ impl Life for OnRequests {
                     break;
                 }
                 let pause = pause(&closed.think, turn, &mut random) + *backoff;
-                (intended, ran) = (ended.at + pause, None);
+                (intended, ran) = (ended.free + pause, None);
                 if pause > 0 {
                     let Some(now) = client.sleep_until(intended, || crowd.wants(position)).await
                     else {

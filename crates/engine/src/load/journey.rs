@@ -178,6 +178,7 @@ pub fn travel<'a>(
                 let step = step_of(client, journey, number);
                 Done {
                     at: done.at,
+                    free: done.free,
                     outcome: done.outcome,
                     how: ends_with(step, number as usize, done.outcome),
                 }
@@ -186,13 +187,13 @@ pub fn travel<'a>(
             requests += 1;
             (ended, outcome) = (done.at, done.outcome);
             if let Some(how) = done.how {
-                intended = ended;
+                intended = done.free;
                 break how;
             }
             let together = step_of(client, journey, number).together;
             let last = step_of(client, journey, number + together.max(1) as u32 - 1);
             let pause = visitor.traveller.borrow_mut().pause(last, random);
-            (intended, ran) = (ended + pause, None);
+            (intended, ran) = (done.free + pause, None);
         };
         let over = match how {
             HowEnded::Unfinished if shared.seats.stopping() => shared.last_moment(),

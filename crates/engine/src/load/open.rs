@@ -101,9 +101,6 @@ impl Dispatch {
                 self.starved.set(true);
                 return None;
             }
-            if self.starved.take() {
-                self.starved_until.set(now);
-            }
             self.hand_out(now.max(due));
         }
     }
@@ -174,7 +171,7 @@ impl Dispatch {
             };
             next = match self.take_due(ended) {
                 Some(waiting) => waiting,
-                None => match self.next_job(&mut client, &lane).await {
+                None => match self.next_job(&mut client, &lane, ended).await {
                     Some(next) => next,
                     None => break,
                 },
@@ -183,7 +180,7 @@ impl Dispatch {
         self.shared.recorder.borrow_mut().left(self.index);
     }
 
-    /// Makes one request; returns when it ended.
+    /// Makes one request; returns when the connection is free again.
     async fn request(&self, client: &mut Client, next: HandedOut) -> u64 {
         let HandedOut { arrival, ran } = next;
         let mut random = self.stream(arrival.number);
@@ -194,7 +191,7 @@ impl Dispatch {
             ran,
             last: false,
         };
-        client.perform(job, &mut random, None).await.at
+        client.perform(job, &mut random, None).await.free
     }
 
     /// Goes on one journey, as a new client that knows nothing yet; returns when it ended.
@@ -228,10 +225,12 @@ impl Dispatch {
         ended
     }
 
-    async fn next_job(&self, client: &mut Client, lane: &Rc<Lane>) -> Option<HandedOut> {
+    /// Waits, from `now` on, for the next request that is handed out to this connection.
+    async fn next_job(&self, client: &mut Client, lane: &Rc<Lane>, now: u64) -> Option<HandedOut> {
         self.busy.set(self.busy.get() - 1);
         self.idle.borrow_mut().push(lane.clone());
-        if self.starved.get() {
+        if self.starved.take() {
+            self.starved_until.set(now);
             self.shared.seats.wake_own();
         }
         self.check_done();

@@ -56,6 +56,8 @@ pub struct Group {
 pub struct Done {
     /// When the last of them ended.
     pub at: u64,
+    /// When the client is free again.
+    pub free: u64,
     /// The outcome of the first one, in the journey's order, that failed; otherwise `Ok`.
     pub outcome: Outcome,
     /// How the journey ends, if it ends here.
@@ -180,6 +182,7 @@ pub fn together<'a>(
         let mut failures = outcomes().filter(|(_, outcome)| *outcome != Outcome::Ok);
         Some(Done {
             at: ended.iter().map(|(_, done)| done.at).max()?,
+            free: ended.iter().map(|(_, done)| done.free).max()?,
             outcome: failures.next().map_or(Outcome::Ok, |(_, outcome)| outcome),
             how: unfinished.or_else(|| ends.next()),
         })

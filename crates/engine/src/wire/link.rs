@@ -101,12 +101,12 @@ impl Link {
         }
     }
 
-    /// Checks whether the link takes another exchange now; the error says why not.
-    pub fn room(&mut self, seat: &Seat) -> Result<(), Unasked> {
+    /// Checks whether the link, which was idle for `idle_ns`, takes another exchange now; the error says why not.
+    pub fn room(&mut self, idle_ns: u64, seat: &Seat) -> Result<(), Unasked> {
         match self {
-            Self::H1(link) => link.room(),
+            Self::H1(link) => link.room(idle_ns),
             Self::H2(link) => link.room(),
-            Self::Raw(link) => link.room(),
+            Self::Raw(link) => link.room(idle_ns),
             Self::Udp(_) => Ok(()),
             Self::Ws(link) => link.room(seat),
         }

@@ -1,6 +1,6 @@
 //! A connection's bytes, whatever carries them.
 
-use std::io;
+use std::io::{self, Read as _};
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
@@ -12,6 +12,10 @@ use tokio_rustls::client::TlsStream;
 use crate::record::ports::Port;
 use crate::wire::stamped::Stamped;
 use crate::wire::target::Address;
+
+/// Before a request on a connection that was idle for this long, the kernel is asked whether the server has closed it.
+/// Servers close what is idle for longer; asking before every request would cost busy connections a system call each.
+const LONG_IDLE_NS: u64 = 100_000_000;
 
 /// A connection, with or without TLS.
 #[derive(Debug)]
@@ -83,13 +87,16 @@ impl Plain {
         }
     }
 
-    fn send(&self, bytes: &[u8]) -> io::Result<usize> {
+    fn socket(&self) -> SockRef<'_> {
         match self {
             Self::Tcp(stream, _) => SockRef::from(stream),
             Self::Unix(stream) => SockRef::from(stream),
             Self::Stamped(stamped) => SockRef::from(&stamped.stream),
         }
-        .send_with_flags(bytes, libc::MSG_NOSIGNAL)
+    }
+
+    fn send(&self, bytes: &[u8]) -> io::Result<usize> {
+        self.socket().send_with_flags(bytes, libc::MSG_NOSIGNAL)
     }
 }
 
@@ -111,9 +118,13 @@ impl Transport {
     }
 
     /// Reads a byte if there is one, as there should not be while no request is under way. 0: the peer has closed.
-    pub fn try_read_byte(&mut self) -> Poll<io::Result<usize>> {
+    ///
+    /// What came after the runtime's last look at its sockets is seen only on a connection that was idle for long.
+    pub fn try_read_byte(&mut self, idle_ns: u64) -> Poll<io::Result<usize>> {
         let mut byte = [0];
         let result = match self {
+            Self::Plain(plain) if idle_ns >= LONG_IDLE_NS => (&*plain.socket()).read(&mut byte),
+            Self::Tls(stream) if idle_ns >= LONG_IDLE_NS => read_byte_of_tls(stream),
             Self::Plain(Plain::Tcp(stream, _)) => stream.try_read(&mut byte),
             Self::Plain(Plain::Unix(stream)) => stream.try_read(&mut byte),
             Self::Plain(Plain::Stamped(stamped)) => stamped.stream.try_read(&mut byte),
@@ -168,6 +179,22 @@ impl Transport {
     }
 }
 
+/// Reads what the socket has, past the runtime; says whether that holds a byte of the peer's, or its end (0).
+fn read_byte_of_tls(stream: &mut TlsStream<Plain>) -> io::Result<usize> {
+    let (plain, session) = stream.get_mut();
+    loop {
+        if session.read_tls(&mut &*plain.socket())? == 0 {
+            return Ok(0);
+        }
+        let state = session.process_new_packets().map_err(io::Error::other)?;
+        match state.plaintext_bytes_to_read() {
+            0 if state.peer_has_closed() => return Ok(0),
+            0 => {} // session tickets
+            _ => return Ok(1),
+        }
+    }
+}
+
 fn would_block(result: &io::Result<usize>) -> bool {
     matches!(result, Err(error) if error.kind() == io::ErrorKind::WouldBlock)
 }
@@ -214,5 +241,109 @@ impl AsyncWrite for Plain {
             Self::Unix(stream) => Pin::new(stream).poll_shutdown(cx),
             Self::Stamped(stamped) => Pin::new(&mut stamped.stream).poll_shutdown(cx),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+    use std::net::{Shutdown, TcpListener};
+    use std::rc::Rc;
+    use std::sync::{Arc, mpsc};
+    use std::thread;
+
+    use rustls::pki_types::PrivateKeyDer;
+    use rustls::{ServerConfig, ServerConnection};
+    use tokio::io::AsyncReadExt as _;
+
+    use super::*;
+    use crate::record::ports::PortTable;
+    use crate::spec::TlsSpec;
+    use crate::wire::tls::{Sessions, Tls};
+
+    const IDLE: [u64; 2] = [0, LONG_IDLE_NS];
+
+    /// A connection over which one exchange has gone, and the server's side of it, which needs no runtime.
+    async fn used() -> (Transport, std::net::TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let to = listener.local_addr().unwrap();
+        let stream = TcpStream::connect(to).await.unwrap();
+        let (mut server, _) = listener.accept().unwrap();
+        let mut plain = Plain::Tcp(stream, Rc::<PortTable>::default().take(None, to));
+        server.write_all(b"answer").unwrap();
+        let mut answer = [0; 64];
+        assert_eq!(plain.read(&mut answer).await.unwrap(), 6);
+        (Transport::Plain(plain), server)
+    }
+
+    /// What a connection looks like before its next request, if it was idle for a short or for a long time. The kernel
+    /// may need a moment to deliver what the server did, during which the runtime does not look.
+    fn looks(mut transport: Transport) -> [Option<usize>; 2] {
+        let [mut busy, mut idle] = [None, None];
+        for _ in 0..100_000 {
+            let [now, after_long] = IDLE.map(|ns| match transport.try_read_byte(ns) {
+                Poll::Pending => None,
+                Poll::Ready(read) => Some(read.unwrap_or(0)),
+            });
+            (busy, idle) = (now, after_long);
+            if idle.is_some() {
+                break;
+            }
+        }
+        [busy, idle]
+    }
+
+    #[tokio::test]
+    async fn a_close_that_the_runtime_has_not_seen_is_seen_after_a_long_idle_time() {
+        let (transport, server) = used().await;
+        server.shutdown(Shutdown::Write).unwrap();
+        assert_eq!(looks(transport), [None, Some(0)]);
+        let (transport, mut server) = used().await;
+        server.write_all(b"408").unwrap();
+        assert_eq!(looks(transport), [None, Some(1)]);
+        let (mut transport, _server) = used().await;
+        assert!(
+            IDLE.iter()
+                .all(|ns| transport.try_read_byte(*ns).is_pending())
+        );
+    }
+
+    #[tokio::test]
+    async fn over_tls_tickets_are_no_close_and_the_end_is() {
+        let certified = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let config = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth();
+        let key = PrivateKeyDer::try_from(certified.signing_key.serialize_der());
+        let config = config.with_single_cert(vec![certified.cert.der().clone()], key.unwrap());
+        let config = Arc::new(config.unwrap());
+        let spec = TlsSpec {
+            insecure: true,
+            ..TlsSpec::default()
+        };
+        let tls = Tls::new("load", "localhost", &spec, false).unwrap();
+        let (Transport::Plain(plain), server) = used().await else {
+            unreachable!("no TLS so far");
+        };
+        let (said, hears) = mpsc::channel();
+        let serving = thread::spawn(move || {
+            let mut session = ServerConnection::new(config).unwrap();
+            let mut server = server;
+            while session.is_handshaking() {
+                session.complete_io(&mut server).unwrap();
+            }
+            hears.recv().unwrap();
+            session.send_close_notify();
+            session.complete_io(&mut server).unwrap();
+        });
+        let connector = tls.connector(&mut Sessions::default());
+        let stream = connector.connect(tls.name.clone(), plain).await.unwrap();
+        let mut transport = Transport::Tls(Box::new(stream));
+        assert!(transport.try_read_byte(LONG_IDLE_NS).is_pending());
+        said.send(()).unwrap();
+        serving.join().unwrap();
+        assert_eq!(looks(transport)[1], Some(0));
     }
 }

@@ -239,6 +239,31 @@ fn a_background_load_has_its_own_series_and_ends_with_the_run() {
     );
 }
 
+/// Every second answer takes longer than the time between two requests.
+#[test]
+fn what_finds_a_free_connection_after_a_shortage_has_a_lateness_again() {
+    let slow_at_times = |number: usize| 30 * u64::from(number.is_multiple_of(2));
+    let address = serve(move |mut stream| async move {
+        for number in 0.. {
+            if read_request(&mut stream).await.is_none() {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(slow_at_times(number))).await;
+            stream.write_all(OK).await.ok();
+        }
+    });
+    let rates = json!([{"from": 50, "to": 50}]);
+    let open = json!({"open": {"arrivals": "constant", "rates": rates, "requests": 20, "max_connections": 1}});
+    let seen = run(with(
+        one(workload(address, open), 0),
+        "",
+        json!({"threads": 1}),
+    ));
+    assert_eq!(seen.count(Outcome::Ok), 20);
+    let late = seen.recorded(Measure::Pacing);
+    assert!((3..=10).contains(&late), "{late} of 10 found it free");
+}
+
 /// Attentive workers make the same requests; what they wait is no work of theirs.
 #[test]
 fn a_worker_that_waits_awake_does_the_same_and_its_cpu_time_is_its_work() {

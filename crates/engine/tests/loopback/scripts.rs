@@ -110,6 +110,31 @@ fn who_asks_only_for_what_is_refused_does_not_keep_others_from_running() {
 }
 
 #[test]
+fn the_rest_after_what_is_refused_is_no_part_of_it() {
+    let (address, _) = shop();
+    let source = r#"return function() http.get("http://stranger/") end"#;
+    let refused = going(
+        address,
+        closed(1, 50),
+        source,
+        json!({"redirects": {"most": 0}}),
+    );
+    let seen = run(one(refused, 0));
+    let (least, _) = seen.range_ms(Measure::Failed);
+    assert!(
+        least < 1.0,
+        "a request that is refused at once took {least} ms"
+    );
+    let journeys = seen.0.iter().flat_map(|interval| &interval.journeys);
+    let times = journeys.map(|one| &one.histograms[JourneyMeasure::Whole as usize]);
+    let times = times
+        .filter(|times| !times.is_empty())
+        .map(|times| times.min());
+    let least = times.min().unwrap();
+    assert!(least < 1000, "its journey took {least} µs");
+}
+
+#[test]
 fn a_script_that_may_ask_for_urls_says_to_which_hosts() {
     let (address, _) = shop();
     let source = "return function() http.get(`{1}`) end";

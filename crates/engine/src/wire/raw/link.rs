@@ -40,8 +40,8 @@ impl Link {
         }
     }
 
-    pub fn room(&mut self) -> Result<(), Unasked> {
-        match self.transport.try_read_byte() {
+    pub fn room(&mut self, idle_ns: u64) -> Result<(), Unasked> {
+        match self.transport.try_read_byte(idle_ns) {
             Poll::Pending => Ok(()),
             Poll::Ready(read) => Err(unasked(&read)),
         }
