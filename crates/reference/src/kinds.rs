@@ -7,8 +7,7 @@ use jostle_simulator::discipline::{
     Assignment, Discipline, Fifo, Lifo, Nanos, RandomOrder, Workers,
 };
 use jostle_simulator::spec::DisciplineSpec;
-use rand::SeedableRng;
-use rand::rngs::SmallRng;
+use rand::Rng;
 
 const DEFAULT_WORKERS: usize = 2;
 const DEFAULT_THREADS: usize = 5;
@@ -72,8 +71,8 @@ fn for_the_present(spec: DisciplineSpec) -> Option<Box<dyn Discipline<Waiter>>> 
             Box::new(Workers::new(workers, Present(Lifo::default())))
         }
         DisciplineSpec::RandomOrder { workers } => {
-            let random = SmallRng::seed_from_u64(rand::random());
-            Box::new(Workers::new(workers, Present(RandomOrder::new(random))))
+            let draw = |below| rand::rng().random_range(0..below);
+            Box::new(Workers::new(workers, Present(RandomOrder::new(draw))))
         }
         _ => return None,
     })

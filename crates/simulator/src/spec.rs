@@ -1,8 +1,7 @@
 //! The simulated server, as data. The load is described by the engine's specification.
 
+use jostle_engine::schedule::random::Stream;
 use jostle_engine::spec::{LoadSpec, RunSpec, ThinkSpec};
-use rand::SeedableRng;
-use rand::rngs::SmallRng;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -95,16 +94,21 @@ pub enum DisciplineSpec {
     Unlimited,
 }
 
+/// Draws below a number; a seed gives the same draws for ever.
+pub(crate) fn drawing(seed: u64) -> impl FnMut(usize) -> usize + Send {
+    let mut random = Stream::new(seed, &[]);
+    move |below| random.below(below as u64) as usize
+}
+
 impl DisciplineSpec {
     /// Creates the discipline, idle. `seed` determines a random order.
     pub fn make<J: Send + 'static>(self, seed: u64) -> Box<dyn Discipline<J> + Send> {
         match self {
             Self::Workers { workers } => Box::new(Workers::new(workers, Fifo::default())),
             Self::Lifo { workers } => Box::new(Workers::new(workers, Lifo::default())),
-            Self::RandomOrder { workers } => Box::new(Workers::new(
-                workers,
-                RandomOrder::new(SmallRng::seed_from_u64(seed)),
-            )),
+            Self::RandomOrder { workers } => {
+                Box::new(Workers::new(workers, RandomOrder::new(drawing(seed))))
+            }
             Self::GatedLifo => Box::new(GatedLifo::default()),
             Self::GatedSlot => Box::new(GatedLifo::slot()),
             Self::ProcessorSharing { cores } => Box::new(ProcessorSharing::new(cores)),

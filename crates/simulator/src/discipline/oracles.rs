@@ -184,7 +184,7 @@ fn closed_lifo_serves_two_lucky_clients_in_two_s_and_starves_the_rest() {
 
 #[test]
 fn closed_random_order_has_mean_n_s_and_a_geometric_spread() {
-    let random = RandomOrder::new(SmallRng::seed_from_u64(1));
+    let random = RandomOrder::new(crate::spec::drawing(1));
     let responses = closed(Workers::new(1, random), 15, 60_000);
     assert!((mean(&responses) - 15.0).abs() < 0.1);
     let variation = standard_deviation(&responses) / mean(&responses);

@@ -2,8 +2,6 @@
 
 use super::*;
 use proptest::prelude::*;
-use rand::SeedableRng;
-use rand::rngs::SmallRng;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -21,10 +19,7 @@ fn server(which: usize, c: usize) -> Box<dyn Discipline<usize>> {
     match which {
         0 => Box::new(Workers::new(c, Fifo::default())),
         1 => Box::new(Workers::new(c, Lifo::default())),
-        2 => Box::new(Workers::new(
-            c,
-            RandomOrder::new(SmallRng::seed_from_u64(7)),
-        )),
+        2 => Box::new(Workers::new(c, RandomOrder::new(crate::spec::drawing(7)))),
         3 => Box::new(ProcessorSharing::new(c)),
         4 => Box::new(RoundRobin::new(c, 700)),
         5 => Box::new(RoundRobin::newest_first(c, 700)),

@@ -1,6 +1,5 @@
 //! The order in which waiting jobs are taken by a free worker.
 
-use rand::Rng;
 use std::collections::VecDeque;
 
 /// The jobs that no worker has begun.
@@ -49,21 +48,22 @@ impl<T> Waiting<T> for Lifo<T> {
 }
 
 /// Service in random order: each waiting job is equally likely to be next.
-pub struct RandomOrder<T, R> {
+pub struct RandomOrder<T, D> {
     items: Vec<T>,
-    random: R,
+    draw: D,
 }
 
-impl<T, R> RandomOrder<T, R> {
-    pub fn new(random: R) -> Self {
+impl<T, D: FnMut(usize) -> usize> RandomOrder<T, D> {
+    /// `draw`: gives one of the numbers below the given one, each equally likely.
+    pub fn new(draw: D) -> Self {
         Self {
             items: Vec::new(),
-            random,
+            draw,
         }
     }
 }
 
-impl<T, R: Rng> Waiting<T> for RandomOrder<T, R> {
+impl<T, D: FnMut(usize) -> usize> Waiting<T> for RandomOrder<T, D> {
     fn push(&mut self, item: T) {
         self.items.push(item);
     }
@@ -72,7 +72,21 @@ impl<T, R: Rng> Waiting<T> for RandomOrder<T, R> {
         if self.items.is_empty() {
             return None;
         }
-        let chosen = self.random.random_range(0..self.items.len());
+        let chosen = (self.draw)(self.items.len());
         Some(self.items.swap_remove(chosen))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::drawing;
+
+    #[test]
+    fn a_seed_gives_the_same_random_order_for_ever() {
+        let mut waiting = RandomOrder::new(drawing(7));
+        (0..8).for_each(|job| waiting.push(job));
+        let order: Vec<i32> = std::iter::from_fn(|| waiting.pop()).collect();
+        assert_eq!(order, [3, 7, 5, 1, 0, 4, 2, 6]);
     }
 }
