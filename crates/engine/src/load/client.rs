@@ -477,7 +477,7 @@ impl Way {
     /// How long the link will have been idle at `due`, which may be before its last exchange ended.
     fn idle_ns(&self, due: u64) -> u64 {
         let ms = ((due / MS) as u32).wrapping_sub(self.idle_since_ms);
-        ms.cast_signed().max(0) as u64 * MS
+        u64::from(ms.cast_signed().max(0).unsigned_abs()) * MS
     }
 
     /// Waits for `future`, and meanwhile listens on the link: the server may send a ping, or close.
