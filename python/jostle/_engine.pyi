@@ -80,6 +80,7 @@ class StreamSeries(TypedDict):
     whole: int
     met: int  # whole ones that kept their bounds
     tokens: int  # as the whole ones say themselves
+    without_tokens: int  # whole ones that were to say it, and did not
     broken_off: int  # failed after their first event
     unfinished: int  # had begun, and were cut off by the end of the load
     unanswered: int

@@ -258,6 +258,8 @@ GIVEN: dict[str, Any] = {
     "stream": "lines",
     "stream_events": 7,
     "stream_until": "[DONE]",
+    "stream_first": "json:/content",
+    "stream_fails": "no memory",
     "stream_usage": r"n=(\d+)",
     "stall": "5s",
 }

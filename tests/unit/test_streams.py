@@ -19,14 +19,14 @@ from jostle.plan import Plan, parse_plan, to_toml
 from jostle.plan.hit import hit_plan
 from jostle.record.hlog import empty_histogram
 from jostle.report.charts import event_times
-from jostle.report.document import Table
-from jostle.report.sections.streams import stream_table, time_table
+from jostle.report.document import Paragraph, Table
+from jostle.report.sections.streams import section, stream_table, time_table
 from support.one_request import asked, plan
 from support.pictures import validated
 from support.synthetic import engine_interval, histogram
 
 MS = 1_000_000
-NONE = {"events": None, "until": None, "stall_ns": None, "usage": None, "bounds": None}
+NONE: dict[str, Any] = dict.fromkeys(("events", "until", "stall_ns", "first", "fails", "usage", "bounds"))
 NO_ROUND_TRIP = {"round_trip_ns": None, "late_round_trips": 1.0}
 
 
@@ -39,6 +39,7 @@ def engine_stream(made: Plan) -> Any:
 
 
 TABLE = """{ format = "lines", events = 5, until = "[DONE]", stall = "2s", usage = 'n=(\\d+)',
+             first = "json:/choices/0/text", fails = "out of memory",
              slo = ["first event < 0.5 s", "gap p95 < 50 ms"] }"""
 
 
@@ -50,7 +51,9 @@ def test_a_plan_says_what_the_stream_is_and_what_it_has_to_keep() -> None:
         "events": 5,
         "until": "[DONE]",
         "stall_ns": 2000 * MS,
-        "usage": r"n=(\d+)",
+        "first": {"json": "/choices/0/text"},
+        "fails": {"regex": "out of memory"},
+        "usage": {"regex": r"n=(\d+)"},
         "bounds": {"first_ns": 500 * MS, "gap_ns": 50 * MS, "late": pytest.approx(0.05)} | NO_ROUND_TRIP,
     }
     assert parse_plan(to_toml(made), "again") == made
@@ -75,6 +78,19 @@ def test_bounds_are_one_text_on_the_command_line(slo: str, bounds: Any) -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("key", "text", "problem"),
+    [
+        ("first", "(", "not a regular expression"),
+        ("fails", "json:error", "a JSON pointer begins with /"),
+        ("usage", "", "at least 1"),
+    ],
+)
+def test_what_is_looked_for_in_events_must_be_a_pattern(key: str, text: str, problem: str) -> None:
+    with pytest.raises(PlanError, match=problem):
+        streaming(f"{{ {key} = {text!r} }}")
+
+
 def test_the_answer_to_head_is_no_stream() -> None:
     with pytest.raises(PlanError, match="no body, so it is no stream"):
         streaming('"sse"', 'head = "/"')
@@ -84,7 +100,7 @@ def test_the_streams_of_several_processes_are_added_up() -> None:
     def part(request: int, number: int) -> dict[str, Any]:
         histograms = {"event_first": histogram([0.01 * number])}
         counts = {"events": 10, "whole": 3, "met": 2, "tokens": 7, "broken_off": 1, "unfinished": 4}
-        counts["unanswered"] = 5
+        counts |= {"unanswered": 5, "without_tokens": 6}
         sums = {name: number * n for name, n in counts.items()}
         return {"workload": 0, "request": request, "histograms": histograms, **sums}
 
@@ -99,8 +115,8 @@ def test_the_streams_of_several_processes_are_added_up() -> None:
     first, second = merged["streams"]
     assert (first["request"], second["request"]) == (0, 2)
     assert first == part(0, 1)
-    names = ("events", "whole", "met", "tokens", "broken_off", "unfinished", "unanswered")
-    assert [second[name] for name in names] == [60, 18, 12, 42, 6, 24, 30]
+    names = ("events", "whole", "met", "tokens", "broken_off", "unfinished", "unanswered", "without_tokens")
+    assert [second[name] for name in names] == [60, 18, 12, 42, 6, 24, 30, 36]
     assert second["histograms"]["event_first"]["count"] == 2
 
 
@@ -159,6 +175,23 @@ def test_a_stream_without_an_event_has_waited_and_one_that_failed_never_comes() 
     assert found.gap["max"].bound == "≥", "three broke off"
     assert (found.events_per_s.value, found.tokens_per_s.value) == (15, 25)  # type: ignore[union-attr]
     assert (found.met, found.met_per_s.value) == (4, 2)  # type: ignore[union-attr]
+
+
+def test_streams_that_do_not_say_how_many_tokens_they_had_are_told() -> None:
+    def told(data: Any) -> tuple[int | None, list[str]]:
+        found = streams({("node", "w"): [data]})
+        result: Any = SimpleNamespace(streams=found, summaries=(), contestants=("node",))
+        blocks = section(result).blocks
+        return found[0].without_tokens, [block.text for block in blocks if isinstance(block, Paragraph)]
+
+    data: Any = recorded(event_first=[10] * 10)
+    assert told(data) == (None, []), "a record of an older version"
+    data.counts.streams[0, 1]["without_tokens"] = 0
+    assert told(data) == (0, [])
+    data.counts.streams[0, 1]["without_tokens"] = 2
+    number, texts = told(data)
+    assert (number, len(texts)) == (2, 1)
+    assert texts[0].startswith("2 of 6 whole streams did not say how many tokens they had")
 
 
 def test_that_all_streams_were_late_in_every_round_is_known_as_well_as_that_none_was() -> None:

@@ -134,6 +134,7 @@ fn stream<'py>(py: Python<'py>, series: &StreamSeries) -> PyResult<Bound<'py, Py
     dict.set_item("whole", series.whole)?;
     dict.set_item("met", series.met)?;
     dict.set_item("tokens", series.tokens)?;
+    dict.set_item("without_tokens", series.without_tokens)?;
     dict.set_item("broken_off", series.broken_off)?;
     dict.set_item("unfinished", series.unfinished)?;
     dict.set_item("unanswered", series.unanswered)?;

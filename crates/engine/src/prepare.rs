@@ -19,8 +19,9 @@ use crate::spec::error::StartError;
 use crate::spec::validate::validate;
 use crate::spec::{
     JourneySpec, LoadSpec, OnFailure, Order, RequestSpec, Role, RunSpec, ScriptSpec, ShareSpec,
-    SourceSpec, StepSpec, WorkloadSpec,
+    StepSpec, WorkloadSpec,
 };
+use crate::wire::event_meaning::EventStream;
 use crate::wire::grpc::Method;
 use crate::wire::h1::codec::{Template, encode_asked, encode_message, encode_request};
 use crate::wire::h2;
@@ -273,11 +274,9 @@ fn prepare_request(
         let mut captures = step.capture.iter();
         captures.any(|capture| InHead::of(&capture.from).is_some())
     };
-    let usage = spec.stream.as_ref().and_then(|stream| stream.usage.clone());
-    let usage = usage.map(|pattern| InBody::of(&SourceSpec::Regex(pattern)));
-    let usage = usage.transpose().map_err(invalid)?.flatten();
-    let taps = check.map(Tap::Check).into_iter().chain(kept);
-    let taps: Vec<Tap> = taps.chain(usage.map(Tap::Keep)).collect();
+    let stream = spec.stream.as_ref().map(EventStream::new);
+    let stream = stream.transpose().map_err(invalid)?;
+    let taps: Vec<Tap> = check.map(Tap::Check).into_iter().chain(kept).collect();
     let mut names = spec.headers.iter().map(|(name, _)| name);
     let decodes = names.any(|name| name.eq_ignore_ascii_case("accept-encoding"));
     Ok(Request {
@@ -299,7 +298,7 @@ fn prepare_request(
             || (decodes && !taps.is_empty()),
         decodes,
         taps,
-        stream: spec.stream.clone(),
+        stream,
         websocket: upgrade,
         raw: until,
         datagram,

@@ -135,7 +135,7 @@ fn round_ns(plan: &Plan) -> u64 {
         let timeouts = &workload.limits.timeouts;
         let deadlines = workload.requests.iter().filter_map(Request::deadline_ns);
         let streams = workload.requests.iter().filter_map(|r| r.stream.as_ref());
-        let stalls = streams.filter_map(|stream| stream.stall_ns);
+        let stalls = streams.filter_map(|stream| stream.spec.stall_ns);
         timeouts
             .connect_ns
             .min(timeouts.total_ns)

@@ -291,13 +291,33 @@ class RequestOptions:
             group=STREAM,
         ),
     ] = None
+    stream_first: Annotated[
+        str | None,
+        _option(
+            "--stream-first",
+            metavar="PATTERN",
+            help="The first event that counts, by a regular expression or json:/POINTER to what is not "
+            "empty, such as json:/choices/0/delta/content. Events before it are passed over.",
+            group=STREAM,
+        ),
+    ] = None
+    stream_fails: Annotated[
+        str | None,
+        _option(
+            "--stream-fails",
+            metavar="PATTERN",
+            help="Events that are errors, by a regular expression or json:/POINTER; otherwise, with sse, "
+            "events named error and those with an error in JSON.",
+            group=STREAM,
+        ),
+    ] = None
     stream_usage: Annotated[
         str | None,
         _option(
             "--stream-usage",
-            metavar="REGEX",
-            help="For language models: a regular expression whose first group is the number of tokens that "
-            "the stream reports, for tokens per second.",
+            metavar="PATTERN",
+            help="For language models: where events tell the number of tokens, for tokens per second, by a "
+            "regular expression with a group or json:/POINTER. The last number counts.",
             group=STREAM,
         ),
     ] = None

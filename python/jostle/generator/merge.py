@@ -154,6 +154,7 @@ def _one_stream(parts: "list[StreamSeries]") -> "StreamSeries":
         "whole": sum(part["whole"] for part in parts),
         "met": sum(part["met"] for part in parts),
         "tokens": sum(part["tokens"] for part in parts),
+        "without_tokens": sum(part["without_tokens"] for part in parts),
         "broken_off": sum(part["broken_off"] for part in parts),
         "unfinished": sum(part["unfinished"] for part in parts),
         "unanswered": sum(part["unanswered"] for part in parts),

@@ -14,6 +14,7 @@ from jostle.generator.grpc import grpc_spec
 from jostle.generator.journeys import connections_of_a_client, engine_journeys
 from jostle.host.loopback import LOOPBACK, is_loopback
 from jostle.plan.connection import Connection, Tls
+from jostle.plan.event_pattern import event_pattern
 from jostle.plan.journey import Journey
 from jostle.plan.load import ClosedLoad, OpenLoad, Trace
 from jostle.plan.raw import SERIALS, Sent, Until, bytes_matched
@@ -346,7 +347,9 @@ def _stream(stream: EventStream) -> dict[str, Any]:
         "events": stream.events,
         "until": stream.until,
         "stall_ns": _ns(stream.stall) if stream.stall is not None else None,
-        "usage": stream.usage,
+        "first": event_pattern(stream.first) if stream.first is not None else None,
+        "fails": event_pattern(stream.fails) if stream.fails is not None else None,
+        "usage": event_pattern(stream.usage) if stream.usage is not None else None,
         "bounds": _stream_bounds(stream.slo) if stream.slo else None,
     }
 

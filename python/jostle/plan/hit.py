@@ -71,6 +71,8 @@ PLACES = {
     "stream_events": f"{WORKLOAD}.request.stream.events",
     "stream_until": f"{WORKLOAD}.request.stream.until",
     "stall": f"{WORKLOAD}.request.stream.stall",
+    "stream_first": f"{WORKLOAD}.request.stream.first",
+    "stream_fails": f"{WORKLOAD}.request.stream.fails",
     "stream_usage": f"{WORKLOAD}.request.stream.usage",
     "slo": f"{WORKLOAD}.request.stream.slo",
     "timeout": f"{WORKLOAD}.timeout",
@@ -120,9 +122,10 @@ def hit_plan(
     `expect`: text that every answer contains, a status, or a table as in a plan. `expect_status`:
     the statuses that are right, "200,204". `compressed`: answers may be compressed with gzip, brotli or zstd.
     `stream`: the answer is a stream of events, "sse" or "lines", which ends with event number `stream_events`
-    or with the text `stream_until`; `stall`: the longest time between two events; `stream_usage`: a regular
-    expression that finds the number of tokens; `slo`: the bounds that a stream must keep, "first event < 500
-    ms, gap p99 < 50 ms".
+    or with the text `stream_until`; `stall`: the longest time between two events; `stream_first`,
+    `stream_fails`, `stream_usage`: the first event that counts, events that are errors, and the number of
+    tokens, each by a regular expression or "json:" and a pointer; `slo`: the bounds that a stream must keep,
+    "first event < 500 ms, gap p99 < 50 ms".
     `journey`: what `jostle.journey` builds, a file with `[journey.NAME]` tables as in a plan, a .hurl file,
     or a script (.luau). Journeys are sent in place of requests, all equally often; `requests` and
     `requests_per_client` then count journeys. `pid`: the server's process, to be watched on this machine.
@@ -234,12 +237,17 @@ def hit_plan(
     return Plan.of(data, "", base=Path.cwd(), places=names)
 
 
+_STREAM = (
+    *("stream", "stream_events", "stream_until", "stream_first", "stream_fails", "stream_usage"),
+    *("stall", "slo"),
+)
+
 _OF_REQUESTS = (
     *("method", "headers", "compressed", "user", "agent", "body", "json_body", "urls"),
     *("send", "match", "ping"),
     *("until", "expect", "expect_status"),
     *("proto", "import_path", "message", "deadline", "every"),
-    *("stream", "stream_events", "stream_until", "stream_usage", "stall", "slo"),
+    *_STREAM,
 )
 
 
@@ -411,7 +419,7 @@ def _call(url: str, given: dict[str, Any], path: str, name_of: Callable[[str], s
             raise PlanError(f"{name_of('message')}: {error.message}", error.hint) from None
     if (expect := given.pop("expect", None)) is not None:
         request["expect"] = {"contains": expect} if isinstance(expect, str) else expect
-    if any(given.get(option) for option in ("stream_events", "stream_until", "stall", "slo", "stream_usage")):
+    if any(given.get(option) for option in _STREAM):
         given.setdefault("stream", "messages")
     return request
 

@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from jostle.errors import BadValue, nearest
 from jostle.plan.base import Table
+from jostle.plan.event_pattern import EventPattern
 from jostle.plan.grpc import GrpcMethod, GrpcStatus, ImportPaths, Message, ProtoFiles, check_metadata
 from jostle.plan.raw import PLACEHOLDER, SERIALS, Hex, RawSent, RawUntil, Sent, bytes_matched
 from jostle.plan.values import (
@@ -146,12 +147,6 @@ def _bounds(value: Any) -> Any:
     return [_bound(one) for one in listed] if isinstance(listed, list) else listed
 
 
-def _regex(value: Any) -> Any:
-    if isinstance(value, str):
-        check_regex(value)
-    return value
-
-
 class EventStream(Table):
     """The answer is a stream of events, and each event is timed."""
 
@@ -172,10 +167,26 @@ class EventStream(Table):
     stall: PositiveDuration | None = Field(
         default=None, description="after the first event, the next one must come within this time"
     )
-    usage: Annotated[str | None, BeforeValidator(_regex)] = Field(
+    first: EventPattern | None = Field(
         default=None,
-        description="a regular expression whose first group is the number of tokens of a stream: "
-        r"""'"completion_tokens": *(\d+)'""",
+        description="the first event that counts, by a regular expression or a JSON pointer to what must not "
+        'be null, false or empty ("json:/choices/0/delta/content"); events before it are passed over, and a '
+        "stream without it fails",
+        min_length=1,
+    )
+    fails: EventPattern | None = Field(
+        default=None,
+        description="events that are errors, by a regular expression or a JSON pointer: with one of them the "
+        'stream fails (`stream_error`); otherwise those of "sse" that have the name "error", or whose data '
+        "is a JSON object with an `error` that is an object or a text",
+        min_length=1,
+    )
+    usage: EventPattern | None = Field(
+        default=None,
+        description="where an event tells how many tokens the stream had so far: a regular expression "
+        r"""('"completion_tokens": *(\d+)'), whose first group is the number, or a JSON pointer """
+        '("json:/usage/completion_tokens"); the last one counts',
+        min_length=1,
     )
     slo: Annotated[list[StreamBound], BeforeValidator(_bounds)] = Field(
         default=[],

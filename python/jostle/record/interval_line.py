@@ -72,7 +72,8 @@ class EventStreamEntry(TypedDict):
 
     `histograms`: "event_first" from the intended start to the first event; "event_gap" between events;
     "event_longest_gap" and "event_last" (from the intended start) of the streams that were `whole`;
-    "event_per_token" of those that say how many `tokens` they had; "event_given_up" of those that had begun
+    "event_per_token" of those that say how many `tokens` they had (`without_tokens`: whole ones that were to
+    say it, and did not); "event_given_up" of those that had begun
     and were given up, from the intended start ("censored" of the request has them too). `met`: whole ones
     that kept their bounds. `broken_off`: failed after their first event; `unfinished`: had begun when the
     load ended. "event_round_trip": from when a message of the client was due to its answer, if a gRPC call
@@ -86,6 +87,7 @@ class EventStreamEntry(TypedDict):
     whole: Count
     met: Count
     tokens: Count
+    without_tokens: NotRequired[Count]
     broken_off: Count
     unfinished: Count
     unanswered: NotRequired[Count]

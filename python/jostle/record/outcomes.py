@@ -53,6 +53,8 @@ class Outcome(StrEnum):
     """The script of a journey failed: a check did not hold, or an error."""
     GRPC_STATUS = "grpc_status"
     """A gRPC call ended with a status other than the expected one."""
+    STREAM_ERROR = "stream_error"
+    """An event of a stream was an error."""
 
 
 _LABELS: Mapping[str, str] = {
@@ -108,6 +110,7 @@ WRONG_ANSWERS = frozenset(
         Outcome.NO_STREAM,
         Outcome.SCRIPT_FAILED,
         Outcome.GRPC_STATUS,
+        Outcome.STREAM_ERROR,
     }
 )
 """Answers that came, but were not the right ones."""

@@ -220,6 +220,8 @@ pub enum Outcome {
     ScriptFailed,
     /// A gRPC call ended with a status other than the expected one.
     GrpcStatus,
+    /// An event of a stream was an error.
+    StreamError,
 }
 
 impl Outcome {
@@ -236,7 +238,7 @@ impl Outcome {
     }
 }
 
-pub const OUTCOMES: usize = 24;
+pub const OUTCOMES: usize = 25;
 pub const OUTCOME_NAMES: [&str; OUTCOMES] = [
     "ok",
     "connect_refused",
@@ -262,6 +264,7 @@ pub const OUTCOME_NAMES: [&str; OUTCOMES] = [
     "upgrade_refused",
     "script_failed",
     "grpc_status",
+    "stream_error",
 ];
 
 #[derive(Debug, Clone, Default)]

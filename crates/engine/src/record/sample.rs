@@ -25,7 +25,7 @@ pub struct Sample {
     pub status: u16,
     pub bytes_in: u64,
     pub bytes_out: u64,
-    /// Set once the first event of a stream has come. Boxed because few answers are streams.
+    /// Set once something was found in a stream. Boxed because few answers are streams.
     pub stream: Option<Box<StreamSample>>,
 }
 

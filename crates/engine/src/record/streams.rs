@@ -24,6 +24,8 @@ pub struct StreamSeries {
     pub met: u64,
     /// Total number of tokens that the whole streams report.
     pub tokens: u64,
+    /// Whole streams that were to report a number of tokens, and did not.
+    pub without_tokens: u64,
     /// Streams that failed after their first event. Their last gap never ended, and is not recorded.
     pub broken_off: u64,
     /// Streams that had begun and were cut off by the end of the load.
@@ -77,6 +79,10 @@ pub struct StreamSample {
     pub late_round_trips: u64,
     pub unanswered: u64,
     pub tokens: Option<u64>,
+    /// Whether its number of tokens was wanted, and no event told it.
+    pub lacks_tokens: bool,
+    /// When one of its events was an error.
+    pub failed: Option<u64>,
     /// When the stream was whole: at its last event, or at the text that ends it.
     pub whole: Option<u64>,
     /// Whether a whole stream kept its bounds, if it has any.
@@ -94,6 +100,11 @@ impl StreamSample {
         self.last = at;
         self.longest_gap = self.longest_gap.max(gap.unwrap_or(0));
         gap
+    }
+
+    /// When the stream was whole or had failed: nothing more of it counts.
+    pub fn over(&self) -> Option<u64> {
+        self.whole.or(self.failed)
     }
 
     /// Whether the stream kept its bounds.
@@ -122,6 +133,7 @@ impl StreamSeries {
             whole: 0,
             met: 0,
             tokens: 0,
+            without_tokens: 0,
             broken_off: 0,
             unfinished: 0,
             unanswered: 0,
@@ -140,6 +152,7 @@ impl StreamSeries {
         self.whole += other.whole;
         self.met += other.met;
         self.tokens += other.tokens;
+        self.without_tokens += other.without_tokens;
         self.broken_off += other.broken_off;
         self.unfinished += other.unfinished;
         self.unanswered += other.unanswered;
@@ -176,10 +189,10 @@ pub fn add_unanswered(series: &mut Vec<StreamSeries>, sample: &Sample, messages:
     series.unanswered += messages;
 }
 
-/// Records the end of a request whose stream had begun.
+/// Records the end of a request in whose stream something was found.
 pub fn add_ended(series: &mut Vec<StreamSeries>, sample: &Sample, seen: &StreamSample) {
     let series = find(series, sample.workload as u32, sample.request as u32);
-    if sample.outcome.is_censored() {
+    if sample.outcome.is_censored() && seen.events > 0 {
         let waited = sample.end.saturating_sub(sample.intended);
         series.record(StreamMeasure::GivenUp, waited);
     }
@@ -187,6 +200,7 @@ pub fn add_ended(series: &mut Vec<StreamSeries>, sample: &Sample, seen: &StreamS
         Outcome::Ok => {
             series.whole += 1;
             series.met += u64::from(seen.kept_bounds);
+            series.without_tokens += u64::from(seen.lacks_tokens);
             if let Some(tokens) = seen.tokens {
                 series.tokens += tokens;
                 if tokens > 1 {
@@ -204,6 +218,7 @@ pub fn add_ended(series: &mut Vec<StreamSeries>, sample: &Sample, seen: &StreamS
                 series.record(StreamMeasure::LongestGap, seen.longest_gap);
             }
         }
+        _ if seen.events == 0 => {}
         Outcome::Unfinished => series.unfinished += 1,
         _ => series.broken_off += 1,
     }
@@ -289,6 +304,12 @@ mod tests {
             add_ended(&mut series, &sample, &seen);
             series
         };
+        assert!(
+            stream(Outcome::StreamError, &[])
+                .iter()
+                .all(|one| one.broken_off == 0),
+            "it had not begun"
+        );
         let mut sum = stream(Outcome::Ok, &[15 * MS, 25 * MS, 55 * MS]);
         append(&mut sum, &stream(Outcome::StreamStalled, &[9 * MS]));
         append(&mut sum, &stream(Outcome::Unfinished, &[7 * MS, 8 * MS]));

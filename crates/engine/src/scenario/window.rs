@@ -20,6 +20,16 @@ impl Pattern {
         let regex = builder.size_limit(MOST_COMPILED).build();
         regex.map(Self).map_err(|error| error.to_string())
     }
+
+    pub fn is_in(&self, text: &[u8]) -> bool {
+        self.0.is_match(text)
+    }
+
+    /// Returns the first group of the last match, or the match if the expression has no group.
+    pub fn last<'t>(&self, text: &'t [u8]) -> Option<&'t [u8]> {
+        let found = self.0.captures_iter(text).last()?;
+        found.get(1).or(found.get(0)).map(|found| found.as_bytes())
+    }
 }
 
 /// The state of the search through one body.

@@ -28,7 +28,7 @@ pub use params::ParamSpec;
 pub use raw::{RawSpec, UntilSpec};
 pub use rows::FeedRows;
 use serde::{Deserialize, Serialize};
-pub use stream::{StreamBounds, StreamFormat, StreamSpec};
+pub use stream::{EventPattern, StreamBounds, StreamFormat, StreamSpec};
 pub use websocket::{Match, MessageKind, WebSocketSpec};
 
 /// One run of the engine: one or more workloads, side by side.

@@ -19,13 +19,29 @@ pub struct StreamSpec {
     /// After each event, the next one must come within this time.
     #[serde(default)]
     pub stall_ns: Option<u64>,
-    /// The first match of this regular expression in the body (its first group, if it has one) is the number of tokens
-    /// that were sent.
+    /// The first event that counts; those before it are passed over, and a stream without it has failed.
     #[serde(default)]
-    pub usage: Option<String>,
+    pub first: Option<EventPattern>,
+    /// The events that are errors: with one of them the stream fails. Otherwise those of server-sent events that have the
+    /// name "error", or whose data is a JSON object with an `error` that is an object or a text.
+    #[serde(default)]
+    pub fails: Option<EventPattern>,
+    /// What the last event in which it is found tells by it is the number of tokens that were sent.
+    #[serde(default)]
+    pub usage: Option<EventPattern>,
     /// The bounds that a stream must keep to be counted as having met them.
     #[serde(default)]
     pub bounds: Option<StreamBounds>,
+}
+
+/// Something to look for in the data of an event.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EventPattern {
+    /// The last match of this regular expression: its first group, if it has one.
+    Regex(String),
+    /// The value at this JSON pointer (RFC 6901), unless it is null, false or empty.
+    Json(String),
 }
 
 /// Bounds on the timing of a stream. Those that are left out are not checked.

@@ -1,22 +1,16 @@
 //! Events in a body as it passes by: server-sent events, lines, or messages. Knows nothing of sockets or clocks.
 //!
 //! Source: WHATWG HTML, section 9.2.6 (interpreting an event stream). An event without data does not count; comments
-//! and other fields are ignored. Only as much of an event's data is kept as may be the text that ends the stream.
+//! and other fields are ignored. Only as much of an event's data is kept as is looked at.
 
 use memchr::{memchr, memchr2};
 
-use crate::spec::{StreamFormat, StreamSpec};
+use crate::spec::StreamFormat;
+use crate::wire::event_meaning::{Event, EventStream, Meaning};
 
-const FIELD: &[u8] = b"data";
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
-
-/// What was found in the body.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Found {
-    Event,
-    /// The text that ends the stream.
-    End,
-}
+/// The name of events that are errors.
+const ERROR: &[u8] = b"error";
 
 /// How far one body has been read.
 #[derive(Debug, Default)]
@@ -30,6 +24,28 @@ pub struct EventParser {
     length: usize,
     /// The first of these bytes.
     kept: Vec<u8>,
+    /// The name of the event, as far as it may be the one of errors.
+    name: Vec<u8>,
+    /// Whether the first event that counts has come.
+    begun: bool,
+    /// The number of tokens that the latest event to tell one told.
+    pub tokens: Option<u64>,
+}
+
+/// A field of a server-sent event that is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Field {
+    Data,
+    Name,
+}
+
+impl Field {
+    fn key(self) -> &'static [u8] {
+        match self {
+            Self::Data => b"data",
+            Self::Name => b"event",
+        }
+    }
 }
 
 /// The position within a line of server-sent events.
@@ -37,11 +53,13 @@ pub struct EventParser {
 enum Place {
     /// At the beginning of the stream, after this many bytes of a byte order mark.
     Begin(usize),
-    /// In the name of a field that may be `data`, after this many of its bytes.
-    Name(usize),
+    /// At the beginning of a line.
+    Line,
+    /// In what may be the key of a field, after this many of its bytes.
+    Key(Field, usize),
     /// After the colon, where one space is skipped.
-    Colon,
-    Data,
+    Colon(Field),
+    Value(Field),
     /// In a line that is ignored.
     Other,
 }
@@ -54,32 +72,33 @@ impl Default for Place {
 
 impl EventParser {
     /// Reads to the end of the next event and removes what it has read from `bytes`. `None` once everything is read.
-    pub fn next(&mut self, stream: &StreamSpec, bytes: &mut &[u8]) -> Option<Found> {
-        let until = stream.until.as_deref().map(str::as_bytes);
-        match stream.format {
-            StreamFormat::Sse => self.next_sent(until, bytes),
-            StreamFormat::Lines => self.next_line(until, bytes),
+    pub fn next(&mut self, stream: &EventStream, bytes: &mut &[u8]) -> Option<Meaning> {
+        match stream.spec.format {
+            StreamFormat::Sse => self.next_sent(stream, bytes),
+            StreamFormat::Lines => self.next_line(stream, bytes),
             StreamFormat::Messages => {
                 self.has_data = true;
-                self.keep(std::mem::take(bytes), most(until));
+                self.keep(std::mem::take(bytes), stream);
                 None
             }
         }
     }
 
     /// Ends a message.
-    pub fn message(&mut self, stream: &StreamSpec) -> Found {
-        let found = self.found(self.length, stream.until.as_deref().map(str::as_bytes));
-        self.forget();
-        found
+    pub fn message(&mut self, stream: &EventStream) -> Meaning {
+        self.found(self.length, stream)
     }
 
-    /// Ends the body. Its last line needs no line end.
-    pub fn end(&mut self, stream: &StreamSpec) -> Option<Found> {
-        let until = stream.until.as_deref().map(str::as_bytes);
-        match stream.format {
-            StreamFormat::Sse | StreamFormat::Messages => None,
-            StreamFormat::Lines => self.line(until),
+    /// Ends the body. Its last line needs no line end, and the text that ends a stream of server-sent events, after
+    /// which nothing is to come, no blank line: clients of language models read lines.
+    pub fn end(&mut self, stream: &EventStream) -> Option<Meaning> {
+        match stream.spec.format {
+            StreamFormat::Messages => None,
+            StreamFormat::Lines => self.line(stream),
+            StreamFormat::Sse => {
+                let is_end = self.has_data && stream.ends_with(self.event(self.length));
+                is_end.then(|| self.found(self.length, stream))
+            }
         }
     }
 
@@ -88,7 +107,7 @@ impl EventParser {
         self.has_data
     }
 
-    fn next_sent(&mut self, until: Option<&[u8]>, bytes: &mut &[u8]) -> Option<Found> {
+    fn next_sent(&mut self, stream: &EventStream, bytes: &mut &[u8]) -> Option<Meaning> {
         while let Some((&byte, rest)) = bytes.split_first() {
             if byte == b'\r' || byte == b'\n' {
                 *bytes = rest;
@@ -97,13 +116,15 @@ impl EventParser {
                 if of_the_line_before {
                     continue;
                 }
-                match std::mem::replace(&mut self.place, Place::Name(0)) {
-                    Place::Begin(0) | Place::Name(0) => {
-                        if let Some(found) = self.dispatched(until) {
+                match std::mem::replace(&mut self.place, Place::Line) {
+                    Place::Begin(0) | Place::Line => {
+                        if let Some(found) = self.dispatched(stream) {
                             return Some(found);
                         }
                     }
-                    Place::Name(matched) if matched == FIELD.len() => self.begin_data(until),
+                    Place::Key(field, matched) if matched == field.key().len() => {
+                        self.begin_value(field, stream);
+                    }
                     _ => {}
                 }
                 continue;
@@ -114,85 +135,113 @@ impl EventParser {
                     *bytes = rest;
                     self.place = Place::Begin(matched + 1);
                 }
-                Place::Begin(0 | 3) => self.place = Place::Name(0),
+                Place::Begin(0 | 3) => self.place = Place::Line,
                 Place::Begin(_) => self.place = Place::Other,
-                Place::Name(matched) => {
+                Place::Line => {
+                    let fields = [Field::Data, Field::Name];
+                    let begun = fields.into_iter().find(|field| field.key()[0] == byte);
+                    self.place = begun.map_or(Place::Other, |field| Place::Key(field, 0));
+                }
+                Place::Key(field, matched) => {
                     *bytes = rest;
-                    self.place = if FIELD.get(matched) == Some(&byte) {
-                        Place::Name(matched + 1)
-                    } else if matched == FIELD.len() && byte == b':' {
-                        self.begin_data(until);
-                        Place::Colon
+                    let key = field.key();
+                    self.place = if key.get(matched) == Some(&byte) {
+                        Place::Key(field, matched + 1)
+                    } else if matched == key.len() && byte == b':' {
+                        self.begin_value(field, stream);
+                        Place::Colon(field)
                     } else {
                         Place::Other
                     };
                 }
-                Place::Colon => {
+                Place::Colon(field) => {
                     if byte == b' ' {
                         *bytes = rest;
                     }
-                    self.place = Place::Data;
+                    self.place = Place::Value(field);
                 }
-                Place::Data | Place::Other => {
+                Place::Value(_) | Place::Other => {
                     let end = memchr2(b'\r', b'\n', bytes).unwrap_or(bytes.len());
-                    if self.place == Place::Data {
-                        self.keep(&bytes[..end], most(until));
+                    let (value, rest) = bytes.split_at(end);
+                    match self.place {
+                        Place::Value(Field::Data) => self.keep(value, stream),
+                        Place::Value(Field::Name) => {
+                            keep_up_to(ERROR.len() + 1, value, &mut self.name);
+                        }
+                        _ => {}
                     }
-                    *bytes = &bytes[end..];
+                    *bytes = rest;
                 }
             }
         }
         None
     }
 
-    /// Begins a line of data; the lines of one event are joined by LF.
-    fn begin_data(&mut self, until: Option<&[u8]>) {
-        if self.has_data {
-            self.keep(b"\n", most(until));
+    /// Begins the value of a field. The lines of data of one event are joined by LF, and its last name counts.
+    fn begin_value(&mut self, field: Field, stream: &EventStream) {
+        match field {
+            Field::Name => self.name.clear(),
+            Field::Data => {
+                if self.has_data {
+                    self.keep(b"\n", stream);
+                }
+                self.has_data = true;
+            }
         }
-        self.has_data = true;
     }
 
     /// Ends the event at a blank line.
-    fn dispatched(&mut self, until: Option<&[u8]>) -> Option<Found> {
-        let found = self.has_data.then(|| self.found(self.length, until));
-        self.forget();
+    fn dispatched(&mut self, stream: &EventStream) -> Option<Meaning> {
+        let found = self.has_data.then(|| self.found(self.length, stream));
+        self.name.clear();
         found
     }
 
-    fn next_line(&mut self, until: Option<&[u8]>, bytes: &mut &[u8]) -> Option<Found> {
+    fn next_line(&mut self, stream: &EventStream, bytes: &mut &[u8]) -> Option<Meaning> {
         while let Some(end) = memchr(b'\n', bytes) {
-            self.keep(&bytes[..end], most(until));
+            self.keep(&bytes[..end], stream);
             *bytes = &bytes[end + 1..];
-            if let Some(found) = self.line(until) {
+            if let Some(found) = self.line(stream) {
                 return Some(found);
             }
         }
-        self.keep(bytes, most(until));
+        self.keep(bytes, stream);
         *bytes = &[];
         None
     }
 
     /// Ends a line; an empty one is no event.
-    fn line(&mut self, until: Option<&[u8]>) -> Option<Found> {
+    fn line(&mut self, stream: &EventStream) -> Option<Meaning> {
         let whole = self.length == self.kept.len();
         let cr = usize::from(whole && self.kept.last() == Some(&b'\r'));
-        let length = self.length - cr;
-        let found = (length > 0).then(|| self.found(length, until));
-        self.forget();
-        found
+        if self.length == cr {
+            self.forget();
+            return None;
+        }
+        Some(self.found(self.length - cr, stream))
     }
 
-    fn found(&self, length: usize, until: Option<&[u8]>) -> Found {
-        match until {
-            Some(until) if self.kept.get(..length) == Some(until) => Found::End,
-            _ => Found::Event,
+    /// What has come of the event, whose data have this length.
+    fn event(&self, length: usize) -> Event<'_> {
+        Event {
+            is_error: self.name == ERROR,
+            data: &self.kept[..length.min(self.kept.len())],
+            is_whole: length <= self.kept.len(),
         }
     }
 
-    fn keep(&mut self, data: &[u8], most: usize) {
-        let room = most.saturating_sub(self.kept.len());
-        self.kept.extend_from_slice(&data[..data.len().min(room)]);
+    fn found(&mut self, length: usize, stream: &EventStream) -> Meaning {
+        let event = self.event(length);
+        let meaning = stream.meaning(event, self.begun);
+        let tokens = stream.tokens(event);
+        self.tokens = tokens.or(self.tokens);
+        self.begun |= meaning == Meaning::Event;
+        self.forget();
+        meaning
+    }
+
+    fn keep(&mut self, data: &[u8], stream: &EventStream) {
+        keep_up_to(stream.kept_bytes(), data, &mut self.kept);
         self.length += data.len();
     }
 
@@ -202,9 +251,9 @@ impl EventParser {
     }
 }
 
-/// How many bytes it takes to tell whether an event is the text that ends the stream, and whether a line is empty.
-fn most(until: Option<&[u8]>) -> usize {
-    until.map_or(0, <[u8]>::len) + 1
+fn keep_up_to(most: usize, bytes: &[u8], kept: &mut Vec<u8>) {
+    let room = most.saturating_sub(kept.len());
+    kept.extend_from_slice(&bytes[..bytes.len().min(room)]);
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@
 //! ```
 pub mod coding;
 pub mod dial;
+pub mod event_meaning;
 pub mod events;
 pub mod failure;
 pub mod foreign;

@@ -6,7 +6,8 @@ use crate::scenario::traveller::Source;
 use crate::scenario::turns::Turns;
 use crate::scenario::values::escape;
 use crate::schedule::random::Stream;
-use crate::spec::{ParamSpec, StreamSpec};
+use crate::spec::ParamSpec;
+use crate::wire::event_meaning::EventStream;
 use crate::wire::grpc::Method;
 use crate::wire::h1::codec::{Gap, Template};
 use crate::wire::raw::Until;
@@ -38,8 +39,8 @@ pub struct Request {
     pub reads_path: bool,
     /// Whether something in the head of its answer is needed.
     pub reads_head: bool,
-    /// Set if a right answer is a stream of events. If its number of tokens (`usage`) is wanted, the last tap keeps it.
-    pub stream: Option<StreamSpec>,
+    /// Set if a right answer is a stream of events.
+    pub stream: Option<EventStream>,
     /// Set for a message over a WebSocket: how that is opened.
     pub websocket: Option<Box<Upgrade>>,
     /// Set for raw bytes: where the answer ends.

@@ -9,9 +9,10 @@ use crate::record::trace::Transcript;
 use crate::scenario::head::Head;
 use crate::scenario::values::path_of;
 use crate::seat::Seat;
-use crate::spec::{StreamFormat, StreamSpec, TimeoutSpec};
+use crate::spec::{StreamFormat, TimeoutSpec};
 use crate::wire::coding::Coded;
-use crate::wire::events::{EventParser, Found};
+use crate::wire::event_meaning::{EventStream, Meaning};
+use crate::wire::events::EventParser;
 use crate::wire::failure::Failure;
 use crate::wire::redirect::Redirect;
 use crate::wire::request::Request;
@@ -103,8 +104,12 @@ impl Watch<'_> {
         self.sample.connect = Some(Box::new(times));
     }
 
-    /// Notes why the request has failed; returns its outcome.
+    /// Notes why the request has failed; returns its outcome. What comes after an error in its stream is no cause.
     pub fn failed(&mut self, failure: Failure) -> Outcome {
+        if let Some(at) = self.stream_failed() {
+            self.sample.end = at;
+            return Outcome::StreamError;
+        }
         self.sample.why = Some(failure.why.into());
         failure.outcome
     }
@@ -207,10 +212,10 @@ impl Watch<'_> {
 
     /// Whether something looks at the answer's body.
     pub fn reads_body(&self) -> bool {
-        let until = |stream: &StreamSpec| stream.until.is_some();
+        let stream = self.request.stream.as_ref();
         !self.request.taps.is_empty()
             || self.transcript.is_some()
-            || self.request.stream.as_ref().is_some_and(until)
+            || stream.is_some_and(EventStream::reads_events)
     }
 
     /// Whether the bytes of the answer's head are needed.
@@ -240,7 +245,7 @@ impl Watch<'_> {
         if let Some(stream) = &self.request.stream
             && self.redirect.is_none()
             && self.request.accepts(status)
-            && (stream.format != StreamFormat::Sse || is_event_stream(self.head.as_deref()))
+            && (stream.spec.format != StreamFormat::Sse || is_event_stream(self.head.as_deref()))
         {
             self.events = Some(Box::default());
         }
@@ -283,11 +288,11 @@ impl Watch<'_> {
 
     /// Returns whether the stream has had as many events as are wanted.
     fn read_events(&mut self, mut bytes: &[u8]) -> bool {
-        let (Some(mut parser), Some(spec)) = (self.events.take(), &self.request.stream) else {
+        let (Some(mut parser), Some(stream)) = (self.events.take(), &self.request.stream) else {
             return false;
         };
         let mut enough = false;
-        while !enough && let Some(found) = parser.next(spec, &mut bytes) {
+        while !enough && let Some(found) = parser.next(stream, &mut bytes) {
             enough = self.found(found);
         }
         self.events = Some(parser);
@@ -297,23 +302,21 @@ impl Watch<'_> {
 
     /// Ends a message of the answer. Returns whether it was the last one that is wanted.
     pub fn message(&mut self) -> bool {
-        let (Some(parser), Some(spec)) = (&mut self.events, &self.request.stream) else {
+        let (Some(parser), Some(stream)) = (&mut self.events, &self.request.stream) else {
             return true;
         };
-        let found = parser.message(spec);
+        let found = parser.message(stream);
         self.found(found);
         self.await_event();
-        self.sample
-            .stream
-            .as_ref()
-            .is_some_and(|seen| seen.whole.is_some())
+        let seen = self.sample.stream.as_ref();
+        seen.is_some_and(|seen| seen.over().is_some())
     }
 
     /// Notes that the message that was due at `due` has its answer.
     pub fn round_trip(&mut self, due: u64) {
         let ns = self.at.saturating_sub(due);
-        let spec = self.request.stream.as_ref();
-        let bounds = spec.and_then(|spec| spec.bounds);
+        let stream = self.request.stream.as_ref();
+        let bounds = stream.and_then(|stream| stream.spec.bounds);
         if let Some(seen) = &mut self.sample.stream {
             let late = bounds.and_then(|bounds| bounds.round_trip_ns);
             seen.round_trips += 1;
@@ -333,12 +336,12 @@ impl Watch<'_> {
 
     /// Sets the deadline that the next event, or the end of the answer, may have of its own.
     fn await_event(&self) {
-        let (Some(seen), Some(spec)) = (&self.sample.stream, &self.request.stream) else {
+        let (Some(seen), Some(stream)) = (&self.sample.stream, &self.request.stream) else {
             return;
         };
         // Counted from the event itself: other bytes, such as comments, do not make a stream any less stalled.
-        let (from, wait) = match (seen.whole, spec.stall_ns) {
-            (Some(whole), _) => (whole, AFTER_END_NS),
+        let (from, wait) = match (seen.over(), stream.spec.stall_ns) {
+            (Some(over), _) => (over, AFTER_END_NS),
             (None, Some(stall)) => (seen.last, stall),
             (None, None) => return,
         };
@@ -347,43 +350,70 @@ impl Watch<'_> {
         self.seat.set_deadline(total.min(from.saturating_add(wait)));
     }
 
-    /// Notes an event or the end of the stream. Returns whether the event is the last one that is wanted.
-    fn found(&mut self, found: Found) -> bool {
-        let Some(spec) = &self.request.stream else {
+    /// Notes what was found in the stream. Returns whether it is the last event that is wanted.
+    fn found(&mut self, found: Meaning) -> bool {
+        let Some(stream) = &self.request.stream else {
             return false;
         };
+        if found == Meaning::Preliminary {
+            return false;
+        }
         let mut seen = self.sample.stream.take().unwrap_or_default();
         let mut enough = false;
-        if seen.whole.is_none() {
-            if found == Found::Event {
-                let gap = seen.event(self.at);
-                let late = spec.bounds.and_then(|bounds| bounds.gap_ns);
-                seen.late += u64::from(late.is_some() && gap >= late);
-                enough = spec.events == Some(seen.events);
-                self.recorder.borrow_mut().event(self.sample, &seen, gap);
-            }
-            if enough || found == Found::End {
-                seen.whole = Some(self.at);
+        if seen.over().is_none() {
+            match found {
+                Meaning::Event => {
+                    let gap = seen.event(self.at);
+                    let late = stream.spec.bounds.and_then(|bounds| bounds.gap_ns);
+                    seen.late += u64::from(late.is_some() && gap >= late);
+                    enough = stream.spec.events == Some(seen.events);
+                    seen.whole = enough.then_some(self.at);
+                    self.recorder.borrow_mut().event(self.sample, &seen, gap);
+                }
+                Meaning::End => seen.whole = Some(self.at),
+                Meaning::Error(text) => {
+                    seen.failed = Some(self.at);
+                    self.sample.why = Some(text.into());
+                }
+                Meaning::Preliminary => {}
             }
         }
         self.sample.stream = Some(seen);
         enough
     }
 
+    /// When an event of the stream was an error, if one was.
+    fn stream_failed(&self) -> Option<u64> {
+        self.sample.stream.as_ref().and_then(|seen| seen.failed)
+    }
+
     /// Returns why the stream that has ended is incomplete, if it is.
     fn unwhole(&mut self) -> Option<Failure> {
-        let spec = self.request.stream.as_ref()?;
-        let Some(mut parser) = self.events.take() else {
+        let stream = self.request.stream.as_ref()?;
+        let spec = &stream.spec;
+        if self.events.is_none() {
             let why = "the answer's Content-Type is not text/event-stream";
             return Some(Failure::new(Outcome::NoStream, why));
-        };
-        if let Some(found) = parser.end(spec) {
+        }
+        if let Some(parser) = &mut self.events
+            && let Some(found) = parser.end(stream)
+        {
             self.found(found);
         }
+        let within = self
+            .events
+            .as_ref()
+            .is_some_and(|parser| parser.is_within());
         let seen = self.sample.stream.as_deref().copied().unwrap_or_default();
         let why = match (&spec.until, spec.events) {
+            _ if seen.events == 0 && spec.first.is_some() => {
+                "no event of the stream was the first that counts"
+            }
             _ if seen.whole.is_some() => return None,
-            _ if parser.is_within() => "the stream ended in the middle of an event",
+            _ if within && spec.format == StreamFormat::Sse => {
+                "the stream ended in the middle of an event: without the blank line behind its data"
+            }
+            _ if within => "the stream ended in the middle of an event",
             (Some(_), _) => "the stream ended without the text that ends it",
             (None, Some(_)) => "the stream ended before its last event",
             // The status of a call already says that nothing is missing.
@@ -396,31 +426,25 @@ impl Watch<'_> {
 
     /// Judges a stream that has ended: whether it kept its bounds, and how many tokens it had.
     fn weigh_stream(&mut self) {
-        let (Some(spec), Some(seen)) = (&self.request.stream, &mut self.sample.stream) else {
+        let (Some(stream), Some(seen)) = (&self.request.stream, &mut self.sample.stream) else {
             return;
         };
-        let bounds = spec.bounds.as_ref();
+        let bounds = stream.spec.bounds.as_ref();
         seen.kept_bounds = bounds.is_some_and(|bounds| seen.met(bounds, self.sample.intended));
-        if spec.usage.is_some() {
-            let last = self.request.taps.len() - 1;
-            let text = self.taps.kept(&self.request.taps, last).ok();
-            let digits = text
-                .as_deref()
-                .and_then(|text| std::str::from_utf8(text).ok());
-            seen.tokens = digits.and_then(|digits| digits.trim().parse().ok());
-        }
+        seen.tokens = self.events.as_ref().and_then(|parser| parser.tokens);
+        seen.lacks_tokens = stream.spec.usage.is_some() && seen.tokens.is_none();
     }
 
     /// Returns the outcome after the deadline, or after the end of the run (which is accounted for when the request is
     /// recorded).
     pub fn timed_out(&mut self) -> Outcome {
-        if let (Some(seen), Some(spec)) = (&self.sample.stream, &self.request.stream) {
-            if seen.whole.is_some() {
+        if let (Some(seen), Some(stream)) = (&self.sample.stream, &self.request.stream) {
+            if seen.over().is_some() {
                 return self.complete();
             }
             let now = self.seat.now();
             let stalled = |stall| now >= seen.last.saturating_add(stall);
-            if spec.stall_ns.is_some_and(stalled) {
+            if stream.spec.stall_ns.is_some_and(stalled) {
                 let why = "the next event did not come in time";
                 return self.failed(Failure::new(Outcome::StreamStalled, why));
             }
@@ -440,8 +464,8 @@ impl Watch<'_> {
     pub fn complete(&mut self) -> Outcome {
         let undecodable = self.decode();
         let failure = self.unwhole().or(undecodable);
-        let whole = self.sample.stream.as_ref().and_then(|seen| seen.whole);
-        self.sample.end = whole.unwrap_or(self.at);
+        let over = self.sample.stream.as_ref().and_then(|seen| seen.over());
+        self.sample.end = over.unwrap_or(self.at);
         let right_body = self.taps.end(&self.request.taps);
         self.weigh_stream();
         if self.redirect.is_some() {
@@ -449,6 +473,8 @@ impl Watch<'_> {
         }
         if !self.request.accepts(self.sample.status) {
             Outcome::WrongStatus
+        } else if self.stream_failed().is_some() {
+            Outcome::StreamError
         } else if let Some(failure) = failure {
             self.failed(failure)
         } else if right_body {

@@ -12,6 +12,7 @@ mod raw;
 mod redirects;
 mod scripts;
 mod shares;
+mod streams;
 mod support;
 mod udp;
 mod websocket;

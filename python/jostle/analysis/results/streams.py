@@ -40,6 +40,7 @@ class StreamResult:
     met: int | None  # whole ones that kept their bounds; None if there are no bounds
     met_per_s: Estimate | None  # goodput
     tokens_per_s: Estimate | None  # None unless streams say how many they had
+    without_tokens: int | None  # whole ones that do not say it; None: they need not, or an old record
     per_token: dict[str, Estimate]  # (last - first event) / (tokens - 1)
     first: dict[str, Estimate]  # intended start to first event; requests that failed without one lie beyond
     gap: dict[str, Estimate]  # between events; a stream that broke off has one beyond all others

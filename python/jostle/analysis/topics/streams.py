@@ -89,6 +89,7 @@ def _stream(
         counts.update(_counts(data, number))
     stopped = sum(_stopped_before(data, number) for data in trials)
     paced = _is_paced(spec)
+    counted = spec["stream"]["usage"] is not None
     return StreamResult(
         contestant=contestant,
         workload=workload,
@@ -101,9 +102,10 @@ def _stream(
         events_per_s=_per_s(trials, "events", number),
         met=counts["met"] if spec["stream"]["bounds"] is not None else None,
         met_per_s=_per_s(trials, "met", number) if spec["stream"]["bounds"] is not None else None,
-        tokens_per_s=_per_s(trials, "tokens", number) if spec["stream"]["usage"] is not None else None,
+        tokens_per_s=_per_s(trials, "tokens", number) if counted else None,
+        without_tokens=counts.get("without_tokens") if counted else None,
         per_token=quantiles_over_rounds([_times(data, "event_per_token", number) for data in trials])
-        if spec["stream"]["usage"] is not None
+        if counted
         else {},
         first=quantiles_over_rounds([_first(data, number) for data in trials]),
         gap=quantiles_over_rounds([_broken(data, "event_gap", number) for data in trials]),

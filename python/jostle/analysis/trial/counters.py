@@ -23,7 +23,10 @@ MEASURED, BACKGROUND = 0, 1
 MOST_TEXTS = 64
 """Most different texts that are kept, as peers may make them up; further ones count as "other"."""
 
-STREAMS = ("events", "whole", "met", "tokens", "broken_off", "unfinished", "unanswered")
+STREAMS = (
+    *("events", "whole", "met", "tokens", "without_tokens"),
+    *("broken_off", "unfinished", "unanswered"),
+)
 
 SUMS = ("service_sum_ns", "response_sum_ns", "busy_sum_ns")
 
@@ -145,7 +148,7 @@ class _Tally:
             for end in journey["ended"]:
                 self.journey_ends[key][end["step"], end["outcome"]] += end["count"]
         for stream in interval.get("streams", ()):
-            counted = {name: stream.get(name, 0) for name in STREAMS}
+            counted = {name: stream[name] for name in STREAMS if name in stream}
             self.streams[stream["workload"], stream["request"]].update(counted)
         for ping in interval.get("pings", ()):
             self.pings[ping["workload"]].update(sent=ping["sent"], unanswered=ping["unanswered"])

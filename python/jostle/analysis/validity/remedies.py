@@ -34,6 +34,8 @@ REMEDIES: Mapping[str, str] = {
     "if it is yours",
     Outcome.STREAM_STALLED: "send less, or raise stall: streams that are given up have only a lower bound",
     Outcome.STREAM_ENDED: "try it by hand (curl -N): does the stream end as requested (until, events)?",
+    Outcome.STREAM_ERROR: "the server reports errors within its streams, in its own words; `fails` says "
+    "which events are errors",
     Outcome.NO_STREAM: "try it by hand (curl -i): server-sent events are text/event-stream; "
     "else read the stream as lines",
     Outcome.UPGRADE_REFUSED: "is the path that of a WebSocket, and does it want a header "

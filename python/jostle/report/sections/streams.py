@@ -37,6 +37,7 @@ def section(result: RunResult) -> Section:
     order = contestants(result)
     blocks: list[Block] = [
         stream_table(found),
+        *_uncounted(found),
         Section("", [time_table(found)], Depth.ANSWER if len(found) <= FEW else Depth.MAIN),
         *(
             Figure(f"events-{n}", partial(charts.event_times, s, order))
@@ -49,6 +50,19 @@ def section(result: RunResult) -> Section:
 
 def _notes(found: list[StreamResult]) -> list[str]:
     return [HOW, ROUND_TRIPS] if any(s.unanswered is not None for s in found) else [HOW]
+
+
+def _uncounted(found: list[StreamResult]) -> list[Block]:
+    """Which streams are missing in the number of tokens."""
+    return [
+        Paragraph(
+            f"{' '.join([*_named(found, s), ''])}{amount(s.without_tokens, 'count')} of "
+            f"{amount(s.whole, 'count')} whole streams did not say how many tokens they had: tokens/s and "
+            "the time per token are those of the others."
+        )
+        for s in found
+        if s.without_tokens
+    ]
 
 
 def stream_table(found: list[StreamResult]) -> Table:

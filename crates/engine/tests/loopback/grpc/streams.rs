@@ -97,3 +97,28 @@ fn messages_that_are_due_one_after_another_have_round_trips() {
     let seen = run(call(address, "Collect", three.clone(), every, 2));
     assert_eq!((seen.outcomes(), trips(&seen)), (both("ok"), (0, 0)));
 }
+
+#[test]
+fn messages_may_be_errors_or_before_the_first_that_counts_and_tell_tokens() {
+    let (address, _) = server(saying(&[HI, HI, HI], &[DONE]));
+    let asking = |stream: Value| {
+        let stream = with(json!({"format": "messages"}), "", stream);
+        run(call(
+            address,
+            "Repeat",
+            json!({}),
+            json!({"stream": stream}),
+            2,
+        ))
+    };
+    let seen = asking(json!({"fails": {"json": "/text"}}));
+    assert_eq!(seen.outcomes(), both("stream_error"));
+    let why = seen.failures().into_keys().next().unwrap().1;
+    assert!(why.contains("hi"), "{why}");
+    let seen = asking(json!({"first": {"regex": "bye"}}));
+    assert_eq!(seen.outcomes(), both("stream_ended"));
+    let seen = asking(json!({"first": {"json": "/text"}, "usage": {"json": "/text"}}));
+    assert_eq!(seen.outcomes(), both("ok"));
+    let found = seen.streams();
+    assert_eq!((found.events, found.whole, found.without_tokens), (6, 2, 2));
+}

@@ -10,6 +10,7 @@ use jostle_engine::interval::{
     Failures, Interval, Measure, OUTCOME_NAMES, OUTCOMES, Outcome, Rows, Series, Texts,
     WorkloadState,
 };
+use jostle_engine::streams::{self, StreamSeries};
 use jostle_engine::{Poll, Run, StartError};
 use rcgen::{CertificateParams, KeyPair};
 use rustls::ServerConfig;
@@ -326,6 +327,16 @@ impl Seen {
         let low = histograms.iter().map(|h| h.min()).min().unwrap();
         let high = histograms.iter().map(|h| h.max()).max().unwrap();
         (low as f64 / 1000.0, high as f64 / 1000.0)
+    }
+
+    /// The streams of the only request that has any.
+    pub fn streams(&self) -> StreamSeries {
+        let mut all = Vec::new();
+        for interval in &self.0 {
+            streams::append(&mut all, &interval.streams);
+        }
+        assert_eq!(all.len(), 1, "one request has streams");
+        all.remove(0)
     }
 
     pub fn rows(&self) -> impl Iterator<Item = &Rows> {

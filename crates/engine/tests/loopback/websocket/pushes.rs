@@ -3,20 +3,8 @@
 use super::server::*;
 use crate::support::*;
 use jostle_engine::interval::{STREAM_MEASURES, StreamMeasure};
-use jostle_engine::streams::StreamSeries;
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
-
-fn streams(seen: &Seen) -> StreamSeries {
-    let mut all = Vec::new();
-    for interval in &seen.0 {
-        jostle_engine::streams::append(&mut all, &interval.streams);
-    }
-    let [one] = all.as_slice() else {
-        panic!("one request has streams");
-    };
-    one.clone()
-}
 
 #[test]
 fn messages_that_are_pushed_are_the_events_of_a_stream() {
@@ -70,10 +58,31 @@ fn messages_that_are_pushed_are_the_events_of_a_stream() {
         let once = json!({"requests_per_connection": 1});
         let seen = run(with(spec, "/workloads/0/load/closed", once));
         assert_eq!(seen.outcomes(), all(outcome));
-        let found = streams(&seen);
+        let found = seen.streams();
         assert_eq!((found.whole, found.events), (whole, 30), "{outcome}");
         let gaps = &found.histograms[StreamMeasure::Gap as usize];
         assert_eq!(gaps.len(), 20);
         assert_eq!(found.histograms.len(), STREAM_MEASURES);
     }
+}
+
+#[test]
+fn a_message_may_be_an_error() {
+    let address = serve(|mut stream| async move {
+        if upgrade(&mut stream).await.is_some() {
+            let tick = frame(TEXT, b"tick");
+            let error = frame(TEXT, br#"{"type": "error", "payload": "no room"}"#);
+            let more = frame(TEXT, b"more");
+            stream.write_all(&[tick, error, more].concat()).await.ok();
+            while read_frame(&mut stream).await.is_some() {}
+        }
+    });
+    let stream = json!({"format": "messages", "fails": {"regex": r#""type": "error""#}});
+    let listening = json!({"websocket": {"message": null}, "body_base64": null, "stream": stream});
+    let once = json!({"requests_per_connection": 1});
+    let spec = with(ten(address, listening), "/workloads/0/load/closed", once);
+    let seen = run(spec);
+    assert_eq!(seen.outcomes(), all("stream_error"));
+    let found = seen.streams();
+    assert_eq!((found.whole, found.broken_off, found.events), (0, 10, 10));
 }
