@@ -8,8 +8,9 @@ from typing import Any
 
 from jostle._engine import compile_protos, grpc_methods, grpc_reflected, grpc_refusal
 from jostle.errors import PlanError, nearest
+from jostle.plan.event_stream import EventStream
 from jostle.plan.grpc import STATUSES
-from jostle.plan.request import Call, EventStream, Request
+from jostle.plan.request import Call, Request
 from jostle.plan.values import Params
 from jostle.plan.variables import GAP
 

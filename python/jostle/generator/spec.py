@@ -14,11 +14,11 @@ from jostle.generator.grpc import grpc_spec
 from jostle.generator.journeys import connections_of_a_client, engine_journeys
 from jostle.host.loopback import LOOPBACK, is_loopback
 from jostle.plan.connection import Connection, Tls
-from jostle.plan.event_pattern import event_pattern
+from jostle.plan.event_stream import EventStream, StreamBound, event_pattern
 from jostle.plan.journey import Journey
 from jostle.plan.load import ClosedLoad, OpenLoad, Trace
 from jostle.plan.raw import SERIALS, Sent, Until, bytes_matched
-from jostle.plan.request import PEER, Call, EventStream, Expect, Request, StreamBound
+from jostle.plan.request import PEER, Call, Expect, Request
 from jostle.plan.values import Params, Think
 from jostle.plan.workload import Workload
 from jostle.redaction.data import redact

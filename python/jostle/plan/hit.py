@@ -30,6 +30,7 @@ BARE_RATE = re.compile(r"[\d_,.]+([eE][+-]?\d+)?[kM]?")
 """A rate without a unit of time, which is then per second."""
 
 WORKLOAD = "workload.hit"
+_STREAM_KEYS = ("events", "until", "first", "fails", "usage")
 PLACES = {
     "seed": "seed",
     "threads": "threads",
@@ -68,12 +69,8 @@ PLACES = {
     "expect": f"{WORKLOAD}.request.expect",
     "expect_status": f"{WORKLOAD}.request.expect.status",
     "stream": f"{WORKLOAD}.request.stream.format",
-    "stream_events": f"{WORKLOAD}.request.stream.events",
-    "stream_until": f"{WORKLOAD}.request.stream.until",
+    **{f"stream_{key}": f"{WORKLOAD}.request.stream.{key}" for key in _STREAM_KEYS},
     "stall": f"{WORKLOAD}.request.stream.stall",
-    "stream_first": f"{WORKLOAD}.request.stream.first",
-    "stream_fails": f"{WORKLOAD}.request.stream.fails",
-    "stream_usage": f"{WORKLOAD}.request.stream.usage",
     "slo": f"{WORKLOAD}.request.stream.slo",
     "timeout": f"{WORKLOAD}.timeout",
     "first_byte_timeout": f"{WORKLOAD}.first-byte-timeout",
@@ -123,9 +120,8 @@ def hit_plan(
     the statuses that are right, "200,204". `compressed`: answers may be compressed with gzip, brotli or zstd.
     `stream`: the answer is a stream of events, "sse" or "lines", which ends with event number `stream_events`
     or with the text `stream_until`; `stall`: the longest time between two events; `stream_first`,
-    `stream_fails`, `stream_usage`: the first event that counts, events that are errors, and the number of
-    tokens, each by a regular expression or "json:" and a pointer; `slo`: the bounds that a stream must keep,
-    "first event < 500 ms, gap p99 < 50 ms".
+    `stream_fails`, `stream_usage`: the first event that counts, errors, and the number of tokens, by a regular
+    expression or "json:/pointer"; `slo`: a stream's bounds, "first event < 500 ms, gap p99 < 50 ms".
     `journey`: what `jostle.journey` builds, a file with `[journey.NAME]` tables as in a plan, a .hurl file,
     or a script (.luau). Journeys are sent in place of requests, all equally often; `requests` and
     `requests_per_client` then count journeys. `pid`: the server's process, to be watched on this machine.
@@ -237,10 +233,7 @@ def hit_plan(
     return Plan.of(data, "", base=Path.cwd(), places=names)
 
 
-_STREAM = (
-    *("stream", "stream_events", "stream_until", "stream_first", "stream_fails", "stream_usage"),
-    *("stall", "slo"),
-)
+_STREAM = ("stream", *(f"stream_{key}" for key in _STREAM_KEYS), "stall", "slo")
 
 _OF_REQUESTS = (
     *("method", "headers", "compressed", "user", "agent", "body", "json_body", "urls"),

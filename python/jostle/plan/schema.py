@@ -11,13 +11,14 @@ from jostle.plan.cluster import Cluster
 from jostle.plan.connection import Connection, Http2, Tls
 from jostle.plan.contestant import Build, ConnectionLimit, ContestantFile, Need, Ready, Start, Variant
 from jostle.plan.database import DatabaseChange, DatabaseTable
+from jostle.plan.event_stream import EventStream, StreamBound
 from jostle.plan.feed import Feed
 from jostle.plan.journey import Group, Journey, Step
 from jostle.plan.load import ClosedLoad, OpenLoad, Phase, RateStep
 from jostle.plan.loading import CONTESTANTS_OF, SCALED
 from jostle.plan.model import Plan, Requirement, Starvation
 from jostle.plan.raw import Sent, Until
-from jostle.plan.request import EventStream, Expect, JsonValue, Request, StreamBound
+from jostle.plan.request import Expect, JsonValue, Request
 from jostle.plan.simulated import Simulated
 from jostle.plan.tuning import Tune
 from jostle.plan.workload import LOAD, Background, Workload
