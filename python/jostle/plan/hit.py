@@ -120,8 +120,8 @@ def hit_plan(
     the statuses that are right, "200,204". `compressed`: answers may be compressed with gzip, brotli or zstd.
     `stream`: the answer is a stream of events, "sse" or "lines", which ends with event number `stream_events`
     or with the text `stream_until`; `stall`: the longest time between two events; `stream_first`,
-    `stream_fails`, `stream_usage`: the first event that counts, errors, and the number of tokens, by a regular
-    expression or "json:/pointer"; `slo`: a stream's bounds, "first event < 500 ms, gap p99 < 50 ms".
+    `stream_fails`, `stream_usage`: the first event that counts, errors, and the number of tokens, by a
+    regular expression or "json:/pointer"; `slo`: its bounds, "first event < 500 ms, gap p99 < 50 ms".
     `journey`: what `jostle.journey` builds, a file with `[journey.NAME]` tables as in a plan, a .hurl file,
     or a script (.luau). Journeys are sent in place of requests, all equally often; `requests` and
     `requests_per_client` then count journeys. `pid`: the server's process, to be watched on this machine.
@@ -237,8 +237,7 @@ _STREAM = ("stream", *(f"stream_{key}" for key in _STREAM_KEYS), "stall", "slo")
 
 _OF_REQUESTS = (
     *("method", "headers", "compressed", "user", "agent", "body", "json_body", "urls"),
-    *("send", "match", "ping"),
-    *("until", "expect", "expect_status"),
+    *("send", "match", "ping", "until", "expect", "expect_status"),
     *("proto", "import_path", "message", "deadline", "every"),
     *_STREAM,
 )
