@@ -86,3 +86,25 @@ def test_mistakes_are_told_in_the_options_names(plan_of: Any, arguments: list[st
 )
 def test_redirects_are_followed_when_asked_for(plan_of: Any, options: list[str], most: int | None) -> None:
     assert plan_of("hit", "http://localhost/", *options).workload["hit"].redirects == most
+
+
+def test_a_warm_up_a_login_and_an_agent(plan_of: Any) -> None:
+    hit = plan_of("hit", "http://localhost/", "--warm-up", "3s", "-u", "ann:pw", "-A", "probe").workload[
+        "hit"
+    ]
+    assert hit.warm_up == 3.0
+    assert hit.request[0].headers == {"Authorization": "Basic YW5uOnB3", "User-Agent": "probe"}
+    posted = plan_of("hit", "http://localhost/", "--json-body", "{}").workload["hit"].request[0]
+    assert (posted.method, posted.body, posted.headers["Accept"]) == ("POST", "{}", "application/json")
+
+
+def test_a_list_or_a_curl_command_in_place_of_a_url(plan_of: Any, tmp_path: Path) -> None:
+    (tmp_path / "urls.txt").write_text("http://localhost/a\nhttp://localhost/b 2\n")
+    listed = plan_of("hit", "-f", str(tmp_path / "urls.txt"), "-c", "7").workload["hit"]
+    assert [(one.path, one.weight) for one in listed.request] == [("/a", 1), ("/b", 2)]
+    words = ["--", "curl", "-s", "http://localhost/a?b=1&c", "-d", "x=y", "-c", "jar"]
+    pasted = plan_of("hit", "-c", "7", *words).workload["hit"]
+    assert (pasted.load.clients, pasted.request[0].path, pasted.request[0].body) == (7, "/a?b=1&c", "x=y")
+    (tmp_path / "pasted.txt").write_text("curl 'http://localhost/z' \\\n  -I\n")
+    for given in (f"@{tmp_path}/pasted.txt", "curl -I http://localhost/z"):
+        assert plan_of("hit", given).workload["hit"].request[0].head == "/z"

@@ -215,6 +215,7 @@ def test_what_is_no_text_is_a_body_in_hexadecimal() -> None:
         "requests"
     ]
     assert (base64.b64decode(asked["body_base64"]), asked["headers"]) == (b"\x89P\xff\0", [])
+    assert asked["left_out"] == ["User-Agent"]
     for wrong, says in (
         ('body-hex = "0g"', "is not hexadecimal"),
         ('body-hex = "00", body = "x"', "body and body-hex both say what to send"),

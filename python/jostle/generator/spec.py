@@ -273,6 +273,7 @@ def _request(request: Call, peer: str, target: Mapping[str, Any], *, reflect: bo
     if request.grpc is not None:
         body = json.dumps(request.message, ensure_ascii=False).encode()
         grpc, stream = grpc_spec(request, target, reflect=reflect)
+    left_out = [name for name, lines in request.headers.items() if lines == []]
     return {
         "name": request.label,
         "weight": request.weight if isinstance(request, Request) else 1,
@@ -283,6 +284,7 @@ def _request(request: Call, peer: str, target: Mapping[str, Any], *, reflect: bo
             for name, lines in (request.headers | request.metadata).items()
             for line in (lines if isinstance(lines, list) else [lines])
         ],
+        **({"left_out": left_out} if left_out else {}),
         "body_base64": base64.b64encode(body).decode() if body else None,
         "expect": _expect(request.expect),
         "params": _params(request) if isinstance(request, Request) else {},

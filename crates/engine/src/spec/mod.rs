@@ -212,6 +212,9 @@ pub struct RequestSpec {
     /// Sent as given; `Host`, `Content-Length` and `User-Agent` are added unless they are here.
     #[serde(default)]
     pub headers: Vec<(String, String)>,
+    /// Names of headers that are not sent, not even where they would be added.
+    #[serde(default)]
+    pub left_out: Vec<String>,
     /// The body's bytes in base64.
     #[serde(default)]
     pub body_base64: Option<String>,

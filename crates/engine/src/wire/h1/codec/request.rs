@@ -170,7 +170,7 @@ impl Template {
 }
 
 /// Encodes a request. `host_header` is what goes into `Host`; without `keep_alive` the server is asked to close.
-/// `Host`, `User-Agent`, `Content-Length` and `Connection` are added unless the spec gives them.
+/// `Host`, `User-Agent`, `Content-Length` and `Connection` are added unless the spec gives them or leaves them out.
 pub fn encode_request(
     spec: &RequestSpec,
     host_header: &str,
@@ -320,10 +320,12 @@ fn filled_body(spec: &RequestSpec, body: &[u8]) -> Option<Vec<Segment>> {
     split.segments.iter().any(is_gap).then_some(split.segments)
 }
 
+/// Whether the spec says itself what becomes of a header: which value it has, or that it is left out.
 fn given(spec: &RequestSpec, name: &str) -> bool {
-    spec.headers
-        .iter()
-        .any(|(other, _)| other.eq_ignore_ascii_case(name))
+    let names = spec.headers.iter().map(|(other, _)| other);
+    names
+        .chain(&spec.left_out)
+        .any(|other| other.eq_ignore_ascii_case(name))
 }
 
 /// Whether it is `Connection: close`, after which no request may follow (RFC 9112 section 9.6).

@@ -95,6 +95,15 @@ fn given_headers_take_the_place_of_added_ones() {
 }
 
 #[test]
+fn headers_that_are_left_out_are_not_added() {
+    let request = RequestSpec {
+        left_out: ["user-agent", "Content-Length"].map(str::to_owned).to_vec(),
+        ..spec("POST", "/")
+    };
+    assert_eq!(text(&request), "POST / HTTP/1.1\r\nHost: localhost:8080\r\n\r\n");
+}
+
+#[test]
 fn parameters_are_filled_in_by_position() {
     let mut request = spec("GET", "/{b}/x{a}{b}");
     request
