@@ -103,6 +103,7 @@ def test_addresses_that_curl_is_told_are_connected_to() -> None:
         ("curl 'http://h/[1-'", r"\[ without its other half"),
         ("curl 'http://h/[3-1]'", r"\[3-1\] is no range"),
         ("curl 'http://h/[1-99][1-99]'", "stands for 9,801 URLs"),
+        ("curl http://h -c 50", "-c 50 behind curl is curl's: a file for cookies"),
         ("curl -k https://h/a\ncurl https://h/b", r"connect in different ways \(insecure\)"),
         ("curl --cert c.pem:phrase https://h", "without a pass phrase"),
         ("curl --tls-max 1.1 https://h", "jostle speaks TLS 1.2 and 1.3"),

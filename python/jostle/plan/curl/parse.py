@@ -87,6 +87,11 @@ def _take(
             raise PlanError(f"--{option.name} of curl has no value", "paste the whole command")
     if option.effect == "refused" and on:
         raise PlanError(f"curl's --{option.name}: {option.why}", "leave it out of the command")
+    if option.name == "cookie-jar" and (value or "").isdecimal():
+        raise PlanError(
+            f"-c {value} behind curl is curl's: a file for cookies",
+            f"write it before --: jostle hit -c {value} -- curl …",
+        )
     if option.name == "next":
         found.append(Operation())
     elif option.name == "url":
