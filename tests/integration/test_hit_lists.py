@@ -47,3 +47,23 @@ def test_a_curl_command_is_sent_as_it_is_pasted(jostle_command: Jostle, tmp_path
         assert jostle_command("hit", "-n", "20", "@pasted.txt").returncode == 0
         wrong = jostle_command("hit", "-n", "20", "--", "curl", f"{url}/private", "-u", "ann:other")
         assert "401" in wrong.stdout
+
+
+def test_neither_password_nor_cookie_of_a_command_reaches_the_record(
+    jostle_command: Jostle, tmp_path: Path
+) -> None:
+    (tmp_path / "image").write_bytes(b"\xff password=s3cr3t")
+    with serving(Routes) as url:
+        save = ("-n", "20", "--save", "runs")
+        own = ("-u", "ann:s3cr3t", "--json-body", '{"password":"s3cr3t"}', f"{url}/private")
+        words = ("curl", f"{url}/private", "-u", "ann:s3cr3t", "-b", "a=c00kie", "-H", "X-Api-Key: k3y9")
+        form = "-F password=s3cr3t -F f=@image"
+        text = f"curl -u 'ann:s3cr3t' \\\n -ba=c00kie -H 'X-Api-Key: k3y9' {form} {url}/private"
+        for given in (own, ("--", *words), (text,)):
+            assert jostle_command("hit", *save, *given).returncode in (0, 3)
+    files = [path for path in (tmp_path / "runs").rglob("*") if path.is_file()]
+    assert len(files) > 20
+    for path in files:
+        content = path.read_bytes()
+        for secret in (b"s3cr3t", b"c00kie", b"k3y9", b"YW5uOnMzY3IzdA", b"s3cr3t".hex().encode()):
+            assert secret not in content, (path, secret)

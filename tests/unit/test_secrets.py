@@ -179,3 +179,36 @@ def test_a_run_that_had_secrets_cannot_go_on(tmp_path: Path) -> None:
     assert S not in RunRecord.open(writer.folder).plan_text
     with pytest.raises(NotARun, match="the secrets of its plan are not kept"):
         unfinished(writer.folder)
+
+
+def test_of_a_pasted_curl_command_login_cookies_and_secret_values_are_hidden() -> None:
+    words = [
+        "jostle",
+        "hit",
+        "-c",
+        "5",
+        "--",
+        "curl",
+        "http://h/",
+        "-u",
+        "ann:pw",
+        "-b",
+        "a=b",
+        "-sbc=d",
+        "--cookie",
+        "e",
+    ]
+    assert redact_command(words) == [
+        *("jostle", "hit", "-c", "5", "--", "curl", "http://h/"),
+        *("-u", "ann:(hidden)", "-b", "(hidden)", "-sb(hidden)", "--cookie", "(hidden)"),
+    ]
+    (text,) = redact_command(["curl http://h/ \\\n -b 'a=b' -d 'password=x&y=z'"])
+    assert text.split()[-4:] == ["-b", "'(hidden)'", "-d", "'password=(hidden)&y=z'"]
+    assert redact_command(["curl -u 'ann:pw"]) == ["(hidden)"]  # a quote that nobody closes
+    assert redact_command(["jostle", "hit", "-b", "a=b"]) == ["jostle", "hit", "-b", "a=b"]
+    assert redact_command(["--json-body", '{"token":"x"}']) == ["--json-body", '{"token": "(hidden)"}']
+
+
+def test_a_body_in_hexadecimal_is_looked_through() -> None:
+    assert redact({"body-hex": b"\xffa=b".hex()}) == {"body-hex": "ff613d62"}
+    assert redact({"body-hex": b"\xff password=x".hex()}) == {"body-hex": b"(hidden)".hex()}

@@ -19,9 +19,9 @@ def redact_command(words: Sequence[str], hide: Hide = hidden) -> list[str]:
 
     Redacted are headers (`-H`), users with their passwords (`-u`), bodies, forms and messages (`-b`, `-d`,
     `--json`, `--send`, …), settings (`--set`), the value of any option whose name suggests a secret and, in
-    every other word, what `redact_text` hides.
+    every other word, what `redact_text` hides. Behind the word curl, `-b` is a cookie.
     """
-    own = words[:1] == ["jostle"]
+    own, curl = words[:1] == ["jostle"], False
     redacted: list[str] = []
     rule: Rule | None = None
     """How to hide the next word, if it is the value of the option before it."""
@@ -30,7 +30,10 @@ def redact_command(words: Sequence[str], hide: Hide = hidden) -> list[str]:
             redacted.append(rule(word, hide))
             rule = None
             continue
+        curl = curl or _CURL.fullmatch(word) is not None
         option, value, rule = _option(word)
+        if curl and (found := _COOKIE.fullmatch(word)):
+            option, value, rule = found["option"], found["value"], redact_value
         if own and option.rstrip("=") in OWN_FILES:
             rule = _as_it_is
         if option and not value and not option.endswith("="):
@@ -73,7 +76,7 @@ def _plain(word: str, hide: Hide) -> str:
         try:
             words = shlex.split(word)
         except ValueError:
-            return redact_text(word, hide)
+            return hide(word) if _CURL.search(word) else redact_text(word, hide)
         redacted = redact_command(words, hide)
         if redacted != words:
             return shlex.join(redacted)
@@ -111,9 +114,12 @@ def _named(long: str, short: str) -> re.Pattern[str]:
     return re.compile(rf"(?P<option>--(?:{long})(?:=|$)|-[kLsSvifgNj]*[{short}])(?P<value>.*)", re.DOTALL)
 
 
+_CURL = re.compile(r"(?:\S*[/\\])?curl(?:\.exe)?(?!\S)")
+_COOKIE = _named("cookie", "b")
+
 _OPTIONS: list[tuple[re.Pattern[str], Rule]] = [
     (_named("header|proxy-header|metadata", "H"), _pair),
     (_named("user|proxy-user", "uU"), _login),
-    (_named("body|data|data-[a-z]+|json|send|message|url-query", "bd"), redact_body),
+    (_named("body|data|data-[a-z]+|json|json-body|send|message|url-query", "bd"), redact_body),
     (_named("form|form-string|set|env|build-arg", "Fe"), _pair),
 ]

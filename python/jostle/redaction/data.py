@@ -131,6 +131,11 @@ def _body(sent: Any, hide: Hide) -> Any:
     return redact_sent(sent, hide)
 
 
+def _body_in_hex(body: str, hide: Hide) -> str:
+    encoded = base64.b64encode(bytes.fromhex(body)).decode()
+    return body if redact_body_base64(encoded, hide) == encoded else HIDDEN.encode().hex()
+
+
 def _outside_braces(text: str) -> Iterator[str]:
     for piece in text.split("{"):
         yield piece.rpartition("}")[2]
@@ -178,6 +183,7 @@ _RULES: dict[str, Callable[[Any, Hide], Any]] = {
     **dict.fromkeys(("body", "send", "tcp", "udp"), _body),
     **dict.fromkeys(("env", "form", "json", "message", "parameters", "variants"), redact_sent),
     **dict.fromkeys(("headers", "metadata"), redact_headers),
+    "body-hex": _body_in_hex,
     "body_base64": redact_body_base64,
     "expect": _expect,
     "params": _params,

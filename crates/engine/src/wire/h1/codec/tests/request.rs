@@ -100,7 +100,10 @@ fn headers_that_are_left_out_are_not_added() {
         left_out: ["user-agent", "Content-Length"].map(str::to_owned).to_vec(),
         ..spec("POST", "/")
     };
-    assert_eq!(text(&request), "POST / HTTP/1.1\r\nHost: localhost:8080\r\n\r\n");
+    assert_eq!(
+        text(&request),
+        "POST / HTTP/1.1\r\nHost: localhost:8080\r\n\r\n"
+    );
 }
 
 #[test]
