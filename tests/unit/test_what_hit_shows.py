@@ -13,7 +13,9 @@ from jostle import report
 from jostle.analysis.results import Estimate, RunResult
 from jostle.analysis.run import analyse
 from jostle.record import RunRecord
+from jostle.report.document import Preformatted
 from jostle.report.sections.phased import section
+from jostle.report.sections.trials import not_measured
 from support.judging import POISSON, STEADY
 from support.pictures import pictures_of, validated
 from support.results import make_hit
@@ -115,3 +117,18 @@ def test_a_part_that_nothing_was_measured_of_is_not_drawn(tmp_path: Path) -> Non
     drawn = str(validated(picture))
     assert "time to open a connection" not in drawn
     assert "from the send to the answer's headers" in drawn
+
+
+@pytest.mark.parametrize(
+    ("reason", "label"),
+    [
+        ("cannot connect to 127.0.0.1:80: connection refused\nis the server running?", "what to do"),
+        ("node ended with exit code 1; its last output:\n│ no port", "its last output"),
+    ],
+)
+def test_what_stands_below_the_reason_of_a_failed_trial_has_its_name(reason: str, label: str) -> None:
+    found = make_hit()
+    failed = replace(found.trials[0], status="failed", reason=reason)
+    blocks = not_measured(replace(found, trials=[failed])).blocks
+    (below,) = [block for block in blocks if isinstance(block, Preformatted)]
+    assert below.label == label

@@ -54,13 +54,13 @@ def not_measured(result: RunResult) -> Section:
 
 def _failed(group: list[TrialResult], why: str) -> Iterator[Paragraph | Preformatted]:
     """A warning, and the server's last output, for a group of trials that failed for the same reason."""
-    _, *output = why.splitlines()
+    first, *more = why.splitlines()
     t = group[0]
     which = f"trial {t.number}" if len(group) == 1 else f"{len(group)} trials"
     workloads = listed(list(dict.fromkeys(one.workload for one in group)))
     yield Paragraph(f"{which} ({t.contestant}, {workloads}) {t.status}: {first_line(why)}", "warning")
-    if output:
-        yield Preformatted.of("its last output", "\n".join(output))
+    if more:
+        yield Preformatted.of("its last output" if first.endswith(":") else "what to do", "\n".join(more))
 
 
 def section(result: RunResult) -> Section:
