@@ -158,13 +158,14 @@ class FakeSender:
 
     def _answers(self, sent: Sequence[tuple[float, str, int]]) -> list[Answer]:
         server = self._server
+        away = [server.away(at) for at, _, _ in sent]
         lost = [
             Answer(name, connection, at, None, None, at + 1e-4, Outcome.CONNECT_REFUSED, 0)
-            for at, name, connection in sent
-            if server.away(at)
+            for (at, name, connection), gone in zip(sent, away, strict=True)
+            if gone
         ]
         self.unconnected.update(str(answer.outcome) for answer in lost)
-        sent = [one for one in sent if not server.away(one[0])]
+        sent = [one for one, gone in zip(sent, away, strict=True) if not gone]
         taken = [not server.refuses(at) for at, _, _ in sent]
         waits = [name == "/wait" for _, name, _ in sent]
         jobs = [

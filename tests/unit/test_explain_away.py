@@ -5,10 +5,12 @@ from collections import Counter
 
 import pytest
 
+from jostle.explain.document import explanation_document
 from jostle.explain.finding import Finding, Reason, Topic, cannot_tell, found, unless_away
 from jostle.explain.probes.pauses import Stall, period, regular_ones
 from jostle.explain.results import Explanation
 from jostle.explain.send import Carried
+from jostle.report.render import html
 from support.served import FAST, SLOW, Server, explained
 
 
@@ -67,6 +69,15 @@ def test_a_probe_during_which_the_server_was_away_finds_nothing_and_says_so() ->
         assert "× connection refused)" in finding.says
     assert "rate limit up to" not in explanation.paragraph
     assert of(explanation, Topic.QUEUE_LIMIT).reason is Reason.NOT_ASKED
+
+
+def test_a_server_that_is_away_for_whole_bursts_is_explained_to_the_end() -> None:
+    """Its bursts begin at 0 of their own time; none of their requests is sent."""
+    calls = iter(range(10_000))
+    explanation = explained(Server(away=lambda _: 200 < next(calls) < 900), FAST, SLOW)
+    assert of(explanation, Topic.DISCIPLINE).reason is Reason.AWAY
+    assert all(burst.jobs for burst in explanation.bursts)
+    assert html.page(explanation_document(explanation))
 
 
 def test_what_was_not_asked_for_keeps_its_reason() -> None:

@@ -64,6 +64,16 @@ def test_slow_servers_stalls_and_chance_are_no_outages(
     assert found(tmp_path, requests, duration) == []
 
 
+def test_all_outages_are_told_in_one_clause(tmp_path: Path) -> None:
+    """The terminal shortens a reason at its first semicolon."""
+    both = [r for r in away(2.0, 3.0) if r.end < 6] + [r for r in away(7.0, 9.0, "reset") if r.intended > 6]
+    message = check(judged(tmp_path, both, duration=10.0, interval=0.25), "outage").message
+    assert message == (
+        "no response from 2.00 s to 3.00 s (2 × connection refused) and no response from 7.00 s to 9.00 s "
+        "(4 × reset): 3.00 s, 30 % of the run"
+    )
+
+
 def test_an_outage_makes_a_trial_suspect_however_few_requests_failed(tmp_path: Path) -> None:
     judgement = judged(tmp_path, away(3.0, 5.0, every=1.0), duration=10.0, interval=0.25)
     outage = check(judgement, "outage")

@@ -141,7 +141,6 @@ def unless_away(finding: Finding, unconnected: Mapping[str, int]) -> Finding:
         f"the server was away meanwhile: {plural(sum(unconnected.values()), 'request')} of this probe could "
         f"not connect ({kinds})",
         "a server that runs throughout: look at its log, and explain it once more",
-        finding.evidence,
     )
 
 

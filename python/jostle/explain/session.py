@@ -94,7 +94,7 @@ class Session:
         return max(known, key=lambda alone: alone.demand_s, default=None)
 
     def send_jobs(self, probe: str, jobs: tuple[Job, ...], routes: Mapping[float, Route]) -> None:
-        """Sends a burst and keeps its result. `routes`: the route for each demand.
+        """Sends a burst and keeps its result, if any was sent. `routes`: the route for each demand.
 
         The speed of a shared machine, or of a core that heats up, may change from one second to the next. So
         a burst of requests that compute is compared with what the slow route takes just before it.
@@ -105,6 +105,8 @@ class Session:
         due = [Due(job.at, routes[job.demand], job.connection) for job in jobs]
         answers = self.sender.burst(due, opening.route, opening.demand_s)
         self.refusals += sum(answer.refused for answer in answers)
+        if all(answer.sent_s is None for answer in answers):
+            return  # the server was away: there is no burst
         sent = _Sent(probe, answers, pace_s)
         self._sent.append(sent)
         burst = as_burst(answers, self._demands_s(self._pace(sent)), self.delay_s)

@@ -3,7 +3,7 @@
 from jostle.analysis.results import Check
 from jostle.analysis.trial.data import TrialData
 from jostle.analysis.trial.outage import away_s, outages
-from jostle.formatting import percent, plural
+from jostle.formatting import listed, percent, plural
 from jostle.record.verdict import Verdict
 from jostle.units import format_duration
 
@@ -23,6 +23,6 @@ def answered_throughout(data: TrialData) -> Check:
         return Check("outage", Verdict.VALID, 0, 0, "share", "the server answered throughout")
     share = away_s(found) / data.duration_s
     more = len(found) - MOST_TOLD
-    times = "; ".join(map(str, found[:MOST_TOLD])) + (f"; {plural(more, 'more time')}" if more > 0 else "")
+    times = listed([*map(str, found[:MOST_TOLD]), *([plural(more, "more time")] if more > 0 else [])])
     message = f"{times}: {format_duration(away_s(found))}, {percent(share)} of the run"
     return Check("outage", Verdict.SUSPECT, share, 0, "share", message, REMEDY, spares=("errors",))
