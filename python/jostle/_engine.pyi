@@ -22,6 +22,7 @@ class Series(TypedDict):
     outcomes: dict[str, int]  # by kind; zeros are left out
     statuses: dict[str, int]  # of the right answers; none for protocols that have no status
     failures: dict[str, dict[str, int]]  # by outcome: why, and how often; of "wrong_status" it is the code
+    refused: NotRequired[str]  # method and path of one request with a wrong status, as they were sent
     service_sum_ns: int
     response_sum_ns: int
     busy_sum_ns: int

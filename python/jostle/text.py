@@ -1,34 +1,20 @@
-"""Reading texts, making foreign text safe to show, and splitting addresses."""
+"""Reading texts, and making foreign text safe to show."""
 
 import errno
 import re
 from pathlib import Path
-from urllib.parse import urlsplit
 
 __all__ = [
-    "DEFAULT_PORTS",
     "first_line",
-    "host_and_port",
-    "in_ascii",
     "one_line",
     "plain_lines",
     "quoted",
     "read_text",
     "reason",
+    "shortened",
     "tied",
 ]
 
-DEFAULT_PORTS = {
-    "http": 80,
-    "https": 443,
-    "ws": 80,
-    "wss": 443,
-    "grpc": 80,
-    "grpcs": 443,
-    "postgres": 5432,
-    "postgresql": 5432,
-}
-"""The port of a URL that names none, by scheme."""
 
 _SPACES = "\N{NO-BREAK SPACE}\N{THIN SPACE}\N{NARROW NO-BREAK SPACE}"
 
@@ -43,35 +29,24 @@ def plain_lines(text: str) -> list[str]:
     return [one_line(line.expandtabs(4)) for line in text.splitlines()]
 
 
-def host_and_port(url: str) -> tuple[str, int]:
-    """Where connections to a URL go, if its scheme is in `DEFAULT_PORTS`; the host is empty if it has none.
-
-    Raises `ValueError` for an invalid host or port, `KeyError` for another scheme.
-    """
-    parts = urlsplit(url)
-    host = in_ascii(parts.hostname) if parts.hostname else ""
-    return host, DEFAULT_PORTS[parts.scheme] if parts.port is None else parts.port
-
-
-def in_ascii(host: str) -> str:
-    """A host's name as it is looked up: other letters than those of ASCII as RFC 3490 encodes them.
-
-    Raises `ValueError` for what cannot be the name of a host.
-    """
-    if any(character.isspace() for character in host):
-        raise ValueError("a host name has no spaces")
-    try:
-        return host.encode("idna").decode()
-    except UnicodeError:
-        raise ValueError("each part of a host name has 1 to 63 letters, digits or hyphens") from None
-
-
 def quoted(text: str) -> str:
     """Lines of foreign origin, each after a bar.
 
     GitHub's runner takes a log line that begins with "::" for a command, even after spaces.
     """
     return "\n".join(f"│ {line}" for line in text.split("\n"))
+
+
+MAX_SHOWN = 200
+"""A longer name or URL is cut in its middle where a report shows it."""
+
+
+def shortened(text: str) -> str:
+    """A text of at most `MAX_SHOWN` characters: the middle of a longer one is left out."""
+    if len(text) <= MAX_SHOWN:
+        return text
+    half = (MAX_SHOWN - 1) // 2
+    return f"{text[:half]}…{text[-half:]}"
 
 
 def first_line(why: str) -> str:

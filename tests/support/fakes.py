@@ -88,7 +88,7 @@ class FakeServer:
         self.contestant = contestant
         self.label = contestant.label
         self.host, self.port, self.scheme, self.url, self.pid = "127.0.0.1", 8080, "http", "http://x", None
-        self.exit = ""
+        self.authorization, self.exit = "", ""
         self.dead = False
 
     def alive(self) -> bool:

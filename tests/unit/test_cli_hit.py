@@ -67,7 +67,7 @@ def test_whom_to_trust_and_who_the_client_is(plan_of: Any, tmp_path: Path) -> No
         (["http://localhost/", "--unix-socket", "/none"], "--unix-socket: /none is not a socket"),
         (["http://localhost/", "--expect-status", "99"], "--expect-status: 99 is not a status"),
         (["http://localhost/", "--expect-status", "ok"], "--expect-status: 'ok' is not a list"),
-        (["http://localhost/", "--cacert", "a.pem"], "'http://localhost/' does not use TLS"),
+        (["http://localhost/", "--cacert", "a.pem"], "http://localhost:80/ does not use TLS"),
         (
             ["https://localhost/", "--cert", __file__],
             "--cert, --key: a client's certificate goes with its key",

@@ -52,9 +52,9 @@ def test_a_server_that_runs_already() -> None:
             "{port} is not a known placeholder in a build",
         ),
         ({"url": "http://127.0.0.1:9000", "command": "a"}, "cannot have 'command' too"),
-        ({"url": "ftp://example.org"}, "is not the address of a server"),
+        ({"url": "ftp://example.org"}, "'ftp' is not supported"),
         ({"url": "http://127.0.0.1:9000/path"}, "is not the address of a server"),
-        ({"url": "http://a..b:9000"}, "is not the address of a server"),
+        ({"url": "http://a..b:9000"}, "is not a URL: each part of the name of a host"),
         ({"command": "a", "pid": 5}, "'pid' belongs to 'url'"),
         ({"url": "http://127.0.0.1:9000", "pid": 0}, "pid"),
         (

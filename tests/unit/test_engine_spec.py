@@ -37,6 +37,55 @@ def request(text: str, base: Path | None = None) -> dict[str, Any]:
     return value
 
 
+def test_a_parameter_may_hold_whole_paths_and_urls_of_the_server(tmp_path: Path) -> None:
+    made = request('{ get = "{p}", params.p = ["/items/1?a=b c", "http://H/ü#x", "/go?to=http://x/"] }')
+    assert made["path"] == "{p}"
+    assert made["params"] == {"p": {"choice": ["/items/1?a=b%20c", "/%C3%BC", "/go?to=http://x/"]}}
+    (tmp_path / "urls.csv").write_text("url\nhttp://h:80/a\n/b\n")
+    made = request('{ get = "{u}", params.u = { csv = "urls.csv", column = "url" } }', tmp_path)
+    assert made["params"] == {"u": {"in-turn": ["/a", "/b"]}}
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('{ get = "{p}", params.p = ["/a", "b"] }', "params.p: 'b' is neither a path nor a URL"),
+        (
+            '{ get = "{p}", params.p = ["http://x/"] }',
+            "params.p: http://x:80/ is on another server than http://h:80",
+        ),
+        ('{ get = "{p}", params.p = { from = 1, to = 2 } }', "params.p: a number is no path"),
+        (
+            '{ get = "/{p}", params.p = ["a", "/b"] }',
+            "params.p: '/b' is a whole path, and another / stands before",
+        ),
+        ('{ get = "/{p}", params.p = ["http://h/b"] }', "params.p: 'http://h/b' is a whole URL"),
+        ('{ get = "/{p:raw}", params.p = ["b"] }', r"\{p:raw\}: values of params are never escaped"),
+        ('{ get = "{p}" }', r"\{p\} in the path has no value"),
+    ],
+)
+def test_what_is_no_whole_path_is_refused(text: str, says: str) -> None:
+    with pytest.raises(PlanError, match=says):
+        request(text)
+
+
+def test_the_login_of_the_server_goes_with_every_request_but_not_with_bytes() -> None:
+    login = {"authorization": "Basic eDp5"}
+    load = 'load = { clients = 1, for = "1s" }\n'
+    made = spec(
+        'request = [{ get = "/" }, { get = "/own", headers = { authorization = "Bearer t" } }]\n'
+        f'{load}background = {{ post = "/b", clients = 1 }}',
+        **login,
+    )
+    measured, background = made["workloads"]
+    lines = [asked["headers"] for asked in [*measured["requests"], *background["requests"]]]
+    basic = [["Authorization", "Basic eDp5"]]
+    assert lines == [basic, [["authorization", "Bearer t"]], basic]
+    assert "eDp5" not in json.dumps(without_secrets(made))
+    with pytest.raises(PlanError, match="raw bytes have none"):
+        spec(f'request = {{ tcp = "PING", until = "x" }}\n{load}', **login)
+
+
 def test_a_whole_run() -> None:
     made = spec(
         'request = { get = "/fast/44", expect = "1936" }\nload = { clients = 1, for = "5s" }\n'

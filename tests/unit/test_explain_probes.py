@@ -40,7 +40,7 @@ from jostle.explain.run import target_of as process_target
 from jostle.explain.schema import explanation_schema
 from jostle.explain.send import Answer, Light, as_burst
 from jostle.explain.session import Alone, Session
-from jostle.explain.target import Route, check, intermediary, path_of
+from jostle.explain.target import Route, check, intermediary
 from jostle.plan.contestant import ContestantFile
 from jostle.record.outcomes import Outcome
 from jostle.report.document import figures_in
@@ -393,14 +393,6 @@ def test_a_proxy_is_known_by_what_it_says() -> None:
     target = target_of(FAST)
     assert intermediary(look_at(target, server="cloudflare")) == "server: cloudflare"
     assert intermediary(look_at(target, server="nginx")) == ""
-
-
-def test_a_route_is_a_path_of_the_same_server() -> None:
-    assert path_of("http://a:1", "/x?y=1") == "/x?y=1"
-    assert path_of("http://a:1", "http://a:1/x") == "/x"
-    for wrong in ("x", "http://b:1/x"):
-        with pytest.raises(PlanError):
-            path_of("http://a:1", wrong)
 
 
 def test_a_contestant_is_told_from_an_address() -> None:

@@ -116,6 +116,24 @@ def test_a_path_is_escaped_where_it_has_to_be(path: str, sent: str) -> None:
     assert step["get"] == sent
 
 
+@pytest.mark.parametrize(
+    ("text", "headers"),
+    [
+        ("GET http://ann:se%40cret@h:8080/x", {"Authorization": "Basic YW5uOnNlQGNyZXQ="}),
+        ("GET http://ann:secret@h/x\nauthorization: Bearer t", {"authorization": "Bearer t"}),
+        (
+            "GET http://ann:secret@h/x\n[BasicAuth]\nbob: pw",
+            {"Authorization": "Basic Ym9iOnB3"},
+        ),
+        ("GET https://ann:secret@{{host}}?q=1", {"Authorization": "Basic YW5uOnNlY3JldA=="}),
+    ],
+)
+def test_a_login_in_a_url_is_sent_as_hurl_does(text: str, headers: dict[str, str]) -> None:
+    (step,) = steps_of(text)
+    assert step["headers"] == headers
+    assert "secret" not in step["get"] + step["name"]
+
+
 def test_a_compressed_answer_is_accepted_where_the_file_says_so() -> None:
     (step,) = steps_of("GET http://a/\n[Options]\ncompressed: true")
     assert step["headers"] == {"Accept-Encoding": "gzip, br, zstd"}
@@ -146,6 +164,8 @@ def test_a_mistake_is_named_with_its_line(text: str, message: str) -> None:
 
 
 REFUSED = [
+    ("GET http://a:p@x/\nGET http://a:p@y/", "line 2: another server (http://y, and http://x before)"),
+    ("GET http://{{u}}:{{p}}@x/", "line 1: a variable in the login of a URL"),
     ("GET http://a/\nGET http://b/", "line 2: another server (http://b, and http://a before)"),
     ("GET a/b", "line 1: a URL without http"),
     ("GET http://a/\nHTTP 200\n[Captures]\nb: body\nGET {{b}}/c", "line 5: {{b}}, captured, before the path"),

@@ -8,6 +8,7 @@ import pytest
 
 import jostle
 from jostle.errors import PlanError
+from jostle.generator.spec import Address, engine_spec
 from jostle.plan import ClosedLoad, OpenLoad, Plan, Request, Workload, parse_plan, to_toml
 from jostle.plan.connection import Connection, Http2
 from jostle.plan.hit import PLACES, hit_plan
@@ -27,6 +28,15 @@ def hit(url: str = "http://localhost:8080/", **options: Any) -> Workload:
 
 def request(url: str = "http://localhost:8080/", **options: Any) -> Request:
     return hit(url, **options).request[0]
+
+
+def sent_to(plan: Plan) -> dict[str, Any]:
+    """The engine's specification of the workload."""
+    (name,) = plan.contestants
+    url = plan.contestant[name].url
+    assert url is not None
+    spec = engine_spec("hit", plan.workload["hit"], Address.of(url), journeys=plan.journey)
+    return spec["workloads"][0]
 
 
 def test_what_a_journey_sends_is_no_file_whatever_its_keys_are(tmp_path: Path) -> None:
@@ -123,10 +133,66 @@ def test_a_body_may_come_from_a_file(tmp_path: Path) -> None:
 def test_a_login_in_the_url_becomes_a_header_and_reaches_no_record() -> None:
     plan = plan_for("http://me:p%40ss@localhost/")
     login = base64.b64encode(b"me:p@ss").decode()
-    assert plan.workload["hit"].request[0].headers == {"Authorization": f"Basic {login}"}
+    assert sent_to(plan)["requests"][0]["headers"] == [["Authorization", f"Basic {login}"]]
+    assert plan.title == "http://localhost:80/"
     written = to_toml(plan)
     assert login not in written
     assert "p%40ss" not in written
+
+
+def test_a_header_of_the_request_takes_the_place_of_the_login() -> None:
+    plan = plan_for("http://me:pw@localhost/", headers=["authorization: Bearer t"])
+    assert sent_to(plan)["requests"][0]["headers"] == [["authorization", "Bearer t"]]
+
+
+@pytest.mark.parametrize("kind", ["toml", "hurl", "luau"])
+def test_a_login_in_the_url_goes_with_every_step(kind: str, tmp_path: Path) -> None:
+    texts = {
+        "toml": '[journey.a]\nsteps = [{ get = "/x" }, { post = "/y" }]\n',
+        "hurl": "GET {{base_url}}/x\nPOST {{base_url}}/y\n",
+        "luau": 'return function() http.get("/x") http.post("/y") end\n',
+    }
+    (file := tmp_path / f"a.{kind}").write_text(texts[kind])
+    plan = plan_for("http://ann:secret@localhost/", journey=str(file))
+    headers = [request["headers"] for request in sent_to(plan)["requests"]]
+    assert headers == [[["Authorization", "Basic YW5uOnNlY3JldA=="]]] * 2
+    assert "secret" not in to_toml(plan)
+
+
+@pytest.mark.parametrize("path", ["/api/v1", "/api/v1?key=1", "?key=1", "/?key=1"])
+@pytest.mark.parametrize("kind", ["toml", "hurl", "luau"])
+def test_a_path_in_the_url_is_not_dropped_where_steps_have_paths(
+    kind: str, path: str, tmp_path: Path
+) -> None:
+    texts = {
+        "toml": '[journey.a]\nsteps = [{ get = "/x" }]\n',
+        "hurl": "GET {{u}}/x\n",
+        "luau": 'http.get("/x")',
+    }
+    (file := tmp_path / f"a.{kind}").write_text(texts[kind])
+    with pytest.raises(PlanError, match="journey: steps say which path and query they ask for") as refused:
+        plan_for(f"http://ann:secret@localhost:8080{path}", journey=str(file))
+    assert "write http://localhost:8080, and the whole path" in refused.value.hint
+    assert "secret" not in str(refused.value)
+
+
+def test_the_title_of_journeys_names_no_path() -> None:
+    journey = jostle.journey("a").get("/x")
+    assert plan_for("http://localhost:8080/", journey=journey).title == "http://localhost:8080"
+    with pytest.raises(PlanError, match="steps say which path"):
+        plan_for("http://localhost:8080/api/v1", journey=journey)
+
+
+def test_a_url_without_a_scheme_may_have_another_one_in_its_query() -> None:
+    plan = plan_for("localhost:8080/go?to=http://example.org/")
+    assert plan.workload["hit"].request[0].get == "/go?to=http://example.org/"
+    assert plan.contestant["localhost"].url == "http://localhost:8080"
+
+
+def test_raw_bytes_have_no_login() -> None:
+    with pytest.raises(PlanError, match="more than a host") as refused:
+        plan_for("tcp://ann:secret@localhost:6379", send="PING", until="close")
+    assert "secret" not in str(refused.value)
 
 
 def test_other_options() -> None:
@@ -160,7 +226,9 @@ def test_other_options() -> None:
             {"rate": "5/s", "think": "1s"},
             "think and rate together: clients wait for their answers, a rate does not",
         ),
-        ({"method": "GRAB"}, "method: 'GRAB' is not a method"),
+        ({"method": "G RAB"}, "method: 'G RAB' is not a method"),
+        ({"method": "connect"}, "method: connect asks for a tunnel"),
+        ({"connect_to": ["127.0.0.1:1"], "resolve_each": True}, "resolve-each: connect-to leaves no host"),
         ({"headers": ["nonsense"]}, "headers: 'nonsense' has no colon"),
         ({"headers": ["a b: c"]}, "headers: 'a b' is not a header's name"),
         ({"timeout": "0s"}, "timeout: a time of zero"),
@@ -180,9 +248,9 @@ def test_mistakes_are_told_by_the_names_that_the_caller_uses(options: dict[str, 
         ("http://", "names no host"),
         ("http://localhost:99999/", "is not a URL"),
         ("http://[::1/", "is not a URL"),
-        ("http://a..b/", "is not a URL: each part of a host name"),
-        (f"ws://{'a' * 64}.de/", "is not a URL: each part of a host name"),
-        ("http://exa mple/", "is not a URL: a host name has no spaces"),
+        ("http://a..b/", "is not a URL: each part of the name of a host"),
+        (f"ws://{'a' * 64}.de/", "is not a URL: each part of the name of a host"),
+        ("http://exa mple/", "it has a space"),
     ],
 )
 def test_what_is_no_url_is_refused(url: str, says: str) -> None:
@@ -251,7 +319,6 @@ GIVEN: dict[str, Any] = {
     "rows": True,
     "connect_to": ["127.0.0.1:1"],
     "source_addresses": ["127.0.0.2"],
-    "resolve_each": True,
     "nodelay": False,
     "server_name": "s",
     "tls_version": "1.3",
@@ -266,7 +333,7 @@ GIVEN: dict[str, Any] = {
 }
 ELSEWHERE = {
     *("rate", "arrivals", "journey", "method", "expect", "expect_status", "insecure", "ca", "cert", "key"),
-    *("slo", "send", "match", "compressed", "user", "agent", "json_body", "urls"),
+    *("slo", "send", "match", "compressed", "resolve_each", "user", "agent", "json_body", "urls"),
     *("slo", "send", "match", "until", "http2", "http2_connections"),
     *("proto", "import_path", "message", "deadline", "every", "ping"),
 }
@@ -281,6 +348,20 @@ def test_every_option_reaches_its_place() -> None:
         for table in PLACES[option].split("."):
             found = found[table][0] if table == "request" else found[table]
         assert found == ({"A": "b"} if option == "headers" else value), option
+
+
+def test_a_host_may_be_resolved_for_every_connection() -> None:
+    assert hit("http://localhost/", resolve_each=True).connection.resolve_each
+    assert not hit("http://localhost/").connection.resolve_each
+
+
+@pytest.mark.parametrize("method", ["PURGE", "PROPFIND", "QUERY", "M-SEARCH", "TRACE", "purge"])
+def test_methods_are_extensible(method: str) -> None:
+    asked = request("http://localhost/x", method=method)
+    assert (asked.method, asked.path, asked.label) == (method, "/x", f"{method} /x")
+    assert plan_for("http://localhost/x", method=method).data()["workload"]["hit"]["request"][0] == (
+        request("http://localhost/x", method=method).data()
+    )
 
 
 def test_threads_have_as_many_of_the_shared_connections_each() -> None:

@@ -175,14 +175,24 @@ def test_a_url_of_a_feed_is_relative_to_the_server(folder: Path) -> None:
     assert workload["journeys"][0]["steps"][1]["url"]["base"] is None
 
 
-def test_only_a_step_asks_for_a_url() -> None:
+def test_only_a_step_asks_for_a_url_that_it_captured() -> None:
     text = (
         PLAN[: PLAN.index("journeys =")] + 'request = { get = "{next}" }\nload = { clients = 1, for = "1s" }'
     )
     with pytest.raises(PlanError) as refused:
         parse_plan(text, "plan.toml")
-    assert "{next} does not begin with /" in refused.value.message
-    assert "only a step of a journey asks for a whole URL" in refused.value.hint
+    assert "{next} in the path has no value" in refused.value.message
+
+
+@pytest.mark.parametrize("path", ["/{word}", "/{word:raw}"])
+@pytest.mark.parametrize("value", ["/items/1", "http://h/items/1"])
+def test_a_whole_path_of_a_feed_does_not_follow_a_slash(folder: Path, path: str, value: str) -> None:
+    plan = read(folder, PLAN.replace('"/search?q={word}"', f'"{path}"'))
+    spec_of(plan)  # other values may stand there
+    (folder / "words.jsonl").write_text(f'{{"word": "{value}"}}\n')
+    with pytest.raises(PlanError, match="column word") as refused:
+        spec_of(plan)
+    assert refused.value.hint == 'write "{word}" in place of "/{word}"'
 
 
 @pytest.mark.parametrize(("path", "anywhere"), [("`/a/{x}`", False), ("x", True), ("`{x}`", True)])
@@ -209,8 +219,14 @@ WRONG = [
     ("json:/token", "json:token", "a JSON pointer begins with /", "json:/items"),
     ('"/orders/{id}"', '"{id:raw}"', "{id:raw}: a whole URL is never escaped", 'write "{id}"'),
     ('"/orders/{id}"', '"{uuid}"', "{uuid} is not a URL", "/{uuid}"),
-    ('"/orders/{id}"', '"{id}?page=2"', "'{id}?page=2' does not begin with /", "with nothing beside it"),
-    ('"/orders/{id}"', '"http://h/"', "'http://h/' does not begin with /", "write the path only"),
+    ('"/orders/{id}"', '"{id}?page=2"', "'{id}?page=2' does not begin with /", "stands alone"),
+    ('"/orders/{id}"', '"http://h/"', "http://h:80/ is a whole URL", "write the path only: '/'"),
+    (
+        '"/orders/{id}"',
+        '"http://ann:secret@h/x"',
+        "http://h:80/x is a whole URL",
+        "write the path only: '/x'",
+    ),
     ('"/search?q={word}"', '"{wrd}"', "{wrd} is not known", "did you mean 'word'"),
     ('post = "/login", json', 'ws = "{user}", send', "{user} is no path of a WebSocket", "/chat/{name}"),
     ("item/(", "item/((", "is not a regular expression", ""),
@@ -450,8 +466,8 @@ def test_a_journey_built_in_python_is_that_of_the_plan(folder: Path) -> None:
 
 
 def test_every_key_of_a_journey_can_be_given_in_python() -> None:
-    made = set(Journey.keys()) - {"steps"} | {*METHODS, "grpc", "ws"}
-    kept = set(Step.keys()) - {*METHODS, "grpc", "ws"}
+    made = set(Journey.keys()) - {"steps"} | {*METHODS, "request", "grpc", "ws"}
+    kept = set(Step.keys()) - {*METHODS, "method", "path", "grpc", "ws"}
     assert made <= set(dir(jostle.journey("buy")))
     keys = dict.fromkeys((key.replace("-", "_") for key in kept), "x")
     (step,) = jostle.journey("buy").grpc("a.B/C", **keys).table()["steps"]

@@ -11,22 +11,7 @@ from hypothesis import strategies as st
 
 from jostle.redaction.commands import redact_command
 from jostle.redaction.data import redact
-from jostle.text import host_and_port, one_line, plain_lines, quoted, read_text, reason
-
-
-@pytest.mark.parametrize(
-    ("url", "place"),
-    [
-        ("http://here/", ("here", 80)),
-        ("https://here", ("here", 443)),
-        ("https://here:8443/x", ("here", 8443)),
-        ("http://[::1]:9000", ("::1", 9000)),
-        ("postgresql://me:pw@db.example/shop", ("db.example", 5432)),
-        ("http://here:0", ("here", 0)),
-    ],
-)
-def test_where_a_url_leads(url: str, place: tuple[str, int]) -> None:
-    assert host_and_port(url) == place
+from jostle.text import one_line, plain_lines, quoted, read_text, reason
 
 
 def test_why_an_operation_failed() -> None:

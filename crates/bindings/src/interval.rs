@@ -97,6 +97,9 @@ fn series<'py>(py: Python<'py>, series: &Series) -> PyResult<Bound<'py, PyDict>>
     dict.set_item("outcomes", outcomes)?;
     dict.set_item("statuses", statuses)?;
     dict.set_item("failures", failures)?;
+    if let Some(refused) = &series.refused {
+        dict.set_item("refused", &**refused)?;
+    }
     dict.set_item("service_sum_ns", series.service_sum_ns)?;
     dict.set_item("response_sum_ns", series.response_sum_ns)?;
     dict.set_item("busy_sum_ns", series.busy_sum_ns)?;

@@ -93,7 +93,8 @@ fn prepare_workload(
     scripts: &mut Vec<Script>,
 ) -> Result<Workload, StartError> {
     let target = &spec.target;
-    let host = Origin::new(target.tls.is_some(), &target.host, target.port).authority();
+    let origin = Origin::new(target.tls.is_some(), &target.host, target.port);
+    let host = origin.authority();
     let redirects = Redirects::new(&spec);
     let name = spec.name;
     let mut requests = Vec::with_capacity(spec.requests.len());
@@ -116,11 +117,7 @@ fn prepare_workload(
         });
     }
     let site = Site {
-        host: spec
-            .target
-            .host
-            .trim_matches(['[', ']'])
-            .to_ascii_lowercase(),
+        host: origin.host,
         secure: spec.target.tls.is_some(),
     };
     let phases = match &spec.load {
@@ -381,10 +378,18 @@ fn script_of(
         source,
         methods: sites.into_iter().map(|site| site.method).collect(),
         authority: host.to_owned(),
+        authorization: steps().find_map(authorization),
         cookies: steps().any(|request| request.cookies),
         columns: script.columns.clone(),
         sleeps: script.sleeps,
     }))
+}
+
+/// The `Authorization` with which a request is to be sent.
+fn authorization(request: &RequestSpec) -> Option<String> {
+    let mut lines = request.headers.iter();
+    let line = lines.find(|(name, _)| name.eq_ignore_ascii_case("authorization"));
+    line.map(|(_, value)| value.clone())
 }
 
 fn raise_open_files(spec: &RunSpec) -> Result<(), StartError> {

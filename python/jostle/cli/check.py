@@ -73,13 +73,15 @@ def _try(plan: "Plan") -> ExitCode:
     from jostle.cli.tryout import show_tried
     from jostle.plan.labels import split
     from jostle.runner.tryout import running_contestant
+    from jostle.url import read_url
 
     label = running_contestant(plan)
     if not label:
         print(f"{'journeys'.ljust(LABEL)}not sent: no contestant has a url")
         return ExitCode.DONE
     url = plan.contestant[split(label)[0]].url
-    whom = f"{label} ({url})"
+    assert url is not None, "it runs already"
+    whom = f"{label} ({read_url(url)})"
     _say("journeys", f"now each is really sent to {whom}, once, POSTs included (--no-send prevents this)")
     return ExitCode.DONE if show_tried(plan, label) else ExitCode.FAILED
 

@@ -26,6 +26,7 @@ from jostle.cli.options import (
 )
 from jostle.cli.output import DocumentFile, Form, form_of, put_document, report_written
 from jostle.errors import PlanError
+from jostle.url import has_scheme
 
 if TYPE_CHECKING:
     from jostle.explain.results import Explanation
@@ -264,7 +265,7 @@ def _all(
             )
 
     for name in names:
-        if "://" in name:
+        if has_scheme(name):
             raise PlanError(f"--all is for contestants, and {name} is a URL", f"jostle explain {name}")
     seconds = None if budget is None else units.duration(budget, bare="s")
     if seconds is not None and seconds < LEAST_BUDGET_S:

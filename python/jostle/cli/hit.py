@@ -162,7 +162,7 @@ class RequestOptions:
         _option(
             *("-m", "--method", "-X"),
             metavar="METHOD",
-            help="Default: GET, or POST with a body.",
+            help="Any method, such as PUT, PURGE or PROPFIND (default: GET, or POST with a body).",
             group=REQUEST,
         ),
     ] = None
@@ -335,7 +335,13 @@ class RequestOptions:
     ] = None
     location: Annotated[
         bool,
-        _option("-L", "--location", help="Follow redirects, as curl does.", group=ANSWER),
+        _option(
+            "-L",
+            "--location",
+            help="Follow redirects: 301, 302, 303, 307 and 308. Other statuses are answers, even with a "
+            "Location.",
+            group=ANSWER,
+        ),
     ] = False
     redirects: Annotated[
         int | None,
@@ -393,19 +399,30 @@ class RequestOptions:
         _option(
             "--connect-to",
             metavar="IP:PORT",
-            help="Connect there instead of to the URL's host; repeat it to alternate.",
+            help="Connect there instead of to the URL's host; repeat it to alternate. [fe80::1%eth0]:8080 "
+            "names a network interface.",
             group=CONNECTION,
         ),
     ] = None
     unix_socket: Annotated[
-        Path | None,
+        str | None,
         _option(
             "--unix-socket",
             metavar="PATH",
-            help="Connect to this socket instead of to the URL's host.",
+            help="Connect to this socket instead of to the URL's host; @NAME is one of Linux's abstract "
+            "namespace.",
             group=CONNECTION,
         ),
     ] = None
+    resolve_each: Annotated[
+        bool,
+        _option(
+            "--resolve-each",
+            help="Resolve the URL's host for every connection, so that a change of its DNS record is "
+            "followed (otherwise once, before the load).",
+            group=CONNECTION,
+        ),
+    ] = False
     pid: Annotated[
         int | None,
         _option(
@@ -466,7 +483,7 @@ class RequestOptions:
         if given.pop("location") and self.redirects is None:
             given["redirects"] = REDIRECTS
         if (socket := given.pop("unix_socket")) is not None:
-            if not socket.is_socket():
+            if not (socket.startswith("@") or Path(socket).is_socket()):
                 raise PlanError(f"--unix-socket: {socket} is not a socket", "is its server running?")
             given["connect_to"] = [*(self.connect_to or []), f"unix:{socket}"]
         return given
@@ -499,7 +516,12 @@ class HitOptions(RequestOptions, LoadOptions):
 def hit(
     context: typer.Context,
     words: Annotated[
-        list[str] | None, typer.Argument(metavar="URL", help="The URL to load, or a curl command behind --.")
+        list[str] | None,
+        typer.Argument(
+            metavar="URL",
+            help="The URL to load, or a curl command behind --. http:// may be left out; a login in the URL "
+            "(http://user:password@host) is sent as Authorization: Basic.",
+        ),
     ] = None,
     *,
     options: HitOptions,

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
-from urllib.parse import urlsplit
 
 from jostle.contestant.http2 import Http2Client, Http2Error
 from jostle.errors import StartFailed, UnreachableTarget
@@ -19,7 +18,8 @@ from jostle.host.procfs import is_running
 from jostle.host.supervised import Exit, NotReady, Scratch, SupervisedProcess, Task, start_until_ready
 from jostle.host.users import User
 from jostle.plan.contestant import Ready, fill
-from jostle.text import host_and_port, reason
+from jostle.text import reason
+from jostle.url import Url, read_url, socket_path
 
 __all__ = ["Launch", "Server", "attach", "start"]
 
@@ -37,7 +37,8 @@ class Server:
 
     `pid`: its first process; None if it is not known, as for a server that runs already. `answer`: the JSON
     object with which it answered the readiness request; {} for any other answer. `tool_versions`: command →
-    version. `process`: None if it ran before, in which case it is left running.
+    version. `process`: None if it ran before, in which case it is left running. `authorization`: the value of
+    the header for the login in its URL; "" without one.
     """
 
     label: str
@@ -51,6 +52,7 @@ class Server:
     tool_versions: Mapping[str, str] = field(default_factory=dict)
     answer: Mapping[str, Any] = field(default_factory=dict)
     process: SupervisedProcess | None = None
+    authorization: str = field(default="", repr=False)
 
     @property
     def memory(self) -> MemoryGroup | None:
@@ -59,8 +61,8 @@ class Server:
 
     @property
     def url(self) -> str:
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"{self.scheme}://{host}:{self.port}"
+        """Where it listens, without a login."""
+        return str(Url(self.scheme, self.host, self.port))
 
     def alive(self) -> bool:
         """Whether its first process is running; True if no process is known."""
@@ -93,7 +95,7 @@ class Server:
     def ask(self, path: str) -> dict[str, Any]:
         """The JSON object with which it answers; {} for any other answer, or if none comes in time."""
         try:
-            status, body = _get(self.host, self.port, path, ATTEMPT_S)
+            status, body = _get(self.host, self.port, path, ATTEMPT_S, self.authorization)
         except NotReady:
             return {}
         return _json_object(body) if status == 200 else {}
@@ -181,11 +183,11 @@ def attach(label: str, url: str, pid: int | None, connect_to: Sequence[str] = ()
     It is tried to every place of `connect_to` ("IP:PORT", "unix:/path"), or to the server's host if there are
     none; over udp:// not at all. Raises `UnreachableTarget` if it fails.
     """
-    host, port = host_and_port(url)
-    server = Server(label, host, port, pid, urlsplit(url).scheme)
+    there = read_url(url)
+    server = Server(label, there.host, there.port, pid, there.scheme, authorization=there.authorization)
     if not server.alive():
         raise UnreachableTarget(f"{label}: there is no process {pid}", "correct or remove 'pid'")
-    places = [] if server.scheme == "udp" else connect_to or [f"{host}:{port}"]
+    places = [] if server.scheme == "udp" else connect_to or [there.address]
     for place in places:
         try:
             _connect(place).close()
@@ -201,7 +203,7 @@ def _connect(place: str) -> socket.socket:
         connection = socket.socket(socket.AF_UNIX)
         try:
             connection.settimeout(ATTEMPT_S)
-            connection.connect(place.removeprefix("unix:"))
+            connection.connect(socket_path(place.removeprefix("unix:")))
         except OSError:
             connection.close()
             raise
@@ -254,14 +256,15 @@ def _begin_http2(host: str, port: int, timeout_s: float) -> None:
         raise NotReady(f"HTTP/2 on port {port}: {reason(error)}") from None
 
 
-def _get(host: str, port: int, path: str, timeout_s: float) -> tuple[int, bytes]:
+def _get(host: str, port: int, path: str, timeout_s: float, authorization: str = "") -> tuple[int, bytes]:
     """Status and about `ANSWER_BYTES` of the body at most, in about twice the time. Raises `NotReady`."""
     import http.client  # imported late: `jostle hit` does not need it, and should start fast
 
     deadline = time.monotonic() + timeout_s
     connection = http.client.HTTPConnection(host, port, timeout=timeout_s)
     try:
-        connection.request("GET", path, headers={"Connection": "close"})
+        login = {"Authorization": authorization} if authorization else {}
+        connection.request("GET", path, headers={"Connection": "close", **login})
         response = connection.getresponse()
         body = b""
         while (

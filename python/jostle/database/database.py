@@ -14,7 +14,7 @@ from jostle.database.proxy import DelayProxy
 from jostle.database.server import NAME, USER, PrivatePostgres
 from jostle.host import ports
 from jostle.redaction.texts import without_password
-from jostle.text import host_and_port
+from jostle.url import host_and_port
 
 __all__ = ["Database", "start"]
 

@@ -17,7 +17,8 @@ from jostle.host.users import User
 from jostle.plan.contestant import Need
 from jostle.plan.database import postgresql
 from jostle.redaction.texts import without_password
-from jostle.text import host_and_port, reason
+from jostle.text import reason
+from jostle.url import host_and_port
 
 __all__ = ["prepare"]
 

@@ -5,11 +5,11 @@ of each kind, with selectable sizes.
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
-from urllib.parse import urlsplit
 
 from jostle import roster
-from jostle.explain.target import Role, Route, path_of
+from jostle.explain.target import Role, Route
 from jostle.plan.contestant import ContestantFile
+from jostle.url import path_at, read_url
 
 __all__ = [
     "CALL",
@@ -92,9 +92,9 @@ def given_routes(
     """
     roles: list[tuple[str, Role]] = [(given, "slow") for given in slow]
     roles += [(wait, "wait")] if wait is not None else []
-    scheme = urlsplit(url).scheme
+    scheme = read_url(url).scheme
     if scheme in ("grpc", "grpcs"):
-        method = urlsplit(url).path.lstrip("/")
+        method = read_url(url).path.lstrip("/")
         return [
             Route(_called(method, str(options.get("message", ""))), "fast", first),
             *(_call(url, method, text, role, request) for text, role in roles),
@@ -106,7 +106,7 @@ def given_routes(
         ]
     return [
         Route(str(first["path"]), "fast"),
-        *(Route(path_of(base, text), role) for text, role in roles),
+        *(Route(path_at(read_url(base), text), role) for text, role in roles),
     ]
 
 
@@ -115,8 +115,7 @@ def _call(url: str, method: str, text: str, role: Role, request: Request) -> Rou
     `method`.
     """
     called, _, message = (method, "", text) if text[:1] in "{[@" else text.partition(" ")
-    there = urlsplit(url)._replace(path=f"/{called.lstrip('/')}").geturl()
-    asked = request(there, {"message": message.strip() or None})
+    asked = request(read_url(url).asking(f"/{called.lstrip('/')}"), {"message": message.strip() or None})
     return Route(_called(called, message), role, asked)
 
 

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
-from urllib.parse import urlsplit
 
 from jostle import roster
 from jostle.contestant import find, is_known
@@ -53,6 +52,7 @@ from jostle.host.pressure import pressure_s
 from jostle.plan.hit import hit_plan
 from jostle.plan.model import Plan
 from jostle.text import one_line
+from jostle.url import read_url
 
 __all__ = ["examine", "explain", "target_of"]
 
@@ -217,10 +217,12 @@ def _running(
     there = plan.contestant[name].url
     assert there is not None, "a hit goes to a URL"
     server = attach(name, there, pid)
-    scheme = urlsplit(url).scheme
     workload = _workload(plan, server)
     check_certificate(workload["target"])
     (first,) = workload["requests"]
+    headers: dict[str, list[str]] = {}
+    for name, line in first["headers"]:
+        headers.setdefault(name, []).append(line)
     routes = given_routes(url, server.url, first, slow, wait, options, _request_of(options, server))
     paths = [route.name for route in routes]
     if twice := next((path for path in paths if paths.count(path) > 1), None):
@@ -231,8 +233,8 @@ def _running(
         url=server.url,
         routes=tuple(routes),
         workload=workload,
-        protocol=SPOKEN.get(scheme) or hit.protocol({}) or "",
-        headers=hit.request[0].headers,
+        protocol=SPOKEN.get(read_url(url).scheme) or hit.protocol({}) or "",
+        headers=headers,
         options={key: options[key] for key in ("http2", "insecure") if key in options},
         usage=usage_of(pid) if pid is not None else None,
     )
@@ -252,7 +254,12 @@ def _request_of(options: Mapping[str, Any], server: Server) -> Request:
 
 def _workload(plan: Plan, server: Server) -> dict[str, Any]:
     """The engine's specification of the workload that the plan asks for."""
-    address = Address(host=server.host, port=server.port, tls=server.scheme == "https")
+    address = Address(
+        host=server.host,
+        port=server.port,
+        tls=server.scheme == "https",
+        authorization=server.authorization,
+    )
     made: dict[str, Any] = engine_spec("explain", plan.workload["hit"], address, reflect=True)["workloads"][0]
     return made
 

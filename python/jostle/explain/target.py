@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urljoin
 
 from jostle.errors import PlanError, UnreachableTarget
 from jostle.explain.observe import Usage
@@ -16,7 +16,7 @@ from jostle.redaction.data import redact
 from jostle.runner.tryout import try_journeys
 from jostle.text import one_line, reason
 
-__all__ = ["Look", "Role", "Route", "Target", "check", "connect_s", "intermediary", "look", "path_of"]
+__all__ = ["Look", "Role", "Route", "Target", "check", "connect_s", "intermediary", "look"]
 
 Role = Literal["fast", "slow", "wait"]
 """A route that is answered quickly, one that takes long, or one that waits without computing."""
@@ -170,15 +170,3 @@ def intermediary(looks: Sequence[Look]) -> str:
         if any(product in server.lower() for product in PROXIES):
             return one_line(f"server: {server}")
     return ""
-
-
-def path_of(url: str, given: str) -> str:
-    """The path of a route that was given as a path or as a URL of the same server. Raises `PlanError`."""
-    if "://" not in given:
-        if not given.startswith("/"):
-            raise PlanError(f"{given!r} is not a path", f"write /{given}")
-        return given
-    here, there = urlsplit(url), urlsplit(given)
-    if (here.scheme, here.netloc) != (there.scheme, there.netloc):
-        raise PlanError(f"{given} is on another server than {url}", "explain looks at one server at a time")
-    return (there.path or "/") + (f"?{there.query}" if there.query else "")

@@ -4,16 +4,18 @@ import base64
 import json
 import re
 import zlib
-from collections.abc import Callable, Collection, Iterator, Mapping
-from itertools import accumulate
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import accumulate, cycle
 from typing import Any
 
+from jostle.errors import PlanError
 from jostle.generator.scripts import script_spec, steps_of
 from jostle.plan.feed import Feed
 from jostle.plan.journey import Journey, Step, source
 from jostle.plan.values import Think
 from jostle.plan.variables import RAW, as_in_forms, built_in, without_raw
 from jostle.plan.when import When
+from jostle.url import has_scheme
 
 __all__ = ["engine_journeys"]
 
@@ -71,7 +73,8 @@ def engine_journeys(
         for end, pause in zip(ends, journey.pauses, strict=False):
             steps[end - 1]["think"] = think(pause)
         used = None if script is not None else set(_used(journey))
-        drawn = (_feed(feed, used, own) for feed in journey.feed)
+        behind_slash = {step.path[2:-1] for step in journey.requests if step.path.startswith("/{")}
+        drawn = (_feed(feed, used, own, behind_slash) for feed in journey.feed)
         feeds = [feed for feed in drawn if feed is not None]
         compiled.append(
             {
@@ -120,6 +123,16 @@ class _Names:
 
     def unnamed(self) -> int:
         return self._slots.new()
+
+
+def check_no_slash(where: str, name: str, value: str) -> None:
+    """Raise `PlanError` if a whole path or URL would follow the slash of the path "/{name}"."""
+    if value.startswith("/") or has_scheme(value):
+        raise PlanError(
+            f"{where}: {value!r} is a whole {'URL' if has_scheme(value) else 'path'}, and another / stands "
+            "before it",
+            f'write "{{{name}}}" in place of "/{{{name}}}"',
+        )
 
 
 def _filled(step: Step, spec: Mapping[str, Any], names: _Names) -> dict[str, Any]:
@@ -183,8 +196,13 @@ def _condition(condition: When | None, names: _Names) -> dict[str, Any] | None:
     return {"value": _param(condition.name, names), "test": condition.test}
 
 
-def _feed(feed: Feed, used: Collection[str] | None, names: _Names) -> dict[str, Any] | None:
-    """The engine's feed; None if no column is used and it does not end the load. `used`: None for all."""
+def _feed(
+    feed: Feed, used: Collection[str] | None, names: _Names, behind_slash: Collection[str]
+) -> dict[str, Any] | None:
+    """The engine's feed; None if no column is used and it does not end the load. `used`: None for all.
+
+    `behind_slash`: what follows the slash in paths of steps that have nothing else. Raises `PlanError`.
+    """
     columns = [column for column in feed.columns() or [] if used is None or column in used]
     if not columns:
         if feed.order != "once":
@@ -194,8 +212,20 @@ def _feed(feed: Feed, used: Collection[str] | None, names: _Names) -> dict[str, 
         "each": feed.each,
         "order": feed.order,
         "columns": [names[column] for column in columns],
-        "rows": _rows(feed.values(columns)),
+        "rows": _rows(_checked(feed, columns, behind_slash)),
     }
+
+
+def _checked(feed: Feed, columns: Sequence[str], behind_slash: Collection[str]) -> Iterator[str]:
+    """The values of the columns. Raises `PlanError` for a whole path that would follow a slash."""
+    alone = [column if {column, f"{column}{RAW}"} & set(behind_slash) else "" for column in columns]
+    if not any(alone):
+        yield from feed.values(columns)
+        return
+    for column, value in zip(cycle(alone), feed.values(columns), strict=False):
+        if column:
+            check_no_slash(f"{feed.path}, column {column}", column, value)
+        yield value
 
 
 def _columns(journey: Journey, names: _Names) -> list[tuple[str, int]]:

@@ -221,6 +221,8 @@ def _one_series(parts: "list[Series]") -> "Series":
     merged["failures"] = {
         outcome: _counted(part["failures"].get(outcome, {}) for part in parts) for outcome in failed
     }
+    if refused := next(filter(None, (part.get("refused") for part in parts)), None):
+        merged["refused"] = refused
     merged["histograms"] = _histograms(part["histograms"] for part in parts)
     series: Series = merged
     return series

@@ -6,6 +6,7 @@ from typing import Any
 
 from jostle.errors import PlanError
 from jostle.plan.journey import Step
+from jostle.plan.request import asking
 from jostle.text import reason
 
 __all__ = ["script_spec", "steps_of"]
@@ -32,7 +33,7 @@ def steps_of(script: Mapping[str, Any]) -> tuple[list[Step], bool]:
     except ValueError as error:
         raise PlanError(str(error), "docs/how-to/scripts.md says how a script is written") from None
     steps = [
-        Step.model_validate({method.lower(): "/", "name": name, "expect": {"status": statuses}})
+        Step.model_validate({**asking(method, "/"), "name": name, "expect": {"status": statuses}})
         for method, name, statuses, _ in found
     ]
     return steps, any(anywhere for *_, anywhere in found)

@@ -4,14 +4,14 @@ import base64
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from jostle import units
 from jostle.errors import BadValue, PlanError
 from jostle.generator.grpc import grpc_spec
-from jostle.generator.journeys import connections_of_a_client, engine_journeys
+from jostle.generator.journeys import check_no_slash, connections_of_a_client, engine_journeys
 from jostle.host.loopback import LOOPBACK, is_loopback
 from jostle.plan.connection import Connection, Tls
 from jostle.plan.event_stream import EventStream, StreamBound, event_pattern
@@ -25,6 +25,7 @@ from jostle.redaction.data import redact
 from jostle.redaction.names import HIDDEN
 from jostle.redaction.texts import redact_text
 from jostle.text import reason
+from jostle.url import Url, path_at, read_url
 
 __all__ = ["Address", "engine_spec", "interval_ns", "think_spec", "trace_starts", "without_secrets"]
 
@@ -33,14 +34,22 @@ __all__ = ["Address", "engine_spec", "interval_ns", "think_spec", "trace_starts"
 class Address:
     """Where a workload is sent.
 
-    `tls`: the server speaks HTTPS, whether or not the workload says so. `peer`: the URL of the workload's
-    peer; "" if it has none.
+    `tls`: the server speaks HTTPS, whether or not the workload says so. `authorization`: goes with every
+    request that has no Authorization header of its own; "" for none. `peer`: the URL of the workload's peer;
+    "" if it has none.
     """
 
     host: str
     port: int
     tls: bool = False
+    authorization: str = field(default="", repr=False)
     peer: str = ""
+
+    @classmethod
+    def of(cls, url: str) -> Self:
+        """The address in the URL of a server."""
+        read = read_url(url)
+        return cls(host=read.host, port=read.port, tls=read.tls, authorization=read.authorization)
 
 
 def engine_spec(
@@ -69,7 +78,7 @@ def engine_spec(
         target["http2"] = target["http2"] or {"connections": None}
 
     def asked(request: Call) -> dict[str, Any]:
-        return _request(request, address.peer, target, reflect=reflect)
+        return _request(request, address, target, reflect=reflect)
 
     timeouts = {
         "connect_ns": _ns(workload.connect_timeout),
@@ -248,7 +257,7 @@ def _bytes(path: Path) -> bytes:
         raise PlanError(f"{path} cannot be read: {reason(error)}", "the plan names this file") from None
 
 
-def _request(request: Call, peer: str, target: Mapping[str, Any], *, reflect: bool) -> dict[str, Any]:
+def _request(request: Call, address: Address, target: Mapping[str, Any], *, reflect: bool) -> dict[str, Any]:
     body = _bytes(request.body_file) if request.body_file else request.body.encode()
     body = bytes.fromhex(request.body_hex) or body
     websocket = None
@@ -269,6 +278,10 @@ def _request(request: Call, peer: str, target: Mapping[str, Any], *, reflect: bo
     if isinstance(request, Request) and request.udp is not None:
         body = _sent(request.udp)
         datagram = {"match": _datagram_match(request.match)}
+    if (raw or datagram) and address.authorization:
+        raise PlanError(
+            "the URL of the server has a login, and raw bytes have none", "leave it out of the URL"
+        )
     grpc, stream = None, request.stream
     if request.grpc is not None:
         body = json.dumps(request.message, ensure_ascii=False).encode()
@@ -278,22 +291,31 @@ def _request(request: Call, peer: str, target: Mapping[str, Any], *, reflect: bo
         "name": request.label,
         "weight": request.weight if isinstance(request, Request) else 1,
         "method": request.method,
-        "path": request.path.replace(PEER, peer),
-        "headers": [
-            [name, line]
-            for name, lines in (request.headers | request.metadata).items()
-            for line in (lines if isinstance(lines, list) else [lines])
-        ],
+        "path": request.path.replace(PEER, address.peer),
+        "headers": _headers(request, address.authorization),
         **({"left_out": left_out} if left_out else {}),
         "body_base64": base64.b64encode(body).decode() if body else None,
         "expect": _expect(request.expect),
-        "params": _params(request) if isinstance(request, Request) else {},
+        "params": _params(request, address) if isinstance(request, Request) else {},
         "stream": _stream(stream) if stream is not None else None,
         "websocket": websocket,
         "raw": raw,
         "datagram": datagram,
         "grpc": grpc,
     }
+
+
+def _headers(request: Call, authorization: str) -> list[list[str]]:
+    """The header lines of a request, with the login of the server's URL unless it has its own."""
+    given = request.headers | request.metadata
+    lines = [
+        [name, line]
+        for name, lines in given.items()
+        for line in (lines if isinstance(lines, list) else [lines])
+    ]
+    if authorization and not any(name.lower() == "authorization" for name in given):
+        lines.append(["Authorization", authorization])
+    return lines
 
 
 def _match(match: str) -> str | dict[str, str]:
@@ -313,14 +335,34 @@ def _datagram_match(match: str) -> str | dict[str, Any]:
     return {"regex": match.removeprefix("regex:")} if match.startswith("regex:") else match
 
 
-def _params(request: Request) -> dict[str, Any]:
+def _params(request: Request, address: Address) -> dict[str, Any]:
     """The plan's parameters, and the serial numbers in raw bytes."""
     params = {name: _param(param) for name, param in request.params.items()}
+    for name in params:
+        if request.path == f"{{{name}}}":
+            params[name] = _paths(name, params[name], address)
+        elif request.path == f"/{{{name}}}":
+            for value in _listed(params[name]):
+                check_no_slash(f"params.{name}", name, value)
     sent = request.tcp or request.udp
     if sent is not None:
         found = SERIALS.findall(sent.text or sent.hex or "")
         params |= {name: {"serial": {"bytes": int(bits) // 8}} for name, bits in found}
     return params
+
+
+def _listed(param: Mapping[str, Any]) -> list[str]:
+    """The values of a parameter that is no range."""
+    return [value for kind in ("choice", "in-turn") for value in param.get(kind, ())]
+
+
+def _paths(name: str, param: Mapping[str, Any], address: Address) -> dict[str, Any]:
+    """A parameter whose values are whole paths, or URLs of the server. Raises `PlanError` for others."""
+    server = Url("https" if address.tls else "http", address.host, address.port)
+    try:
+        return {kind: [path_at(server, value) for value in values] for kind, values in param.items()}
+    except BadValue as error:
+        raise PlanError(f"params.{name}: {error.message}", error.hint) from None
 
 
 def _until(until: Until) -> Any:

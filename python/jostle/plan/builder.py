@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 from jostle.errors import PlanError
+from jostle.plan.request import asking
 
 __all__ = ["JourneyBuilder", "journey"]
 
@@ -31,39 +32,43 @@ class JourneyBuilder:
 
     def get(self, path: str, **keys: Any) -> Self:
         """Append a step. `keys`: as for a step in a plan, with _ for -: name, headers, json, expect, …"""
-        return self._request("get", path, keys)
+        return self._request({"get": path}, keys)
 
     def post(self, path: str, **keys: Any) -> Self:
         """As `get`."""
-        return self._request("post", path, keys)
+        return self._request({"post": path}, keys)
 
     def put(self, path: str, **keys: Any) -> Self:
         """As `get`."""
-        return self._request("put", path, keys)
+        return self._request({"put": path}, keys)
 
     def patch(self, path: str, **keys: Any) -> Self:
         """As `get`."""
-        return self._request("patch", path, keys)
+        return self._request({"patch": path}, keys)
 
     def delete(self, path: str, **keys: Any) -> Self:
         """As `get`."""
-        return self._request("delete", path, keys)
+        return self._request({"delete": path}, keys)
 
     def head(self, path: str, **keys: Any) -> Self:
         """As `get`."""
-        return self._request("head", path, keys)
+        return self._request({"head": path}, keys)
 
     def options(self, path: str, **keys: Any) -> Self:
         """As `get`."""
-        return self._request("options", path, keys)
+        return self._request({"options": path}, keys)
+
+    def request(self, method: str, path: str, **keys: Any) -> Self:
+        """As `get`, for another method, such as "PURGE"."""
+        return self._request(asking(method, path), keys)
 
     def grpc(self, method: str, **keys: Any) -> Self:
         """As `get`, for a gRPC method, "package.Service/Method": proto, message, metadata, deadline, …"""
-        return self._request("grpc", method, keys)
+        return self._request({"grpc": method}, keys)
 
     def ws(self, path: str, **keys: Any) -> Self:
         """As `get`, for a message over the client's WebSocket: send, match, close, ping, headers, …"""
-        return self._request("ws", path, keys)
+        return self._request({"ws": path}, keys)
 
     def script(self, file: Path | str) -> Self:
         """Instead of steps: a Luau script that makes the requests."""
@@ -132,9 +137,9 @@ class JourneyBuilder:
         steps = {"steps": [dict(step) for step in self._steps]} if self._steps else {}
         return {**self._journey, **steps}
 
-    def _request(self, method: str, path: str, keys: dict[str, Any]) -> Self:
+    def _request(self, asked: dict[str, str], keys: dict[str, Any]) -> Self:
         given = {key.replace("_", "-"): value for key, value in keys.items() if value is not None}
-        self._steps.append({method: path, **given})
+        self._steps.append({**asked, **given})
         return self
 
     def _step(self) -> dict[str, Any]:

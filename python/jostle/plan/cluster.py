@@ -7,7 +7,7 @@ from pydantic import BeforeValidator, Field
 from jostle.errors import BadValue
 from jostle.plan.base import Table
 from jostle.plan.values import PositiveDuration
-from jostle.text import in_ascii
+from jostle.url import canonical_host
 
 __all__ = ["Cluster", "head_at"]
 
@@ -19,14 +19,20 @@ def head_at(address: str) -> tuple[str, int]:
     if not (host and port.isdecimal() and 0 < int(port) < 65536):
         raise BadValue(f"{address!r} is not ADDRESS:PORT of a head", example)
     try:
-        return in_ascii(host), int(port)
-    except ValueError as error:
-        raise BadValue(f"{address!r} is not ADDRESS:PORT of a head: {error}", example) from None
+        return canonical_host(host), int(port)
+    except BadValue as error:
+        raise BadValue(f"{address!r} is not ADDRESS:PORT of a head: {error.message}", example) from None
 
 
 def _address(value: Any) -> Any:
     if isinstance(value, str):
         head_at(value)
+    return value
+
+
+def _hosts(value: Any) -> Any:
+    if isinstance(value, list) and all(isinstance(host, str) for host in value):
+        return [canonical_host(host) for host in value]
     return value
 
 
@@ -49,7 +55,7 @@ class Cluster(Table):
         description="a generator stops when it has not heard from the driver for this long, at least 2 s; "
         "the driver treats a generator as lost if it has not answered for 1.25 times this long",
     )
-    allow_targets: list[str] = Field(
+    allow_targets: Annotated[list[str], BeforeValidator(_hosts)] = Field(
         default=[],
         description="hosts that the cluster may load, in addition to loopback and the driver's address; with "
         "or without a cluster, hosts to which `redirects` and the URLs of steps may lead",

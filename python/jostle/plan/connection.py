@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from jostle.errors import BadValue
 from jostle.plan.base import Table
 from jostle.plan.values import File, PositiveCount, shown
+from jostle.url import canonical_host
 
 __all__ = ["Connection", "Http2", "Protocol", "Tls"]
 
@@ -27,24 +28,32 @@ def _addresses(value: Any) -> Any:
 
 
 def _places(value: Any) -> Any:
-    for place in value if isinstance(value, list) else []:
-        if not _is_place(str(place)):
+    if not isinstance(value, list):
+        return value
+    places = []
+    for place in value:
+        if (read := _place(str(place))) is None:
             raise BadValue(
                 f"{shown(place)} is not an address to connect to",
-                'write "127.0.0.1:8080", "[::1]:8080" or "unix:/run/app.sock"',
+                'write "127.0.0.1:8080", "[::1]:8080", "unix:/run/app.sock" or "unix:@app"',
             )
-    return value
+        places.append(read)
+    return places
 
 
-def _is_place(text: str) -> bool:
+def _place(text: str) -> str | None:
+    """A place to connect to, with an IPv6 address in its shortest form; None if it is none."""
     if text.startswith("unix:"):
-        return text != "unix:"
+        return text if text not in ("unix:", "unix:@") else None
     host, _, port = text.rpartition(":")
     try:
-        ip_address(host.removeprefix("[").removesuffix("]"))
+        canonical = canonical_host(host)
+        ip_address(canonical)
     except ValueError:
-        return False
-    return port.isdecimal() and 0 < int(port) < 65536 and (":" in host) == host.startswith("[")
+        return None
+    if not (port.isdecimal() and 0 < int(port) < 65536) or (":" in host) != host.startswith("["):
+        return None
+    return f"[{canonical}]:{port}" if ":" in canonical else f"{canonical}:{port}"
 
 
 class Tls(Table):
@@ -92,8 +101,9 @@ class Connection(Table):
     tls: Tls | None = Field(default=None, description="HTTPS; {} for the default checks")
     connect_to: Annotated[list[str], BeforeValidator(_places)] = Field(
         default=[],
-        description='"IP:PORT" or "unix:/path" to connect to instead of the host; the addresses of a list '
-        "are used alternately",
+        description='"IP:PORT", "unix:/path" or "unix:@name" (of Linux\'s abstract namespace) to connect to '
+        "instead of the host; the addresses of a list are used alternately. "
+        '"[fe80::1%eth0]:8080" names a network interface',
     )
     source_addresses: Annotated[list[str], BeforeValidator(_addresses)] = Field(
         default=[],
@@ -107,6 +117,8 @@ class Connection(Table):
         offered = self.tls.alpn if self.tls is not None else []
         if self.http2 is not None and offered and "h2" not in offered:
             raise BadValue("alpn does not offer h2, and http2 asks for it", 'leave out alpn, or add "h2"')
+        if self.resolve_each and self.connect_to:
+            raise BadValue("resolve-each: connect-to leaves no host to resolve", "give one of them")
         return self
 
     @property

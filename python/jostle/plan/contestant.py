@@ -15,7 +15,6 @@ import shlex
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, get_args
-from urllib.parse import urlsplit
 
 from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema, model_validator
 
@@ -25,7 +24,8 @@ from jostle.plan.connection import Protocol
 from jostle.plan.simulated import Simulated
 from jostle.plan.toml import TOMLDecodeError, read_toml
 from jostle.plan.values import PositiveCount, PositiveDuration
-from jostle.text import in_ascii, reason
+from jostle.text import reason
+from jostle.url import read_url
 
 __all__ = [
     "DATABASE_PLACES",
@@ -215,7 +215,9 @@ class ContestantFile(Table):
     )
     url: str | None = Field(
         default=None,
-        description="a server that is already running: http://host:port, or udp://host:port for datagrams",
+        description="a server that is already running: http://host:port, or udp://host:port for datagrams. A "
+        "login (http://user:password@host) is sent as `Authorization: Basic` with each request that has no "
+        "Authorization of its own",
     )
     simulate: Simulated | None = Field(
         default=None, description="a server that is calculated and not run: see `contestant.simulate`"
@@ -341,16 +343,11 @@ class ContestantFile(Table):
 
 
 def _check_url(url: str) -> None:
-    try:
-        parts = urlsplit(url)
-        host, port = in_ascii(parts.hostname or ""), parts.port
-    except ValueError:  # of a port, of a host name, or of an IPv6 address without its bracket
-        host, port = None, None
-    if (
-        not host
-        or parts.scheme not in ("http", "https", "udp")
-        or (parts.scheme == "udp" and port is None)
-        or parts.path not in ("", "/")
-        or parts.query
-    ):
-        raise BadValue(f"{url!r} is not the address of a server", "write for example http://127.0.0.1:9000")
+    server = read_url(url, ("http", "https", "udp"))
+    if server.path not in ("", "/"):
+        raise BadValue(
+            f"{server} is not the address of a server: its path or query would not be sent",
+            f"write {server.scheme}://{server.address}; paths are in the requests",
+        )
+    if server.login and server.scheme == "udp":
+        raise BadValue(f"{server}: datagrams have no login", "leave it out")

@@ -9,7 +9,7 @@ from jostle.errors import BadValue
 from jostle.plan.base import Table
 from jostle.plan.values import Duration, PositiveCount
 from jostle.redaction.texts import without_password
-from jostle.text import in_ascii
+from jostle.url import read_url
 
 __all__ = ["DatabaseChange", "DatabaseTable", "postgresql"]
 
@@ -21,16 +21,11 @@ Customers = Annotated[PositiveCount, Field(le=1_000_000)]
 def postgresql(url: str) -> str:
     """Check that `url` is the address of a PostgreSQL database. Raises `BadValue`."""
     example = "write for example postgresql://me:secret@127.0.0.1:5432/shop"
-    parts = urlsplit(url)
     try:
-        _ = parts.port
-    except ValueError:
-        raise BadValue(f"{without_password(url)!r}: the port must be from 0 to 65535", example) from None
-    try:
-        _ = in_ascii(parts.hostname or "")
-    except ValueError as error:
-        raise BadValue(f"{without_password(url)!r}: {error}", example) from None
-    if parts.scheme not in ("postgresql", "postgres") or not parts.hostname or not parts.path[1:]:
+        read_url(url, ("postgresql", "postgres"))
+    except BadValue as error:
+        raise BadValue(error.message, example) from None
+    if not urlsplit(url).path[1:]:
         raise BadValue(f"{without_password(url)!r} is not the address of a PostgreSQL database", example)
     return url
 

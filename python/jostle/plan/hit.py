@@ -1,12 +1,11 @@
 """The plan behind `jostle.hit` and `jostle hit`: one workload, one round, on a server that runs already."""
 
-import base64
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, unquote, urlsplit
 
 from jostle import units
 from jostle.errors import BadValue, PlanError, nearest
@@ -17,8 +16,9 @@ from jostle.plan.listed import Listed, listed_requests
 from jostle.plan.loading import parse_toml
 from jostle.plan.model import Plan
 from jostle.plan.raw import sent_as, until_as
-from jostle.plan.request import CODINGS, METHODS
-from jostle.text import host_and_port, read_text, reason
+from jostle.plan.request import CODINGS, METHODS, asking
+from jostle.text import read_text, reason
+from jostle.url import Url, basic_login, read_url
 
 __all__ = ["PLACES", "REDIRECTS", "WORKLOAD", "hit_plan"]
 
@@ -145,31 +145,22 @@ def hit_plan(
         given = {**listed.options, **{name: value for name, value in given.items() if name != "urls"}}
         url = listed.requests[0].url
     assert isinstance(url, str)
-    scheme, host, port, path, login = _split(url)
+    target = _url(url)
+    scheme, path, tls = target.scheme, target.path or "/", target.tls
     if listed is not None and scheme not in ("http", "https"):
-        raise PlanError(f"{url!r}: only URLs of HTTP can be listed", "write http:// or https://")
+        raise PlanError(f"{target}: only URLs of HTTP can be listed", "write http:// or https://")
     journeys = _journeys(given, name_of)
     socket = scheme in ("ws", "wss")
     raw = scheme in ("tcp", "udp")
     grpc = scheme in ("grpc", "grpcs")
-    if raw and journeys:
-        raise PlanError(f"{name_of('journey')}: a step is no raw bytes yet", "write http://")
-    if grpc and journeys:
-        raise PlanError(
-            f"{name_of('journey')}: steps say what is called, and so does {scheme}://",
-            "write http:// or https://; a step may have grpc = …",
-        )
-    if socket and journeys:
-        raise PlanError(
-            f"{name_of('journey')}: steps say what is sent over a WebSocket, and so does {scheme}://",
-            f"write {'https' if scheme == 'wss' else 'http'}://",
-        )
+    if journeys:
+        _check_journeys(target, name_of)
     if not grpc:
         _no_call(given, name_of)
     if not raw:
         _as_headers(given, name_of)
     if grpc:
-        request = _call(url, given, path, name_of)
+        request = _call(target, given, path, name_of)
     elif socket:
         request = _message(given, path, name_of)
     elif raw:
@@ -177,8 +168,7 @@ def hit_plan(
     else:
         _no_socket(given, name_of)
         request = _request(given, path, name_of)
-    tls = scheme in ("https", "wss", "grpcs")
-    headers = [*given.pop("headers", []), *([("Authorization", login)] if login else [])]
+    headers = [*given.pop("headers", [])]
     headers += [("Accept-Encoding", CODINGS)] if given.pop("compressed", False) else []
     if not raw:
         request["metadata" if grpc else "headers"] = _headers(headers, name_of)
@@ -187,19 +177,21 @@ def hit_plan(
         given["insecure"] = not given.get("insecure", False)  # its place is `verify`
     elif any(PLACES[name].startswith(_TLS) and given[name] for name in given.keys() - {"insecure"}):
         raise PlanError(
-            f"{url!r} does not use TLS, so certificates say nothing",
+            f"{target} does not use TLS, so certificates say nothing",
             "leave them out" if raw else f"write {'grpcs' if grpc else 'wss' if socket else 'https'}://",
         )
-    address = _address(host, port)
-    name = host if ":" not in host else "target"  # a colon begins the variants of a contestant
+    name = target.host if ":" not in target.host else "target"  # a colon begins the variants of a contestant
+    server = replace(target, scheme="https" if tls else "udp" if scheme == "udp" else "http")
+    if listed is not None:
+        server = replace(server, login="")  # each of the requests has its own
     data: dict[str, Any] = {
-        "title": f"{scheme}://{address}{path}",
+        "title": f"{scheme}://{target.address}{'' if scheme == 'tcp' or journeys else path}",
         "contestants": [name],
         "rounds": 1,
         "repeats": False,
         "workload": {"hit": {"request": request, "load": {}, "connection": {}}},
         "contestant": {
-            name: {"url": f"{'https' if tls else 'udp' if scheme == 'udp' else 'http'}://{address}"}
+            name: {"url": server.asking("")},
         },
     }
     if pid is not None:
@@ -216,9 +208,10 @@ def hit_plan(
         if tls or not place.startswith(_TLS):
             _put(data, place, _time(given[option]) if option in _TIMES else given[option])
     if listed is not None:
-        _list(data, listed, (scheme, host, port))
+        _list(data, listed, target)
     names = {place: name_of(option) for option, place in (PLACES | places).items()}
-    names |= dict.fromkeys((WORKLOAD, f"{WORKLOAD}.load", f"{WORKLOAD}.request"), "")
+    tables = (WORKLOAD, f"{WORKLOAD}.load", f"{WORKLOAD}.request", f"{WORKLOAD}.connection")
+    names |= dict.fromkeys(tables, "")
     file = name_of("send" if socket else "body")
     names |= {
         f"{WORKLOAD}.request.{way}{key}": name_of("send")
@@ -228,6 +221,7 @@ def hit_plan(
     names |= {
         f"{WORKLOAD}.request.until.{key}": name_of("until") for key in ("text", "hex", "length", "regex")
     }
+    names |= {f"{WORKLOAD}.request.method": name_of("method")}
     names |= {f"{WORKLOAD}.request.body-file": file, _TLS: f"{name_of('cert')}, {name_of('key')}"}
     names |= {f"contestant.{name}.pid": name_of("pid")}
     return Plan.of(data, "", base=Path.cwd(), places=names)
@@ -341,11 +335,7 @@ def _put(data: dict[str, Any], place: str, value: Any) -> None:
 def _request(given: dict[str, Any], path: str, name_of: Callable[[str], str]) -> dict[str, Any]:
     body, expect = given.pop("body", None), given.pop("expect", None)
     method = given.pop("method", "GET" if body is None else "POST")
-    if method.lower() not in METHODS:
-        raise PlanError(
-            f"{name_of('method')}: {method!r} is not a method", f"write one of {', '.join(METHODS).upper()}"
-        )
-    request: dict[str, Any] = {method.lower(): path}
+    request: dict[str, Any] = dict(asking(method, path))
     if body is not None:
         request |= {"body-file": body[1:]} if body.startswith("@") else {"body": body}
     if expect is not None:
@@ -392,7 +382,7 @@ def _message(given: dict[str, Any], path: str, name_of: Callable[[str], str]) ->
     return request
 
 
-def _call(url: str, given: dict[str, Any], path: str, name_of: Callable[[str], str]) -> dict[str, Any]:
+def _call(url: Url, given: dict[str, Any], path: str, name_of: Callable[[str], str]) -> dict[str, Any]:
     """The request for a gRPC call."""
     others = ("method", "compressed", "body", "send", "match", "ping", "until", "expect_status", "redirects")
     for option in others:
@@ -401,7 +391,7 @@ def _call(url: str, given: dict[str, Any], path: str, name_of: Callable[[str], s
             raise PlanError(f"{name_of(option)} has no meaning for gRPC", hint)
     if path == "/":
         raise PlanError(
-            f"{url!r} names no method", "write for example grpc://127.0.0.1:50051/package.Service/Method"
+            f"{url} names no method", "write for example grpc://127.0.0.1:50051/package.Service/Method"
         )
     request: dict[str, Any] = {"grpc": path}
     if (message := given.pop("message", None)) is not None:
@@ -487,34 +477,39 @@ def _time(value: Any) -> Any:
     return f"{text}s" if isinstance(text, str) and text.isdecimal() else text
 
 
-def _split(url: str) -> tuple[str, str, int, str, str]:
-    """Scheme, host, port, path with query, and the Authorization header for a user in the URL."""
-    example = "write for example http://localhost:8080/hello"
-    full = url if "://" in url else f"http://{url}"
-    try:
-        parts = urlsplit(full)
-        if parts.scheme not in ("http", "https", "ws", "wss", "tcp", "udp", "grpc", "grpcs"):
-            raise PlanError(
-                f"{url!r}: {parts.scheme!r} is not supported",
-                "write http://, https://, ws://, wss://, tcp://, udp://, grpc:// or grpcs://",
-            )
-        bare = parts.port is not None and not (parts.path or parts.query or "@" in parts.netloc)
-        if parts.scheme in ("tcp", "udp") and not bare:
-            port = {"tcp": 6379, "udp": 53}[parts.scheme]
-            raise PlanError(
-                f"{url!r} is not a host and a port", f"write for example {parts.scheme}://127.0.0.1:{port}"
-            )
-        host, port = host_and_port(full)
-    except ValueError as error:
-        raise PlanError(f"{url!r} is not a URL: {error}", example) from None
-    if not host:
-        raise PlanError(f"{url!r} names no host", example)
-    path = "" if parts.scheme == "tcp" else quote(parts.path or "/", safe="/%:@!$&'()*+,;=~-._")
-    query = quote(parts.query, safe="/%:@!$&'()*+,;=~-._?[]|\"^`")
-    login = ""
-    if parts.username is not None:
-        login = _basic(f"{unquote(parts.username)}:{unquote(parts.password or '')}")
-    return parts.scheme, host, port, f"{path}?{query}" if query else path, login
+SCHEMES = ("http", "https", "ws", "wss", "tcp", "udp", "grpc", "grpcs")
+
+
+def _url(text: str) -> Url:
+    """What is to be loaded. Raises `PlanError`."""
+    url = read_url(text, SCHEMES)
+    if url.scheme in ("tcp", "udp") and (url.path or url.login):
+        raise PlanError(
+            f"{url} is more than a host and a port", f"write for example {url.scheme}://{url.address}"
+        )
+    return url
+
+
+def _check_journeys(url: Url, name_of: Callable[[str], str]) -> None:
+    """Refuse a URL that says more than which server the steps of journeys are sent to. Raises `PlanError`."""
+    name = name_of("journey")
+    if url.scheme in ("tcp", "udp"):
+        raise PlanError(f"{name}: a step is no raw bytes yet", "write http://")
+    if url.scheme in ("grpc", "grpcs"):
+        raise PlanError(
+            f"{name}: steps say what is called, and so does {url.scheme}://",
+            "write http:// or https://; a step may have grpc = …",
+        )
+    if url.scheme in ("ws", "wss"):
+        raise PlanError(
+            f"{name}: steps say what is sent over a WebSocket, and so does {url.scheme}://",
+            f"write {'https' if url.tls else 'http'}://",
+        )
+    if url.path not in ("", "/"):
+        raise PlanError(
+            f"{name}: steps say which path and query they ask for, and so does {url}",
+            f"write {url.scheme}://{url.address}, and the whole path into each step",
+        )
 
 
 def _headers(
@@ -538,7 +533,7 @@ def _as_headers(given: dict[str, Any], name_of: Callable[[str], str]) -> None:
     if (user := given.pop("user", None)) is not None:
         if ":" not in user:
             raise PlanError(f"{name_of('user')}: the password of {user!r} is missing", "write NAME:PASSWORD")
-        headers.append(("Authorization", _basic(user)))
+        headers.append(("Authorization", basic_login(user)))
     if (agent := given.pop("agent", None)) is not None:
         headers.append(("User-Agent", agent))
     if (text := given.pop("json_body", None)) is not None:
@@ -556,32 +551,32 @@ def _as_headers(given: dict[str, Any], name_of: Callable[[str], str]) -> None:
         given["headers"] = headers
 
 
-def _basic(user: str) -> str:
-    return "Basic " + base64.b64encode(user.encode()).decode()
-
-
-def _list(data: dict[str, Any], listed: Listed, origin: tuple[str, str, int]) -> None:
+def _list(data: dict[str, Any], listed: Listed, first: Url) -> None:
     """Put each of the listed requests into the plan, with what all of them share."""
     workload = data["workload"]["hit"]
-    shared = {key: value for key, value in workload["request"].items() if key not in METHODS}
-    tables = [_table(request, shared, origin) for request in listed.requests]
+    shared = {key: value for key, value in workload["request"].items() if key not in _ASKED_FOR}
+    tables = [_table(request, shared, first) for request in listed.requests]
     _name_apart(listed.requests, tables)
     workload |= {"request": tables if len(tables) > 1 else tables[0], "order": listed.order}
     if len(tables) > 1:
-        data["title"] = f"{len(tables)} requests to {origin[0]}://{_address(*origin[1:])}"
+        data["title"] = f"{len(tables)} requests to {first.scheme}://{first.address}"
 
 
-def _table(request: HttpRequest, shared: Mapping[str, Any], origin: tuple[str, str, int]) -> dict[str, Any]:
-    scheme, host, port, path, login = _split(request.url)
-    if (scheme, host, port) != origin:
+_ASKED_FOR = (*METHODS, "method", "path")
+"""The keys of a request that say what is asked for."""
+
+
+def _table(request: HttpRequest, shared: Mapping[str, Any], first: Url) -> dict[str, Any]:
+    url = _url(request.url)
+    if (url.scheme, url.host, url.port) != (first.scheme, first.host, first.port):
         raise PlanError(
-            f"{request.url!r} is on another server than {origin[0]}://{_address(*origin[1:])}",
+            f"{url} is on another server than {first.scheme}://{first.address}",
             "list the URLs of one server; for several write a plan",
         )
-    table = request.table(path)
+    table = request.table(url.path or "/")
     headers = {**shared.get("headers", {}), **table.get("headers", {})}
-    if login and not any(name.lower() == "authorization" for name in headers):
-        headers["Authorization"] = login
+    if url.login and not any(name.lower() == "authorization" for name in headers):
+        headers["Authorization"] = url.authorization
     return {**shared, **table, "headers": headers}
 
 
@@ -589,12 +584,8 @@ def _name_apart(requests: Sequence[HttpRequest], tables: Sequence[dict[str, Any]
     """Give a name to each request that looks like one before it: what differs is its body or a header."""
     seen: Counter[str] = Counter()
     for request, table in zip(requests, tables, strict=True):
-        path = table[request.method.lower()]
+        path = next(table[key] for key in (*METHODS, "path") if key in table)
         label = path if request.method == "GET" else f"{request.method} {path}"
         seen[label] += 1
         if seen[label] > 1:
             table["name"] = f"{label} #{seen[label]}"
-
-
-def _address(host: str, port: int) -> str:
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

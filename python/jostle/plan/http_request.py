@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from jostle.plan.request import asking
+
 __all__ = ["HttpRequest", "grouped"]
 
 
@@ -24,7 +26,7 @@ class HttpRequest:
     def table(self, path: str) -> dict[str, Any]:
         """The request as a plan writes it. `path`: path and query of its URL."""
         return {
-            self.method.lower(): self.target or path,
+            **asking(self.method, self.target or path),
             **({"headers": grouped(self.headers)} if self.headers else {}),
             **_body(self.body),
             **({"weight": self.weight} if self.weight != 1 else {}),

@@ -5,7 +5,6 @@ journey has too; checks of the status, and one of the body. Everything else is r
 that left out part of the file would be a different load.
 """
 
-import base64
 import json
 import re
 from collections import Counter
@@ -16,9 +15,10 @@ from urllib.parse import quote
 
 from jostle.errors import BadValue
 from jostle.plan.hurl_syntax import Body, Entry, Item, Message, Placeholder, Text, Word, read_entries
-from jostle.plan.request import CODINGS, METHODS
+from jostle.plan.request import CODINGS, asking
 from jostle.plan.variables import BUILT_IN, GAP, NAME, RAW, as_in_forms, url_in
 from jostle.text import one_line, reason
+from jostle.url import Url, basic_login
 
 __all__ = ["hurl_journey", "journey_of"]
 
@@ -31,6 +31,8 @@ FUNCTIONS = {"newUuid": "uuid"}
 """Hurl's functions, and the built-in variables that do the same."""
 
 _HINT = "docs/how-to/journeys.md says which part of Hurl a journey can do"
+_LOGIN = re.compile(r"(https?://|)(.*)@([^@]*)")
+"""A site with a login: what stands before and behind it, and the login itself."""
 _SITE = re.compile(r"https?://", re.IGNORECASE)
 _STRAY_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
 
@@ -75,9 +77,9 @@ class _Conversion:
 
     def step(self, entry: Entry) -> dict[str, Any]:
         request = entry.request
-        if request.start.lower() not in METHODS:
-            self._refuse(request.line, f"the method {request.start}")
-        path = self._path(request)
+        if request.start == "CONNECT":
+            self._refuse(request.line, "the method CONNECT")
+        path, login = self._path(request)
         step: dict[str, Any] = {"name": self._name(request.start, path)}
         headers = [
             (self._plain(item.line, item.key), self._filled(item.line, item.value))
@@ -99,13 +101,15 @@ class _Conversion:
                     step |= self._options(section.items, headers)
                 case _:
                     self._refuse(section.line, f"[{section.name}]")
+        if login and not any(name.lower() == "authorization" for name, _ in headers):
+            headers.append(("Authorization", login))
         if request.body is not None:
             step |= self._body(request.body, headers)
         if headers:
             step["headers"] = _grouped(headers)
         if entry.answer is not None:
             step |= self._answer(entry.answer)
-        return {request.start.lower(): path, **step}
+        return {**asking(request.start, path), **step}
 
     def _name(self, method: str, path: str) -> str:
         """The step's name as the file writes it, made unique by a number."""
@@ -114,8 +118,9 @@ class _Conversion:
         self._names[name] += 1
         return name if self._names[name] == 1 else f"{name} ({self._names[name]})"
 
-    def _path(self, request: Message) -> str:
-        """The part of the URL after the server; for a captured URL, its variable alone.
+    def _path(self, request: Message) -> tuple[str, str]:
+        """The part of the URL after the server, or the variable alone of a captured URL; and the value of a
+        header for its login.
 
         All requests with a server in their URL must go to the same one.
         """
@@ -140,14 +145,20 @@ class _Conversion:
                 site += part
         if captured is not None and rest:
             self._refuse(request.line, f"{{{{{captured}}}}}, captured, before the path")
+        login = ""
+        if found := _LOGIN.fullmatch(site):
+            login, site = found[2], found[1] + found[3]
+        if "{{" in login:
+            self._refuse(request.line, "a variable in the login of a URL")
         if captured is None or site:
             if self._site not in (None, site):
                 self._refuse(request.line, f"another server ({site}, and {self._site} before)")
             self._site = site
         if captured is not None:
-            return f"{{{captured}}}"
+            return f"{{{captured}}}", ""
         path = "".join(self._in_url(request.line, rest))
-        return path if path.startswith("/") else f"/{path}"
+        authorization = Url("http", "", 0, login=login).authorization
+        return path if path.startswith("/") else f"/{path}", authorization
 
     def _in_url(self, line: int, parts: Iterable[str | Placeholder]) -> Iterator[str]:
         """The parts of a path, with values inserted unescaped. It ends at `#`: fragments are not sent."""
@@ -202,7 +213,7 @@ class _Conversion:
 
     def _login(self, item: Item) -> str:
         pair = ":".join(self._plain(item.line, text) for text in (item.key, item.value))
-        return "Basic " + base64.b64encode(pair.encode()).decode()
+        return basic_login(pair)
 
     def _options(self, items: Iterable[Item], headers: list[tuple[str, str]]) -> dict[str, Any]:
         options: dict[str, Any] = {}

@@ -10,6 +10,7 @@ from jostle.errors import PlanError
 from jostle.plan.curl import has_curl, pasted
 from jostle.plan.http_request import HttpRequest
 from jostle.plan.url_list import read_url_list
+from jostle.url import has_scheme
 
 __all__ = ["Listed", "listed_requests", "read_urls"]
 
@@ -73,7 +74,7 @@ def read_urls(file: Path, base: str, method: str = "GET") -> list[HttpRequest]:
 
 def _whole(base: str, url: str) -> str:
     """A URL of a list as a whole one: a path comes behind that of `base`."""
-    if "://" in url.partition("?")[0]:
+    if has_scheme(url):
         return url
     if not base:
         raise PlanError(f"{url!r} names no server", "give the URL of the server beside the list")

@@ -2,7 +2,7 @@
 
 import json
 import re
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, model_validator
 
@@ -21,7 +21,8 @@ from jostle.plan.values import (
     check_regex,
     shown,
 )
-from jostle.plan.variables import url_in
+from jostle.plan.variables import url_in, without_raw
+from jostle.url import has_scheme, read_url
 
 __all__ = [
     "BODIES",
@@ -32,9 +33,14 @@ __all__ = [
     "Expect",
     "JsonValue",
     "Request",
+    "asking",
 ]
 
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+"""A method, or the name of a header (RFC 9110, section 5.6.2)."""
+
 METHODS = ("get", "post", "put", "delete", "patch", "head", "options")
+"""Methods that are keys of a request. Others are written as `method` and `path`."""
 CODINGS = "gzip, br, zstd"
 """The content codings that the engine decodes, as a value of Accept-Encoding."""
 BODIES = ("body", "body_file", "body_hex")
@@ -115,11 +121,14 @@ def _expect(value: Any) -> Any:
 
 def _path(value: Any) -> Any:
     if isinstance(value, str):
+        if has_scheme(value):
+            url = read_url(value)
+            raise BadValue(f"{url} is a whole URL", f"write the path only: {url.path or '/'!r}")
         if not value.startswith("/") and value != "*" and url_in(value) is None:
             raise BadValue(
                 f"{value!r} does not begin with /",
-                'write the path only, for example "/fast/44"; a step of a journey can also ask for a '
-                'variable that is a whole URL, with nothing beside it: "{next}"',
+                'write the path only, for example "/fast/44"; a variable that holds a whole path or URL '
+                'stands alone: "{next}"',
             )
         if any(c <= " " or c == "\x7f" for c in value):
             raise BadValue(f"{value!r} holds a space or a control character", "write a space as %20")
@@ -129,7 +138,7 @@ def _path(value: Any) -> Any:
 def _headers(value: Any) -> Any:
     if isinstance(value, dict):
         for name, content in value.items():
-            if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name):
+            if not _TOKEN.fullmatch(name):
                 raise BadValue(
                     f"{name!r} is not a header's name", 'write for example { Accept = "text/html" }'
                 )
@@ -144,6 +153,24 @@ def _headers(value: Any) -> Any:
 
 
 Path = Annotated[str, BeforeValidator(_path)]
+
+
+def _method(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    if not _TOKEN.fullmatch(value):
+        raise BadValue(f"{value!r} is not a method", 'write for example "PURGE"')
+    if value.lower() in METHODS:
+        raise BadValue(f"{value} has a key of its own", f'write {{ {value.lower()} = "/path" }}')
+    if value.upper() == "CONNECT":
+        raise BadValue(f"{value} asks for a tunnel, which is not a load of requests", "use another method")
+    return value
+
+
+def asking(method: str, path: str) -> dict[str, str]:
+    """The keys of a request that say what is asked for. A method of `METHODS` may be in small letters."""
+    key = method.lower()
+    return {key: path} if key in METHODS else {"method": method, "path": path}
 
 
 HANDSHAKE = (
@@ -178,9 +205,9 @@ class Call(Table):
     get: Path | None = Field(
         default=None,
         description="path and query to GET; `{name}` is filled from `params`, in a step from its variables. "
-        'In a step it may also be just one variable, "{next}", that holds a URL: absolute, or relative to '
-        "the URL of the answer that it was captured from. A URL on another host is used only if "
-        "`allow-targets` of [cluster] lists that host (also without a cluster)",
+        'It may also be just one variable, "{path}", that holds a whole path or a URL of this server. In a '
+        "step the URL may also be relative, to the URL of the answer that it was captured from, and on "
+        "another host if `allow-targets` of [cluster] lists that host (also without a cluster)",
     )
     post: Path | None = Field(default=None, description="path to POST to")
     put: Path | None = Field(default=None, description="path to PUT to")
@@ -188,6 +215,11 @@ class Call(Table):
     patch: Path | None = Field(default=None, description="path to PATCH")
     head: Path | None = Field(default=None, description="path to HEAD")
     options: Path | None = Field(default=None, description="path to OPTIONS")
+    method_: Annotated[str | None, BeforeValidator(_method)] = Field(
+        default=None,
+        description='another method, such as "PURGE" or "PROPFIND", written as it is sent; goes with `path`',
+    )
+    path_: Path | None = Field(default=None, description="with `method`: the path")
     grpc: GrpcMethod | None = Field(
         default=None,
         description='a gRPC method to call, "package.Service/Method"; the workload then uses HTTP/2',
@@ -268,7 +300,7 @@ class Call(Table):
 
     def _ways(self) -> list[str]:
         """The given keys that name a method or protocol, and with it the path."""
-        return [way for way in (*METHODS, "grpc", "ws") if getattr(self, way) is not None]
+        return [way for way in (*METHODS, "method_", "grpc", "ws") if getattr(self, way) is not None]
 
     def _check_call(self) -> None:
         """Check that keys for gRPC are given only with `grpc`, and no others with it."""
@@ -331,8 +363,11 @@ class Call(Table):
     def _consistent(self) -> "Call":
         given = self._ways()
         if len(given) != 1:
-            what = "has no method" if not given else f"{' and '.join(given)} in one request"
+            named = " and ".join(way.rstrip("_") for way in given)
+            what = "has no method" if not given else f"{named} in one request"
             raise BadValue(what, 'write one, for example { get = "/hello" }; several requests make a list')
+        if (self.method_ is None) != (self.path_ is None):
+            raise BadValue("method and path go together", 'write { method = "PURGE", path = "/" }')
         self._check_call()
         self._check_message()
         if self.stream is not None and self.every is None:
@@ -363,19 +398,19 @@ class Call(Table):
         return self
 
     @property
-    def method(self) -> Literal["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"]:
+    def method(self) -> str:
         """The HTTP method; over a WebSocket, that of the upgrade. For raw bytes it has no meaning."""
         (way,) = self._ways()
         if way == "grpc":
             return "POST"
-        return "GET" if way in ("ws", "tcp", "udp") else way.upper()  # type: ignore[return-value]
+        return self.method_ or ("GET" if way in ("ws", "tcp", "udp") else way.upper())
 
     @property
     def path(self) -> str:
         (way,) = self._ways()
         if way == "grpc":
             return f"/{self.grpc}"
-        return "/" if way in ("tcp", "udp") else str(getattr(self, way))
+        return "/" if way in ("tcp", "udp") else str(self.path_ or getattr(self, way))
 
     @property
     def text(self) -> str:
@@ -427,11 +462,6 @@ class Request(Call):
 
     @model_validator(mode="after")
     def _filled(self) -> "Request":
-        if (variable := url_in(self.path)) is not None:
-            raise BadValue(
-                f"{{{variable}}} does not begin with /",
-                'write the path only, for example "/fast/44"; only a step of a journey asks for a whole URL',
-            )
         if self.tcp is not None:
             self._check_tcp(self.tcp)
             return self
@@ -453,8 +483,15 @@ class Request(Call):
             return self
         wanted = PLACEHOLDER.findall(self.path.replace(PEER, ""))
         for name in wanted:
+            if name not in self.params and without_raw(name) in self.params:
+                raise BadValue(
+                    f"{{{name}}}: values of params are never escaped", f"write {{{without_raw(name)}}}"
+                )
             if name not in self.params:
                 raise BadValue(f"{{{name}}} in the path has no value", nearest(name, self.params))
+        whole = url_in(self.path)
+        if whole is not None and self.params[whole].kind == "range":
+            raise BadValue(f"params.{whole}: a number is no path", f'write "/{{{whole}}}"')
         for name in self.params.keys() - set(wanted):
             raise BadValue(f"params.{name} is not used in the path", f"write {{{name}}} where it belongs")
         return self

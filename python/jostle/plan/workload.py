@@ -122,10 +122,10 @@ class Workload(Table):
     body_limit: Size | None = Field(default=None, description='a longer answer is an error: "10MB"')
     redirects: PositiveCount | None = Field(
         default=None,
-        description="follow redirects as `curl -L` does, at most this many for one request; each request on "
-        "the way is counted separately. A redirect to another host is followed only if `allow-targets` of "
-        "[cluster] names that host, also where the load comes from this machine. If `redirects` is not "
-        "given, a redirect is an answer like any other",
+        description="follow redirects (301, 302, 303, 307, 308), at most this many for one request; each "
+        "request on the way is counted separately. A redirect to another host is followed only if "
+        "`allow-targets` of [cluster] names that host, also where the load comes from this machine. If "
+        "`redirects` is not given, a redirect is an answer like any other",
     )
     warm_up: Duration | None = Field(default=None, description="overrides the plan's warm-up")
     warm_up_clients: PositiveCount | None = Field(

@@ -26,7 +26,8 @@ class SeriesEntry(TypedDict):
 
     `histograms`: by measure. `outcomes`: by kind. Empty ones are left out of both. `statuses`: of the right
     answers, by code. `failures`: the reasons by outcome, and how often; for a wrong status, the code. Older
-    records have `wrong_statuses`.
+    records have `wrong_statuses`. `refused`: method and path of one request with a wrong status, as they were
+    sent, unless they hold a secret.
     """
 
     workload: Number
@@ -37,6 +38,7 @@ class SeriesEntry(TypedDict):
     statuses: NotRequired[dict[str, Count]]
     failures: NotRequired[dict[str, dict[str, Count]]]
     wrong_statuses: NotRequired[dict[str, Count]]
+    refused: NotRequired[Text]
     service_sum_ns: NotRequired[Ns]
     response_sum_ns: NotRequired[Ns]
     busy_sum_ns: NotRequired[Ns]

@@ -41,6 +41,7 @@ from jostle.record.layout import (
 )
 from jostle.record.rows import RowWriter
 from jostle.redaction.data import redact, replace_secrets, secrets_in
+from jostle.redaction.names import names_a_secret
 from jostle.text import reason
 
 __all__ = ["RunWriter", "TrialWriter", "written"]
@@ -182,6 +183,7 @@ class TrialWriter:
         self._hlog = self._files.enter_context((folder / "intervals.hlog").open("x", encoding="ascii"))
         self._intervals = self._files.enter_context((folder / "intervals.ndjson").open("x", encoding="utf-8"))
         self._rows = RowWriter(folder, description.get("engine"))
+        self._shown = _shown(description.get("engine") or {})
         append_line(self._hlog, header(version, description.get("started_unix_ns", time.time_ns())))
 
     def write_interval(self, interval: Mapping[str, Any]) -> None:
@@ -192,10 +194,12 @@ class TrialWriter:
         with written(self._run):
             if lines := list(interval_lines(interval)):
                 append_line(self._hlog, "\n".join(lines))
-            entry = _summarised(interval)
+            entry = _summarised(interval, self._shown)
             for series in entry["series"]:
                 if failures := series.get("failures"):
                     series["failures"] = _without_secrets(failures, self._secrets)
+                if refused := series.get("refused"):
+                    series["refused"] = _fit(refused, self._secrets)
             append_line(self._intervals, to_line(entry, separators=(",", ":")))
             if interval.get("rows"):
                 self._rows.add(interval["rows"], interval["start_ns"], interval["end_ns"])
@@ -308,8 +312,21 @@ def _fingerprints(folder: Path) -> dict[str, Fingerprint]:
     return {str(path.relative_to(folder)): fingerprint(path) for path in sorted(files)}
 
 
-def _summarised(interval: Mapping[str, Any]) -> IntervalEntry:
-    """The interval without rows, and with histograms reduced to their count and maximum."""
+def _shown(engine: Mapping[str, Any]) -> set[tuple[int, int]]:
+    """The numbers of workloads and requests into whose paths no secret is filled."""
+    return {
+        (workload, request)
+        for workload, each in enumerate(engine.get("workloads", ()))
+        for request, spec in enumerate(each["requests"])
+        if not any(names_a_secret(name) for name in spec.get("params", ()) if f"{{{name}}}" in spec["path"])
+    }
+
+
+def _summarised(interval: Mapping[str, Any], shown: Collection[tuple[int, int]]) -> IntervalEntry:
+    """The interval without rows, and with histograms reduced to their count and maximum.
+
+    `shown`: the workloads and requests whose paths may be recorded.
+    """
     kept: Any = {key: value for key, value in interval.items() if key != "rows"}
     kept["loop_lag"] = _summary(interval.get("loop_lag"))
     if "generators" in interval:
@@ -318,6 +335,9 @@ def _summarised(interval: Mapping[str, Any]) -> IntervalEntry:
     if not kept.get("head_of_line"):
         kept.pop("head_of_line", None)
     kept["series"] = _series(interval["series"])
+    for series in kept["series"]:
+        if (series["workload"], series["request"]) not in shown:
+            series.pop("refused", None)
     for name in NUMBERED_BY:
         if name in kept:
             kept[name] = _series(kept[name])

@@ -29,6 +29,7 @@ from jostle.report.sections import (
     why,
 )
 from jostle.report.sections.marks import decision_mark, verdict_mark
+from jostle.text import shortened
 
 __all__ = ["comparison_document", "run_document"]
 
@@ -39,7 +40,7 @@ def run_document(result: RunResult, record: str | None = None) -> Document:
     `record`: path of the run folder relative to the report, for links; None if there is none.
     """
     return Document(
-        title=result.title,
+        title=shortened(result.title),
         mark=verdict_mark(result.verdict),
         meaning=_meaning(result),
         facts=provenance.facts(result),
@@ -101,7 +102,7 @@ def comparison_document(result: CompareResult) -> Document:
     ]
     notes: list[Block] = [Paragraph(note, "warning") for note in result.notes]
     return Document(
-        title=result.title,
+        title=shortened(result.title),
         mark=None,
         meaning="",
         facts=[f"a, the baseline: {result.a}", f"b: {result.b}"],

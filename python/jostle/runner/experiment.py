@@ -45,7 +45,6 @@ from jostle.runner.observer import Observer
 from jostle.runner.participants import Participants, participants, with_their_labels
 from jostle.runner.schedule import Planned, note_planned, schedule
 from jostle.runner.trial import KeptServers, TrialContext, run_trial
-from jostle.text import host_and_port
 
 if TYPE_CHECKING:
     from jostle.database.current import CurrentDatabase
@@ -311,16 +310,11 @@ def find_room(
     """
     urls = {contestant.label: contestant.url for contestant in found}
     for url, name in dict.fromkeys((urls[label], workload) for label, workload in cells):
-        host, port = _address(url, executor.here)
-        address = Address(host=host, port=port, tls=(url or "").startswith("https:"))
+        # The port of a contestant that is started here is not known yet.
+        address = Address.of(url) if url is not None else Address(host=executor.here, port=80)
         reflect = ask and url is not None
         spec = engine_spec(name, plan.workload[name], address, journeys=plan.journey, reflect=reflect)
         executor.prepare(spec)
-
-
-def _address(url: str | None, here: str) -> tuple[str, int]:
-    """Where connections will go. For contestants that are started here, the port is not known yet."""
-    return host_and_port(url or f"http://{here}")
 
 
 def _built(taking_part: Participants, observer: Observer) -> Participants:

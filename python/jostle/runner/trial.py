@@ -300,6 +300,7 @@ def _spec(context: TrialContext, servers: _Servers, workload: Workload) -> dict[
             host=server.host,
             port=server.port,
             tls=server.scheme == "https",
+            authorization=server.authorization,
             peer=servers.peer.url if servers.peer else "",
         ),
         seed=context.seed,

@@ -9,7 +9,6 @@ from jostle.generator.inprocess import InProcessExecutor
 from jostle.generator.spec import Address, engine_spec
 from jostle.plan import ClosedLoad, Plan
 from jostle.plan.labels import split
-from jostle.text import host_and_port
 
 if TYPE_CHECKING:
     from jostle._engine import Trace
@@ -46,8 +45,7 @@ def try_journeys(plan: Plan, label: str) -> Iterator[Tried]:
     """
     found = contestants.find(label, plan.contestant)
     assert found.url is not None
-    host, port = host_and_port(found.url)
-    address = Address(host=host, port=port, tls=found.url.startswith("https:"))
+    address = Address.of(found.url)
     for name, workload in plan.selected.items():
         once = ClosedLoad.model_construct(clients=1, iterations_per_client=1)
         for journey in workload.journeys:

@@ -1,11 +1,11 @@
 //! Feeding a response whole, in pieces and byte by byte gives the same result; see the README.
 
-use jostle_engine::codec::{DecodeError, ResponseDecoder, Step};
+use jostle_engine::codec::{DecodeError, Location, ResponseDecoder, Step};
 
 use super::input::{Cut, pieces};
 
 /// Status, whether the connection stays, and where it redirects.
-type Head = (u16, bool, Option<Box<[u8]>>);
+type Head = (u16, bool, Option<Location>);
 
 #[derive(Debug, PartialEq, Eq)]
 struct Seen {

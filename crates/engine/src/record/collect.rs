@@ -299,6 +299,9 @@ impl Series {
         }
         self.statuses.append(&other.statuses);
         self.failures.append(&other.failures);
+        if self.refused.is_none() {
+            self.refused.clone_from(&other.refused);
+        }
         self.service_sum_ns += other.service_sum_ns;
         self.response_sum_ns += other.response_sum_ns;
         self.busy_sum_ns += other.busy_sum_ns;

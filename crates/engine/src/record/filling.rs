@@ -124,6 +124,7 @@ impl Default for Series {
             outcomes: [0; OUTCOMES],
             statuses: Statuses::default(),
             failures: Failures::default(),
+            refused: None,
             service_sum_ns: 0,
             response_sum_ns: 0,
             busy_sum_ns: 0,
@@ -165,6 +166,7 @@ impl WorkerInterval {
             series.outcomes = [0; OUTCOMES];
             series.statuses.clear();
             series.failures.clear();
+            series.refused = None;
             (series.service_sum_ns, series.response_sum_ns) = (0, 0);
             series.busy_sum_ns = 0;
             (series.bytes_in, series.bytes_out) = (0, 0);

@@ -135,6 +135,8 @@ pub struct Series {
     pub statuses: Statuses,
     /// Why requests failed, where a reason is known. For [`Outcome::WrongStatus`] it is the status.
     pub failures: Failures,
+    /// Method and path of one request that was answered with a wrong status, as they were sent.
+    pub refused: Option<Box<str>>,
     /// Exact sums of `Service` and `Response` over the successes, for Little's law.
     pub service_sum_ns: u128,
     pub response_sum_ns: u128,

@@ -23,6 +23,9 @@ use crate::record::trace::Trace;
 use crate::schedule::clock::{monotonic_ns, thread_cpu_ns};
 use crate::schedule::queue::{Arrival, Queue};
 
+/// A longer request line is cut.
+const MAX_SHOWN_BYTES: usize = 2048;
+
 /// What a recorder needs to know about its run.
 #[derive(Debug)]
 pub struct Outline {
@@ -293,6 +296,22 @@ impl Recorder {
         load.advance(now);
         load.state.sent += 1;
         load.state.in_flight += 1;
+    }
+
+    /// Keeps what a request asked for whose answer has a wrong status: one of each interval is enough to be shown.
+    /// `request`: all that was sent.
+    pub fn refused(&mut self, sample: &Sample, request: &[u8]) {
+        self.roll(sample.end);
+        let series = self.series(sample.workload, sample.request, sample.phase);
+        if series.refused.is_none() {
+            let line = request
+                .split(|byte| *byte == b'\r')
+                .next()
+                .unwrap_or_default();
+            let words = line.strip_suffix(b" HTTP/1.1").unwrap_or(line);
+            let shown = &words[..words.len().min(MAX_SHOWN_BYTES)];
+            series.refused = Some(String::from_utf8_lossy(shown).into());
+        }
     }
 
     /// Records a request that has ended, in whatever way.

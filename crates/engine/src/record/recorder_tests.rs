@@ -166,6 +166,32 @@ fn statuses(interval: &WorkerInterval) -> Vec<(u16, u64)> {
     interval.series[0].statuses.iter().collect()
 }
 
+#[test]
+fn one_request_with_a_wrong_status_is_shown_in_each_interval() {
+    let (mut recorder, given) = recorder(1000);
+    let long = format!("GET /{} HTTP/1.1\r\n", "x".repeat(5000));
+    for (end, request) in [
+        (40, "GET /a%2Fb?c HTTP/1.1\r\nHost: h\r\n\r\n"),
+        (42, "GET /other HTTP/1.1\r\n\r\n"),
+        (140, &long),
+    ] {
+        recorder.sent(0, 30);
+        let sample = Sample {
+            status: 404,
+            ..sample(30, end, Outcome::WrongStatus)
+        };
+        recorder.refused(&sample, request.as_bytes());
+        recorder.ended(&sample);
+    }
+    recorder.finish(150);
+    let shown: Vec<_> = given
+        .try_iter()
+        .map(|given| given.series[0].refused.clone().unwrap())
+        .collect();
+    assert_eq!(&*shown[0], "GET /a%2Fb?c");
+    assert_eq!(shown[1].len(), MAX_SHOWN_BYTES);
+}
+
 fn failures(interval: &WorkerInterval) -> Vec<(Outcome, String, u64)> {
     let failures = interval.series[0].failures.iter();
     let texts = failures.flat_map(|(outcome, texts)| {

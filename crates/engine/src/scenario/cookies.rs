@@ -5,6 +5,7 @@
 //! protect.
 
 use super::head::name_and_value;
+use crate::wire::url::ascii_host;
 
 const MOST: usize = 50;
 const LONGEST: usize = 4096;
@@ -166,10 +167,14 @@ fn path_matches(path: &[u8], cookie: &[u8]) -> bool {
 
 /// Whether `host` matches `domain` (section 5.1.3); an IP address matches only itself.
 fn domain_matches(host: &str, domain: &[u8]) -> bool {
-    let domain = domain
-        .strip_prefix(b".")
-        .unwrap_or(domain)
-        .to_ascii_lowercase();
+    let domain = domain.strip_prefix(b".").unwrap_or(domain);
+    let Some(domain) = std::str::from_utf8(domain)
+        .ok()
+        .and_then(|name| ascii_host(name).ok())
+    else {
+        return false;
+    };
+    let domain = domain.as_bytes().to_ascii_lowercase();
     let host = host.as_bytes();
     let is_name = host.iter().any(u8::is_ascii_alphabetic) && !host.contains(&b':');
     host == domain
@@ -342,6 +347,14 @@ mod tests {
         ] {
             assert_eq!(jar(&[(header, "/")]).len(), 1, "{header:?}");
         }
+        let books = Site {
+            host: "shop.xn--bcher-kva.example".into(),
+            secure: false,
+        };
+        let mut jar = Jar::default();
+        jar.set("a=1; Domain=Bücher.example".as_bytes(), b"/", &books, NOW);
+        jar.set(b"b=1; Domain=\xff.example", b"/", &books, NOW);
+        assert_eq!(sent(&jar, "/", &books, NOW), "Cookie: a=1\r\n");
         let secure = Site {
             host: "10.0.0.1".into(),
             secure: true,

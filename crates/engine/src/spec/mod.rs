@@ -116,7 +116,7 @@ pub struct WorkloadSpec {
 
 /// How redirects are followed, and where the URLs that journeys ask for may lead.
 ///
-/// Redirects are followed as `curl -L` does; each is a request of its own.
+/// Followed are the statuses 301, 302, 303, 307 and 308; each redirect is a request of its own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RedirectSpec {
@@ -149,10 +149,12 @@ pub enum Order {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TargetSpec {
-    /// The host as written in the URL: for the `Host` header, name resolution and SNI.
+    /// The host, in ASCII: for the `Host` header, name resolution and SNI. The zone of an IPv6 address (`fe80::1%eth0`)
+    /// is for connecting only.
     pub host: String,
     pub port: u16,
-    /// Where to connect instead of resolving `host`: each is `IP:PORT` or `unix:/path`; used in turn.
+    /// Where to connect instead of resolving `host`: each is `IP:PORT`, `unix:/path` or `unix:@name` (of the abstract
+    /// namespace); used in turn. An IPv6 address may have a zone: `[fe80::1%eth0]:80`.
     #[serde(default)]
     pub connect_to: Vec<String>,
     /// Whether to resolve the host for every connection rather than once before the run.

@@ -17,6 +17,7 @@ pub mod h1;
 pub mod h2;
 pub mod linger;
 pub mod link;
+pub mod location;
 pub mod raw;
 pub mod redirect;
 pub mod request;

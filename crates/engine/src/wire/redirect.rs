@@ -1,5 +1,4 @@
-//! Where redirects lead, and URLs that steps and scripts ask for. Redirects are followed as by `curl -L`, each as a
-//! request of its own.
+//! Where redirects lead, and URLs that steps and scripts ask for. Each redirect that is followed is a request of its own.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,8 +7,9 @@ use crate::spec::error::StartError;
 use crate::spec::{Http2Spec, RedirectSpec, RequestSpec, TargetSpec, TlsSpec, WorkloadSpec};
 use crate::wire::failure::Failure;
 use crate::wire::h1::codec::{Asked, Template, encode_request};
+use crate::wire::location::Location;
 use crate::wire::target::Target;
-use crate::wire::url::{Origin, Url};
+use crate::wire::url::{Origin, Url, bare_host};
 
 /// How many other servers a workload's redirects may lead to. Each takes memory for its certificates.
 const MOST_PLACES: usize = 16;
@@ -34,8 +34,7 @@ pub struct Redirects {
 #[derive(Debug)]
 pub struct Redirect {
     pub status: u16,
-    /// The `Location` as in the answer.
-    pub location: Box<[u8]>,
+    pub location: Location,
     /// Path and query of the request that it answers.
     pub from: String,
 }
@@ -155,8 +154,17 @@ impl Redirects {
             origin: origin.clone(),
             path: redirect.from.clone(),
         };
+        let location = match &redirect.location {
+            Location::To(location) => location,
+            Location::Conflict(one, other) => {
+                let [one, other] = [one, other].map(|line| String::from_utf8_lossy(line));
+                return Err(format!(
+                    "two Location lines lead to different places: {one} and {other}"
+                ));
+            }
+        };
         let url = here
-            .join(&redirect.location)
+            .join(location)
             .map_err(|why| format!("its Location cannot be followed: {why}"))?;
         let (method, with_body) = changed(redirect.status, method, with_body);
         self.hop(first, url, method, with_body, count)
@@ -191,10 +199,7 @@ impl Redirects {
 
     /// Whether `host` may be loaded: a server must not be able to direct the load at somebody else.
     fn allows(&self, host: &str) -> bool {
-        let listed = |allowed: &String| {
-            let allowed = allowed.trim_start_matches('[').trim_end_matches(']');
-            allowed.eq_ignore_ascii_case(host)
-        };
+        let listed = |allowed: &String| bare_host(allowed).eq_ignore_ascii_case(host);
         host == self.home.host || self.rule.hosts.iter().any(listed)
     }
 
@@ -245,8 +250,14 @@ impl Redirects {
     }
 
     fn target_at(&self, origin: &Origin) -> Result<Target, StartError> {
+        // Only the target says through which network interface its address is reached.
+        let host = if origin.host == self.home.host {
+            &self.target.host
+        } else {
+            &origin.host
+        };
         let spec = TargetSpec {
-            host: origin.host.clone(),
+            host: host.clone(),
             port: origin.port,
             connect_to: Vec::new(),
             // Each client has a connection of its own there.
@@ -314,7 +325,7 @@ mod tests {
 
     fn answer(status: u16, location: &str) -> Redirect {
         let from = "/a/b".into();
-        let location = location.as_bytes().into();
+        let location = Location::To(location.as_bytes().into());
         Redirect {
             status,
             location,
@@ -447,6 +458,21 @@ mod tests {
             assert_eq!(failure.outcome, Outcome::RedirectFailed);
             assert_eq!(failure.why, format!("its URL {why}"));
         }
+    }
+
+    #[test]
+    fn two_different_places_are_no_redirect() {
+        let redirects = redirects(&post(), &json!({"most": 2}));
+        let conflict = Redirect {
+            location: Location::Conflict(b"/b"[..].into(), b"/c"[..].into()),
+            ..answer(302, "")
+        };
+        let failed = redirects.next(0, None, None, &conflict).unwrap_err();
+        assert_eq!(failed.outcome, Outcome::RedirectFailed);
+        assert_eq!(
+            failed.why,
+            "two Location lines lead to different places: /b and /c"
+        );
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Where to connect to. Names are resolved once before the run, or for every connection.
 
 use std::fmt;
-use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 
 use crate::spec::error::StartError;
@@ -32,6 +32,7 @@ pub struct Name {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Address {
     Tcp(SocketAddr),
+    /// A path that begins with NUL is a name of the abstract namespace.
     Unix(PathBuf),
 }
 
@@ -39,7 +40,7 @@ impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Tcp(address) => write!(f, "{address}"),
-            Self::Unix(path) => write!(f, "unix:{}", path.display()),
+            Self::Unix(path) => write!(f, "unix:{}", path.display().to_string().replace('\0', "@")),
         }
     }
 }
@@ -112,10 +113,16 @@ impl Target {
 /// Asks the system's resolver; blocks.
 pub fn resolve(name: &Name) -> std::io::Result<Vec<Address>> {
     let host = name.host.trim_start_matches('[').trim_end_matches(']');
-    let addresses: Vec<Address> = (host, name.port)
-        .to_socket_addrs()?
-        .map(Address::Tcp)
-        .collect();
+    let found = (host, name.port).to_socket_addrs();
+    let found = match host.split_once('%') {
+        Some((_, zone)) => found.map_err(|_| {
+            let why =
+                format!("it is not reached through a network interface {zone} of this machine");
+            std::io::Error::other(why)
+        }),
+        None => found,
+    };
+    let addresses: Vec<Address> = found?.map(Address::Tcp).collect();
     if addresses.is_empty() {
         return Err(std::io::Error::other("the name has no address"));
     }
@@ -134,17 +141,35 @@ fn lowest_ephemeral_port() -> u16 {
 
 fn parse(text: &str) -> Option<Address> {
     match text.strip_prefix("unix:") {
-        Some(path) if !path.is_empty() => Some(Address::Unix(PathBuf::from(path))),
+        Some(path) if !path.is_empty() => Some(Address::Unix(match path.strip_prefix('@') {
+            Some(name) => PathBuf::from(format!("\0{name}")),
+            None => PathBuf::from(path),
+        })),
         Some(_) => None,
-        None => text.parse().ok().map(Address::Tcp),
+        None => text.parse().ok().map(Address::Tcp).or_else(|| scoped(text)),
     }
+}
+
+/// An address with the name of a network interface, `[fe80::1%eth0]:80`, which only the system's resolver knows.
+fn scoped(text: &str) -> Option<Address> {
+    let (host, port) = text.strip_prefix('[')?.split_once("]:")?;
+    host.split_once('%')?.0.parse::<Ipv6Addr>().ok()?;
+    let name = Name {
+        host: host.to_owned(),
+        port: port.parse().ok()?,
+        resolve_each: false,
+    };
+    resolve(&name).ok()?.pop()
 }
 
 fn not_an_address(workload: &str, text: &str) -> StartError {
     StartError::invalid(
         workload,
         "target.connect_to",
-        format!("{text:?} is neither IP:PORT, [IPv6]:PORT nor unix:/path"),
+        format!(
+            "{text:?} is neither IP:PORT, [IPv6]:PORT, [IPv6%INTERFACE]:PORT with an interface of this machine, \
+             unix:/path nor unix:@name"
+        ),
     )
 }
 
@@ -160,7 +185,21 @@ mod tests {
         );
         assert!(matches!(parse("[::1]:80"), Some(Address::Tcp(address)) if address.is_ipv6()));
         assert_eq!(parse("unix:/run/x"), Some(Address::Unix("/run/x".into())));
-        for bad in ["", "localhost:80", "127.0.0.1", "unix:"] {
+        let abstract_name = parse("unix:@app").unwrap();
+        assert_eq!(abstract_name, Address::Unix("\0app".into()));
+        assert_eq!(abstract_name.to_string(), "unix:@app");
+        let Some(Address::Tcp(SocketAddr::V6(address))) = parse("[fe80::1%lo]:80") else {
+            panic!("the loopback interface is always there");
+        };
+        assert!(address.scope_id() > 0);
+        for bad in [
+            "[fe80::1%none]:80",
+            "[x%lo]:80",
+            "",
+            "localhost:80",
+            "127.0.0.1",
+            "unix:",
+        ] {
             assert_eq!(parse(bad), None, "{bad}");
         }
     }

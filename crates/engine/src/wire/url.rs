@@ -1,12 +1,13 @@
 //! Where a redirect or a captured URL leads: resolves references by RFC 3986 section 5, for http and https.
 
+use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 
 /// A server as a URL names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {
     pub tls: bool,
-    /// In lower case; an IPv6 address without brackets.
+    /// In ASCII and lower case; an IPv6 address without brackets and zone.
     pub host: String,
     pub port: u16,
 }
@@ -21,10 +22,9 @@ pub struct Url {
 
 impl Origin {
     pub fn new(tls: bool, host: &str, port: u16) -> Self {
-        let host = host.trim_start_matches('[').trim_end_matches(']');
         Self {
             tls,
-            host: host.to_ascii_lowercase(),
+            host: bare_host(host).to_ascii_lowercase(),
             port,
         }
     }
@@ -93,6 +93,41 @@ impl Url {
     }
 }
 
+/// A host without the brackets and the zone of an IPv6 address: no other machine knows the zone (RFC 6874 section 4).
+pub fn bare_host(host: &str) -> &str {
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    match host.split_once('%') {
+        Some((address, _)) if address.contains(':') => address,
+        _ => host,
+    }
+}
+
+/// A host's name as it is looked up: UTS 46, not transitional, as browsers do it. Bytes outside ASCII may be
+/// percent-encoded.
+pub fn ascii_host(name: &str) -> Result<Cow<'_, str>, String> {
+    if !name.contains('%') && name.is_ascii() {
+        return Ok(name.into());
+    }
+    let decoded = decoded(name.as_bytes());
+    let encoded = idna::domain_to_ascii_cow(&decoded, idna::AsciiDenyList::URL);
+    let encoded = encoded.map(Cow::into_owned).map(Cow::Owned);
+    encoded.map_err(|_| format!("{name:?} cannot be the name of a host"))
+}
+
+/// Text without its percent-encoding.
+fn decoded(text: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let [first, after @ ..] = rest {
+        let hex = after.get(..2).filter(|_| *first == b'%');
+        let digits = hex.and_then(|hex| std::str::from_utf8(hex).ok());
+        let byte = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        bytes.push(byte.unwrap_or(*first));
+        rest = if byte.is_some() { &after[2..] } else { after };
+    }
+    bytes
+}
+
 fn usual_port(tls: bool) -> u16 {
     if tls { 443 } else { 80 }
 }
@@ -134,18 +169,23 @@ fn absolute(tls: bool, rest: &str) -> Result<Url, String> {
     let after_address = authority.rfind(']').map_or(0, |end| end + 1);
     let colon = authority[after_address..].find(':');
     let (host, port) = authority.split_at(colon.map_or(authority.len(), |at| after_address + at));
-    let port = match port.trim_start_matches(':') {
+    let port = match port.strip_prefix(':').unwrap_or_default() {
         "" => usual_port(tls),
-        digits => digits
-            .parse()
-            .ok()
+        digits => Some(digits)
+            .filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))
+            .and_then(|digits| digits.parse().ok())
             .filter(|port| *port > 0)
             .ok_or_else(|| format!("{digits:?} is no port"))?,
     };
-    let origin = Origin::new(tls, host, port);
-    if origin.host.is_empty() {
+    if host.is_empty() {
         return Err("it names no host".into());
     }
+    let host = if after_address > 0 {
+        host.into()
+    } else {
+        ascii_host(host)?
+    };
+    let origin = Origin::new(tls, &host, port);
     let path = match path.chars().next() {
         Some('/') => without_dots(path),
         _ => format!("/{path}"),
@@ -247,10 +287,37 @@ mod tests {
             ("//user:secret@h/", "it names a user"),
             ("//h:0/", "\"0\" is no port"),
             ("//h:http/", "\"http\" is no port"),
+            ("//h:::80/", "\"::80\" is no port"),
+            ("//h:+80/", "\"+80\" is no port"),
+            ("//h:8 0/", "\"8%200\" is no port"),
+            ("//a%20b/", "\"a%20b\" cannot be the name of a host"),
+            ("//%FF/", "\"%FF\" cannot be the name of a host"),
             ("/a\r\nX: y", "it has a control character"),
         ] {
             assert_eq!(joined("http://a/", reference), Err(why.into()));
         }
+    }
+
+    /// The table that Node's URL class made, for the Python side as well.
+    #[test]
+    fn names_of_hosts_are_encoded_as_browsers_do_it() {
+        let table = include_str!("../../../../tests/oracles/data/hosts_of_node_20.json");
+        let table: Vec<(String, Option<String>)> = serde_json::from_str(table).unwrap();
+        let newer = ["ẞ.example", "Ⴀ.example", "\u{660}.example"];
+        let others = table
+            .iter()
+            .filter(|(name, _)| !name.is_ascii() && !newer.contains(&name.as_str()));
+        for (name, expected) in others {
+            assert_eq!(
+                ascii_host(name).ok().as_deref(),
+                expected.as_deref(),
+                "{name:?}"
+            );
+        }
+        assert_eq!(
+            ascii_host("b%C3%BCcher.example").unwrap(),
+            "xn--bcher-kva.example"
+        );
     }
 
     #[test]
@@ -261,5 +328,6 @@ mod tests {
         assert_eq!(authority(false, "example.org", 443), "example.org:443");
         assert_eq!(authority(false, "::1", 8080), "[::1]:8080");
         assert_eq!(authority(false, "[::1]", 80), "[::1]");
+        assert_eq!(authority(false, "fe80::1%eth0", 80), "[fe80::1]");
     }
 }

@@ -14,6 +14,7 @@ use crate::wire::coding::Coded;
 use crate::wire::event_meaning::{EventStream, Meaning};
 use crate::wire::events::EventParser;
 use crate::wire::failure::Failure;
+use crate::wire::location::Location;
 use crate::wire::redirect::Redirect;
 use crate::wire::request::Request;
 use crate::wire::tap::TapStates;
@@ -225,7 +226,7 @@ impl Watch<'_> {
 
     /// Notes the head, which was in the latest bytes. `location`: where it sends the client, if redirects are followed.
     /// `bytes`: the whole head, if it is needed.
-    pub fn head(&mut self, status: u16, location: Option<Box<[u8]>>, bytes: Option<Box<[u8]>>) {
+    pub fn head(&mut self, status: u16, location: Option<Location>, bytes: Option<Box<[u8]>>) {
         self.sample.headers = Some(self.at);
         self.sample.status = status;
         self.head = bytes;
@@ -255,6 +256,8 @@ impl Watch<'_> {
     pub fn sent(&mut self, request: &[u8]) {
         if let Some(redirect) = &mut self.redirect {
             redirect.from = String::from_utf8_lossy(path_of(request)).into_owned();
+        } else if self.sample.status != 0 && !self.request.accepts(self.sample.status) {
+            self.recorder.borrow_mut().refused(self.sample, request);
         }
     }
 

@@ -375,10 +375,7 @@ fn a_server_without_tls_is_a_tls_failure() {
     assert_eq!(seen.outcomes(), BTreeMap::from([("tls_failed", 12)]));
 }
 
-#[test]
-fn unix_sockets() {
-    let path = std::env::temp_dir().join(format!("jostle-test-{}.sock", std::process::id()));
-    let listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
+fn answering_on(listener: std::os::unix::net::UnixListener) {
     std::thread::spawn(move || {
         use std::io::{Read, Write};
         for stream in listener.incoming() {
@@ -391,15 +388,75 @@ fn unix_sockets() {
             });
         }
     });
+}
+
+fn over(place: &str) -> Seen {
     let anywhere = "127.0.0.1:1".parse().unwrap();
-    let target = json!({"connect_to": [format!("unix:{}", path.display())]});
-    let seen = run(with(
+    run(with(
         one(workload(anywhere, closed(8, 80)), 0),
         "/workloads/0/target",
-        target,
-    ));
+        json!({"connect_to": [place]}),
+    ))
+}
+
+#[test]
+fn unix_sockets() {
+    let path = std::env::temp_dir().join(format!("jostle-test-{}.sock", std::process::id()));
+    answering_on(std::os::unix::net::UnixListener::bind(&path).unwrap());
+    let seen = over(&format!("unix:{}", path.display()));
     std::fs::remove_file(&path).unwrap();
     assert_eq!(seen.outcomes(), ok(80));
+}
+
+#[test]
+fn unix_sockets_of_the_abstract_namespace() {
+    use std::os::linux::net::SocketAddrExt;
+    let name = format!("jostle-test-{}", std::process::id());
+    let address = std::os::unix::net::SocketAddr::from_abstract_name(&name).unwrap();
+    answering_on(std::os::unix::net::UnixListener::bind_addr(&address).unwrap());
+    assert_eq!(over(&format!("unix:@{name}")).outcomes(), ok(80));
+}
+
+#[test]
+fn the_zone_of_an_address_is_for_connecting_only() {
+    let heads = Arc::new(Mutex::new(Vec::new()));
+    let seen = heads.clone();
+    let address = serve(move |mut stream| {
+        let seen = seen.clone();
+        async move {
+            while let Some(request) = read_request(&mut stream).await {
+                seen.lock().unwrap().push(request);
+                stream.write_all(OK).await.ok();
+            }
+        }
+    });
+    let target = json!({"host": "fe80::1%eth7", "connect_to": [address.to_string()]});
+    let spec = one(workload(address, closed(1, 1)), 0);
+    assert_eq!(
+        run(with(spec, "/workloads/0/target", target)).outcomes(),
+        ok(1)
+    );
+    let head = heads.lock().unwrap().pop().unwrap();
+    let host = format!("\r\nHost: [fe80::1]:{}\r\n", address.port());
+    assert!(head.contains(&host), "{head}");
+}
+
+#[test]
+fn an_unknown_network_interface_is_told_before_the_run() {
+    let anywhere = "127.0.0.1:1".parse().unwrap();
+    let spec = one(workload(anywhere, closed(1, 1)), 0);
+    let target = json!({"host": "fe80::1%none7"});
+    let refused = start(with(spec.clone(), "/workloads/0/target", target)).unwrap_err();
+    assert!(
+        refused.to_string().contains("a network interface none7"),
+        "{refused}"
+    );
+    let target = json!({"connect_to": ["[fe80::1%none7]:80"]});
+    let refused = start(with(spec, "/workloads/0/target", target)).unwrap_err();
+    assert!(
+        refused.to_string().contains("an interface of this machine"),
+        "{refused}"
+    );
 }
 
 /// A server that keeps the addresses of its clients.

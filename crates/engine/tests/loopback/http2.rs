@@ -313,6 +313,20 @@ fn redirects_are_followed_on_the_same_connection() {
 }
 
 #[test]
+fn two_different_locations_are_a_failure() {
+    let address = plain(|_, mut respond| async move {
+        let moved = Response::builder().status(302);
+        let moved = moved.header("location", "/a").header("location", "/b");
+        respond
+            .send_response(moved.body(()).unwrap(), true)
+            .unwrap();
+    });
+    let spec = over_http2(address, json!({}), closed(1, 2));
+    let seen = run(one(with(spec, "", json!({"redirects": {"most": 1}})), 0));
+    assert_eq!(seen.outcomes(), BTreeMap::from([("redirect_failed", 2)]));
+}
+
+#[test]
 fn journeys_keep_cookies_and_what_they_capture() {
     let asked = Arc::new(Mutex::new(Vec::new()));
     let kept = asked.clone();

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
+use crate::http2::ok;
 use crate::support::*;
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
@@ -102,6 +103,59 @@ fn a_redirect_without_location_is_an_answer() {
     let answer = b"HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n";
     let seen = run(following(answering(answer), 3, json!({"most": 5})));
     assert_eq!(statuses(&seen), [302; 3]);
+}
+
+#[test]
+fn an_empty_location_leads_nowhere_so_that_its_answer_is_one_like_any_other() {
+    let answer = b"HTTP/1.1 302 Found\r\nLocation:\r\nContent-Length: 0\r\n\r\n";
+    let seen = run(following(answering(answer), 3, json!({"most": 5})));
+    assert_eq!(statuses(&seen), [302; 3]);
+    assert_eq!(seen.outcomes(), ok(3));
+}
+
+#[test]
+fn two_different_locations_are_a_failure_that_names_both() {
+    let (address, requests) = redirecting(302, &[("/", "/a")], "location: /b\r\n");
+    let seen = run(following(address, 2, json!({"most": 5})));
+    let why = "two Location lines lead to different places: /a and /b".to_owned();
+    assert_eq!(
+        seen.failures(),
+        BTreeMap::from([(("redirect_failed", why), 2)])
+    );
+    assert_eq!(paths(&requests), ["GET / HTTP/1.1"; 2]);
+    let (address, requests) = redirecting(302, &[("/", "/a")], "location: /a\r\n");
+    assert_eq!(
+        run(following(address, 1, json!({"most": 5}))).outcomes(),
+        ok(2)
+    );
+    assert_eq!(paths(&requests), ["GET / HTTP/1.1", "GET /a HTTP/1.1"]);
+}
+
+#[test]
+fn statuses_that_are_no_order_to_go_elsewhere_are_answers() {
+    for status in [201, 300, 304, 305, 306] {
+        let (address, requests) = redirecting(status, &[("/", "/a")], "");
+        run(following(address, 1, json!({"most": 5})));
+        assert_eq!(paths(&requests), ["GET / HTTP/1.1"], "{status}");
+    }
+}
+
+#[test]
+fn a_host_in_other_letters_is_the_one_that_browsers_would_ask() {
+    for (to, host) in [
+        ("http://bücher.example/", "xn--bcher-kva.example"),
+        ("http://B%C3%9Ccher.example/", "xn--bcher-kva.example"),
+        ("//faß.example:81/", "xn--fa-hia.example:81"),
+    ] {
+        let routes: &'static [_] = Box::leak(Box::new([("/", to)]));
+        let (address, _) = redirecting(302, routes, "");
+        let seen = run(following(address, 1, json!({"most": 5})));
+        let why = format!("to http://{host}, which may not be loaded");
+        assert_eq!(
+            seen.failures(),
+            BTreeMap::from([(("redirect_failed", why), 1)])
+        );
+    }
 }
 
 #[test]

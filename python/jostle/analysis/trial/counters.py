@@ -71,6 +71,8 @@ class Counts:
     """By outcome: requests that failed in each interval."""
     reasons: Mapping[tuple[int, str], Mapping[str, int]]
     """By workload and outcome: why requests failed, and how often; for a wrong status, the code."""
+    refused: Mapping[int, str]
+    """By workload: method and path of one request that was answered with a wrong status."""
     excess: Mapping[int, Mapping[str, int]]
     """By workload: what came after complete answers and belongs to none of them."""
     passed_over: Mapping[int, Mapping[str, int]]
@@ -118,6 +120,7 @@ class _Tally:
     )
     failed_by_kind: dict[str, "array[int]"] = field(default_factory=lambda: defaultdict(lambda: array("q")))
     reasons: dict[tuple[int, str], Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    refused: dict[int, str] = field(default_factory=dict)
     excess: dict[int, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     passed_over: dict[int, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     journeys: dict[tuple[int, int], Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
@@ -141,6 +144,8 @@ class _Tally:
                 self.statuses[series["workload"], request].update(series.get("statuses", {}))
             for kind, texts in _reasons(series).items():
                 _add_texts(self.reasons[series["workload"], kind], texts)
+            if "refused" in series:
+                self.refused.setdefault(series["workload"], series["refused"])
             self.totals[series["workload"]].update({name: series[name] for name in SUMS if name in series})
         for journey in interval.get("journeys", ()):
             key = journey["workload"], journey["journey"]
@@ -209,6 +214,7 @@ class _Tally:
             answered=self._whole(self.answered),
             failed_by_kind=self._whole(self.failed_by_kind),
             reasons=dict(self.reasons),
+            refused=self.refused,
             streams=dict(self.streams),
             pings=dict(self.pings),
             head_of_line=self.head_of_line,

@@ -44,6 +44,7 @@ from jostle.record.outcomes import (
     outcome_label,
 )
 from jostle.record.verdict import Verdict
+from jostle.text import one_line, shortened
 from jostle.units import format_count, format_duration, format_rate
 
 __all__ = ["change_of_logs", "judge_data"]
@@ -133,6 +134,8 @@ def _wrong_answers(data: TrialData) -> Check:
     kinds = ", ".join(f"{format_count(n)} {outcome_label(k)}" for k, n in wrong.items() if n)
     codes = tallied(sum((Counter(data.reasons(Outcome.WRONG_STATUS, w)) for w in found), Counter()))
     kinds += f" ({codes})" if codes else ""
+    if refused := next((data.counts.refused[w] for w in found if w in data.counts.refused), ""):
+        kinds += f", for example {shortened(one_line(refused))}"
     return Check(
         "verified work",
         Verdict.INVALID,

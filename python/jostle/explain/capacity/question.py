@@ -11,6 +11,7 @@ from jostle.errors import PlanError, UnknownName
 from jostle.plan import Plan
 from jostle.plan.curl import has_curl
 from jostle.plan.hit import hit_plan
+from jostle.url import has_scheme
 
 __all__ = ["Question", "level_name", "question_of", "with_loads"]
 
@@ -24,7 +25,7 @@ CONNECTIONS = ("keep-alive", "requests-per-connection")
 WARM_UP = {"warm-up": "1s", "warm-up-clients": 1}
 """A single client, so that the server finishes what an overload left behind before the next block begins."""
 
-LOOKS_LIKE_A_HOST = re.compile(r"://|^localhost\b|^[^/]*[.\[][^/]*|^[^/:]+:\d+(/|$)|^\[")
+LOOKS_LIKE_A_HOST = re.compile(r"^localhost\b|^[^/]*[.\[][^/]*|^[^/:]+:\d+(/|$)|^\[")
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,7 @@ def question_of(
 
 def _server(target: str) -> tuple[str, str]:
     """The label of a contestant and a URL with its path; for a running server, "" and its URL."""
-    if "://" in target:
+    if has_scheme(target):
         return "", target
     for cut in [len(target), *(i for i in range(len(target) - 1, 0, -1) if target[i] == "/")]:
         label, path = target[:cut], target[cut:] or "/"

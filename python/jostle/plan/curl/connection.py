@@ -5,7 +5,7 @@ from typing import Any
 
 from jostle.errors import PlanError
 from jostle.plan.curl.parse import Operation
-from jostle.text import host_and_port
+from jostle.url import host_and_port
 
 __all__ = ["connection_options"]
 
@@ -82,6 +82,8 @@ def _connect_to(operation: Operation, url: str) -> list[str]:
     """Where to connect in place of the URL's host, from the last option that speaks of it."""
     if (socket := operation.last("unix-socket")) is not None:
         return [f"unix:{socket}"]
+    if (name := operation.last("abstract-unix-socket")) is not None:
+        return [f"unix:@{name}"]
     host, port = host_and_port(url)
     for name, value in reversed(operation.all("connect-to", "resolve")):
         places = _connected(value, host, port) if name == "connect-to" else _resolved(value, host, port)

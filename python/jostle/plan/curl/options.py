@@ -31,7 +31,7 @@ junk-session-cookies location location-trusted next path-as-is tlsv1.3 ipv4 ipv6
 _SENT_VALUES = _names("""
 cacert cert connect-timeout connect-to cookie data data-ascii data-binary data-raw data-urlencode form
 form-string header interface json key max-redirs max-time oauth2-bearer proto-default range referer request
-request-target resolve tls-max unix-socket upload-file url url-query user user-agent
+request-target resolve tls-max unix-socket abstract-unix-socket upload-file url url-query user user-agent
 """)
 _IGNORED_FLAGS = _names("""
 append create-dirs cert-status clobber compressed-ssh crlf disable disable-eprt disable-epsv
@@ -87,7 +87,6 @@ _REFUSED_FLAGS = {
     "mptcp": "jostle opens connections of plain TCP",
 }
 _REFUSED_VALUES = {
-    "abstract-unix-socket": "jostle knows sockets that are files: --unix-socket",
     "alt-svc": "jostle keeps to the server of the URL",
     "aws-sigv4": _SIGNED,
     "capath": "give the certificates as one file: --cacert",

@@ -10,6 +10,7 @@ from jostle.plan.request import METHODS
 from jostle.plan.toml import TOMLDecodeError, read_toml
 from jostle.report.document import Block, Depth, Finding, Findings, Paragraph, Section
 from jostle.report.workload import describe_load
+from jostle.text import shortened
 
 __all__ = ["section"]
 
@@ -66,6 +67,8 @@ def _requests(requests: Sequence[Mapping[str, Any]], journeys: Mapping[str, Any]
     if journeys:
         return f"{'journey' if len(journeys) == 1 else 'journeys'} {listed(list(journeys))}"
     asked = [f"{method.upper()} {one[method]}" for one in requests for method in METHODS if method in one]
+    asked += [f"{one['method']} {one['path']}" for one in requests if "method" in one]
+    asked = [shortened(one) for one in asked]
     more = len(asked) - MOST_REQUESTS
     return ", ".join([*asked[:MOST_REQUESTS], *([f"{more} more"] if more > 0 else [])])
 

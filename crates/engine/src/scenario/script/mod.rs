@@ -44,6 +44,8 @@ pub struct Script {
     pub methods: Vec<String>,
     /// What goes into `Host`.
     pub authority: String,
+    /// The value of `Authorization` for requests that set none.
+    pub authorization: Option<String>,
     pub cookies: bool,
     /// Names of the feeds' columns, and the slots of their values.
     pub columns: Vec<(String, usize)>,
@@ -92,6 +94,7 @@ pub fn requests(file: &str, source: &str) -> Result<Vec<Site>, String> {
         source,
         methods: methods.collect(),
         authority: String::new(),
+        authorization: None,
         cookies: false,
         columns: Vec::new(),
         sleeps: true,

@@ -139,6 +139,7 @@ unsafe fn ask(state: *mut lua_State, exchange: &Exchange) -> Result<(), String> 
         };
         let around = Around {
             authority: &script.authority,
+            authorization: script.authorization.as_deref(),
             method,
             cookies: script.cookies,
         };

@@ -11,6 +11,7 @@ use super::edit::{Edit, edited};
 use super::lexer::{Kind, Token, before, tokens};
 use super::options::given;
 
+/// All of them, and others in capitals, are the same function.
 const METHODS: [&str; 7] = ["get", "post", "put", "delete", "patch", "head", "options"];
 
 /// One request of a script. Its number is its index among them.
@@ -18,7 +19,7 @@ const METHODS: [&str; 7] = ["get", "post", "put", "delete", "patch", "head", "op
 pub struct Site {
     /// Its name in the results.
     pub name: String,
-    /// Upper case.
+    /// As it is sent.
     pub method: String,
     /// Accepted statuses; 200 to 399 when empty.
     pub expect: Vec<u16>,
@@ -108,17 +109,14 @@ struct Call {
 /// Parses the call whose `http` is the first of `words`; `last` is the word before it.
 fn call(last: Option<Kind<'_>>, words: &[Token<'_>]) -> Result<Call, String> {
     let kind = |place: usize| words.get(place).map(|word| word.kind);
-    let (Some(Kind::Symbol(b'.')), Some(Kind::Name(method)), Some(Kind::Symbol(b'('))) =
+    let (Some(Kind::Symbol(b'.')), Some(Kind::Name(written)), Some(Kind::Symbol(b'('))) =
         (kind(1), kind(2), kind(3))
     else {
         return Err(
             "http stands only where a request is made: write http.get(path), http.post(path, {…}), …".into(),
         );
     };
-    if !METHODS.contains(&method) {
-        let known = METHODS.join(", ");
-        return Err(format!("there is no http.{method}: it has {known}"));
-    }
+    let method = method(written)?;
     let inside = &words[4..];
     let [path, options, behind] = arguments(inside);
     let called = match path {
@@ -127,20 +125,20 @@ fn call(last: Option<Kind<'_>>, words: &[Token<'_>]) -> Result<Call, String> {
                 kind: Kind::Text(path),
                 ..
             },
-        ] if method == "get" => Some((*path).to_owned()),
+        ] if method == "GET" => Some((*path).to_owned()),
         [
             Token {
                 kind: Kind::Text(path),
                 ..
             },
-        ] => Some(format!("{} {path}", method.to_uppercase())),
-        [] => return Err(format!("http.{method}() needs a path")),
+        ] => Some(format!("{method} {path}")),
+        [] => return Err(format!("http.{written}() needs a path")),
         _ => None,
     };
-    let given = given(method, options)?;
+    let given = given(written, options)?;
     let name = given.name.or(called).ok_or_else(|| {
         format!(
-            "the path of this request is calculated, so it needs a name for the results: write http.{method}(path, \
+            "the path of this request is calculated, so it needs a name for the results: write http.{written}(path, \
              {{name = \"…\"}}), or the path as one text: `/items/{{id}}`"
         )
     })?;
@@ -148,17 +146,41 @@ fn call(last: Option<Kind<'_>>, words: &[Token<'_>]) -> Result<Call, String> {
         matches!(path, [word] if matches!(word.kind, Kind::Text(text) if text.starts_with('/')));
     let site = Site {
         name,
-        method: method.to_uppercase(),
+        method,
         expect: given.expect,
         anywhere: !is_path,
         unseen: may_end_a_statement(last) && may_begin_one(behind.first().map(|word| word.kind)),
     };
+    let mut edits = given.edits;
+    if !METHODS.contains(&written) {
+        edits.push(Edit::word(&words[2], METHODS[0]));
+    }
     Ok(Call {
         site,
         open: words[3].end,
         shape: given.shape,
-        edits: given.edits,
+        edits,
     })
+}
+
+/// The method of `http.get` (GET), or of `http.PURGE`: one that is not in the list is written as it is sent.
+fn method(written: &str) -> Result<String, String> {
+    let capitals = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
+    if METHODS.contains(&written) {
+        return Ok(written.to_uppercase());
+    }
+    if written == "CONNECT" {
+        return Err(
+            "CONNECT asks for a tunnel, which is not a load of requests: use another method".into(),
+        );
+    }
+    if written.bytes().all(capitals) && !METHODS.contains(&written.to_lowercase().as_str()) {
+        return Ok(written.to_owned());
+    }
+    let known = METHODS.join(", ");
+    Err(format!(
+        "there is no http.{written}: it has {known}, and other methods in capitals: http.PURGE(path)"
+    ))
 }
 
 /// Whether the word before a call is sure to belong to another statement. `then` and `else` are not: they also occur in
@@ -229,6 +251,25 @@ mod tests {
             numbered,
             "a = http.get(0,\"\",\"/a\")\nhttp.post(1,\"\",\n'/b')http.get(0,\"\",'/a')"
         );
+    }
+
+    #[test]
+    fn other_methods_are_written_in_capitals() {
+        let source = "http.PURGE('/a')\nhttp.M_SEARCH('/b', {body = b})";
+        let (sites, numbered) = find("s.luau", source).unwrap();
+        let found = sites
+            .iter()
+            .map(|site| (site.method.as_str(), site.name.as_str()));
+        assert_eq!(
+            found.collect::<Vec<_>>(),
+            [("PURGE", "PURGE /a"), ("M_SEARCH", "M_SEARCH /b")]
+        );
+        assert_eq!(
+            numbered,
+            "http.get(0,\"\",'/a')\nhttp.get(1,\"b\",'/b' , ( b))"
+        );
+        assert!(problem("http.GET('/')").contains("there is no http.GET: it has get"));
+        assert!(problem("http.CONNECT('/')").contains("CONNECT asks for a tunnel"));
     }
 
     #[test]

@@ -25,6 +25,7 @@ impl Clients {
             source,
             methods: sites.into_iter().map(|site| site.method).collect(),
             authority: "shop".into(),
+            authorization: None,
             cookies: false,
             columns: vec![("user".into(), 0)],
             sleeps: true,

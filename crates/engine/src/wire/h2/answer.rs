@@ -5,6 +5,7 @@ use crate::wire::failure::Failure;
 use crate::wire::h1::codec::{DecodeError, MAX_HEADERS, decimal, redirects};
 use crate::wire::h2::codec::Fields;
 use crate::wire::h2::message::OF_CONNECTIONS;
+use crate::wire::location::Location;
 
 #[derive(Debug, Default)]
 pub struct Answer {
@@ -12,7 +13,7 @@ pub struct Answer {
     /// What its Content-Length says.
     pub length: Option<u64>,
     /// Where a redirect leads.
-    pub location: Option<Box<[u8]>>,
+    pub location: Option<Location>,
     /// The head as text, in the form of HTTP/1.1.
     pub text: Option<Box<[u8]>>,
 }
@@ -45,7 +46,7 @@ impl Answer {
             match name {
                 b"content-length" => answer.length = Some(length(value, answer.length)?),
                 b"location" if wanted.location && redirects(answer.status) => {
-                    answer.location = Some(value.into());
+                    answer.location = Location::add(answer.location.take(), value);
                 }
                 _ => {}
             }

@@ -14,6 +14,7 @@ use tokio_rustls::TlsConnector;
 
 use crate::spec::TlsSpec;
 use crate::spec::error::StartError;
+use crate::wire::url::bare_host;
 
 pub struct Tls {
     config: Arc<ClientConfig>,
@@ -47,12 +48,7 @@ impl Tls {
             StartError::invalid(workload, &format!("target.tls.{field}"), problem)
         })?;
         let name = spec.server_name.as_deref().unwrap_or(host);
-        let name = ServerName::try_from(
-            name.trim_start_matches('[')
-                .trim_end_matches(']')
-                .to_owned(),
-        )
-        .map_err(|error| {
+        let name = ServerName::try_from(bare_host(name).to_owned()).map_err(|error| {
             StartError::invalid(
                 workload,
                 "target.tls.server_name",

@@ -31,6 +31,8 @@ pub enum Part {
 pub struct Around<'a> {
     /// What goes into `Host`.
     pub authority: &'a str,
+    /// The value of `Authorization` unless the script sets one; `None` to send none.
+    pub authorization: Option<&'a str>,
     pub method: &'a str,
     /// Whether the client's cookies are sent automatically.
     pub cookies: bool,
@@ -40,10 +42,11 @@ pub struct Around<'a> {
 const ADDED: [&str; 3] = ["connection", "content-length", "transfer-encoding"];
 
 /// Added if the script does not set them.
-const NOTED: [&str; 3] = ["host", "user-agent", "content-type"];
+const NOTED: [&str; 4] = ["host", "user-agent", "content-type", "authorization"];
 const HOST: usize = 0;
 const AGENT: usize = 1;
 const TYPE: usize = 2;
+const LOGIN: usize = 3;
 
 /// Initial room, enough for most requests, as a buffer that grows is copied.
 const MOST_REQUESTS_BYTES: usize = 384;
@@ -119,6 +122,11 @@ impl Asked {
         if !self.given[AGENT] {
             let agent = concat!("User-Agent: jostle/", env!("CARGO_PKG_VERSION"), "\r\n");
             self.append(&[agent.as_bytes()]);
+        }
+        if let Some(login) = around.authorization
+            && !self.given[LOGIN]
+        {
+            self.append(&[b"Authorization: ", login.as_bytes(), b"\r\n"]);
         }
         if body.is_some() || matches!(around.method, "POST" | "PUT" | "PATCH") {
             let length = body.map_or(0, <[u8]>::len);
@@ -201,6 +209,7 @@ mod tests {
 
     const AROUND: Around<'_> = Around {
         authority: "shop:81",
+        authorization: None,
         method: "POST",
         cookies: true,
     };
@@ -248,6 +257,24 @@ mod tests {
         asked.finish(None, AROUND);
         let lines = "HOST: other\r\nuser-agent: me\r\nContent-Length: 0\r\n";
         assert_eq!(asked.part(Part::Headers), lines.as_bytes());
+    }
+
+    #[test]
+    fn the_servers_login_is_sent_unless_the_script_has_another() {
+        let around = Around {
+            authorization: Some("Basic eDp5"),
+            ..AROUND
+        };
+        let mut asked = begun(b"/").unwrap();
+        asked.finish(None, around);
+        let sent = String::from_utf8(asked.part(Part::Headers).to_vec()).unwrap();
+        assert!(sent.contains("Authorization: Basic eDp5\r\n"), "{sent}");
+        let mut asked = begun(b"/").unwrap();
+        asked.header(b"authorization", b"Bearer t", around).unwrap();
+        asked.finish(None, around);
+        let sent = String::from_utf8(asked.part(Part::Headers).to_vec()).unwrap();
+        assert!(sent.starts_with("authorization: Bearer t\r\n"), "{sent}");
+        assert!(!sent.contains("Basic"), "{sent}");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use httparse::{Header, ParserConfig, Response, Status};
 
 use super::{DecodeError, MAX_HEADERS};
 use crate::wire::foreign;
+use crate::wire::location::Location;
 
 /// What the engine needs to know about a response's head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,16 +90,16 @@ pub(super) fn parse_head(
     })
 }
 
-/// The `Location` of a whole head; `None` if it has none.
-pub(super) fn location(head: &[u8]) -> Option<Box<[u8]>> {
+/// What the `Location` lines of a whole head say; `None` if it has none.
+pub(super) fn location(head: &[u8]) -> Option<Location> {
     let mut headers = [const { MaybeUninit::<Header>::uninit() }; MAX_HEADERS];
     let mut response = Response::new(&mut []);
     parser_config()
         .parse_response_with_uninit_headers(&mut response, head, &mut headers)
         .ok()?;
     let named = |header: &&Header| header.name.eq_ignore_ascii_case("location");
-    let found = response.headers.iter().find(named)?;
-    Some(found.value.into())
+    let lines = response.headers.iter().filter(named);
+    lines.fold(None, |known, line| Location::add(known, line.value))
 }
 
 /// How the heads of responses are parsed.

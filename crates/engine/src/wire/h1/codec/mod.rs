@@ -31,6 +31,8 @@ pub(crate) use framing::{decimal, parser_config, redirects};
 pub use request::{EncodeError, Gap, Template, encode_asked, encode_message, encode_request};
 pub use response::{ResponseDecoder, Step};
 
+pub use crate::wire::location::Location;
+
 /// A head may have this many bytes, its blank line included; so may a trailer section.
 pub const MAX_HEAD_BYTES: usize = 64 * 1024;
 /// A head may have this many header lines; so may a trailer section.

@@ -338,7 +338,7 @@ fn is_close((name, value): &(String, String)) -> bool {
 fn path(template: &mut Template, spec: &RequestSpec) -> Result<(), EncodeError> {
     check("path", &spec.path, |byte| byte.is_ascii_graphic(), ENCODE)?;
     let asterisk = spec.method == "OPTIONS" && spec.path == "*";
-    if !spec.path.starts_with('/') && !asterisk {
+    if !spec.path.starts_with('/') && !asterisk && !is_whole_path(spec) {
         return Err(EncodeError::Path {
             path: spec.path.clone(),
         });
@@ -375,6 +375,20 @@ fn path(template: &mut Template, spec: &RequestSpec) -> Result<(), EncodeError> 
     }
     template.text(rest);
     Ok(())
+}
+
+/// Whether the path is a parameter alone, whose values are whole paths.
+fn is_whole_path(spec: &RequestSpec) -> bool {
+    let name = spec
+        .path
+        .strip_prefix('{')
+        .and_then(|rest| rest.strip_suffix('}'));
+    match name.and_then(|name| spec.params.get(name)) {
+        Some(ParamSpec::Choice(values) | ParamSpec::InTurn(values)) => {
+            values.iter().all(|value| value.starts_with('/'))
+        }
+        _ => false,
+    }
 }
 
 const ENCODE: &str = ", or percent-encode it";

@@ -3,6 +3,7 @@
 use super::chunked::{ChunkStep, Chunks};
 use super::framing::{Framing, Head, location, parse_head};
 use super::{DecodeError, MAX_HEAD_BYTES, MAX_HEADERS};
+use crate::wire::location::Location;
 
 /// What the consumed bytes were.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,7 +18,7 @@ pub enum Step {
         /// The server is going to close the connection.
         closes: bool,
         /// The `Location` of a redirect, if the decoder is to report it.
-        location: Option<Box<[u8]>>,
+        location: Option<Location>,
     },
     /// This many of the consumed bytes, at their END, are body; at least 1.
     Body(usize),
@@ -199,7 +200,7 @@ impl ResponseDecoder {
     fn body_follows(
         &mut self,
         head: Head,
-        location: Option<Box<[u8]>>,
+        location: Option<Location>,
     ) -> Result<Step, DecodeError> {
         self.stage = match head.framing {
             Framing::Length(length) if length > self.body_limit => {

@@ -39,6 +39,28 @@ fn a_plain_get() {
 }
 
 #[test]
+fn a_parameter_may_be_the_whole_path() {
+    let mut request = spec("GET", "{path}");
+    let listed = |values: &[&str]| {
+        ParamSpec::Choice(values.iter().map(|value| (*value).to_owned()).collect())
+    };
+    request.params = [("path".to_owned(), listed(&["/a", "/b?c=/"]))].into();
+    let mut sent = Vec::new();
+    encode(&request)
+        .unwrap()
+        .write(&mut sent, |_, out| out.extend_from_slice(b"/b?c=/"));
+    assert!(sent.starts_with(b"GET /b?c=/ HTTP/1.1\r\n"));
+    for values in [&["/a", "b"], &["/a", "http://h/"]] {
+        request.params = [("path".to_owned(), listed(values))].into();
+        assert!(matches!(encode(&request), Err(EncodeError::Path { .. })));
+    }
+    assert!(matches!(
+        encode(&spec("GET", "{path}")),
+        Err(EncodeError::Path { .. })
+    ));
+}
+
+#[test]
 fn a_body_brings_its_length() {
     let mut post = spec("POST", "/");
     assert!(text(&post).ends_with("\r\nContent-Length: 0\r\n\r\n"));
