@@ -271,3 +271,9 @@ def test_a_long_url_fills_no_screen(jostle_command: Jostle, site: str, tmp_path:
     assert "xxx…xxx" in "".join(finished.stdout.split())
     jostle_command("hit", f"{site}/{'x' * 20_000}", "-n", "5", "-c", "1", "-o", "r.md")
     assert len((tmp_path / "r.md").read_text().splitlines()[0]) < 250
+
+
+def test_a_network_interface_that_is_not_there_is_named(jostle_command: Jostle) -> None:
+    finished = jostle_command("hit", "http://[fe80::1%25none7]:8080/", "-n", "1")
+    assert finished.returncode == 2
+    assert "this machine has no network interface none7" in " ".join(finished.stderr.split())

@@ -192,6 +192,13 @@ def attach(label: str, url: str, pid: int | None, connect_to: Sequence[str] = ()
         try:
             _connect(place).close()
         except OSError as error:
+            _, percent, zone = place.partition("]")[0].partition("%")
+            if percent and isinstance(error, socket.gaierror):
+                raise UnreachableTarget(
+                    f"cannot connect to {place}: this machine has no network interface {zone} with such an "
+                    "address",
+                    "`ip -6 addr` lists them",
+                ) from None
             raise UnreachableTarget(
                 f"cannot connect to {place}: {reason(error)}", "is the server running, and the address right?"
             ) from None
