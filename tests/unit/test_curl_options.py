@@ -132,7 +132,7 @@ def test_several_requests_are_sent_in_turn_and_have_names_of_their_own() -> None
     assert [request.label for request in workload.request] == ["POST /a", "POST /a #2", "/b"]
     assert workload.request[2].headers["Authorization"] == "Basic YW5uOnB3"
     assert plan.title == "3 requests to http://h:80"
-    with pytest.raises(PlanError, match="'http://i/' is on another server than http://h:80"):
+    with pytest.raises(PlanError, match="http://i:80/ is on another server than http://h:80"):
         measured("curl http://h/ http://i/")
 
 

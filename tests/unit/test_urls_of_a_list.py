@@ -55,7 +55,7 @@ def test_options_hold_for_all_of_them(tmp_path: Path) -> None:
         ("/a b c\n", "http://h", "line 1: '/a b c' is no URL"),
         ("/a\n", "", "line 1: '/a' names no server"),
         ("/a\n", "http://h/?x=1", "line 1: 'http://h/.x=1': paths come behind it"),
-        ("http://h/\nhttps://h/\n", "", "'https://h/' is on another server than http://h:80"),
+        ("http://h/\nhttps://h/\n", "", "https://h:443/ is on another server than http://h:80"),
         ("http://h/\nhttp://h:81/\n", "", "on another server"),
         ("ws://h/\n", "", "only URLs of HTTP can be listed"),
     ],
