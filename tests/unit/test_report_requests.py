@@ -74,3 +74,9 @@ def test_several_workloads_are_told_apart() -> None:
 @pytest.mark.parametrize("full", [False, True])
 def test_one_request_has_no_table(full: bool) -> None:
     assert "\nRequests" not in terminal(make_hit(), full=full)
+
+
+def test_statuses_of_right_answers_stand_beside_them_if_there_are_several_or_redirects() -> None:
+    several = replace(one("/login", 0.01), statuses={"200": 900, "302": 100})
+    assert "900 × 200, 100 × 302" in terminal(of(several, one("/hello", 0.01)))
+    assert "right answers" not in terminal(of(replace(several, statuses={"200": 1000}), one("/hello", 0.01)))

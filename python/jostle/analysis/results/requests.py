@@ -1,6 +1,6 @@
 """The requests of a mix, each by itself."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from jostle.analysis.results.estimate import Estimate
 
@@ -18,3 +18,4 @@ class RequestResult:
     outcomes: dict[str, int]  # by kind, without the zeros
     throughput: Estimate  # completed as expected
     response: dict[str, Estimate]
+    statuses: dict[str, int] = field(default_factory=dict)  # of its right answers

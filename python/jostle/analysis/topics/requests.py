@@ -37,6 +37,7 @@ def _of_cell(contestant: str, workload: str, trials: Sequence[TrialData]) -> Ite
         total: Counter[str] = Counter()
         for counts in outcomes:
             total.update(counts)
+        statuses = sum((Counter(data.statuses(MEASURED, index)) for data in trials), Counter[str]())
         yield RequestResult(
             contestant=contestant,
             workload=workload,
@@ -45,4 +46,5 @@ def _of_cell(contestant: str, workload: str, trials: Sequence[TrialData]) -> Ite
             outcomes=dict(total),
             throughput=typical_over_rounds(rates, "/s"),
             response=quantiles_over_rounds([data.times_of("response", index) for data in trials]),
+            statuses=dict(statuses),
         )

@@ -6,7 +6,7 @@ from jostle.analysis.results import RequestResult, RunResult
 from jostle.formatting import amount, formatted, tallied
 from jostle.record.outcomes import Outcome, outcome_label
 from jostle.report.document import Block, Depth, Section, Table, columns
-from jostle.report.workload import quantiles
+from jostle.report.workload import quantiles, statuses_in_words
 
 __all__ = ["section"]
 
@@ -37,9 +37,10 @@ def _p99(request: RequestResult) -> float:
 def _table(caption: str, found: Sequence[RequestResult]) -> Table:
     cells = {(one.workload, one.contestant) for one in found}
     of_cell = "workload = | contestant = | " if len(cells) > 1 else ""
+    told = any(statuses_in_words(one.statuses) for one in found)
     names = [
         *columns(f"{of_cell}request =", "requests = | throughput | p50 = | p99 = | longest"),
-        *columns("not as expected ="),
+        *columns("right answers = | not as expected =" if told else "not as expected ="),
     ]
     table = Table(caption, names)
     for one in found:
@@ -49,6 +50,7 @@ def _table(caption: str, found: Sequence[RequestResult]) -> Table:
             amount(one.requests, "count"),
             formatted(one.throughput),
             *quantiles(one.response, ("p50", "p99", "max")),
+            *([tallied(one.statuses)] if told else []),
             tallied({outcome_label(kind): n for kind, n in one.outcomes.items() if kind != Outcome.OK}),
         )
     return table
