@@ -22,6 +22,7 @@ from jostle.generator.cluster.lease import Lease, LeaseTimes
 from jostle.generator.cluster.ledger import read_ledger
 from jostle.generator.cluster.node import ray_command, start_node
 from jostle.generator.cluster.pki import write_credentials
+from jostle.generator.cluster.ray import _own_address
 from jostle.generator.cluster.spool import FrameReader, Spool, log_path, read_from
 from jostle.generator.wire import write_frame
 from jostle.plan.cluster import head_at
@@ -334,3 +335,10 @@ def test_silence_and_expiry_follow_from_the_lease() -> None:
     times = LeaseTimes(4.0)
     assert (times.silent_s, times.expired_s) == (5.0, 4.5)
     assert times.length_s < times.expired_s < times.silent_s + times.margin_s
+
+
+@pytest.mark.parametrize("head", ["127.0.0.1", "::1", "localhost"])
+def test_the_address_that_faces_the_head_is_of_its_family(head: str) -> None:
+    assert _own_address((head, 6379)) in ("127.0.0.1", "::1")
+    if head != "localhost":
+        assert _own_address((head, 6379)) == head

@@ -322,6 +322,24 @@ def test_a_share_that_cannot_move_says_why(make: Make) -> None:
     assert (fleet.lost[0].until_ns, fleet.lost[0].moved_to) == (None, "")
 
 
+def test_a_node_on_which_nothing_can_be_started_takes_no_share(make: Make) -> None:
+    """Whatever Ray raises: a handover that only waits would keep the trial from its end."""
+
+    def refuse(_: Node) -> Scripted:
+        raise RuntimeError("the head has no room for actors")
+
+    transport = Scripts()
+    transport.add(Endless([news(b"")]))
+    transport.add([])
+    transport.place = refuse  # type: ignore[method-assign]
+    fleet = make(transport, "moves")
+    give_up = time.monotonic() + 20
+    while not (fleet.lost and "could not move" in fleet.lost[0].why):
+        assert time.monotonic() < give_up
+        fleet.next_interval(0.02)
+    assert fleet.lost[0].why.endswith("its share could not move: the head has no room for actors")
+
+
 class Stillborn(Scripted):
     """A generator that does not come up."""
 

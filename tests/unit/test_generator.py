@@ -3,6 +3,7 @@
 import io
 import os
 import queue
+import struct
 import time
 from types import SimpleNamespace
 from typing import Any, cast
@@ -296,3 +297,15 @@ def test_the_time_until_the_load_begins_is_no_silence(
     )
     assert group.next_interval(0.0) is None
     assert bool(child.kills) == killed
+
+
+@pytest.mark.parametrize(
+    "sent", [b"\xff" * 16, struct.pack("<II", 2, 0) + b"[]", struct.pack("<II", 1, 0) + b"{"]
+)
+def test_a_generator_that_sends_what_is_no_frame_has_ended(sent: bytes) -> None:
+    """Else nobody would drop it, and what the others send would wait for it for ever."""
+    inbox: processes.Inbox = queue.SimpleQueue()
+    pipe = io.BytesIO(sent)
+    processes._listen(3, pipe, inbox)
+    assert inbox.get_nowait() == (3, None)
+    assert pipe.closed

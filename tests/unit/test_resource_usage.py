@@ -11,9 +11,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jostle.host import resource_usage
 from jostle.host.cpu_time import Ticks, TreeCpu
 from jostle.host.procfs import Stat, read_stat
 from jostle.host.resource_usage import CPU_SHARE, TICK_S, Sample, Sampler, Watcher, _RateLimited
@@ -312,3 +314,20 @@ def test_a_costly_reading_is_taken_seldom() -> None:
 
 def test_ticks_are_hundredths_or_finer() -> None:
     assert 0 < TICK_S <= 0.01
+
+
+def test_a_kernel_without_schedstats_knows_no_waiting_and_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = resource_usage.read_some
+
+    def without_schedstat(path: str) -> bytes:
+        if path.endswith("/schedstat"):
+            raise FileNotFoundError(path)
+        return read(path)
+
+    monkeypatch.setattr(resource_usage, "read_some", without_schedstat)
+    pid = os.getpid()
+    found = resource_usage.thread_switches(pid, str(pid))
+    assert found is not None
+    assert found[0] > 0
+    assert found[2] == 0
+    assert resource_usage.thread_switches(pid, "0") is None

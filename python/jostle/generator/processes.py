@@ -167,7 +167,11 @@ class _Child:
 
 
 def _listen(index: int, file: IO[bytes], inbox: Inbox) -> None:
-    with file:
+    """Hand on what a generator sends, and None at its end: also of what is no frame, after which nothing is.
+
+    The pipe is then closed, so that the generator ends as well.
+    """
+    with file, contextlib.suppress(ValueError):
         while (frame := read_frame(file)) is not None:
             inbox.put((index, frame))
     inbox.put((index, None))

@@ -214,9 +214,12 @@ def thread_switches(pid: int, thread: str) -> Switches | None:
     """The switches of a thread; None if it has ended. Without schedstats in the kernel, waiting time is 0."""
     try:
         status = read_some(f"/proc/{pid}/task/{thread}/status")
-        schedstat = read_some(f"/proc/{pid}/task/{thread}/schedstat").split()
     except OSError:
         return None
+    try:
+        schedstat = read_some(f"/proc/{pid}/task/{thread}/schedstat").split()
+    except OSError:
+        schedstat = []
     fields = status[status.rindex(b"\nvoluntary_ctxt_switches:") :].split(None, 4)
     waited_ns = int(schedstat[1]) if len(schedstat) > 1 else 0
     return int(fields[1]), int(fields[3]), waited_ns  # the line of the involuntary ones comes next

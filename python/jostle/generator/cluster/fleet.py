@@ -221,7 +221,11 @@ class Fleet:
         handover.coming_up = True
 
         def come_up() -> None:
-            remote = self._transport.place(node)
+            try:
+                remote = self._transport.place(node)
+            except Exception as error:  # Ray's errors here have no common base
+                self._done.put(partial(self._cannot_move, handover, None, error))
+                return
             try:
                 clock = measure(lambda: self._transport.answer(remote.call("clock"), timeout_s=UP_S))
             except (Unavailable, Gone) as error:
@@ -267,8 +271,9 @@ class Fleet:
         if self._stopping:
             successor.remote.call("stop")
 
-    def _cannot_move(self, handover: Handover, remote: Remote, error: Exception) -> None:
-        self._transport.end(remote)
+    def _cannot_move(self, handover: Handover, remote: Remote | None, error: Exception) -> None:
+        if remote is not None:
+            self._transport.end(remote)
         if handover in self._handovers:
             self._handovers.remove(handover)
         else:

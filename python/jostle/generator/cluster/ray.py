@@ -141,12 +141,13 @@ class _Actor:
 
 def _own_address(head: tuple[str, int]) -> str:
     """The address of this machine that faces the head; nothing is sent."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        try:
-            probe.connect(head)
-        except OSError as error:
-            raise ClusterRefused(f"cannot reach {head[0]}: {reason(error)}") from None
-        return str(probe.getsockname()[0])
+    try:
+        family, *_, address = socket.getaddrinfo(*head, type=socket.SOCK_DGRAM)[0]
+        with socket.socket(family, socket.SOCK_DGRAM) as probe:
+            probe.connect(address)
+            return str(probe.getsockname()[0])
+    except OSError as error:
+        raise ClusterRefused(f"cannot reach {head[0]}: {reason(error)}") from None
 
 
 def _knock(address: str, head: tuple[str, int]) -> None:
