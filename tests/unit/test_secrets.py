@@ -127,6 +127,8 @@ def test_a_message_is_recorded_without_secrets(message: str) -> None:
         ([f"-ume:{S}", "--user", f"me:{S}"], ["-ume:(hidden)", "--user", "me:(hidden)"]),
         (["--cookie", f"id={S}"], ["--cookie", "(hidden)"]),
         (["--json", f'{{"pin":"{S}"}}'], ["--json", '{"pin": "(hidden)"}']),
+        (["--json-body", f'{{"otp":"{S}"}}'], ["--json-body", '{"otp": "(hidden)"}']),
+        ([f"curl 'http://h/?sig={S}' -u me:{S}"], ["curl 'http://h/?sig=(hidden)' -u 'me:(hidden)'"]),
         (["-d", f"otp={S}&a=1", "-F", f"key={S}"], ["-d", "otp=(hidden)&a=1", "-F", "key=(hidden)"]),
         (["-d", "5s", "-b", "text", "-u", "server.py"],) * 2,
         ([f"--db-pass={S}", "-Dapi.key=" + S], ["--db-pass=(hidden)", "-Dapi.key=(hidden)"]),
