@@ -60,7 +60,7 @@ def test_a_step_may_stop_the_journey_by_what_it_has_just_captured(folder: Path) 
     text = PLAN.replace("once-per-client = true", 'stop-when = "{token} is missing"')
     step = spec_of(read(folder, text))["journeys"][0]["steps"][0]
     assert step["stop_when"] == {
-        "value": {"slot": {"slot": step["capture"][0]["slot"], "raw": False}},
+        "value": {"slot": {"slot": step["capture"][0]["slot"], "written": "escaped"}},
         "test": "missing",
     }
     assert read(folder).journey["buy"].steps[0].stop_when is None
@@ -90,12 +90,19 @@ def test_names_become_slots_and_files_become_rows(folder: Path) -> None:
     slots = {name: param["slot"]["slot"] for name, param in login["params"].items()}
     assert set(slots) == {"user", "password"}
     token = buy["steps"][0]["capture"][0]
-    assert token == {"name": "token", "slot": token["slot"], "from": {"json": "/token"}, "base": None}
-    assert order["params"]["token"] == {"slot": {"slot": token["slot"], "raw": False}}
+    expected = {
+        "name": "token",
+        "slot": token["slot"],
+        "from": {"json": "/token"},
+        "base": None,
+        "limit": None,
+    }
+    assert token == expected
+    assert order["params"]["token"] == {"slot": {"slot": token["slot"], "written": "escaped"}}
     assert order["params"]["random:1..6"] == {"range": {"from": 1, "to": 6}}
     found = buy["steps"][1]["capture"][0]
     assert buy["steps"][2]["when"] == {
-        "value": {"slot": {"slot": found["slot"], "raw": False}},
+        "value": {"slot": {"slot": found["slot"], "written": "escaped"}},
         "test": "exists",
     }
     assert buy["feeds"] == [
@@ -528,7 +535,7 @@ def test_messages_are_steps_over_a_socket_of_the_client() -> None:
     assert join["websocket"] == {"message": "text", "match": "order", "ping_ns": 20_000_000_000}
     assert (say["fill"], say["websocket"]["match"]) == ("text", "echo")
     token = measured["journeys"][0]["steps"][0]["capture"][0]["slot"]
-    assert join["params"] == {"client": "client", "token": {"slot": {"slot": token, "raw": False}}}
+    assert join["params"] == {"client": "client", "token": {"slot": {"slot": token, "written": "escaped"}}}
     assert [step["close"] for step in measured["journeys"][0]["steps"]] == [False, False, True]
     assert workload.min_connections(plan.journey) == 20, "each has one for HTTP, and its socket"
     assert connections_of(measured) == 20

@@ -7,11 +7,12 @@ use std::sync::Arc;
 use crate::machine::open_files;
 use crate::plan::{Plan, Workload};
 use crate::scenario::Mix;
-use crate::scenario::capture::{InBody, InHead};
+use crate::scenario::capture::{InBody, InHead, MAX_VALUE_BYTES};
 use crate::scenario::cookies::Site;
 use crate::scenario::feed::Feed;
+use crate::scenario::json::MAX_DOCUMENT_BYTES;
 use crate::scenario::program::{Journeys, Program};
-use crate::scenario::script::{self, MOST_BODY_BYTES, Script, Vm};
+use crate::scenario::script::{self, Script, Vm};
 use crate::scenario::turns::Turns;
 use crate::schedule::partition::share;
 use crate::schedule::phases::Phases;
@@ -213,7 +214,7 @@ fn keeps_url(step: &StepSpec) -> bool {
 fn keeps(step: &StepSpec) -> Result<Vec<Tap>, String> {
     let mut taps = Vec::new();
     for capture in &step.capture {
-        let found = InBody::of(&capture.from);
+        let found = InBody::of(&capture.from, capture.limit.unwrap_or(MAX_VALUE_BYTES));
         let found = found.map_err(|problem| format!("capture {:?}: {problem}", capture.name))?;
         taps.extend(found.map(Tap::Keep));
     }
@@ -279,7 +280,7 @@ fn prepare_request(
     Ok(Request {
         keep_alive,
         close,
-        params: spec.params.values().cloned().collect(),
+        params: spec.params.clone().into_iter().collect(),
         turns,
         statuses: match (&upgrade, &until, &datagram) {
             (Some(_), ..) => vec![ws::STATUS],
@@ -333,9 +334,7 @@ fn request_of_script(
         taps: if script::is_unseen(&script.source, number) {
             Vec::new()
         } else {
-            vec![Tap::Keep(InBody::Whole {
-                most: MOST_BODY_BYTES,
-            })]
+            vec![Tap::Keep(InBody::whole(MAX_DOCUMENT_BYTES))]
         },
         stream: None,
         websocket: None,

@@ -1,8 +1,6 @@
 """From a plan's journeys to what the engine runs: names become slots, files become rows."""
 
 import base64
-import json
-import re
 import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import accumulate, cycle
@@ -12,15 +10,13 @@ from jostle.errors import PlanError
 from jostle.generator.scripts import script_spec, steps_of
 from jostle.plan.feed import Feed
 from jostle.plan.journey import Journey, Step, source
+from jostle.plan.request import JSON_TYPE
 from jostle.plan.values import Think
-from jostle.plan.variables import RAW, as_in_forms, built_in, without_raw
+from jostle.plan.variables import as_in_forms, as_json, built_in, kind_of, without_kind
 from jostle.plan.when import When
 from jostle.url import has_scheme
 
 __all__ = ["engine_journeys"]
-
-JSON = re.compile(r"\s*application/([\w.-]+\+)?json\b", re.IGNORECASE)
-"""The content types of bodies in which values are escaped as JSON."""
 
 HEADERS = {"json": "application/json", "form": "application/x-www-form-urlencoded"}
 
@@ -139,14 +135,13 @@ def _filled(step: Step, spec: Mapping[str, Any], names: _Names) -> dict[str, Any
     """What a step has in addition to a request: the kind of its body, and where its variables come from."""
     headers, body = list(spec["headers"]), None
     given = [value for name, value in headers if name.lower() == "content-type"]
-    kind = "json" if any(JSON.match(value) for value in given) else "text"
+    kind = "json" if any(JSON_TYPE.match(value) for value in given) else "text"
     if step.grpc is not None:
-        return {"fill": "json", "params": _params(step, names)}
-    if step.ws is not None:
-        kind = "text" if step.send is None or isinstance(step.send, str) else "json"
-        return {"fill": kind, "params": _params(step, names)}
-    if step.json_ is not None:
-        kind, body = "json", json.dumps(step.json_, ensure_ascii=False, separators=(",", ":"))
+        kind, body = "json", as_json(step.message)
+    elif step.ws is not None:
+        kind, body = ("text", None) if isinstance(step.send, str | None) else ("json", as_json(step.send))
+    elif step.json_ is not None:
+        kind, body = "json", as_json(step.json_, separators=(",", ":"))
     elif step.form is not None:
         pairs = (f"{as_in_forms(key)}={as_in_forms(value)}" for key, value in step.form.items())
         kind, body = "form", "&".join(pairs)
@@ -155,7 +150,7 @@ def _filled(step: Step, spec: Mapping[str, Any], names: _Names) -> dict[str, Any
         filled["path"] = "/"  # the URL takes its place
     if body is not None:
         filled["body_base64"] = base64.b64encode(body.encode()).decode()
-        if not given:
+        if not given and (step.json_ is not None or step.form is not None):
             filled["headers"] = [*headers, ["Content-Type", HEADERS[kind]]]
     return filled
 
@@ -165,18 +160,24 @@ def _params(step: Step, names: _Names) -> dict[str, Any]:
 
 
 def _param(name: str, names: _Names) -> Any:
-    found = built_in(name)
+    found = built_in(without_kind(name))
     if found is not None:
         return found
-    return {"slot": {"slot": names[without_raw(name)], "raw": name.endswith(RAW)}}
+    return {"slot": {"slot": names[without_kind(name)], "written": kind_of(name) or "escaped"}}
 
 
 def _step(step: Step, request: int, names: _Names, think: Callable[[Think], Any]) -> dict[str, Any]:
     return {
         "request": request,
         "capture": [
-            {"name": name, "slot": names[name], "from": source(text), "base": names.base(name)}
-            for name, text in step.capture.items()
+            {
+                "name": name,
+                "slot": names[name],
+                "from": source(capture.text),
+                "base": names.base(name),
+                "limit": capture.limit,
+            }
+            for name, capture in step.capture.items()
         ],
         "url": None if step.url is None else {"slot": names[step.url], "base": names.base(step.url)},
         "when": _condition(step.condition, names),
@@ -258,5 +259,5 @@ def _rows(values: Iterator[str]) -> dict[str, Any]:
 
 def _used(journey: Journey) -> Iterator[str]:
     for step in journey.requests:
-        yield from map(without_raw, step.filled_from())
+        yield from map(without_kind, step.filled_from())
         yield from (when.name for when in (step.condition, step.stop_condition) if when is not None)

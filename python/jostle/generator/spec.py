@@ -3,6 +3,7 @@
 import base64
 import json
 import re
+from codecs import BOM_UTF8
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +19,7 @@ from jostle.plan.event_stream import EventStream, StreamBound, event_pattern
 from jostle.plan.journey import Journey
 from jostle.plan.load import ClosedLoad, OpenLoad, Trace
 from jostle.plan.raw import SERIALS, Sent, Until, bytes_matched
-from jostle.plan.request import PEER, Call, Expect, Request
+from jostle.plan.request import JSON_TYPE, PEER, Call, Expect, Request
 from jostle.plan.values import Params, Think
 from jostle.plan.workload import Workload
 from jostle.redaction.data import redact
@@ -258,8 +259,7 @@ def _bytes(path: Path) -> bytes:
 
 
 def _request(request: Call, address: Address, target: Mapping[str, Any], *, reflect: bool) -> dict[str, Any]:
-    body = _bytes(request.body_file) if request.body_file else request.body.encode()
-    body = bytes.fromhex(request.body_hex) or body
+    body = _body(request)
     websocket = None
     if request.ws is not None:
         if request.send is not None:
@@ -316,6 +316,20 @@ def _headers(request: Call, authorization: str) -> list[list[str]]:
     if authorization and not any(name.lower() == "authorization" for name in given):
         lines.append(["Authorization", authorization])
     return lines
+
+
+def _body(request: Call) -> bytes:
+    """The body, or the file that is sent. JSON over the network has no byte order mark (RFC 8259, 8.1)."""
+    if request.body_file is None:
+        return bytes.fromhex(request.body_hex) or request.body.encode()
+    body = _bytes(request.body_file)
+    plain = body.removeprefix(BOM_UTF8)
+    json_type = any(
+        name.lower() == "content-type" and JSON_TYPE.match(value)
+        for name, lines in request.headers.items()
+        for value in (lines if isinstance(lines, list) else [lines])
+    )
+    return plain if json_type or plain.lstrip()[:1] in (b"{", b"[") else body
 
 
 def _match(match: str) -> str | dict[str, str]:

@@ -2,10 +2,22 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Discriminator, Field, Tag, ValidationInfo, model_validator
+from pydantic import (
+    BeforeValidator,
+    Discriminator,
+    Field,
+    PlainSerializer,
+    PlainValidator,
+    Tag,
+    ValidationInfo,
+    WithJsonSchema,
+    model_validator,
+)
 
+from jostle import units
 from jostle.errors import BadValue, nearest
 from jostle.plan.base import Table
 from jostle.plan.feed import Feed
@@ -21,16 +33,30 @@ from jostle.plan.values import (
     file_named,
     shown,
 )
-from jostle.plan.variables import BUILT_IN, NAME, built_in, names_in, url_in, without_raw
+from jostle.plan.variables import (
+    BUILT_IN,
+    KINDS,
+    NAME,
+    as_json,
+    built_in,
+    kind_of,
+    names_in,
+    unknown_kinds,
+    url_in,
+    without_kind,
+)
 from jostle.plan.when import When
 
 __all__ = ["Group", "Journey", "Step", "source"]
 
-SOURCES = ("json", "regex", "header", "cookie", "status", "body")
+SOURCES = ("json", "regex", "html", "header", "cookie", "status", "body")
+IN_BODY = ("json", "regex", "html", "body")
 
 _SOURCE_EXAMPLES = (
     'write "json:/user/token", "regex:item/(\\\\d+)", "header:Location", "cookie:sid", "status" or "body"'
 )
+_LIMIT_EXAMPLE = 'write { regex = "…", limit = "200kB" }'
+MAX_CAPTURED_BYTES = 1024 * 1024
 
 
 def source(text: str) -> str | dict[str, str]:
@@ -46,21 +72,91 @@ def source(text: str) -> str | dict[str, str]:
         raise BadValue(f"{text!r} does not say which {kind}", _SOURCE_EXAMPLES)
     if kind == "json" and rest and not rest.startswith("/"):
         raise BadValue(f"{text!r}: a JSON pointer begins with /", 'write for example "json:/items/0/id"')
-    if kind == "regex":
+    if kind in ("regex", "html"):
         check_regex(rest)
     return {kind: rest}
 
 
+@dataclass(frozen=True)
+class Capture:
+    """What is kept of an answer. `limit`: the most bytes, None for the usual limit."""
+
+    text: str
+    limit: int | None = None
+
+    @classmethod
+    def read(cls, value: Any) -> "Capture":
+        """Read "regex:…" or { regex = "…", limit = "200kB" }. Raises `BadValue`."""
+        if isinstance(value, Capture):
+            return value
+        if isinstance(value, str):
+            source(value)
+            return cls(value)
+        if not isinstance(value, dict) or len(value.keys() - {"limit"}) != 1:
+            raise BadValue(f"{shown(value)} does not say what to keep of an answer", _SOURCE_EXAMPLES)
+        ((kind, rest),) = ((key, inner) for key, inner in value.items() if key != "limit")
+        text = kind if kind == "body" and rest is True else f"{kind}:{rest}"
+        source(text)
+        if "limit" not in value:
+            return cls(text)
+        if kind not in IN_BODY:
+            raise BadValue(
+                f"a limit of {kind}: only what is kept of a body has one of its own", _LIMIT_EXAMPLE
+            )
+        limit = units.size(value["limit"]) if isinstance(value["limit"], str) else value["limit"]
+        if isinstance(limit, bool) or not isinstance(limit, int) or not 0 < limit <= MAX_CAPTURED_BYTES:
+            raise BadValue(f"a limit of {shown(value['limit'])}: at most 1 MiB", _LIMIT_EXAMPLE)
+        return cls(text, limit)
+
+    @property
+    def kind(self) -> str:
+        return self.text.partition(":")[0]
+
+    def written(self) -> str | dict[str, Any]:
+        """As it is written in a plan."""
+        if self.limit is None:
+            return self.text
+        kind, _, rest = self.text.partition(":")
+        return {kind: True if kind == "body" else rest, "limit": self.limit}
+
+
 def _captures(value: Any) -> Any:
-    for name, text in value.items() if isinstance(value, dict) else ():
+    if not isinstance(value, dict):
+        return value
+    for name in value:
         if not NAME.fullmatch(name) or name in BUILT_IN:
             raise BadValue(
                 f"{name!r} is not a name for a value", "letters, digits, _ . - and no built-in name"
             )
-        if not isinstance(text, str):
-            raise BadValue(f"{shown(text)} does not say what to keep of an answer", _SOURCE_EXAMPLES)
-        source(text)
-    return value
+    return {name: Capture.read(each) for name, each in value.items()}
+
+
+_CAPTURE_SCHEMA = {
+    "type": "object",
+    "additionalProperties": {
+        "anyOf": [
+            {"type": "string"},
+            {
+                "type": "object",
+                "properties": {
+                    "json": {"type": "string"},
+                    "regex": {"type": "string"},
+                    "html": {"type": "string"},
+                    "body": {"const": True},
+                    "limit": {"type": ["string", "integer"]},
+                },
+                "additionalProperties": False,
+            },
+        ]
+    },
+}
+
+Captures = Annotated[
+    dict[str, Capture],
+    PlainValidator(_captures),
+    PlainSerializer(lambda captures: {name: each.written() for name, each in captures.items()}),
+    WithJsonSchema(_CAPTURE_SCHEMA),
+]
 
 
 def _when(value: Any) -> Any:
@@ -82,10 +178,11 @@ class Step(Call):
     form: dict[str, str] | None = Field(
         default=None, description="the request's body as an HTML form sends it"
     )
-    capture: Annotated[dict[str, str], BeforeValidator(_captures)] = Field(
+    capture: Captures = Field(
         default={},
-        description='what is kept, by name: "json:/token", "regex:item/(\\d+)", "header:Location", '
-        '"cookie:sid", "status" or "body"; at most 16 KiB each',
+        description='what is kept, by name: "json:/token", "regex:item/(\\d+)", "html:value=\\"([^\\"]*)" (a '
+        'regular expression whose match is HTML, so that `&#43;` means +), "header:Location", "cookie:sid", '
+        '"status" or "body"; at most 16 KiB each, or `{ regex = "…", limit = "200kB" }`',
     )
     close: bool = Field(
         default=False, description="with `ws`: after the answer the client closes its WebSocket"
@@ -132,9 +229,7 @@ class Step(Call):
             raise BadValue("close is for a WebSocket", 'write { ws = "/path", send = "…", close = true }')
         if self.once_per_client and self.repeat > 1:
             raise BadValue("once-per-client and repeat", "leave one of them out")
-        if self.head is not None and any(
-            t.startswith(("json", "regex", "body")) for t in self.capture.values()
-        ):
+        if self.head is not None and any(capture.kind in IN_BODY for capture in self.capture.values()):
             raise BadValue("the answer to HEAD has no body to keep something of", "use get")
         return self
 
@@ -146,9 +241,9 @@ class Step(Call):
             raise BadValue(f"{self.path} is no path of a WebSocket", 'write for example "/chat/{name}"')
         if built_in(self.url) is not None:
             raise BadValue(f"{self.path} is not a URL", 'a path begins with /, for example "/{uuid}"')
-        if without_raw(self.url) != self.url:
+        if kind_of(self.url):
             raise BadValue(
-                f"{self.path}: a whole URL is never escaped", f'write "{{{without_raw(self.url)}}}"'
+                f"{self.path}: a whole URL is never escaped", f'write "{{{without_kind(self.url)}}}"'
             )
         return self
 
@@ -161,8 +256,8 @@ class Step(Call):
         for key in ("json", "form"):
             if getattr(self, "json_" if key == "json" else key) is not None:
                 raise BadValue(f"{key} is the body of a request, and a message has none", "write send = …")
-        for name, text in self.capture.items():
-            if text.startswith(("status", "header", "cookie")):
+        for name, capture in self.capture.items():
+            if capture.kind not in IN_BODY:
                 raise BadValue(
                     f"capture.{name}: a message has no status, no headers and no cookies",
                     'write for example "json:/id", "regex:id=(\\d+)" or "body"',
@@ -176,11 +271,42 @@ class Step(Call):
     def stop_condition(self) -> When | None:
         return None if self.stop_when is None else When.read(self.stop_when)
 
+    @property
+    def _filled(self) -> tuple[Any, ...]:
+        """What is filled in, of its request."""
+        return (self.path, self.headers, self.form, self.metadata, *self._sent)
+
+    @property
+    def _sent(self) -> tuple[Any, ...]:
+        return (self.json_, self.body, self.send, self.message)
+
     def filled_from(self) -> Iterator[str]:
         """The names of the variables in its request as written, with `:raw`."""
-        sent = (self.json_, self.form, self.body, self.send, self.message)
-        for text in (self.path, self.headers, *sent, self.metadata):
+        for text in self._filled:
             yield from names_in(text)
+
+    def unknown_kinds(self) -> Iterator[tuple[str, str]]:
+        """The variables behind whose name something else than a kind stands, with that."""
+        for text in self._filled:
+            yield from unknown_kinds(text)
+
+    @model_validator(mode="after")
+    def _kinds_in_place(self) -> "Step":
+        for text in (self.path, self.headers, self.form, self.metadata):
+            for name in names_in(text):
+                if kind_of(name) in ("number", "json"):
+                    raise BadValue(
+                        f"{{{name}}} is for JSON, where it takes the place of a value",
+                        f"write {{{without_kind(name)}}}",
+                    )
+        for text in self._sent:
+            if not isinstance(text, str):
+                as_json(text)
+            for name in names_in(text):
+                plain = without_kind(name)
+                if kind_of(name) == "number" and built_in(plain) == "uuid":
+                    raise BadValue("{uuid:number}: a UUID is no number", "write {uuid}")
+        return self
 
     @property
     def always_sent(self) -> bool:
@@ -392,12 +518,18 @@ class _Variables:
     def _check_request(self, number: int, step: Step, group: Sequence[Step]) -> None:
         condition = step.condition
         used = [] if condition is None else [condition.name]
-        used += map(without_raw, step.filled_from())
+        used += map(without_kind, step.filled_from())
         for name in used:
             self._not_of_a_sibling(number, step, name, group)
             self._known(number, name)
+        for name, kind in step.unknown_kinds():
+            if self._is_known(name):
+                raise BadValue(
+                    f"step {number} ({step.label}): {{{name}:{kind}}}: a value is not written as {kind!r}",
+                    nearest(kind, dict.fromkeys(KINDS)),
+                )
         guarded = {condition.name} if condition is not None and condition.means_it_is_there else set()
-        for name in map(without_raw, step.filled_from()):
+        for name in map(without_kind, step.filled_from()):
             if name in self._maybe and name not in guarded:
                 raise BadValue(
                     f"step {number} ({step.label}) needs {{{name}}}, which may not be there: "
@@ -423,8 +555,11 @@ class _Variables:
                     "move one of them out of parallel, or capture under another name",
                 )
 
+    def _is_known(self, name: str) -> bool:
+        return built_in(name) is not None or name in self._sure or name in self._maybe
+
     def _known(self, number: int, name: str) -> None:
-        if built_in(name) is not None or name in self._sure or name in self._maybe or self._unknown_columns:
+        if self._is_known(name) or self._unknown_columns:
             return
         step = self._steps[number - 1]
         for later in self._steps[number - 1 :]:

@@ -27,6 +27,7 @@ from jostle.url import has_scheme, read_url
 __all__ = [
     "BODIES",
     "CODINGS",
+    "JSON_TYPE",
     "METHODS",
     "PEER",
     "Call",
@@ -38,7 +39,8 @@ __all__ = [
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 """A method, or the name of a header (RFC 9110, section 5.6.2)."""
-
+JSON_TYPE = re.compile(r"\s*application/([\w.-]+\+)?json\b", re.IGNORECASE)
+"""The content types of bodies that are JSON."""
 METHODS = ("get", "post", "put", "delete", "patch", "head", "options")
 """Methods that are keys of a request. Others are written as `method` and `path`."""
 CODINGS = "gzip, br, zstd"

@@ -1,9 +1,10 @@
 """Variables of a journey: `{name}` in a path, a header, a body or a condition.
 
-A variable is what a step captures, a column of a feed, or built in. `{name:raw}` inserts the value without
-escaping it. Other braces are plain text, so that JSON can be written as it is.
+A variable is what a step captures, a column of a feed, or built in. Behind its name may stand how its value
+is written (`KINDS`): `{name:raw}`. Other braces are plain text, so that JSON can be written as it is.
 """
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -11,34 +12,91 @@ from urllib.parse import quote_plus
 
 from jostle.errors import BadValue
 
-__all__ = ["BUILT_IN", "GAP", "NAME", "RAW", "as_in_forms", "built_in", "names_in", "url_in", "without_raw"]
+__all__ = [
+    "BUILT_IN",
+    "GAP",
+    "KINDS",
+    "NAME",
+    "NUMBERS",
+    "RAW",
+    "as_in_forms",
+    "as_json",
+    "built_in",
+    "kind_of",
+    "names_in",
+    "unknown_kinds",
+    "url_in",
+    "without_kind",
+]
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 RAW = ":raw"
+KINDS = ("raw", "number", "json")
+"""How a value is written, if not escaped as its place needs it: as it is; as it is, if it is a JSON number;
+as it is, if it is JSON. The latter two are for JSON only, where they take the place of a whole value."""
 
 BUILT_IN = ("uuid", "now", "client", "iteration", "random:1..100")
+NUMBERS = ("now", "client", "iteration")
+"""Built-in variables whose values are numbers, besides `random:…`."""
 
-GAP = re.compile(r"\{((?:random:[^{}\s\"]*)|(?:[A-Za-z_][A-Za-z0-9_.-]*(?::raw)?))\}")
+_KIND = "(?::(?:" + "|".join(KINDS) + "))?"
+GAP = re.compile(r"\{((?:random:[^{}\s\"]*)|(?:[A-Za-z_][A-Za-z0-9_.-]*" + _KIND + r"))\}")
 """A place to be filled in; its name is the first group."""
 
 _RANDOM = re.compile(r"random:(-?[0-9]{1,18})\.\.(-?[0-9]{1,18})")
+_OTHER_KIND = re.compile(r"\{(?!random:)([A-Za-z_][A-Za-z0-9_.-]*):([A-Za-z_][A-Za-z0-9_]*)\}")
+_WHOLE = re.compile(r'"(\{[^{}\s"]+:(?:number|json)\})"')
+"""A string of JSON that is nothing but a variable that takes the place of a value."""
 
 
 def names_in(value: Any) -> Iterator[str]:
     """The names between braces in a text, or in all texts of JSON data, as written (with `:raw`)."""
+    for text in _texts(value):
+        yield from GAP.findall(text)
+
+
+def unknown_kinds(value: Any) -> Iterator[tuple[str, str]]:
+    """The names between braces with what stands behind their colon, where that is no kind."""
+    for text in _texts(value):
+        yield from ((name, kind) for name, kind in _OTHER_KIND.findall(text) if kind not in KINDS)
+
+
+def kind_of(name: str) -> str:
+    """How the value of a variable is written, which stands behind its name; "" where nothing does."""
+    _, colon, kind = name.rpartition(":")
+    return kind if colon and kind in KINDS else ""
+
+
+def without_kind(name: str) -> str:
+    kind = kind_of(name)
+    return name.removesuffix(f":{kind}") if kind else name
+
+
+def as_json(value: Any, **options: Any) -> str:
+    """`value` as JSON text, in which `{name:number}` and `{name:json}` take the place of whole strings.
+
+    `options` are those of `json.dumps`. Raises `BadValue` where such a variable is only a part of a string.
+    """
+    for text in _texts(value):
+        for name in GAP.findall(text):
+            if kind_of(name) in ("number", "json") and text != f"{{{name}}}":
+                raise BadValue(
+                    f"{{{name}}} is only a part of the text {text!r}, and takes the place of a whole value",
+                    f'write "{{{name}}}" alone, or {{{without_kind(name)}}}',
+                )
+    return _WHOLE.sub(r"\1", json.dumps(value, ensure_ascii=False, **options))
+
+
+def _texts(value: Any) -> Iterator[str]:
     if isinstance(value, str):
-        yield from GAP.findall(value)
+        yield value
     elif isinstance(value, dict):
         for key, inner in value.items():
-            yield from names_in(key)
-            yield from names_in(inner)
+            yield key
+            yield from _texts(inner)
     elif isinstance(value, list):
         for inner in value:
-            yield from names_in(inner)
-
-
-def without_raw(name: str) -> str:
-    return name.removesuffix(RAW)
+            yield from _texts(inner)
 
 
 def url_in(path: str) -> str | None:

@@ -55,6 +55,8 @@ class Outcome(StrEnum):
     """A gRPC call ended with a status other than the expected one."""
     STREAM_ERROR = "stream_error"
     """An event of a stream was an error."""
+    UNSENDABLE = "unsendable"
+    """A value that was filled in made a request that cannot be sent; nothing was sent."""
 
 
 _LABELS: Mapping[str, str] = {
@@ -68,6 +70,7 @@ _LABELS: Mapping[str, str] = {
     Outcome.NO_STREAM: "not a stream",
     Outcome.SCRIPT_FAILED: "failed script",
     Outcome.GRPC_STATUS: "gRPC status",
+    Outcome.UNSENDABLE: "could not be sent",
 }
 
 ENDED_BY_STOP = frozenset({Outcome.NEVER_SENT, Outcome.UNFINISHED})

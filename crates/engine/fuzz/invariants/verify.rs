@@ -1,7 +1,7 @@
 //! A body is judged alike however it is cut, and as its plain definition says; see the README.
 
 use jostle_engine::spec::BodyCheck;
-use jostle_engine::verify::{BodyState, BodyVerifier};
+use jostle_engine::verify::{BodyState, BodyVerifier, Verdict};
 
 use super::input::{Cut, pieces};
 
@@ -10,7 +10,7 @@ fn judge(verifier: &BodyVerifier, state: &mut BodyState, pieces: &[&[u8]]) -> bo
     for piece in pieces {
         verifier.feed(state, piece);
     }
-    verifier.end(state)
+    verifier.end(state) == Verdict::Right
 }
 
 /// Four sizes of pieces, two bytes of length, the length of a text, the text, and the body.
@@ -28,7 +28,13 @@ pub fn check(data: &[u8]) {
         || body
             .windows(wanted.len())
             .any(|part| part == wanted.as_bytes());
-    let json = serde_json::from_slice::<serde_json::Value>(body).ok();
+    // A byte order mark and record separators are no part of a document.
+    let document = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
+    let end = document
+        .iter()
+        .rposition(|byte| !b" \t\n\r\x1e".contains(byte));
+    let document = &document[..end.map_or(0, |end| end + 1)];
+    let json = serde_json::from_slice::<serde_json::Value>(document).ok();
     let mut checks = vec![
         (
             BodyCheck::Exact(wanted.to_owned()),

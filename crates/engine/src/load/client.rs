@@ -301,7 +301,13 @@ impl Client {
                 };
                 match opened {
                     Ok(link) => none.insert(link),
-                    Err(outcome) => return finish(&self.seat, &shared, sample, outcome),
+                    Err(outcome) => {
+                        let ended = finish(&self.seat, &shared, sample, outcome);
+                        return match outcome {
+                            Outcome::Unsendable => ended.after_a_rest(&self.seat).await,
+                            _ => ended,
+                        };
+                    }
                 }
             }
         };

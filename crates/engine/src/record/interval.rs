@@ -224,6 +224,8 @@ pub enum Outcome {
     GrpcStatus,
     /// An event of a stream was an error.
     StreamError,
+    /// A value that was filled in makes a request that cannot be sent. Nothing was sent.
+    Unsendable,
 }
 
 impl Outcome {
@@ -240,7 +242,7 @@ impl Outcome {
     }
 }
 
-pub const OUTCOMES: usize = 25;
+pub const OUTCOMES: usize = 26;
 pub const OUTCOME_NAMES: [&str; OUTCOMES] = [
     "ok",
     "connect_refused",
@@ -267,6 +269,7 @@ pub const OUTCOME_NAMES: [&str; OUTCOMES] = [
     "script_failed",
     "grpc_status",
     "stream_error",
+    "unsendable",
 ];
 
 #[derive(Debug, Clone, Default)]

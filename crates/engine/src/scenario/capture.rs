@@ -3,25 +3,41 @@
 use std::fmt;
 
 use super::head::Head;
-use super::json::{self, Pointer};
+use super::html;
+use super::json::{self, Pointer, Problem};
 use super::window::{Pattern, Window};
 use crate::spec::SourceSpec;
 
-/// The longest value that can be captured, in bytes.
+/// The longest value that is captured unless the capture has a limit of its own, in bytes.
 pub const MAX_VALUE_BYTES: usize = 16 * 1024;
 
 /// Why nothing was captured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Missing {
     Nothing,
-    TooLong,
+    /// The value is longer than so many bytes.
+    TooLong(usize),
+    /// No match of at most so many bytes was in a body of more.
+    NoMatch {
+        most: usize,
+        body: u64,
+    },
+    /// The document cannot be read.
+    Json(Problem),
 }
 
 impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Nothing => f.write_str("found nothing"),
-            Self::TooLong => write!(f, "found more than {MAX_VALUE_BYTES} bytes"),
+            Self::TooLong(most) => {
+                write!(f, "found more than {most} bytes, which is its limit")
+            }
+            Self::NoMatch { most, body } => write!(
+                f,
+                "found no match of at most {most} bytes, which is its limit, in {body} bytes"
+            ),
+            Self::Json(problem) => write!(f, "cannot be read as JSON: {problem}"),
         }
     }
 }
@@ -40,7 +56,9 @@ impl InHead {
             SourceSpec::Header(name) => Some(Self::Header(name.clone())),
             SourceSpec::Cookie(name) => Some(Self::Cookie(name.clone())),
             SourceSpec::Status => Some(Self::Status),
-            SourceSpec::Json(_) | SourceSpec::Regex(_) | SourceSpec::Body => None,
+            SourceSpec::Json(_) | SourceSpec::Regex(_) | SourceSpec::Html(_) | SourceSpec::Body => {
+                None
+            }
         }
     }
 
@@ -52,7 +70,7 @@ impl InHead {
         };
         match found {
             None => Err(Missing::Nothing),
-            Some(value) if value.len() > MAX_VALUE_BYTES => Err(Missing::TooLong),
+            Some(value) if value.len() > MAX_VALUE_BYTES => Err(Missing::TooLong(MAX_VALUE_BYTES)),
             Some(value) => Ok(value),
         }
     }
@@ -60,10 +78,19 @@ impl InHead {
 
 /// A value to look for in the body of an answer; prepared once and shared by all clients.
 #[derive(Debug)]
-pub enum InBody {
+pub struct InBody {
+    from: From,
+    /// The longest value that is captured, in bytes.
+    most: usize,
+}
+
+#[derive(Debug)]
+enum From {
     Json(Pointer<'static>),
     Regex(Pattern),
-    Whole { most: usize },
+    /// A regular expression, whose match is text in HTML.
+    Html(Pattern),
+    Whole,
 }
 
 /// The state of one client's search through a body as it streams by.
@@ -76,24 +103,30 @@ pub enum BodySearch {
 
 impl InBody {
     /// Returns `None` if the source is not in the body; the error says what is wrong with the source.
-    pub fn of(source: &SourceSpec) -> Result<Option<Self>, String> {
-        Ok(Some(match source {
+    pub fn of(source: &SourceSpec, most: usize) -> Result<Option<Self>, String> {
+        let from = match source {
             SourceSpec::Json(pointer) => {
-                Self::Json(Pointer::parse(pointer.as_bytes())?.into_owned())
+                From::Json(Pointer::parse(pointer.as_bytes())?.into_owned())
             }
-            SourceSpec::Regex(pattern) => Self::Regex(Pattern::compile(pattern)?),
-            SourceSpec::Body => Self::Whole {
-                most: MAX_VALUE_BYTES,
-            },
+            SourceSpec::Regex(pattern) => From::Regex(Pattern::compile(pattern, most)?),
+            SourceSpec::Html(pattern) => From::Html(Pattern::compile(pattern, most)?),
+            SourceSpec::Body => From::Whole,
             SourceSpec::Header(_) | SourceSpec::Cookie(_) | SourceSpec::Status => return Ok(None),
-        }))
+        };
+        Ok(Some(Self { from, most }))
+    }
+
+    /// The whole body.
+    pub fn whole(most: usize) -> Self {
+        let from = From::Whole;
+        Self { from, most }
     }
 
     pub fn begin(&self) -> BodySearch {
-        match self {
-            Self::Json(_) => BodySearch::Json(json::Search::of_at_most(MAX_VALUE_BYTES)),
-            Self::Regex(_) => BodySearch::Regex(Window::default()),
-            Self::Whole { .. } => BodySearch::Whole {
+        match &self.from {
+            From::Json(_) => BodySearch::Json(json::Search::of_at_most(self.most)),
+            From::Regex(_) | From::Html(_) => BodySearch::Regex(Window::default()),
+            From::Whole => BodySearch::Whole {
                 kept: Vec::new(),
                 too_long: false,
             },
@@ -101,11 +134,13 @@ impl InBody {
     }
 
     pub fn feed(&self, search: &mut BodySearch, bytes: &[u8]) {
-        match (self, search) {
-            (Self::Json(pointer), BodySearch::Json(search)) => search.feed(pointer, bytes),
-            (Self::Regex(pattern), BodySearch::Regex(window)) => window.feed(pattern, bytes),
-            (Self::Whole { most }, BodySearch::Whole { kept, too_long }) => {
-                *too_long |= kept.len() + bytes.len() > *most;
+        match (&self.from, search) {
+            (From::Json(pointer), BodySearch::Json(search)) => search.feed(pointer, bytes),
+            (From::Regex(pattern) | From::Html(pattern), BodySearch::Regex(window)) => {
+                window.feed(pattern, bytes);
+            }
+            (From::Whole, BodySearch::Whole { kept, too_long }) => {
+                *too_long |= kept.len() + bytes.len() > self.most;
                 if *too_long {
                     kept.clear();
                 } else {
@@ -117,11 +152,14 @@ impl InBody {
     }
 
     pub fn end(&self, search: &mut BodySearch) -> Result<Vec<u8>, Missing> {
-        match (self, search) {
-            (Self::Json(_), BodySearch::Json(search)) => search.end(),
-            (Self::Regex(pattern), BodySearch::Regex(window)) => window.end(pattern),
-            (Self::Whole { .. }, BodySearch::Whole { kept, too_long }) => match too_long {
-                true => Err(Missing::TooLong),
+        match (&self.from, search) {
+            (From::Json(_), BodySearch::Json(search)) => search.end(),
+            (From::Regex(pattern), BodySearch::Regex(window)) => window.end(pattern),
+            (From::Html(pattern), BodySearch::Regex(window)) => {
+                window.end(pattern).map(html::decoded)
+            }
+            (From::Whole, BodySearch::Whole { kept, too_long }) => match too_long {
+                true => Err(Missing::TooLong(self.most)),
                 false => Ok(std::mem::take(kept)),
             },
             _ => unreachable!("a search is made by what it is for"),
@@ -135,7 +173,9 @@ mod tests {
 
     #[test]
     fn a_whole_body_is_kept_up_to_a_bound() {
-        let source = InBody::of(&SourceSpec::Body).unwrap().unwrap();
+        let source = InBody::of(&SourceSpec::Body, MAX_VALUE_BYTES)
+            .unwrap()
+            .unwrap();
         let body = |bytes: usize| {
             let mut search = source.begin();
             for piece in vec![b'x'; bytes].chunks(1000) {
@@ -145,7 +185,10 @@ mod tests {
         };
         assert_eq!(body(0), Ok(0));
         assert_eq!(body(MAX_VALUE_BYTES), Ok(MAX_VALUE_BYTES));
-        assert_eq!(body(MAX_VALUE_BYTES + 1), Err(Missing::TooLong));
+        assert_eq!(
+            body(MAX_VALUE_BYTES + 1),
+            Err(Missing::TooLong(MAX_VALUE_BYTES))
+        );
     }
 
     #[test]

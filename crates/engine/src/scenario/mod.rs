@@ -14,6 +14,7 @@ pub(crate) mod capture;
 pub(crate) mod cookies;
 pub(crate) mod feed;
 pub(crate) mod head;
+pub(crate) mod html;
 pub(crate) mod json;
 pub(crate) mod program;
 pub mod script;

@@ -290,8 +290,8 @@ fn holds(condition: &ConditionSpec, scope: &Scope<'_>, random: &mut Stream) -> b
         ParamSpec::Slot { slot, .. } => scope.slots.get(*slot).map(<[u8]>::to_vec),
         other => {
             let mut value = Vec::new();
-            scope.write(other, Place::Bare, random, &mut value);
-            Some(value)
+            let written = scope.write(other, Place::Bare, random, &mut value);
+            written.ok().map(|()| value)
         }
     };
     let text = || value.as_deref().unwrap_or_default();

@@ -3,10 +3,11 @@
 use std::io::Write as _;
 
 use super::cookies::{Jar, Site};
+use super::json;
 use super::slots::Slots;
 use crate::schedule::clock::unix_ns;
 use crate::schedule::random::Stream;
-use crate::spec::ParamSpec;
+use crate::spec::{ParamSpec, Written};
 use crate::wire::h1::codec::{Asked, Part};
 
 /// Where in a request a value goes, which decides how it is escaped.
@@ -37,17 +38,25 @@ pub struct Scope<'a> {
 }
 
 impl Scope<'_> {
-    /// Appends the value of a parameter.
-    pub fn write(&self, param: &ParamSpec, place: Place, random: &mut Stream, out: &mut Vec<u8>) {
+    /// Appends the value of a parameter. The error says why it does not fit, without the value, which may be a secret.
+    pub fn write(
+        &self,
+        param: &ParamSpec,
+        place: Place,
+        random: &mut Stream,
+        out: &mut Vec<u8>,
+    ) -> Result<(), String> {
         match param {
-            ParamSpec::Slot { slot, raw } => {
-                let place = match (raw, place) {
-                    (false, place) => place,
+            ParamSpec::Slot { slot, written } => {
+                let value = self.slots.get(*slot).unwrap_or_default();
+                check(value, *written, place)?;
+                let place = match (written, place) {
+                    (Written::Escaped, place) => place,
                     // Even a raw value must not contain a line break here.
-                    (true, Place::Url | Place::Header) => Place::Header,
-                    (true, _) => Place::Bare,
+                    (_, Place::Header) => Place::Header,
+                    _ => Place::Bare,
                 };
-                escape(self.slots.get(*slot).unwrap_or_default(), place, out);
+                escape(value, place, out);
             }
             ParamSpec::Range { from, to } => number(random.between(*from, *to), out),
             ParamSpec::Choice(values) => {
@@ -61,6 +70,7 @@ impl Scope<'_> {
             ParamSpec::InTurn(_) => unreachable!("a step has feeds for what comes in turn"),
             ParamSpec::Serial { .. } => unreachable!("a step is no raw bytes"),
         }
+        Ok(())
     }
 
     /// Appends a part of the request that a script asks for.
@@ -77,6 +87,30 @@ impl Scope<'_> {
         let path = path_of(out).to_vec();
         self.jar.write(&path, self.site, unix_s(), begun, out);
     }
+}
+
+/// Checks that a value can be written unescaped.
+fn check(value: &[u8], written: Written, place: Place) -> Result<(), String> {
+    match written {
+        Written::Raw if place == Place::Url => {
+            let unfit = value.iter().position(|byte| !fits_path(*byte));
+            let Some(at) = unfit else { return Ok(()) };
+            Err(format!(
+                "its value has byte 0x{:02X} at {at}, which a path cannot have: leave out :raw, or percent-encode it",
+                value[at]
+            ))
+        }
+        Written::Escaped | Written::Raw => Ok(()),
+        Written::Number if json::is_number(value) => Ok(()),
+        Written::Number => Err("its value is no JSON number".into()),
+        Written::Json => json::read(value, false, &mut json::Nothing)
+            .map_err(|problem| format!("its value cannot be read as JSON: {problem}")),
+    }
+}
+
+/// Whether a path may contain the byte (RFC 3986 section 3.3, and more characters, which servers accept as well).
+pub fn fits_path(byte: u8) -> bool {
+    !matches!(byte, 0..=b' ' | b'#' | b'<' | b'>' | b'`' | 0x7f)
 }
 
 pub fn unix_s() -> i64 {

@@ -2,23 +2,29 @@
 
 use regex::bytes::{Regex, RegexBuilder};
 
-use super::capture::{MAX_VALUE_BYTES, Missing};
+use super::capture::Missing;
 
-/// The longest match that is sure to be found, in bytes; at most twice as much of a body is kept.
-pub const WINDOW_BYTES: usize = 16 * 1024;
-const MOST_KEPT: usize = 2 * WINDOW_BYTES;
 /// The most memory that a compiled expression may take, in bytes.
 const MOST_COMPILED: usize = 1024 * 1024;
 
 #[derive(Debug)]
-pub struct Pattern(Regex);
+pub struct Pattern {
+    regex: Regex,
+    /// The longest match that is sure to be found, in bytes; at most twice as much of a body is kept.
+    most: usize,
+}
 
 impl Pattern {
-    /// Compiles a pattern; the error says what is wrong with it.
-    pub fn compile(pattern: &str) -> Result<Self, String> {
+    /// Compiles a pattern whose matches have at most so many bytes; the error says what is wrong with it.
+    pub fn compile(pattern: &str, most: usize) -> Result<Self, String> {
         let mut builder = RegexBuilder::new(pattern);
         let regex = builder.size_limit(MOST_COMPILED).build();
-        regex.map(Self).map_err(|error| error.to_string())
+        let regex = regex.map_err(|error| error.to_string())?;
+        Ok(Self { regex, most })
+    }
+
+    fn most_kept(&self) -> usize {
+        2 * self.most
     }
 
     pub fn is_in(&self, text: &[u8]) -> bool {
@@ -39,16 +45,20 @@ pub struct Window {
     /// Where in `kept` the search continues; the bytes before it were searched, and serve only as context.
     from: usize,
     found: Option<Result<Vec<u8>, Missing>>,
+    /// The length of the body so far.
+    body: u64,
 }
 
 impl Window {
     pub fn feed(&mut self, pattern: &Pattern, bytes: &[u8]) {
+        self.body += bytes.len() as u64;
         let mut rest = bytes;
         while !rest.is_empty() && self.found.is_none() {
-            let (piece, behind) = rest.split_at(rest.len().min(MOST_KEPT - self.kept.len()));
+            let room = pattern.most_kept() - self.kept.len();
+            let (piece, behind) = rest.split_at(rest.len().min(room));
             self.kept.extend_from_slice(piece);
             rest = behind;
-            if self.kept.len() == MOST_KEPT {
+            if self.kept.len() == pattern.most_kept() {
                 self.search(pattern, false);
             }
         }
@@ -60,26 +70,35 @@ impl Window {
             self.search(pattern, true);
         }
         self.kept = Vec::new();
-        self.found.take().unwrap_or(Err(Missing::Nothing))
+        let missing = if self.body > pattern.most as u64 {
+            Missing::NoMatch {
+                most: pattern.most,
+                body: self.body,
+            }
+        } else {
+            Missing::Nothing
+        };
+        self.found.take().unwrap_or(Err(missing))
     }
 
     fn search(&mut self, pattern: &Pattern, whole: bool) {
         let end = self.kept.len();
-        let found = pattern.0.captures_at(&self.kept, self.from);
+        let found = pattern.regex.captures_at(&self.kept, self.from);
         let matched = found.as_ref().and_then(|found| found.get(0));
         // With more of the body a match might turn out longer, so one near the window's end is looked at again.
         if let (Some(found), Some(matched)) = (&found, matched)
-            && (whole || (matched.end() < end && matched.start() + WINDOW_BYTES <= end))
+            && (whole || (matched.end() < end && matched.start() + pattern.most <= end))
         {
             let value = found.get(1).unwrap_or(matched).as_bytes();
-            self.found = Some(match value.len() {
-                0..=MAX_VALUE_BYTES => Ok(value.to_vec()),
-                _ => Err(Missing::TooLong),
+            self.found = Some(if value.len() <= pattern.most {
+                Ok(value.to_vec())
+            } else {
+                Err(Missing::TooLong(pattern.most))
             });
             return;
         }
         // One byte more is kept, so that `^` and `\b` do not mistake the window's start for that of the body.
-        let begins = (end - WINDOW_BYTES.min(end)).max(1);
+        let begins = (end - pattern.most.min(end)).max(1);
         self.kept.drain(..begins - 1);
         self.from = 1;
     }
@@ -88,10 +107,17 @@ impl Window {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scenario::capture::MAX_VALUE_BYTES as WINDOW_BYTES;
     use proptest::prelude::*;
 
+    const MOST_KEPT: usize = 2 * WINDOW_BYTES;
+
     fn find(pattern: &str, body: &[u8], piece: usize) -> Result<String, Missing> {
-        let pattern = Pattern::compile(pattern).unwrap();
+        find_of(WINDOW_BYTES, pattern, body, piece)
+    }
+
+    fn find_of(most: usize, pattern: &str, body: &[u8], piece: usize) -> Result<String, Missing> {
+        let pattern = Pattern::compile(pattern, most).unwrap();
         let mut window = Window::default();
         for piece in body.chunks(piece) {
             window.feed(&pattern, piece);
@@ -111,7 +137,7 @@ mod tests {
             "item/12"
         );
         assert_eq!(find("nothing", b"item", 5), Err(Missing::Nothing));
-        assert!(Pattern::compile("(").is_err());
+        assert!(Pattern::compile("(", WINDOW_BYTES).is_err());
     }
 
     #[test]
@@ -141,24 +167,32 @@ mod tests {
     #[test]
     fn the_beginning_of_the_window_is_not_that_of_the_body() {
         let body = format!("{}needle", "x".repeat(5 * MOST_KEPT));
-        assert_eq!(
-            find("^x*needle", body.as_bytes(), 4096),
-            Err(Missing::Nothing)
-        );
-        assert_eq!(
-            find("^needle", body.as_bytes(), 4096),
-            Err(Missing::Nothing)
-        );
-        assert_eq!(
-            find(r"\bneedle", body.as_bytes(), 4096),
-            Err(Missing::Nothing)
-        );
+        for pattern in ["^x*needle", "^needle", r"\bneedle"] {
+            let missing = find(pattern, body.as_bytes(), 4096).unwrap_err();
+            assert!(matches!(missing, Missing::NoMatch { .. }), "{missing}");
+        }
         assert_eq!(find("needle", body.as_bytes(), 4096).unwrap(), "needle");
     }
 
     #[test]
+    fn a_match_that_is_too_long_is_told_with_its_limit_which_can_be_raised() {
+        let field = |length: usize| format!("<input value=\"{}\">", "+".repeat(length));
+        let pattern = r#"value="([^"]*)""#;
+        let body = field(60_000);
+        let missing = find(pattern, body.as_bytes(), 1000).unwrap_err();
+        assert_eq!(
+            missing.to_string(),
+            "found no match of at most 16384 bytes, which is its limit, in 60016 bytes"
+        );
+        let found = find_of(100_000, pattern, body.as_bytes(), 1000).unwrap();
+        assert_eq!(found, "+".repeat(60_000));
+        let missing = find(pattern, field(20_000).as_bytes(), 1000).unwrap_err();
+        assert_eq!(missing, Missing::TooLong(WINDOW_BYTES));
+    }
+
+    #[test]
     fn the_window_is_bounded() {
-        let pattern = Pattern::compile("needle").unwrap();
+        let pattern = Pattern::compile("needle", WINDOW_BYTES).unwrap();
         let mut window = Window::default();
         for _ in 0..100 {
             window.feed(&pattern, &[b'x'; 10_000]);

@@ -9,6 +9,9 @@ use super::error::StartError;
 use super::rows::FeedRows;
 use super::{LoadSpec, ParamSpec, RequestSpec, ThinkSpec, WorkloadSpec, one, yes};
 
+/// The longest value that a capture may be allowed to keep, in bytes.
+pub const MAX_CAPTURED_BYTES: usize = 1024 * 1024;
+
 /// A sequence of steps that a client goes through from the first to the last.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -128,6 +131,9 @@ pub struct CaptureSpec {
     /// Set if the value is a URL: the slot for the URL of the request, to which the value may be relative.
     #[serde(default)]
     pub base: Option<usize>,
+    /// The longest value that is captured, in bytes: 16 KiB unless this says otherwise, and 1 MiB at most.
+    #[serde(default)]
+    pub limit: Option<usize>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -137,6 +143,8 @@ pub enum SourceSpec {
     Json(String),
     /// The first group of the first match in the body; the whole match if the expression has no group.
     Regex(String),
+    /// As with `Regex`, in HTML: references to characters such as `&#43;` and `&amp;` are replaced.
+    Html(String),
     /// The first header with this name.
     Header(String),
     /// The cookie with this name that the answer sets.
@@ -157,6 +165,7 @@ impl fmt::Display for SourceSpec {
         match self {
             Self::Json(pointer) => write!(f, "json:{pointer}"),
             Self::Regex(pattern) => write!(f, "regex:{pattern}"),
+            Self::Html(pattern) => write!(f, "html:{pattern}"),
             Self::Header(name) => write!(f, "header:{name}"),
             Self::Cookie(name) => write!(f, "cookie:{name}"),
             Self::Status => f.write_str("status"),
@@ -251,6 +260,13 @@ fn check_journey(
             None => return Err("a step makes a request that is not there"),
         }
         step.think.check()?;
+        if step.capture.iter().any(|capture| {
+            capture
+                .limit
+                .is_some_and(|limit| !(1..=MAX_CAPTURED_BYTES).contains(&limit))
+        }) {
+            return Err("the limit of a capture is not from 1 byte to 1 MiB");
+        }
         if step.url.is_some() {
             check_url(workload, &workload.requests[step.request])?;
         }

@@ -24,7 +24,7 @@ pub use journey::{
     OnFailure, ScriptSpec, SourceSpec, StepSpec, TestSpec, UrlSpec,
 };
 pub use load::{Arrivals, ClosedSpec, LoadSpec, OpenSpec, PhaseSpec, RateSpec, ThinkSpec};
-pub use params::ParamSpec;
+pub use params::{ParamSpec, Written};
 pub use raw::{RawSpec, UntilSpec};
 pub use rows::FeedRows;
 use serde::{Deserialize, Serialize};

@@ -17,12 +17,11 @@ pub enum ParamSpec {
     InTurn(Vec<String>),
     /// The number of the request among those of its client, from 0, as this many bytes (1 to 8), big-endian.
     Serial { bytes: u8 },
-    /// For steps only: the value in this slot of the client; with `raw`, it is not escaped (but stays on one line in a
-    /// path or header).
+    /// For steps only: the value in this slot of the client.
     Slot {
         slot: usize,
         #[serde(default)]
-        raw: bool,
+        written: Written,
     },
     /// For steps only: a random UUID.
     Uuid,
@@ -32,6 +31,21 @@ pub enum ParamSpec {
     Client,
     /// For steps only: the number of the client's journey, from 1.
     Iteration,
+}
+
+/// How the value of a slot is written into a request.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Written {
+    /// Escaped as its place needs it.
+    #[default]
+    Escaped,
+    /// As it is, but on one line in a header. In a path it must have only what a path can have.
+    Raw,
+    /// As it is, if it is a JSON number.
+    Number,
+    /// As it is, if it is a JSON value.
+    Json,
 }
 
 pub(super) fn check(workload: &WorkloadSpec, request: &RequestSpec) -> Result<(), StartError> {

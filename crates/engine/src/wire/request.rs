@@ -25,8 +25,8 @@ pub struct Request {
     /// WebSocket messages, raw bytes and datagrams.
     pub keep_alive: Template,
     pub close: Template,
-    /// In the order of their names, as the templates expect.
-    pub params: Vec<ParamSpec>,
+    /// With their names, in whose order they are, as the templates expect.
+    pub params: Vec<(String, ParamSpec)>,
     pub turns: Turns,
     /// Accepted statuses; 200 to 399 when empty.
     pub statuses: Vec<u16>,
@@ -89,26 +89,40 @@ impl Request {
     }
 
     /// Writes the request with its parameters into `out`. Parameters that are used in turn take the values of one row.
-    pub fn fill(&self, template: &Template, call: &mut Call<'_>, out: &mut Vec<u8>) {
+    /// The error says why the request cannot be sent: a value that does not fit into its place.
+    pub fn fill(
+        &self,
+        template: &Template,
+        call: &mut Call<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), String> {
         match &call.source {
-            None => self.fill_plain(template, call.random, call.before, out),
+            None => {
+                self.fill_plain(template, call.random, call.before, out);
+                Ok(())
+            }
             Some(source) => {
+                let mut filled = Ok(());
                 let traveller = source.traveller.borrow();
                 let scope = traveller.scope(source.journeys);
                 let random = &mut *call.random;
                 template.write(out, |gap, out| match gap {
                     Gap::Param(position, place) => {
-                        scope.write(&self.params[position], place, random, out);
+                        let (name, param) = &self.params[position];
+                        if let Err(why) = scope.write(param, place, random, out) {
+                            filled = Err(format!("{{{name}}}: {why}"));
+                        }
                     }
                     Gap::Cookies { begun } => scope.write_cookies(begun, out),
                     Gap::Asked(part) => scope.write_asked(part, out),
                 });
+                filled
             }
         }
     }
 
     fn fill_plain(&self, template: &Template, random: &mut Stream, before: u64, out: &mut Vec<u8>) {
-        let in_turn = |param: &ParamSpec| matches!(param, ParamSpec::InTurn(_));
+        let in_turn = |(_, param): &(String, ParamSpec)| matches!(param, ParamSpec::InTurn(_));
         let turn = if self.params.iter().any(in_turn) {
             self.turns.take()
         } else {
@@ -118,7 +132,7 @@ impl Request {
             let Gap::Param(position, place) = gap else {
                 unreachable!("only journeys have other gaps");
             };
-            match &self.params[position] {
+            match &self.params[position].1 {
                 ParamSpec::Range { from, to } => {
                     use std::io::Write as _;
                     let value = random.between(*from, *to);

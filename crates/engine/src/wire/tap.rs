@@ -1,7 +1,7 @@
 //! Taps, which look at a body as it passes by.
 
 use crate::scenario::capture::{BodySearch, InBody, Missing};
-use crate::wire::verify::{BodyState, BodyVerifier};
+use crate::wire::verify::{BodyState, BodyVerifier, Verdict};
 
 /// A tap, prepared once for a request and shared by all clients.
 #[derive(Debug)]
@@ -55,15 +55,17 @@ impl TapStates {
         }
     }
 
-    /// Ends the body. Returns false if a check finds that it is wrong.
-    pub fn end(&mut self, taps: &[Tap]) -> bool {
-        let mut right = true;
+    /// Ends the body. Returns what its check says of it.
+    pub fn end(&mut self, taps: &[Tap]) -> Verdict {
+        let mut verdict = Verdict::Right;
         for (tap, state) in taps.iter().zip(&mut self.0) {
-            if let (Tap::Check(verifier), TapState::Check(state)) = (tap, state) {
-                right &= verifier.end(state);
+            if let (Tap::Check(verifier), TapState::Check(state)) = (tap, state)
+                && verdict == Verdict::Right
+            {
+                verdict = verifier.end(state);
             }
         }
-        right
+        verdict
     }
 
     /// Returns what tap `number` has kept of the body that has ended.

@@ -1,21 +1,19 @@
 //! Checks whether a body is the right one as it passes by, and keeps no more of it than the check needs.
 
 use memchr::memmem::Finder;
-use serde_json::Value;
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
+use crate::scenario::capture::Missing;
+use crate::scenario::json::{Json, MAX_DOCUMENT_BYTES, Pointer, Search};
 use crate::spec::BodyCheck;
-
-/// The largest body that is compared as JSON; a larger one is wrong.
-pub const MAX_JSON_BYTES: usize = 1024 * 1024;
 
 /// Why a check cannot be made.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum VerifyError {
     #[error("expected SHA-256 {0:?} is not 64 hexadecimal digits")]
     Sha256(String),
-    #[error("JSON pointer {0:?} is neither empty nor begins with '/' (RFC 6901)")]
+    #[error("{0}")]
     Pointer(String),
 }
 
@@ -29,7 +27,30 @@ enum Check {
     Contains(Box<Finder<'static>>),
     Length(u64),
     Sha256([u8; 32]),
-    Json { pointer: String, value: Value },
+    Json {
+        pointer: Pointer<'static>,
+        /// The pointer, as people read it.
+        place: String,
+        value: Json,
+    },
+}
+
+/// What a check says of a body.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    Right,
+    /// With the reason, if it is more than that the body is another one.
+    Wrong(Option<String>),
+}
+
+impl From<bool> for Verdict {
+    fn from(right: bool) -> Self {
+        if right {
+            Self::Right
+        } else {
+            Self::Wrong(None)
+        }
+    }
 }
 
 /// The progress of the check of one body.
@@ -39,9 +60,10 @@ pub struct BodyState {
     seen: u64,
     /// The result, if it is known before the end, whatever follows.
     settled: Option<bool>,
-    /// For `Json`, the body so far. For `Contains`, its last bytes, fewer than the text that is searched for.
+    /// For `Contains`, the body's last bytes, fewer than the text that is searched for.
     kept: Vec<u8>,
     hash: Option<Box<Sha256>>,
+    search: Option<Box<Search>>,
 }
 
 impl BodyVerifier {
@@ -53,12 +75,16 @@ impl BodyVerifier {
             BodyCheck::Sha256(digits) => {
                 Check::Sha256(digest(digits).ok_or_else(|| VerifyError::Sha256(digits.clone()))?)
             }
-            BodyCheck::Json { pointer, .. } if !pointer.is_empty() && !pointer.starts_with('/') => {
-                return Err(VerifyError::Pointer(pointer.clone()));
-            }
             BodyCheck::Json { pointer, value } => Check::Json {
-                pointer: pointer.clone(),
-                value: value.clone(),
+                pointer: Pointer::parse(pointer.as_bytes())
+                    .map_err(VerifyError::Pointer)?
+                    .into_owned(),
+                place: if pointer.is_empty() {
+                    "the answer".into()
+                } else {
+                    format!("the value at {pointer}")
+                },
+                value: value.into(),
             },
         }))
     }
@@ -68,6 +94,7 @@ impl BodyVerifier {
         state.seen = 0;
         state.settled = None;
         state.kept = Vec::new();
+        state.search = None;
         if let Check::Sha256(_) = self.0 {
             state.hash.get_or_insert_default().reset();
         }
@@ -96,45 +123,55 @@ impl BodyVerifier {
                 }
             }
             Check::Sha256(_) => state.hash.get_or_insert_default().update(slice),
-            Check::Json { .. } => {
-                if end > MAX_JSON_BYTES as u64 {
-                    state.kept = Vec::new();
-                    state.settled = Some(false);
-                } else {
-                    state.kept.extend_from_slice(slice);
-                }
+            Check::Json { pointer, .. } => {
+                let search = &mut state.search;
+                let new = || Box::new(Search::of_at_most(MAX_DOCUMENT_BYTES));
+                search.get_or_insert_with(new).feed(pointer, slice);
             }
         }
         state.seen = end;
     }
 
-    /// Ends the body. Returns whether it was the right one.
-    pub fn end(&self, state: &mut BodyState) -> bool {
-        let kept = std::mem::take(&mut state.kept);
+    /// Ends the body.
+    pub fn end(&self, state: &mut BodyState) -> Verdict {
+        state.kept = Vec::new();
         if let Some(settled) = state.settled {
-            return settled;
+            return settled.into();
         }
         match &self.0 {
-            Check::Exact(expected) => state.seen == expected.len() as u64,
-            Check::Contains(finder) => finder.needle().is_empty(),
-            Check::Length(bytes) => state.seen == *bytes,
+            Check::Exact(expected) => (state.seen == expected.len() as u64).into(),
+            Check::Contains(finder) => finder.needle().is_empty().into(),
+            Check::Length(bytes) => (state.seen == *bytes).into(),
             Check::Sha256(expected) => {
-                state
-                    .hash
-                    .get_or_insert_default()
-                    .finalize_reset()
-                    .as_slice()
-                    == expected
+                let hash = state.hash.get_or_insert_default();
+                (hash.finalize_reset().as_slice() == expected).into()
             }
-            Check::Json { pointer, value } => {
-                serde_json::from_slice::<Value>(&kept).is_ok_and(|found| {
-                    found
-                        .pointer(pointer)
-                        .is_some_and(|found| same(found, value))
-                })
+            Check::Json {
+                pointer,
+                place,
+                value,
+            } => {
+                let new = || Box::new(Search::of_at_most(MAX_DOCUMENT_BYTES));
+                let mut search = state.search.take().unwrap_or_else(new);
+                search.feed(pointer, b"");
+                match found(&mut search) {
+                    Ok(found) => found.is_same(value).into(),
+                    Err(Missing::Nothing) => Verdict::Wrong(Some(format!("{place} is missing"))),
+                    Err(missing @ Missing::Json(_)) => {
+                        Verdict::Wrong(Some(format!("the answer {missing}")))
+                    }
+                    Err(missing) => Verdict::Wrong(Some(format!("{place}: {missing}"))),
+                }
             }
         }
     }
+}
+
+/// Reads the value that was found.
+fn found(search: &mut Search) -> Result<Json, Missing> {
+    let written = search.written()?;
+    let begin = search.begin();
+    Json::parse(&written).map_err(|problem| Missing::Json(problem.within(begin)))
 }
 
 /// Searches the bytes carried over from earlier slices together with `slice`; carries over what may begin a match.
@@ -156,24 +193,6 @@ fn contains(finder: &Finder, carried: &mut Vec<u8>, slice: &[u8]) -> bool {
         carried.drain(..carried.len().saturating_sub(border));
     }
     false
-}
-
-/// Equal as JSON: 1 and 1.0 are the same number.
-fn same(one: &Value, other: &Value) -> bool {
-    match (one, other) {
-        (Value::Number(a), Value::Number(b)) => {
-            a == b || ((a.is_f64() || b.is_f64()) && a.as_f64() == b.as_f64())
-        }
-        (Value::Array(a), Value::Array(b)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
-        }
-        (Value::Object(a), Value::Object(b)) => {
-            a.len() == b.len()
-                && a.iter()
-                    .all(|(key, a)| b.get(key).is_some_and(|b| same(a, b)))
-        }
-        _ => one == other,
-    }
 }
 
 /// 64 hexadecimal digits as 32 bytes.

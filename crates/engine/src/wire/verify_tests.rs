@@ -2,12 +2,19 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::json;
 
+use crate::scenario::json::MAX_DOCUMENT_BYTES;
 use crate::spec::BodyCheck;
-use crate::wire::verify::{BodyState, BodyVerifier, MAX_JSON_BYTES, VerifyError};
+use crate::wire::verify::{BodyState, BodyVerifier, Verdict, VerifyError};
 
 /// The result for the body, checked to be the same in one slice and in single bytes, each after an unfinished body.
 #[track_caller]
 fn right(check: &BodyCheck, body: &[u8]) -> bool {
+    verdict(check, body) == Verdict::Right
+}
+
+/// As for [`right`].
+#[track_caller]
+fn verdict(check: &BodyCheck, body: &[u8]) -> Verdict {
     let verifier = BodyVerifier::new(check).unwrap();
     let mut state = BodyState::default();
     let mut verify = |slices: &mut dyn Iterator<Item = &[u8]>| {
@@ -95,14 +102,84 @@ fn json() {
 }
 
 #[test]
-fn json_is_kept_up_to_a_limit() {
-    let check = BodyCheck::Json {
-        pointer: "/0".to_owned(),
-        value: json!(1),
+fn the_value_is_kept_up_to_a_limit_and_the_document_has_none() {
+    let check = |pointer: &str| BodyCheck::Json {
+        pointer: pointer.to_owned(),
+        value: json!(7),
     };
-    let body = |bytes: usize| format!("[1{}]", " ".repeat(bytes - 3));
-    assert!(right(&check, body(MAX_JSON_BYTES).as_bytes()));
-    assert!(!right(&check, body(MAX_JSON_BYTES + 1).as_bytes()));
+    let long = "x".repeat(MAX_DOCUMENT_BYTES + 1);
+    let body = format!(r#"{{"long": "{long}", "id": 7}}"#);
+    let wrong = |why: &str| Verdict::Wrong(Some(why.to_owned()));
+    assert_eq!(verdict(&check("/id"), body.as_bytes()), Verdict::Right);
+    assert_eq!(
+        verdict(&check("/long"), body.as_bytes()),
+        wrong("the value at /long: found more than 1048576 bytes, which is its limit")
+    );
+    assert_eq!(
+        verdict(&check(""), body.as_bytes()),
+        wrong("the answer: found more than 1048576 bytes, which is its limit")
+    );
+}
+
+#[test]
+fn a_body_that_cannot_be_read_is_told_with_the_reason() {
+    let check = |pointer: &str| BodyCheck::Json {
+        pointer: pointer.to_owned(),
+        value: json!(7),
+    };
+    let deep = format!(
+        "{{\"d\": {}{}, \"id\": 7}}",
+        "[".repeat(200),
+        "]".repeat(200)
+    );
+    for (pointer, body, why) in [
+        (
+            "",
+            deep.as_bytes(),
+            "the answer cannot be read as JSON: nested deeper than 128 at byte 133",
+        ),
+        (
+            "/d",
+            deep.as_bytes(),
+            "the answer cannot be read as JSON: nested deeper than 128 at byte 134",
+        ),
+        (
+            "/id",
+            b"<html>",
+            "the answer cannot be read as JSON: '<' at byte 0",
+        ),
+        ("/id", b"", "the answer cannot be read as JSON: it is empty"),
+        (
+            "/id",
+            b"{\"id\": \"caf\xe9\"}",
+            "the answer cannot be read as JSON: not UTF-8 at byte 11",
+        ),
+        ("/id", br#"{"other": 7}"#, "the value at /id is missing"),
+    ] {
+        assert_eq!(
+            verdict(&check(pointer), body),
+            Verdict::Wrong(Some(why.to_owned()))
+        );
+    }
+    for body in [
+        &deep,
+        r#"{"x": 1e400, "s": "\ud800", "id": 7}"#,
+        "\u{feff}{\"id\": 7}",
+    ] {
+        assert_eq!(
+            verdict(&check("/id"), body.as_bytes()),
+            Verdict::Right,
+            "{body}"
+        );
+    }
+    assert_eq!(
+        verdict(&check("/id"), br#"{"id": 8}"#),
+        Verdict::Wrong(None)
+    );
+    assert_eq!(
+        verdict(&check("/id"), br#"{"id": 8, "id": 7}"#),
+        Verdict::Right
+    );
 }
 
 #[test]
@@ -113,7 +190,9 @@ fn checks_that_cannot_be_made() {
     };
     assert_eq!(
         BodyVerifier::new(&pointer).unwrap_err(),
-        VerifyError::Pointer("a".to_owned())
+        VerifyError::Pointer(
+            "JSON pointer \"a\" is neither empty nor begins with '/' (RFC 6901)".to_owned()
+        )
     );
     for digits in ["abc".to_owned(), "g".repeat(64), "é".repeat(32)] {
         let error = BodyVerifier::new(&BodyCheck::Sha256(digits.clone())).unwrap_err();
@@ -130,6 +209,7 @@ proptest! {
         for slice in &slices {
             verifier.feed(&mut state, slice.as_bytes());
         }
-        prop_assert_eq!(verifier.end(&mut state), slices.concat().contains(&needle));
+        let contains = slices.concat().contains(&needle);
+        prop_assert_eq!(verifier.end(&mut state), contains.into());
     }
 }

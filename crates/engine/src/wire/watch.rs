@@ -18,6 +18,7 @@ use crate::wire::location::Location;
 use crate::wire::redirect::Redirect;
 use crate::wire::request::Request;
 use crate::wire::tap::TapStates;
+use crate::wire::verify::Verdict;
 
 /// How long a server may take to end the answer after its stream is whole, so that the connection can be used again.
 const AFTER_END_NS: u64 = 100_000_000;
@@ -469,7 +470,7 @@ impl Watch<'_> {
         let failure = self.unwhole().or(undecodable);
         let over = self.sample.stream.as_ref().and_then(|seen| seen.over());
         self.sample.end = over.unwrap_or(self.at);
-        let right_body = self.taps.end(&self.request.taps);
+        let body = self.taps.end(&self.request.taps);
         self.weigh_stream();
         if self.redirect.is_some() {
             return Outcome::Ok;
@@ -480,10 +481,12 @@ impl Watch<'_> {
             Outcome::StreamError
         } else if let Some(failure) = failure {
             self.failed(failure)
-        } else if right_body {
-            Outcome::Ok
         } else {
-            Outcome::WrongBody
+            match body {
+                Verdict::Right => Outcome::Ok,
+                Verdict::Wrong(None) => Outcome::WrongBody,
+                Verdict::Wrong(Some(why)) => self.failed(Failure::new(Outcome::WrongBody, why)),
+            }
         }
     }
 }

@@ -15,4 +15,5 @@ mod shares;
 mod streams;
 mod support;
 mod udp;
+mod values;
 mod websocket;

@@ -42,6 +42,8 @@ REMEDIES: Mapping[str, str] = {
     "(Origin, Authorization, Sec-WebSocket-Protocol)?",
     Outcome.SCRIPT_FAILED: "the text names the line of the script; `jostle check` shows what was said",
     Outcome.GRPC_STATUS: "look at the server's log; a call that is to fail is right with expect.grpc-status",
+    Outcome.UNSENDABLE: "the reason names the variable and its place: look at where its value comes from "
+    "(`jostle check` shows captured values)",
     Outcome.WRONG_STATUS: CORRECT,
     Outcome.WRONG_BODY: CORRECT,
 }

@@ -15,12 +15,11 @@ use std::ffi::{CStr, c_int};
 
 use mlua::{Lua, Table, ffi, lua_State};
 
-use super::natives::MOST_BODY_BYTES;
 use super::stack::{push_text, raise, text, type_name};
 use super::{Reply, json};
 use crate::record::interval::OUTCOME_NAMES;
 use crate::scenario::head::Head;
-use crate::scenario::json::Pointer;
+use crate::scenario::json::{MAX_DOCUMENT_BYTES, Pointer};
 
 /// The userdata tag that marks answers.
 const TAG: c_int = 1;
@@ -117,7 +116,7 @@ impl<'a> Packed<'a> {
     fn body(self) -> Result<&'a [u8], String> {
         if self.0[3] & BODY != 0 {
             return Err(format!(
-                "the body of this answer is longer than {MOST_BODY_BYTES} bytes, which is too long for a script"
+                "the body of this answer is longer than {MAX_DOCUMENT_BYTES} bytes, which is too long for a script"
             ));
         }
         Ok(self.parts().1)
@@ -214,7 +213,7 @@ unsafe extern "C-unwind" fn json(state: *mut lua_State) -> c_int {
         };
         match pushed {
             Ok(()) => 1,
-            Err(error) => raise(state, &format!("the answer is not JSON: {error}")),
+            Err(missing) => raise(state, &format!("the answer {missing}")),
         }
     }
 }

@@ -6,40 +6,38 @@
 )]
 
 use std::ffi::{c_int, c_void};
-use std::fmt;
+use std::io::Write as _;
 
 use mlua::{ffi, lua_State};
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::stack::{push_text, text, type_name};
-use crate::scenario::json::{Pointer, Search};
+use crate::scenario::capture::Missing;
+use crate::scenario::json::{MAX_DEPTH, Pointer, Search, Sink, is_plain, read};
 
-/// How deep tables may be nested; documents are read one level less deep (`serde_json`).
-const DEEPEST: usize = 128;
 /// Whole numbers beyond this one (2⁵³) are not exact in a script.
 const EXACT: f64 = 9_007_199_254_740_992.0;
+/// Whole numbers from this one on are written with an exponent, as scripts write them elsewhere.
+const PLAIN: f64 = 1e21;
+/// So many digits are always exact.
+const EXACT_DIGITS: usize = 15;
 /// How many members a new table has room for: most have few, and growing a table takes longer than all else.
 const MEMBERS: c_int = 4;
 
 /// Pushes a document.
 ///
-/// Members of an object that are null are left out; items of a list that are null become `null`. `list` is the place of
-/// the metatable that marks lists, even empty ones. After an error, values may be left on the stack.
+/// Members of an object that are null are left out; items of a list that are null become `null`. A number that a script
+/// could not hold becomes a text with its digits. `list` is the place of the metatable that marks lists, even empty
+/// ones. After an error, values may be left on the stack.
 ///
 /// # Safety
 /// Must be called only where Lua may raise an error.
-pub unsafe fn push(
-    state: *mut lua_State,
-    document: &[u8],
-    list: c_int,
-) -> Result<(), serde_json::Error> {
+pub unsafe fn push(state: *mut lua_State, document: &[u8], list: c_int) -> Result<(), Missing> {
     // SAFETY: as for this function.
-    unsafe { read(state, document, list, false) }
+    unsafe { push_read(state, document, list, false) }
 }
 
-/// Pushes the value in the document that the pointer leads to, or nil if it is null or does not exist.
-///
-/// Errors in the document after the value are not noticed. Otherwise like [`push`].
+/// Pushes the value in the document that the pointer leads to, or nil if it is null or does not exist. Otherwise like
+/// [`push`].
 ///
 /// # Safety
 /// Must be called only where Lua may raise an error.
@@ -48,168 +46,159 @@ pub unsafe fn push_at(
     document: &[u8],
     list: c_int,
     pointer: &Pointer<'_>,
-) -> Result<(), serde_json::Error> {
+) -> Result<(), Missing> {
     let mut search = Search::of_at_most(document.len());
     search.feed(pointer, document);
-    let found = if let Ok(found) = search.written() {
+    let found = match search.written() {
+        Ok(found) => found,
+        Err(Missing::Nothing) => b"null".to_vec(),
+        Err(missing) => return Err(missing),
+    };
+    // SAFETY: as for this function; room is requested.
+    unsafe {
         if let [b'"', text @ .., b'"'] = &found[..]
             && is_plain(text)
         {
-            // SAFETY: as for this function; room is requested.
-            unsafe {
-                ffi::luaL_checkstack(state, 1, std::ptr::null());
-                push_text(state, text);
-            }
+            ffi::luaL_checkstack(state, 1, std::ptr::null());
+            push_text(state, text);
             return Ok(());
         }
-        found
-    } else {
-        serde_json::from_slice::<IgnoredAny>(document)?;
-        b"null".to_vec()
-    };
-    // SAFETY: as for this function.
-    unsafe { read(state, &found, list, true) }
+        push_read(state, &found, list, true).map_err(|missing| match missing {
+            Missing::Json(problem) => Missing::Json(problem.within(search.begin())),
+            missing => missing,
+        })
+    }
 }
 
 /// Pushes a document. If it is null, it becomes nil as a `member` of an object would, and otherwise `null`.
 ///
 /// # Safety
 /// Must be called only where Lua may raise an error.
-unsafe fn read(
+unsafe fn push_read(
     state: *mut lua_State,
     document: &[u8],
     list: c_int,
     member: bool,
-) -> Result<(), serde_json::Error> {
+) -> Result<(), Missing> {
     // SAFETY: the document may be a single value, for which room is requested.
     unsafe { ffi::luaL_checkstack(state, 1, std::ptr::null()) };
-    let value = Pushed {
-        state,
-        list,
+    read(
+        document,
         member,
-    };
-    // Checking the whole document for UTF-8 at once is faster than string by string. If that fails, reading it as bytes
-    // gives an error that says where it is wrong.
-    match std::str::from_utf8(document) {
-        Ok(text) => value.read(&mut serde_json::Deserializer::from_str(text)),
-        Err(_) => value.read(&mut serde_json::Deserializer::from_slice(document)),
-    }
+        &mut Pushed {
+            state,
+            list,
+            items: Vec::new(),
+        },
+    )
+    .map_err(Missing::Json)
 }
 
-/// A value that is pushed while it is read.
-#[derive(Clone, Copy)]
+/// Pushes a value while it is read.
 struct Pushed {
     state: *mut lua_State,
     list: c_int,
-    /// Whether it belongs to an object, and not to a list.
-    member: bool,
+    /// How many items the lists that are being read have so far, from the outermost on.
+    items: Vec<c_int>,
 }
 
-impl Pushed {
-    fn read<'de, R: serde_json::de::Read<'de>>(
-        self,
-        reader: &mut serde_json::Deserializer<R>,
-    ) -> Result<(), serde_json::Error> {
-        self.deserialize(&mut *reader)?;
-        reader.end()
-    }
-
-    fn number(self, number: f64) {
-        // SAFETY: there is room for one value.
-        unsafe { ffi::lua_pushnumber(self.state, number) }
-    }
-}
-
-impl<'de> DeserializeSeed<'de> for Pushed {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<(), D::Error> {
-        reader.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Pushed {
-    type Value = ();
-
-    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("a value")
-    }
-
-    fn visit_unit<E>(self) -> Result<(), E> {
+impl Sink for Pushed {
+    fn null(&mut self, member: bool) {
         // SAFETY: there is room for one value.
         unsafe {
-            if self.member {
+            if member {
                 ffi::lua_pushnil(self.state);
             } else {
                 ffi::lua_pushlightuserdata(self.state, std::ptr::null_mut());
             }
         }
-        Ok(())
     }
 
-    fn visit_bool<E>(self, value: bool) -> Result<(), E> {
+    fn bool(&mut self, value: bool) {
         // SAFETY: there is room for one value.
         unsafe { ffi::lua_pushboolean(self.state, value.into()) }
-        Ok(())
     }
 
-    fn visit_i64<E>(self, number: i64) -> Result<(), E> {
-        self.number(number as f64);
-        Ok(())
+    fn number(&mut self, written: &str, whole: bool) {
+        let number = held(written, whole);
+        // SAFETY: there is room for one value, and Lua may raise an error here.
+        unsafe {
+            match number {
+                Some(number) => ffi::lua_pushnumber(self.state, number),
+                None => push_text(self.state, written.as_bytes()),
+            }
+        }
     }
 
-    fn visit_u64<E>(self, number: u64) -> Result<(), E> {
-        self.number(number as f64);
-        Ok(())
-    }
-
-    fn visit_f64<E>(self, number: f64) -> Result<(), E> {
-        self.number(number);
-        Ok(())
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<(), E> {
+    fn text(&mut self, value: &str) {
         // SAFETY: there is room for one value, and Lua may raise an error here.
         unsafe { push_text(self.state, value.as_bytes()) }
-        Ok(())
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
-        let item = Self {
-            member: false,
-            ..self
-        };
-        // SAFETY: room is requested for a table and what goes into it, and each item is popped again.
+    fn begin_list(&mut self) {
+        self.items.push(0);
+        // SAFETY: room is requested for an item, and for the metatable; there is room for the list itself.
         unsafe {
             ffi::luaL_checkstack(self.state, 2, std::ptr::null());
             ffi::lua_createtable(self.state, MEMBERS, 0);
-            let mut number = 0;
-            while items.next_element_seed(item)?.is_some() {
-                number += 1;
-                ffi::lua_rawseti_(self.state, -2, number);
-            }
+        }
+    }
+
+    fn item(&mut self) {
+        if let Some(number) = self.items.last_mut() {
+            *number += 1;
+            // SAFETY: the item lies on its list, and is popped.
+            unsafe { ffi::lua_rawseti_(self.state, -2, *number) }
+        }
+    }
+
+    fn end_list(&mut self) {
+        self.items.pop();
+        // SAFETY: the list is at the top, and there is room for one value.
+        unsafe {
             ffi::lua_pushvalue(self.state, self.list);
             ffi::lua_setmetatable(self.state, -2);
         }
-        Ok(())
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
-        let member = Self {
-            member: true,
-            ..self
-        };
-        // SAFETY: room is requested for a table and what goes into it, and each member is popped again.
+    fn begin_object(&mut self) {
+        // SAFETY: room is requested for a member and its name; there is room for the object itself.
         unsafe {
             ffi::luaL_checkstack(self.state, 3, std::ptr::null());
             ffi::lua_createtable(self.state, 0, MEMBERS);
-            while members.next_key_seed(member)?.is_some() {
-                members.next_value_seed(member)?;
-                ffi::lua_rawset(self.state, -3);
-            }
         }
-        Ok(())
     }
+
+    fn name(&mut self, name: &str) {
+        self.text(name);
+    }
+
+    fn member(&mut self) {
+        // SAFETY: the member and its name lie on their object, and are popped.
+        unsafe { ffi::lua_rawset(self.state, -3) }
+    }
+
+    fn end_object(&mut self) {}
+}
+
+/// The number as a script holds it; `None` if that would be another number.
+fn held(written: &str, whole: bool) -> Option<f64> {
+    if whole && written.len() <= EXACT_DIGITS {
+        let digits = written.strip_prefix('-');
+        let number = digits.unwrap_or(written).bytes();
+        let number = number.fold(0_i64, |number, digit| number * 10 + i64::from(digit - b'0'));
+        return Some(if digits.is_some() {
+            -(number as f64)
+        } else {
+            number as f64
+        });
+    }
+    let number: f64 = written.parse().ok()?;
+    if !whole {
+        return number.is_finite().then_some(number);
+    }
+    let exact: i64 = written.parse().ok()?;
+    (exact.unsigned_abs() <= EXACT as u64).then_some(number)
 }
 
 /// Appends the value at `place` as a document. `list` is the metatable that marks lists.
@@ -248,9 +237,9 @@ unsafe fn append(
                 let value = text(state, place).unwrap_or_default();
                 quote(value, out).ok_or("a text of it is not UTF-8")?;
             }
-            ffi::LUA_TTABLE if depth == DEEPEST => {
+            ffi::LUA_TTABLE if depth == MAX_DEPTH => {
                 return Err(format!(
-                    "it has tables in one another deeper than {DEEPEST}"
+                    "it has tables in one another deeper than {MAX_DEPTH}"
                 ));
             }
             ffi::LUA_TTABLE => append_table(state, place, list, depth, out)?,
@@ -328,19 +317,14 @@ fn number(number: f64, out: &mut Vec<u8>) -> Result<(), String> {
     if !number.is_finite() {
         return Err(format!("JSON has no number {number}"));
     }
-    let written = if number.fract() == 0.0 && number.abs() < EXACT {
-        serde_json::to_writer(out, &(number as i64))
-    } else {
-        serde_json::to_writer(out, &number)
-    };
-    written.map_err(|error| error.to_string())
-}
-
-/// Whether a string is written into a document without escapes, as most are. It checks all bytes, because stopping at
-/// the first one that needs an escape takes several times as long.
-fn is_plain(text: &[u8]) -> bool {
-    let plain = |byte: u8| byte.is_ascii() && byte >= b' ' && byte != b'"' && byte != b'\\';
-    text.iter().fold(true, |all, byte| all & plain(*byte))
+    if number.fract() == 0.0 && number.abs() < EXACT {
+        return serde_json::to_writer(out, &(number as i64)).map_err(|error| error.to_string());
+    }
+    if number.fract() == 0.0 && number.abs() < PLAIN {
+        write!(out, "{number}").expect("writing into memory does not fail");
+        return Ok(());
+    }
+    serde_json::to_writer(out, &number).map_err(|error| error.to_string())
 }
 
 /// Appends a string in quotes; returns `None` if it is not UTF-8.
@@ -424,6 +408,12 @@ mod tests {
             ("'ü\"\\n'", r#""ü\"\n""#),
             ("1e300", "1e+300"),
             ("9007199254740991", "9007199254740991"),
+            ("9007199254740992", "9007199254740992"),
+            ("-2^60", "-1152921504606847000"),
+            ("1e16", "10000000000000000"),
+            ("123456789012345680000", "123456789012345680000"),
+            ("1e21", "1e+21"),
+            ("1.5", "1.5"),
             ("nil", "null"),
         ] {
             assert_eq!(written_by(script).as_deref(), Ok(expected), "{script}");
@@ -466,12 +456,55 @@ mod tests {
     }
 
     #[test]
-    fn of_members_with_the_same_name_a_pointer_leads_to_the_first() {
+    fn of_members_with_the_same_name_the_last_counts_in_both_ways() {
         let lua = Lua::new();
         let lists = lists(&lua);
-        let text = br#"{"a":1,"a":{"b":2}}"#;
-        assert_eq!(lists.read_at(&lua, text, "/a"), Value::Number(1.0));
-        assert_eq!(lists.read_at(&lua, text, "/a/b"), Value::Nil);
+        let text = br#"{"a":1,"a":{"b":2},"c":1,"c":null}"#;
+        assert_eq!(lists.read_at(&lua, text, "/a/b"), Value::Number(2.0));
+        assert_eq!(lists.read_at(&lua, text, "/c"), Value::Nil);
+        let Value::Table(whole) = lists.read(&lua, text) else {
+            panic!("no table");
+        };
+        let inner: Table = whole.get("a").unwrap();
+        assert_eq!(inner.get::<Value>("b").unwrap(), Value::Number(2.0));
+        assert_eq!(whole.get::<Value>("c").unwrap(), Value::Nil);
+    }
+
+    #[test]
+    fn a_number_that_a_script_cannot_hold_is_a_text_with_its_digits() {
+        let lua = Lua::new();
+        let lists = lists(&lua);
+        for (written, held) in [
+            ("0", true),
+            ("-17", true),
+            ("123456789012345", true),
+            ("1234567890123456", true),
+            ("9007199254740992", true),
+            ("-9007199254740992", true),
+            ("9007199254740993", false),
+            ("9007199254740994", false),
+            ("2733382000000000049", false),
+            ("-2733382000000000049", false),
+            ("18446744073709551615", false),
+            ("100000000000000000000000000000", false),
+            ("1e400", false),
+            ("1.10", true),
+            ("1e20", true),
+        ] {
+            for text in [written.to_owned(), format!("\u{feff}{written}")] {
+                for value in [
+                    lists.read(&lua, text.as_bytes()),
+                    lists.read_at(&lua, text.as_bytes(), ""),
+                ] {
+                    if held {
+                        assert_eq!(value, Value::Number(written.parse().unwrap()), "{written}");
+                    } else {
+                        assert_eq!(value.to_string().unwrap(), written);
+                        assert!(value.is_string(), "{written}");
+                    }
+                }
+            }
+        }
     }
 
     /// Collects pointers to all places of a document, and beside each some that lead nowhere.

@@ -23,7 +23,6 @@ mod sites;
 mod stack;
 mod vm;
 
-pub use natives::MOST_BODY_BYTES;
 pub use sites::{Site, is_unseen, reads_headers};
 pub use vm::{Start, Vm, Walk};
 

@@ -9,9 +9,6 @@ use crate::scenario::values::{Place, escape, uuid};
 use crate::schedule::clock::unix_ns;
 use crate::schedule::random::Stream;
 
-/// The longest body that a script can look at, in bytes.
-pub const MOST_BODY_BYTES: usize = 1024 * 1024;
-
 /// Creates the table `native` of the prelude.
 ///
 /// `list` is the metatable that marks lists, and `random` the stream of the running client. `shows` says whether to

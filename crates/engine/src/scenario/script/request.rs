@@ -23,7 +23,8 @@ const FORM: &str = "application/x-www-form-urlencoded";
 const PATH: c_int = 3;
 /// The most options that a request can have: headers, json, form and body.
 const OPTIONS: usize = 4;
-const NO_NUMBER: &str = "a request has the number that was written into it";
+const NO_NUMBER: &str = "a request stands in the script as http.get(…), so that it is known before the run, and is not \
+                         made through another name";
 
 /// What the running client and the engine hand each other.
 pub struct Exchange {

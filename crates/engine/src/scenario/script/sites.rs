@@ -11,6 +11,8 @@ use super::edit::{Edit, edited};
 use super::lexer::{Kind, Token, before, tokens};
 use super::options::given;
 
+const ONLY_HERE: &str =
+    "http stands only where a request is made: write http.get(path), http.post(path, {…}), …";
 /// All of them, and others in capitals, are the same function.
 const METHODS: [&str; 7] = ["get", "post", "put", "delete", "patch", "head", "options"];
 
@@ -57,15 +59,28 @@ pub fn find(file: &str, source: &str) -> Result<(Vec<Site>, String), String> {
     let words = tokens(source);
     let mut sites: Vec<Site> = Vec::new();
     let mut edits = Vec::new();
+    // How many brackets the word is in. What stands in brackets may be a part of an expression even between semicolons,
+    // which also separate the fields of a table.
+    let mut depth = 0_usize;
     for (place, word) in words.iter().enumerate() {
+        match word.kind {
+            Kind::Symbol(b'(' | b'{' | b'[') => depth += 1,
+            Kind::Symbol(b')' | b'}' | b']') => depth = depth.saturating_sub(1),
+            _ => {}
+        }
         let field = place > 0 && matches!(words[place - 1].kind, Kind::Symbol(b'.' | b':'));
-        if word.kind != Kind::Name("http") || field {
+        let global = place > 1 && words[place - 2].kind == Kind::Name("_G");
+        if word.kind != Kind::Name("http") || (field && !global) {
             continue;
         }
         let at = |problem: String| format!("{file}:{}: {problem}", word.line);
+        if field {
+            return Err(at(ONLY_HERE.into()));
+        }
         let last = words[..place].last().map(|word| word.kind);
         let call = call(last, &words[place..]).map_err(at)?;
-        let site = call.site;
+        let mut site = call.site;
+        site.unseen &= depth == 0;
         let number = match sites.iter().position(|known| known.name == site.name) {
             Some(number) if sites[number].is_like(&site) => {
                 sites[number].anywhere |= site.anywhere;
@@ -112,9 +127,7 @@ fn call(last: Option<Kind<'_>>, words: &[Token<'_>]) -> Result<Call, String> {
     let (Some(Kind::Symbol(b'.')), Some(Kind::Name(written)), Some(Kind::Symbol(b'('))) =
         (kind(1), kind(2), kind(3))
     else {
-        return Err(
-            "http stands only where a request is made: write http.get(path), http.post(path, {…}), …".into(),
-        );
+        return Err(ONLY_HERE.into());
     };
     let method = method(written)?;
     let inside = &words[4..];
@@ -340,6 +353,9 @@ mod tests {
             "while\n-- ok\nhttp.get('/') do f() end",
             "for a in http.get('/') do f() end",
             "http.get('/') local a = http.get('/')",
+            "local a = { 1; http.get('/'); 2 }",
+            "local a = { x = 1; http.get('/') }",
+            "f({ 1, 2; http.get('/'); })",
         ] {
             assert!(!is_unseen(source, 0), "{source}");
         }
@@ -422,6 +438,10 @@ mod tests {
             (
                 "http.get('/', options)",
                 "s.luau:1: write the options of a request where it is made",
+            ),
+            (
+                "http.get('/')\n_G.http.get('/a')",
+                "s.luau:2: http stands only where a request is made",
             ),
             (
                 "local get = http.get",

@@ -1,6 +1,7 @@
 //! Scripts without a network: what they ask for, how they fail, and what they cannot do.
 
 use super::*;
+use crate::scenario::json::MAX_DOCUMENT_BYTES;
 use crate::scenario::slots::Slots;
 use crate::scenario::traveller::Next;
 use crate::schedule::random::Stream;
@@ -283,11 +284,11 @@ fn mistakes_are_told_with_their_lines() {
         ),
         (
             "http.get('/'):json()",
-            "s.luau:2: the answer is not JSON: expected value",
+            "s.luau:2: the answer cannot be read as JSON:",
         ),
         (
             "http.get('/'):json('/a')",
-            "s.luau:2: the answer is not JSON: expected value",
+            "s.luau:2: the answer cannot be read as JSON:",
         ),
         (
             "http.get('/'):json('a')",
@@ -475,7 +476,7 @@ fn a_body_that_is_too_long_is_told_when_it_is_looked_at() {
     let mut walk = clients.vm.client(1).unwrap();
     assert!(matches!(clients.next(&mut walk), Next::Step(0)));
     let reply = walk.reply().unwrap();
-    (reply.status, reply.body) = (200, Some(Err(Missing::TooLong)));
+    (reply.status, reply.body) = (200, Some(Err(Missing::TooLong(MAX_DOCUMENT_BYTES))));
     reply.head = Some(b"HTTP/1.1 200 OK\r\n\r\n"[..].into());
     walk.ended(Outcome::Ok);
     let Next::Failed(0, why) = clients.next(&mut walk) else {

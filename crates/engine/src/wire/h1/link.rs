@@ -95,11 +95,16 @@ impl Link {
         let template = call.template;
         let common = self.common.clone();
         let mut filled = Vec::new();
+        let mut fits = Ok(());
         let unsent = template.fixed().unwrap_or_else(|| {
             filled = common.take_spare();
-            call.request.fill(template, &mut call, &mut filled);
+            fits = call.request.fill(template, &mut call, &mut filled);
             &filled
         });
+        if let Err(why) = fits {
+            common.put_spare(filled);
+            return watch.failed(Failure::new(Outcome::Unsendable, why));
+        }
         let sent = unsent;
         watch.asking(unsent);
         self.state = State::Spent;

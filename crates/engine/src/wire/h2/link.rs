@@ -85,8 +85,10 @@ impl Link {
         let mut finished = Ok(());
         let request = template.fixed().unwrap_or_else(|| {
             filled = self.common.take_spare();
-            call.request.fill(template, &mut call, &mut filled);
-            finished = method.map_or(Ok(()), |method| method.finish(&mut filled));
+            finished = call.request.fill(template, &mut call, &mut filled);
+            if let (Ok(()), Some(method)) = (&finished, method) {
+                finished = method.finish(&mut filled);
+            }
             &filled
         });
         if watch.transcript.is_some() {
@@ -113,10 +115,7 @@ impl Link {
                 self.spent = call.last;
                 outcome
             }
-            Err(problem) => {
-                let why = format!("the request cannot be sent over HTTP/2: {problem}");
-                watch.failed(Failure::new(Outcome::Malformed, why))
-            }
+            Err(why) => watch.failed(Failure::new(Outcome::Unsendable, why)),
         };
         self.common.put_spare(block);
         self.common.put_spare(filled);

@@ -3,6 +3,7 @@
 
 use httparse::EMPTY_HEADER;
 
+use crate::scenario::values::fits_path;
 use crate::spec::{ParamSpec, RequestSpec};
 use crate::wire::h1::codec::MAX_HEADERS;
 use crate::wire::h2::codec;
@@ -86,10 +87,9 @@ pub fn check(spec: &RequestSpec) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that a path may contain the text (RFC 3986 section 3.3, and more characters, which servers accept as well).
+/// Checks that a path may contain the text.
 fn fits(text: &str) -> Result<(), &'static str> {
-    let bad = |byte: u8| matches!(byte, 0..=b' ' | b'#' | b'<' | b'>' | b'`' | 0x7f);
-    if text.bytes().any(bad) {
+    if !text.bytes().all(fits_path) {
         return Err("has a character that a path in HTTP/2 cannot have: percent-encode it");
     }
     Ok(())

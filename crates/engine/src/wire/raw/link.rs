@@ -65,7 +65,8 @@ impl Link {
         let mut filled = Vec::new();
         let unsent = template.fixed().unwrap_or_else(|| {
             filled = common.take_spare();
-            call.request.fill(template, &mut call, &mut filled);
+            let fits = call.request.fill(template, &mut call, &mut filled);
+            fits.expect("only the values of steps may not fit");
             &filled
         });
         watch.asking(unsent);

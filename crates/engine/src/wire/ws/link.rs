@@ -67,7 +67,9 @@ impl Link {
     ) -> Result<Self, Failure> {
         let common = dialer.common.clone();
         let upgrade = upgrade_of(call);
-        let head = upgrade.head(call);
+        let head = upgrade
+            .head(call)
+            .map_err(|why| Failure::new(Outcome::Unsendable, why))?;
         watch.asking(&head);
         let step = call.source.is_some();
         let path: Option<Box<[u8]>> = step.then(|| path_of(&head).into());
@@ -181,11 +183,19 @@ impl Link {
         let common = self.common.clone();
         let template = call.template;
         let mut filled = Vec::new();
+        let mut fits = Ok(());
         let payload = template.fixed().unwrap_or_else(|| {
             filled = common.take_spare();
-            call.request.fill(template, &mut call, &mut filled);
+            fits = call.request.fill(template, &mut call, &mut filled);
             &filled
         });
+        let wanted = match fits.and_then(|()| Wanted::new(&upgrade.matched, payload)) {
+            Ok(wanted) => wanted,
+            Err(why) => {
+                self.spent = call.last;
+                return watch.failed(Failure::new(Outcome::Unsendable, why));
+            }
+        };
         watch.saying(payload, &self.path);
         match upgrade.message {
             Some(MessageKind::Text) => self.queue(opcode::TEXT, payload),
@@ -196,7 +206,7 @@ impl Link {
         let mut exchange = Exchange {
             link: self,
             watch,
-            wanted: Wanted::new(&upgrade.matched, payload),
+            wanted,
             others: 0,
             begun_before: begun,
             sent: false,

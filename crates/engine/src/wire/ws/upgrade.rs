@@ -94,14 +94,14 @@ impl Upgrade {
         })
     }
 
-    /// The request without its key, filled in.
-    pub fn head(&self, call: &mut Call<'_>) -> Vec<u8> {
+    /// The request without its key, filled in. The error says why it cannot be sent.
+    pub fn head(&self, call: &mut Call<'_>) -> Result<Vec<u8>, String> {
         let mut head = Vec::new();
         match self.head.fixed() {
             Some(fixed) => head.extend_from_slice(fixed),
-            None => call.request.fill(&self.head, call, &mut head),
+            None => call.request.fill(&self.head, call, &mut head)?,
         }
-        head
+        Ok(head)
     }
 
     /// Asks for the upgrade within the deadline that is set. Returns the bytes that came after the answer.

@@ -2,11 +2,10 @@
 
 use std::borrow::Cow;
 
-use serde_json::Value;
-
+use crate::scenario::capture::Missing;
+use crate::scenario::json::{Json, MAX_DOCUMENT_BYTES, Pointer, RECORD_SEPARATOR, Search};
 use crate::spec::Match;
 use crate::wire::h1::codec::Template;
-use crate::wire::verify::MAX_JSON_BYTES;
 
 /// The answer that is awaited, and how far the current message matches it.
 #[derive(Debug)]
@@ -19,28 +18,30 @@ pub enum Wanted<'a> {
         rest: Option<&'a [u8]>,
     },
     Field {
-        pointer: &'a str,
-        /// What was sent at `pointer`. If that is `None`, no message is the answer.
-        value: Option<Value>,
+        /// A JSON pointer.
+        place: &'a str,
+        /// What was sent there.
+        value: Json,
         /// The message so far. One that is too long to be read as JSON is not the answer.
         kept: Vec<u8>,
     },
 }
 
 impl<'a> Wanted<'a> {
-    pub fn new(matched: &'a Match, sent: &'a [u8]) -> Self {
-        match matched {
+    /// The error says why no answer to what is sent could be known.
+    pub fn new(matched: &'a Match, sent: &'a [u8]) -> Result<Self, String> {
+        Ok(match matched {
             Match::Order => Self::Next,
             Match::Echo => Self::Echo {
                 sent,
                 rest: Some(sent),
             },
-            Match::Field(pointer) => Self::Field {
-                pointer,
-                value: value_at(sent, pointer),
+            Match::Field(place) => Self::Field {
+                place,
+                value: sent_at(place, sent)?,
                 kept: Vec::new(),
             },
-        }
+        })
     }
 
     /// Takes in the next bytes of a message.
@@ -49,14 +50,14 @@ impl<'a> Wanted<'a> {
             Self::Next => {}
             Self::Echo { rest, .. } => *rest = rest.and_then(|rest| rest.strip_prefix(data)),
             Self::Field { kept, .. } => {
-                let room = (MAX_JSON_BYTES + 1).saturating_sub(kept.len());
+                let room = (MAX_DOCUMENT_BYTES + 1).saturating_sub(kept.len());
                 kept.extend_from_slice(&data[..data.len().min(room)]);
             }
         }
     }
 
     /// The message is complete; returns its content if it is the answer. For [`Wanted::Next`] the content is empty,
-    /// because it is not kept.
+    /// because it is not kept. Of a message that record separators divide, it is the record that answers.
     pub fn end(&mut self) -> Option<Cow<'a, [u8]>> {
         match self {
             Self::Next => Some(Cow::Borrowed(&[])),
@@ -65,14 +66,16 @@ impl<'a> Wanted<'a> {
                 rest.is_some_and(<[u8]>::is_empty)
                     .then_some(Cow::Borrowed(*sent))
             }
-            Self::Field {
-                pointer,
-                value,
-                kept,
-            } => {
+            Self::Field { place, value, kept } => {
                 let message = std::mem::take(kept);
-                let right = value.is_some() && value_at(&message, pointer) == *value;
-                right.then_some(Cow::Owned(message))
+                if message.len() > MAX_DOCUMENT_BYTES {
+                    return None;
+                }
+                let answers = |record: &&[u8]| {
+                    value_at(place, record).is_ok_and(|found| found.is_same(value))
+                };
+                let record = records(&message).find(answers)?;
+                Some(Cow::Owned(record.to_vec()))
             }
         }
     }
@@ -80,15 +83,8 @@ impl<'a> Wanted<'a> {
     /// Why the answer did not come in time, if more is known; `others` is the number of messages that were passed over.
     pub fn missed(&self, others: u64) -> Option<String> {
         match self {
-            Self::Field {
-                pointer,
-                value: None,
-                ..
-            } => Some(format!(
-                "what was sent has no value at {pointer} by which its answer could be known"
-            )),
-            Self::Field { pointer, .. } if others > 0 => Some(format!(
-                "no message with the same value at {pointer} came in time, but others did"
+            Self::Field { place, .. } if others > 0 => Some(format!(
+                "no message with the same value at {place} came in time, but others did"
             )),
             Self::Echo { .. } if others > 0 => Some(
                 "no message equal to the one that was sent came in time, but others did".to_owned(),
@@ -100,22 +96,41 @@ impl<'a> Wanted<'a> {
 
 /// Checks that a message that is always the same has the value by which its answer is recognised.
 pub fn check(matched: &Match, message: &Template) -> Result<(), String> {
-    let (Match::Field(pointer), Some(sent)) = (matched, message.fixed()) else {
-        return Ok(());
-    };
-    match value_at(sent, pointer) {
-        Some(_) => Ok(()),
-        None => Err(format!("match: what is sent has no value at {pointer}")),
-    }
+    let wanted = message.fixed().map(|sent| Wanted::new(matched, sent));
+    wanted.map_or(Ok(()), |wanted| {
+        wanted.map(|_| ()).map_err(|why| format!("match: {why}"))
+    })
 }
 
-/// The value at `pointer`; `None` if there is none, or if the message is not JSON or too long to be read.
-fn value_at(message: &[u8], pointer: &str) -> Option<Value> {
-    if message.len() > MAX_JSON_BYTES {
-        return None;
+/// The value at `place` in the first record that has one.
+fn sent_at(place: &str, sent: &[u8]) -> Result<Json, String> {
+    if sent.len() > MAX_DOCUMENT_BYTES {
+        return Err(format!(
+            "what is sent is longer than {MAX_DOCUMENT_BYTES} bytes, the most in which a value is looked for"
+        ));
     }
-    let document: Value = serde_json::from_slice(message).ok()?;
-    document.pointer(pointer).cloned()
+    let mut found = records(sent).map(|record| value_at(place, record));
+    let first = found.next().unwrap_or_else(|| value_at(place, b""));
+    let value = match first {
+        Err(Missing::Nothing) => found.find(Result::is_ok).unwrap_or(Err(Missing::Nothing)),
+        other => other,
+    };
+    value.map_err(|missing| match missing {
+        Missing::Nothing => format!("what is sent has no value at {place}"),
+        missing => format!("what is sent {missing}"),
+    })
+}
+
+fn value_at(place: &str, record: &[u8]) -> Result<Json, Missing> {
+    let pointer = Pointer::parse(place.as_bytes()).map_err(|_| Missing::Nothing)?;
+    let written = Search::whole(&pointer, record)?;
+    Json::parse(&written).map_err(Missing::Json)
+}
+
+/// The documents in a message, which record separators may end or divide. Without any it is one.
+fn records(message: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let records = message.split(|byte| *byte == RECORD_SEPARATOR);
+    records.filter(|record| !record.trim_ascii().is_empty())
 }
 
 #[cfg(test)]
@@ -141,7 +156,7 @@ mod tests {
 
     #[test]
     fn an_echo_is_equal_from_begin_to_end() {
-        let mut wanted = Wanted::new(&Match::Echo, b"hello");
+        let mut wanted = Wanted::new(&Match::Echo, b"hello").unwrap();
         for (message, answer) in [
             ("hell", false),
             ("hello", true),
@@ -154,14 +169,17 @@ mod tests {
                 "{message}"
             );
         }
-        assert!(is_answer(&mut Wanted::new(&Match::Echo, b""), b""));
-        assert!(is_answer(&mut Wanted::new(&Match::Order, b"x"), b"y"));
+        assert!(is_answer(&mut Wanted::new(&Match::Echo, b"").unwrap(), b""));
+        assert!(is_answer(
+            &mut Wanted::new(&Match::Order, b"x").unwrap(),
+            b"y"
+        ));
     }
 
     #[test]
     fn a_field_has_the_value_that_was_sent() {
         let by_id = Match::Field("/id".to_owned());
-        let mut wanted = Wanted::new(&by_id, br#"{"id": 7, "say": "x"}"#);
+        let mut wanted = Wanted::new(&by_id, br#"{"id": 7, "say": "x"}"#).unwrap();
         for (message, answer) in [
             (r#"{"ok": true, "id": 7}"#, true),
             (r#"{"id": "7"}"#, false),
@@ -177,7 +195,7 @@ mod tests {
                 "{message}"
             );
         }
-        let long = format!(r#"{{"id": 7, "x": "{}"}}"#, "x".repeat(MAX_JSON_BYTES));
+        let long = format!(r#"{{"id": 7, "x": "{}"}}"#, "x".repeat(MAX_DOCUMENT_BYTES));
         assert!(!is_answer(&mut wanted, long.as_bytes()));
         let why = wanted.missed(1).unwrap();
         assert!(why.contains("the same value at /id"), "{why}");
@@ -185,10 +203,59 @@ mod tests {
     }
 
     #[test]
-    fn nothing_answers_a_message_without_the_field() {
+    fn numbers_are_told_apart_by_all_of_their_digits() {
         let by_id = Match::Field("/id".to_owned());
-        let mut wanted = Wanted::new(&by_id, b"{}");
-        assert!(!is_answer(&mut wanted, b"{}"));
-        assert!(wanted.missed(0).unwrap().contains("has no value at /id"));
+        let mut wanted = Wanted::new(&by_id, br#"{"id": 18446744073709551617}"#).unwrap();
+        assert!(!is_answer(&mut wanted, br#"{"id": 18446744073709551618}"#));
+        assert!(is_answer(&mut wanted, br#"{"id": 18446744073709551617}"#));
+    }
+
+    #[test]
+    fn record_separators_end_and_divide_messages() {
+        let by_id = Match::Field("/invocationId".to_owned());
+        let sent = b"{\"type\":1,\"invocationId\":\"7\"}\x1e";
+        let mut wanted = Wanted::new(&by_id, sent).unwrap();
+        for (message, answer) in [
+            ("{}\x1e", None),
+            (
+                "{\"type\":6}\x1e{\"type\":3,\"invocationId\":\"7\",\"result\":1}\x1e",
+                Some("{\"type\":3,\"invocationId\":\"7\",\"result\":1}"),
+            ),
+            ("{\"type\":6}\x1e{\"invocationId\":\"8\"}\x1e", None),
+            ("{\"invocationId\":\"7\"}", Some("{\"invocationId\":\"7\"}")),
+        ] {
+            wanted.feed(message.as_bytes());
+            let found = wanted.end();
+            assert_eq!(found.as_deref(), answer.map(str::as_bytes), "{message}");
+        }
+        let handshake = b"{\"protocol\":\"json\"}\x1e{\"invocationId\":\"7\"}\x1e";
+        assert!(Wanted::new(&by_id, handshake).is_ok());
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_skipped() {
+        let by_id = Match::Field("/id".to_owned());
+        let mut wanted = Wanted::new(&by_id, "\u{feff}{\"id\": 7}".as_bytes()).unwrap();
+        assert!(is_answer(&mut wanted, "\u{feff}{\"id\": 7}".as_bytes()));
+    }
+
+    #[test]
+    fn what_nothing_could_answer_is_told_before_it_is_sent() {
+        let by_id = Match::Field("/id".to_owned());
+        for (sent, expected) in [
+            ("{}", "what is sent has no value at /id"),
+            ("", "what is sent cannot be read as JSON: it is empty"),
+            (
+                "{\"id\": 7} x",
+                "what is sent cannot be read as JSON: 'x' behind its end, at byte 10",
+            ),
+            (
+                "{\"id\": {id}}",
+                "what is sent cannot be read as JSON: 'i' at byte 1",
+            ),
+        ] {
+            let why = Wanted::new(&by_id, sent.as_bytes()).unwrap_err();
+            assert_eq!(why, expected, "{sent}");
+        }
     }
 }
