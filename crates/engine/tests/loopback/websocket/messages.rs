@@ -157,15 +157,9 @@ fn an_answer_is_known_by_a_value_that_it_has_in_common_with_its_message() {
     let seen = run(ten(address, request("/id")));
     assert_eq!(seen.outcomes(), all("ok"));
     assert!(seen.texts(|state| &state.excess).is_empty());
-    let timeouts = json!({"total_ns": 30 * MS, "connect_ns": SECOND});
-    let spec = with(
-        ten(address, request("/user")),
-        "/workloads/0/timeouts",
-        timeouts,
-    );
-    let seen = run(spec);
-    assert_eq!(seen.outcomes(), all("response_timeout"));
-    assert!(why(&seen).contains("what was sent has no value at /user"));
+    let seen = run(ten(address, request("/user")));
+    assert_eq!(seen.outcomes(), all("unsendable"));
+    assert!(why(&seen).contains("what is sent has no value at /user"));
 }
 
 #[test]
@@ -229,7 +223,7 @@ fn what_cannot_be_is_refused_before_the_run() {
                 address,
                 json!({"websocket": {"message": "text", "match": {"field": "/id"}}}),
             ),
-            "match: what is sent has no value at /id",
+            "match: what is sent cannot be read as JSON: 'h' at byte 0",
         ),
         (
             ten(
