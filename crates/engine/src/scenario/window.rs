@@ -28,12 +28,12 @@ impl Pattern {
     }
 
     pub fn is_in(&self, text: &[u8]) -> bool {
-        self.0.is_match(text)
+        self.regex.is_match(text)
     }
 
     /// Returns the first group of the last match, or the match if the expression has no group.
     pub fn last<'t>(&self, text: &'t [u8]) -> Option<&'t [u8]> {
-        let found = self.0.captures_iter(text).last()?;
+        let found = self.regex.captures_iter(text).last()?;
         found.get(1).or(found.get(0)).map(|found| found.as_bytes())
     }
 }

@@ -143,7 +143,9 @@ impl Fails {
 impl Wanted {
     fn new(pattern: &EventPattern) -> Result<Self, String> {
         Ok(match pattern {
-            EventPattern::Regex(pattern) => Self::Regex(Pattern::compile(pattern)?),
+            EventPattern::Regex(pattern) => {
+                Self::Regex(Pattern::compile(pattern, MAX_VALUE_BYTES)?)
+            }
             EventPattern::Json(pointer) => {
                 Self::Json(Pointer::parse(pointer.as_bytes())?.into_owned())
             }
