@@ -12,7 +12,7 @@ from jostle.plan.feed import Feed
 from jostle.plan.journey import Journey, Step, source
 from jostle.plan.request import JSON_TYPE
 from jostle.plan.values import Think
-from jostle.plan.variables import as_in_forms, as_json, built_in, kind_of, without_kind
+from jostle.plan.variables import RAW, as_in_forms, as_json, built_in, kind_of, without_kind
 from jostle.plan.when import When
 from jostle.url import has_scheme
 

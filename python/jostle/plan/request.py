@@ -21,7 +21,7 @@ from jostle.plan.values import (
     check_regex,
     shown,
 )
-from jostle.plan.variables import url_in, without_raw
+from jostle.plan.variables import url_in, without_kind
 from jostle.url import has_scheme, read_url
 
 __all__ = [
@@ -485,9 +485,9 @@ class Request(Call):
             return self
         wanted = PLACEHOLDER.findall(self.path.replace(PEER, ""))
         for name in wanted:
-            if name not in self.params and without_raw(name) in self.params:
+            if name not in self.params and without_kind(name) in self.params:
                 raise BadValue(
-                    f"{{{name}}}: values of params are never escaped", f"write {{{without_raw(name)}}}"
+                    f"{{{name}}}: values of params are never escaped", f"write {{{without_kind(name)}}}"
                 )
             if name not in self.params:
                 raise BadValue(f"{{{name}}} in the path has no value", nearest(name, self.params))
