@@ -14,7 +14,6 @@ REFUSED = {
     "curlconverter/read_cookies_and_mixed_auth": "curl's --digest",
     "curlconverter/read_stdin": "reads standard input",
     "curlconverter/redirect_command_url_query": "is for a shell to work out",
-    "curlconverter/strange_http_method": "there is no key 'what'",
 }
 """Commands for which curl sends something, and which jostle refuses; and what it says."""
 OTHERWISE = {
@@ -51,7 +50,7 @@ def test_jostle_sends_what_curl_sends(tmp_path: Path, monkeypatch: pytest.Monkey
     assert refused.keys() == REFUSED.keys()
     for name, says in REFUSED.items():
         assert says in refused[name]
-    assert len(equal) >= 0.95 * (len(commands()) - len(refused))
+    assert len(equal) >= 0.95 * len(commands())
 
 
 def test_words_that_a_shell_has_split_are_sent_alike() -> None:

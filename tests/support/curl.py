@@ -17,7 +17,7 @@ from jostle.generator.inprocess import InProcessExecutor
 from jostle.generator.spec import Address, engine_spec
 from jostle.plan import Plan
 from jostle.plan.hit import hit_plan
-from jostle.text import host_and_port
+from jostle.url import host_and_port
 
 __all__ = [
     "VARIABLES",

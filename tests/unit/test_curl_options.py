@@ -132,6 +132,9 @@ def test_several_requests_are_sent_in_turn_and_have_names_of_their_own() -> None
     assert [request.label for request in workload.request] == ["POST /a", "POST /a #2", "/b"]
     assert workload.request[2].headers["Authorization"] == "Basic YW5uOnB3"
     assert plan.title == "3 requests to http://h:80"
+    turned = measured("curl http://ann:pw@h/b http://h/c -X PURGE")
+    assert [request.label for request in turned.request] == ["PURGE /b", "PURGE /c"]
+    assert ["Authorization" in request.headers for request in turned.request] == [True, False]
     with pytest.raises(PlanError, match="http://i:80/ is on another server than http://h:80"):
         measured("curl http://h/ http://i/")
 

@@ -145,7 +145,7 @@ def hit_plan(
         given = {**listed.options, **{name: value for name, value in given.items() if name != "urls"}}
         url = listed.requests[0].url
     assert isinstance(url, str)
-    target = _url(url)
+    target = _url(url) if listed is None else replace(_url(url), login="")  # each of the listed has its own
     scheme, path, tls = target.scheme, target.path or "/", target.tls
     if listed is not None and scheme not in ("http", "https"):
         raise PlanError(f"{target}: only URLs of HTTP can be listed", "write http:// or https://")

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
-from urllib.parse import quote
 
 from pydantic import BeforeValidator, Field, ValidationInfo
 from pydantic import model_validator as validator
@@ -16,10 +15,11 @@ from jostle.plan.database import DatabaseChange
 from jostle.plan.journey import Journey
 from jostle.plan.labels import meant
 from jostle.plan.load import ClosedLoad, Load, OpenLoad
-from jostle.plan.request import BODIES, METHODS, PEER, Request
+from jostle.plan.request import BODIES, METHODS, PEER, Request, asking
 from jostle.plan.url_list import UrlLine, read_url_list
 from jostle.plan.values import Duration, PositiveCount, PositiveDuration, Share, Size, file_named
 from jostle.units import format_count
+from jostle.url import sent_path
 
 __all__ = ["SAME", "Background", "Workload"]
 
@@ -73,7 +73,7 @@ def _has_urls(item: Any) -> bool:
 
 
 def _of_file(table: dict[str, Any], info: ValidationInfo) -> list[dict[str, Any]]:
-    for key in (*METHODS, "grpc", "ws", "tcp", "udp", "weight", "name", "params"):
+    for key in (*METHODS, "grpc", "ws", "tcp", "udp", "method", "path", "weight", "name", "params"):
         if key in table:
             raise BadValue(f"urls and {key}: each line of the file says it", f"leave out {key}")
     shared = {key: value for key, value in table.items() if key != "urls"}
@@ -83,12 +83,13 @@ def _of_file(table: dict[str, Any], info: ValidationInfo) -> list[dict[str, Any]
 
 
 def _of_line(file: Path, line: UrlLine) -> dict[str, Any]:
-    if line.method.lower() not in METHODS or not line.url.startswith("/"):
+    if not line.url.startswith("/"):
         raise BadValue(
             f"{file}, line {line.number}: {line.url!r} is not a path",
             "write the path only, for example /fast/44: the server is the contestant",
         )
-    return {line.method.lower(): quote(line.url, safe="/%:@!$&'()*+,;=~-._?[]|\"^`"), "weight": line.weight}
+    path, _, query = line.url.partition("?")
+    return {**asking(line.method, sent_path(path, query)), "weight": line.weight}
 
 
 def _weights(value: Any) -> Any:
