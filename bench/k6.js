@@ -6,10 +6,10 @@ const closed = { executor: "constant-vus", vus, duration };
 const open = { executor: "constant-arrival-rate", rate, timeUnit: "1s", duration, preAllocatedVUs: vus, maxVUs: vus };
 
 export const options = { scenarios: { load: rate ? open : closed }, discardResponseBodies: true,
-  summaryTrendStats: ["med", "p(99)"] };
+  summaryTrendStats: ["med", "p(99)", "max"] };
 
 export function handleSummary(data) {
-  return { stdout: JSON.stringify(data.metrics.http_req_duration.values) };
+  return { stdout: JSON.stringify({ ...data.metrics.http_req_duration.values, rate: data.metrics.http_reqs.values.rate }) };
 }
 
 export default function () {

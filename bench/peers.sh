@@ -1,15 +1,19 @@
 #!/usr/bin/env bash
 # Installs what jostle is measured against: wrk, h2load, ab, dnsperf, nginx, Redis, dnsmasq and tcpdump from Debian, and of
-# oha (crates.io), k6 and ghz (the Go proxy) those that are named. Prints the folder of what it built. Quick when nothing
-# is missing.
+# oha (crates.io), k6, ghz, hey, vegeta (the Go proxy) and Locust (PyPI) those that are named. Prints the folders of what it
+# built, as in PATH. Quick when nothing is missing.
 #
-#     peers.sh [oha] [k6] [ghz]
+#     peers.sh [oha] [k6] [ghz] [hey] [vegeta] [locust]
 set -euo pipefail
 CACHE=${JOSTLE_BENCH_CACHE:-/var/cache/jostle/bench}
 OHA=1.16.0
 K6=v1.8.1
 GHZ=v0.120.0
+HEY=v0.1.5
+VEGETA=v12.13.0
+LOCUST=2.47.0
 BUILT=$CACHE/oha-$OHA-k6-$K6-ghz-$GHZ # other versions are built anew
+OTHERS=$CACHE/hey-$HEY-vegeta-$VEGETA-locust-$LOCUST
 missing=()
 command -v wrk >/dev/null || missing+=(wrk)
 command -v h2load >/dev/null || missing+=(nghttp2-client)
@@ -44,10 +48,24 @@ for peer in "$@"; do
         echo "bench: building ghz" >&2
         GOBIN="$BUILT/bin" go install "github.com/bojand/ghz/cmd/ghz@$GHZ"
         ;;
+    hey)
+        [ -x "$OTHERS/bin/hey" ] && continue
+        GOBIN="$OTHERS/bin" go install "github.com/rakyll/hey@$HEY"
+        ;;
+    vegeta)
+        [ -x "$OTHERS/bin/vegeta" ] && continue
+        GOBIN="$OTHERS/bin" go install "github.com/tsenart/vegeta/v12@$VEGETA"
+        ;;
+    locust)
+        [ -x "$OTHERS/bin/locust" ] && continue
+        python3 -m venv "$OTHERS/locust"
+        "$OTHERS/locust/bin/pip" install --quiet "locust==$LOCUST"
+        mkdir -p "$OTHERS/bin" && ln -s ../locust/bin/locust "$OTHERS/bin/locust"
+        ;;
     *)
-        echo "bench: $peer is not among what can be built: oha, k6, ghz" >&2
+        echo "bench: $peer is not among what can be built: oha, k6, ghz, hey, vegeta, locust" >&2
         exit 2
         ;;
     esac
 done
-echo "$BUILT/bin"
+echo "$BUILT/bin:$OTHERS/bin"

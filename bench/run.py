@@ -36,6 +36,7 @@ from sections import (
     journeys,
     memory,
     open_loop,
+    other_tools,
     pacing,
     raw,
     scripts,
@@ -66,6 +67,7 @@ SECTIONS: Sections = {
     "start": start.run,
 }
 BY_HAND: Sections = {
+    "other-tools": other_tools.run,
     "hour": hour.run,
     "big": big.run,
     "capacity": capacity.run,
@@ -83,6 +85,7 @@ BUILT = {
     "pacing": {"oha", "k6"},
     "attention": {"oha", "k6"},
     "journeys": {"k6"},
+    "other-tools": {"oha", "k6", "hey", "vegeta", "locust"},
 }
 """The peers of a section that have to be built, which takes minutes."""
 

@@ -16,7 +16,7 @@ from statistics import median
 from typing import Any
 
 from programs import ENGINE, printed
-from reports import PEERS, report
+from reports import CLOSED, OPEN, Attack, report
 from rows import Effort, Row, Section, middle
 from servers import nginx, reference
 from turns import side_by_side
@@ -28,6 +28,10 @@ RATES = [0, 300, 2000, 10_000]
 
 BESIDE = [0, 2000]
 """At these the other tools have their turn too."""
+
+PEERS = ["wrk", "oha", "k6"]
+CONNECTIONS = 64
+"""Of another tool, at a rate."""
 
 SERVERS = ["null", "nginx"]
 NAMES = {"C": "C, never asleep", "awake": "jostle, awake", "asleep": "jostle, asleep"}
@@ -69,7 +73,10 @@ def _measured(tool: str, compiled: Path, port: int, rate: int, seconds: float) -
         "awake": [*ENGINE, *numbers, "awake"],
         "asleep": [*ENGINE, *numbers, "asleep"],
     }
-    return printed(ours[tool]) if tool in ours else report(tool, f"http://127.0.0.1:{port}/", rate, seconds)
+    if tool in ours:
+        return printed(ours[tool])
+    clients = CONNECTIONS if rate else 1
+    return report(tool, Attack(f"http://127.0.0.1:{port}/", clients, seconds, rate))
 
 
 @contextlib.contextmanager
@@ -109,7 +116,7 @@ def _of(samples: list[dict[str, Any]], server: str, rate: int, tool: str, part: 
 
 def _beside(rate: int) -> list[str]:
     """The other tools that have their turn at this rate; wrk knows none."""
-    return [tool for tool in PEERS if not (rate and tool == "wrk")] if rate in BESIDE else []
+    return [tool for tool in PEERS if tool in (OPEN if rate else CLOSED)] if rate in BESIDE else []
 
 
 def _load(rate: int) -> str:
