@@ -43,6 +43,7 @@ class WorkloadState(TypedDict):
     passed_over: dict[str, int]  # addresses of the host's name that did not accept while another one did
     backoffs: int  # waits of closed clients after a failed connect
     redirects: int  # that were followed: the request to which each led counts as one of its own
+    resent: int  # requests that were sent again because the server had not processed them (HTTP/2)
     stream_waits: int  # requests that had to wait for a free stream of their connection (HTTP/2)
     stream_wait_ns: int  # how long all of them together
     duplicate_answers: int  # datagrams whose request had been answered before
@@ -215,10 +216,14 @@ def compile_protos(files: list[str], imports: list[str]) -> bytes:
 def grpc_methods(schema: bytes) -> list[tuple[str, bool, bool]]:
     """Each as it is called, "package.Service/Method", and whether it takes and gives a stream of messages."""
 
-def grpc_reflected(target_json: str, service: str, patience_s: float) -> tuple[bytes | None, list[str]]:
+def grpc_reflected(
+    target_json: str, service: str, types: list[str], metadata: list[tuple[str, str]], patience_s: float
+) -> tuple[bytes | None, list[str]]:
     """The `FileDescriptorSet` of a service as the server of this `TargetSpec` has it; else its services.
 
-    Raises ValueError where it does not say.
+    `types`: messages that are asked for as well, and left out if the server does not know them. `metadata`:
+    goes with each question. Raises PermissionError if the server wants to know first who asks, ValueError if
+    what it says cannot be read, and ConnectionError if it says nothing.
     """
 
 def grpc_refusal(

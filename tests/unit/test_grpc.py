@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from jostle.errors import PlanError
-from jostle.generator.spec import without_secrets
+from jostle.generator.spec import Address, engine_spec, without_secrets
 from jostle.plan import Plan, parse_plan, to_toml
 from jostle.plan.hit import hit_plan
 from support import one_request
@@ -255,6 +255,107 @@ def test_a_file_that_is_no_proto_names_its_line(folder: Path) -> None:
     (folder / "shop.proto").write_text('syntax = "proto3";\nmessage A { string x = ')
     with pytest.raises(PlanError, match=r"shop\.proto or an import: expected an integer"):
         asked(hit(proto=["shop.proto"]))
+
+
+@pytest.mark.parametrize("comment", ["", "// The shop.\n/* edition\n */\n"])
+def test_a_file_of_an_edition_is_refused_by_that_name(folder: Path, comment: str) -> None:
+    text = (folder / "shop.proto").read_text().strip()
+    (folder / "shop.proto").write_text(comment + text.replace('syntax = "proto3"', 'edition = "2023"'))
+    with pytest.raises(PlanError, match=r"^proto: shop\.proto is of edition 2023, .* proto3") as refused:
+        asked(hit(proto=["shop.proto"]))
+    assert "import" not in str(refused.value)
+    (folder / "shop.proto").write_text(text)
+    (folder / "items" / "item.proto").write_text('edition = "2024";\npackage items;\nmessage Item {}')
+    with pytest.raises(PlanError, match=r"^proto: items/item\.proto is of edition 2024"):
+        asked(hit(proto=["shop.proto"]))
+
+
+def test_an_edited_file_is_read_again(folder: Path) -> None:
+    assert asked(hit(proto=["shop.proto"]))
+    (folder / "shop.proto").write_text(PROTO.replace("rpc Buy", "rpc Sell"))
+    with pytest.raises(PlanError, match=r"there is no method 'shop\.v1\.Shop/Buy'"):
+        asked(hit(proto=["shop.proto"]))
+
+
+class Reflecting:
+    """In place of the engine: a server that describes itself with a schema, or fails with an error."""
+
+    def __init__(self, answer: bytes | OSError | ValueError) -> None:
+        self.answer = answer
+        self.asked: list[tuple[str, list[str], list[tuple[str, str]]]] = []
+
+    def __call__(
+        self, _target: str, service: str, types: list[str], metadata: list[tuple[str, str]], _patience: float
+    ) -> tuple[bytes, list[str]]:
+        self.asked.append((service, types, metadata))
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer, []
+
+
+def reflected(made: Plan) -> dict[str, Any]:
+    """The measured workload, as the engine gets it where the server runs."""
+    (workload,) = made.workload.values()
+    address = Address(host="h", port=80)
+    return dict(engine_spec("w", workload, address, journeys=made.journey, reflect=True)["workloads"][0])
+
+
+def test_a_server_is_asked_with_the_metadata_of_the_call_and_for_what_is_in_an_any(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    any_proto = PROTO.replace("import", 'import "google/protobuf/any.proto";\nimport').replace(
+        "string name = 1;", "string name = 1; repeated google.protobuf.Any extra = 3;"
+    )
+    (folder / "shop.proto").write_text(any_proto)
+    schema = base64.b64decode(asked(hit(proto=["shop.proto"]))["grpc"]["schema_base64"])
+    server = Reflecting(schema)
+    monkeypatch.setattr("jostle.generator.grpc.grpc_reflected", server)
+    url = "type.googleapis.com/items.Item"
+    extra = [{"@type": url, "count": 1}, {"@type": url}]
+    made = hit(headers=["authorization: Bearer t"], message=json.dumps({"name": "x", "extra": extra}))
+    assert reflected(made)["requests"][0]["grpc"]["schema_base64"]
+    assert server.asked == [("shop.v1.Shop", ["items.Item"], [("authorization", "Bearer t")])]
+    unknown = hit(message=json.dumps({"extra": [{"@type": "x/items.Unknown"}]}))
+    with pytest.raises(PlanError, match=r"items\.Unknown") as refused:
+        reflected(unknown)
+    assert "reflection" in refused.value.hint
+    assert ".proto file has" not in refused.value.hint
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_server_is_asked_once_for_all_calls_of_a_specification_and_again_for_the_next(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    schema = base64.b64decode(asked(hit(proto=["shop.proto"]))["grpc"]["schema_base64"])
+    server = Reflecting(schema)
+    monkeypatch.setattr("jostle.generator.grpc.grpc_reflected", server)
+    call = (
+        '{ grpc = "shop.v1.Shop/Buy", metadata = { x-user = "{n}", x-two = ["a", "b"] }, params.n = ["1"] }'
+    )
+    made = plan(f"[{call}, {call}]")
+    for times in (1, 2):
+        assert len(reflected(made)["requests"]) == 2
+        assert server.asked == [("shop.v1.Shop", [], [("x-two", "a"), ("x-two", "b")])] * times
+
+
+@pytest.mark.parametrize(
+    ("error", "says", "hint"),
+    [
+        (PermissionError("UNAUTHENTICATED: no token"), "refuses to describe .* UNAUTHENTICATED", "-H"),
+        (ValueError("a.proto is of edition 2023"), "the server's description cannot be read: a.proto", ""),
+        (ConnectionError("UNIMPLEMENTED"), r"does not describe its services \(reflection\)", ""),
+        (ConnectionError("connection refused"), "connection refused", "is it running"),
+    ],
+)
+def test_why_a_server_does_not_describe_itself_is_told(
+    monkeypatch: pytest.MonkeyPatch, error: OSError | ValueError, says: str, hint: str
+) -> None:
+    monkeypatch.setattr("jostle.generator.grpc.grpc_reflected", Reflecting(error))
+    with pytest.raises(PlanError, match=says) as refused:
+        reflected(hit())
+    assert hint in refused.value.hint
+    assert "--proto" in refused.value.hint
+    assert ("running" in refused.value.hint) == (hint == "is it running")
 
 
 @pytest.mark.parametrize(

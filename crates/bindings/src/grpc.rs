@@ -1,11 +1,12 @@
 //! What plans with gRPC need to know before a run.
 
+use std::path::Path;
 use std::time::Duration;
 
-use jostle_engine::reflection::{Unknown, reflect};
-use jostle_engine::schema::{Schema, encode};
+use jostle_engine::reflection::{Inquiry, Unknown, reflect};
+use jostle_engine::schema::{Schema, encode, of_edition};
 use protox::Compiler;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyConnectionError, PyPermissionError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -25,14 +26,44 @@ pub fn compile_protos(
     files: Vec<String>,
     imports: Vec<String>,
 ) -> PyResult<Bound<'_, PyBytes>> {
-    // The debug form includes the file and the place in it.
-    let refused = |error: protox::Error| PyValueError::new_err(format!("{error:?}"));
     let schema = py.detach(|| {
         let mut compiler = Compiler::new(&imports)?;
         compiler.include_imports(true).open_files(&files)?;
-        Ok(compiler.encode_file_descriptor_set())
+        Ok::<_, protox::Error>(compiler.encode_file_descriptor_set())
     });
-    Ok(PyBytes::new(py, &schema.map_err(refused)?))
+    let schema = schema.map_err(|error| PyValueError::new_err(refusal(&error, &imports)))?;
+    Ok(PyBytes::new(py, &schema))
+}
+
+/// Why files are refused. The compiler takes the first word of an edition for a mistake.
+fn refusal(error: &protox::Error, imports: &[String]) -> String {
+    let file = error.file().filter(|_| error.is_parse());
+    let text = |file: &str| {
+        let mut places = imports.iter().map(|folder| Path::new(folder).join(file));
+        places.find_map(|place| std::fs::read_to_string(place).ok())
+    };
+    let edition = file.and_then(|file| Some((file, edition_of(&text(file)?)?)));
+    match edition {
+        Some((file, edition)) => of_edition(file, edition),
+        // The debug form includes the file and the place in it.
+        None => format!("{error:?}"),
+    }
+}
+
+/// The edition that a `.proto` file begins with, behind comments.
+fn edition_of(text: &str) -> Option<String> {
+    let mut rest = text.trim_start();
+    while let Some((end, comment)) = rest
+        .strip_prefix("//")
+        .map(|comment| ("\n", comment))
+        .or_else(|| rest.strip_prefix("/*").map(|comment| ("*/", comment)))
+    {
+        rest = comment.split_once(end)?.1.trim_start();
+    }
+    let value = rest.strip_prefix("edition")?.trim_start();
+    let value = value.strip_prefix('=')?.trim_start();
+    let value = value.strip_prefix(['"', '\''])?;
+    value.split(['"', '\'']).next().map(str::to_owned)
 }
 
 #[pyfunction]
@@ -44,24 +75,39 @@ pub fn grpc_methods(schema: &[u8]) -> PyResult<Vec<Method>> {
         .collect())
 }
 
-/// Asks the server of this `TargetSpec` for the `FileDescriptorSet` of a service.
+/// Asks the server of this `TargetSpec` for the `FileDescriptorSet` of a service and of further messages.
 ///
-/// If the server does not have the service, returns `None` and the services that it has.
+/// If the server does not have the service, returns `None` and the services that it has. Raises `PermissionError` if it
+/// describes nothing without another authentication, `ValueError` if what it says cannot be read, and `ConnectionError`
+/// if it says nothing.
 #[pyfunction]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "pyo3 hands over what it has converted"
+)]
 pub fn grpc_reflected<'py>(
     py: Python<'py>,
     target_json: &str,
     service: &str,
+    types: Vec<String>,
+    metadata: Vec<(String, String)>,
     patience_s: f64,
 ) -> PyResult<(Option<Bound<'py, PyBytes>>, Vec<String>)> {
     let target = serde_json::from_str(target_json)
         .map_err(|error| PyValueError::new_err(format!("the target: {error}")))?;
     let patience = Duration::try_from_secs_f64(patience_s)
         .map_err(|error| PyValueError::new_err(format!("patience_s = {patience_s}: {error}")))?;
-    match py.detach(|| reflect(&target, service, patience)) {
+    let inquiry = Inquiry {
+        service,
+        types: &types,
+        metadata: &metadata,
+    };
+    match py.detach(|| reflect(&target, inquiry, patience)) {
         Ok(schema) => Ok((Some(PyBytes::new(py, &schema)), Vec::new())),
         Err(Unknown::Service(known)) => Ok((None, known)),
-        Err(Unknown::Failed(why)) => Err(PyValueError::new_err(why)),
+        Err(Unknown::Refused(why)) => Err(PyPermissionError::new_err(why)),
+        Err(Unknown::Unreadable(why)) => Err(PyValueError::new_err(why)),
+        Err(Unknown::Failed(why)) => Err(PyConnectionError::new_err(why)),
     }
 }
 

@@ -2,8 +2,7 @@
 
 import base64
 import json
-from collections.abc import Mapping
-from functools import lru_cache
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jostle._engine import compile_protos, grpc_methods, grpc_reflected, grpc_refusal
@@ -14,27 +13,48 @@ from jostle.plan.request import Call, Request
 from jostle.plan.values import Params
 from jostle.plan.variables import GAP
 
-__all__ = ["grpc_spec"]
+__all__ = ["Schemas", "grpc_spec"]
 
 
 PATIENCE_S = 10.0
 """How long a server may take to answer with its schema."""
 
+NAME_A_FILE = "name the .proto file: proto = …, or --proto FILE"
 
-def grpc_spec(
-    call: Call, target: Mapping[str, Any], *, reflect: bool
-) -> tuple[dict[str, Any], EventStream | None]:
+
+class Schemas:
+    """The schemas of the calls of one specification, as `FileDescriptorSet`s; each is made only once.
+
+    `target`: the `TargetSpec` of the server that is asked where a call names no file; None if none runs.
+    """
+
+    def __init__(self, target: Mapping[str, Any] | None) -> None:
+        self._target = target
+        self._made: dict[tuple[tuple[str, ...], ...], bytes] = {}
+
+    def of(self, call: Call) -> bytes:
+        """The schema of a call; empty if nobody can be asked for it. Raises `PlanError`."""
+        if call.proto:
+            key = tuple(map(str, call.proto)), tuple(map(str, call.import_path))
+            return self._made.get(key) or self._made.setdefault(key, _compiled(*key))
+        if self._target is None:
+            return b""
+        service = (call.grpc or "").partition("/")[0]
+        metadata = _metadata(call)
+        types = tuple(dict.fromkeys(_any_types(call.message)))
+        asked = (service,), types, *metadata
+        return self._made.get(asked) or self._made.setdefault(
+            asked, _reflected(self._target, service, types, metadata)
+        )
+
+
+def grpc_spec(call: Call, schemas: Schemas) -> tuple[dict[str, Any], EventStream | None]:
     """The engine's `GrpcSpec` for a call, and how its answer is read if it is a stream.
 
-    `reflect`: the server at `target` is running, and is asked for its schema if no `.proto` file is given;
-    otherwise the schema is left empty. Raises `PlanError` for anything that the schema does not have.
+    Raises `PlanError` for anything that the schema does not have.
     """
-    schema, gives_stream = b"", False
-    if call.proto:
-        schema = _compiled(tuple(map(str, call.proto)), tuple(map(str, call.import_path)))
-    elif reflect:
-        schema = _reflected(json.dumps(target), (call.grpc or "").partition("/")[0])
-    if schema:
+    gives_stream = False
+    if schema := schemas.of(call):
         gives_stream = _check_method(call, schema)
         _check_message(call, schema)
     spec = {
@@ -46,34 +66,65 @@ def grpc_spec(
     return spec, call.stream or (EventStream(format="messages") if gives_stream else None)
 
 
-@lru_cache
 def _compiled(files: tuple[str, ...], imports: tuple[str, ...]) -> bytes:
-    """A `FileDescriptorSet`. Imports are also searched for in the folders of the files themselves."""
+    """Imports are also searched for in the folders of the files themselves."""
     folders = dict.fromkeys([*imports, *(file.rpartition("/")[0] or "." for file in files)])
     try:
         return compile_protos(list(files), list(folders))
     except ValueError as error:
         # The compiler names the file of a mistake, except of one in the syntax.
-        named = ".proto:" in str(error)
+        named = ".proto:" in str(error) or " is of edition " in str(error)
         where = "" if named else f"{', '.join(files)} or an import: "
         raise PlanError(
             f"proto: {where}{error}", "imports count from import-path and from the file's folder"
         ) from None
 
 
-@lru_cache
-def _reflected(target: str, service: str) -> bytes:
-    """The server's own `FileDescriptorSet`."""
+def _reflected(
+    target: Mapping[str, Any],
+    service: str,
+    types: tuple[str, ...],
+    metadata: tuple[tuple[str, str], ...],
+) -> bytes:
+    """The server's own schema."""
     try:
-        schema, known = grpc_reflected(target, service, PATIENCE_S)
-    except ValueError as error:
+        schema, known = grpc_reflected(json.dumps(target), service, list(types), list(metadata), PATIENCE_S)
+    except PermissionError as error:
         raise PlanError(
-            f"grpc: the server does not describe its services (reflection): {error}",
-            "is it running, and the address right? else name the .proto file: proto = …, or --proto FILE",
+            f"grpc: the server refuses to describe its services (reflection): {error}",
+            f"metadata (-H) goes with this question too, but for values with {{names}}; else {NAME_A_FILE}",
+        ) from None
+    except ValueError as error:
+        raise PlanError(f"grpc: the server's description cannot be read: {error}", NAME_A_FILE) from None
+    except ConnectionError as error:
+        running = "" if str(error).startswith(STATUSES) else "is it running, and the address right? else "
+        raise PlanError(
+            f"grpc: the server does not describe its services (reflection): {error}", running + NAME_A_FILE
         ) from None
     if schema is None:
         raise PlanError(f"grpc: there is no service {service!r}", nearest(service, known))
     return schema
+
+
+def _metadata(call: Call) -> tuple[tuple[str, str], ...]:
+    """What goes with the questions to a server: all metadata that is the same for every call."""
+    return tuple(
+        (name, line)
+        for name, lines in call.metadata.items()
+        for line in (lines if isinstance(lines, list) else [lines])
+        if not GAP.search(line)
+    )
+
+
+def _any_types(message: Any) -> Iterator[str]:
+    """The types of all `google.protobuf.Any` within a message."""
+    if isinstance(message, dict):
+        url = message.get("@type")
+        if isinstance(url, str) and not GAP.search(url):
+            yield url.rpartition("/")[2]
+    inside = message.values() if isinstance(message, dict) else message if isinstance(message, list) else ()
+    for value in inside:
+        yield from _any_types(value)
 
 
 def _check_method(call: Call, schema: bytes) -> bool:
@@ -103,7 +154,8 @@ def _check_message(call: Call, schema: bytes) -> None:
         name, known = unknown
         raise PlanError(f"{place}: there is no field {name!r}", nearest(name, known))
     if isinstance(call, Request) or not GAP.search(json.dumps(call.message)):
-        raise PlanError(f"{place}: {problem}", f"as the .proto file has it for {call.grpc}")
+        source = "the .proto file has" if call.proto else "the server describes (reflection)"
+        raise PlanError(f"{place}: {problem}", f"as {source} it for {call.grpc}")
 
 
 def _with_examples(text: str, params: Mapping[str, Params]) -> str:

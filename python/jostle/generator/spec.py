@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from jostle import units
 from jostle.errors import BadValue, PlanError
-from jostle.generator.grpc import grpc_spec
+from jostle.generator.grpc import Schemas, grpc_spec
 from jostle.generator.journeys import check_no_slash, connections_of_a_client, engine_journeys
 from jostle.host.loopback import LOOPBACK, is_loopback
 from jostle.plan.connection import Connection, Tls
@@ -78,8 +78,10 @@ def engine_spec(
     if workload.has_calls(journeys):
         target["http2"] = target["http2"] or {"connections": None}
 
+    schemas = Schemas(target if reflect else None)
+
     def asked(request: Call) -> dict[str, Any]:
-        return _request(request, address, target, reflect=reflect)
+        return _request(request, address, schemas)
 
     timeouts = {
         "connect_ns": _ns(workload.connect_timeout),
@@ -258,7 +260,7 @@ def _bytes(path: Path) -> bytes:
         raise PlanError(f"{path} cannot be read: {reason(error)}", "the plan names this file") from None
 
 
-def _request(request: Call, address: Address, target: Mapping[str, Any], *, reflect: bool) -> dict[str, Any]:
+def _request(request: Call, address: Address, schemas: Schemas) -> dict[str, Any]:
     body = _body(request)
     websocket = None
     if request.ws is not None:
@@ -285,7 +287,7 @@ def _request(request: Call, address: Address, target: Mapping[str, Any], *, refl
     grpc, stream = None, request.stream
     if request.grpc is not None:
         body = json.dumps(request.message, ensure_ascii=False).encode()
-        grpc, stream = grpc_spec(request, target, reflect=reflect)
+        grpc, stream = grpc_spec(request, schemas)
     left_out = [name for name, lines in request.headers.items() if lines == []]
     return {
         "name": request.label,

@@ -81,8 +81,10 @@ impl Request {
         self.stream.is_some() && self.websocket.is_none() && self.raw.is_none()
     }
 
+    /// Whether an answer with this HTTP status may be right. What counts for a call of gRPC is its own status.
     pub fn accepts(&self, status: u16) -> bool {
         match self.statuses.as_slice() {
+            _ if self.grpc.is_some() => true,
             [] => (200..400).contains(&status),
             statuses => statuses.contains(&status),
         }

@@ -13,6 +13,42 @@ const MAX_READ_BYTES: usize = 4 * 1024 * 1024;
 /// How many bytes of a Content-Type are quoted in an error.
 const SHOWN_BYTES: usize = 60;
 
+/// An answer that is not one of gRPC.
+pub struct Foreign {
+    /// The status that its HTTP status stands for; `None` if that says that all is well.
+    pub status: Option<u32>,
+    pub why: String,
+}
+
+/// Checks that the head of an answer is one of gRPC. With an HTTP status other than 200 it is one only if it has a
+/// `grpc-status`.
+pub fn check_head<'h>(
+    http_status: u16,
+    header: impl Fn(&str) -> Option<&'h [u8]>,
+) -> Result<(), Foreign> {
+    let given = header("content-type").unwrap_or_default();
+    let rest = given.strip_prefix(CONTENT_TYPE);
+    let right = rest.is_some_and(|rest| rest.is_empty() || b"+;".contains(&rest[0]));
+    if right && (http_status == 200 || header("grpc-status").is_some()) {
+        return Ok(());
+    }
+    let shown = match &given[..given.len().min(SHOWN_BYTES)] {
+        [] => "no Content-Type".to_owned(),
+        given => format!("Content-Type {}", given.escape_ascii()),
+    };
+    if http_status == 200 {
+        let why = format!(
+            "the server does not answer in gRPC here: {shown} in place of application/grpc"
+        );
+        return Err(Foreign { status: None, why });
+    }
+    let status = status::of_http(http_status);
+    let name = status::describe(status, None);
+    let why = format!("{name}: HTTP status {http_status}, {shown}, and no grpc-status");
+    let status = Some(status);
+    Err(Foreign { status, why })
+}
+
 pub struct Answer<'a> {
     method: &'a Method,
     reader: Reader,
@@ -37,26 +73,13 @@ impl<'a> Answer<'a> {
         self.messages
     }
 
-    /// Checks that the head of an answer is one of gRPC.
-    pub fn check_head<'h>(
-        http_status: u16,
-        header: impl Fn(&str) -> Option<&'h [u8]>,
-    ) -> Result<(), Failure> {
-        let given = header("content-type").unwrap_or_default();
-        let rest = given.strip_prefix(CONTENT_TYPE);
-        let right = rest.is_some_and(|rest| rest.is_empty() || b"+;".contains(&rest[0]));
-        if http_status == 200 && right {
-            return Ok(());
+    /// How a call is counted whose answer is not one of gRPC.
+    pub fn foreign(&self, foreign: Foreign, watch: &mut Watch<'_>) -> Outcome {
+        match foreign.status {
+            Some(status) if status == self.method.status => watch.complete(),
+            Some(_) => watch.failed(Failure::new(Outcome::GrpcStatus, foreign.why)),
+            None => watch.failed(Failure::new(Outcome::Malformed, foreign.why)),
         }
-        let given = &given[..given.len().min(SHOWN_BYTES)];
-        let kind = match given {
-            [] => "no Content-Type".to_owned(),
-            given => format!("Content-Type {}", given.escape_ascii()),
-        };
-        let why = format!(
-            "the server does not answer in gRPC here: HTTP status {http_status}, {kind} in place of application/grpc"
-        );
-        Err(Failure::new(Outcome::Malformed, why))
     }
 
     /// Takes in the next bytes. Returns true if no more are wanted.

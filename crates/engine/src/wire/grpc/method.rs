@@ -29,7 +29,9 @@ impl Method {
         let bytes = STANDARD.decode(&grpc.schema_base64);
         let bytes = bytes.map_err(|error| format!("schema_base64 is not base64: {error}"))?;
         let name = spec.path.trim_start_matches('/');
-        let descriptor = schema::Schema::decode(&bytes)?.method(name);
+        let schema = schema::Schema::decode(&bytes)
+            .map_err(|problem| format!("its schema cannot be read: {problem}"))?;
+        let descriptor = schema.method(name);
         let descriptor = descriptor
             .ok_or_else(|| format!("its schema has no method {name} (package.Service/Method)"))?;
         if grpc.every_ns.is_some() && !descriptor.is_client_streaming() {

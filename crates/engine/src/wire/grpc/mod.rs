@@ -11,6 +11,6 @@ pub mod reflection;
 pub mod schema;
 mod status;
 
-pub use answer::Answer;
+pub use answer::{Answer, check_head};
 pub use method::Method;
 pub use pace::Pace;

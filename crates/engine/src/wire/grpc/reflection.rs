@@ -8,15 +8,15 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use prost::Message;
-use prost_reflect::prost_types::{FileDescriptorProto, FileDescriptorSet};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpStream, UnixStream};
 
 use crate::spec::TargetSpec;
 use crate::wire::failure::describe;
-use crate::wire::grpc::answer::Answer;
+use crate::wire::grpc::answer::{Foreign, check_head};
 use crate::wire::grpc::frames::{self, Piece, Reader};
-use crate::wire::grpc::status::{self, UNIMPLEMENTED};
+use crate::wire::grpc::schema::Schema;
+use crate::wire::grpc::status;
 use crate::wire::h2::codec::{Endpoint, Event, Fields, Stream};
 use crate::wire::h2::{Form, check_alpn, encode};
 use crate::wire::target::{Address, Target};
@@ -56,10 +56,24 @@ struct Reply {
     error: Option<Refused>,
 }
 
+/// Some files: the form of a reply is that of a `FileDescriptorSet`. Each is kept as it came, with the parts of it that
+/// are not known here.
 #[derive(Clone, PartialEq, Message)]
 struct Files {
     #[prost(bytes = "vec", repeated, tag = "1")]
-    files: Vec<Vec<u8>>,
+    file: Vec<Vec<u8>>,
+}
+
+/// The files that have come, by name: what each imports, and its bytes.
+type Described = BTreeMap<String, (Vec<String>, Vec<u8>)>;
+
+/// What has to be known of a file in order to ask for others.
+#[derive(Clone, PartialEq, Message)]
+struct FileHead {
+    #[prost(string, tag = "1")]
+    name: String,
+    #[prost(string, repeated, tag = "3")]
+    dependency: Vec<String>,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -82,11 +96,26 @@ struct Refused {
     message: String,
 }
 
+/// What a server is asked to describe.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Inquiry<'a> {
+    pub service: &'a str,
+    /// Messages that the service's files need not mention, because they go into a `google.protobuf.Any`. Those that the
+    /// server does not know are left out.
+    pub types: &'a [String],
+    /// Goes with every question: names and values.
+    pub metadata: &'a [(String, String)],
+}
+
 /// Why a server's schema is not known.
 #[derive(Debug)]
 pub enum Unknown {
     /// It does not have this service, but these.
     Service(Vec<String>),
+    /// It describes nothing to somebody whom it does not know.
+    Refused(String),
+    /// What it says cannot be read.
+    Unreadable(String),
     Failed(String),
 }
 
@@ -98,28 +127,34 @@ impl From<String> for Unknown {
 
 /// Asks the server for the `FileDescriptorSet` of a service and of everything it depends on. Blocks, and gives up after
 /// `patience`.
-pub fn reflect(spec: &TargetSpec, service: &str, patience: Duration) -> Result<Vec<u8>, Unknown> {
+pub fn reflect(
+    spec: &TargetSpec,
+    inquiry: Inquiry<'_>,
+    patience: Duration,
+) -> Result<Vec<u8>, Unknown> {
     let target = Target::new("reflection", spec).map_err(|error| error.to_string())?;
     let origin = Origin::new(spec.tls.is_some(), &spec.host, spec.port).authority();
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| error.to_string())?;
-    let asked = ask(&target, &origin, service);
+    let asked = ask(&target, &origin, inquiry);
     let answered = runtime.block_on(async { tokio::time::timeout(patience, asked).await });
-    answered.unwrap_or_else(|_| Err(Unknown::Failed("it did not answer in time".into())))
+    let schema = answered.unwrap_or_else(|_| Err("it did not answer in time".to_owned().into()))?;
+    Schema::decode(&schema).map_err(Unknown::Unreadable)?;
+    Ok(schema)
 }
 
-async fn ask(target: &Target, origin: &str, service: &str) -> Result<Vec<u8>, Unknown> {
+async fn ask(target: &Target, origin: &str, inquiry: Inquiry<'_>) -> Result<Vec<u8>, Unknown> {
     let mut last = String::new();
     for address in &target.addresses {
         let reached = match address {
             Address::Tcp(to) => match TcpStream::connect(to).await {
-                Ok(stream) => return secured(target, origin, service, stream).await,
+                Ok(stream) => return secured(target, origin, inquiry, stream).await,
                 Err(error) => error,
             },
             Address::Unix(path) => match UnixStream::connect(path).await {
-                Ok(stream) => return secured(target, origin, service, stream).await,
+                Ok(stream) => return secured(target, origin, inquiry, stream).await,
                 Err(error) => error,
             },
         };
@@ -131,18 +166,18 @@ async fn ask(target: &Target, origin: &str, service: &str) -> Result<Vec<u8>, Un
 async fn secured(
     target: &Target,
     origin: &str,
-    service: &str,
+    inquiry: Inquiry<'_>,
     stream: impl AsyncRead + AsyncWrite + Unpin,
 ) -> Result<Vec<u8>, Unknown> {
     let Some(tls) = &target.tls else {
-        return Talk::new(stream, origin, false).ask(service).await;
+        return Talk::new(stream, origin, false, inquiry).ask().await;
     };
     let connector = tls.connector(&mut Sessions::default());
     let stream = connector.connect(tls.name.clone(), stream).await;
     let stream = stream.map_err(|error| describe(&error))?;
     let chosen = stream.get_ref().1.alpn_protocol();
     check_alpn(chosen).map_err(|failure| failure.why)?;
-    Talk::new(stream, origin, true).ask(service).await
+    Talk::new(stream, origin, true, inquiry).ask().await
 }
 
 /// A connection on which questions are asked.
@@ -152,68 +187,90 @@ struct Talk<'a, S> {
     buffer: Vec<u8>,
     origin: &'a str,
     tls: bool,
+    inquiry: Inquiry<'a>,
     /// The version of the reflection service that is asked.
     version: &'static str,
-    /// Whether the server lacks this version.
-    unimplemented: bool,
+    /// The status with which the server refused the last question, if it did.
+    status: Option<u32>,
 }
 
 impl<'a, S: AsyncRead + AsyncWrite + Unpin> Talk<'a, S> {
-    fn new(stream: S, origin: &'a str, tls: bool) -> Self {
+    fn new(stream: S, origin: &'a str, tls: bool, inquiry: Inquiry<'a>) -> Self {
         Self {
             stream,
             endpoint: Endpoint::default(),
             buffer: vec![0; 16 * 1024],
             origin,
             tls,
+            inquiry,
             version: "",
-            unimplemented: false,
+            status: None,
         }
     }
 
-    async fn ask(mut self, service: &str) -> Result<Vec<u8>, Unknown> {
+    async fn ask(mut self) -> Result<Vec<u8>, Unknown> {
         let mut refused = String::new();
         for version in VERSIONS {
             self.version = version;
-            match self.files_of(service).await {
-                Err(Unknown::Failed(why)) if self.unimplemented => refused = why,
-                found => return found,
+            match (self.files().await, self.status) {
+                (Err(Unknown::Failed(why)), Some(status::UNIMPLEMENTED)) => refused = why,
+                (
+                    Err(Unknown::Failed(why)),
+                    Some(status::UNAUTHENTICATED | status::PERMISSION_DENIED),
+                ) => return Err(Unknown::Refused(why)),
+                (found, _) => return found,
             }
         }
         Err(Unknown::Failed(refused))
     }
 
-    /// The file that contains the service, and everything it imports.
-    async fn files_of(&mut self, service: &str) -> Result<Vec<u8>, Unknown> {
-        let reply = self.question(Asked::Symbol(service.to_owned())).await?;
-        if reply
-            .error
-            .as_ref()
-            .is_some_and(|error| error.code == NOT_FOUND)
-        {
+    /// The files that contain the service and the messages, and everything they import.
+    async fn files(&mut self) -> Result<Vec<u8>, Unknown> {
+        let Inquiry { service, types, .. } = self.inquiry;
+        let mut files = BTreeMap::new();
+        let asked = Asked::Symbol(service.to_owned());
+        if !self.add(&mut files, asked).await? {
             return Err(Unknown::Service(self.services().await?));
         }
-        let mut files = BTreeMap::new();
-        add(&mut files, reply)?;
+        for name in types {
+            let asked = Asked::Symbol(name.clone());
+            self.add(&mut files, asked).await?;
+        }
         while let Some(missing) = missing(&files) {
-            let before = files.len();
-            add(
-                &mut files,
-                self.question(Asked::File(missing.clone())).await?,
-            )?;
-            if files.len() == before {
-                return Err(Unknown::Failed(format!(
+            let asked = Asked::File(missing.clone());
+            if !self.add(&mut files, asked).await? || !files.contains_key(&missing) {
+                return Err(Unknown::Unreadable(format!(
                     "it does not know {missing}, which it imports"
                 )));
             }
             if files.len() > MAX_FILES {
-                return Err(Unknown::Failed(format!(
+                return Err(Unknown::Unreadable(format!(
                     "its services need more than {MAX_FILES} files"
                 )));
             }
         }
-        let file = files.into_values().collect();
-        Ok(FileDescriptorSet { file }.encode_to_vec())
+        let file = files.into_values().map(|(_, bytes)| bytes).collect();
+        Ok(Files { file }.encode_to_vec())
+    }
+
+    /// Adds the files that answer a question. Returns false if the server does not know what is asked for.
+    async fn add(&mut self, files: &mut Described, asked: Asked) -> Result<bool, Unknown> {
+        let reply = self.question(asked).await?;
+        if let Some(error) = reply.error {
+            if error.code == NOT_FOUND {
+                return Ok(false);
+            }
+            let code = u32::try_from(error.code).unwrap_or(u32::MAX);
+            self.status = Some(code);
+            let why = status::describe(code, Some(error.message.as_bytes()));
+            return Err(Unknown::Failed(why));
+        }
+        for bytes in reply.files.unwrap_or_default().file {
+            let head = FileHead::decode(bytes.as_slice());
+            let head = head.map_err(|error| Unknown::Unreadable(error.to_string()))?;
+            files.insert(head.name, (head.dependency, bytes));
+        }
+        Ok(true)
     }
 
     async fn services(&mut self) -> Result<Vec<String>, Unknown> {
@@ -223,6 +280,7 @@ impl<'a, S: AsyncRead + AsyncWrite + Unpin> Talk<'a, S> {
     }
 
     async fn question(&mut self, asked: Asked) -> Result<Reply, String> {
+        self.status = None;
         let message = Call::begin(self, asked)?.message().await?;
         Reply::decode(message.as_slice()).map_err(|error| error.to_string())
     }
@@ -260,11 +318,15 @@ struct Call<'t, 'a, S> {
 
 impl<'t, 'a, S: AsyncRead + AsyncWrite + Unpin> Call<'t, 'a, S> {
     fn begin(talk: &'t mut Talk<'a, S>, asked: Asked) -> Result<Self, String> {
-        let request = format!(
+        let mut request = format!(
             "POST /grpc.reflection.{}.ServerReflection/ServerReflectionInfo HTTP/1.1\r\n\
-             host: {}\r\ncontent-type: application/grpc\r\nte: trailers\r\n\r\n",
+             host: {}\r\ncontent-type: application/grpc\r\nte: trailers\r\n",
             talk.version, talk.origin
         );
+        for (name, value) in talk.inquiry.metadata {
+            request.extend([name.as_str(), ": ", value.as_str(), "\r\n"]);
+        }
+        request.push_str("\r\n");
         let form = Form {
             tls: talk.tls,
             call: true,
@@ -331,7 +393,12 @@ impl<'t, 'a, S: AsyncRead + AsyncWrite + Unpin> Call<'t, 'a, S> {
             Event::Head { length, end, .. } => {
                 let (fields, after) = rest.split_at(length);
                 *rest = after;
-                why_not_grpc(fields).or_else(|| end.then(|| self.judge(fields)))
+                let foreign = not_grpc(fields);
+                if let Some(foreign) = &foreign {
+                    self.talk.status = foreign.status;
+                }
+                let why = foreign.map(|foreign| foreign.why);
+                why.or_else(|| end.then(|| self.judge(fields)))
             }
             Event::Data { length, end } => {
                 let (part, after) = rest.split_at(length);
@@ -355,35 +422,21 @@ impl<'t, 'a, S: AsyncRead + AsyncWrite + Unpin> Call<'t, 'a, S> {
         let Some(status) = status.and_then(|text| text.parse().ok()) else {
             return "it ended the call without grpc-status".into();
         };
-        self.talk.unimplemented = status == UNIMPLEMENTED;
+        self.talk.status = Some(status);
         status::describe(status, text("grpc-message"))
     }
 }
 
-/// Why the head of an answer is not one of gRPC, if so. Interim heads and trailers are not judged.
-fn why_not_grpc(head: &[u8]) -> Option<String> {
+/// An answer whose head is not one of gRPC. Interim heads and trailers are not judged.
+fn not_grpc(head: &[u8]) -> Option<Foreign> {
     let value = |name: &str| Fields(head).value(name);
     let status = std::str::from_utf8(value(":status")?).ok()?;
     let status = status.parse().ok().filter(|status| *status >= 200)?;
-    let failure = Answer::check_head(status, value).err()?;
-    Some(failure.why)
-}
-
-fn add(files: &mut BTreeMap<String, FileDescriptorProto>, reply: Reply) -> Result<(), String> {
-    if let Some(error) = reply.error {
-        let code = u32::try_from(error.code).unwrap_or(u32::MAX);
-        return Err(status::describe(code, Some(error.message.as_bytes())));
-    }
-    for bytes in reply.files.unwrap_or_default().files {
-        let file = FileDescriptorProto::decode(bytes.as_slice());
-        let file = file.map_err(|error| error.to_string())?;
-        files.insert(file.name().to_owned(), file);
-    }
-    Ok(())
+    check_head(status, value).err()
 }
 
 /// The name of a file that is imported but has not come.
-fn missing(files: &BTreeMap<String, FileDescriptorProto>) -> Option<String> {
-    let mut imported = files.values().flat_map(|file| &file.dependency);
+fn missing(files: &Described) -> Option<String> {
+    let mut imported = files.values().flat_map(|(imports, _)| imports);
     imported.find(|name| !files.contains_key(*name)).cloned()
 }

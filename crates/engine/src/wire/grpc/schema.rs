@@ -2,7 +2,8 @@
 
 use prost::Message as _;
 use prost_reflect::{
-    DescriptorPool, DynamicMessage, Kind, MessageDescriptor, MethodDescriptor, SerializeOptions,
+    Cardinality, DescriptorPool, DynamicMessage, Kind, MessageDescriptor, MethodDescriptor,
+    SerializeOptions,
 };
 use serde_json::Value;
 use serde_path_to_error::{Path, Segment, Track};
@@ -16,6 +17,43 @@ const JSON: SerializeOptions = SerializeOptions::new()
 /// The services of some `.proto` files.
 #[derive(Debug, Clone)]
 pub struct Schema(DescriptorPool);
+
+/// What a `FileDescriptorSet` says of the language of its files.
+#[derive(Clone, PartialEq, prost::Message)]
+struct Files {
+    #[prost(message, repeated, tag = "1")]
+    file: Vec<FileHead>,
+}
+
+#[derive(Clone, PartialEq, prost::Message)]
+struct FileHead {
+    #[prost(string, tag = "1")]
+    name: String,
+    #[prost(string, tag = "12")]
+    syntax: String,
+    #[prost(int32, tag = "14")]
+    edition: i32,
+}
+
+impl FileHead {
+    /// Refuses what the library does not read.
+    fn check(&self) -> Result<(), String> {
+        match (self.syntax.as_str(), self.edition) {
+            ("" | "proto2" | "proto3", _) => Ok(()),
+            // Edition 2023 has the number 1000, and each later one the next.
+            ("editions", number @ 1000..1100) => Err(of_edition(&self.name, number + 1023)),
+            (syntax, _) => Err(format!("{} has the unknown syntax {syntax:?}", self.name)),
+        }
+    }
+}
+
+/// Why a file of an edition is refused.
+pub fn of_edition(file: &str, edition: impl std::fmt::Display) -> String {
+    format!(
+        "{file} is of edition {edition}, which jostle does not read: write it in proto3 or proto2, \
+         which are the same on the wire"
+    )
+}
 
 /// A method as it is called: `package.Service/Method`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,10 +76,19 @@ pub struct Refusal {
 }
 
 impl Schema {
-    /// Reads a `FileDescriptorSet` that contains everything it imports.
+    /// Reads a `FileDescriptorSet` that contains everything it imports. It may come from a server: the error says what
+    /// is wrong with it.
     pub fn decode(bytes: &[u8]) -> Result<Self, String> {
-        let pool = DescriptorPool::decode(bytes);
-        let pool = pool.map_err(|error| format!("the schema cannot be read: {error}"))?;
+        let files = Files::decode(bytes)
+            .map_err(|error| error.to_string())?
+            .file;
+        files.iter().try_for_each(FileHead::check)?;
+        // With the well-known types as the library expects them, whatever the description says that they are.
+        let mut pool = DescriptorPool::global();
+        pool.decode_file_descriptor_set(bytes)
+            .map_err(|error| error.to_string())?;
+        pool.all_messages()
+            .try_for_each(|message| check_map(&message))?;
         Ok(Self(pool))
     }
 
@@ -63,6 +110,28 @@ impl Schema {
         let service = self.0.get_service_by_name(service)?;
         service.methods().find(|found| found.name() == method)
     }
+}
+
+/// Checks that a message which claims to be an entry of a map has a key and a value. The library takes that for granted.
+fn check_map(message: &MessageDescriptor) -> Result<(), String> {
+    let field = |number| {
+        let field = message.get_field(number);
+        field.filter(|field| field.cardinality() != Cardinality::Repeated)
+    };
+    let is_key = |kind: Kind| {
+        !matches!(
+            kind,
+            Kind::Double | Kind::Float | Kind::Bytes | Kind::Message(_) | Kind::Enum(_)
+        )
+    };
+    let whole = field(1).is_some_and(|key| is_key(key.kind())) && field(2).is_some();
+    if whole || !message.is_map_entry() {
+        return Ok(());
+    }
+    let name = message.full_name();
+    Err(format!(
+        "{name} is the entry of a map, and lacks a key or a value"
+    ))
 }
 
 /// Encodes a message, or each message of a list if the method takes a stream.

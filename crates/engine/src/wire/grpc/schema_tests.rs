@@ -1,3 +1,7 @@
+use std::sync::LazyLock;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
@@ -147,4 +151,29 @@ fn a_refusal_names_the_field_and_what_there_is() {
             .problem
             .starts_with("it is not JSON")
     );
+}
+
+proptest! {
+    /// A description comes from a server, so it may say anything.
+    #[test]
+    fn no_description_ends_in_a_panic(
+        damage in vec((any::<prop::sample::Index>(), any::<u8>()), 0..6),
+        answer in vec(any::<u8>(), 0..60),
+    ) {
+        static WHOLE: LazyLock<Vec<u8>> = LazyLock::new(|| compiled("shop.proto", PROTO));
+        let order = br#"{"name": "a", "items": [{"colour": "BLUE"}], "at": "2026-01-02T03:04:05Z",
+            "byName": {"x": {"bigNumber": 9}}, "cash": true}"#;
+        let mut bytes = WHOLE.clone();
+        for (place, byte) in damage {
+            let place = place.index(bytes.len());
+            bytes[place] = byte;
+        }
+        let read = Schema::decode(&bytes);
+        for signature in read.iter().flat_map(Schema::methods) {
+            if let Some(method) = read.as_ref().unwrap().method(&signature.name) {
+                let _ = encode(&method, order);
+                let _ = to_json(&method.input(), &answer);
+            }
+        }
+    }
 }

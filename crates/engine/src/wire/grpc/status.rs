@@ -21,8 +21,27 @@ const NAMES: [&str; 17] = [
 ];
 
 pub const OK: u32 = 0;
+const UNKNOWN: u32 = 2;
 pub const DEADLINE_EXCEEDED: u32 = 4;
+pub const PERMISSION_DENIED: u32 = 7;
 pub const UNIMPLEMENTED: u32 = 12;
+const INTERNAL: u32 = 13;
+const UNAVAILABLE: u32 = 14;
+pub const UNAUTHENTICATED: u32 = 16;
+
+/// The status of a call that was answered with this HTTP status and no `grpc-status`, by a proxy for example.
+///
+/// Source: the gRPC project, http-grpc-status-mapping.md.
+pub fn of_http(http_status: u16) -> u32 {
+    match http_status {
+        400 => INTERNAL,
+        401 => UNAUTHENTICATED,
+        403 => PERMISSION_DENIED,
+        404 => UNIMPLEMENTED,
+        429 | 502 | 503 | 504 => UNAVAILABLE,
+        _ => UNKNOWN,
+    }
+}
 
 /// A status as it is shown to people, for example `UNAVAILABLE: no backend`.
 pub fn describe(status: u32, message: Option<&[u8]>) -> String {

@@ -383,10 +383,10 @@ impl Exchange<'_, '_> {
             return Some(self.refuse(DecodeError::BodyTooLarge));
         }
         let header = |name: &str| Fields(fields).value(name);
-        if self.call.is_some()
-            && let Err(failure) = grpc::Answer::check_head(answer.status, header)
+        if let Some(call) = &self.call
+            && let Err(foreign) = grpc::check_head(answer.status, header)
         {
-            return Some(self.watch.failed(failure));
+            return Some(call.foreign(foreign, self.watch));
         }
         end.then(|| self.end(fields))
     }

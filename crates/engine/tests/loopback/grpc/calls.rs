@@ -79,7 +79,6 @@ fn another_status_is_an_outcome_with_its_name_and_its_words() {
 #[test]
 fn what_is_no_answer_of_grpc_is_told() {
     let html = Script {
-        status: Some(404),
         head: vec![("content-type", "text/html")],
         data: vec![b"<h1>no</h1>"],
         ..Script::default()
@@ -91,14 +90,14 @@ fn what_is_no_answer_of_grpc_is_told() {
     for (script, why) in [
         (
             html,
-            "does not answer in gRPC here: HTTP status 404, Content-Type text/html in place of",
+            "does not answer in gRPC here: Content-Type text/html in place of application/grpc",
         ),
         (
             Script {
                 head: vec![],
                 ..saying(&[HI], &[DONE])
             },
-            "HTTP status 200, no Content-Type",
+            "in gRPC here: no Content-Type in place of",
         ),
         (unended, "ended without grpc-status"),
         (saying(&[HI], &[]), "ended without grpc-status"),
@@ -113,6 +112,53 @@ fn what_is_no_answer_of_grpc_is_told() {
         let told: Vec<_> = seen.failures().into_keys().map(|(_, text)| text).collect();
         assert!(told[0].contains(why), "{told:?}");
     }
+}
+
+#[test]
+fn a_proxy_s_page_in_place_of_an_answer_counts_as_the_status_that_it_stands_for() {
+    let page = |status| Script {
+        status: Some(status),
+        head: vec![("content-type", "text/html")],
+        data: vec![b"<h1>no</h1>"],
+        ..Script::default()
+    };
+    // Source: the gRPC project, http-grpc-status-mapping.md.
+    for (status, name, number) in [
+        (400, "INTERNAL", 13),
+        (401, "UNAUTHENTICATED", 16),
+        (403, "PERMISSION_DENIED", 7),
+        (404, "UNIMPLEMENTED", 12),
+        (429, "UNAVAILABLE", 14),
+        (502, "UNAVAILABLE", 14),
+        (503, "UNAVAILABLE", 14),
+        (504, "UNAVAILABLE", 14),
+        (302, "UNKNOWN", 2),
+        (500, "UNKNOWN", 2),
+    ] {
+        let why =
+            format!("{name}: HTTP status {status}, Content-Type text/html, and no grpc-status");
+        let expected = BTreeMap::from([(("grpc_status", why), 2)]);
+        assert_eq!(say(page(status), json!({})).failures(), expected);
+        let meant = json!({"grpc": {"status": number}});
+        assert_eq!(say(page(status), meant).outcomes(), both("ok"), "{status}");
+    }
+    // What has the type of gRPC but no status of it is no answer of it either; what has one counts as that.
+    let bare = Script {
+        status: Some(503),
+        head: vec![OF_GRPC],
+        ..Script::default()
+    };
+    let seen = say(bare.clone(), json!({}));
+    let why =
+        "UNAVAILABLE: HTTP status 503, Content-Type application/grpc+proto, and no grpc-status";
+    let expected = BTreeMap::from([(("grpc_status", why.to_owned()), 2)]);
+    assert_eq!(seen.failures(), expected);
+    let with_status = Script {
+        head: vec![OF_GRPC, ("grpc-status", "8"), ("grpc-message", "full")],
+        ..bare
+    };
+    let expected = BTreeMap::from([(("grpc_status", "RESOURCE_EXHAUSTED: full".to_owned()), 2)]);
+    assert_eq!(say(with_status, json!({})).failures(), expected);
 }
 
 #[test]
