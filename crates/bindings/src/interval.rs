@@ -241,6 +241,7 @@ fn workload<'py>(py: Python<'py>, state: &WorkloadState) -> PyResult<Bound<'py, 
     dict.set_item("passed_over", texts(py, &state.passed_over)?)?;
     dict.set_item("backoffs", state.backoffs)?;
     dict.set_item("redirects", state.redirects)?;
+    dict.set_item("resent", state.resent)?;
     dict.set_item("stream_waits", state.stream_waits)?;
     dict.set_item("stream_wait_ns", state.stream_wait_ns)?;
     dict.set_item("duplicate_answers", state.duplicate_answers)?;

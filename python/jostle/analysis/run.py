@@ -328,6 +328,11 @@ def _notes(data: Sequence[TrialData], host: Mapping[str, Any]) -> list[str]:
             f"{format_count(followed)} redirects were followed; each led to a request that counts by itself, "
             "in the rates and in the response times."
         )
+    if resent := sum(f.total("resent") for f in data):
+        notes.append(
+            f"{plural(resent, 'request')} were sent again, because the server announced that it had not "
+            "processed them (GOAWAY or REFUSED_STREAM). Their times count from the first send."
+        )
     if waits := sum(f.total("stream_waits") for f in data):
         each = sum(f.total("stream_wait_ns") for f in data) / waits / 1e9
         notes.append(

@@ -240,6 +240,7 @@ STATE = (
     "resumed",
     "backoffs",
     "redirects",
+    "resent",
     "stream_waits",
     "stream_wait_ns",
     "duplicate_answers",

@@ -152,12 +152,13 @@ class WorkloadEntry(TypedDict, total=False):
 
     `resumed`: resumed TLS handshakes. `excess`: answers that were followed by bytes which belong to none.
     `passed_over`: addresses of the host that did not accept a connection while another one did. `redirects`:
-    those that were followed; the request to which each led is counted separately. `stream_waits`: requests
-    that waited for a free stream of their HTTP/2 connection before they were sent; `stream_wait_ns`: for how
-    long, all of them together. Datagrams over UDP that did not answer the request in flight:
-    `duplicate_answers` to a request that had been answered, `late_answers` to one that had been given up,
-    `overtaken_answers` those of them that came after the answer to a later request, and `stray_answers` to no
-    request that the client remembered.
+    those that were followed; the request to which each led is counted separately. `resent`: requests that an
+    HTTP/2 server announced not to have processed, and that were sent again. `stream_waits`: requests that
+    waited for a free stream of their HTTP/2 connection before they were sent; `stream_wait_ns`: for how long,
+    all of them together. Datagrams over UDP that did not answer the request in flight: `duplicate_answers` to
+    a request that had been answered, `late_answers` to one that had been given up, `overtaken_answers` those
+    of them that came after the answer to a later request, and `stray_answers` to no request that the client
+    remembered.
     """
 
     due: Count
@@ -173,6 +174,7 @@ class WorkloadEntry(TypedDict, total=False):
     passed_over: dict[str, Count]
     backoffs: Count
     redirects: Count
+    resent: Count
     stream_waits: Count
     stream_wait_ns: Ns
     duplicate_answers: Count

@@ -17,7 +17,7 @@ use crate::record::trace::Transcript;
 use crate::schedule::random::Stream;
 use crate::seat::Seat;
 use crate::spec::LoadSpec;
-use crate::wire::link::{Link, Unasked};
+use crate::wire::link::{Destination, Link, Unasked};
 use crate::wire::redirect::Hop;
 use crate::wire::request::Call;
 use crate::wire::tap::TapStates;
@@ -278,15 +278,17 @@ impl Client {
             before: self.begun - 1,
             last,
         };
+        let mut to = Destination {
+            dialer: &shared.dialers[workload.index],
+            target: target.as_deref().unwrap_or(&workload.target),
+            sessions: &mut way.sessions,
+        };
         let link = match &mut way.link {
             Some(link) => link,
             none => {
-                let dialer = &shared.dialers[workload.index];
                 let one = visit.as_deref().and_then(Visit::connection);
                 let open = Box::pin(Link::open(
-                    dialer,
-                    target.as_deref().unwrap_or(&workload.target),
-                    &mut way.sessions,
+                    &mut to,
                     one.filter(|_| target.is_none()),
                     &mut call,
                     &mut watch,
@@ -313,10 +315,10 @@ impl Client {
         };
         way.used = used;
         let mut outcome = match socket {
-            None => link.exchange(call, &mut watch).await,
+            None => link.exchange(call, &mut to, &mut watch).await,
             // Boxed because few clients have a WebSocket besides.
             Some(socket) => {
-                let exchange = Box::pin(link.exchange(call, &mut watch));
+                let exchange = Box::pin(link.exchange(call, &mut to, &mut watch));
                 socket
                     .listen_during(&shared, workload.index, &self.seat, exchange)
                     .await

@@ -319,6 +319,7 @@ impl WorkloadState {
         self.connects += other.connects;
         self.backoffs += other.backoffs;
         self.redirects += other.redirects;
+        self.resent += other.resent;
         self.stream_waits += other.stream_waits;
         self.stream_wait_ns += other.stream_wait_ns;
         self.duplicate_answers += other.duplicate_answers;

@@ -299,6 +299,9 @@ pub struct WorkloadState {
     pub backoffs: u64,
     /// Redirects that were followed. The request to which each of them led is counted separately.
     pub redirects: u64,
+    /// Requests that were sent a second time because the server had announced that it did not process them (HTTP/2).
+    /// `sent` counts each request once, when it is first sent.
+    pub resent: u64,
     /// Requests that had to wait for a free stream of their connection (HTTP/2) before they were sent, and the sum of
     /// their waits.
     pub stream_waits: u64,

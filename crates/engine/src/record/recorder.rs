@@ -314,6 +314,12 @@ impl Recorder {
         }
     }
 
+    /// Counts a request that is sent once more because the server had not processed it (HTTP/2).
+    pub fn sent_again(&mut self, workload: usize, now: u64) {
+        self.roll(now);
+        self.loads[workload].state.resent += 1;
+    }
+
     /// Records a request that has ended, in whatever way.
     pub fn ended(&mut self, sample: &Sample) {
         self.roll(sample.end);

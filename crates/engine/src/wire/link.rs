@@ -28,6 +28,13 @@ pub enum Unasked {
     Silent,
 }
 
+/// How the server of a link is reached.
+pub struct Destination<'a> {
+    pub dialer: &'a Dialer,
+    pub target: &'a Target,
+    pub sessions: &'a mut Sessions,
+}
+
 /// One client's way to the server, whatever the protocol.
 pub enum Link {
     H1(h1::Link),
@@ -41,15 +48,14 @@ impl Link {
     /// Opens a connection for a request. The error is the outcome of the request. `one`: the connection of a client
     /// that has several requests under way at a time over HTTP/2.
     pub async fn open(
-        dialer: &Dialer,
-        target: &Target,
-        sessions: &mut Sessions,
+        to: &mut Destination<'_>,
         one: Option<&h2::OneConnection>,
         call: &mut Call<'_>,
         watch: &mut Watch<'_>,
     ) -> Result<Self, Outcome> {
+        let (dialer, target) = (to.dialer, to.target);
         if target.http2.is_some() {
-            let link = h2::Link::open(dialer, target, sessions, one, watch).await;
+            let link = h2::Link::open(to, one, watch).await;
             return link.map(Self::H2).map_err(|failure| watch.failed(failure));
         }
         if let Some(matching) = watch.request.datagram.clone() {
@@ -58,7 +64,7 @@ impl Link {
                 .map(|link| Self::Udp(Box::new(link)))
                 .map_err(|failure| watch.failed(failure));
         }
-        match dialer.connect(target, sessions, watch).await {
+        match dialer.connect(target, to.sessions, watch).await {
             Ok((transport, times)) => match transport.alpn() {
                 None | Some(b"http/1.1") => {
                     if call.request.websocket.is_some() {
@@ -124,12 +130,17 @@ impl Link {
         }
     }
 
-    /// One request and its answer.
-    pub async fn exchange(&mut self, call: Call<'_>, watch: &mut Watch<'_>) -> Outcome {
+    /// One request and its answer. `to`: for a request that is sent again on another connection.
+    pub async fn exchange(
+        &mut self,
+        call: Call<'_>,
+        to: &mut Destination<'_>,
+        watch: &mut Watch<'_>,
+    ) -> Outcome {
         match self {
             Self::H1(link) => link.exchange(call, watch).await,
             // Boxed, so that an exchange over HTTP/1.1 takes no more room than it needs.
-            Self::H2(link) => Box::pin(link.exchange(call, watch)).await,
+            Self::H2(link) => Box::pin(link.exchange(call, to, watch)).await,
             Self::Raw(link) => Box::pin(link.exchange(call, watch)).await,
             Self::Udp(link) => Box::pin(link.exchange(call, watch)).await,
             Self::Ws(link) => Box::pin(link.exchange(call, watch)).await,

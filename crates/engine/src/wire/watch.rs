@@ -131,19 +131,48 @@ impl Watch<'_> {
         if self.sample.sent.is_some() {
             return None;
         }
+        match self.ready() {
+            Ok(now) => self.leaves(now),
+            Err(outcome) => return Some(outcome),
+        }
+        None
+    }
+
+    /// Waits until the request is due, and prepares for its answer. Returns the time; fails with the outcome if the run
+    /// has ended. Its deadline counts from when it was first sent, or from now.
+    pub fn ready(&mut self) -> Result<u64, Outcome> {
         let now = self.seat.wait_until(self.sample.intended);
         if !self.seat.running(now) {
-            return Some(Outcome::NeverSent);
+            return Err(self.sample.given_up());
         }
         self.runs(now);
-        self.sample.sent = Some(now);
         self.seat.expect_answer(now);
-        self.recorder.borrow_mut().sent(self.sample.workload, now);
-        let first = self.limits.timeouts.first_byte_ns.unwrap_or(u64::MAX);
-        self.seat
-            .set_deadline(now.saturating_add(first.min(self.total_ns())));
+        self.await_first_byte(self.sample.sent.unwrap_or(now));
         self.taps.begin(&self.request.taps);
-        None
+        Ok(now)
+    }
+
+    /// Notes that the first byte of the request is written at `now`, perhaps not for the first time.
+    pub fn leaves(&mut self, now: u64) {
+        let mut recorder = self.recorder.borrow_mut();
+        if self.sample.sent.is_some() {
+            recorder.sent_again(self.sample.workload, now);
+        } else {
+            self.sample.sent = Some(now);
+            recorder.sent(self.sample.workload, now);
+        }
+    }
+
+    /// Notes that the first byte of the request was written at `at`, which is recorded already.
+    pub fn left(&mut self, at: u64) {
+        self.sample.sent = Some(at);
+        self.await_first_byte(at);
+    }
+
+    fn await_first_byte(&self, sent: u64) {
+        let first = self.limits.timeouts.first_byte_ns.unwrap_or(u64::MAX);
+        let deadline = sent.saturating_add(first.min(self.total_ns()));
+        self.seat.set_deadline(deadline);
     }
 
     /// How long the answer may take, from the actual send to its end.
@@ -454,10 +483,12 @@ impl Watch<'_> {
             }
         }
         let deadline = self.request.deadline_ns().unwrap_or(u64::MAX);
+        let passed = |sent: u64| self.seat.now() >= sent.saturating_add(deadline);
         let why = match self.sample.bytes_in {
-            _ if self.seat.now() >= self.sample.sent.unwrap_or(0).saturating_add(deadline) => {
-                "the call's deadline has passed"
+            _ if self.sample.sent.is_none() => {
+                "the server reads so slowly that the request could not be sent in time"
             }
+            _ if self.sample.sent.is_some_and(passed) => "the call's deadline has passed",
             0 => "no byte of the answer came in time",
             _ => "the answer did not end in time",
         };

@@ -10,24 +10,24 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-const DATA: u8 = 0;
-const HEADERS: u8 = 1;
-const RST_STREAM: u8 = 3;
-const SETTINGS: u8 = 4;
+pub const DATA: u8 = 0;
+pub const HEADERS: u8 = 1;
+pub const RST_STREAM: u8 = 3;
+pub const SETTINGS: u8 = 4;
 const PUSH_PROMISE: u8 = 5;
 const PING: u8 = 6;
-const GOAWAY: u8 = 7;
+pub const GOAWAY: u8 = 7;
 const WINDOW_UPDATE: u8 = 8;
 const CONTINUATION: u8 = 9;
 
-const ACK: u8 = 1;
-const END_STREAM: u8 = 1;
-const END_HEADERS: u8 = 4;
+pub const ACK: u8 = 1;
+pub const END_STREAM: u8 = 1;
+pub const END_HEADERS: u8 = 4;
 
 /// In the static table of HPACK (RFC 7541 appendix A): `:status: 200`.
-const STATUS_200: u8 = 0x88;
+pub const STATUS_200: u8 = 0x88;
 
-fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+pub fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let length = (payload.len() as u32).to_be_bytes();
     [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
 }
@@ -88,7 +88,7 @@ async fn perform(mut stream: TcpStream, script: Script) -> std::io::Result<()> {
     stream
         .write_all(&frame(SETTINGS, 0, 0, &script.settings))
         .await?;
-    while read_frame(&mut stream).await? != HEADERS {}
+    while read_frame(&mut stream).await?.0 != HEADERS {}
     // The client's settings came before; what it allows holds from its acknowledgement on.
     stream.write_all(&frame(SETTINGS, ACK, 0, &[])).await?;
     stream.write_all(&script.answer).await?;
@@ -107,14 +107,14 @@ async fn perform(mut stream: TcpStream, script: Script) -> std::io::Result<()> {
     }
 }
 
-/// Its kind; what it holds is dropped.
-async fn read_frame(stream: &mut TcpStream) -> std::io::Result<u8> {
+/// Its kind, flags, stream and payload.
+pub async fn read_frame(stream: &mut TcpStream) -> std::io::Result<(u8, u8, u32, Vec<u8>)> {
     let mut head = [0; 9];
     stream.read_exact(&mut head).await?;
-    let length = u32::from_be_bytes([0, head[0], head[1], head[2]]);
-    let mut payload = vec![0; length as usize];
+    let [a, b, c, kind, flags, id @ ..] = head;
+    let mut payload = vec![0; u32::from_be_bytes([0, a, b, c]) as usize];
     stream.read_exact(&mut payload).await?;
-    Ok(head[3])
+    Ok((kind, flags, u32::from_be_bytes(id), payload))
 }
 
 /// Two requests of two clients, each with a connection of its own; `change` of the workload.
@@ -238,6 +238,15 @@ fn heads_that_unfold_into_more_than_is_allowed_are_not_kept() {
     );
     let grown = peak_kb() - before;
     assert!(grown < 100_000, "{grown} kB");
+    // A name of 4,000 bytes that enters the table again 6,000 times.
+    let again = [&[STATUS_200][..], &large_name(), &[0x7e, 0].repeat(6_000)].concat();
+    let why = "the server broke the rules of HTTP/2: a header block unfolds into more than 1 MiB (ENHANCE_YOUR_CALM)";
+    fails(answering(headers(END_HEADERS, &again)), "too_large", why);
+}
+
+/// A field that enters the dynamic table, with a name of 4,000 bytes and without a value.
+fn large_name() -> Vec<u8> {
+    [&[0x40, 0x7f, 0xa1, 0x1e][..], &[b'x'; 4000], &[0]].concat()
 }
 
 #[test]

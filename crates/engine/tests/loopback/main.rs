@@ -5,6 +5,8 @@ mod grpc;
 mod http2;
 mod http2_groups;
 mod http2_hostile;
+mod http2_refused;
+mod http2_sends;
 mod journeys;
 mod loads;
 mod outcomes;

@@ -1,6 +1,7 @@
 //! One connection, and the task that reads and writes for all of its streams.
 
 use std::cell::{Cell, RefCell, RefMut};
+use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
@@ -10,16 +11,15 @@ use tokio::task::spawn_local;
 
 use crate::record::interval::Outcome;
 use crate::record::recorder::Recorder;
+use crate::record::sample::Sample;
 use crate::seat::{Interrupt, Seat};
 use crate::wire::Common;
-use crate::wire::dial::Dialer;
 use crate::wire::failure::{Failure, broken};
 use crate::wire::h2::codec::{Ending, Endpoint, Stream};
 use crate::wire::h2::failure;
 use crate::wire::h2::history::{Entry, History};
 use crate::wire::h2::room::{Place, Room};
-use crate::wire::target::Target;
-use crate::wire::tls::Sessions;
+use crate::wire::link::Destination;
 use crate::wire::transport::Transport;
 use crate::wire::watch::Watch;
 
@@ -32,9 +32,33 @@ const CLOSE_NS: u64 = 100_000_000;
 /// A connection that closes gracefully when it is dropped.
 pub struct Connection(Rc<Shared>);
 
+/// Why a request has no stream of the connection.
+pub enum NoStream {
+    /// The request has ended with this outcome.
+    Over(Outcome),
+    /// The connection takes no more requests. It has not seen this one.
+    Refused(Failure),
+}
+
+/// A request that the connection's task will hand to the kernel.
+struct Leaving {
+    /// Where its head begins among all bytes of the connection.
+    begin: u64,
+    id: u32,
+    stream: Rc<Stream>,
+    entry: Option<Entry>,
+    /// The workload under which it is recorded.
+    workload: usize,
+    /// Whether it was sent before, on this connection or another.
+    again: bool,
+}
+
 /// What a connection's clients and its task share.
 struct Shared {
     endpoint: RefCell<Endpoint>,
+    /// The requests whose heads have not left yet, in order. Empty if the connection belongs to one client alone, which
+    /// writes them itself.
+    leaving: RefCell<VecDeque<Leaving>>,
     transport: RefCell<Transport>,
     /// Why writing failed, if it did. What the server sent before can still be read.
     unwritable: RefCell<Option<Failure>>,
@@ -53,13 +77,12 @@ struct Shared {
 impl Connection {
     /// Opens a connection. `own` means that no other client will share it.
     pub async fn open(
-        dialer: &Dialer,
-        target: &Target,
-        sessions: &mut Sessions,
+        to: &mut Destination<'_>,
         watch: &mut Watch<'_>,
         own: bool,
     ) -> Result<Rc<Self>, Failure> {
-        let (transport, times) = dialer.connect(target, sessions, watch).await?;
+        let dialer = to.dialer;
+        let (transport, times) = dialer.connect(to.target, to.sessions, watch).await?;
         if matches!(transport, Transport::Tls(_)) {
             check_alpn(transport.alpn())?;
         }
@@ -68,6 +91,7 @@ impl Connection {
         let shared = Rc::new(Shared {
             room: Room::new(endpoint.most),
             endpoint: RefCell::new(endpoint),
+            leaving: RefCell::default(),
             transport: RefCell::new(transport),
             unwritable: RefCell::default(),
             task: RefCell::new(Waker::noop().clone()),
@@ -95,9 +119,19 @@ impl Connection {
         self.0.endpoint.borrow().ending.is_some()
     }
 
+    /// Whether it belongs to one client alone, whose requests leave as soon as they are asked.
+    pub fn is_own(&self) -> bool {
+        self.0.own
+    }
+
     /// Notes that the connection has carried an exchange.
     pub fn carried(&self) {
         self.0.used.set(true);
+    }
+
+    /// Whether the server has processed requests of this connection.
+    pub fn has_carried(&self) -> bool {
+        self.0.used.get() || self.0.endpoint.borrow().has_processed()
     }
 
     pub fn history(&self) -> RefMut<'_, History> {
@@ -109,7 +143,7 @@ impl Connection {
         &self,
         entry: Option<Entry>,
         watch: &mut Watch<'_>,
-    ) -> Result<Place, Outcome> {
+    ) -> Result<Place, NoStream> {
         let room = &self.0.room;
         if let Some(place) = room.take() {
             return self.admit(place, watch);
@@ -127,10 +161,11 @@ impl Connection {
                 watch.waited_for_stream(start);
                 self.admit(place, watch)
             }
-            Err(Some(Interrupt::Stop)) => Err(watch.sample.given_up()),
+            Err(Some(Interrupt::Stop)) => Err(NoStream::Over(watch.sample.given_up())),
             Err(Some(Interrupt::Deadline)) => {
                 let why = "no stream of the connection became free in time";
-                Err(watch.failed(Failure::new(Outcome::ResponseTimeout, why)))
+                let failure = Failure::new(Outcome::ResponseTimeout, why);
+                Err(NoStream::Over(watch.failed(failure)))
             }
             Err(None) => Err(self.turn_away(watch)),
         }
@@ -138,7 +173,7 @@ impl Connection {
 
     /// Passes the place on, unless no stream may be opened even though there is room, as after a GOAWAY (RFC 9113
     /// section 6.8).
-    fn admit(&self, place: Place, watch: &mut Watch<'_>) -> Result<Place, Outcome> {
+    fn admit(&self, place: Place, watch: &Watch<'_>) -> Result<Place, NoStream> {
         if self.takes_more() {
             Ok(place)
         } else {
@@ -146,10 +181,9 @@ impl Connection {
         }
     }
 
-    /// The outcome of a request that was not sent because the connection takes no more of them.
-    fn turn_away(&self, watch: &mut Watch<'_>) -> Outcome {
+    fn turn_away(&self, watch: &Watch<'_>) -> NoStream {
         if watch.seat.stopping() {
-            return watch.sample.given_up();
+            return NoStream::Over(watch.sample.given_up());
         }
         let refused = self
             .0
@@ -159,19 +193,42 @@ impl Connection {
             .as_ref()
             .map(failure::refused);
         let spent = || Failure::new(Outcome::Stale, "the connection has no more streams");
-        let failure = self.failure(false).or(refused).unwrap_or_else(spent);
-        watch.failed(failure)
+        let failure = self.failure(false).or(refused);
+        NoStream::Refused(failure.unwrap_or_else(spent))
     }
 
     /// Sends the head of a request on `stream`; `end` means that it has no body. If it has one, the caller has to send
-    /// it right afterwards; the head leaves together with its beginning. Returns the stream's number and the number of
-    /// bytes on the wire.
-    pub fn ask(&self, stream: &Rc<Stream>, block: &[u8], end: bool) -> (u32, usize) {
-        let asked = self.0.endpoint.borrow_mut().ask(stream, block, end);
+    /// it right afterwards; the head leaves together with its beginning. When it has left, `stream` and the history
+    /// have the time, unless the connection belongs to one client: then it leaves at once. Returns the stream's number
+    /// and the number of bytes on the wire.
+    pub fn ask(
+        &self,
+        stream: &Rc<Stream>,
+        block: &[u8],
+        end: bool,
+        entry: Option<Entry>,
+        sample: &Sample,
+    ) -> (u32, usize) {
+        let (begin, id, wire) = {
+            let endpoint = &mut *self.0.endpoint.borrow_mut();
+            let begin = endpoint.queued();
+            let (id, wire) = endpoint.ask(stream, block, end);
+            (begin, id, wire)
+        };
+        if !self.0.own {
+            self.0.leaving.borrow_mut().push_back(Leaving {
+                begin,
+                id,
+                stream: stream.clone(),
+                entry,
+                workload: sample.workload,
+                again: sample.sent.is_some(),
+            });
+        }
         if end {
             self.0.flush();
         }
-        asked
+        (id, wire)
     }
 
     /// Sends as much of a body as goes through now; `end` means that the request ends with it. Returns how many of its
@@ -183,8 +240,14 @@ impl Connection {
         sent
     }
 
-    /// Called when the client has finished with a stream.
-    pub fn release(&self, stream: u32) {
+    /// Called when the client has finished with a stream. `left`: the head of its request has left.
+    pub fn release(&self, stream: u32, left: bool) {
+        if !left {
+            self.0
+                .leaving
+                .borrow_mut()
+                .retain(|other| other.id != stream);
+        }
         let mut endpoint = self.0.endpoint.borrow_mut();
         endpoint.release(stream);
         let silent = endpoint.unsent().is_empty();
@@ -246,6 +309,24 @@ impl Shared {
         Poll::Ready(())
     }
 
+    /// Notes that all requests whose heads have begun to be written have left at `now`.
+    fn note_left(&self, now: u64, recorder: &RefCell<Recorder>) {
+        let written = self.endpoint.borrow().written();
+        let leaving = &mut *self.leaving.borrow_mut();
+        let mut recorder = recorder.borrow_mut();
+        while let Some(one) = leaving.pop_front_if(|one| one.begin < written) {
+            one.stream.sent.set(Some(now));
+            if one.again {
+                recorder.sent_again(one.workload, now);
+            } else {
+                recorder.sent(one.workload, now);
+            }
+            if let Some(entry) = one.entry {
+                self.history.borrow_mut().sent(entry, one.id, now);
+            }
+        }
+    }
+
     fn end(&self, ending: Ending) {
         self.endpoint.borrow_mut().end(ending);
         self.room.close();
@@ -298,7 +379,12 @@ impl Task {
             }
         }
         let unsent = shared.endpoint.borrow().unsent().len();
+        let leaving = !shared.leaving.borrow().is_empty();
+        let now = if leaving { seat.now() } else { 0 };
         let written = shared.poll_write(cx);
+        if leaving {
+            shared.note_left(now, &self.recorder);
+        }
         // TLS may have taken everything though the socket has not, so this does not depend on `written`.
         shared.endpoint.borrow_mut().wake_held();
         if self.leaving {

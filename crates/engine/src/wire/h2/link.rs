@@ -1,27 +1,25 @@
 //! One client's streams, one after another.
 
 use std::future::poll_fn;
+use std::mem;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use crate::record::head_of_line::HeadOfLine;
 use crate::record::interval::Outcome;
 use crate::wire::Common;
-use crate::wire::dial::Dialer;
 use crate::wire::failure::Failure;
 use crate::wire::grpc::{self, Method, Pace};
 use crate::wire::h1::codec::DecodeError;
 use crate::wire::h2::answer::{Answer, Wanted, malformed};
-use crate::wire::h2::codec::{Event, Fields, Stream};
-use crate::wire::h2::connection::Connection;
+use crate::wire::h2::codec::{Event, Fields, Reason, Stream};
+use crate::wire::h2::connection::{Connection, NoStream};
 use crate::wire::h2::failure::reset;
 use crate::wire::h2::history::Entry;
 use crate::wire::h2::message::{Form, encode};
 use crate::wire::h2::pool::{Member, OneConnection};
-use crate::wire::link::Unasked;
+use crate::wire::link::{Destination, Unasked};
 use crate::wire::request::Call;
-use crate::wire::target::Target;
-use crate::wire::tls::Sessions;
 use crate::wire::watch::Watch;
 
 /// A client's link to its connection. Dropping the last link to a connection closes it.
@@ -41,28 +39,22 @@ pub struct Link {
 impl Link {
     /// Opens a link. `one` is the connection for all requests of a client that sends several at the same time.
     pub async fn open(
-        dialer: &Dialer,
-        target: &Target,
-        sessions: &mut Sessions,
+        to: &mut Destination<'_>,
         one: Option<&OneConnection>,
         watch: &mut Watch<'_>,
     ) -> Result<Self, Failure> {
-        let shared = target.shares_connections();
+        let shared = to.target.shares_connections();
         let member = match one {
             Some(one) => Some(one.take_place()),
-            None => shared.then(|| dialer.pool.take_place(None)),
-        };
-        let connection = match &member {
-            Some(member) => member.connect(dialer, target, sessions, watch).await?,
-            None => Connection::open(dialer, target, sessions, watch, true).await?,
+            None => shared.then(|| to.dialer.pool.take_place(None)),
         };
         Ok(Self {
-            connection,
+            connection: connect(member.as_ref(), to, watch).await?,
             member,
             shared,
             stream: Rc::default(),
-            common: dialer.common.clone(),
-            tls: target.tls.is_some(),
+            common: to.dialer.common.clone(),
+            tls: to.target.tls.is_some(),
             spent: false,
         })
     }
@@ -78,7 +70,12 @@ impl Link {
         self.spent || self.connection.has_ended()
     }
 
-    pub async fn exchange(&mut self, mut call: Call<'_>, watch: &mut Watch<'_>) -> Outcome {
+    pub async fn exchange(
+        &mut self,
+        mut call: Call<'_>,
+        to: &mut Destination<'_>,
+        watch: &mut Watch<'_>,
+    ) -> Outcome {
         let template = call.template;
         let method = call.request.grpc.as_deref();
         let mut filled = Vec::new();
@@ -110,7 +107,7 @@ impl Link {
                     body,
                     is_head: template.is_head(),
                 };
-                let outcome = self.ask(asked, method, watch).await;
+                let outcome = self.ask(&asked, method, to, watch).await;
                 watch.sent(request);
                 self.spent = call.last;
                 outcome
@@ -122,33 +119,58 @@ impl Link {
         outcome
     }
 
+    /// Makes the request, on another connection if this one has not processed it (RFC 9113 section 8.7).
+    ///
+    /// That is done once, and as often as a connection ends that has carried exchanges: then each of them is an
+    /// ordinary one, as in front of a server that closes its connections after some requests.
     async fn ask(
         &mut self,
-        asked: Asked<'_>,
+        asked: &Asked<'_>,
         method: Option<&Method>,
+        to: &mut Destination<'_>,
         watch: &mut Watch<'_>,
     ) -> Outcome {
-        let entry = self.begin(watch);
-        let outcome = self.ask_as(entry, asked, method, watch).await;
-        if let (Some(entry), Some(member)) = (entry, &self.member) {
-            remember(entry, &self.connection, member, watch);
+        let mut again = false;
+        loop {
+            let entry = self.begin(watch);
+            let answered = self.ask_as(entry, asked, method, watch).await;
+            if let (Some(entry), Some(member)) = (entry, &self.member) {
+                remember(entry, &self.connection, member, watch);
+            }
+            let refused = match answered {
+                Ok(outcome) => return outcome,
+                Err(refused) => refused,
+            };
+            let over = !self.connection.takes_more();
+            let ordinary = over && self.connection.has_carried();
+            if !ordinary && mem::replace(&mut again, true) {
+                return watch.failed(refused);
+            }
+            if over {
+                match connect(self.member.as_ref(), to, watch).await {
+                    Ok(connection) => self.connection = connection,
+                    Err(failure) => return watch.failed(failure),
+                }
+            }
         }
-        outcome
     }
 
+    /// Makes the request on the connection; fails if the server has not processed it.
     async fn ask_as(
-        &mut self,
+        &self,
         entry: Option<Entry>,
-        asked: Asked<'_>,
+        asked: &Asked<'_>,
         method: Option<&Method>,
         watch: &mut Watch<'_>,
-    ) -> Outcome {
+    ) -> Result<Outcome, Failure> {
         let _place = match self.connection.stream(entry, watch).await {
             Ok(place) => place,
-            Err(outcome) => return outcome,
+            Err(NoStream::Over(outcome)) => return Ok(outcome),
+            Err(NoStream::Refused(failure)) => return Err(failure),
         };
         let call = method.map(|method| grpc::Answer::new(method, watch));
         let pace = method.and_then(|method| method.pace(watch.sample.intended));
+        self.stream.sent.set(None);
         let mut exchange = Exchange {
             connection: &self.connection,
             stream: &self.stream,
@@ -163,13 +185,15 @@ impl Link {
             body_bytes: 0,
             call,
         };
-        let outcome = poll_fn(|cx| exchange.poll(cx)).await;
+        let answered = poll_fn(|cx| exchange.poll(cx)).await;
         exchange.count_unanswered();
         drop(exchange);
-        self.connection.carried();
         // Discards what the exchange has not read.
         self.stream.take();
-        outcome
+        if answered.is_ok() {
+            self.connection.carried();
+        }
+        answered
     }
 
     /// Adds a stream to the history of a shared connection. Streams of events are left out: they stay open, so nobody
@@ -178,6 +202,18 @@ impl Link {
         let shared = self.shared && watch.request.stream.is_none();
         let request = watch.sample.request as u32;
         shared.then(|| self.connection.history().begin(request))
+    }
+}
+
+/// Returns the connection of the member's place, or opens one for a single client.
+async fn connect(
+    member: Option<&Member>,
+    to: &mut Destination<'_>,
+    watch: &mut Watch<'_>,
+) -> Result<Rc<Connection>, Failure> {
+    match member {
+        Some(member) => member.connect(to, watch).await,
+        None => Connection::open(to, watch, true).await,
     }
 }
 
@@ -233,7 +269,7 @@ struct Exchange<'a, 'w> {
     entry: Option<Entry>,
     /// The stream's number, once the request's head has been sent.
     id: Option<u32>,
-    asked: Asked<'a>,
+    asked: &'a Asked<'a>,
     /// What is left of the request's body.
     unsent: &'a [u8],
     /// When its messages are due, if it is not sent all at once.
@@ -248,9 +284,22 @@ struct Exchange<'a, 'w> {
 }
 
 impl Exchange<'_, '_> {
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Outcome> {
-        if let Some(outcome) = self.watch.sending() {
-            return Poll::Ready(outcome);
+    /// Fails if the server has not processed the request.
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<Outcome, Failure>> {
+        if self.id.is_some() {
+            self.note_sent();
+            if self.watch.seat.stopping() {
+                return Poll::Ready(Ok(self.watch.sample.given_up()));
+            }
+        } else {
+            match self.watch.ready() {
+                Err(outcome) => return Poll::Ready(Ok(outcome)),
+                Ok(now) if self.connection.is_own() => {
+                    self.stream.sent.set(Some(now));
+                    self.watch.leaves(now);
+                }
+                Ok(_) => {}
+            }
         }
         self.stream.wakes(cx);
         self.send();
@@ -258,6 +307,9 @@ impl Exchange<'_, '_> {
         let mut rest = &inbox.bytes[..];
         let mut outcome = None;
         for (at, wire, event) in &inbox.events {
+            if let Some(failure) = self.refused(*event) {
+                return Poll::Ready(Err(failure));
+            }
             self.watch.received_at(*wire, *at);
             outcome = self.take_in(*event, &mut rest);
             if outcome.is_some() {
@@ -266,25 +318,53 @@ impl Exchange<'_, '_> {
         }
         self.stream.put_back(inbox);
         if let Some(outcome) = outcome {
-            return Poll::Ready(outcome);
+            return Poll::Ready(Ok(outcome));
         }
         let answered = self.watch.sample.bytes_in > 0;
         if let Some(failure) = self.connection.failure(answered) {
-            return Poll::Ready(self.watch.failed(failure));
+            return Poll::Ready(if self.stream.sent.get().is_some() {
+                Ok(self.watch.failed(failure))
+            } else {
+                Err(failure)
+            });
         }
         let interrupted = self.watch.seat.poll_interrupt();
-        interrupted.map(|_| self.watch.timed_out())
+        interrupted.map(|_| Ok(self.watch.timed_out()))
+    }
+
+    /// Notes when the request left, if it left since it was asked.
+    fn note_sent(&mut self) {
+        if self.watch.sample.sent.is_none()
+            && let Some(at) = self.stream.sent.get()
+        {
+            self.watch.left(at);
+        }
+    }
+
+    /// Why the server has not processed the request, if it says so, gracefully, before any other word of it.
+    fn refused(&self, event: Event) -> Option<Failure> {
+        match event {
+            _ if self.watch.sample.bytes_in > 0 => None,
+            Event::Refused => {
+                Some(self.connection.refusal()).filter(|why| why.outcome == Outcome::Stale)
+            }
+            Event::Reset(Reason::REFUSED_STREAM) => Some(reset(Reason::REFUSED_STREAM, 0, None)),
+            _ => None,
+        }
     }
 
     /// Sends what goes through now. If the body does not go through at all, that is no error: the answer will tell why.
     fn send(&mut self) {
         let id = *self.id.get_or_insert_with(|| {
             let bodiless = self.unsent.is_empty();
-            let (id, wire) = self.connection.ask(self.stream, self.asked.block, bodiless);
+            let (id, wire) = self.connection.ask(
+                self.stream,
+                self.asked.block,
+                bodiless,
+                self.entry,
+                self.watch.sample,
+            );
             self.watch.wrote(wire);
-            if let (Some(entry), Some(sent)) = (self.entry, self.watch.sample.sent) {
-                self.connection.history().sent(entry, id, sent);
-            }
             id
         });
         let later = self.later();
@@ -448,7 +528,8 @@ impl Exchange<'_, '_> {
 impl Drop for Exchange<'_, '_> {
     fn drop(&mut self) {
         if let Some(id) = self.id {
-            self.connection.release(id);
+            let left = self.stream.sent.get().is_some();
+            self.connection.release(id, left);
         }
     }
 }

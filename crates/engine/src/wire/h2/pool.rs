@@ -11,8 +11,8 @@ use crate::record::head_of_line::{Elsewhere, Wait};
 use crate::wire::dial::{Dialer, interrupted};
 use crate::wire::failure::Failure;
 use crate::wire::h2::connection::Connection;
+use crate::wire::link::Destination;
 use crate::wire::target::Target;
-use crate::wire::tls::Sessions;
 use crate::wire::watch::Watch;
 
 /// The single connection over which a client sends requests that are under way at the same time.
@@ -75,16 +75,14 @@ impl Member {
     /// Returns the connection of its place, and opens it if nobody has done so.
     pub async fn connect(
         &self,
-        dialer: &Dialer,
-        target: &Target,
-        sessions: &mut Sessions,
+        to: &mut Destination<'_>,
         watch: &mut Watch<'_>,
     ) -> Result<Rc<Connection>, Failure> {
         match self.pool.look(self.place) {
             Found::Open(connection) => Ok(connection),
             Found::Opening(attempt) => attempt.wait(watch).await,
             Found::Nothing(attempt) => {
-                let opened = Connection::open(dialer, target, sessions, watch, false).await;
+                let opened = Connection::open(to, watch, false).await;
                 self.pool.put(self.place, &opened);
                 attempt.end(&opened);
                 opened
@@ -214,11 +212,17 @@ impl Attempt {
     async fn wait(&self, watch: &mut Watch<'_>) -> Result<Rc<Connection>, Failure> {
         watch.waits(watch.limits.timeouts.connect_ns);
         let seat = watch.seat;
+        let mut place = None;
         let result = poll_fn(|cx| {
             if let Some(result) = &*self.result.borrow() {
                 return Poll::Ready(result.clone());
             }
-            self.waiting.borrow_mut().push(cx.waker().clone());
+            let mut waiting = self.waiting.borrow_mut();
+            let place = *place.get_or_insert_with(|| {
+                waiting.push(Waker::noop().clone());
+                waiting.len() - 1
+            });
+            waiting[place].clone_from(cx.waker());
             let why = "the connection that it shares was not ready in time";
             seat.poll_interrupt()
                 .map(|cause| Err(interrupted(cause, why)))

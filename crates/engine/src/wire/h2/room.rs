@@ -19,20 +19,12 @@ pub struct Room {
 /// A stream of the connection, free again when it is dropped.
 pub struct Place(Rc<Room>);
 
+/// A turn in the queue, which it leaves when its holder is called or no longer waits.
 #[derive(Debug, Default)]
 pub struct Ticket {
-    state: Cell<State>,
+    /// Whether a stream is reserved for its holder.
+    called: Cell<bool>,
     waker: RefCell<Option<Waker>>,
-}
-
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum State {
-    #[default]
-    Waiting,
-    /// A stream is reserved for its holder.
-    Called,
-    /// Its holder no longer waits.
-    Void,
 }
 
 impl Room {
@@ -65,11 +57,11 @@ impl Room {
     /// takes no more streams.
     pub fn poll(
         self: &Rc<Self>,
-        ticket: &Ticket,
+        ticket: &Rc<Ticket>,
         cx: &mut Context<'_>,
         seat: &Seat,
     ) -> Poll<Result<Place, Option<Interrupt>>> {
-        if ticket.state.get() == State::Called {
+        if ticket.called.get() {
             return Poll::Ready(Ok(Place(self.clone())));
         }
         let given_up = if self.closed.get() && !seat.stopping() {
@@ -78,11 +70,18 @@ impl Room {
             seat.poll_interrupt().map(Some)
         };
         if given_up.is_ready() {
-            ticket.state.set(State::Void);
+            self.leave(ticket);
         } else {
             *ticket.waker.borrow_mut() = Some(cx.waker().clone());
         }
         given_up.map(Err)
+    }
+
+    /// Takes a ticket out of the queue. Those who gave up are mostly those who have waited longest.
+    fn leave(&self, ticket: &Rc<Ticket>) {
+        let mut waiting = self.waiting.borrow_mut();
+        let place = waiting.iter().position(|other| Rc::ptr_eq(other, ticket));
+        place.inspect(|place| drop(waiting.remove(*place)));
     }
 
     /// Sets how many streams the server accepts.
@@ -98,11 +97,9 @@ impl Room {
         while self.open.get() < self.most.get()
             && let Some(ticket) = waiting.pop_front()
         {
-            if ticket.state.get() == State::Waiting {
-                self.open.set(self.open.get() + 1);
-                ticket.state.set(State::Called);
-                ticket.wake();
-            }
+            self.open.set(self.open.get() + 1);
+            ticket.called.set(true);
+            ticket.wake();
         }
     }
 
@@ -127,5 +124,34 @@ impl Drop for Place {
         let room = &self.0;
         room.open.set(room.open.get() - 1);
         room.call();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+
+    use super::*;
+    use crate::attention::Attention;
+    use crate::schedule::clock::{Clock, monotonic_ns};
+    use crate::seat::Seats;
+
+    #[tokio::test]
+    async fn who_no_longer_waits_leaves_the_queue() {
+        let attention = Attention::new(false, Rc::default());
+        let seats = Seats::new(Clock::starting_at(monotonic_ns()), attention).unwrap();
+        let seat = Seat::take(&seats);
+        let room = Room::new(0);
+        let (first, second) = (room.wait(), room.wait());
+        for _ in 0..100 {
+            let ticket = room.wait();
+            seat.set_deadline(1);
+            seats.wake_overdue(2);
+            let over = poll_fn(|cx| room.poll(&ticket, cx, &seat)).await;
+            assert!(matches!(over, Err(Some(Interrupt::Deadline))));
+        }
+        assert_eq!(room.waiting.borrow().len(), 2);
+        room.allow(1);
+        assert_eq!((first.called.get(), second.called.get()), (true, false));
     }
 }

@@ -28,6 +28,10 @@ const TABLE_BYTES: usize = 4096;
 /// The overhead that is counted for each entry in addition to its text (RFC 7541 section 4.1).
 const ENTRY_BYTES: usize = 32;
 
+/// How much of the table the names of a block may copy once its fields are beyond the limit. Each such name replaces the
+/// entry that it is taken from, so it has to be copied; a block of 64 KiB could copy 85 MB.
+const MAX_COPIED_BYTES: usize = 1024 * 1024;
+
 /// Why a header block cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Broken {
@@ -36,6 +40,7 @@ pub enum Broken {
     Index,
     TableSize,
     Huffman,
+    TooMuch,
 }
 
 impl Broken {
@@ -48,6 +53,7 @@ impl Broken {
                 "a header block makes its table larger than is allowed, or not at its beginning"
             }
             Self::Huffman => "a header block has text that is not in the Huffman code of HPACK",
+            Self::TooMuch => "a header block unfolds into more than 1 MiB",
         }
     }
 }
@@ -77,11 +83,12 @@ impl Default for Decoder {
 
 impl Decoder {
     /// Appends the fields of a block to `out`, in the form that [`Fields`] reads. Returns false if fields were left out
-    /// because there were more than `most` bytes of them.
+    /// because there were more than `most` bytes of them. From then on, only what enters the table is decoded.
     pub fn decode(&mut self, block: &[u8], most: usize, out: &mut Vec<u8>) -> Result<bool, Broken> {
         let most = out.len() + most;
         let mut rest = Rest(block);
         let (mut begun, mut whole) = (false, true);
+        let mut copied = 0;
         while let Some(first) = rest.0.first() {
             // Section 6: the first octet tells how a field is represented and how many bits its index has.
             let (bits, indexed, kept) = match first {
@@ -105,10 +112,17 @@ impl Decoder {
             let name = match index {
                 0 if indexed => return Err(Broken::Index),
                 0 => rest.text(out)?,
-                _ => self.look_up(index, indexed && whole, out)?,
+                _ if whole || kept => self.look_up(index, indexed, out)?,
+                _ => self.check(index)?,
             };
             if !indexed {
                 rest.text(out)?;
+            }
+            if !whole && index > 0 {
+                copied += name;
+                if copied > MAX_COPIED_BYTES {
+                    return Err(Broken::TooMuch);
+                }
             }
             let value = out.len() - start - LENGTHS - name;
             if kept {
@@ -123,6 +137,14 @@ impl Decoder {
             }
         }
         Ok(whole)
+    }
+
+    /// Checks that there is such an entry, of which nothing is wanted: not a byte of its name.
+    fn check(&self, index: usize) -> Result<usize, Broken> {
+        if index > STATIC.len() + self.entries.len() {
+            return Err(Broken::Index);
+        }
+        Ok(0)
     }
 
     /// Appends the name of an entry, and its value if `value` is set; returns the length of the name.
@@ -142,7 +164,10 @@ impl Decoder {
             .sum();
         let start = self.text.len() - behind;
         let length = usize::from(name) + if value { usize::from(content) } else { 0 };
-        out.extend(self.text.range(start..start + length));
+        let (older, newer) = self.text.as_slices();
+        let cut = older.len();
+        out.extend_from_slice(&older[start.min(cut)..(start + length).min(cut)]);
+        out.extend_from_slice(&newer[start.max(cut) - cut..(start + length).max(cut) - cut]);
         Ok(usize::from(name))
     }
 
@@ -409,6 +434,40 @@ mod tests {
         assert_eq!(decoder.decode(&bomb, 10_000, &mut out), Ok(false));
         assert_eq!(Fields(&out).count(), 2);
         assert_eq!(read(&mut decoder, &[0xbe]).unwrap(), owned(&[("a", "b")]));
+    }
+
+    #[test]
+    fn what_is_beyond_the_limit_is_not_unfolded() {
+        let mut decoder = Decoder::default();
+        let large = [&[0x40, 0x7f, 0xa1, 0x1e][..], &[b'x'; 4000], &[0]].concat();
+        let mut out = Vec::new();
+        // A name of 4,000 bytes; then 60 KB of blocks that name it in one byte each, and in two with an empty value.
+        decoder.decode(&large, 10_000, &mut out).unwrap();
+        for again in [&[0xbe][..], &[0x0f, 47, 0]] {
+            let bomb = again.repeat(60_000 / again.len());
+            let whole = decoder.decode(&bomb, 10_000, &mut Vec::new());
+            assert_eq!(whole, Ok(false));
+        }
+        // With a value that enters the table, the name has to be copied each time.
+        let renewed = [0x7e, 0].repeat(30_000);
+        let refused = decoder.decode(&renewed, 10_000, &mut Vec::new());
+        assert_eq!(refused, Err(Broken::TooMuch));
+        assert_eq!(fields(&[0x0f, 47, 0]), Err(Broken::Index));
+    }
+
+    #[test]
+    fn names_are_read_across_the_end_of_the_ring() {
+        let mut decoder = Decoder::default();
+        for number in 0..500 {
+            let value = format!("{number}-{}", "v".repeat(number % 90));
+            let mut block = vec![0x40, 6];
+            block.extend_from_slice(b"x-ring");
+            write_number(value.len(), 7, &mut block);
+            block.extend_from_slice(value.as_bytes());
+            block.push(0xbe);
+            let expected = [("x-ring", value.as_str()); 2];
+            assert_eq!(read(&mut decoder, &block).unwrap(), owned(&expected));
+        }
     }
 
     #[test]

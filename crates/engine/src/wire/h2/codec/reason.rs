@@ -12,6 +12,7 @@ impl Reason {
     pub const FLOW_CONTROL_ERROR: Self = Self(3);
     pub const STREAM_CLOSED: Self = Self(5);
     pub const FRAME_SIZE_ERROR: Self = Self(6);
+    pub const REFUSED_STREAM: Self = Self(7);
     pub const CANCEL: Self = Self(8);
     pub const COMPRESSION_ERROR: Self = Self(9);
     pub const ENHANCE_YOUR_CALM: Self = Self(11);

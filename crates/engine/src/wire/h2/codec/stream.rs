@@ -39,6 +39,8 @@ pub struct Stream {
     waker: RefCell<Option<Waker>>,
     /// How many bytes of the request's body the server still accepts on this stream.
     pub window: Cell<i64>,
+    /// When the first byte of the request's head was handed to the kernel.
+    pub sent: Cell<Option<u64>>,
 }
 
 impl Stream {

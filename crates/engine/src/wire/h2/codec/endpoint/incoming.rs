@@ -27,11 +27,15 @@ const OVERRUN: &str = "more of a body came than the window allows";
 const TOO_WIDE: &str = "a window was opened beyond 2 GiB";
 
 impl Endpoint {
-    /// Reads what came at `now`.
+    /// Reads what came at `now`. Clients whose bodies may go on are woken once, however often their windows changed.
     pub fn feed(&mut self, input: &[u8], now: u64) -> Result<(), Violation> {
+        let windows = (self.window, self.first_window);
         let mut reader = mem::take(&mut self.reader);
         let read = reader.feed(input, |frame| self.take(&frame, now));
         self.reader = reader;
+        if windows != (self.window, self.first_window) {
+            self.wake_all();
+        }
         read
     }
 
@@ -215,7 +219,13 @@ impl Endpoint {
         end: bool,
         now: u64,
     ) -> Result<(), Violation> {
-        let broken = |broken: Broken| Violation::new(Reason::COMPRESSION_ERROR, broken.what());
+        let broken = |broken: Broken| {
+            let reason = match broken {
+                Broken::TooMuch => Reason::ENHANCE_YOUR_CALM,
+                _ => Reason::COMPRESSION_ERROR,
+            };
+            Violation::new(reason, broken.what())
+        };
         let decoder = &mut self.decoder;
         let Some(open) = self.streams.get(&id) else {
             // The block is decoded all the same: it may change the table, which later blocks refer to.
@@ -276,7 +286,6 @@ impl Endpoint {
             }
         }
         frame::write(SETTINGS, ACK, 0, &[], &mut self.out);
-        self.wake_all();
         Ok(())
     }
 
@@ -310,6 +319,7 @@ impl Endpoint {
         let (code, debug) = rest.split_first_chunk().ok_or(BAD_LENGTH)?;
         let last = u32::from_be_bytes(*last) & LAST_STREAM;
         self.goodbye = Some(Goodbye {
+            last,
             reason: Reason(u32::from_be_bytes(*code)),
             debug: debug[..debug.len().min(MAX_DEBUG_BYTES)].into(),
         });
@@ -329,7 +339,6 @@ impl Endpoint {
         }
         let window = if head.stream == 0 {
             self.window += more;
-            self.wake_all();
             self.window
         } else if let Some(open) = self.streams.get(&head.stream) {
             let window = open.stream.window.get() + more;

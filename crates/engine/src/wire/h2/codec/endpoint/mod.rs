@@ -45,6 +45,8 @@ const GIVEN_UP: usize = 1024;
 const UPLOAD_BYTES: usize = 64 * 1024;
 /// The capacity that a connection's send buffer keeps when it is empty.
 const KEPT_BYTES: usize = 1024;
+/// The send buffer drops what was written of it once that is more than this, and more than half of it.
+const WRITTEN_BYTES: usize = 64 * 1024;
 const LAST_STREAM: u32 = u32::MAX >> 1;
 
 /// A violation of the protocol by the server: a connection error (section 5.4.1).
@@ -67,6 +69,8 @@ impl Violation {
 /// The server's GOAWAY.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Goodbye {
+    /// The last stream that the server processes.
+    last: u32,
     pub reason: Reason,
     pub debug: Box<[u8]>,
 }
@@ -85,6 +89,8 @@ pub struct Endpoint {
     out: Vec<u8>,
     /// How many bytes of `out` have been written.
     written: usize,
+    /// How many written bytes are no longer in `out`.
+    dropped: u64,
     reader: Reader,
     /// Whether the server's first SETTINGS frame has come.
     pub greeted: bool,
@@ -147,6 +153,7 @@ impl Default for Endpoint {
         Self {
             out,
             written: 0,
+            dropped: 0,
             reader: Reader::default(),
             greeted: false,
             streams: HashMap::new(),
@@ -172,16 +179,36 @@ impl Endpoint {
         self.ending.is_none() && self.goodbye.is_none() && self.next < LAST_STREAM
     }
 
+    /// Whether the server's GOAWAY says that it has begun with requests of this connection.
+    pub fn has_processed(&self) -> bool {
+        let some = |goodbye: &Goodbye| goodbye.last > 0;
+        self.next > 1 && self.goodbye.as_ref().is_some_and(some)
+    }
+
     /// The bytes that are to be written.
     pub fn unsent(&self) -> &[u8] {
         &self.out[self.written..]
     }
 
+    /// How many bytes of this connection have been written so far.
+    pub fn written(&self) -> u64 {
+        self.dropped + self.written as u64
+    }
+
+    /// How many bytes of this connection have been written, or are to be.
+    pub fn queued(&self) -> u64 {
+        self.dropped + self.out.len() as u64
+    }
+
     pub fn wrote(&mut self, bytes: usize) {
         self.written += bytes;
-        if self.written == self.out.len() {
+        let whole = self.written == self.out.len();
+        if whole || (self.written > WRITTEN_BYTES && self.written > self.out.len() / 2) {
+            self.dropped += self.written as u64;
+            self.out.drain(..self.written);
             self.written = 0;
-            self.out.clear();
+        }
+        if whole {
             self.out.shrink_to(KEPT_BYTES);
         }
     }
@@ -290,7 +317,7 @@ impl Endpoint {
     }
 
     /// Wakes the clients whose requests are not complete, so that they continue sending.
-    pub fn wake_all(&self) {
+    fn wake_all(&self) {
         let waiting = self.streams.values().filter(|open| !open.asked);
         waiting.for_each(|open| open.stream.wake());
     }

@@ -231,3 +231,41 @@ fn settings_that_break_the_rules_end_the_connection() {
         assert_eq!(cut.unwrap_err().reason, Reason::FRAME_SIZE_ERROR);
     }
 }
+
+#[test]
+fn clients_are_woken_once_for_all_that_came_together() {
+    struct Counting(AtomicUsize);
+    impl Wake for Counting {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+    let mut endpoint = greeted();
+    let (stream, _) = ask(&mut endpoint, false);
+    let woken = Arc::new(Counting(AtomicUsize::new(0)));
+    stream.wakes(&Context::from_waker(&woken.clone().into()));
+    let more = frame(WINDOW_UPDATE, 0, 0, &1_u32.to_be_bytes());
+    endpoint.feed(&more.repeat(1000), 0).unwrap();
+    assert_eq!(woken.0.load(Ordering::Relaxed), 1);
+    // What opens no window is no reason to wake anybody.
+    let settings = frame(SETTINGS, 0, 0, &[]);
+    endpoint.feed(&settings.repeat(1000), 0).unwrap();
+    assert_eq!(woken.0.load(Ordering::Relaxed), 1);
+}
+
+#[test]
+fn what_has_been_written_is_not_kept_while_the_rest_waits() {
+    let mut endpoint = greeted();
+    let stream = Rc::<Stream>::default();
+    let head = vec![0x82; 1000];
+    endpoint.ask(&stream, &head, true);
+    for _ in 0..1000 {
+        endpoint.ask(&stream, &head, true);
+        let before = endpoint.unsent()[..50].to_vec();
+        assert!(endpoint.out[endpoint.written..].starts_with(&before));
+        endpoint.wrote(endpoint.unsent().len() - 100);
+    }
+    assert!(endpoint.out.len() < 200_000, "{}", endpoint.out.len());
+    assert_eq!(endpoint.queued() - endpoint.written(), 100);
+    assert_eq!(endpoint.unsent().len(), 100);
+}
