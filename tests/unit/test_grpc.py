@@ -332,7 +332,8 @@ def test_a_server_is_asked_once_for_all_calls_of_a_specification_and_again_for_t
     call = (
         '{ grpc = "shop.v1.Shop/Buy", metadata = { x-user = "{n}", x-two = ["a", "b"] }, params.n = ["1"] }'
     )
-    made = plan(f"[{call}, {call}]")
+    again = call.replace("grpc", 'name = "again", grpc', 1)
+    made = plan(f"[{call}, {again}]")
     for times in (1, 2):
         assert len(reflected(made)["requests"]) == 2
         assert server.asked == [("shop.v1.Shop", [], [("x-two", "a"), ("x-two", "b")])] * times

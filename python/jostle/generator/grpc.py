@@ -72,12 +72,11 @@ def _compiled(files: tuple[str, ...], imports: tuple[str, ...]) -> bytes:
     try:
         return compile_protos(list(files), list(folders))
     except ValueError as error:
+        edition = " is of edition " in str(error)
         # The compiler names the file of a mistake, except of one in the syntax.
-        named = ".proto:" in str(error) or " is of edition " in str(error)
-        where = "" if named else f"{', '.join(files)} or an import: "
-        raise PlanError(
-            f"proto: {where}{error}", "imports count from import-path and from the file's folder"
-        ) from None
+        where = "" if edition or ".proto:" in str(error) else f"{', '.join(files)} or an import: "
+        hint = "" if edition else "imports count from import-path and from the file's folder"
+        raise PlanError(f"proto: {where}{error}", hint) from None
 
 
 def _reflected(
