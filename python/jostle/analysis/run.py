@@ -330,8 +330,9 @@ def _notes(data: Sequence[TrialData], host: Mapping[str, Any]) -> list[str]:
         )
     if resent := sum(f.total("resent") for f in data):
         notes.append(
-            f"{plural(resent, 'request')} were sent again, because the server announced that it had not "
-            "processed them (GOAWAY or REFUSED_STREAM). Their times count from the first send."
+            f"{plural(resent, 'request')} sent again, because the server announced that it had not processed "
+            "them (GOAWAY or REFUSED_STREAM): no failures. Their response times count from the intended start, "
+            "their service times from the first send."
         )
     if waits := sum(f.total("stream_waits") for f in data):
         each = sum(f.total("stream_wait_ns") for f in data) / waits / 1e9
