@@ -331,7 +331,7 @@ def _notes(data: Sequence[TrialData], host: Mapping[str, Any]) -> list[str]:
     if resent := sum(f.total("resent") for f in data):
         notes.append(
             f"{plural(resent, 'request')} sent again, because the server announced that it had not processed "
-            "them (GOAWAY or REFUSED_STREAM): no failures. Their response times count from the intended start, "
+            "them (GOAWAY or REFUSED_STREAM). Their response times count from the intended start, and "
             "their service times from the first send."
         )
     if waits := sum(f.total("stream_waits") for f in data):
