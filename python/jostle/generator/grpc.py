@@ -2,7 +2,7 @@
 
 import base64
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from jostle._engine import compile_protos, grpc_methods, grpc_reflected, grpc_refusal
@@ -32,15 +32,16 @@ class Schemas:
         self._target = target
         self._made: dict[tuple[tuple[str, ...], ...], bytes] = {}
 
-    def of(self, call: Call) -> bytes:
-        """The schema of a call; empty if nobody can be asked for it. Raises `PlanError`."""
+    def of(self, call: Call, headers: Sequence[Sequence[str]]) -> bytes:
+        """The schema of a call with these header lines; empty if nobody can be asked. Raises `PlanError`."""
         if call.proto:
             key = tuple(map(str, call.proto)), tuple(map(str, call.import_path))
             return self._made.get(key) or self._made.setdefault(key, _compiled(*key))
         if self._target is None:
             return b""
         service = (call.grpc or "").partition("/")[0]
-        metadata = _metadata(call)
+        # All that is the same for every call.
+        metadata = tuple((name, value) for name, value in headers if not GAP.search(value))
         types = tuple(dict.fromkeys(_any_types(call.message)))
         asked = (service,), types, *metadata
         return self._made.get(asked) or self._made.setdefault(
@@ -48,13 +49,16 @@ class Schemas:
         )
 
 
-def grpc_spec(call: Call, schemas: Schemas) -> tuple[dict[str, Any], EventStream | None]:
+def grpc_spec(
+    call: Call, headers: Sequence[Sequence[str]], schemas: Schemas
+) -> tuple[dict[str, Any], EventStream | None]:
     """The engine's `GrpcSpec` for a call, and how its answer is read if it is a stream.
 
-    Raises `PlanError` for anything that the schema does not have.
+    `headers`: its header lines, which go with the question for the schema as well. Raises `PlanError`
+    for anything that the schema does not have.
     """
     gives_stream = False
-    if schema := schemas.of(call):
+    if schema := schemas.of(call, headers):
         gives_stream = _check_method(call, schema)
         _check_message(call, schema)
     spec = {
@@ -103,16 +107,6 @@ def _reflected(
     if schema is None:
         raise PlanError(f"grpc: there is no service {service!r}", nearest(service, known))
     return schema
-
-
-def _metadata(call: Call) -> tuple[tuple[str, str], ...]:
-    """What goes with the questions to a server: all metadata that is the same for every call."""
-    return tuple(
-        (name, line)
-        for name, lines in call.metadata.items()
-        for line in (lines if isinstance(lines, list) else [lines])
-        if not GAP.search(line)
-    )
 
 
 def _any_types(message: Any) -> Iterator[str]:

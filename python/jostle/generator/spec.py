@@ -284,17 +284,18 @@ def _request(request: Call, address: Address, schemas: Schemas) -> dict[str, Any
         raise PlanError(
             "the URL of the server has a login, and raw bytes have none", "leave it out of the URL"
         )
+    headers = _headers(request, address.authorization)
     grpc, stream = None, request.stream
     if request.grpc is not None:
         body = json.dumps(request.message, ensure_ascii=False).encode()
-        grpc, stream = grpc_spec(request, schemas)
+        grpc, stream = grpc_spec(request, headers, schemas)
     left_out = [name for name, lines in request.headers.items() if lines == []]
     return {
         "name": request.label,
         "weight": request.weight if isinstance(request, Request) else 1,
         "method": request.method,
         "path": request.path.replace(PEER, address.peer),
-        "headers": _headers(request, address.authorization),
+        "headers": headers,
         **({"left_out": left_out} if left_out else {}),
         "body_base64": base64.b64encode(body).decode() if body else None,
         "expect": _expect(request.expect),
