@@ -40,6 +40,7 @@ class WorkloadState(TypedDict):
     connects: int
     resumed: int  # TLS handshakes that resumed an earlier session of the same client; all others were full
     excess: dict[str, int]  # answers after which bytes came that belong to none
+    dismissals: dict[str, int]  # idle connections that the server ended with an answer, by its status
     passed_over: dict[str, int]  # addresses of the host's name that did not accept while another one did
     backoffs: int  # waits of closed clients after a failed connect
     redirects: int  # that were followed: the request to which each led counts as one of its own
@@ -135,6 +136,7 @@ class Trace(TypedDict):
     head: bytes
     body: bytes
     body_bytes: int  # of the whole body
+    notes: list[str]  # cookies that are not kept, or not sent everywhere
     captured: dict[str, bytes]
 
 class ThreadState(TypedDict):

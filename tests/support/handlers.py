@@ -39,18 +39,22 @@ def serving(
     handler: type[http.server.BaseHTTPRequestHandler],
     secured_in: Path | None = None,
     host: str = "127.0.0.1",
+    context: ssl.SSLContext | None = None,
 ) -> Iterator[str]:
     """A server in a thread, on a free port; its URL, without a slash at the end.
 
-    `secured_in`: over TLS, with a key of its own, which is made in this folder.
+    `secured_in`: over TLS, with a key of its own, which is made in this folder. `context`: over TLS with
+    these settings.
     """
+    if secured_in is not None:
+        context = _context(secured_in)
     with http.server.ThreadingHTTPServer((host, 0), handler) as server:
-        if secured_in is not None:
-            server.socket = _context(secured_in).wrap_socket(server.socket, server_side=True)
+        if context is not None:
+            server.socket = context.wrap_socket(server.socket, server_side=True)
         # Whoever stops it waits for as long as it waits for connections.
         thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
         thread.start()
-        yield f"{'http' if secured_in is None else 'https'}://{host}:{server.server_port}"
+        yield f"{'http' if context is None else 'https'}://{host}:{server.server_port}"
         server.shutdown()
         thread.join()
 

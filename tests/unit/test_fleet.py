@@ -36,7 +36,9 @@ def frame(number: int, *, last: bool = False, sent: int = 10) -> bytes:
         start_ns=number * LENGTH,
         end_ns=(number + 1) * LENGTH,
         last=last,
-        workloads=[{**dict.fromkeys(STATE, 0), "sent": sent, "excess": {}, "passed_over": {}}],
+        workloads=[
+            {**dict.fromkeys(STATE, 0), "sent": sent, "excess": {}, "dismissals": {}, "passed_over": {}}
+        ],
         threads=[{"cpu_ns": 1, "wall_ns": LENGTH}],
     )
     write_frame(file, {"interval": interval})

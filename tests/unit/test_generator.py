@@ -151,7 +151,7 @@ def interval(index: int, seconds: list[float], *, last: bool = False, **more: An
         "ports": [{"from": "", "to": "127.0.0.1:80", "held": 3}],
         "loop_lag": histogram([1e-5]),
         "series": [series] if seconds else [],
-        "workloads": [dict.fromkeys(STATE, 1) | {"excess": {"more": 1}, "passed_over": {}}],
+        "workloads": [dict.fromkeys(STATE, 1) | {"excess": {"more": 1}, "dismissals": {}, "passed_over": {}}],
         "threads": [{"cpu_ns": 7, "wall_ns": SECOND}],
     }
     return engine_interval(**{**found, **more})
@@ -177,7 +177,7 @@ def test_merging_loses_nothing(each: list[list[float]]) -> None:
     (merged,) = all_of(merging)
     together = [t for seconds in each for t in seconds]
     assert merged["last"]
-    texts = {"excess": {"more": len(each)}, "passed_over": {}}
+    texts = {"excess": {"more": len(each)}, "dismissals": {}, "passed_over": {}}
     assert merged["workloads"] == [dict.fromkeys(STATE, len(each)) | texts]
     assert len(merged["threads"]) == len(each)
     assert merged["loop_lag"]["count"] == len(each)
@@ -255,7 +255,9 @@ def test_there_is_a_last_interval_even_if_it_is_empty() -> None:
     (closing,) = all_of(merging)
     assert closing["last"]
     assert (closing["start_ns"], closing["end_ns"], closing["series"]) == (SECOND, SECOND, [])
-    assert closing["workloads"] == [dict.fromkeys(STATE, 0) | {"excess": {}, "passed_over": {}}]
+    assert closing["workloads"] == [
+        dict.fromkeys(STATE, 0) | {"excess": {}, "dismissals": {}, "passed_over": {}}
+    ]
     assert all_of(merging) == []
 
 

@@ -200,6 +200,7 @@ fn trace<'py>(py: Python<'py>, trace: &Trace) -> PyResult<Bound<'py, PyDict>> {
     dict.set_item("head", PyBytes::new(py, &trace.transcript.head))?;
     dict.set_item("body", PyBytes::new(py, &trace.transcript.body))?;
     dict.set_item("body_bytes", trace.transcript.body_bytes)?;
+    dict.set_item("notes", &trace.transcript.notes)?;
     dict.set_item("captured", captured)?;
     Ok(dict)
 }
@@ -238,6 +239,7 @@ fn workload<'py>(py: Python<'py>, state: &WorkloadState) -> PyResult<Bound<'py, 
     dict.set_item("connects", state.connects)?;
     dict.set_item("resumed", state.resumed)?;
     dict.set_item("excess", texts(py, &state.excess)?)?;
+    dict.set_item("dismissals", texts(py, &state.dismissals)?)?;
     dict.set_item("passed_over", texts(py, &state.passed_over)?)?;
     dict.set_item("backoffs", state.backoffs)?;
     dict.set_item("redirects", state.redirects)?;

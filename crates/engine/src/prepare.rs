@@ -117,10 +117,7 @@ fn prepare_workload(
             None => prepare_request(&name, request, step, &host, turns)?,
         });
     }
-    let site = Site {
-        host: origin.host,
-        secure: spec.target.tls.is_some(),
-    };
+    let site = Site::new(&origin.host, spec.target.tls.is_some());
     let phases = match &spec.load {
         LoadSpec::Closed(closed) if !closed.phases.is_empty() => Some(Phases::new(&closed.phases)),
         _ => None,
@@ -275,8 +272,6 @@ fn prepare_request(
     let stream = spec.stream.as_ref().map(EventStream::new);
     let stream = stream.transpose().map_err(invalid)?;
     let taps: Vec<Tap> = check.map(Tap::Check).into_iter().chain(kept).collect();
-    let mut names = spec.headers.iter().map(|(name, _)| name);
-    let decodes = names.any(|name| name.eq_ignore_ascii_case("accept-encoding"));
     Ok(Request {
         keep_alive,
         close,
@@ -290,11 +285,7 @@ fn prepare_request(
         },
         cookies: spec.cookies,
         reads_path: spec.cookies || step.is_some_and(keeps_url),
-        reads_head: spec.cookies
-            || spec.stream.is_some()
-            || step.is_some_and(in_head)
-            || (decodes && !taps.is_empty()),
-        decodes,
+        reads_head: spec.cookies || spec.stream.is_some() || step.is_some_and(in_head),
         taps,
         stream,
         websocket: upgrade,
@@ -317,10 +308,6 @@ fn request_of_script(
             StartError::invalid(workload, &field, error.to_string())
         })
     };
-    let decodes = script
-        .source
-        .to_ascii_lowercase()
-        .contains("accept-encoding");
     Ok(Request {
         keep_alive: encode(true)?,
         close: encode(false)?,
@@ -329,8 +316,7 @@ fn request_of_script(
         statuses: spec.expect.status.clone(),
         cookies: spec.cookies,
         reads_path: spec.cookies,
-        reads_head: spec.cookies || decodes || script::reads_headers(&script.source),
-        decodes,
+        reads_head: spec.cookies || script::reads_headers(&script.source),
         taps: if script::is_unseen(&script.source, number) {
             Vec::new()
         } else {

@@ -29,6 +29,7 @@ from jostle.analysis.summaries import by_workload, summarize
 from jostle.analysis.topics.backlog import backlog_note
 from jostle.analysis.topics.baseline import floor_note
 from jostle.analysis.topics.context import used_here
+from jostle.analysis.topics.dismissals import dismissals_note
 from jostle.analysis.topics.garbage import garbage_collections
 from jostle.analysis.topics.goodput import goodputs
 from jostle.analysis.topics.head_of_line import head_of_line
@@ -343,6 +344,8 @@ def _notes(data: Sequence[TrialData], host: Mapping[str, Any]) -> list[str]:
         )
     if dropped := backlog_note(data):
         notes.append(dropped)
+    if ended := dismissals_note(data):
+        notes.append(ended)
     together = (f for f in data if f.closed is not None and f.closed["clients"] > 1 and f.steady_load)
     if any(f.ok() < FEW * (f.closed or {})["clients"] for f in together):
         notes.append(

@@ -42,6 +42,8 @@ def _lines(tried: "Tried") -> Iterator[str]:
         yield from _text("  > ", sent, len(sent))
         yield from _text("  < ", trace["head"], len(trace["head"]))
         yield from _text("  < ", trace["body"], trace["body_bytes"])
+        for note in trace["notes"]:
+            yield f"  ! {_short(note)}"
         for key, value in trace["captured"].items():
             yield f"  {one_line(key)} = {_short(value.decode('utf-8', 'replace'))}"
     yield ""

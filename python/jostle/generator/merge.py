@@ -248,7 +248,7 @@ STATE = (
     "overtaken_answers",
     "stray_answers",
 )
-TEXTS = ("excess", "passed_over")
+TEXTS = ("excess", "dismissals", "passed_over")
 
 
 def _summed(states: "Iterable[WorkloadState]") -> "WorkloadState":

@@ -44,7 +44,7 @@ JSON_TYPE = re.compile(r"\s*application/([\w.-]+\+)?json\b", re.IGNORECASE)
 METHODS = ("get", "post", "put", "delete", "patch", "head", "options")
 """Methods that are keys of a request. Others are written as `method` and `path`."""
 CODINGS = "gzip, br, zstd"
-"""The content codings that the engine decodes, as a value of Accept-Encoding."""
+"""What `--compressed` asks for. The engine decodes `deflate` as well, asked for or not."""
 BODIES = ("body", "body_file", "body_hex")
 """The fields that say what a request's body is."""
 PEER = "{peer}"
@@ -284,8 +284,8 @@ class Call(Table):
     headers: Annotated[dict[str, str | list[str]], BeforeValidator(_headers)] = Field(
         default={},
         description="header lines; a list of values sends the header once for each, and an empty list never, "
-        "not even where jostle would add it (User-Agent, Content-Length). With Accept-Encoding "
-        "(gzip, br, zstd), expect and capture see the answer decoded",
+        "not even where jostle would add it (User-Agent, Content-Length). Whatever looks at an answer sees it "
+        "decoded (gzip, deflate, br, zstd), whether or not Accept-Encoding asks for that",
     )
     body: str = Field(default="", description="the request's body")
     body_file: File | None = Field(default=None, description="a file that is the request's body")
@@ -385,9 +385,13 @@ class Call(Table):
             raise BadValue(f"{said} both say what to send", "give one of them")
         if self.head is not None and self.expect.looks_at_body and self.expect.body != "":
             raise BadValue("the answer to HEAD has no body to check", "expect a status, or use get")
-        if self.stream is not None and any(name.lower() == "accept-encoding" for name in self.headers):
+        if self.stream is not None and any(
+            name.lower() == "accept-encoding" and "zstd" in str(value).lower()
+            for name, value in self.headers.items()
+        ):
             raise BadValue(
-                "the events of a compressed stream have no times of their own", "leave Accept-Encoding out"
+                "the events of a stream in zstd come late: it is decoded window by window",
+                "leave zstd out of Accept-Encoding",
             )
         if self.head is not None and self.stream is not None:
             raise BadValue("the answer to HEAD has no body, so it is no stream", "use get")

@@ -151,6 +151,7 @@ class WorkloadEntry(TypedDict, total=False):
     """One workload within one interval; the state is that at its end.
 
     `resumed`: resumed TLS handshakes. `excess`: answers that were followed by bytes which belong to none.
+    `dismissals`: idle connections that the server ended with an answer, by its status.
     `passed_over`: addresses of the host that did not accept a connection while another one did. `redirects`:
     those that were followed; the request to which each led is counted separately. `resent`: requests that an
     HTTP/2 server announced not to have processed, and that were sent again. `stream_waits`: requests that
@@ -171,6 +172,7 @@ class WorkloadEntry(TypedDict, total=False):
     connects: Count
     resumed: Count
     excess: dict[str, Count]
+    dismissals: NotRequired[dict[str, Count]]
     passed_over: dict[str, Count]
     backoffs: Count
     redirects: Count

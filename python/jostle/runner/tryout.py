@@ -113,5 +113,6 @@ def _unsent(outcome: str, why: str) -> "Trace":
         "head": empty,
         "body": empty,
         "body_bytes": 0,
+        "notes": [],
         "captured": {},
     }

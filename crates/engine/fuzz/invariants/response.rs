@@ -1,11 +1,11 @@
 //! Feeding a response whole, in pieces and byte by byte gives the same result; see the README.
 
-use jostle_engine::codec::{DecodeError, Location, ResponseDecoder, Step};
+use jostle_engine::codec::{DecodeError, HeadValues, ResponseDecoder, Step};
 
 use super::input::{Cut, pieces};
 
-/// Status, whether the connection stays, and where it redirects.
-type Head = (u16, bool, Option<Location>);
+/// Status, whether the connection stays, and where it redirects and how the body is coded.
+type Head = (u16, bool, Option<Box<HeadValues>>);
 
 #[derive(Debug, PartialEq, Eq)]
 struct Seen {
@@ -20,6 +20,7 @@ fn decode(
     pieces: &[&[u8]],
 ) -> Result<Seen, DecodeError> {
     decoder.begin(head_request);
+    decoder.report_codings(true);
     let mut seen = Seen {
         head: None,
         body: Vec::new(),
@@ -41,10 +42,10 @@ fn decode(
                     status,
                     keep_alive,
                     closes,
-                    location,
+                    values,
                 } => {
                     assert!(used > 0 && status >= 200 && !(keep_alive && closes));
-                    assert_eq!(seen.head.replace((status, keep_alive, location)), None);
+                    assert_eq!(seen.head.replace((status, keep_alive, values)), None);
                 }
                 Step::Body(bytes) => {
                     assert!(bytes > 0);

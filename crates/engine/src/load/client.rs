@@ -525,8 +525,10 @@ impl Way {
         let Some(unasked) = self.link.as_mut().and_then(unasked) else {
             return;
         };
-        if let Unasked::Spoke(what) = unasked {
-            shared.recorder.borrow_mut().excess(workload, what);
+        match unasked {
+            Unasked::Spoke(what) => shared.recorder.borrow_mut().excess(workload, what),
+            Unasked::Dismissed(status) => shared.recorder.borrow_mut().dismissed(workload, status),
+            Unasked::Closed | Unasked::Silent => {}
         }
         self.hang_up(shared, workload, seat);
     }

@@ -352,7 +352,7 @@ impl<'a> Visit<'a> {
     /// Takes cookies and captures from the answer. Returns the outcome under which the request is counted.
     pub fn take_in(
         &self,
-        answer: Answer,
+        mut answer: Answer,
         request: &Request,
         taps: &mut TapStates,
         sample: &mut Sample,
@@ -362,9 +362,14 @@ impl<'a> Visit<'a> {
         let head = answer.head.as_deref().and_then(Head::parse);
         if let Some(head) = &head
             && request.cookies
-            && answer.at_home
         {
-            traveller.take_cookies(self.journeys, head, &answer.path);
+            let transcript = answer.transcript.as_deref_mut();
+            let note = transcript.map(|transcript| |note| transcript.notes.push(note));
+            match (answer.at_home, note) {
+                (true, note) => traveller.take_cookies(self.journeys, head, &answer.path, note),
+                (false, Some(note)) => traveller.leave_cookies(head, note),
+                (false, None) => {}
+            }
         }
         let mut outcome = answer.outcome;
         if outcome == Outcome::Ok && !answer.redirects {

@@ -328,6 +328,7 @@ impl WorkloadState {
         self.stray_answers += other.stray_answers;
         self.resumed += other.resumed;
         self.excess.append(&other.excess);
+        self.dismissals.append(&other.dismissals);
         self.passed_over.append(&other.passed_over);
     }
 }

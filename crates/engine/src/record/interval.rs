@@ -292,6 +292,9 @@ pub struct WorkloadState {
     pub resumed: u64,
     /// Bytes that came after a complete answer and belong to no answer.
     pub excess: Texts,
+    /// Answers that came on idle connections and closed them, by status: 408 from servers whose idle limit is shorter than
+    /// the pause.
+    pub dismissals: Texts,
     /// Addresses of the server's name that did not accept in this interval while another one did, with the reason.
     pub passed_over: Texts,
     /// Waits of closed-loop clients after a failed connect: 10 ms, doubled up to 1 s while connecting keeps failing.

@@ -186,6 +186,14 @@ impl Recorder {
     }
 
     /// Counts bytes after a complete answer that belong to no answer; `what` describes them.
+    /// Notes that the server ended an idle connection with an answer of this status.
+    pub fn dismissed(&mut self, workload: usize, status: u16) {
+        self.loads[workload]
+            .state
+            .dismissals
+            .add(&status.to_string(), 1);
+    }
+
     pub fn excess(&mut self, workload: usize, what: &str) {
         self.loads[workload].state.excess.add(what, 1);
     }

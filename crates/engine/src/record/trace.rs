@@ -30,6 +30,8 @@ pub struct Transcript {
     pub body: Vec<u8>,
     /// Length of the whole body, including what is not shown.
     pub body_bytes: u64,
+    /// What became of cookies, where that may not be expected.
+    pub notes: Vec<String>,
 }
 
 impl Transcript {

@@ -1,8 +1,8 @@
 //! The head of an answer, parsed a second time for the values that a journey needs.
 
-use httparse::{EMPTY_HEADER, Header, ParserConfig, Response};
+use httparse::{Header, Response};
 
-const MAX_HEADERS: usize = 100;
+use crate::wire::h1::codec::parse_response;
 
 pub struct Head<'a> {
     pub status: u16,
@@ -15,15 +15,13 @@ impl<'a> Head<'a> {
         if let Some(rest) = bytes.strip_prefix(b"HTTP/2 ") {
             return Self::after_version(rest);
         }
-        let mut headers = [EMPTY_HEADER; MAX_HEADERS];
-        let mut response = Response::new(&mut headers);
-        let mut config = ParserConfig::default();
-        config.allow_obsolete_multiline_headers_in_responses(true);
-        config.parse_response(&mut response, bytes).ok()?;
-        Some(Self {
-            status: response.code?,
-            headers: response.headers.to_vec(),
-        })
+        let read = |_, response: &Response<'_, 'a>| {
+            Some(Self {
+                status: response.code?,
+                headers: response.headers.to_vec(),
+            })
+        };
+        parse_response(bytes, read).ok().flatten().flatten()
     }
 
     /// Parses what follows `HTTP/2 `: a status, and a line for each header. HTTP/2 allows characters in names and values

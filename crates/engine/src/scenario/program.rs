@@ -323,10 +323,7 @@ mod tests {
     }
 
     fn with_scope<T>(slots: &Slots, with: impl FnOnce(&Scope<'_>) -> T) -> T {
-        let site = Site {
-            host: String::new(),
-            secure: false,
-        };
+        let site = Site::new("", false);
         with(&Scope {
             slots,
             jar: &Jar::default(),

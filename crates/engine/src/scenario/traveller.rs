@@ -2,8 +2,8 @@
 
 use std::cell::RefCell;
 
-use super::cookies::Jar;
-use super::head::Head;
+use super::cookies::{Jar, Kept, Refusal};
+use super::head::{Head, name_and_value};
 use super::program::{Journeys, Position, Program, Step};
 use super::script::{Reply, Start, Vm, Walk};
 use super::slots::Slots;
@@ -165,10 +165,58 @@ impl Traveller {
         }
     }
 
-    /// Stores the cookies that the answer to a request for `path` sets.
-    pub fn take_cookies(&mut self, journeys: &Journeys, head: &Head<'_>, path: &[u8]) {
+    /// Stores the cookies that the answer to a request for `path` sets. `note` is told of each that is not kept, or that
+    /// is not sent everywhere.
+    pub fn take_cookies(
+        &mut self,
+        journeys: &Journeys,
+        head: &Head<'_>,
+        path: &[u8],
+        mut note: Option<impl FnMut(String)>,
+    ) {
         for header in head.headers("set-cookie") {
-            self.jar.set(header, path, &journeys.site, unix_s());
+            let kept = self.jar.set(header, path, &journeys.site, unix_s());
+            if let Some(note) = &mut note {
+                explain(header, kept, note);
+            }
         }
     }
+
+    /// Tells `note` that cookies are neither sent to another server nor kept of its answer.
+    pub fn leave_cookies(&self, head: &Head<'_>, mut note: impl FnMut(String)) {
+        if !self.jar.is_empty() {
+            note("no cookies were sent: they stay with the server under test, and this is another host or port".into());
+        }
+        for header in head.headers("set-cookie") {
+            let name = shown_name(header);
+            note(format!(
+                "cookie {name} is not kept: it comes from another host or port"
+            ));
+        }
+    }
+}
+
+/// Explains what a person may not expect of a cookie.
+fn explain(header: &[u8], kept: Result<Option<Kept<'_>>, Refusal>, note: &mut impl FnMut(String)) {
+    let name = shown_name(header);
+    match kept {
+        Err(refusal) => note(format!("cookie {name} is not kept: {refusal}")),
+        Ok(None) => {}
+        Ok(Some(Kept { path, dropped })) => {
+            if path != b"/" {
+                let path = path.escape_ascii();
+                note(format!("cookie {name} is sent only to {path} and below"));
+            }
+            if let Some(oldest) = dropped {
+                note(format!(
+                    "cookie {oldest} is dropped: a client keeps the latest 50"
+                ));
+            }
+        }
+    }
+}
+
+fn shown_name(set_cookie: &[u8]) -> String {
+    let (name, _) = name_and_value(set_cookie).unwrap_or_default();
+    String::from_utf8_lossy(&name[..name.len().min(100)]).into_owned()
 }

@@ -294,7 +294,15 @@ async fn shake_hands(
     stream
         .map_err(|interrupt| interrupted(interrupt, "the TLS handshake did not end in time"))?
         .map(Box::new)
-        .map_err(|error| Failure::new(Outcome::TlsFailed, describe(&error)))
+        .map_err(|error| {
+            let why = match error.kind() {
+                io::ErrorKind::UnexpectedEof => {
+                    "the server closed the connection during the TLS handshake".into()
+                }
+                _ => describe(&error),
+            };
+            Failure::new(Outcome::TlsFailed, why)
+        })
 }
 
 async fn wait_for_room(seat: &Seat) -> Result<(), Failure> {

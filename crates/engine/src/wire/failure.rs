@@ -3,9 +3,11 @@
 use std::fmt::Display;
 use std::io;
 
-use rustls::{CertificateError, InvalidMessage};
-
 use crate::record::interval::Outcome;
+use crate::wire::tls;
+
+/// Only TLS tells such an end from a regular one.
+const CUT_OFF: &str = "the server closed without TLS's close_notify, so the answer may be cut off";
 
 /// How a failed request is counted, and why it failed.
 #[derive(Debug, Clone)]
@@ -60,12 +62,11 @@ fn of_tls(error: &io::Error) -> Option<&rustls::Error> {
 
 /// The system's message without its error number: "connection refused".
 pub fn describe(error: &io::Error) -> String {
-    match of_tls(error) {
-        Some(rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType)) => {
-            return "the server did not answer in TLS; does it speak without, here?".into();
-        }
-        Some(rustls::Error::InvalidCertificate(error)) => return of_certificate(error),
-        _ => {}
+    if let Some(words) = of_tls(error).and_then(tls::describe) {
+        return words;
+    }
+    if error.kind() == io::ErrorKind::UnexpectedEof {
+        return CUT_OFF.into();
     }
     let text = error.to_string();
     let text = text.split(" (os error").next().unwrap_or_default();
@@ -74,35 +75,6 @@ pub fn describe(error: &io::Error) -> String {
         (Some(_), Some(first)) => first.to_lowercase().chain(rest).collect(),
         _ => text.to_owned(),
     }
-}
-
-/// Why a server's certificate is refused.
-fn of_certificate(error: &CertificateError) -> String {
-    let why = match error {
-        CertificateError::UnknownIssuer => "was not issued by an authority that is trusted".into(),
-        CertificateError::ExpiredContext { .. } => "has expired".into(),
-        CertificateError::NotValidYetContext { .. } => "is not valid yet".into(),
-        CertificateError::NotValidForNameContext {
-            expected,
-            presented,
-        } => {
-            let expected = expected.to_str();
-            // In webpki's form: DnsName("example.com"), IpAddress(127.0.0.1).
-            let names = presented.iter().filter_map(|name| {
-                let name = name.split_once('(')?.1.trim_end_matches(')');
-                Some(name.trim_matches('"'))
-            });
-            let names = names.collect::<Vec<_>>().join(", ");
-            let names = match names.as_str() {
-                "" => "no name (it has no subjectAltName)",
-                names => names,
-            };
-            format!("is for {names}, not for {expected}")
-        }
-        CertificateError::Other(other) => format!("is not accepted: {other}"),
-        other => format!("is not accepted: {other}"),
-    };
-    format!("the server's certificate {why}")
 }
 
 #[cfg(test)]
@@ -136,31 +108,11 @@ mod tests {
     }
 
     #[test]
-    fn what_tls_fails_by_is_told_in_words() {
-        let words =
-            |error: rustls::Error| describe(&io::Error::new(io::ErrorKind::InvalidData, error));
-        let plain = words(InvalidMessage::InvalidContentType.into());
-        assert!(plain.contains("did not answer in TLS"), "{plain}");
-        let unknown = words(CertificateError::UnknownIssuer.into());
-        assert!(
-            unknown.contains("not issued by an authority that is trusted"),
-            "{unknown}"
-        );
-        let named = |presented: &[&str]| {
-            let expected = "a.example".try_into().unwrap();
-            let presented = presented.iter().map(ToString::to_string).collect();
-            words(
-                CertificateError::NotValidForNameContext {
-                    expected,
-                    presented,
-                }
-                .into(),
-            )
-        };
-        assert_eq!(
-            named(&["DnsName(\"b.example\")", "IpAddress(127.0.0.1)"]),
-            "the server's certificate is for b.example, 127.0.0.1, not for a.example"
-        );
-        assert!(named(&[]).contains("no subjectAltName"));
+    fn a_close_without_notice_is_told_in_our_own_words() {
+        let error = io::Error::new(io::ErrorKind::UnexpectedEof, "see docs.rs");
+        let failure = broken(&error);
+        assert_eq!(failure.outcome, Outcome::ClosedEarly);
+        assert!(failure.why.contains("close_notify"), "{}", failure.why);
+        assert!(!failure.why.contains("docs.rs"), "{}", failure.why);
     }
 }

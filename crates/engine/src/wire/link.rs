@@ -24,6 +24,8 @@ pub enum Unasked {
     Closed,
     /// Sent bytes that belong to no answer, as described.
     Spoke(&'static str),
+    /// Sent an answer with this status, with which it closes the connection.
+    Dismissed(u16),
     /// Did not answer a ping.
     Silent,
 }

@@ -16,10 +16,6 @@ use crate::wire::udp::{Matching, write_serial};
 use crate::wire::ws::Upgrade;
 
 #[derive(Debug)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "what is wanted of a request, each by itself"
-)]
 pub struct Request {
     /// For a connection that stays open afterwards; `close` is for one that does not. They are equal for gRPC calls,
     /// WebSocket messages, raw bytes and datagrams.
@@ -33,8 +29,6 @@ pub struct Request {
     pub taps: Vec<Tap>,
     /// Whether the client's cookies are sent and those of the answer kept.
     pub cookies: bool,
-    /// Whether it says which content codings it accepts: then whatever looks at the answer's body sees it decoded.
-    pub decodes: bool,
     /// Whether its path is needed once the answer is there: for cookies, or for a URL that is relative to it.
     pub reads_path: bool,
     /// Whether something in the head of its answer is needed.

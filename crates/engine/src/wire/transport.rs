@@ -117,18 +117,19 @@ impl Transport {
         }
     }
 
-    /// Reads a byte if there is one, as there should not be while no request is under way. 0: the peer has closed.
+    /// Reads what there is, as there should be nothing while no request is under way. 0: the peer has closed.
     ///
     /// What came after the runtime's last look at its sockets is seen only on a connection that was idle for long.
-    pub fn try_read_byte(&mut self, idle_ns: u64) -> Poll<io::Result<usize>> {
-        let mut byte = [0];
+    pub fn try_read(&mut self, idle_ns: u64, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
         let result = match self {
-            Self::Plain(plain) if idle_ns >= LONG_IDLE_NS => (&*plain.socket()).read(&mut byte),
-            Self::Tls(stream) if idle_ns >= LONG_IDLE_NS => read_byte_of_tls(stream),
-            Self::Plain(Plain::Tcp(stream, _)) => stream.try_read(&mut byte),
-            Self::Plain(Plain::Unix(stream)) => stream.try_read(&mut byte),
-            Self::Plain(Plain::Stamped(stamped)) => stamped.stream.try_read(&mut byte),
-            Self::Tls(_) => return self.poll_read_byte(&mut Context::from_waker(Waker::noop())),
+            Self::Plain(plain) if idle_ns >= LONG_IDLE_NS => (&*plain.socket()).read(buffer),
+            Self::Tls(stream) if idle_ns >= LONG_IDLE_NS => read_tls(stream, buffer),
+            Self::Plain(Plain::Tcp(stream, _)) => stream.try_read(buffer),
+            Self::Plain(Plain::Unix(stream)) => stream.try_read(buffer),
+            Self::Plain(Plain::Stamped(stamped)) => stamped.stream.try_read(buffer),
+            Self::Tls(_) => {
+                return self.poll_read_some(&mut Context::from_waker(Waker::noop()), buffer);
+            }
         };
         match result {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Poll::Pending,
@@ -136,11 +137,14 @@ impl Transport {
         }
     }
 
-    /// Like [`Self::try_read_byte`], and has the task woken when there is a byte. With TLS it also processes session
+    /// Like [`Self::try_read`], and has the task woken when something comes. With TLS it also processes session
     /// tickets, which yield no byte.
-    pub fn poll_read_byte(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
-        let mut byte = [0];
-        let mut buffer = ReadBuf::new(&mut byte);
+    pub fn poll_read_some(
+        &mut self,
+        cx: &mut Context<'_>,
+        buffer: &mut [u8],
+    ) -> Poll<io::Result<usize>> {
+        let mut buffer = ReadBuf::new(buffer);
         self.poll_read(cx, &mut buffer)
             .map_ok(|()| buffer.filled().len())
     }
@@ -180,7 +184,7 @@ impl Transport {
 }
 
 /// Reads what the socket has, past the runtime; says whether that holds a byte of the peer's, or its end (0).
-fn read_byte_of_tls(stream: &mut TlsStream<Plain>) -> io::Result<usize> {
+fn read_tls(stream: &mut TlsStream<Plain>, buffer: &mut [u8]) -> io::Result<usize> {
     let (plain, session) = stream.get_mut();
     loop {
         if session.read_tls(&mut &*plain.socket())? == 0 {
@@ -190,7 +194,7 @@ fn read_byte_of_tls(stream: &mut TlsStream<Plain>) -> io::Result<usize> {
         match state.plaintext_bytes_to_read() {
             0 if state.peer_has_closed() => return Ok(0),
             0 => {} // session tickets
-            _ => return Ok(1),
+            _ => return session.reader().read(buffer),
         }
     }
 }
@@ -281,7 +285,7 @@ mod tests {
     fn looks(mut transport: Transport) -> [Option<usize>; 2] {
         let [mut busy, mut idle] = [None, None];
         for _ in 0..100_000 {
-            let [now, after_long] = IDLE.map(|ns| match transport.try_read_byte(ns) {
+            let [now, after_long] = IDLE.map(|ns| match transport.try_read(ns, &mut [0]) {
                 Poll::Pending => None,
                 Poll::Ready(read) => Some(read.unwrap_or(0)),
             });
@@ -304,7 +308,7 @@ mod tests {
         let (mut transport, _server) = used().await;
         assert!(
             IDLE.iter()
-                .all(|ns| transport.try_read_byte(*ns).is_pending())
+                .all(|ns| transport.try_read(*ns, &mut [0]).is_pending())
         );
     }
 
@@ -341,7 +345,7 @@ mod tests {
         let connector = tls.connector(&mut Sessions::default());
         let stream = connector.connect(tls.name.clone(), plain).await.unwrap();
         let mut transport = Transport::Tls(Box::new(stream));
-        assert!(transport.try_read_byte(LONG_IDLE_NS).is_pending());
+        assert!(transport.try_read(LONG_IDLE_NS, &mut [0]).is_pending());
         said.send(()).unwrap();
         serving.join().unwrap();
         assert_eq!(looks(transport)[1], Some(0));

@@ -14,7 +14,7 @@ use crate::wire::coding::Coded;
 use crate::wire::event_meaning::{EventStream, Meaning};
 use crate::wire::events::EventParser;
 use crate::wire::failure::Failure;
-use crate::wire::location::Location;
+use crate::wire::h1::codec::HeadValues;
 use crate::wire::redirect::Redirect;
 use crate::wire::request::Request;
 use crate::wire::tap::TapStates;
@@ -22,6 +22,8 @@ use crate::wire::verify::Verdict;
 
 /// How long a server may take to end the answer after its stream is whole, so that the connection can be used again.
 const AFTER_END_NS: u64 = 100_000_000;
+/// Why an answer whose first bytes have come has timed out.
+pub const UNENDED: &str = "the answer did not end in time";
 
 /// How long an answer may take, how large it may be, and whether it may send its client elsewhere.
 #[derive(Debug)]
@@ -198,16 +200,8 @@ impl Watch<'_> {
         self.received_at(bytes, at.unwrap_or_else(|| self.seat.now()));
     }
 
-    /// Notes bytes of the answer that came at `at`.
+    /// Notes bytes that came at `at`.
     pub fn received_at(&mut self, bytes: usize, at: u64) {
-        if self.sample.bytes_in == 0 {
-            self.answer_begins();
-        }
-        self.came(bytes, at);
-    }
-
-    /// Notes bytes that came at `at` and may not belong to the answer.
-    pub fn came(&mut self, bytes: usize, at: u64) {
         self.at = at;
         self.sample.bytes_in += bytes as u64;
     }
@@ -249,18 +243,23 @@ impl Watch<'_> {
             || stream.is_some_and(EventStream::reads_events)
     }
 
+    /// Whether the content coding of an answer over HTTP matters.
+    pub fn decodes(&self) -> bool {
+        self.reads_body() || self.request.stream.is_some()
+    }
+
     /// Whether the bytes of the answer's head are needed.
     pub fn reads_head(&self) -> bool {
         self.request.reads_head || self.transcript.is_some()
     }
 
-    /// Notes the head, which was in the latest bytes. `location`: where it sends the client, if redirects are followed.
-    /// `bytes`: the whole head, if it is needed.
-    pub fn head(&mut self, status: u16, location: Option<Location>, bytes: Option<Box<[u8]>>) {
+    /// Notes the head of the final answer, which was in the latest bytes. `bytes`: the whole head, if it is needed.
+    pub fn head(&mut self, status: u16, values: HeadValues, bytes: Option<Box<[u8]>>) {
+        self.answer_begins();
         self.sample.headers = Some(self.at);
         self.sample.status = status;
         self.head = bytes;
-        self.redirect = location.map(|location| {
+        self.redirect = values.location.map(|location| {
             let from = String::new();
             Box::new(Redirect {
                 status,
@@ -268,11 +267,10 @@ impl Watch<'_> {
                 from,
             })
         });
-        if self.request.decodes {
-            let head = self.head.as_deref().and_then(Head::parse);
-            let coding = head.and_then(|head| head.header("content-encoding"));
-            self.coded = coding.and_then(Coded::of).map(Box::new);
-        }
+        let coding = values
+            .coding
+            .and_then(|coding| Coded::of(&coding, self.limits.body));
+        self.coded = coding.map(Box::new);
         if let Some(stream) = &self.request.stream
             && self.redirect.is_none()
             && self.request.accepts(status)
@@ -299,24 +297,23 @@ impl Watch<'_> {
 
     /// Takes the next bytes of the body. Returns whether no more of it is needed.
     pub fn body(&mut self, bytes: &[u8]) -> bool {
-        if let Some(coded) = &mut self.coded {
-            coded.feed(bytes);
-            return false;
-        }
+        let Some(mut coded) = self.coded.take() else {
+            return self.decoded(bytes);
+        };
+        let mut enough = false;
+        coded.feed(bytes, &mut |piece| enough |= self.decoded(piece));
+        // Of a stream that is left before its end, the rest does not matter.
+        self.coded = Some(coded).filter(|_| !enough);
+        enough
+    }
+
+    /// Takes the next bytes of the body as they are meant.
+    fn decoded(&mut self, bytes: &[u8]) -> bool {
         if let Some(transcript) = &mut self.transcript {
             transcript.answered(bytes);
         }
         self.taps.feed(&self.request.taps, bytes);
         self.read_events(bytes)
-    }
-
-    /// Decodes the whole body for whatever looks at it. Returns why that failed, if it did.
-    fn decode(&mut self) -> Option<Failure> {
-        let coded = self.coded.take()?;
-        let decoded = coded.decode(self.limits.body, |bytes| {
-            self.body(bytes);
-        });
-        decoded.err()
     }
 
     /// Returns whether the stream has had as many events as are wanted.
@@ -471,6 +468,11 @@ impl Watch<'_> {
     /// Returns the outcome after the deadline, or after the end of the run (which is accounted for when the request is
     /// recorded).
     pub fn timed_out(&mut self) -> Outcome {
+        self.timed_out_within(UNENDED)
+    }
+
+    /// Like [`Self::timed_out`]; `unended` says what is missing if bytes of the answer have come.
+    pub fn timed_out_within(&mut self, unended: &'static str) -> Outcome {
         if let (Some(seen), Some(stream)) = (&self.sample.stream, &self.request.stream) {
             if seen.over().is_some() {
                 return self.complete();
@@ -490,15 +492,16 @@ impl Watch<'_> {
             }
             _ if self.sample.sent.is_some_and(passed) => "the call's deadline has passed",
             0 => "no byte of the answer came in time",
-            _ => "the answer did not end in time",
+            _ => unended,
         };
         self.failed(Failure::new(Outcome::ResponseTimeout, why))
     }
 
     /// Judges the whole answer. A redirect that is followed is not checked; the answer to which it leads is.
     pub fn complete(&mut self) -> Outcome {
-        let undecodable = self.decode();
-        let failure = self.unwhole().or(undecodable);
+        let undecodable = self.coded.take().and_then(|coded| coded.end());
+        let unwhole = self.unwhole();
+        let failure = undecodable.or(unwhole);
         let over = self.sample.stream.as_ref().and_then(|seen| seen.over());
         self.sample.end = over.unwrap_or(self.at);
         let body = self.taps.end(&self.request.taps);

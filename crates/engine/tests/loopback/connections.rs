@@ -249,7 +249,7 @@ fn a_certificate_that_the_user_named_is_accepted_though_it_is_an_authoritys() {
         "the server's certificate is for shop.example, not for other.example"
     );
     let other = json!({"ca_pem": Authority::new().pem});
-    assert!(refused(address, other).contains("not accepted: CaUsedAsEndEntity"));
+    assert!(refused(address, other).contains("is that of an authority, and not trusted itself"));
     let (address, certificate) = as_openssl_makes_it(2001);
     assert_eq!(
         refused(address, json!({"ca_pem": certificate})),

@@ -1,6 +1,7 @@
 //! Runs over real sockets, on loopback. One binary for all: the engine is linked once.
 
 mod connections;
+mod framing;
 mod grpc;
 mod http2;
 mod http2_groups;

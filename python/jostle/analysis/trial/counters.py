@@ -75,6 +75,8 @@ class Counts:
     """By workload: method and path of one request that was answered with a wrong status."""
     excess: Mapping[int, Mapping[str, int]]
     """By workload: what came after complete answers and belongs to none of them."""
+    dismissals: Mapping[int, Mapping[str, int]]
+    """By workload: answers with which the server ended idle connections, by status."""
     passed_over: Mapping[int, Mapping[str, int]]
     """By workload: addresses of the host that did not accept a connection while another one did."""
     journeys: Mapping[tuple[int, int], Mapping[str, int]]
@@ -122,6 +124,7 @@ class _Tally:
     reasons: dict[tuple[int, str], Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     refused: dict[int, str] = field(default_factory=dict)
     excess: dict[int, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    dismissals: dict[int, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     passed_over: dict[int, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     journeys: dict[tuple[int, int], Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     journey_ends: dict[tuple[int, int], Counter[tuple[int, str]]] = field(
@@ -164,6 +167,7 @@ class _Tally:
         for workload, state in enumerate(interval["workloads"]):
             self.totals[workload].update({name: n for name, n in state.items() if isinstance(n, int)})
             _add_texts(self.excess[workload], state.get("excess", {}))
+            _add_texts(self.dismissals[workload], state.get("dismissals", {}))
             _add_texts(self.passed_over[workload], state.get("passed_over", {}))
         measured = [series for series in interval["series"] if series["workload"] == MEASURED]
         outcomes: Counter[str] = Counter()
@@ -219,6 +223,7 @@ class _Tally:
             pings=dict(self.pings),
             head_of_line=self.head_of_line,
             excess=dict(self.excess),
+            dismissals=dict(self.dismissals),
             passed_over=dict(self.passed_over),
             journeys=dict(self.journeys),
             journey_ends=dict(self.journey_ends),

@@ -3,7 +3,7 @@
 use std::future::poll_fn;
 use std::io;
 use std::rc::Rc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use tokio::io::ReadBuf;
 
@@ -12,6 +12,7 @@ use crate::seat::Seat;
 use crate::wire::Common;
 use crate::wire::failure::{Failure, broken};
 use crate::wire::h1::codec::{ResponseDecoder, Step};
+use crate::wire::h1::idle::{Before, TIMED_OUT, unasked};
 use crate::wire::linger::linger;
 use crate::wire::link::Unasked;
 use crate::wire::request::Call;
@@ -26,8 +27,8 @@ pub struct Link {
     state: State,
     /// Whether it has carried an exchange before.
     reused: bool,
-    /// Whether the last exchange was a HEAD request.
-    head_request: bool,
+    /// The answer after which the connection is idle.
+    before: Before,
 }
 
 /// What may follow on the connection.
@@ -55,35 +56,34 @@ impl Link {
             decoder: ResponseDecoder::new(body_limit).with_locations(locations),
             state: State::Open,
             reused: false,
-            head_request: false,
+            before: Before::default(),
         }
     }
 
     pub fn room(&mut self, idle_ns: u64) -> Result<(), Unasked> {
-        match self.transport.try_read_byte(idle_ns) {
+        match self.listen(|transport, buffer| transport.try_read(idle_ns, buffer)) {
             Poll::Pending => Ok(()),
-            Poll::Ready(read) => Err(self.unasked(&read)),
+            Poll::Ready(unasked) => Err(unasked),
         }
     }
 
     pub fn poll_unasked(&mut self, cx: &mut Context<'_>) -> Poll<Unasked> {
-        self.transport
-            .poll_read_byte(cx)
-            .map(|read| self.unasked(&read))
+        self.listen(|transport, buffer| transport.poll_read_some(cx, buffer))
     }
 
-    fn unasked(&self, read: &io::Result<usize>) -> Unasked {
-        match read {
-            Ok(1..) => Unasked::Spoke(self.excess()),
-            Ok(0) | Err(_) => Unasked::Closed,
-        }
-    }
-
-    fn excess(&self) -> &'static str {
-        if self.head_request {
-            "an answer to HEAD was followed by bytes, as if it had a body"
-        } else {
-            "a whole answer was followed by bytes that belong to none"
+    fn listen(
+        &mut self,
+        mut read: impl FnMut(&mut Transport, &mut [u8]) -> Poll<io::Result<usize>>,
+    ) -> Poll<Unasked> {
+        let mut scratch = self.common.scratch.borrow_mut();
+        loop {
+            let bytes = match ready!(read(&mut self.transport, &mut scratch)) {
+                Ok(0) | Err(_) => return Poll::Ready(Unasked::Closed),
+                Ok(length) => &scratch[..length],
+            };
+            if !self.before.strip(bytes).is_empty() {
+                return Poll::Ready(unasked(bytes, self.before));
+            }
         }
     }
 
@@ -108,9 +108,9 @@ impl Link {
         let sent = unsent;
         watch.asking(unsent);
         self.state = State::Spent;
-        self.head_request = template.is_head();
-        self.decoder.begin(self.head_request);
+        self.decoder.begin(template.is_head());
         self.decoder.keep_head(watch.reads_head());
+        self.decoder.report_codings(watch.decodes());
         let mut exchange = Exchange {
             link: self,
             watch,
@@ -182,11 +182,15 @@ impl Exchange<'_, '_> {
             }
         }
         let interrupted = self.watch.seat.poll_interrupt();
-        interrupted.map(|_| self.watch.timed_out())
+        interrupted.map(|_| self.watch.timed_out_within(self.link.decoder.missing()))
     }
 
     /// Takes in what has come. Returns the outcome if that was the end.
-    fn read(&mut self, mut input: &[u8]) -> Option<Outcome> {
+    fn read(&mut self, input: &[u8]) -> Option<Outcome> {
+        let mut input = std::mem::take(&mut self.link.before).strip(input);
+        if input.is_empty() {
+            return None;
+        }
         match self.link.transport.arrived() {
             Some(unix_ns) if self.watch.request.stream.is_some() => {
                 self.watch.arrived(input.len(), unix_ns);
@@ -199,16 +203,31 @@ impl Exchange<'_, '_> {
                 Err(error) => return Some(self.fail(Failure::new(error.outcome(), error))),
             };
             match step {
-                Step::NeedMore => return None,
+                Step::NeedMore => {
+                    if self.watch.limits.timeouts.first_byte_ns.is_some()
+                        && self.link.decoder.has_begun()
+                    {
+                        self.watch.answer_begins();
+                    }
+                    return None;
+                }
                 Step::Head {
                     status,
                     keep_alive,
                     closes,
-                    location,
+                    values,
                 } => {
+                    if self.is_idle_timeout(status) {
+                        return Some(self.watch.failed(Failure::new(Outcome::Stale, TIMED_OUT)));
+                    }
                     let bytes = self.link.decoder.take_head();
-                    self.watch.head(status, location, bytes);
+                    let values = values.map(|values| *values).unwrap_or_default();
+                    self.watch.head(status, values, bytes);
                     (self.keep_alive, self.closes) = (keep_alive, closes);
+                    self.link.before = Before {
+                        head_request: self.link.decoder.head_request(),
+                        status,
+                    };
                 }
                 Step::Body(length) => {
                     if self.watch.body(&input[used - length..used]) {
@@ -216,15 +235,24 @@ impl Exchange<'_, '_> {
                     }
                 }
                 Step::End => {
-                    self.clean = used == input.len();
+                    let before = self.link.before;
+                    self.clean = before.strip(&input[used..]).is_empty();
                     if !self.clean {
-                        self.watch.excess(self.link.excess());
+                        self.watch.excess(before.excess());
                     }
                     return Some(self.watch.complete());
                 }
             }
             input = &input[used..];
         }
+    }
+
+    /// Whether the answer is not to this request, but to the pause before it.
+    fn is_idle_timeout(&self, status: u16) -> bool {
+        status == 408
+            && self.link.reused
+            && self.sending.is_done()
+            && !self.watch.request.statuses.contains(&408)
     }
 
     fn eof(&mut self) -> Outcome {

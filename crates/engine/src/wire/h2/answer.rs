@@ -2,7 +2,7 @@
 
 use crate::record::interval::Outcome;
 use crate::wire::failure::Failure;
-use crate::wire::h1::codec::{DecodeError, MAX_HEADERS, decimal, redirects};
+use crate::wire::h1::codec::{DecodeError, HeadValues, decimal, redirects};
 use crate::wire::h2::codec::Fields;
 use crate::wire::h2::message::OF_CONNECTIONS;
 use crate::wire::location::Location;
@@ -12,8 +12,7 @@ pub struct Answer {
     pub status: u16,
     /// What its Content-Length says.
     pub length: Option<u64>,
-    /// Where a redirect leads.
-    pub location: Option<Location>,
+    pub values: HeadValues,
     /// The head as text, in the form of HTTP/1.1.
     pub text: Option<Box<[u8]>>,
 }
@@ -22,6 +21,7 @@ pub struct Answer {
 #[derive(Debug, Clone, Copy)]
 pub struct Wanted {
     pub location: bool,
+    pub coding: bool,
     pub text: bool,
 }
 
@@ -37,17 +37,15 @@ impl Answer {
             ..Self::default()
         };
         let mut text = Vec::new();
-        for (count, (name, value)) in fields.enumerate() {
-            if count == MAX_HEADERS {
-                let error = DecodeError::TooManyHeaders;
-                return Err(Failure::new(error.outcome(), error));
-            }
+        for (name, value) in fields {
             check(name, value)?;
             match name {
                 b"content-length" => answer.length = Some(length(value, answer.length)?),
                 b"location" if wanted.location && redirects(answer.status) => {
-                    answer.location = Location::add(answer.location.take(), value);
+                    let known = answer.values.location.take();
+                    answer.values.location = Location::add(known, value);
                 }
+                b"content-encoding" if wanted.coding => answer.values.add_coding(value),
                 _ => {}
             }
             if wanted.text {

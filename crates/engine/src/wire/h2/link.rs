@@ -10,7 +10,7 @@ use crate::record::interval::Outcome;
 use crate::wire::Common;
 use crate::wire::failure::Failure;
 use crate::wire::grpc::{self, Method, Pace};
-use crate::wire::h1::codec::DecodeError;
+use crate::wire::h1::codec::{DecodeError, ONLY_INTERIM};
 use crate::wire::h2::answer::{Answer, Wanted, malformed};
 use crate::wire::h2::codec::{Event, Fields, Reason, Stream};
 use crate::wire::h2::connection::{Connection, NoStream};
@@ -20,7 +20,7 @@ use crate::wire::h2::message::{Form, encode};
 use crate::wire::h2::pool::{Member, OneConnection};
 use crate::wire::link::{Destination, Unasked};
 use crate::wire::request::Call;
-use crate::wire::watch::Watch;
+use crate::wire::watch::{UNENDED, Watch};
 
 /// A client's link to its connection. Dropping the last link to a connection closes it.
 pub struct Link {
@@ -328,8 +328,9 @@ impl Exchange<'_, '_> {
                 Err(failure)
             });
         }
+        let unended = if self.begun { UNENDED } else { ONLY_INTERIM };
         let interrupted = self.watch.seat.poll_interrupt();
-        interrupted.map(|_| Ok(self.watch.timed_out()))
+        interrupted.map(|_| Ok(self.watch.timed_out_within(unended)))
     }
 
     /// Notes when the request left, if it left since it was asked.
@@ -440,6 +441,7 @@ impl Exchange<'_, '_> {
         }
         let wanted = Wanted {
             location: self.watch.limits.follow,
+            coding: self.call.is_none() && self.watch.decodes(),
             text: self.watch.reads_head(),
         };
         let answer = match Answer::read(fields, wanted) {
@@ -453,7 +455,7 @@ impl Exchange<'_, '_> {
         let bodiless = self.asked.is_head || matches!(answer.status, 204 | 304);
         let length = answer.length.filter(|_| !bodiless);
         (self.begun, self.length) = (true, length);
-        self.watch.head(answer.status, answer.location, answer.text);
+        self.watch.head(answer.status, answer.values, answer.text);
         if let Some(entry) = self.entry {
             self.connection.history().answered(entry, self.watch.at);
         }

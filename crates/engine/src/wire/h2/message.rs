@@ -5,8 +5,10 @@ use httparse::EMPTY_HEADER;
 
 use crate::scenario::values::fits_path;
 use crate::spec::{ParamSpec, RequestSpec};
-use crate::wire::h1::codec::MAX_HEADERS;
 use crate::wire::h2::codec;
+
+/// A request may have this many headers.
+const MAX_HEADERS: usize = 100;
 
 /// Headers that describe an HTTP/1.1 connection, and would make an HTTP/2 message malformed (RFC 9113 section 8.2.2).
 pub const OF_CONNECTIONS: [&str; 6] = [

@@ -11,6 +11,7 @@ use super::until::{Progress, Until};
 use crate::record::interval::Outcome;
 use crate::wire::Common;
 use crate::wire::failure::{Failure, broken};
+use crate::wire::h1::codec::HeadValues;
 use crate::wire::link::Unasked;
 use crate::wire::request::Call;
 use crate::wire::sending::Sending;
@@ -41,14 +42,14 @@ impl Link {
     }
 
     pub fn room(&mut self, idle_ns: u64) -> Result<(), Unasked> {
-        match self.transport.try_read_byte(idle_ns) {
+        match self.transport.try_read(idle_ns, &mut [0]) {
             Poll::Pending => Ok(()),
             Poll::Ready(read) => Err(unasked(&read)),
         }
     }
 
     pub fn poll_unasked(&mut self, cx: &mut Context<'_>) -> Poll<Unasked> {
-        let read = self.transport.poll_read_byte(cx);
+        let read = self.transport.poll_read_some(cx, &mut [0]);
         read.map(|read| unasked(&read))
     }
 
@@ -140,7 +141,7 @@ impl Exchange<'_, '_> {
     fn read(&mut self, input: &[u8]) -> Option<Outcome> {
         self.watch.received(input.len());
         if self.size == 0 {
-            self.watch.head(STATUS, None, None);
+            self.watch.head(STATUS, HeadValues::default(), None);
         }
         let end = self.until.feed(&mut self.progress, input);
         let answer = &input[..end.unwrap_or(input.len())];

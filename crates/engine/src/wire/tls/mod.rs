@@ -1,20 +1,25 @@
 //! TLS by rustls, prepared once before the run.
 
+mod certificate;
 mod trust;
+mod words;
 
 use std::sync::Arc;
 
 use rustls::ClientConfig;
 use rustls::client::Resumption;
-use rustls::crypto::ring;
+use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use rustls::version::{TLS12, TLS13};
+use rustls::{Error, InconsistentKeys};
 use tokio_rustls::TlsConnector;
 
 use crate::spec::TlsSpec;
 use crate::spec::error::StartError;
 use crate::wire::url::bare_host;
+pub use words::describe;
 
 pub struct Tls {
     config: Arc<ClientConfig>,
@@ -96,7 +101,7 @@ fn configure(spec: &TlsSpec, http2: bool) -> Field<ClientConfig> {
         .with_protocol_versions(versions)
         .map_err(|error| ("version", error.to_string()))?
         .dangerous()
-        .with_custom_certificate_verifier(trust::verifier(spec, provider)?);
+        .with_custom_certificate_verifier(trust::verifier(spec, provider.clone())?);
     let mut config = match (&spec.client_cert_pem, &spec.client_key_pem) {
         (None, None) => builder.with_no_client_auth(),
         (Some(certificates), Some(key)) => {
@@ -106,9 +111,9 @@ fn configure(spec: &TlsSpec, http2: bool) -> Field<ClientConfig> {
                     format!("no private key in PEM form: {error}"),
                 )
             })?;
-            builder
-                .with_client_auth_cert(certificates_of("client_cert_pem", certificates)?, key)
-                .map_err(|error| ("client_cert_pem", error.to_string()))?
+            let certificates = certificates_of("client_cert_pem", certificates)?;
+            let own = certified(certificates, key, &provider)?;
+            builder.with_client_cert_resolver(Arc::new(SingleCertAndKey::from(own)))
         }
         (Some(_), None) => {
             return Err((
@@ -126,6 +131,34 @@ fn configure(spec: &TlsSpec, http2: bool) -> Field<ClientConfig> {
     config.resumption = Resumption::disabled();
     config.alpn_protocols = protocols(spec, http2)?;
     Ok(config)
+}
+
+/// A client's certificate with its private key. Whether the server can use the certificate is the server's affair: one of
+/// X.509 version 1, which the library cannot read, is sent as it is.
+fn certified(
+    certificates: Vec<CertificateDer<'static>>,
+    key: PrivateKeyDer<'static>,
+    provider: &CryptoProvider,
+) -> Field<CertifiedKey> {
+    let unusable = certificate::unusable_private(&key);
+    let loaded = provider.key_provider.load_private_key(key);
+    let own = loaded.map_err(|error| {
+        let why = match unusable {
+            Some(unusable) => unusable.to_string(),
+            None => format!("a key that cannot be read ({error})"),
+        };
+        let why =
+            format!("{why}: jostle signs with RSA of 2048 to 4096 bits, P-256, P-384 and Ed25519");
+        ("client_key_pem", why)
+    })?;
+    let own = CertifiedKey::new(certificates, own);
+    match own.keys_match() {
+        Err(Error::InconsistentKeys(InconsistentKeys::KeyMismatch)) => Err((
+            "client_cert_pem",
+            "the certificate belongs to another private key".into(),
+        )),
+        _ => Ok(own),
+    }
 }
 
 /// What is offered by ALPN. HTTP/1.1 is offered besides HTTP/2, so that a server that does not speak HTTP/2 says so.

@@ -9,8 +9,11 @@ use rustls::crypto::{
 };
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
-use rustls::{CertificateError, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+use rustls::{
+    CertificateError, DigitallySignedStruct, Error, OtherError, RootCertStore, SignatureScheme,
+};
 
+use super::certificate::unusable;
 use super::{Field, certificates_of};
 use crate::spec::TlsSpec;
 
@@ -29,13 +32,23 @@ pub fn verifier(
     }))
 }
 
-/// Checks the handshake's signatures in any case.
+/// Without anybody to trust, it does not check the handshake's signatures either: they would only show that the server has
+/// the private key of a certificate that anybody can make, and certificates that the library cannot read would have to
+/// be refused.
 #[derive(Debug)]
 struct Verifier {
     signatures: WebPkiSupportedAlgorithms,
     /// `None` if any certificate will do (`--insecure`).
     trusted: Option<Trusted>,
 }
+
+/// Signatures that are accepted, though not checked, where nobody is trusted: for keys that servers in test have.
+const UNCHECKED: [SignatureScheme; 4] = [
+    SignatureScheme::ECDSA_NISTP521_SHA512,
+    SignatureScheme::ED448,
+    SignatureScheme::ECDSA_SHA1_Legacy,
+    SignatureScheme::RSA_PKCS1_SHA1,
+];
 
 /// Chains to an authority, and certificates that are themselves in `ca_pem`, even if they claim to be an authority's, as
 /// those of `openssl req -x509` do. webpki does not accept an authority's certificate as a server's.
@@ -83,8 +96,14 @@ impl ServerCertVerifier for Verifier {
             Err(Error::InvalidCertificate(CertificateError::Other(_)))
                 if own.contains(end_entity) =>
             {
-                verify_server_name(&ParsedCertificate::try_from(end_entity)?, server_name)?;
+                let parsed = ParsedCertificate::try_from(end_entity);
+                let parsed = parsed.map_err(|error| explained(error, [end_entity]))?;
+                verify_server_name(&parsed, server_name)?;
                 Ok(ServerCertVerified::assertion())
+            }
+            Err(error) => {
+                let chain = [end_entity].into_iter().chain(intermediates).chain(own);
+                Err(explained(error, chain))
             }
             verified => verified,
         }
@@ -96,7 +115,11 @@ impl ServerCertVerifier for Verifier {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
+        if self.trusted.is_none() {
+            return Ok(HandshakeSignatureValid::assertion());
+        }
         verify_tls12_signature(message, certificate, signature, &self.signatures)
+            .map_err(|error| explained(error, [certificate]))
     }
 
     fn verify_tls13_signature(
@@ -105,10 +128,39 @@ impl ServerCertVerifier for Verifier {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
+        if self.trusted.is_none() {
+            return Ok(HandshakeSignatureValid::assertion());
+        }
         verify_tls13_signature(message, certificate, signature, &self.signatures)
+            .map_err(|error| explained(error, [certificate]))
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.signatures.supported_schemes()
+        let mut schemes = self.signatures.supported_schemes();
+        if self.trusted.is_none() {
+            schemes.extend(UNCHECKED);
+        }
+        schemes
+    }
+}
+
+/// The error of a chain; if a certificate in it is of a kind that cannot be used, that is the reason.
+fn explained<'a>(error: Error, chain: impl IntoIterator<Item = &'a CertificateDer<'a>>) -> Error {
+    let own_words = matches!(
+        error,
+        Error::InvalidCertificate(
+            CertificateError::Other(_)
+                | CertificateError::BadEncoding
+                | CertificateError::BadSignature
+                | CertificateError::UnsupportedSignatureAlgorithmContext { .. }
+                | CertificateError::UnsupportedSignatureAlgorithmForPublicKeyContext { .. }
+        )
+    );
+    let mut chain = chain.into_iter();
+    match chain.find_map(|certificate| unusable(certificate)) {
+        Some(unusable) if own_words => {
+            CertificateError::Other(OtherError(Arc::new(unusable))).into()
+        }
+        _ => error,
     }
 }

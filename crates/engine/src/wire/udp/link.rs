@@ -23,6 +23,7 @@ use crate::record::sample::ConnectTimes;
 use crate::wire::Common;
 use crate::wire::dial::{Dialer, looked_up, refusal};
 use crate::wire::failure::Failure;
+use crate::wire::h1::codec::HeadValues;
 use crate::wire::link::Unasked;
 use crate::wire::request::Call;
 use crate::wire::rotation::Rotation;
@@ -255,7 +256,7 @@ impl Exchange<'_, '_> {
             .rotation
             .accepted(&Address::Tcp(self.link.open.place.to));
         self.watch.received(datagram.len());
-        self.watch.head(STATUS, None, None);
+        self.watch.head(STATUS, HeadValues::default(), None);
         if let Some(limit) = self.watch.limits.body
             && datagram.len() as u64 > limit
         {

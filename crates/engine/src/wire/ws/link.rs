@@ -18,6 +18,7 @@ use crate::spec::{Match, MessageKind};
 use crate::wire::Common;
 use crate::wire::dial::Dialer;
 use crate::wire::failure::{Failure, broken};
+use crate::wire::h1::codec::HeadValues;
 use crate::wire::linger::linger;
 use crate::wire::link::Unasked;
 use crate::wire::request::Call;
@@ -384,7 +385,7 @@ impl Exchange<'_, '_> {
 
     /// Takes in what has come; returns the outcome if the exchange ends with it.
     fn read(&mut self, mut input: &[u8]) -> Option<Outcome> {
-        self.watch.came(input.len(), self.watch.seat.now());
+        self.watch.received(input.len());
         loop {
             let (used, step) = match self.link.step(input, self.watch.seat) {
                 Ok(result) => result,
@@ -439,8 +440,7 @@ impl Exchange<'_, '_> {
     /// Notes that the answer has begun, unless that was done already.
     fn begin(&mut self) {
         if self.watch.sample.headers.is_none() {
-            self.watch.answer_begins();
-            self.watch.head(STATUS, None, None);
+            self.watch.head(STATUS, HeadValues::default(), None);
         }
     }
 

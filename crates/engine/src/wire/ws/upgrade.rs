@@ -20,7 +20,7 @@ use crate::wire::dial::interrupted;
 use crate::wire::failure::{Failure, broken};
 use crate::wire::foreign;
 use crate::wire::h1::codec::{
-    EncodeError, MAX_HEAD_BYTES, MAX_HEADERS, Template, encode_request, parser_config,
+    EncodeError, MAX_HEAD_BYTES, Template, encode_request, parse_response,
 };
 use crate::wire::request::Call;
 use crate::wire::transport::Transport;
@@ -152,9 +152,13 @@ impl Upgrade {
             if foreign::untold(&answer[begin..]) {
                 return Ok(None);
             }
-            let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
-            let mut head = httparse::Response::new(&mut headers);
-            let parsed = parser_config().parse_response(&mut head, &answer[begin..]);
+            let parsed = parse_response(&answer[begin..], |length, head| {
+                let agreed = match head.code {
+                    Some(100 | 102..=199) => None,
+                    status => Some(self.check(status.unwrap_or_default(), head.headers, key)),
+                };
+                (length, agreed)
+            });
             let parsed = parsed.map_err(|error| {
                 let why = match foreign::protocol(&answer[begin..]) {
                     Some(name) => {
@@ -164,18 +168,15 @@ impl Upgrade {
                 };
                 Failure::new(Outcome::Malformed, why)
             })?;
-            match (parsed, head.code) {
-                (httparse::Status::Partial, _) if answer.len() < MAX_HEAD_BYTES => return Ok(None),
-                (httparse::Status::Partial, _) => {
+            match parsed {
+                None if answer.len() < MAX_HEAD_BYTES => return Ok(None),
+                None => {
                     let why = "the answer to the WebSocket handshake has a head without end";
                     return Err(Failure::new(Outcome::TooLarge, why));
                 }
-                (httparse::Status::Complete(length), Some(100 | 102..=199)) => {
-                    begin += length;
-                }
-                (httparse::Status::Complete(length), status) => {
-                    self.check(status.unwrap_or_default(), head.headers, key)
-                        .map_err(|why| Failure::new(Outcome::UpgradeRefused, why))?;
+                Some((length, None)) => begin += length,
+                Some((length, Some(agreed))) => {
+                    agreed.map_err(|why| Failure::new(Outcome::UpgradeRefused, why))?;
                     return Ok(Some(begin + length));
                 }
             }

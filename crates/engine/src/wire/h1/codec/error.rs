@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::{MAX_CHUNK_LINE_BYTES, MAX_HEAD_BYTES, MAX_HEADERS};
+use super::{MAX_CHUNK_LINE_BYTES, MAX_HEAD_BYTES};
 use crate::record::interval::Outcome;
 use crate::wire::foreign::Foreign;
 
@@ -44,11 +44,9 @@ pub enum DecodeError {
 
     #[error("the response head is larger than {MAX_HEAD_BYTES} bytes")]
     HeadTooLarge,
-    #[error("the response has more than {MAX_HEADERS} headers")]
-    TooManyHeaders,
     #[error("a chunk-size line is longer than {MAX_CHUNK_LINE_BYTES} bytes")]
     ChunkLineTooLong,
-    #[error("the trailer section is larger than {MAX_HEAD_BYTES} bytes or {MAX_HEADERS} fields")]
+    #[error("the trailer section is larger than {MAX_HEAD_BYTES} bytes")]
     TrailersTooLarge,
     #[error("the response body is larger than the limit set for it")]
     BodyTooLarge,
@@ -68,7 +66,6 @@ impl DecodeError {
     pub fn outcome(self) -> Outcome {
         match self {
             Self::HeadTooLarge
-            | Self::TooManyHeaders
             | Self::ChunkLineTooLong
             | Self::TrailersTooLarge
             | Self::BodyTooLarge => Outcome::TooLarge,

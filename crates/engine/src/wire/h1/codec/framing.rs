@@ -1,11 +1,11 @@
 //! From the bytes of a head to what follows it: RFC 9112 section 6.3, for a client.
 
 use std::cell::RefCell;
-use std::mem::MaybeUninit;
 
-use httparse::{Header, ParserConfig, Response, Status};
+use httparse::{Header, Response};
 
-use super::{DecodeError, MAX_HEADERS};
+use super::head::parse_response;
+use super::{DecodeError, HeadValues};
 use crate::wire::foreign;
 use crate::wire::location::Location;
 
@@ -18,6 +18,8 @@ pub(super) struct Head {
     /// The server is going to close the connection.
     pub closes: bool,
     pub framing: Framing,
+    /// The body has a content coding, unless its `Content-Encoding` names none that is one.
+    pub coded: bool,
 }
 
 /// How the end of the body is known.
@@ -26,7 +28,10 @@ pub(super) enum Framing {
     /// A body of this many bytes; 0 if there is none.
     Length(u64),
     Chunked,
-    UntilClose,
+    /// `coded`: the head names transfer codings other than chunks, so that its Content-Length does not count.
+    UntilClose {
+        coded: bool,
+    },
 }
 
 impl Head {
@@ -90,50 +95,41 @@ pub(super) fn parse_head(
     })
 }
 
-/// What the `Location` lines of a whole head say; `None` if it has none.
-pub(super) fn location(head: &[u8]) -> Option<Location> {
-    let mut headers = [const { MaybeUninit::<Header>::uninit() }; MAX_HEADERS];
-    let mut response = Response::new(&mut []);
-    parser_config()
-        .parse_response_with_uninit_headers(&mut response, head, &mut headers)
-        .ok()?;
-    let named = |header: &&Header| header.name.eq_ignore_ascii_case("location");
-    let lines = response.headers.iter().filter(named);
-    lines.fold(None, |known, line| Location::add(known, line.value))
-}
-
-/// How the heads of responses are parsed.
-pub fn parser_config() -> ParserConfig {
-    let mut config = ParserConfig::default();
-    // A user agent must accept folded lines (RFC 9112 section 5.2).
-    config.allow_obsolete_multiline_headers_in_responses(true);
-    config
+/// Reads the values that are wanted of a whole head.
+pub(super) fn values(bytes: &[u8], location: bool, coding: bool) -> Option<Box<HeadValues>> {
+    if !location && !coding {
+        return None;
+    }
+    let read = |_, response: &Response<'_, '_>| {
+        let mut values = HeadValues::default();
+        for header in response.headers.iter() {
+            let is = |name: &str| header.name.eq_ignore_ascii_case(name);
+            if location && is("location") {
+                values.location = Location::add(values.location, header.value);
+            } else if coding && is("content-encoding") {
+                values.add_coding(header.value);
+            }
+        }
+        Box::new(values)
+    };
+    parse_response(bytes, read).ok().flatten()
 }
 
 fn parse(bytes: &[u8], head_request: bool) -> Result<Option<(usize, Head)>, DecodeError> {
-    let mut headers = [const { MaybeUninit::<Header>::uninit() }; MAX_HEADERS];
-    let mut response = Response::new(&mut []);
-    let parsed =
-        parser_config().parse_response_with_uninit_headers(&mut response, bytes, &mut headers);
-    let length = match parsed {
-        Ok(Status::Complete(length)) => length,
-        Ok(Status::Partial) => return Ok(None),
-        Err(httparse::Error::TooManyHeaders) => return Err(DecodeError::TooManyHeaders),
-        Err(error) => {
-            return match foreign::protocol(bytes) {
-                Some(name) => Err(DecodeError::Foreign(name)),
-                None if foreign::untold(bytes) => Ok(None),
-                None => Err(DecodeError::Head(error)),
-            };
-        }
+    let read = |length, response: &Response<'_, '_>| {
+        let (Some(status), Some(version)) = (response.code, response.version) else {
+            unreachable!("httparse fills in status and version of a whole head")
+        };
+        head(status, version, response.headers, head_request).map(|head| (length, head))
     };
-    let (Some(status), Some(version)) = (response.code, response.version) else {
-        unreachable!("httparse fills in status and version of a whole head")
-    };
-    Ok(Some((
-        length,
-        head(status, version, response.headers, head_request)?,
-    )))
+    match parse_response(bytes, read) {
+        Ok(read) => read.transpose(),
+        Err(error) => match foreign::protocol(bytes) {
+            Some(name) => Err(DecodeError::Foreign(name)),
+            None if foreign::untold(bytes) => Ok(None),
+            None => Err(DecodeError::Head(error)),
+        },
+    }
 }
 
 fn head(
@@ -156,17 +152,23 @@ fn head(
         _ if bodiless => Framing::Length(0),
         _ if fields.chunked_last => Framing::Chunked,
         Some(length) if fields.codings == 0 => Framing::Length(length),
-        _ => Framing::UntilClose,
+        _ => Framing::UntilClose {
+            coded: fields.codings > 0,
+        },
     };
     // Two lengths in one head are a way of smuggling responses: the body is read, but the connection is not reused.
     let two_lengths = fields.codings > 0 && fields.content_length.is_some();
     let persistent = version > 0 || fields.keep_alive;
-    let closes = fields.close || !persistent || framing == Framing::UntilClose;
+    let until_close = matches!(framing, Framing::UntilClose { .. });
+    let closes = fields.close || !persistent || until_close;
     Ok(Head {
         status,
         keep_alive: !closes && !two_lengths,
         closes,
         framing,
+        coded: headers
+            .iter()
+            .any(|header| header.name.eq_ignore_ascii_case("content-encoding")),
     })
 }
 
@@ -174,7 +176,7 @@ fn head(
 #[derive(Default)]
 struct Fields {
     content_length: Option<u64>,
-    /// Transfer codings named, in all lines together.
+    /// Transfer codings named, in all lines together. `identity` is none, as in RFC 2616 section 3.6.
     codings: usize,
     chunked_last: bool,
     close: bool,
@@ -217,13 +219,17 @@ impl Fields {
     }
 
     fn transfer_encoding(&mut self, value: &[u8]) -> Result<(), DecodeError> {
-        let before = self.codings;
+        let mut named = false;
         for coding in list(value).filter(|coding| !coding.is_empty()) {
             let name = coding
                 .split(|&byte| byte == b';')
                 .next()
                 .unwrap_or_default()
                 .trim_ascii_end();
+            named = true;
+            if name.eq_ignore_ascii_case(b"identity") {
+                continue;
+            }
             let chunked = name.eq_ignore_ascii_case(b"chunked");
             if chunked && (self.chunked_last || name.len() < coding.len()) {
                 return Err(DecodeError::TransferEncoding);
@@ -231,10 +237,10 @@ impl Fields {
             self.codings += 1;
             self.chunked_last = chunked;
         }
-        if self.codings == before {
-            Err(DecodeError::TransferEncoding)
-        } else {
+        if named {
             Ok(())
+        } else {
+            Err(DecodeError::TransferEncoding)
         }
     }
 }

@@ -19,6 +19,7 @@ mod asked;
 mod chunked;
 mod error;
 mod framing;
+mod head;
 mod request;
 mod response;
 
@@ -27,15 +28,15 @@ mod tests;
 
 pub use asked::{Around, Asked, Part};
 pub use error::DecodeError;
-pub(crate) use framing::{decimal, parser_config, redirects};
+pub(crate) use framing::{decimal, redirects};
+pub use head::HeadValues;
+pub(crate) use head::parse_response;
 pub use request::{EncodeError, Gap, Template, encode_asked, encode_message, encode_request};
-pub use response::{ResponseDecoder, Step};
+pub use response::{ONLY_INTERIM, ResponseDecoder, Step};
 
 pub use crate::wire::location::Location;
 
-/// A head may have this many bytes, its blank line included; so may a trailer section.
+/// A head may have this many bytes in any number of lines, its blank line included; so may a trailer section.
 pub const MAX_HEAD_BYTES: usize = 64 * 1024;
-/// A head may have this many header lines; so may a trailer section.
-pub const MAX_HEADERS: usize = 100;
 /// A chunk's size line may have this many bytes, its CRLF included.
 pub const MAX_CHUNK_LINE_BYTES: u16 = 4096;

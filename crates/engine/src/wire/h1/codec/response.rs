@@ -1,9 +1,14 @@
 //! The response decoder: bytes in; events, "need more" or an error out.
 
 use super::chunked::{ChunkStep, Chunks};
-use super::framing::{Framing, Head, location, parse_head};
-use super::{DecodeError, MAX_HEAD_BYTES, MAX_HEADERS};
-use crate::wire::location::Location;
+use super::framing::{Framing, Head, parse_head, values};
+use super::head::parse_trailers;
+use super::{DecodeError, HeadValues, MAX_HEAD_BYTES};
+
+/// Where the status stands in a head, behind `HTTP/1.1 `.
+const STATUS_AT: usize = 9;
+/// What came before an answer that has timed out.
+pub const ONLY_INTERIM: &str = "only interim answers (1xx) came in time";
 
 /// What the consumed bytes were.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,8 +22,8 @@ pub enum Step {
         keep_alive: bool,
         /// The server is going to close the connection.
         closes: bool,
-        /// The `Location` of a redirect, if the decoder is to report it.
-        location: Option<Location>,
+        /// What the decoder is to report of it, if any of that is there.
+        values: Option<Box<HeadValues>>,
     },
     /// This many of the consumed bytes, at their END, are body; at least 1.
     Body(usize),
@@ -41,10 +46,17 @@ pub struct ResponseDecoder {
     allowance: u64,
     stage: Stage,
     head_request: bool,
-    /// Whether the `Location` of redirects is reported.
-    locations: bool,
     /// Whether the bytes of the final head stay in `gathered` until they are taken.
     keeps_head: bool,
+    reports: Reports,
+}
+
+/// Which values of a final head are reported.
+#[derive(Debug, Clone, Copy, Default)]
+struct Reports {
+    /// The `Location` of redirects.
+    locations: bool,
+    codings: bool,
 }
 
 /// The position of the next byte in the response; the transitions are drawn in the module's documentation.
@@ -55,7 +67,9 @@ enum Stage {
     Length(u64),
     Chunked(Chunks),
     Trailers,
-    UntilClose,
+    UntilClose {
+        coded: bool,
+    },
     Failed(DecodeError),
 }
 
@@ -78,15 +92,16 @@ impl ResponseDecoder {
             allowance: body_limit,
             stage: WHOLE,
             head_request: false,
-            locations: false,
             keeps_head: false,
+            reports: Reports::default(),
         }
     }
 
     /// Sets whether the `Location` of redirects is reported.
     #[must_use]
-    pub fn with_locations(self, locations: bool) -> Self {
-        Self { locations, ..self }
+    pub fn with_locations(mut self, locations: bool) -> Self {
+        self.reports.locations = locations;
+        self
     }
 
     /// Expects a new response. `head_request`: it answers a HEAD request, so it has no body whatever its head says.
@@ -97,9 +112,20 @@ impl ResponseDecoder {
         self.head_request = head_request;
     }
 
+    /// Whether the response is to a HEAD request.
+    #[must_use]
+    pub fn head_request(&self) -> bool {
+        self.head_request
+    }
+
     /// Sets whether the bytes of the final head are kept. If so, [take](Self::take_head) them after [`Step::Head`].
     pub fn keep_head(&mut self, keep: bool) {
         self.keeps_head = keep;
+    }
+
+    /// Sets whether the content codings of the body are reported.
+    pub fn report_codings(&mut self, report: bool) {
+        self.reports.codings = report;
     }
 
     /// Returns the bytes of the head right after [`Step::Head`], if they are kept.
@@ -126,10 +152,10 @@ impl ResponseDecoder {
                 Err(error) => Err(error),
             },
             Stage::Trailers => self.trailers(input, 0),
-            Stage::UntilClose if self.allowance == 0 && !input.is_empty() => {
+            Stage::UntilClose { .. } if self.allowance == 0 && !input.is_empty() => {
                 Err(DecodeError::BodyTooLarge)
             }
-            Stage::UntilClose => Ok(body(input, &mut self.allowance)),
+            Stage::UntilClose { .. } => Ok(body(input, &mut self.allowance)),
             Stage::Failed(error) => Err(*error),
         };
         result.map_err(|error| self.fail(error))
@@ -138,7 +164,7 @@ impl ResponseDecoder {
     /// Notes that the peer closed its side, either at the end of the response or too early.
     pub fn eof(&mut self) -> Result<Step, DecodeError> {
         let error = match self.stage {
-            Stage::Length(0) | Stage::UntilClose => {
+            Stage::Length(0) | Stage::UntilClose { .. } => {
                 self.stage = WHOLE;
                 return Ok(Step::End);
             }
@@ -150,12 +176,41 @@ impl ResponseDecoder {
                 Ok(_) => DecodeError::ClosedInHead,
             },
             Stage::Trailers => match parse_trailers(&self.gathered) {
-                Err(error) => error,
+                Err(error) => DecodeError::Trailers(error),
                 Ok(_) => DecodeError::ClosedInBody,
             },
             Stage::Length(_) | Stage::Chunked(_) => DecodeError::ClosedInBody,
         };
         Err(self.fail(error))
+    }
+
+    /// Whether the final response has begun, as far as can be seen: interim ones are none of it.
+    #[must_use]
+    pub fn has_begun(&self) -> bool {
+        match self.stage {
+            Stage::Head => self
+                .gathered
+                .get(STATUS_AT)
+                .is_some_and(|digit| *digit != b'1'),
+            _ => true,
+        }
+    }
+
+    /// Says of an unfinished response of which bytes have come what is missing.
+    #[must_use]
+    pub fn missing(&self) -> &'static str {
+        match self.stage {
+            Stage::Head if !self.has_begun() => ONLY_INTERIM,
+            Stage::UntilClose { coded: false } => {
+                "the answer has neither length nor chunks, so only the end of the connection ends it, which did \
+                 not come in time"
+            }
+            Stage::UntilClose { coded: true } => {
+                "the answer's Transfer-Encoding has no chunks, so only the end of the connection ends it whatever \
+                 its Content-Length says, and that did not come in time"
+            }
+            _ => "the answer did not end in time",
+        }
     }
 
     #[cold]
@@ -175,14 +230,14 @@ impl ResponseDecoder {
                     .take_while(|byte| matches!(byte, b'\r' | b'\n'))
                     .count();
             }
-            let (head_request, locations) = (self.head_request, self.locations);
+            let head_request = self.head_request;
+            let Reports { locations, codings } = self.reports;
             let parse = |bytes: &[u8]| {
                 let head = parse_head(bytes, head_request)?;
                 Ok(head.map(|(length, head)| {
-                    let location = (locations && head.redirects())
-                        .then(|| location(&bytes[..length]))
-                        .flatten();
-                    (length, (head, location))
+                    let location = locations && head.redirects();
+                    let values = values(&bytes[..length], location, codings && head.coded);
+                    (length, (head, values))
                 }))
             };
             let (length, head) = self.gather(&input[used..], parse, DecodeError::HeadTooLarge)?;
@@ -190,8 +245,8 @@ impl ResponseDecoder {
             match head {
                 None => return Ok((used, Step::NeedMore)),
                 Some((head, _)) if head.interim() => self.gathered = Vec::new(),
-                Some((head, location)) => {
-                    return self.body_follows(head, location).map(|step| (used, step));
+                Some((head, values)) => {
+                    return self.body_follows(head, values).map(|step| (used, step));
                 }
             }
         }
@@ -200,7 +255,7 @@ impl ResponseDecoder {
     fn body_follows(
         &mut self,
         head: Head,
-        location: Option<Location>,
+        values: Option<Box<HeadValues>>,
     ) -> Result<Step, DecodeError> {
         self.stage = match head.framing {
             Framing::Length(length) if length > self.body_limit => {
@@ -208,13 +263,13 @@ impl ResponseDecoder {
             }
             Framing::Length(length) => Stage::Length(length),
             Framing::Chunked => Stage::Chunked(Chunks::BEGIN),
-            Framing::UntilClose => Stage::UntilClose,
+            Framing::UntilClose { coded } => Stage::UntilClose { coded },
         };
         Ok(Step::Head {
             status: head.status,
             keep_alive: head.keep_alive,
             closes: head.closes,
-            location,
+            values,
         })
     }
 
@@ -222,7 +277,10 @@ impl ResponseDecoder {
     fn trailers(&mut self, input: &[u8], used: usize) -> Result<(usize, Step), DecodeError> {
         let (length, end) = self.gather(
             &input[used..],
-            parse_trailers,
+            |bytes| {
+                let length = parse_trailers(bytes).map_err(DecodeError::Trailers)?;
+                Ok(length.map(|length| (length, ())))
+            },
             DecodeError::TrailersTooLarge,
         )?;
         if end.is_none() {
@@ -256,9 +314,10 @@ impl ResponseDecoder {
         if let Some((length, value)) = parsed {
             if self.keeps_head && matches!(self.stage, Stage::Head) {
                 if before == 0 {
-                    self.gathered.extend_from_slice(piece);
+                    self.gathered.extend_from_slice(&piece[..length]);
+                } else {
+                    self.gathered.truncate(length);
                 }
-                self.gathered.truncate(length);
             } else {
                 self.gathered = Vec::new();
             }
@@ -291,16 +350,4 @@ fn may_decide(bytes: &[u8], before: usize) -> bool {
         let line = &bytes[..before + at];
         line.ends_with(b"\n") || line.ends_with(b"\n\r") || memchr::memchr(b'\n', line).is_none()
     })
-}
-
-fn parse_trailers(bytes: &[u8]) -> Result<Option<(usize, ())>, DecodeError> {
-    if bytes.starts_with(b"\r\n") {
-        return Ok(Some((2, ())));
-    }
-    match httparse::parse_headers(bytes, &mut [httparse::EMPTY_HEADER; MAX_HEADERS]) {
-        Ok(httparse::Status::Complete((length, _))) => Ok(Some((length, ()))),
-        Ok(httparse::Status::Partial) => Ok(None),
-        Err(httparse::Error::TooManyHeaders) => Err(DecodeError::TrailersTooLarge),
-        Err(error) => Err(DecodeError::Trailers(error)),
-    }
 }

@@ -205,7 +205,7 @@ fn chunked_is_found_in_lists() {
 
 #[test]
 fn another_last_coding_ends_with_the_connection() {
-    for value in ["gzip", "chunked, gzip", "identity", "xchunked"] {
+    for value in ["gzip", "chunked, gzip", "xchunked"] {
         until_close(
             &format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: {value}\r\n\r\n0\r\n\r\n"),
             "0\r\n\r\n",
@@ -216,6 +216,56 @@ fn another_last_coding_ends_with_the_connection() {
             ),
             "xyz",
         );
+    }
+}
+
+/// RFC 2616 section 3.6; RFC 9112 no longer knows it, and some servers still name it.
+#[test]
+fn identity_is_no_transfer_coding() {
+    ok(
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\nContent-Length: 2\r\n\r\nok",
+        true,
+        "ok",
+    );
+    ok(
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, Identity\r\n\r\n1\r\nx\r\n0\r\n\r\n",
+        true,
+        "x",
+    );
+    until_close(
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n",
+        "0\r\n\r\n",
+    );
+}
+
+#[test]
+fn the_final_response_begins_where_its_status_does() {
+    let mut decoder = ResponseDecoder::default();
+    decoder.begin(false);
+    for (piece, begun) in [
+        ("HTTP/1.1 1", false),
+        ("03 Early Hints\r\n\r\n", false),
+        ("\r\nHTTP/1.1", false),
+        (" 2", true),
+        ("00 OK\r\n\r\n", true),
+    ] {
+        decoder.step(piece.as_bytes()).unwrap();
+        assert_eq!(decoder.has_begun(), begun, "{piece:?}");
+    }
+}
+
+#[test]
+fn content_codings_are_told_where_they_are_asked_for() {
+    let head = b"HTTP/1.1 200 OK\r\nContent-Encoding: br\r\nContent-Length: 0\r\ncontent-encoding: gzip, gzip\r\n\r\n";
+    for report in [true, false] {
+        let mut decoder = ResponseDecoder::default();
+        decoder.begin(false);
+        decoder.report_codings(report);
+        let Ok((_, Step::Head { values, .. })) = decoder.step(head) else {
+            panic!("no head");
+        };
+        let coding = values.and_then(|values| values.coding);
+        assert_eq!(coding, report.then(|| b"br, gzip, gzip"[..].into()));
     }
 }
 
