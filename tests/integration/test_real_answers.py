@@ -69,7 +69,7 @@ def test_what_cannot_be_decoded_is_named(jostle_command: Jostle, coded: str, cod
 
 
 class Login(Handler):
-    """Sets cookies as applications do whose developers have TLS in mind, and knows who comes back with one."""
+    """Sets cookies as applications do that expect TLS, and knows who comes back with one."""
 
     def do_GET(self) -> None:
         if self.path == "/me":

@@ -254,7 +254,7 @@ fn a_head_may_have_any_number_of_fields() {
 #[test]
 fn interim_heads_are_not_the_first_byte() {
     let interim = headers(END_HEADERS, &[&[0x48, 3][..], b"103"].concat());
-    let timeouts = json!({"timeouts": {"first_byte_ns": 150 * MS, "total_ns": 20 * SECOND}});
+    let timeouts = json!({"timeouts": {"connect_ns": 5 * SECOND, "first_byte_ns": 150 * MS, "total_ns": 20 * SECOND}});
     let why = "only interim answers (1xx) came in time".to_owned();
     assert_eq!(
         failures(answering(interim), &timeouts),

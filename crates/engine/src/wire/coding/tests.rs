@@ -198,11 +198,11 @@ fn codings_are_undone_in_the_opposite_order() {
     );
 }
 
+/// The other codings give away blocks and windows.
 #[test]
 fn what_has_come_is_decoded_before_the_rest_comes() {
     for (coding, text) in CODED {
-        // zstd gives away only what lies behind its window.
-        if coding == "zstd" {
+        if !["gzip", "deflate"].contains(&coding) {
             continue;
         }
         let bytes = bytes_of(text);

@@ -18,7 +18,7 @@ pub(super) struct Head {
     /// The server is going to close the connection.
     pub closes: bool,
     pub framing: Framing,
-    /// The body has a content coding, unless its `Content-Encoding` names none that is one.
+    /// It has a `Content-Encoding`.
     pub coded: bool,
 }
 
