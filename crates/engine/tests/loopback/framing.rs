@@ -69,6 +69,8 @@ fn identity_is_no_transfer_coding() {
     assert_eq!(seen.sum(0, |state| state.connects), 1);
 }
 
+const CODED: &[u8] = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\nContent-Length: 2\r\n\r\nok";
+
 #[test]
 fn an_answer_that_only_the_end_of_the_connection_could_end_says_so() {
     let hurried = || json!({"total_ns": 100 * MS});
@@ -77,8 +79,7 @@ fn an_answer_that_only_the_end_of_the_connection_could_end_says_so() {
     let why = "the answer has neither length nor chunks, so only the end of the connection ends it, which did not \
                come in time";
     assert_eq!(seen.failures(), ten("response_timeout", why));
-    let coded: &[u8] = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\nContent-Length: 2\r\n\r\nok";
-    let seen = pieces(&[coded], nothing, hurried());
+    let seen = pieces(&[CODED], nothing, hurried());
     let why = "the answer's Transfer-Encoding has no chunks, so only the end of the connection ends it whatever its \
                Content-Length says, and that did not come in time";
     let seen: Vec<_> = seen.failures().into_keys().collect();
