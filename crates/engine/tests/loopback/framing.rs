@@ -89,9 +89,8 @@ fn an_answer_that_only_the_end_of_the_connection_could_end_says_so() {
 #[test]
 fn a_head_may_have_any_number_of_lines() {
     let address = serve(|mut stream| async move {
-        let lines: String = (0..120)
-            .map(|number| format!("Set-Cookie: c{number}={}\r\n", "x".repeat(30)))
-            .collect();
+        let line = |number| format!("Set-Cookie: c{number}={}\r\n", "x".repeat(30));
+        let lines = (0..120).map(line).collect::<Vec<_>>().concat();
         let answer = format!("HTTP/1.1 200 OK\r\n{lines}Content-Length: 0\r\n\r\n");
         while read_request(&mut stream).await.is_some() {
             stream.write_all(answer.as_bytes()).await.ok();
