@@ -183,7 +183,7 @@ impl Transport {
     }
 }
 
-/// Reads what the socket has, past the runtime; says whether that holds a byte of the peer's, or its end (0).
+/// Reads what the socket has, past the runtime. 0: the peer has closed.
 fn read_tls(stream: &mut TlsStream<Plain>, buffer: &mut [u8]) -> io::Result<usize> {
     let (plain, session) = stream.get_mut();
     loop {
