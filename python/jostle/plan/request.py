@@ -284,8 +284,8 @@ class Call(Table):
     headers: Annotated[dict[str, str | list[str]], BeforeValidator(_headers)] = Field(
         default={},
         description="header lines; a list of values sends the header once for each, and an empty list never, "
-        "not even where jostle would add it (User-Agent, Content-Length). Whatever looks at an answer sees it "
-        "decoded (gzip, deflate, br, zstd), whether or not Accept-Encoding asks for that",
+        "not even where jostle would add it (User-Agent, Content-Length). Whatever looks at an answer sees "
+        "it decoded (gzip, deflate, br, zstd), whether or not Accept-Encoding asks for that",
     )
     body: str = Field(default="", description="the request's body")
     body_file: File | None = Field(default=None, description="a file that is the request's body")
