@@ -64,8 +64,9 @@ def test_an_answer_is_decoded_though_nobody_asked_for_its_coding(
     ],
 )
 def test_what_cannot_be_decoded_is_named(jostle_command: Jostle, coded: str, coding: str, why: str) -> None:
-    shown = jostle_command("hit", f"{coded}/{coding}", "--expect", "hello", "-n", "4", "--full")
-    assert why in " ".join(shown.stdout.split())
+    result = as_json(jostle_command("hit", f"{coded}/{coding}", "--expect", "hello", "-n", "4", "--json"))
+    assert result["trials"][0]["outcomes"] == {"wrong_body": 4}
+    assert why in str(result)
 
 
 class Login(Handler):
@@ -151,8 +152,13 @@ def secured(certificate: Path, key: Path, **settings: Any) -> Iterator[str]:
         yield url.replace("127.0.0.1", "localhost")
 
 
-@pytest.mark.parametrize("kind", Certificates.KINDS)
-@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+OLD, NEW = ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3
+
+
+# In TLS 1.2 a server also looks at the curves of the key exchange, among which P-521 is not.
+@pytest.mark.parametrize(
+    ("kind", "version"), [("v1", OLD), ("v1", NEW), ("rsa1024", OLD), ("rsa1024", NEW), ("p521", NEW)]
+)
 def test_without_verification_any_certificate_will_do(
     jostle_command: Jostle, tmp_path: Path, kind: str, version: ssl.TLSVersion
 ) -> None:
@@ -173,7 +179,7 @@ def failure(jostle_command: Jostle, url: str, *options: str | Path) -> str:
     [
         ("v1", "is of X.509 version 1, in which jostle can verify no name"),
         ("rsa1024", "an RSA key of 1024 bits, which jostle cannot verify"),
-        ("p521", "without -k no keys on P-521"),
+        ("p521", "takes keys on P-521 only with -k"),
     ],
 )
 def test_a_certificate_that_cannot_be_verified_says_why(
@@ -204,7 +210,7 @@ def test_a_clients_certificate_may_be_of_version_1(jostle_command: Jostle, tmp_p
     with serving(Hello, context=context) as url:
         result = as_json(jostle_command("hit", url, "-k", *mine, "-n", "2", "--json"))
         assert result["trials"][0]["outcomes"] == {"ok": 2}
-    short, short_key = Certificates.make("rsa1024", tmp_path)
-    refused = jostle_command("hit", url, "-k", "--cert", short, "--key", short_key, "-n", "2")
+        short, short_key = Certificates.make("rsa1024", tmp_path)
+        refused = jostle_command("hit", url, "-k", "--cert", short, "--key", short_key, "-n", "2")
     assert refused.returncode == 2
     assert "an RSA key of 1024 bits" in refused.stderr

@@ -30,8 +30,8 @@ fn of_alert(alert: AlertDescription) -> String {
     let said = match alert {
         AlertDescription::ProtocolVersion => return NO_VERSION.into(),
         AlertDescription::HandshakeFailure => {
-            "the server finds nothing in common: jostle has only ciphers with forward secrecy (ECDHE), and without -k \
-             no keys on P-521; or it wants a client's certificate"
+            "the server finds nothing in common: jostle has only ciphers with forward secrecy (ECDHE), and takes keys \
+             on P-521 only with -k in TLS 1.3; or it wants a client's certificate"
         }
         AlertDescription::InsufficientSecurity => {
             "the server finds the offered ciphers too weak; jostle has those of TLS 1.3 and ECDHE with AES-GCM or \
