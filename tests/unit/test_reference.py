@@ -22,7 +22,8 @@ def test_every_command_is_on_its_page() -> None:
 def made() -> set[str]:
     """The names of all checks that the code can make, as they stand in its calls."""
     found = set()
-    for path in Path(validity.__file__).parent.glob("*.py"):
+    analysis = Path(validity.__file__).parents[1]
+    for path in [*(analysis / "validity").glob("*.py"), *(analysis / "topics").glob("*.py")]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             called = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id
             if called == "Check" and isinstance(node.args[0], ast.Constant):

@@ -35,6 +35,7 @@ _HARMLESS = re.compile(
     r"(?:cache|foreign|idempotency|partition|primary|public|routing|shard|sort|surrogate|web-?socket)-?keys?"
     r"|(?:mon|tur|don|hoc|joc|whis|hot)keys?|(?:by|com|over|tres|under)pass"
     r"|(?:area|country|currency|error|exit|language|post|postal|region|response|status|zip)-code"
+    r"|auth-(?:method|mode|scheme|type)"
     r"|(?:max|min)[a-z-]*tokens|(?:cached|completion|input|output|prompt|reasoning|total)-?tokens"
     r")(?![a-z0-9])"
 )
