@@ -42,6 +42,10 @@ def test_the_number_of_connections_is_shown() -> None:
     found = make_hit()
     trial = replace(found.trials[0], connections_opened=393, connections_most=210)
     assert "connections 393 opened, at most 210 at a time\n" in printed(replace(found, trials=[trial]))
+    brief = replace(
+        trial, connections_opened=1, connections_most=0
+    )  # it was closed before the first interval ended
+    assert "connections 1 opened\n" in printed(replace(found, trials=[brief]))
     assert "connections" not in printed(found)  # an older record, or datagrams
 
 

@@ -256,10 +256,10 @@ def _connections(trials: Sequence[TrialResult]) -> Iterable[Paragraph]:
     """How many connections the load took: in an open loop, as many as requests waited at once."""
     opened, most = sum(t.connections_opened for t in trials), max(t.connections_most for t in trials)
     if opened:
-        yield Paragraph(
-            f"{amount(opened, 'count')} opened, at most {amount(most, 'count')} at a time",
-            label="connections",
-        )
+        together = (
+            f", at most {amount(most, 'count')} at a time" if most else ""
+        )  # it is read between intervals
+        yield Paragraph(f"{amount(opened, 'count')} opened{together}", label="connections")
 
 
 def _server(summary: WorkloadSummary) -> Iterable[Paragraph]:
