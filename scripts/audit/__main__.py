@@ -1,7 +1,6 @@
 """The supply chain, checked offline: known holes, licences, duplicates, what is carried, pins and hashes.
 
 python scripts/audit                            checks, and writes the bills of materials into dist/
-python scripts/audit --third-party              writes THIRD-PARTY.md, as every build does
 python scripts/audit --wheel                    builds the wheel twice: are its bytes the same?
 python scripts/audit --refresh RUSTSEC PYPA     the databases of known holes, from git clones of them
 """
@@ -19,9 +18,6 @@ from audit.packages import ROOT, carried_crates, locked_crates, locked_python, n
 def main(words: list[str]) -> int:
     """The exit code: 0 where nothing was found."""
     match words:
-        case ["--third-party"]:
-            licences.THIRD_PARTY.write_text(licences.third_party())
-            return 0
         case ["--wheel"]:
             return _say([("built twice", wheel.differences())])
         case ["--refresh", rustsec, pypa]:
