@@ -108,3 +108,25 @@ def test_a_list_or_a_curl_command_in_place_of_a_url(plan_of: Any, tmp_path: Path
     (tmp_path / "pasted.txt").write_text("curl 'http://localhost/z' \\\n  -I\n")
     for given in (f"@{tmp_path}/pasted.txt", "curl -I http://localhost/z"):
         assert plan_of("hit", given).workload["hit"].request[0].head == "/z"
+
+
+def test_what_a_curl_command_says_stays_unless_an_option_says_otherwise(plan_of: Any) -> None:
+    words = ["--", "curl", "-k", "-m", "30", "--http2", "-L", "https://localhost/"]
+    pasted = plan_of("hit", *words).workload["hit"]
+    assert (pasted.timeout, pasted.redirects, pasted.connection.tls.verify) == (30.0, 50, False)
+    assert pasted.connection.http2 is not None
+    assert plan_of("hit", "--timeout", "5s", *words).workload["hit"].timeout == 5.0
+    assert plan_of("hit", "--", "curl", "localhost").workload["hit"].timeout == 10.0
+
+
+def test_a_method_holds_for_the_lines_of_a_list_that_name_none(plan_of: Any, tmp_path: Path) -> None:
+    (tmp_path / "urls.txt").write_text("http://localhost/a\nDELETE http://localhost/b\n")
+
+    def labels(*options: str) -> list[str]:
+        listed = plan_of("hit", "-f", str(tmp_path / "urls.txt"), *options).workload["hit"]
+        return [one.label for one in listed.request]
+
+    assert labels("-X", "PUT") == ["PUT /a", "DELETE /b"]
+    assert labels("-X", "PURGE") == ["PURGE /a", "DELETE /b"]
+    assert labels("--json-body", "{}") == ["POST /a", "DELETE /b"]
+    assert labels("--json-body", "{}", "-X", "patch") == ["PATCH /a", "DELETE /b"]

@@ -30,6 +30,10 @@ def test_each_line_is_a_request_with_a_method_and_a_weight(tmp_path: Path) -> No
     assert (plan.title, plan.workload["hit"].order) == ("4 requests to http://localhost:8080", "weighted")
 
 
+def test_a_method_in_small_letters_is_the_same(tmp_path: Path) -> None:
+    assert listed(tmp_path, "post /c\nPOST /c 2\nGET /d\n/d") == [("POST /c", 3), ("/d", 2)]
+
+
 def test_paths_come_behind_the_url(tmp_path: Path) -> None:
     assert listed(tmp_path, "/users\nitems", "http://h/api/v1/") == [
         ("/api/v1/users", 1),

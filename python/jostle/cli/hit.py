@@ -322,8 +322,14 @@ class RequestOptions:
         ),
     ] = None
     timeout: Annotated[
-        str, _option("--timeout", metavar="TIME", help="Give up on an answer after this time.", group=ANSWER)
-    ] = "10s"
+        str | None,
+        _option(
+            "--timeout",
+            metavar="TIME",
+            help="Give up on an answer after this time (default 10s).",
+            group=ANSWER,
+        ),
+    ] = None
     first_byte_timeout: Annotated[
         str | None,
         _option(
@@ -476,13 +482,19 @@ class RequestOptions:
     allow_targets: AllowTargets = None
 
     def given(self) -> dict[str, Any]:
-        """The options in the form of `jostle.plan.hit`."""
+        """The options in the form of `jostle.plan.hit`: a switch that is off is not among them, as it would
+        take the place of what a curl command says.
+        """
         from jostle.plan.hit import REDIRECTS
 
-        given = {field.name: getattr(self, field.name) for field in fields(self)}
-        if given.pop("location") and self.redirects is None:
+        given = {
+            name: value
+            for name, value in ((field.name, getattr(self, field.name)) for field in fields(self))
+            if value is not None and (value is not False or name == "keep_alive")
+        }
+        if given.pop("location", False) and self.redirects is None:
             given["redirects"] = REDIRECTS
-        if (socket := given.pop("unix_socket")) is not None:
+        if (socket := given.pop("unix_socket", None)) is not None:
             if not (socket.startswith("@") or Path(socket).is_socket()):
                 raise PlanError(f"--unix-socket: {socket} is not a socket", "is its server running?")
             given["connect_to"] = [*(self.connect_to or []), f"unix:{socket}"]

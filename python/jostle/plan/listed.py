@@ -14,10 +14,6 @@ from jostle.url import has_scheme
 
 __all__ = ["Listed", "listed_requests", "read_urls"]
 
-_LINE = re.compile(r"(?:([A-Za-z]+)\s+)?(\S+?)(?:\s+(\d+))?")
-_EXAMPLE = (
-    "write a URL in each line, with a method before it and a weight behind it if you like: POST /orders 3"
-)
 _SAID_BY_CURL = ("method", "headers", "compressed", "body", "json_body", "user", "agent", "urls", "journey")
 """Options of jostle that say what a curl command says already."""
 
@@ -54,7 +50,8 @@ def listed_requests(
             f"{name_of('urls')} and {name_of('journey')} both say what is sent",
             "write the URLs into the journey",
         )
-    return Listed(read_urls(Path(file), url, "POST" if given.get("body") else "GET"))
+    method = given.get("method") or ("POST" if given.get("body") or given.get("json_body") else "GET")
+    return Listed(read_urls(Path(file), url, method))
 
 
 def read_urls(file: Path, base: str, method: str = "GET") -> list[HttpRequest]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jostle.errors import BadValue
+from jostle.plan.request import METHODS
 from jostle.text import read_text, reason
 
 __all__ = ["MAX_URLS", "UrlLine", "read_url_list"]
@@ -13,7 +14,7 @@ __all__ = ["MAX_URLS", "UrlLine", "read_url_list"]
 MAX_URLS = 500
 """The most URLs of a list or a command: each has its own figures."""
 
-_LINE = re.compile(r"(?:([A-Za-z-]+)\s+)?(\S+?)(?:\s+(\d+))?")
+_LINE = re.compile(r"(?:([A-Za-z-]+)\s+)?(\S+?)(?:\s+(\d{1,9}))?")
 _EXAMPLE = (
     "write a URL in each line, with a method before it and a weight behind it if you like: POST /orders 3"
 )
@@ -71,4 +72,5 @@ def _lines(file: Path, method: str) -> Iterator[UrlLine]:
                 f"{file}, line {number}: a weight of 0 sends nothing",
                 "leave the line out, or write # before it",
             )
-        yield UrlLine(number, found[1] or method, found[2], weight)
+        name = found[1] or method
+        yield UrlLine(number, name.upper() if name.lower() in METHODS else name, found[2], weight)
