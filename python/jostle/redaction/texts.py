@@ -13,7 +13,7 @@ _VARIABLE = re.compile(r"((Bearer|Basic|Token) )?\{[^{}]+\}")
 _PASSWORD = re.compile(
     r"(?P<before>(?<![\w+.-])\w[\w+.-]*+:/{1,3}[^:/?#@\s\[\"'<>]*)"
     r":(?!(?:\d+|\{[^{}]*\})(?:[/?#\s\"'<>]|$))(?!\{[^{}@]+\}@[^@/?#\s]*(?:[/?#\s]|$))"
-    r"(?P<secret>[^/?#\s]+|[^\s\"'<>@]+)@"
+    r"(?P<secret>[^/?#\s]+|[^\s\"'<>@]{1,1024})@"
 )
 """In a URL. A port or a variable is no password, but what only begins like one is."""
 
@@ -29,16 +29,17 @@ _BARE_LOGIN = re.compile(
 
 _PAIR = re.compile(
     r"(?<![\w.\[\]%-])(?P<name>[\w.\[\]%-]++)"
-    r"(?:(?P<quoted>\\*[\"']?\]?[ \t]*(?:=>|:?=|:)[ \t]*\[?[ \t]*(?:\\+[\"']|[\"']))"
-    r"(?P<inside>(?<=\\[\"'])[^\"'\\]*+|(?<=\")(?:[^\"\\]|\\.)*+|(?<=')[^']*+)"
-    r"|(?P<equals>=)(?P<value>[^&#\s\"'<>]++)"
-    r"|(?P<json>[\"'][ \t]*:[ \t]*)(?P<number>-?\d[\w.]*+)"
-    r"|(?P<colon>:[ \t]+)"
-    r"(?P<word>(?:[A-Z][A-Za-z-]+[ ]+)?(?:(?=[^\s\"'<>]*\d)[^\s\"'<>]{4,}|[^\s\"'<>]{16,})))",
-    re.DOTALL,
+    r"(?:(?P<quoted>\\*+[\"']?\]?[ \t]*+(?:=>|:?=|:)[ \t]*+(?:\[[ \t]*+)?(?:\\++[\"']|[\"']))"
+    r"|(?P<equals>=)|(?P<json>[\"'][ \t]*+:[ \t]*+)|(?P<colon>:[ \t]++))"
 )
-"""`name = "value"`, `"name": "value"`, `name=value`, `"name": 1234`, and `Name: value` if the value looks
-like no word of a sentence."""
+_VALUES = {
+    "quoted": re.compile(r"(?<=\\[\"'])[^\"'\\]*+|(?<=\")(?:[^\"\\]|\\.)*+|(?<=')[^']*+", re.DOTALL),
+    "equals": re.compile(r"[^&#\s\"'<>]++"),
+    "json": re.compile(r"-?\d[\w.]*+"),
+    "colon": re.compile(r"(?:[A-Z][A-Za-z-]+[ ]+)?(?:(?=[^\s\"'<>]*\d)[^\s\"'<>]{4,}|[^\s\"'<>]{16,})"),
+}
+"""`name = "value"`, `name=value`, `"name": 1234`, and `Name: value` if the value looks like no word of a
+sentence. Values are read only behind names of secrets: a text of many names is read once."""
 
 _SCHEME = re.compile(
     r"(?P<before>(?<!\w)(?:Bearer|Basic|Digest|Negotiate|Token)[ ]+)"
@@ -47,7 +48,7 @@ _SCHEME = re.compile(
 """The credentials of an Authorization header, wherever they stand; "Basic authentication" is prose."""
 
 _KNOWN_FORM = re.compile(
-    r"(?<!\w)eyJ[\w-]{8,}+\.[\w-]++\.[\w-]*+"
+    r"(?<!\w)eyJ[\w-]{8,4096}+\.[\w-]++\.[\w-]*+"
     r"|(?<=-----BEGIN PRIVATE KEY-----)[^-]+|(?<=[A-Z] PRIVATE KEY-----)[^-]{20,}(?=-----END)"
 )
 """A JSON web token, and a private key in PEM form."""
@@ -83,17 +84,16 @@ def _without_pairs(text: str, hide: Hide) -> Iterator[str]:
     """
     kept = place = 0
     while found := _PAIR.search(text, place):
-        mark, value = next((mark, value) for mark, value in _PAIRS if found[mark] is not None)
-        if found[value] and not is_a_variable(found[value]) and names_a_secret(_key(found, found[mark])):
-            yield text[kept : found.start(value)]
-            yield hide(found[value])
-            kept = place = found.end(value)
-        else:
-            place = found.end("name")
+        mark = found.lastgroup or ""
+        place = found.end("name")
+        if not names_a_secret(_key(found, found[mark])):
+            continue
+        value = _VALUES[mark].match(text, found.end())
+        if value and value[0] and not is_a_variable(value[0]):
+            yield text[kept : value.start()]
+            yield hide(value[0])
+            kept = place = value.end()
     yield text[kept:]
-
-
-_PAIRS = (("quoted", "inside"), ("equals", "value"), ("json", "number"), ("colon", "word"))
 
 
 def _key(found: re.Match[str], mark: str) -> str:
