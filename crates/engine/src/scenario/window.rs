@@ -10,7 +10,7 @@ const MOST_COMPILED: usize = 1024 * 1024;
 #[derive(Debug)]
 pub struct Pattern {
     regex: Regex,
-    /// The longest match that is sure to be found, in bytes; at most twice as much of a body is kept.
+    /// The longest match that is sure to be found, in bytes; at most twice as much of a body is kept, and one byte.
     most: usize,
 }
 
@@ -24,7 +24,8 @@ impl Pattern {
     }
 
     fn most_kept(&self) -> usize {
-        2 * self.most
+        // The one byte more lets every search free some room, even if `most` is 1.
+        2 * self.most + 1
     }
 
     pub fn is_in(&self, text: &[u8]) -> bool {
@@ -110,7 +111,7 @@ mod tests {
     use crate::scenario::capture::MAX_VALUE_BYTES as WINDOW_BYTES;
     use proptest::prelude::*;
 
-    const MOST_KEPT: usize = 2 * WINDOW_BYTES;
+    const MOST_KEPT: usize = 2 * WINDOW_BYTES + 1;
 
     fn find(pattern: &str, body: &[u8], piece: usize) -> Result<String, Missing> {
         find_of(WINDOW_BYTES, pattern, body, piece)
@@ -188,6 +189,16 @@ mod tests {
         assert_eq!(found, "+".repeat(60_000));
         let missing = find(pattern, field(20_000).as_bytes(), 1000).unwrap_err();
         assert_eq!(missing, Missing::TooLong(WINDOW_BYTES));
+    }
+
+    #[test]
+    fn the_limit_may_be_one_or_two_bytes() {
+        for piece in [1, 2, 100] {
+            assert_eq!(find_of(1, r"\d", b"item/x 7 8", piece).unwrap(), "7");
+            assert_eq!(find_of(2, r"\d+", b"item/x 78 9", piece).unwrap(), "78");
+            let missing = find_of(1, "z", b"item/x 7 8", piece).unwrap_err();
+            assert_eq!(missing, Missing::NoMatch { most: 1, body: 10 });
+        }
     }
 
     #[test]
