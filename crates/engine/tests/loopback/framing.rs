@@ -127,6 +127,14 @@ fn what_follows_an_answer_that_has_no_body_is_told_with_its_status() {
     }
 }
 
+#[test]
+fn a_408_that_keeps_its_connection_is_the_answer_to_its_request() {
+    let address = answering(b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n");
+    let seen = run(one(workload(address, closed(1, 10)), 0));
+    assert_eq!(seen.outcomes(), BTreeMap::from([("wrong_status", 10)]));
+    assert_eq!(seen.sum(0, |state| state.connects), 1);
+}
+
 /// Some servers write head and body apart, so that the body meets the next request.
 #[test]
 fn an_empty_body_in_chunks_may_come_late_after_an_answer_that_has_none() {

@@ -217,7 +217,7 @@ impl Exchange<'_, '_> {
                     closes,
                     values,
                 } => {
-                    if self.is_idle_timeout(status) {
+                    if closes && self.is_idle_timeout(status) {
                         return Some(self.watch.failed(Failure::new(Outcome::Stale, TIMED_OUT)));
                     }
                     let bytes = self.link.decoder.take_head();
@@ -247,7 +247,7 @@ impl Exchange<'_, '_> {
         }
     }
 
-    /// Whether the answer is not to this request, but to the pause before it.
+    /// Whether an answer with which the server closes the connection is not to this request, but to the pause before it.
     fn is_idle_timeout(&self, status: u16) -> bool {
         status == 408
             && self.link.reused
