@@ -178,7 +178,7 @@ impl Watch<'_> {
     }
 
     /// How long the answer may take, from the actual send to its end.
-    fn total_ns(&self) -> u64 {
+    pub fn total_ns(&self) -> u64 {
         let deadline = self.request.deadline_ns().unwrap_or(u64::MAX);
         deadline.min(self.limits.timeouts.total_ns)
     }

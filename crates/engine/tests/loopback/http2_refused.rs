@@ -2,6 +2,7 @@
 //!
 //! The frames are made by hand, as no server library lets its user say when it ignores what comes.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -237,4 +238,30 @@ fn a_refused_stream_is_sent_again_once_on_its_connection() {
         assert_eq!(counts, (10, 10, 1));
     }
     assert_eq!(counted.load(Ordering::Relaxed), 40);
+}
+
+#[test]
+fn a_server_that_refuses_every_request_on_every_connection_gets_it_twice() {
+    for last in [1, u32::MAX >> 1] {
+        let address = serve(move |mut stream| async move {
+            let mut preface = [0; b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".len()];
+            stream.read_exact(&mut preface).await.unwrap();
+            stream.write_all(&frame(SETTINGS, 0, 0, &[])).await.unwrap();
+            while let Ok((kind, _, id, _)) = read_frame(&mut stream).await {
+                if kind == HEADERS {
+                    let reset = frame(RST_STREAM, 0, id, &REFUSED_STREAM.to_be_bytes());
+                    let answer = [goaway(last), reset].concat();
+                    stream.write_all(&answer).await.unwrap();
+                }
+            }
+        });
+        for http2 in [json!({"connections": 1}), json!({})] {
+            let load = json!({"closed": {"clients": 1, "requests": 3}});
+            let spec = one(over_http2(address, http2, load), 0);
+            let seen = run(with(spec, "", json!({"threads": 1})));
+            let why = "RST_STREAM REFUSED_STREAM".to_owned();
+            assert_eq!(seen.failures(), BTreeMap::from([(("reset", why), 3)]));
+            assert_eq!(seen.sum(0, |state| state.connects), 6);
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use crate::record::interval::Outcome;
 use crate::wire::failure::Failure;
 use crate::wire::h1::codec::{DecodeError, HeadValues, decimal, redirects};
-use crate::wire::h2::codec::Fields;
+use crate::wire::h2::codec::{Event, Fields};
 use crate::wire::h2::message::OF_CONNECTIONS;
 use crate::wire::location::Location;
 
@@ -116,4 +116,39 @@ fn length(value: &[u8], earlier: Option<u64>) -> Result<u64, Failure> {
 pub fn malformed(what: impl std::fmt::Display) -> Failure {
     let why = format!("the answer breaks the rules of HTTP/2: {what}");
     Failure::new(Outcome::Malformed, why)
+}
+
+/// Whether an event that came at `at` is of an answer, and came before its request had left at `sent`: the server guessed
+/// the number of its stream.
+pub fn is_too_early(event: Event, at: u64, sent: Option<u64>) -> bool {
+    let of_answer = matches!(event, Event::Head { .. } | Event::Data { .. });
+    of_answer && sent.is_none_or(|sent| at < sent)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::h2::codec::Reason;
+
+    #[test]
+    fn an_answer_comes_after_its_request_has_left() {
+        let head = Event::Head {
+            length: 0,
+            whole: true,
+            end: true,
+        };
+        let data = Event::Data {
+            length: 0,
+            end: true,
+        };
+        for event in [head, data] {
+            assert!(is_too_early(event, 7, None));
+            assert!(is_too_early(event, 7, Some(8)));
+            assert!(!is_too_early(event, 8, Some(8)));
+        }
+        // A connection that ends has not waited for the request.
+        for event in [Event::Refused, Event::Reset(Reason::CANCEL)] {
+            assert!(!is_too_early(event, 7, None));
+        }
+    }
 }

@@ -243,10 +243,10 @@ impl Connection {
     /// Called when the client has finished with a stream. `left`: the head of its request has left.
     pub fn release(&self, stream: u32, left: bool) {
         if !left {
-            self.0
-                .leaving
-                .borrow_mut()
-                .retain(|other| other.id != stream);
+            let leaving = &mut *self.0.leaving.borrow_mut();
+            if let Ok(place) = leaving.binary_search_by_key(&stream, |one| one.id) {
+                leaving.remove(place);
+            }
         }
         let mut endpoint = self.0.endpoint.borrow_mut();
         endpoint.release(stream);

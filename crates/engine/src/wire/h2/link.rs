@@ -1,7 +1,6 @@
 //! One client's streams, one after another.
 
 use std::future::poll_fn;
-use std::mem;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
@@ -11,7 +10,7 @@ use crate::wire::Common;
 use crate::wire::failure::Failure;
 use crate::wire::grpc::{self, Method, Pace};
 use crate::wire::h1::codec::{DecodeError, ONLY_INTERIM};
-use crate::wire::h2::answer::{Answer, Wanted, malformed};
+use crate::wire::h2::answer::{Answer, Wanted, is_too_early, malformed};
 use crate::wire::h2::codec::{Event, Fields, Reason, Stream};
 use crate::wire::h2::connection::{Connection, NoStream};
 use crate::wire::h2::failure::reset;
@@ -122,7 +121,8 @@ impl Link {
     /// Makes the request, on another connection if this one has not processed it (RFC 9113 section 8.7).
     ///
     /// That is done once, and as often as a connection ends that has carried exchanges: then each of them is an
-    /// ordinary one, as in front of a server that closes its connections after some requests.
+    /// ordinary one, as in front of a server that closes its connections after some requests. From the first refusal on
+    /// it may take no longer than an answer.
     async fn ask(
         &mut self,
         asked: &Asked<'_>,
@@ -130,7 +130,7 @@ impl Link {
         to: &mut Destination<'_>,
         watch: &mut Watch<'_>,
     ) -> Outcome {
-        let mut again = false;
+        let mut first_refusal = None;
         loop {
             let entry = self.begin(watch);
             let answered = self.ask_as(entry, asked, method, watch).await;
@@ -143,13 +143,18 @@ impl Link {
             };
             let over = !self.connection.takes_more();
             let ordinary = over && self.connection.has_carried();
-            if !ordinary && mem::replace(&mut again, true) {
-                return watch.failed(refused);
+            let now = watch.seat.now();
+            let goes_on = |first: u64| ordinary && now < first.saturating_add(watch.total_ns());
+            if !first_refusal.is_none_or(goes_on) {
+                return refused.fail(watch);
             }
+            first_refusal.get_or_insert(now);
             if over {
                 match connect(self.member.as_ref(), to, watch).await {
                     Ok(connection) => self.connection = connection,
-                    Err(failure) => return watch.failed(failure),
+                    Err(failure) => {
+                        return Refused { failure, ..refused }.fail(watch);
+                    }
                 }
             }
         }
@@ -162,11 +167,17 @@ impl Link {
         asked: &Asked<'_>,
         method: Option<&Method>,
         watch: &mut Watch<'_>,
-    ) -> Result<Outcome, Failure> {
+    ) -> Result<Outcome, Refused> {
         let _place = match self.connection.stream(entry, watch).await {
             Ok(place) => place,
             Err(NoStream::Over(outcome)) => return Ok(outcome),
-            Err(NoStream::Refused(failure)) => return Err(failure),
+            Err(NoStream::Refused(failure)) => {
+                let unanswered = 0;
+                return Err(Refused {
+                    failure,
+                    unanswered,
+                });
+            }
         };
         let call = method.map(|method| grpc::Answer::new(method, watch));
         let pace = method.and_then(|method| method.pace(watch.sample.intended));
@@ -186,14 +197,21 @@ impl Link {
             call,
         };
         let answered = poll_fn(|cx| exchange.poll(cx)).await;
-        exchange.count_unanswered();
+        let unanswered = exchange.unanswered();
         drop(exchange);
         // Discards what the exchange has not read.
         self.stream.take();
-        if answered.is_ok() {
-            self.connection.carried();
+        match answered {
+            Ok(outcome) => {
+                watch.unanswered(unanswered);
+                self.connection.carried();
+                Ok(outcome)
+            }
+            Err(failure) => Err(Refused {
+                failure,
+                unanswered,
+            }),
         }
-        answered
     }
 
     /// Adds a stream to the history of a shared connection. Streams of events are left out: they stay open, so nobody
@@ -253,6 +271,21 @@ fn as_shown(request: &[u8]) -> Vec<u8> {
     [line, b"HTTP/2", rest].concat()
 }
 
+/// A request that the server has not processed.
+struct Refused {
+    failure: Failure,
+    /// How many of its messages were due.
+    unanswered: u64,
+}
+
+impl Refused {
+    /// Ends the request, which is not sent again.
+    fn fail(self, watch: &mut Watch<'_>) -> Outcome {
+        watch.unanswered(self.unanswered);
+        watch.failed(self.failure)
+    }
+}
+
 /// A request as it is sent.
 struct Asked<'a> {
     block: &'a [u8],
@@ -309,6 +342,11 @@ impl Exchange<'_, '_> {
         for (at, wire, event) in &inbox.events {
             if let Some(failure) = self.refused(*event) {
                 return Poll::Ready(Err(failure));
+            }
+            if is_too_early(*event, *at, self.stream.sent.get()) {
+                let what = "it came before its request had left";
+                outcome = Some(self.watch.failed(malformed(what)));
+                break;
             }
             self.watch.received_at(*wire, *at);
             outcome = self.take_in(*event, &mut rest);
@@ -394,17 +432,14 @@ impl Exchange<'_, '_> {
         later
     }
 
-    /// Counts the messages that the server left without an answer. They do not count if the run ended first, or if the
-    /// client wanted no more, because the server might still have answered them.
-    fn count_unanswered(&mut self) {
+    /// How many messages the server left without an answer. They do not count if the run ended first, or if the client
+    /// wanted no more, because the server might still have answered them.
+    fn unanswered(&self) -> u64 {
         let whole = self.watch.sample.stream.as_ref();
         let left = whole.is_some_and(|seen| seen.whole.is_some());
-        if let Some(pace) = &self.pace
-            && !left
-            && !self.watch.seat.stopping()
-        {
-            self.watch.unanswered(pace.unanswered());
-        }
+        let counts = !left && !self.watch.seat.stopping();
+        let pace = self.pace.as_ref().filter(|_| counts);
+        pace.map_or(0, Pace::unanswered)
     }
 
     /// Takes in an event; returns the outcome if the exchange ends with it.

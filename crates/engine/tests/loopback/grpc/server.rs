@@ -55,6 +55,8 @@ pub struct Script {
     /// `None`: the answer ends with its data.
     pub trailers: Option<Vec<(&'static str, &'static str)>>,
     pub delay: Duration,
+    /// How many calls are refused first, when they have come whole.
+    pub refusals: usize,
 }
 
 pub const OF_GRPC: (&str, &str) = ("content-type", "application/grpc+proto");
@@ -100,9 +102,15 @@ async fn act(
     while let Some(Ok(piece)) = body.data().await {
         bytes.extend_from_slice(&piece);
     }
-    seen.lock()
-        .unwrap()
-        .push((head.uri.path().to_owned(), head.headers, bytes));
+    let calls = {
+        let mut seen = seen.lock().unwrap();
+        seen.push((head.uri.path().to_owned(), head.headers, bytes));
+        seen.len()
+    };
+    if calls <= script.refusals {
+        respond.send_reset(h2::Reason::REFUSED_STREAM);
+        return;
+    }
     tokio::time::sleep(script.delay).await;
     let mut answer = Response::builder().status(script.status.unwrap_or(200));
     for (name, value) in &script.head {

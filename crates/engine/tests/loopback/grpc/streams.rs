@@ -93,6 +93,16 @@ fn messages_that_are_due_one_after_another_have_round_trips() {
         (seen.outcomes(), trips(&seen)),
         (both("grpc_status"), (0, 6))
     );
+    // Of a call that is refused and sent again, only the last attempt counts.
+    for (refusals, expected) in [(1, (6, 0)), (usize::MAX, (0, 6))] {
+        let script = Script {
+            refusals,
+            ..saying(&[HI, HI, HI], &[DONE])
+        };
+        let (address, _) = server(script);
+        let seen = run(call(address, "Talk", three.clone(), every.clone(), 2));
+        assert_eq!(trips(&seen), expected);
+    }
     let (address, _) = server(saying(&[HI], &[DONE]));
     let seen = run(call(address, "Collect", three.clone(), every, 2));
     assert_eq!((seen.outcomes(), trips(&seen)), (both("ok"), (0, 0)));

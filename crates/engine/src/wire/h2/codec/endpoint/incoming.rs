@@ -86,7 +86,9 @@ impl Endpoint {
                     return Err(Violation::protocol("RST_STREAM for a stream that is idle"));
                 }
                 if let Some(open) = self.streams.remove(&head.stream) {
-                    let event = Event::Reset(Reason(code));
+                    let reason = Reason(code);
+                    self.refused += u32::from(reason == Reason::REFUSED_STREAM);
+                    let event = Event::Reset(reason);
                     open.stream
                         .came(now, FRAME_HEAD_BYTES + payload.len(), event, &[]);
                 }

@@ -110,6 +110,8 @@ pub struct Endpoint {
     given_up: VecDeque<u32>,
     /// Whether `given_up` has overflowed, so that it no longer lists all streams that were given up.
     forgetful: bool,
+    /// How many streams the server has refused by themselves.
+    refused: u32,
     pub goodbye: Option<Goodbye>,
     pub ending: Option<Ending>,
 }
@@ -167,6 +169,7 @@ impl Default for Endpoint {
             held: false,
             given_up: VecDeque::new(),
             forgetful: false,
+            refused: 0,
             goodbye: None,
             ending: None,
         }
@@ -179,10 +182,13 @@ impl Endpoint {
         self.ending.is_none() && self.goodbye.is_none() && self.next < LAST_STREAM
     }
 
-    /// Whether the server's GOAWAY says that it has begun with requests of this connection.
+    /// Whether the server's GOAWAY says that it has begun with requests of this connection, other than those that it
+    /// refused by themselves.
     pub fn has_processed(&self) -> bool {
-        let some = |goodbye: &Goodbye| goodbye.last > 0;
-        self.next > 1 && self.goodbye.as_ref().is_some_and(some)
+        let last = self.goodbye.as_ref().map_or(0, |goodbye| goodbye.last);
+        // The streams of the client are 1, 3, 5 and so on. The GOAWAY may name one that was never opened.
+        let begun = last.min(self.next - 1).div_ceil(2);
+        begun > self.refused
     }
 
     /// The bytes that are to be written.

@@ -204,6 +204,26 @@ fn a_goodbye_ends_what_the_server_has_not_begun() {
 }
 
 #[test]
+fn a_server_that_refuses_each_request_by_itself_has_processed_none() {
+    let goodbye = |last: u32| [last.to_be_bytes(), 0_u32.to_be_bytes()].concat();
+    let refuse = frame(RST_STREAM, 0, 1, &Reason::REFUSED_STREAM.0.to_be_bytes());
+    for (last, processed) in [(0, false), (1, true), (LAST_STREAM, true)] {
+        let mut endpoint = greeted();
+        endpoint
+            .feed(&frame(GOAWAY, 0, 0, &goodbye(LAST_STREAM)), 0)
+            .unwrap();
+        assert!(!endpoint.has_processed(), "nothing was asked");
+        ask(&mut endpoint, true);
+        endpoint
+            .feed(&frame(GOAWAY, 0, 0, &goodbye(last)), 0)
+            .unwrap();
+        assert_eq!(endpoint.has_processed(), processed, "{last}");
+        endpoint.feed(&refuse, 0).unwrap();
+        assert!(!endpoint.has_processed(), "{last}");
+    }
+}
+
+#[test]
 fn streams_are_unlimited_unless_the_server_states_a_limit() {
     assert_eq!(Endpoint::default().most, STREAMS_BEFORE_SETTINGS);
     let mut endpoint = greeted();
