@@ -11,6 +11,9 @@ use crate::spec::{EventPattern, StreamFormat, StreamSpec};
 /// How many bytes of an event are looked at.
 pub const MAX_EVENT_BYTES: usize = 256 * 1024;
 
+/// How many bytes of the text of an error are shown.
+const MAX_ERROR_BYTES: usize = 1000;
+
 /// A stream that is asked for; prepared once and shared by all clients.
 #[derive(Debug)]
 pub struct EventStream {
@@ -79,18 +82,23 @@ impl EventStream {
         })
     }
 
-    /// How many bytes of an event are to be kept.
-    pub fn kept_bytes(&self) -> usize {
+    /// How many bytes are to be kept of an event that begins with `first`, if its first byte has come.
+    pub fn kept_bytes(&self, first: Option<u8>) -> usize {
+        // One byte more than the text that ends the stream shows that an event is longer, or not empty.
+        let until = self.spec.until.as_ref().map_or(0, String::len) + 1;
         match (&self.first, &self.fails, &self.usage) {
-            // One byte more than the text that ends the stream shows that an event is longer, or not empty.
-            (None, Fails::Never, None) => self.spec.until.as_ref().map_or(0, String::len) + 1,
+            (None, Fails::Never, None) => until,
+            // It is no JSON object, but may still get the name "error": that can follow the data.
+            (None, Fails::ByCustom { .. }, None) if first.is_some_and(|byte| byte != b'{') => {
+                until.max(MAX_ERROR_BYTES + 1)
+            }
             _ => MAX_EVENT_BYTES,
         }
     }
 
     /// Whether something looks at the data of the events.
     pub fn reads_events(&self) -> bool {
-        self.kept_bytes() > 1
+        self.kept_bytes(None) > 1
     }
 
     pub fn ends_with(&self, event: Event<'_>) -> bool {
@@ -103,8 +111,7 @@ impl EventStream {
         if self.ends_with(event) {
             Meaning::End
         } else if self.fails.is(event) {
-            let text = String::from_utf8_lossy(event.data);
-            Meaning::Error(text.replace(char::is_control, " "))
+            Meaning::Error(shown(event.data))
         } else if !begun
             && self
                 .first
@@ -167,6 +174,16 @@ impl Wanted {
     }
 }
 
+/// The text of an error, of which the beginning is enough.
+fn shown(data: &[u8]) -> String {
+    let (begin, cut) = match data.get(..MAX_ERROR_BYTES) {
+        Some(begin) if data.len() > MAX_ERROR_BYTES => (begin, "…"),
+        _ => (data, ""),
+    };
+    let text = String::from_utf8_lossy(begin);
+    text.replace(char::is_control, " ") + cut
+}
+
 /// The value at a pointer as it is written, if it is there and says something.
 fn written(pointer: &Pointer<'_>, data: &[u8]) -> Option<Vec<u8>> {
     let value = search(pointer, data).written().ok()?;
@@ -226,6 +243,17 @@ mod tests {
             ..event("a\nb")
         };
         assert_eq!(sse.meaning(named, true), Meaning::Error("a b".into()));
+        let long = "x".repeat(MAX_ERROR_BYTES);
+        for (data, text) in [
+            (long.clone(), long.clone()),
+            (long.clone() + "x", long + "…"),
+        ] {
+            let named = Event {
+                is_error: true,
+                ..event(&data)
+            };
+            assert_eq!(sse.meaning(named, true), Meaning::Error(text));
+        }
         for format in ["lines", "messages"] {
             assert!(!is_error(&stream(json!({"format": format})), text));
         }
@@ -279,11 +307,15 @@ mod tests {
 
     #[test]
     fn no_more_is_kept_than_is_looked_at() {
-        let kept = |spec| stream(spec).kept_bytes();
+        let kept = |spec| stream(spec).kept_bytes(Some(b'{'));
         assert_eq!(kept(json!({"format": "lines"})), 1);
         assert_eq!(kept(json!({"format": "lines", "until": "[DONE]"})), 7);
         let usage = json!({"format": "lines", "usage": {"regex": "x"}});
         assert_eq!(kept(usage), MAX_EVENT_BYTES);
+        let custom = stream(json!({"format": "sse", "until": "[DONE]"}));
+        assert_eq!(custom.kept_bytes(Some(b'{')), MAX_EVENT_BYTES);
+        assert_eq!(custom.kept_bytes(Some(b'x')), MAX_ERROR_BYTES + 1);
+        assert!(custom.reads_events());
         assert!(!stream(json!({"format": "messages"})).reads_events());
         let fails = json!({"format": "messages", "fails": {"json": "/error"}});
         assert!(stream(fails).reads_events());

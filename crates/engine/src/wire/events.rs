@@ -5,10 +5,10 @@
 
 use memchr::{memchr, memchr2};
 
+use crate::scenario::json::BYTE_ORDER_MARK;
 use crate::spec::StreamFormat;
 use crate::wire::event_meaning::{Event, EventStream, Meaning};
 
-const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 /// The name of events that are errors.
 const ERROR: &[u8] = b"error";
 
@@ -241,7 +241,8 @@ impl EventParser {
     }
 
     fn keep(&mut self, data: &[u8], stream: &EventStream) {
-        keep_up_to(stream.kept_bytes(), data, &mut self.kept);
+        let first = self.kept.first().or(data.first()).copied();
+        keep_up_to(stream.kept_bytes(first), data, &mut self.kept);
         self.length += data.len();
     }
 

@@ -124,9 +124,7 @@ impl BodyVerifier {
             }
             Check::Sha256(_) => state.hash.get_or_insert_default().update(slice),
             Check::Json { pointer, .. } => {
-                let search = &mut state.search;
-                let new = || Box::new(Search::of_at_most(MAX_DOCUMENT_BYTES));
-                search.get_or_insert_with(new).feed(pointer, slice);
+                state.search.get_or_insert_with(search).feed(pointer, slice);
             }
         }
         state.seen = end;
@@ -146,14 +144,8 @@ impl BodyVerifier {
                 let hash = state.hash.get_or_insert_default();
                 (hash.finalize_reset().as_slice() == expected).into()
             }
-            Check::Json {
-                pointer,
-                place,
-                value,
-            } => {
-                let new = || Box::new(Search::of_at_most(MAX_DOCUMENT_BYTES));
-                let mut search = state.search.take().unwrap_or_else(new);
-                search.feed(pointer, b"");
+            Check::Json { place, value, .. } => {
+                let mut search = state.search.take().unwrap_or_else(search);
                 match found(&mut search) {
                     Ok(found) => found.is_same(value).into(),
                     Err(Missing::Nothing) => Verdict::Wrong(Some(format!("{place} is missing"))),
@@ -165,6 +157,11 @@ impl BodyVerifier {
             }
         }
     }
+}
+
+/// A search that has not begun.
+fn search() -> Box<Search> {
+    Box::new(Search::of_at_most(MAX_DOCUMENT_BYTES))
 }
 
 /// Reads the value that was found.

@@ -22,7 +22,7 @@ pub use value::Json;
 pub const MAX_DOCUMENT_BYTES: usize = 1024 * 1024;
 /// How deep the lists and objects of a value that is read may be nested.
 pub const MAX_DEPTH: usize = 128;
-/// May stand before a document (RFC 8259 section 8.1), as some servers and editors write it.
+/// May stand before a text in UTF-8, as some servers and editors write it (RFC 8259 section 8.1).
 pub const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// May stand behind a document, as in some protocols over WebSocket.
 pub const RECORD_SEPARATOR: u8 = 0x1e;
