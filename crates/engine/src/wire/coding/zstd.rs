@@ -1,4 +1,8 @@
-//! zstd (RFC 8878): frames, one after another, of which some are to be skipped.
+//! zstd (RFC 8878): frames, one after another, of which some are to be skipped. A frame's checksum is read, but not
+//! compared, as its hash would need another crate.
+//!
+//! A decoder holds the window that the frame asks for, of at most 8 MiB, and a block of 128 KiB, for as long as its
+//! response comes.
 
 use std::io::{self, Read as _};
 

@@ -71,8 +71,9 @@ impl<'a> Wanted<'a> {
                 if message.len() > MAX_DOCUMENT_BYTES {
                     return None;
                 }
+                let pointer = Pointer::parse(place.as_bytes()).ok()?;
                 let answers = |record: &&[u8]| {
-                    value_at(place, record).is_ok_and(|found| found.is_same(value))
+                    value_at(&pointer, record).is_ok_and(|found| found.is_same(value))
                 };
                 let record = records(&message).find(answers)?;
                 Some(Cow::Owned(record.to_vec()))
@@ -109,8 +110,9 @@ fn sent_at(place: &str, sent: &[u8]) -> Result<Json, String> {
             "what is sent is longer than {MAX_DOCUMENT_BYTES} bytes, the most in which a value is looked for"
         ));
     }
-    let mut found = records(sent).map(|record| value_at(place, record));
-    let first = found.next().unwrap_or_else(|| value_at(place, b""));
+    let pointer = Pointer::parse(place.as_bytes())?;
+    let mut found = records(sent).map(|record| value_at(&pointer, record));
+    let first = found.next().unwrap_or_else(|| value_at(&pointer, b""));
     let value = match first {
         Err(Missing::Nothing) => found.find(Result::is_ok).unwrap_or(Err(Missing::Nothing)),
         other => other,
@@ -121,9 +123,8 @@ fn sent_at(place: &str, sent: &[u8]) -> Result<Json, String> {
     })
 }
 
-fn value_at(place: &str, record: &[u8]) -> Result<Json, Missing> {
-    let pointer = Pointer::parse(place.as_bytes()).map_err(|_| Missing::Nothing)?;
-    let written = Search::whole(&pointer, record)?;
+fn value_at(pointer: &Pointer<'_>, record: &[u8]) -> Result<Json, Missing> {
+    let written = Search::whole(pointer, record)?;
     Json::parse(&written).map_err(Missing::Json)
 }
 
