@@ -51,7 +51,7 @@ _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _LACKS_SLASHES = re.compile(r"(https?|wss?|tcp|udp|grpcs?):/?(?![/\d])", re.IGNORECASE)
 _PARTS = re.compile(r"([^/?#]*)([^?#]*)(?:\?([^#]*))?", re.DOTALL)
 """What follows the scheme: authority, path, query. A fragment is never sent, by anybody."""
-_PLACE = re.compile(r"(\[[^\]]*\]|[^:\[\]]*)(?::([0-9]*))?")
+_PLACE = re.compile(r"(\[[^\]]*\]|[^:\[\]]*)(?::([0-9]{0,5}))?")
 _ZONE = re.compile(r"[^\s/%\[\]]+")
 
 MAX_LABEL, MAX_NAME = 63, 253
@@ -147,8 +147,11 @@ def read_url(text: str, schemes: Collection[str] = KNOWN) -> Url:
 
 
 def basic_login(pair: str) -> str:
-    """The value of the Authorization header for "user:password" (RFC 7617)."""
-    return f"Basic {base64.b64encode(pair.encode()).decode()}"
+    """The value of the Authorization header for "user:password" (RFC 7617). Raises `BadValue`."""
+    try:
+        return f"Basic {base64.b64encode(pair.encode()).decode()}"
+    except UnicodeEncodeError:
+        raise BadValue("the login is not UTF-8 text", "write for example ann:secret") from None
 
 
 def host_and_port(url: str) -> tuple[str, int]:
@@ -159,6 +162,13 @@ def host_and_port(url: str) -> tuple[str, int]:
 
 def sent_path(path: str, query: str = "") -> str:
     """Path and query as they are sent: what has no place in a request line is percent-encoded."""
+    try:
+        f"{path}{query}".encode()
+    except UnicodeEncodeError as error:
+        raise BadValue(
+            f"a path has U+{ord(error.object[error.start]):04X}, which is no character",
+            "write bytes percent-encoded, for example http://localhost/%E4",
+        ) from None
     path = quote(path or ("/" if query else ""), safe="/%:@!$&'()*+,;=~-._")
     query = quote(query, safe="/%:@!$&'()*+,;=~-._?[]|\"^`")
     return f"{path}?{query}" if query else path

@@ -107,11 +107,32 @@ def test_addresses_that_curl_is_told_are_connected_to() -> None:
         ("curl -k https://h/a\ncurl https://h/b", r"connect in different ways \(insecure\)"),
         ("curl --cert c.pem:phrase https://h", "without a pass phrase"),
         ("curl --tls-max 1.1 https://h", "jostle speaks TLS 1.2 and 1.3"),
+        ("curl http://h -L --max-redirs x", "--max-redirs: 'x' is no number"),
+        ("curl http://h -m abc", "--max-time: 'abc' is no number of seconds"),
+        ("curl --connect-to h:80:1.2.3.4:abc http://h", "--connect-to: 'abc' is no number"),
+        ("curl -g 'http://[h' -b c.txt", "is no host with a port"),
+        (f"curl 'http://h/[1-{'9' * 5000}]'", "is no range"),
+        (f"curl http://h:{'9' * 5000}/", "is no host with a port"),
+        ("curl ftp://h/", "'ftp' is not supported"),
+        ("curl http://h --request-target http://x/y", "jostle sends a path or \\*"),
     ],
 )  # fmt: skip
 def test_what_jostle_cannot_do_is_named(command: str, says: str) -> None:
     with pytest.raises(PlanError, match=says):
         pasted(command, {})
+
+
+def test_cookies_come_from_what_exists_and_can_be_read(tmp_path: Path) -> None:
+    file = tmp_path / "jar.txt"
+    columns = ("h\tFALSE\t/\tFALSE", "soon\tbad\t1", "0\tgood\t2")
+    file.write_text("".join(f"{columns[0]}\t{rest}\n" for rest in columns[1:]))
+    (request,) = pasted(["curl", "http://h/?a=/b", "-b", str(file), "-b", "x" * 5000], {}).requests
+    assert ("Cookie", "good=2") in request.headers
+
+
+def test_an_empty_upload_is_none() -> None:
+    (request,) = pasted("curl -T '' http://h/", {}).requests
+    assert (request.method, request.body) == ("GET", None)
 
 
 def measured(given: Any, **options: Any) -> Workload:

@@ -233,6 +233,8 @@ def test_other_options() -> None:
         ({"headers": ["nonsense"]}, "headers: 'nonsense' has no colon"),
         ({"headers": ["a b: c"]}, "headers: 'a b' is not a header's name"),
         ({"timeout": "0s"}, "timeout: a time of zero"),
+        ({"expect_status": "2" * 5000}, "expect_status: '222"),
+        ({"user": "ann:\udce4"}, "the login is not UTF-8 text"),
         ({"kepalive": False}, "there is no option 'kepalive'"),
     ],
 )
@@ -252,6 +254,9 @@ def test_mistakes_are_told_by_the_names_that_the_caller_uses(options: dict[str, 
         ("http://a..b/", "is not a URL: each part of the name of a host"),
         (f"ws://{'a' * 64}.de/", "is not a URL: each part of the name of a host"),
         ("http://exa mple/", "it has a space"),
+        (f"http://localhost:{'9' * 5000}/", "is no host with a port"),
+        ("http://localhost/\udce4", r"U\+DCE4, which is no character"),
+        ("http://localhost/?\udce4", r"U\+DCE4, which is no character"),
     ],
 )
 def test_what_is_no_url_is_refused(url: str, says: str) -> None:

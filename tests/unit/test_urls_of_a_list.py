@@ -61,7 +61,9 @@ def test_options_hold_for_all_of_them(tmp_path: Path) -> None:
         ("/a\n", "http://h/?x=1", "line 1: 'http://h/.x=1': paths come behind it"),
         ("http://h/\nhttps://h/\n", "", "https://h:443/ is on another server than http://h:80"),
         ("http://h/\nhttp://h:81/\n", "", "on another server"),
-        ("ws://h/\n", "", "only URLs of HTTP can be listed"),
+        ("ws://h/\n", "", "'ws' is not supported"),
+        ("http://h/\nftp://h/\n", "", "'ftp' is not supported"),
+        (f"/a {'9' * 5000}\n", "http://h", "is no URL"),
     ],
 )
 def test_wrong_lines_are_told(tmp_path: Path, text: str, url: str, says: str) -> None:

@@ -145,10 +145,8 @@ def hit_plan(
         given = {**listed.options, **{name: value for name, value in given.items() if name != "urls"}}
         url = listed.requests[0].url
     assert isinstance(url, str)
-    target = _url(url) if listed is None else replace(_url(url), login="")  # each of the listed has its own
+    target = _url(url) if listed is None else replace(read_url(url, HTTP), login="")  # each has its own
     scheme, path, tls = target.scheme, target.path or "/", target.tls
-    if listed is not None and scheme not in ("http", "https"):
-        raise PlanError(f"{target}: only URLs of HTTP can be listed", "write http:// or https://")
     journeys = _journeys(given, name_of)
     socket = scheme in ("ws", "wss")
     raw = scheme in ("tcp", "udp")
@@ -182,8 +180,6 @@ def hit_plan(
         )
     name = target.host if ":" not in target.host else "target"  # a colon begins the variants of a contestant
     server = replace(target, scheme="https" if tls else "udp" if scheme == "udp" else "http")
-    if listed is not None:
-        server = replace(server, login="")  # each of the requests has its own
     data: dict[str, Any] = {
         "title": f"{scheme}://{target.address}{'' if scheme == 'tcp' or journeys else path}",
         "contestants": [name],
@@ -342,7 +338,7 @@ def _request(given: dict[str, Any], path: str, name_of: Callable[[str], str]) ->
         request["expect"] = {"contains": expect} if isinstance(expect, str) else expect
     if (statuses := given.pop("expect_status", None)) is not None:
         codes = [code.strip() for code in str(statuses).split(",")]
-        if not all(code.isdecimal() for code in codes):
+        if not all(re.fullmatch(r"\d{1,9}", code) for code in codes):
             raise PlanError(
                 f"{name_of('expect_status')}: {statuses!r} is not a list of status codes",
                 "write for example 200,204",
@@ -477,6 +473,7 @@ def _time(value: Any) -> Any:
     return f"{text}s" if isinstance(text, str) and text.isdecimal() else text
 
 
+HTTP = ("http", "https")
 SCHEMES = ("http", "https", "ws", "wss", "tcp", "udp", "grpc", "grpcs")
 
 
@@ -567,7 +564,7 @@ _ASKED_FOR = (*METHODS, "method", "path")
 
 
 def _table(request: HttpRequest, shared: Mapping[str, Any], first: Url) -> dict[str, Any]:
-    url = _url(request.url)
+    url = read_url(request.url, HTTP)
     if (url.scheme, url.host, url.port) != (first.scheme, first.host, first.port):
         raise PlanError(
             f"{url} is on another server than {first.scheme}://{first.address}",

@@ -1,5 +1,6 @@
 """How a curl command connects, as options of `jostle hit`."""
 
+import re
 from ipaddress import ip_address
 from typing import Any
 
@@ -33,13 +34,15 @@ def connection_options(operation: Operation, url: str) -> dict[str, Any]:
 
 def _seconds(operation: Operation, name: str) -> str | None:
     value = operation.last(name)
-    return None if value is None or value.strip("0.") == "" else f"{value}s"
+    if value is not None and not re.fullmatch(r"\d{1,9}(\.\d{0,9})?|\.\d{1,9}", value):
+        raise PlanError(f"curl's --{name}: {value!r} is no number of seconds", "write for example 2.5")
+    return None if value is None or value.strip("0.") == "" else f"{value.removesuffix('.')}s"
 
 
 def _redirects(operation: Operation) -> int | None:
     if not (operation.on("location") or operation.on("location-trusted")):
         return None
-    most = int(operation.last("max-redirs") or REDIRECTS)
+    most = _number(operation.last("max-redirs") or str(REDIRECTS), "--max-redirs")
     return None if most == 0 else REDIRECTS if most < 0 else most
 
 
@@ -108,7 +111,8 @@ def _connected(value: str, host: str, port: int) -> list[str]:
     from_host, from_port, to_host, to_port = pieces
     if from_host not in ("", host) or from_port not in ("", str(port)) or not (to_host or to_port):
         return []
-    return [_place(_address(to_host or host, "--connect-to"), int(to_port or port))]
+    to_port = to_port or str(port)
+    return [_place(_address(to_host or host, "--connect-to"), _number(to_port, "--connect-to"))]
 
 
 def _resolved(value: str, host: str, port: int) -> list[str]:
@@ -130,6 +134,12 @@ def _divided(value: str) -> list[str]:
         else:
             pieces[-1] += character
     return pieces
+
+
+def _number(text: str, option: str) -> int:
+    if not re.fullmatch(r"-?[0-9]{1,9}", text):
+        raise PlanError(f"curl's {option}: {text!r} is no number", "compare it with its source")
+    return int(text)
 
 
 def _place(address: str, port: int) -> str:

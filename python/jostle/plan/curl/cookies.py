@@ -1,12 +1,13 @@
 """The cookies that curl's -b sends: texts, and files of cookies."""
 
+import os
 import time
 from collections.abc import Callable, Iterable
 from ipaddress import ip_address
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from jostle.plan.curl.command import file_bytes
+from jostle.url import read_url
 
 __all__ = ["cookie_header"]
 
@@ -26,14 +27,16 @@ def cookie_header(
             texts.append(value)
         elif value == "-":
             kept += _kept(stdin(), url, sessions)
-        elif value and Path(value).exists():
+        elif os.path.exists(value):  # noqa: PTH110 (a text too long for a path is none)
             kept += _kept(file_bytes(Path(value)), url, sessions)
     return "; ".join(kept), ";".join(texts)
 
 
 def _kept(data: bytes, url: str, sessions: bool) -> Iterable[str]:
     """The cookies for `url` in a file of Netscape's form: seven columns, divided by tabs."""
-    parts = urlsplit(url)
+    asked = read_url(url)
+    asked_path = asked.path.partition("?")[0] or "/"
+    now = time.time()
     found: list[tuple[int, str]] = []
     for line in data.decode("utf-8", "replace").splitlines():
         columns = line.removeprefix("#HttpOnly_").split("\t")
@@ -41,13 +44,22 @@ def _kept(data: bytes, url: str, sessions: bool) -> Iterable[str]:
             continue
         domain, tail, path, secure, expires, name = columns[:6]
         if (
-            _is_of(parts.hostname or "", domain, tail == "TRUE")
-            and _is_under(parts.path or "/", path)
-            and (secure != "TRUE" or parts.scheme == "https")
-            and (float(expires or 0) > time.time() if float(expires or 0) else sessions)
+            _is_of(asked.host, domain, tail == "TRUE")
+            and _is_under(asked_path, path)
+            and (secure != "TRUE" or asked.tls)
+            and _is_kept(expires, now, sessions)
         ):
             found.append((len(path), f"{name}={columns[6] if len(columns) > 6 else ''}"))
     return [cookie for _, cookie in sorted(found, key=lambda one: -one[0])]
+
+
+def _is_kept(expires: str, now: float, sessions: bool) -> bool:
+    """Whether a cookie is sent. `expires`: Unix time, 0 or "" at the end of the session; else no cookie."""
+    try:
+        until = float(expires or 0)
+    except ValueError:
+        return False
+    return until > now if until else sessions
 
 
 def _is_of(host: str, domain: str, tail: bool) -> bool:

@@ -11,8 +11,8 @@ from jostle.plan.url_list import MAX_URLS
 __all__ = ["globbed"]
 
 _PART = re.compile(r"\\([{}\[\]])|\{([^{}]*)\}|\[([^\[\]]*)\]|([{}\[\]])|([^{}\[\]\\]+|\\)")
-_NUMBERS = re.compile(r"(\d+)-(\d+)(?::(\d+))?")
-_LETTERS = re.compile(r"([A-Za-z])-([A-Za-z])(?::(\d+))?")
+_NUMBERS = re.compile(r"(\d{1,18})-(\d{1,18})(?::(\d{1,18}))?")
+_LETTERS = re.compile(r"([A-Za-z])-([A-Za-z])(?::(\d{1,2}))?")
 
 
 def globbed(url: str) -> list[str]:

@@ -1,12 +1,13 @@
 """Pasted text as bash and zsh read it: words, quotes, continuation lines, redirections of standard input."""
 
 import re
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from jostle.errors import PlanError
-from jostle.plan.curl.command import Command, file_bytes, nothing_to_read
+from jostle.plan.curl.command import Command, check_characters, file_bytes, nothing_to_read, value_of
 
 __all__ = ["posix_commands"]
 
@@ -172,12 +173,9 @@ class _Shell:
         return "$"
 
     def _value(self, found: re.Match[str]) -> str:
-        name = found[1] or found[2]
-        if name not in self.environment:
-            raise PlanError(
-                f"the curl command needs the variable {name}, which is not set", f"export {name}=…"
-            )
-        return self.environment[name]
+        value = value_of(found[1] or found[2], self.environment)
+        check_characters(value)
+        return value
 
     def _expanded(self, text: str) -> str:
         return _VARIABLE.sub(self._value, text)
@@ -185,9 +183,13 @@ class _Shell:
 
 def _ansi_c_character(found: re.Match[str]) -> str:
     two, four, eight, octal, other = found.groups()
-    if digits := two or four or eight:
-        return chr(int(digits, 16))
-    return chr(int(octal, 8)) if octal else _ESCAPES.get(other, f"\\{other}")
+    digits = two or four or eight
+    if not digits and not octal:
+        return _ESCAPES.get(other, f"\\{other}")
+    code = int(digits, 16) if digits else int(octal, 8)
+    if code > sys.maxunicode:
+        raise PlanError(f"{found[0]} in the curl command is no character", "leave it out")
+    return chr(code)
 
 
 def _not_closed(text: str) -> PlanError:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from jostle.errors import PlanError
-from jostle.plan.curl.command import Command, from_terminal, is_curl
+from jostle.plan.curl.command import Command, check_characters, from_terminal, is_curl
 from jostle.plan.curl.posix import posix_commands
 from jostle.plan.curl.windows import cmd_commands, is_cmd, is_powershell, powershell_commands
 
@@ -27,8 +27,14 @@ def curl_commands(given: str | Sequence[str], environment: Mapping[str, str]) ->
 
     `environment`: values of variables that the text uses. Raises `PlanError`.
     """
-    if not isinstance(given, str):
-        return [Command(given, from_terminal)]
+    found = _commands(given, environment) if isinstance(given, str) else [Command(given, from_terminal)]
+    for word in (word for command in found for word in command.words):
+        check_characters(word)
+    return found
+
+
+def _commands(given: str, environment: Mapping[str, str]) -> list[Command]:
+    check_characters(given)
     text = _PROMPT.sub("", given)
     if other := _NOT_CURL.match(text):
         raise PlanError(
@@ -36,7 +42,7 @@ def curl_commands(given: str | Sequence[str], environment: Mapping[str, str]) ->
             "in the browser's network list choose Copy as cURL",
         )
     if is_cmd(text):
-        commands = cmd_commands(text)
+        commands = cmd_commands(text, environment)
     elif is_powershell(text):
         commands = powershell_commands(text, environment)
     else:

@@ -1,6 +1,5 @@
 """A curl command as requests: method, URL, headers and body of each, and how to connect."""
 
-import base64
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,11 +16,12 @@ from jostle.plan.curl.parse import Operation, operations
 from jostle.plan.curl.text import curl_commands
 from jostle.plan.curl.urls import listed_urls, with_file_name, with_query
 from jostle.plan.http_request import HttpRequest
+from jostle.url import basic_login, read_url
 
 __all__ = ["Pasted", "pasted"]
 
-CODINGS = "deflate, gzip, br, zstd"
-"""What --compressed accepts."""
+CURL_CODINGS = "deflate, gzip, br, zstd"
+"""What curl's --compressed accepts."""
 
 
 @dataclass(frozen=True)
@@ -77,8 +77,15 @@ def _requests(operation: Operation, stdin: Callable[[], bytes]) -> Iterator[Http
 def _request(
     operation: Operation, url: str, content: _Content, upload: str | None, stdin: Callable[[], bytes]
 ) -> HttpRequest:
+    read_url(url, ("http", "https"))
+    target = operation.last("request-target") or ""
+    if target and not target.startswith("/") and target != "*":
+        raise PlanError(
+            f"curl's --request-target: jostle sends a path or *, and {target!r} is neither",
+            "write the path alone",
+        )
     method, body = content.method, content.body
-    if upload is not None:
+    if upload:
         method = "PUT"
         body = stdin() if upload in ("-", ".") else Path(upload)
         url = with_file_name(url, Path(upload)) if isinstance(body, Path) else url
@@ -114,7 +121,7 @@ def _request(
         )
     return HttpRequest(
         url=url,
-        target=operation.last("request-target") or "",
+        target=target,
         method=method,
         headers=sent,
         body=body,
@@ -129,7 +136,7 @@ def _content(operation: Operation, stdin: Callable[[], bytes]) -> _Content:
         *(["-I"] if operation.on("head") else []),
         *(["-d"] if data and not in_url else []),
         *(["-F"] if forms else []),
-        *(["-T"] if operation.values("upload-file") else []),
+        *(["-T"] if any(operation.values("upload-file")) else []),
     ]
     if len(kinds) > 1:
         raise PlanError(
@@ -166,7 +173,7 @@ def _own_headers(operation: Operation) -> dict[str, str]:
     if referer := (operation.last("referer") or "").removesuffix(";auto"):
         headers["Referer"] = referer
     if operation.on("compressed"):
-        headers["Accept-Encoding"] = CODINGS
+        headers["Accept-Encoding"] = CURL_CODINGS
     if part := operation.last("range"):
         headers["Range"] = f"bytes={part}" if "-" in part else f"bytes={part}-"
     if (token := operation.last("oauth2-bearer")) is not None:
@@ -174,5 +181,5 @@ def _own_headers(operation: Operation) -> dict[str, str]:
     elif (user := operation.last("user")) is not None:
         if ":" not in user:
             raise PlanError(f"curl would ask for the password of {user!r}", "write -u USER:PASSWORD")
-        headers["Authorization"] = "Basic " + base64.b64encode(user.encode()).decode()
+        headers["Authorization"] = basic_login(user)
     return headers

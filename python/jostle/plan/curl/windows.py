@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 
 from jostle.errors import PlanError
-from jostle.plan.curl.command import Command
+from jostle.plan.curl.command import Command, value_of
 
 __all__ = ["cmd_commands", "is_cmd", "is_powershell", "powershell_commands"]
 
@@ -19,12 +19,22 @@ def is_powershell(text: str) -> bool:
     return re.search(r" `[ \t]*\r?\n", text) is not None or re.match(r"\s*curl\.exe\b", text) is not None
 
 
-def cmd_commands(text: str) -> list[Command]:
-    """The commands of a text for cmd.exe. A caret takes the meaning of the character behind it."""
+_HEX = "[0-9A-Fa-f]{2}"
+_VARIABLE = re.compile(rf"%(?!{_HEX}%)(?:(?!{_HEX})([A-Za-z_]\w*)%|([A-Za-z]\w*)%(?!{_HEX}))")
+"""`%NAME%`, and not what lies between two characters of a URL that are percent-encoded."""
+
+
+def cmd_commands(text: str, environment: Mapping[str, str]) -> list[Command]:
+    """The commands of a text for cmd.exe. A caret takes the meaning of the character behind it.
+
+    `environment`: values of `%NAME%`.
+    """
     plain: list[str] = []
     commands: list[Command] = []
     quoted, at = False, 0
-    text = text.replace("\r\n", "\n")
+    text = _VARIABLE.sub(
+        lambda found: value_of(found[1] or found[2], environment), text.replace("\r\n", "\n")
+    )
     while at < len(text):
         character = text[at]
         if character == "^" and not quoted:
@@ -50,6 +60,7 @@ def _command(line: str) -> list[Command]:
 
 
 _BACKSLASHES = re.compile(r'(\\*)(")')
+_RUN = re.compile(r"\\+|.", re.DOTALL)
 
 
 def _arguments(line: str) -> list[str]:
@@ -77,7 +88,7 @@ def _arguments(line: str) -> list[str]:
             word, begun = [], False
             at += 1
         else:
-            run = re.compile(r"\\+|.", re.DOTALL).match(line, at)
+            run = _RUN.match(line, at)
             assert run is not None
             word.append(run[0])
             begun = True
@@ -93,7 +104,7 @@ _POWERSHELL = re.compile(
     re.DOTALL,
 )
 _BACKTICKS = {"n": "\n", "r": "\r", "t": "\t", "0": "\0"}
-_IN_DOUBLE_QUOTES = re.compile(r'`(.)|""|\$(?:env:(\w+)|\{env:(\w+)\}|([A-Za-z_]\w*|[({]))', re.DOTALL)
+_EXPANDED = re.compile(r'`(.)|""|\$(?:env:(\w+)|\{env:(\w+)\}|([A-Za-z_]\w*|[({]))', re.DOTALL)
 
 
 def powershell_commands(text: str, environment: Mapping[str, str]) -> list[Command]:
@@ -108,9 +119,9 @@ def powershell_commands(text: str, environment: Mapping[str, str]) -> list[Comma
         if found[0] == '""':
             return '"'
         name = found[2] or found[3]
-        if name is None or name not in environment:
+        if name is None:
             raise PlanError(f"{found[0]} is for PowerShell to work out", "write its value")
-        return environment[name]
+        return value_of(name, environment)
 
     commands: list[Command] = []
     words: list[str] = []
@@ -126,11 +137,11 @@ def powershell_commands(text: str, environment: Mapping[str, str]) -> list[Comma
                 commands += [Command(words)] if words else []
                 words = []
             continue
+        if kind == "plain" and word is None and value.startswith(("(", "@(", "@{")):
+            raise PlanError(f"{value} … is for PowerShell to work out", "write its value")
         word = word if word is not None else []
         if kind == "single":
             word.append(value.replace("''", "'"))
-        elif kind == "double" or kind == "escaped":
-            word.append(_IN_DOUBLE_QUOTES.sub(character, value))
         else:
-            word.append(value)
+            word.append(_EXPANDED.sub(character, value))
     return commands
