@@ -25,6 +25,7 @@ __all__ = [
     "path_at",
     "read_url",
     "sent_path",
+    "shown",
     "socket_path",
 ]
 
@@ -115,7 +116,7 @@ def read_url(text: str, schemes: Collection[str] = KNOWN) -> Url:
         scheme, rest = found[1].lower(), text[found.end() :]
     if scheme not in schemes:
         known = ", ".join(f"{known}://" for known in schemes)
-        raise BadValue(f"{_shown(text)!r}: {scheme!r} is not supported", f"write {known}")
+        raise BadValue(f"{shown(text)!r}: {scheme!r} is not supported", f"write {known}")
     parts = _PARTS.match(rest)
     assert parts is not None, "every text matches"
     authority, path, query = parts[1], parts[2], parts[3] or ""
@@ -128,21 +129,21 @@ def read_url(text: str, schemes: Collection[str] = KNOWN) -> Url:
         )
     if split is None:
         hint = "an IPv6 address is in brackets: http://[::1]:8080/" if place.count(":") > 1 else EXAMPLE
-        raise BadValue(f"{_shown(text)!r} is not a URL: {place!r} is no host with a port", hint)
+        raise BadValue(f"{shown(text)!r} is not a URL: {place!r} is no host with a port", hint)
     if not split[1]:
-        raise BadValue(f"{_shown(text)!r} names no host", EXAMPLE)
+        raise BadValue(f"{shown(text)!r} names no host", EXAMPLE)
     port = int(split[2]) if split[2] else DEFAULT_PORTS.get(scheme)
     if port is None:
         raise BadValue(
-            f"{_shown(text)!r} names no port",
+            f"{shown(text)!r} names no port",
             f"write for example {scheme}://127.0.0.1:{EXAMPLE_PORTS[scheme]}",
         )
     if port > 65535:
-        raise BadValue(f"{_shown(text)!r} is not a URL: the port must be from 0 to 65535", EXAMPLE)
+        raise BadValue(f"{shown(text)!r} is not a URL: the port must be from 0 to 65535", EXAMPLE)
     try:
         host = canonical_host(split[1])
     except BadValue as error:
-        raise BadValue(f"{_shown(text)!r} is not a URL: {error.message}", error.hint or EXAMPLE) from None
+        raise BadValue(f"{shown(text)!r} is not a URL: {error.message}", error.hint or EXAMPLE) from None
     return Url(scheme, host, port, sent_path(path, query), "" if login == ":" else login)
 
 
@@ -178,7 +179,7 @@ def path_at(server: Url, given: str) -> str:
     """The path and query of a route, given as a path or as a URL at the same server. Raises `BadValue`."""
     if not has_scheme(given):
         if not given.startswith("/"):
-            raise BadValue(f"{given!r} is neither a path nor a URL", f"write /{given}")
+            raise BadValue(f"{shown(given)!r} is neither a path nor a URL", f"write /{given}")
         path, _, query = given.partition("#")[0].partition("?")
         return sent_path(path, query)
     there = read_url(given)
@@ -267,11 +268,10 @@ def _encoded(label: str, *, bidi: bool) -> str:
     return f"xn--{label.encode('punycode').decode()}"
 
 
-def _shown(text: str) -> str:
-    """A URL as it was given, without its password."""
+def shown(text: str) -> str:
+    """A URL as it was given, without its login: a user alone may be a token."""
     scheme = _SCHEME.match(text)
     start = scheme.end() if scheme else 0
     authority = re.match(r"[^/?#]*", text[start:])
-    login, at, place = authority[0].rpartition("@") if authority else ("", "", "")
-    user = login.partition(":")[0]
-    return f"{text[:start]}{user}{at}{place}{text[start + len(login) + len(at) + len(place) :]}"
+    login_ends = start + (authority[0].rfind("@") + 1 if authority else 0)
+    return text[:start] + text[login_ends:]

@@ -6,12 +6,16 @@ from typing import Any
 
 import pytest
 
+from jostle.cli.target import target_of
 from jostle.errors import PlanError
+from jostle.plan.hit import hit_plan
 from jostle.record import RunRecord, RunWriter
+from jostle.redaction.commands import redact_command
 from jostle.redaction.data import redact, replace_secrets, secrets_in
 from jostle.redaction.names import HIDDEN
 from jostle.redaction.sent import redact_body, redact_request, redact_sent
 from jostle.redaction.texts import redact_text
+from jostle.url import read_url
 
 S = "hunter2x"
 
@@ -179,3 +183,34 @@ def test_nothing_that_is_written_into_a_run_holds_its_secrets(tmp_path: Path) ->
     assert '"failures":{"reset":{"got (hidden)":3}}' in files["intervals.ndjson"]
     assert json.loads(files["trial.json"])["server"]["command"] == ["./s", "--api-token", HIDDEN]
     assert RunRecord.open(writer.folder).planned[0]["number"] == 1
+
+
+@pytest.mark.parametrize(
+    "login", [S, f"ann:{S}", f"ann@x.com:{S}", f"ann!x:{S}", f":{S}", f"TOK({S}", f"tok'{S}", f"o'n:{S}"]
+)
+@pytest.mark.parametrize("scheme", ["", "http://", "https://"])
+def test_no_login_is_recorded_or_quoted(login: str, scheme: str) -> None:
+    url = f"{scheme}{login}@h:8080/x"
+    assert S not in f"{redact_command(['jostle', 'hit', url])}{redact_command(['curl', url])}"
+    assert redact_command(["jostle", "hit", url])[2].endswith("@h:8080/x")
+    if scheme:
+        assert S not in redact_text(f"there is no folder {url!r}")
+    for refuse in (
+        lambda: read_url(f"{scheme}{login}@h:x/"),
+        lambda: target_of([url, "http://h"], "hit"),
+        lambda: hit_plan(f"{url}?a", {"urls": "/dev/null"}),
+    ):
+        with pytest.raises(PlanError) as raised:
+            refuse()
+        assert S not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["npx", "serve@14.2", "git@host.example"],
+        ["jostle", "hit", "@curl.txt", "unix:@name", "--urls=a@b", "http://h/a@b", "http://{token}@h/"],
+    ],
+)
+def test_an_at_sign_elsewhere_is_no_login(words: list[str]) -> None:
+    assert redact_command(words) == words

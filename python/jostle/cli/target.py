@@ -7,6 +7,7 @@ from pathlib import Path
 from jostle.errors import PlanError
 from jostle.plan.curl import has_curl, is_curl
 from jostle.text import read_text, reason
+from jostle.url import shown
 
 __all__ = ["target_of"]
 
@@ -22,7 +23,7 @@ def target_of(words: Sequence[str], command: str) -> str | list[str]:
         return list(words)
     if len(words) > 1:
         raise PlanError(
-            f"{words[0]!r} and {words[1]!r} are two URLs, and jostle {command} loads one",
+            f"{shown(words[0])!r} and {shown(words[1])!r} are two URLs, and jostle {command} loads one",
             "--urls FILE loads those of a list; quote a URL that contains spaces or &",
         )
     if words[0] == "-" or words[0].startswith("@"):

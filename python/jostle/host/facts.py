@@ -37,7 +37,7 @@ def host_facts(seed: int) -> dict[str, Any]:
         "load_average": os.getloadavg()[0],
         **({"cpu_pressure": pressure} if (pressure := cpu_pressure()) is not None else {}),
         "python": platform.python_version(),
-        "argv": ["jostle", *redact_command(sys.argv[1:])],
+        "argv": redact_command(["jostle", *sys.argv[1:]]),
         "seed": seed,
         **({"floor": floor} if (floor := stored_floor(machine())) else {}),
     }

@@ -10,7 +10,7 @@ from jostle.errors import PlanError
 from jostle.plan.curl import has_curl, pasted
 from jostle.plan.http_request import HttpRequest
 from jostle.plan.url_list import read_url_list
-from jostle.url import has_scheme
+from jostle.url import has_scheme, shown
 
 __all__ = ["Listed", "listed_requests", "read_urls"]
 
@@ -74,9 +74,10 @@ def _whole(base: str, url: str) -> str:
     if has_scheme(url):
         return url
     if not base:
-        raise PlanError(f"{url!r} names no server", "give the URL of the server beside the list")
+        raise PlanError(f"{shown(url)!r} names no server", "give the URL of the server beside the list")
     if re.search("[?#]", base):
         raise PlanError(
-            f"{base!r}: paths come behind it, so it ends with its own", "leave out what begins with ? or #"
+            f"{shown(base)!r}: paths come behind it, so it ends with its own",
+            "leave out what begins with ? or #",
         )
     return f"{base.rstrip('/')}/{url.removeprefix('/')}"

@@ -19,7 +19,8 @@ def redact_command(words: Sequence[str], hide: Hide = hidden) -> list[str]:
 
     Redacted are headers (`-H`), users with their passwords (`-u`), bodies, forms and messages (`-b`, `-d`,
     `--json`, `--send`, …), settings (`--set`), the value of any option whose name suggests a secret and, in
-    every other word, what `redact_text` hides. Behind the word curl, `-b` is a cookie.
+    every other word, what `redact_text` hides. Behind the word curl, `-b` is a cookie. Where URLs stand (of
+    jostle and of curl), a login is hidden as a whole, as a user alone may be a token.
     """
     own, curl = words[:1] == ["jostle"], False
     redacted: list[str] = []
@@ -32,6 +33,10 @@ def redact_command(words: Sequence[str], hide: Hide = hidden) -> list[str]:
             continue
         curl = curl or _CURL.fullmatch(word) is not None
         option, value, rule = _option(word)
+        if (own or curl) and rule is _plain and (login := _LOGIN_OF_A_PLACE.match(word)):
+            redacted.append(redact_value(login[0], hide) + redact_text(word[login.end() :], hide))
+            rule = None
+            continue
         if curl and (found := _COOKIE.fullmatch(word)):
             option, value, rule = found["option"], found["value"], redact_value
         if own and option.rstrip("=") in OWN_FILES:
@@ -81,6 +86,10 @@ def _plain(word: str, hide: Hide) -> str:
         if redacted != words:
             return shlex.join(redacted)
     return redact_text(word, hide)
+
+
+_LOGIN_OF_A_PLACE = re.compile(r"(?!-|@|unix:@)[^\s/?#]+(?=@[\w\[])")
+"""In a URL without its scheme; `unix:@name` is a socket."""
 
 
 def _login(text: str, hide: Hide) -> str:

@@ -11,14 +11,14 @@ _VARIABLE = re.compile(r"((Bearer|Basic|Token) )?\{[^{}]+\}")
 """A variable in place of a secret, which need not be hidden: the secret itself is elsewhere."""
 
 _PASSWORD = re.compile(
-    r"(?P<before>(?<![\w+.-])\w[\w+.-]*+:/{1,3}[^:/?#@\s\[\"'<>]*)"
+    r"(?P<before>(?<![\w+.-])\w[\w+.-]*+:/{1,3}(?:[^:/?#\s\[\"'<>]|'(?=\w))*)"
     r":(?!(?:\d+|\{[^{}]*\})(?:[/?#\s\"'<>]|$))(?!\{[^{}@]+\}@[^@/?#\s]*(?:[/?#\s]|$))"
     r"(?P<secret>[^/?#\s]+|[^\s\"'<>@]{1,1024})@"
 )
 """In a URL. A port or a variable is no password, but what only begins like one is."""
 
 _LOGIN = re.compile(
-    r"(?P<before>(?:https?|wss?|grpcs?):/{1,3})(?P<secret>[^:/?#@\s\[\"'<>{}()]+)(?P<after>:?@)"
+    r"(?P<before>(?:https?|wss?|grpcs?):/{1,3})(?!\{[^{}]+\}:?@)(?P<secret>[^:/?#@\s\"<>]+)(?P<after>:?@)"
 )
 """A user without a password: it is a token. Databases ask others for the password of a user."""
 
