@@ -1,14 +1,16 @@
 """Habits of other load testers: what a refused option is called here."""
 
 import sys
+from pathlib import Path
 
 import pytest
 
 from jostle.cli import command, main
-from jostle.cli.foreign import ABSENT, TAKEN, foreign_hint
+from jostle.cli.foreign import ABSENT, TAKEN, foreign_hint, options_of
 
+CURL = "a curl command is taken as it is: jostle hit -- curl …"
 URL = "http://127.0.0.1:1"
-KNOWN = [name for one in command("hit").params for name in (*one.opts, *one.secondary_opts)]
+KNOWN = options_of(command("hit"))
 
 
 @pytest.mark.parametrize(
@@ -29,6 +31,8 @@ KNOWN = [name for one in command("hit").params for name in (*one.opts, *one.seco
         (["--vus=10", URL], "--vus in k6: here it is -c 10"),
         (["-m", "5", URL], "-m is the method here; the longest time for an answer is --timeout 5"),
         (["-t", "10s", URL], "-t is the number of threads here; a time is -d or --timeout 10s"),
+        (["-F", "a=b", URL], f"-F is a form in curl and oha; {CURL}"),
+        (["--get", URL], f"--get in curl: {CURL}"),
         (["curl", URL, "-s"], "the words of a curl command stand behind --: jostle hit -- curl …"),
     ],
 )
@@ -44,6 +48,23 @@ def test_what_is_right_here_is_no_habit() -> None:
     for words in (["-d", "10s", URL], ["-q", URL], ["--json", URL], ["-t1", "-c50"], ["-A", "curl", URL], []):
         assert foreign_hint(words, KNOWN) == "", words
     assert foreign_hint(["--", "curl", "-z", "x"], KNOWN) == ""
+
+
+def test_a_value_of_an_option_is_no_option() -> None:
+    for words in (["-H", "-p", URL], ["-b", "-F", URL], ["-qb", "-z", URL], ["--json", "@pasted.txt"]):
+        assert foreign_hint(words, KNOWN) == "", words
+    assert foreign_hint(["-b", "-F", "-z", "5s", URL], KNOWN).startswith("-z is the duration")
+
+
+def test_a_server_that_is_down_says_nothing_of_habits(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "pasted.txt").write_text(f"curl {URL} -X POST -d @{tmp_path}/pasted.txt")
+    with pytest.raises(SystemExit):
+        main(["hit", "--json", f"@{tmp_path}/pasted.txt", "-q", "-d", "1s"])
+    refused = capsys.readouterr().err
+    assert "127.0.0.1:1" in refused
+    assert "--json" not in refused
 
 
 def test_the_table_names_only_options_that_are_missing_or_mean_something_else() -> None:

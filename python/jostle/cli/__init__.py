@@ -212,19 +212,13 @@ def _called(name: str, words: list[str]) -> int:
         message = error.format_message()
         hint = _habit(name, words) or f"jostle {name} --help"
         raise UserError(message[:1].lower() + message[1:].rstrip("."), hint) from None
-    except UserError as error:
-        raise (UserError(error.message, hint) if (hint := _habit(name, words)) else error) from None
 
 
 def _habit(name: str, words: list[str]) -> str:
     """What a word that was refused is called here, if it is one of another load tester."""
-    from jostle.cli.foreign import foreign_hint
+    from jostle.cli.foreign import foreign_hint, options_of
 
-    if name not in ("hit", "capacity"):
-        return ""
-    return foreign_hint(
-        words, [option for one in command(name).params for option in (*one.opts, *one.secondary_opts)]
-    )
+    return foreign_hint(words, options_of(command(name))) if name in ("hit", "capacity") else ""
 
 
 def _run(words: list[str]) -> None:

@@ -123,6 +123,7 @@ def capacity(
     quiet: Annotated[bool, _option("-q", "--quiet", help="Show no progress.", group=OUTPUT)] = False,
     no_pages: Annotated[bool, _option("--no-pages", help="Write no capacity.html.", group=OUTPUT)] = False,
 ) -> int:
+    from jostle.cli.foreign import foreign_hints
     from jostle.cli.target import target_of
 
     form = refuse_forms(output, as_json=as_json)
@@ -130,9 +131,12 @@ def capacity(
         message = "--think needs --clients: with a rate, no client waits for an answer"
         raise PlanError(message, "add --clients")
     names = option_names(context)
-    given = options.given() | {"think": think}
-    target = target_of(words, "capacity")
-    question = _question(target, slo, given, clients, most, budget, quick, lambda name: names.get(name, name))
+    with foreign_hints(context):
+        given = options.given() | {"think": think}
+        target = target_of(words, "capacity")
+        question = _question(
+            target, slo, given, clients, most, budget, quick, lambda name: names.get(name, name)
+        )
     return _measured(question, into, seed, form, output, quiet=quiet, pages=not no_pages)
 
 

@@ -1,9 +1,20 @@
 """Options of other load testers, and of curl, that `jostle hit` has under another name."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import takewhile
+from typing import TYPE_CHECKING
 
-__all__ = ["foreign_hint"]
+from jostle.errors import UserError
+
+if TYPE_CHECKING:
+    import typer
+
+__all__ = ["WORDS", "foreign_hint", "foreign_hints", "options_of"]
+
+WORDS = "jostle.words"
+"""The key of a command's words in the `meta` of its context."""
 
 _CURL_ITSELF = "a curl command is taken as it is: jostle hit -- curl …"
 
@@ -94,24 +105,65 @@ TAKEN = {
 """Options that mean something else here: how values for the other meaning begin, and what is said."""
 
 
-def foreign_hint(words: Sequence[str], known: Sequence[str]) -> str:
+@contextmanager
+def foreign_hints(context: "typer.Context") -> Iterator[None]:
+    """While a plan is made of the command's words: a refusal says what a word of another tool is here."""
+    try:
+        yield
+    except UserError as error:
+        if hint := foreign_hint(context.meta[WORDS], options_of(context.command)):
+            raise UserError(error.message, hint) from None
+        raise
+
+
+def options_of(command: "typer._click.Command") -> dict[str, bool]:
+    """The names of a command's options, and whether each takes a value."""
+    return {
+        name: not getattr(option, "is_flag", False)
+        for option in command.params
+        for name in (*option.opts, *option.secondary_opts)
+    }
+
+
+def foreign_hint(words: Sequence[str], known: Mapping[str, bool]) -> str:
     """What the words of a command that was refused are called here; "" if they are no habit of another tool.
 
-    `known`: the names of the command's options.
+    `known`: as of `options_of`.
     """
+    options: list[tuple[str, str]] = []
+    arguments = 0
     before = ""
-    for word, following in zip(words, [*words[1:], ""], strict=False):
-        if word == "--":
-            break
+    rest = takewhile(lambda word: word != "--", words)
+    following = [*words[1:], ""]
+    for word, behind in zip(rest, following, strict=False):
+        if _takes_next(before, known):
+            before = ""  # this word is a value
+            continue
         if word == "curl" and not before.startswith("-"):
             return "the words of a curl command stand behind --: jostle hit -- curl …"
         before = word
-        if word.startswith("-") and (hint := _of(word, following, known)):
-            return hint
-    return ""
+        if word.startswith("-"):
+            options.append((word, behind))
+        else:
+            arguments += 1
+    hints = (_of(word, behind, known, spare=arguments > 1) for word, behind in options)
+    return next(filter(None, hints), "")
 
 
-def _of(word: str, following: str, known: Sequence[str]) -> str:
+def _takes_next(word: str, known: Mapping[str, bool]) -> bool:
+    """Whether the word behind this one is its value: behind --timeout, or behind the last letter of -Lc."""
+    if word.startswith("--") or not word.startswith("-"):
+        return known.get(word, False)
+    letters = [f"-{letter}" for letter in word[1:]]
+    return (
+        bool(letters)
+        and known.get(letters[-1], False)
+        and not any(known.get(one, True) for one in letters[:-1])
+    )
+
+
+def _of(word: str, following: str, known: Mapping[str, bool], *, spare: bool) -> str:
+    """`spare`: there are more arguments than one, so that one may be meant as the value of a switch."""
     name, equals, own = word.partition("=")
     if not name.startswith("--") and f"-{name}" in known and len(name) > 2:
         return f"long options begin with two dashes: -{word}"  # as vegeta writes them
@@ -122,7 +174,7 @@ def _of(word: str, following: str, known: Sequence[str]) -> str:
     if name in TAKEN:
         pattern, says = TAKEN[name]
         value = own or following
-        if pattern.match(value):
+        if pattern.match(value) and (own or known[name] or spare):
             return says.format(value=_quoted(value))
     letter = word[:2]
     if letter not in known and letter in ABSENT and not word.startswith("--"):
@@ -133,6 +185,8 @@ def _of(word: str, following: str, known: Sequence[str]) -> str:
 def _absent(name: str, value: str) -> str:
     where, here = ABSENT[name]
     here = here.format(value=_quoted(value or "…"))
+    if here == _CURL_ITSELF:
+        return f"{name} {where}: {here}" if where.startswith("in ") else f"{name} is {where}; {here}"
     if here.startswith("nothing: "):
         return f"{name} {where}: {here.removeprefix('nothing: ')}"
     return (

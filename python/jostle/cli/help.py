@@ -9,6 +9,8 @@ from typing import Any
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperOption
 
+from jostle.cli.foreign import WORDS
+
 __all__ = ["PLAIN", "Command", "group"]
 
 OTHER = "Options"
@@ -20,6 +22,7 @@ class Command(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Refuse an empty argument or path (from an unset variable of the shell), which may mean "."."""
+        ctx.meta[WORDS] = list(args)
         given = self.make_parser(ctx).parse_args(args=list(args))[0]
         for parameter in self.params:
             if not isinstance(parameter, TyperArgument | TyperOption):

@@ -1,5 +1,6 @@
 """`jostle hit URL`: load one server now."""
 
+import re
 import tempfile
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -487,6 +488,8 @@ class RequestOptions:
         """
         from jostle.plan.hit import REDIRECTS
 
+        if self.method is not None and re.fullmatch(r"[\d.]+s?", self.method):
+            raise PlanError(f"--method: {self.method!r} is a number, and no method", "write for example PUT")
         given = {
             name: value
             for name, value in ((field.name, getattr(self, field.name)) for field in fields(self))
@@ -553,12 +556,14 @@ def hit(
     output: RunOutput,
 ) -> int:
     from jostle.cli.carry_out import carry_out
+    from jostle.cli.foreign import foreign_hints
     from jostle.cli.target import target_of
 
-    url = target_of(words or [], "hit")
-    if not url and options.urls is None:
-        raise PlanError("missing argument 'URL'", "jostle hit --help")
-    plan = options.plan(context, url)
+    with foreign_hints(context):
+        url = target_of(words or [], "hit")
+        if not url and options.urls is None:
+            raise PlanError("missing argument 'URL'", "jostle hit --help")
+        plan = options.plan(context, url)
     if once:
         taken = [*(field.name for field in fields(HitOptions)), "words"]
         refuse_beside("--once", context, taken, "it measures nothing", "leave it out to measure the load")
