@@ -31,14 +31,12 @@ def redact_command(words: Sequence[str], hide: Hide = hidden) -> list[str]:
             redacted.append(rule(word, hide))
             rule = None
             continue
-        curl = curl or _CURL.fullmatch(word) is not None
-        option, value, rule = _option(word)
+        curl = curl or _RUNS_CURL.fullmatch(word) is not None
+        option, value, rule = _option(word, curl=curl)
         if (own or curl) and rule is _plain and (login := _LOGIN_OF_A_PLACE.match(word)):
             redacted.append(redact_value(login[0], hide) + redact_text(word[login.end() :], hide))
             rule = None
             continue
-        if curl and (found := _COOKIE.fullmatch(word)):
-            option, value, rule = found["option"], found["value"], redact_value
         if own and option.rstrip("=") in OWN_FILES:
             rule = _as_it_is
         if option and not value and not option.endswith("="):
@@ -102,15 +100,23 @@ def _is_an_option(word: str) -> bool:
     return re.fullmatch(r"--[a-z][\w-]*(=.*)?", word, re.DOTALL) is not None
 
 
-def _option(word: str) -> tuple[str, str, Rule]:
+def _option(word: str, *, curl: bool) -> tuple[str, str, Rule]:
     """The option with its "=", its value, and how the value is made fit for a record."""
-    found = _LONG.fullmatch(word)
+    whole = _in_full(word) if curl else word
+    if curl and (found := _COOKIE.fullmatch(whole)):
+        return _typed(word, found["value"]), found["value"], redact_value
+    found = _LONG.fullmatch(whole)
     if found is not None and names_a_secret(found["option"]):
-        return found["option"], found["value"], redact_value
-    for pattern, rule in _OPTIONS:
-        if found := pattern.fullmatch(word):
-            return found["option"], found["value"], rule
+        return _typed(word, found["value"]), found["value"], redact_value
+    for pattern, rule in _CURLS_OPTIONS if curl else _OPTIONS:
+        if found := pattern.fullmatch(whole):
+            return _typed(word, found["value"]), found["value"], rule
     return "", word, _plain
+
+
+def _typed(word: str, value: str) -> str:
+    """The option as it was typed."""
+    return word[: len(word) - len(value)]
 
 
 _LONG = re.compile(
@@ -118,17 +124,45 @@ _LONG = re.compile(
 )
 
 
-def _named(long: str, short: str) -> re.Pattern[str]:
-    """A long option with its value, or a short one, which may stand behind flags: -kH."""
-    return re.compile(rf"(?P<option>--(?:{long})(?:=|$)|-[kLsSvifgNj]*[{short}])(?P<value>.*)", re.DOTALL)
+_CURL = re.compile(r"(?<![^\s/\\])curl(?:\.exe)?(?!\S)", re.IGNORECASE)
+_RUNS_CURL = re.compile(r"(?:.*[/\\])?curl(?:\.exe)?", re.DOTALL | re.IGNORECASE)
+
+_FLAGS = "kLsSvifgNj"
+_CURLS_FLAGS = "0-346aBfgGhIijJklLMnNOpqRsSvVZ#:"
+"""Letters without a value, behind which one with a value may stand: -kH."""
 
 
-_CURL = re.compile(r"(?:\S*[/\\])?curl(?:\.exe)?(?!\S)")
-_COOKIE = _named("cookie", "b")
+def _options(flags: str) -> list[tuple[re.Pattern[str], Rule]]:
+    """How the values of options are made fit for a record: of long ones, and of letters behind `flags`."""
+    return [
+        (re.compile(rf"(?P<option>--(?:{long})(?:=|$)|-[{flags}]*[{short}])(?P<value>.*)", re.DOTALL), rule)
+        for long, short, rule in (
+            ("header|proxy-header|metadata", "H", _pair),
+            ("user|proxy-user", "uU", _login),
+            ("body|data|data-[a-z]+|json|json-body|send|message|url-query", "bd", redact_body),
+            ("form|form-string|set|env|build-arg", "Fe", _pair),
+        )
+    ]
 
-_OPTIONS: list[tuple[re.Pattern[str], Rule]] = [
-    (_named("header|proxy-header|metadata", "H"), _pair),
-    (_named("user|proxy-user", "uU"), _login),
-    (_named("body|data|data-[a-z]+|json|json-body|send|message|url-query", "bd"), redact_body),
-    (_named("form|form-string|set|env|build-arg", "Fe"), _pair),
-]
+
+_COOKIE = re.compile(rf"(?P<option>--cookie(?:=|$)|-[{_CURLS_FLAGS}]*b)(?P<value>.*)", re.DOTALL)
+_OPTIONS = _options(_FLAGS)
+_CURLS_OPTIONS = _options(_CURLS_FLAGS)
+
+_CURLS_SECRETS = (
+    *("header", "user", "cookie", "json", "form", "form-string", "url-query", "oauth2-bearer", "key", "pass"),
+    *("data", "data-ascii", "data-binary", "data-raw", "data-urlencode", "tlspassword"),
+    *("proxy-header", "proxy-user", "proxy-pass", "proxy-key", "proxy-key-type", "proxy-tlspassword"),
+)
+"""The options of curl whose values are hidden: it takes the beginning of a name for the whole."""
+_CURLS_OTHERS = ("head", "url", "proxy")
+"""Whole names with which one of those begins."""
+
+
+def _in_full(word: str) -> str:
+    """An option of curl by its whole name, if that is one of `_CURLS_SECRETS`."""
+    name, equals, value = word[2:].partition("=")
+    if not word.startswith("--") or not name or name in _CURLS_OTHERS:
+        return word
+    whole = name if name in _CURLS_SECRETS else next((o for o in _CURLS_SECRETS if o.startswith(name)), name)
+    return f"--{whole}{equals}{value}"
