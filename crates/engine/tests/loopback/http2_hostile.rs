@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
+use crate::http2::over_http2;
 use crate::support::*;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -442,4 +443,34 @@ fn an_answer_that_breaks_the_rules_is_malformed_and_its_connection_goes_on() {
     ]
     .concat();
     assert_eq!(failures(answering(padded), &json!({})), BTreeMap::new());
+}
+
+/// A server that answers the first request of a connection, and at once the one that is to follow it. What separates the
+/// two makes it likely that the second answer is read when its request is known, but has not left.
+#[test]
+fn an_answer_that_was_guessed_is_none() {
+    let address = serve(|mut stream| async move {
+        let mut preface = [0; b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".len()];
+        stream.read_exact(&mut preface).await.unwrap();
+        stream.write_all(&frame(SETTINGS, 0, 0, &[])).await.unwrap();
+        while read_frame(&mut stream).await.unwrap().0 != HEADERS {}
+        let answer = |id| frame(HEADERS, END_HEADERS | END_STREAM, id, &[STATUS_200]);
+        let unknown = frame(0xfa, 0, 0, &[0; 16384 - 9]).repeat(4);
+        let both = [answer(1), unknown, answer(3)].concat();
+        stream.write_all(&both).await.ok();
+        while let Ok((kind, _, id, _)) = read_frame(&mut stream).await {
+            if kind == HEADERS && id == 3 {
+                return;
+            }
+        }
+    });
+    let load = json!({"closed": {"clients": 1, "requests": 100}});
+    let spec = over_http2(address, json!({"connections": 1}), load);
+    let seen = run(with(one(spec, 0), "", json!({"threads": 1})));
+    let early = "the answer breaks the rules of HTTP/2: it came before its request had left";
+    let failures = seen.failures();
+    assert!(
+        failures.contains_key(&("malformed", early.to_owned())),
+        "{failures:?}"
+    );
 }
