@@ -144,7 +144,7 @@ def read_url(text: str, schemes: Collection[str] = KNOWN) -> Url:
         host = canonical_host(split[1])
     except BadValue as error:
         raise BadValue(f"{shown(text)!r} is not a URL: {error.message}", error.hint or EXAMPLE) from None
-    return Url(scheme, host, port, sent_path(path, query), "" if login == ":" else login)
+    return Url(scheme, host, port, _sent_path(path, query), "" if login == ":" else login)
 
 
 def basic_login(pair: str) -> str:
@@ -161,8 +161,15 @@ def host_and_port(url: str) -> tuple[str, int]:
     return read.host, read.port
 
 
-def sent_path(path: str, query: str = "") -> str:
-    """Path and query as they are sent: what has no place in a request line is percent-encoded."""
+def sent_path(text: str) -> str:
+    """Path and query as they are sent: what has no place in a request line is percent-encoded, and a
+    fragment is left out.
+    """
+    path, _, query = text.partition("#")[0].partition("?")
+    return _sent_path(path, query)
+
+
+def _sent_path(path: str, query: str) -> str:
     try:
         f"{path}{query}".encode()
     except UnicodeEncodeError as error:
@@ -180,8 +187,7 @@ def path_at(server: Url, given: str) -> str:
     if not has_scheme(given):
         if not given.startswith("/"):
             raise BadValue(f"{shown(given)!r} is neither a path nor a URL", f"write /{given}")
-        path, _, query = given.partition("#")[0].partition("?")
-        return sent_path(path, query)
+        return sent_path(given)
     there = read_url(given)
     if (there.scheme, there.host, there.port) != (server.scheme, server.host, server.port):
         raise BadValue(f"{there} is on another server than {server.scheme}://{server.address}")

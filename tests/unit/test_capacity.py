@@ -277,6 +277,7 @@ def test_a_run_of_another_kind_is_no_capacity() -> None:
     [
         ("http://127.0.0.1:80/x", "127.0.0.1", "/x"),
         ("localhost:8080/x?y=1", "localhost", "/x?y=1"),
+        ("ann:secret@web/x", "web", "/x"),
         ("reference-workers:workers=3/work?us=5", "reference-workers:workers=3", "/work?us=5"),
         ("reference-null", "reference-null", "/"),
     ],

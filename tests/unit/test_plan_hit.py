@@ -119,9 +119,18 @@ def test_what_is_asked() -> None:
 def test_compressed_answers_are_accepted_on_demand() -> None:
     assert request(compressed=True).headers == {"Accept-Encoding": "gzip, br, zstd"}
     assert request(compressed=False).headers == {}
+    assert request(compressed=True, headers=["accept-encoding: br"]).headers == {"accept-encoding": "br"}
+
+
+def test_a_stream_is_not_asked_for_in_zstd() -> None:
+    assert request(compressed=True, stream="sse").headers == {"Accept-Encoding": "gzip, br"}
     with pytest.raises(PlanError, match="the events of a stream in zstd"):
-        request(compressed=True, stream="sse")
-    assert request(headers=["Accept-Encoding: gzip, deflate, br"], stream="sse").stream is not None
+        request(headers=["Accept-Encoding: gzip, zstd"], stream="sse")
+    for codings in ("gzip, deflate, br", "gzip, zstd;q=0", "zstd; q=0.0, br"):
+        assert request(headers=[f"Accept-Encoding: {codings}"], stream="sse").stream is not None
+    pasted = request("curl http://h/ -H 'accept-encoding: gzip, deflate, br, zstd'", stream="sse")
+    assert pasted.headers["accept-encoding"] == "gzip, deflate, br"
+    assert request("curl http://h/ -H 'accept-encoding: br, zstd'").headers["accept-encoding"] == "br, zstd"
 
 
 def test_a_body_may_come_from_a_file(tmp_path: Path) -> None:
@@ -276,6 +285,8 @@ def test_a_login_an_agent_and_a_body_of_json_become_headers() -> None:
     }
     own = request(json_body="[]", headers=["content-type: application/ld+json", ("Accept", "*/*")])
     assert own.headers == {"content-type": "application/ld+json", "Accept": "*/*"}
+    twice = request(user="a:b", agent="c", headers=["authorization: x", "User-Agent: y"])
+    assert twice.headers == {"authorization": "x", "User-Agent": "y"}
     for wrong, says in (
         ({"user": "ann"}, "user: the password of 'ann' is missing"),
         ({"json_body": "{}", "body": "x"}, "-b and json_body both say what is sent"),

@@ -5,7 +5,16 @@ import base64
 import pytest
 
 from jostle.errors import BadValue
-from jostle.url import Url, canonical_host, has_scheme, host_and_port, path_at, read_url, socket_path
+from jostle.url import (
+    Url,
+    canonical_host,
+    has_scheme,
+    host_and_port,
+    path_at,
+    read_url,
+    sent_path,
+    socket_path,
+)
 
 
 @pytest.mark.parametrize(
@@ -181,3 +190,8 @@ def test_hosts_have_one_form() -> None:
 
 def test_a_socket_of_the_abstract_namespace_begins_with_nul() -> None:
     assert (socket_path("@app"), socket_path("/run/@app")) == ("\0app", "/run/@app")
+
+
+def test_a_fragment_is_never_sent() -> None:
+    assert sent_path("/a b?c=d#e?f") == "/a%20b?c=d"
+    assert sent_path("/a#b") == path_at(read_url("http://h"), "/a#b") == read_url("h/a#b").path == "/a"

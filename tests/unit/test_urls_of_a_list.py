@@ -100,6 +100,8 @@ def test_a_plan_may_name_the_file(tmp_path: Path) -> None:
     ]
     assert [one.headers for one in requests] == [{"A": "b"}] * 3 + [{}]
     assert parse_plan(to_toml(plan), "again") == plan  # the record has the URLs themselves
+    (whole,) = in_a_plan(tmp_path, "/a#x\n", '{ urls = "urls.txt" }').workload["w"].request
+    assert [(whole.label, 1)] == listed(tmp_path, "/a#x\n")
     (posted,) = in_a_plan(tmp_path, "/a\n", '{ urls = "urls.txt", body = "x" }').workload["w"].request
     assert posted.method == "POST"
 

@@ -188,8 +188,8 @@ class RequestOptions:
         bool,
         _option(
             "--compressed",
-            help="Accept gzip, brotli and zstd. Bytes are counted as received; answers are checked after "
-            "decompression.",
+            help="Accept gzip, brotli and zstd (with --stream: no zstd). Bytes are counted as received; "
+            "answers are checked after decompression.",
             group=REQUEST,
         ),
     ] = False

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,14 +11,15 @@ from jostle import units
 from jostle.errors import BadValue, PlanError, nearest
 from jostle.plan.builder import JourneyBuilder
 from jostle.plan.grpc import read_message
-from jostle.plan.http_request import HttpRequest, grouped
+from jostle.plan.hit_headers import headers_by_name, stand_for_headers, without_zstd
+from jostle.plan.http_request import HttpRequest
 from jostle.plan.listed import Listed, listed_requests
 from jostle.plan.loading import parse_toml
 from jostle.plan.model import Plan
 from jostle.plan.raw import sent_as, until_as
-from jostle.plan.request import CODINGS, METHODS, asking
+from jostle.plan.request import METHODS, asking
 from jostle.text import read_text, reason
-from jostle.url import Url, basic_login, read_url
+from jostle.url import Url, read_url
 
 __all__ = ["PLACES", "REDIRECTS", "WORKLOAD", "hit_plan"]
 
@@ -117,7 +118,8 @@ def hit_plan(
     `headers`: "Name: value" or pairs. `body`: text, or "@" and a file name; the method is then POST if none
     is given. `json_body`: the same, as JSON, with its headers. `user`: "name:password". `agent`: User-Agent.
     `expect`: text that every answer contains, a status, or a table as in a plan. `expect_status`:
-    the statuses that are right, "200,204". `compressed`: answers may be compressed with gzip, brotli or zstd.
+    the statuses that are right, "200,204". `compressed`: answers may be compressed with gzip, brotli or zstd
+    (streams, whose events zstd would hold back: with gzip or brotli).
     `stream`: the answer is a stream of events, "sse" or "lines", which ends with event number `stream_events`
     or with the text `stream_until`; `stall`: the longest time between two events; `stream_first`,
     `stream_fails`, `stream_usage`: the first event that counts, errors, and the number of tokens, by a
@@ -156,7 +158,7 @@ def hit_plan(
     if not grpc:
         _no_call(given, name_of)
     if not raw:
-        _as_headers(given, name_of)
+        stand_for_headers(given, name_of, streamed=any(given.get(option) for option in _STREAM))
     if grpc:
         request = _call(target, given, path, name_of)
     elif socket:
@@ -166,10 +168,9 @@ def hit_plan(
     else:
         _no_socket(given, name_of)
         request = _request(given, path, name_of)
-    headers = [*given.pop("headers", [])]
-    headers += [("Accept-Encoding", CODINGS)] if given.pop("compressed", False) else []
+    headers, _ = given.pop("headers", []), given.pop("compressed", None)
     if not raw:
-        request["metadata" if grpc else "headers"] = _headers(headers, name_of)
+        request["metadata" if grpc else "headers"] = headers_by_name(headers, name_of)
     _complete_load(given, name_of)
     if tls:
         given["insecure"] = not given.get("insecure", False)  # its place is `verify`
@@ -509,45 +510,6 @@ def _check_journeys(url: Url, name_of: Callable[[str], str]) -> None:
         )
 
 
-def _headers(
-    headers: Iterable[str | tuple[str, str]], name_of: Callable[[str], str]
-) -> dict[str, str | list[str]]:
-    """The headers by name; one that is given more than once is sent more than once."""
-    pairs: list[tuple[str, str | None]] = []
-    for header in headers:
-        name, colon, value = header.partition(":") if isinstance(header, str) else (header[0], ":", header[1])
-        if not colon:
-            raise PlanError(
-                f"{name_of('headers')}: {header!r} has no colon", 'write for example "Accept: text/html"'
-            )
-        pairs.append((name.strip(), value.strip()))
-    return grouped(pairs)
-
-
-def _as_headers(given: dict[str, Any], name_of: Callable[[str], str]) -> None:
-    """Turn the options that stand for headers into `headers`, and `json_body` into a body."""
-    headers = list(given.pop("headers", []))
-    if (user := given.pop("user", None)) is not None:
-        if ":" not in user:
-            raise PlanError(f"{name_of('user')}: the password of {user!r} is missing", "write NAME:PASSWORD")
-        headers.append(("Authorization", basic_login(user)))
-    if (agent := given.pop("agent", None)) is not None:
-        headers.append(("User-Agent", agent))
-    if (text := given.pop("json_body", None)) is not None:
-        if "body" in given:
-            raise PlanError(
-                f"{name_of('body')} and {name_of('json_body')} both say what is sent", "give one of them"
-            )
-        given["body"] = text
-        named = {
-            (line if isinstance(line, str) else line[0]).partition(":")[0].strip().lower() for line in headers
-        }
-        json = "application/json"
-        headers += [(name, json) for name in ("Content-Type", "Accept") if name.lower() not in named]
-    if headers:
-        given["headers"] = headers
-
-
 def _list(data: dict[str, Any], listed: Listed, first: Url) -> None:
     """Put each of the listed requests into the plan, with what all of them share."""
     workload = data["workload"]["hit"]
@@ -574,7 +536,7 @@ def _table(request: HttpRequest, shared: Mapping[str, Any], first: Url) -> dict[
     headers = {**shared.get("headers", {}), **table.get("headers", {})}
     if url.login and not any(name.lower() == "authorization" for name in headers):
         headers["Authorization"] = url.authorization
-    return {**shared, **table, "headers": headers}
+    return {**shared, **table, "headers": without_zstd(headers) if "stream" in shared else headers}
 
 
 def _name_apart(requests: Sequence[HttpRequest], tables: Sequence[dict[str, Any]]) -> None:

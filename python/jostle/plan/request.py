@@ -34,6 +34,7 @@ __all__ = [
     "Expect",
     "JsonValue",
     "Request",
+    "accepts_zstd",
     "asking",
 ]
 
@@ -45,6 +46,7 @@ METHODS = ("get", "post", "put", "delete", "patch", "head", "options")
 """Methods that are keys of a request. Others are written as `method` and `path`."""
 CODINGS = "gzip, br, zstd"
 """What `--compressed` asks for. The engine decodes `deflate` as well, asked for or not."""
+_ZSTD = re.compile(r"\bzstd\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:[,\]'\"]|$))", re.IGNORECASE)
 BODIES = ("body", "body_file", "body_hex")
 """The fields that say what a request's body is."""
 PEER = "{peer}"
@@ -167,6 +169,11 @@ def _method(value: Any) -> Any:
     if value.upper() == "CONNECT":
         raise BadValue(f"{value} asks for a tunnel, which is not a load of requests", "use another method")
     return value
+
+
+def accepts_zstd(codings: str) -> bool:
+    """Whether a value of Accept-Encoding has zstd, and not to refuse it (q=0)."""
+    return _ZSTD.search(codings) is not None
 
 
 def asking(method: str, path: str) -> dict[str, str]:
@@ -386,7 +393,7 @@ class Call(Table):
         if self.head is not None and self.expect.looks_at_body and self.expect.body != "":
             raise BadValue("the answer to HEAD has no body to check", "expect a status, or use get")
         if self.stream is not None and any(
-            name.lower() == "accept-encoding" and "zstd" in str(value).lower()
+            name.lower() == "accept-encoding" and accepts_zstd(str(value))
             for name, value in self.headers.items()
         ):
             raise BadValue(

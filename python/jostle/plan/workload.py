@@ -88,8 +88,7 @@ def _of_line(file: Path, line: UrlLine) -> dict[str, Any]:
             f"{file}, line {line.number}: {line.url!r} is not a path",
             "write the path only, for example /fast/44: the server is the contestant",
         )
-    path, _, query = line.url.partition("?")
-    return {**asking(line.method, sent_path(path, query)), "weight": line.weight}
+    return {**asking(line.method, sent_path(line.url)), "weight": line.weight}
 
 
 def _weights(value: Any) -> Any:

@@ -25,7 +25,7 @@ CONNECTIONS = ("keep-alive", "requests-per-connection")
 WARM_UP = {"warm-up": "1s", "warm-up-clients": 1}
 """A single client, so that the server finishes what an overload left behind before the next block begins."""
 
-LOOKS_LIKE_A_HOST = re.compile(r"^localhost\b|^[^/]*[.\[][^/]*|^[^/:]+:\d+(/|$)|^\[")
+LOOKS_LIKE_A_HOST = re.compile(r"^[^/]*@|^localhost\b|^[^/]*[.\[][^/]*|^[^/:]+:\d+(/|$)|^\[")
 
 
 @dataclass(frozen=True)
