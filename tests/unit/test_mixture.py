@@ -63,3 +63,14 @@ def test_samples_are_apart_if_a_share_surely_differs_by_enough() -> None:
     assert not apart({"200": 10}, {"200": 9, "302": 1})
     assert not apart({"200": 100_000}, {"200": 97_000, "302": 3_000})
     assert not apart({"200": 1000}, {})
+
+
+def test_what_is_rare_alone_is_none_among_many() -> None:
+    """Each of so many series may be told by chance, and each kind of it."""
+    some = np.array([20, 20, 20, 20, 8, 9])
+    assert unlike_the_rest([some, 40 - some]) is not None
+    assert unlike_the_rest([some, 40 - some], among=500) is None
+    assert apart({"200": 100}, {"200": 85, "302": 15})
+    assert not apart({"200": 100}, {"200": 85, "302": 15}, among=500)
+    kinds = {str(status): 1 for status in range(201, 300)}
+    assert not apart({"200": 30, **kinds}, {"200": 60, **kinds})

@@ -4,11 +4,15 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import numpy as np
 import pytest
 
 from jostle.analysis.results import Check, RunResult
 from jostle.analysis.run import analyse, judge
+from jostle.analysis.trial.statuses import change_of_statuses, contrast
 from jostle.record import RunRecord, TrialRecord
 from jostle.report.render.data import to_csv
 from jostle.report.workload import describe_outcomes
@@ -142,3 +146,31 @@ def test_statuses_are_shown_if_there_are_several_or_redirects(tmp_path: Path) ->
     }
     assert "204" not in told["204"]
     assert "ok (9 × 302)" in told["302"]
+
+
+def test_false_alarms_do_not_grow_with_the_requests_of_a_mix() -> None:
+    """A hundred mixes of 500 requests that are answered alike: one in a thousand may be told as other."""
+    rng = np.random.default_rng(5)
+    alarms = 0
+    for _ in range(100):
+        ours, theirs = (
+            {f"/{n}": {"200": 60 - int(other), "302": int(other)} for n, other in enumerate(drawn)}
+            for drawn in rng.binomial(60, 0.3, (2, 500))
+        )
+        alarms += bool(contrast(ours, theirs, ("on a", "on b")))
+    assert alarms <= 3
+
+
+def test_a_change_of_one_request_is_judged_among_all_of_them() -> None:
+    def changed(requests: int) -> bool:
+        some, even = np.array([20, 20, 20, 20, 8, 9]), np.full(6, 40)
+        answered = {(n, "200"): even for n in range(1, requests)}
+        answered |= {(0, "200"): some, (0, "302"): 40 - some}
+        ends = np.arange(1, 7) * 10**9
+        counts = SimpleNamespace(answered=answered, start_ns=ends - 10**9, end_ns=ends)
+        named = {"requests": [{"name": f"/{n}"} for n in range(requests)]}
+        data: Any = SimpleNamespace(counts=counts, workload=lambda: named)
+        return change_of_statuses(data) is not None
+
+    assert changed(requests=1)
+    assert not changed(requests=500)

@@ -14,7 +14,7 @@ DIFFERENCE = 0.05
 """Shares that differ by less than this do not matter, however many were counted."""
 
 FALSE_ALARMS = 0.001
-"""How often samples of the same mixture may be called different."""
+"""How often samples of the same mixture may be called different, whatever number of them is looked at."""
 
 BINS = 200
 """Most parts into which a series is divided before its stretches are compared."""
@@ -32,25 +32,30 @@ class Stretch:
     evidence: float
 
 
-def apart(one: Mapping[str, int], other: Mapping[str, int]) -> bool:
-    """Whether some kind has another share in one sample than in the other. Empty samples are like any."""
+def apart(one: Mapping[str, int], other: Mapping[str, int], among: int = 1) -> bool:
+    """Whether some kind has another share in one sample than in the other. Empty samples are like any.
+
+    `among`: how many pairs of samples are compared, any of which may differ by chance.
+    """
     n, m = sum(one.values()), sum(other.values())
     if not n or not m:
         return False
-    for kind in one.keys() | other.keys():
+    kinds = one.keys() | other.keys()
+    for kind in kinds:
         x, y = one.get(kind, 0), other.get(kind, 0)
         evidence = _g(np.array([x]), np.array([n]), np.array([y]), np.array([m]))[0]
-        if abs(x / n - y / m) >= DIFFERENCE and not _is_chance(float(evidence), 1):
+        if abs(x / n - y / m) >= DIFFERENCE and not _is_chance(float(evidence), len(kinds) * among):
             return True
     return False
 
 
-def unlike_the_rest(kinds: Iterable[Ints]) -> Stretch | None:
+def unlike_the_rest(kinds: Iterable[Ints], among: int = 1) -> Stretch | None:
     """The stretch of a series whose mixture differs most from that of the rest; None if the series is even.
 
-    `kinds`: how many there were of each kind, place by place. The likelihood ratio (G²) of all stretches is
-    compared with its distribution in an even series, where neighbours may be alike: by how much they are is
-    seen in how little they differ.
+    `kinds`: how many there were of each kind, place by place. `among`: how many series are looked at, any of
+    which may seem uneven by chance. The likelihood ratio (G²) of all stretches is compared with its
+    distribution in an even series, where neighbours may be alike: by how much they are is seen in how little
+    they differ.
     """
     counts = list(kinds)
     if len(counts) < 2 or not np.any(counts):
@@ -58,13 +63,17 @@ def unlike_the_rest(kinds: Iterable[Ints]) -> Stretch | None:
     edges = np.unique(np.linspace(0, len(counts[0]), min(BINS, len(counts[0])) + 1).astype(np.int64))
     binned = [np.add.reduceat(one, edges[:-1]) for one in counts]
     totals = np.sum(binned, axis=0)
-    found = [stretch for one in binned if (stretch := _of_kind(one, totals)) is not None]
+    looked_at = len(counts) * among
+    found = [stretch for one in binned if (stretch := _of_kind(one, totals, looked_at)) is not None]
     best = max(found, key=lambda stretch: stretch.evidence, default=None)
     return None if best is None else Stretch(int(edges[best.start]), int(edges[best.end]), best.evidence)
 
 
-def _of_kind(counts: Ints, totals: Ints) -> Stretch | None:
-    """The stretch with the most evidence that this kind has another share there than in the rest."""
+def _of_kind(counts: Ints, totals: Ints, looked_at: int) -> Stretch | None:
+    """The stretch with the most evidence that this kind has another share there than in the rest.
+
+    `looked_at`: how many kinds are, this one among them.
+    """
     x, n = _running(counts), _running(totals)
     starts, ends = np.triu_indices(len(n), 1)
     inside, of = x[ends] - x[starts], n[ends] - n[starts]
@@ -73,7 +82,7 @@ def _of_kind(counts: Ints, totals: Ints) -> Stretch | None:
         differ = np.abs(inside / of - outside / of_rest) >= DIFFERENCE  # False where either has none
     evidence = np.where(differ, _g(inside, of, outside, of_rest), 0.0) / _clustered(counts, totals)
     best = int(np.argmax(evidence))
-    if _is_chance(float(evidence[best]), len(starts)):
+    if _is_chance(float(evidence[best]), len(starts) * looked_at):
         return None
     return Stretch(int(starts[best]), int(ends[best]), float(evidence[best]))
 

@@ -95,7 +95,7 @@ def contrast(ours: ByRequest, theirs: ByRequest, places: tuple[str, str]) -> str
     """
     for request, statuses in ours.items():
         others = theirs.get(request, {})
-        if apart(statuses, others):
+        if apart(statuses, others, among=len(ours)):
             of = f" for {request}" if len(ours) > 1 else ""
             return f"{mixed(statuses)}{of} {places[0]}, {mixed(others)} {places[1]}"
     return ""
@@ -108,7 +108,8 @@ def change_of_statuses(data: TrialData) -> StatusChange | None:
         by_request.setdefault(request, []).append(status)
     found: list[tuple[Stretch, int]] = []
     for request, statuses in by_request.items():
-        if stretch := unlike_the_rest(data.counts.answered[request, status] for status in statuses):
+        kinds = (data.counts.answered[request, status] for status in statuses)
+        if stretch := unlike_the_rest(kinds, among=len(by_request)):
             found.append((stretch, request))
     if not found:
         return None
