@@ -1,6 +1,10 @@
 """A certificate that the load would refuse in every handshake is told in words before it begins."""
 
+import os
 import socket
+import ssl
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -57,3 +61,22 @@ def test_whatever_else_goes_wrong_is_left_to_the_load() -> None:
     with socket.create_server(("127.0.0.1", 0)) as nobody:
         port = nobody.getsockname()[1]
     check_certificate(target(f"https://127.0.0.1:{port}"))
+
+
+@pytest.mark.parametrize("abstract", [True, False])
+def test_a_server_at_a_unix_socket_is_looked_at_too(tmp_path: Path, *, abstract: bool) -> None:
+    name = f"@jostle-{os.getpid()}" if abstract else str(tmp_path / "socket")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(*certificate_in(tmp_path))
+
+    def answer(listening: socket.socket) -> None:
+        with suppress(OSError), context.wrap_socket(listening.accept()[0], server_side=True):
+            pass
+
+    with socket.socket(socket.AF_UNIX) as listening, ThreadPoolExecutor(1) as pool:
+        listening.bind(f"\0{name[1:]}" if abstract else name)
+        listening.listen()
+        listening.settimeout(10)
+        pool.submit(answer, listening)
+        with pytest.raises(PlanError, match=f"the certificate of unix:{name} is self-signed"):
+            check_certificate({**target("https://example.test:443"), "connect_to": [f"unix:{name}"]})

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from jostle.errors import PlanError
+from jostle.url import socket_path
 
 __all__ = ["check_certificate"]
 
@@ -71,7 +72,7 @@ def _connection(target: Mapping[str, Any]) -> socket.socket:
     if place.startswith("unix:"):
         connection = socket.socket(socket.AF_UNIX)
         connection.settimeout(PATIENCE_S)
-        connection.connect(place.removeprefix("unix:"))
+        connection.connect(socket_path(place.removeprefix("unix:")))
         return connection
     host, _, port = place.rpartition(":")
     return socket.create_connection((host.removeprefix("[").removesuffix("]"), int(port)), PATIENCE_S)
