@@ -24,8 +24,6 @@ JostleError                 every message says what happened, where, and what to
 
 from collections.abc import Iterable
 
-from jostle.redaction.texts import redact_text
-
 __all__ = [
     "BadValue",
     "BuildFailed",
@@ -58,6 +56,8 @@ class JostleError(Exception):
     """
 
     def __init__(self, message: str, hint: str = "") -> None:
+        from jostle.redaction.texts import redact_text  # imported late: most commands make no mistake
+
         self.message = redact_text(message)
         self.hint = redact_text(hint)
         super().__init__(self.message)

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -17,18 +18,19 @@ from support.synthetic import Trial, closed, lognormal, make_run
 HEAVY = ("typer", "pydantic", "rich", "numpy", "scipy", "polars", "altair", "jinja2")
 
 
-def loaded(code: str) -> list[str]:
-    """Which of `HEAVY` a fresh Python has loaded after `code`."""
-    said = f"import sys\n{code}\nprint([name for name in {HEAVY} if name in sys.modules], file=sys.stderr)"
+def loaded(code: str, names: Sequence[str] = HEAVY) -> list[str]:
+    """Which of the modules of these names a fresh Python has loaded after `code`."""
+    said = f"import sys\n{code}\nprint([name for name in {names} if name in sys.modules], file=sys.stderr)"
     done = subprocess.run([sys.executable, "-c", said], capture_output=True, text=True, env=environment())
     assert done.returncode == 0, done.stderr
-    names: list[str] = eval(done.stderr.splitlines()[-1])
-    return names
+    found: list[str] = eval(done.stderr.splitlines()[-1])
+    return found
 
 
 @pytest.mark.parametrize("words", [["--version"], ["--help"], ["-h"]])
 def test_help_and_version_load_no_library(words: list[str]) -> None:
-    assert loaded(f"from jostle.cli import main\nmain({words})") == []
+    names = (*HEAVY, "ipaddress", "jostle.redaction.texts")
+    assert loaded(f"from jostle.cli import main\nmain({words})", names) == []
 
 
 def test_an_import_of_jostle_loads_no_library() -> None:
