@@ -15,7 +15,17 @@ from support.commands import run_command
 from support.real import environment
 from support.synthetic import Trial, closed, lognormal, make_run
 
-HEAVY = ("typer", "pydantic", "rich", "numpy", "scipy", "polars", "altair", "jinja2")
+HEAVY = (
+    "typer",
+    "pydantic",
+    "rich",
+    "numpy",
+    "scipy",
+    "polars",
+    "altair",
+    "jinja2",
+    "jostle.plan.curl.translate",
+)
 
 
 def loaded(code: str, names: Sequence[str] = HEAVY) -> list[str]:

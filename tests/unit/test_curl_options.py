@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from jostle.errors import PlanError
-from jostle.plan.curl import pasted
 from jostle.plan.curl.options import LETTERS, OPTIONS
+from jostle.plan.curl.translate import pasted
 from jostle.plan.hit import hit_plan
 from jostle.plan.workload import Workload
 

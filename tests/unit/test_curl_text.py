@@ -5,8 +5,9 @@ import re
 import pytest
 
 from jostle.errors import PlanError
+from jostle.plan.curl import has_curl
 from jostle.plan.curl.command import Command
-from jostle.plan.curl.text import curl_commands, has_curl
+from jostle.plan.curl.text import curl_commands
 
 
 def words(text: str, **variables: str) -> list[list[str]]:

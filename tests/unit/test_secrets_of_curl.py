@@ -3,9 +3,9 @@
 import pytest
 
 from jostle.errors import PlanError
-from jostle.plan.curl.command import is_curl
+from jostle.plan.curl import has_curl, is_curl
 from jostle.plan.curl.options import LETTERS, OPTIONS, option_named
-from jostle.plan.curl.text import curl_commands, has_curl
+from jostle.plan.curl.text import curl_commands
 from jostle.redaction.commands import redact_command
 
 VALUES = ("ann:hunter2x", "Authorization: Basic hunter2x", "password=hunter2x", "a=hunter2x")

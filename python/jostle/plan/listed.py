@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from jostle.errors import PlanError
-from jostle.plan.curl import has_curl, pasted
+from jostle.plan.curl import has_curl
 from jostle.plan.http_request import HttpRequest
 from jostle.plan.url_list import read_url_list
 from jostle.url import has_scheme, shown
@@ -35,6 +35,8 @@ def listed_requests(
     `url`: a URL, the text of one or more curl commands, or the words of one. `given["urls"]`: a file.
     """
     if not isinstance(url, str) or has_curl(url):
+        from jostle.plan.curl.translate import pasted  # imported late: most targets are plain URLs
+
         for option in _SAID_BY_CURL:
             if given.get(option):
                 raise PlanError(

@@ -1,7 +1,8 @@
-"""curl commands, as copied from a browser or a document: what curl would send, as requests of a plan."""
+"""curl commands, as copied from a browser or a document: what curl would send, as requests of a plan.
 
-from jostle.plan.curl.command import is_curl
-from jostle.plan.curl.text import has_curl
-from jostle.plan.curl.translate import Pasted, pasted
+`jostle.plan.curl.translate` reads them; it is imported where there is one.
+"""
 
-__all__ = ["Pasted", "has_curl", "is_curl", "pasted"]
+from jostle.plan.curl.known import has_curl, is_curl
+
+__all__ = ["has_curl", "is_curl"]

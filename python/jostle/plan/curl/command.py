@@ -13,7 +13,6 @@ __all__ = [
     "check_characters",
     "file_bytes",
     "from_terminal",
-    "is_curl",
     "nothing_to_read",
     "value_of",
 ]
@@ -41,12 +40,6 @@ class Command:
 
     words: Sequence[str]
     stdin: Callable[[], bytes] = nothing_to_read
-
-
-def is_curl(word: str) -> bool:
-    """Whether a command's first word runs curl."""
-    name = word.replace("\\", "/").rpartition("/")[2].lower()
-    return name.removesuffix(".exe") == "curl"
 
 
 def file_bytes(path: Path) -> bytes:

@@ -4,22 +4,15 @@ import re
 from collections.abc import Mapping, Sequence
 
 from jostle.errors import PlanError
-from jostle.plan.curl.command import Command, check_characters, from_terminal, is_curl
+from jostle.plan.curl.command import Command, check_characters, from_terminal
+from jostle.plan.curl.known import is_curl
 from jostle.plan.curl.posix import posix_commands
 from jostle.plan.curl.windows import cmd_commands, is_cmd, is_powershell, powershell_commands
 
-__all__ = ["curl_commands", "has_curl"]
+__all__ = ["curl_commands"]
 
 _PROMPT = re.compile(r"\A\s*[$%>] +(?=\S*curl)")
-_CURL = re.compile(
-    r"(?:^|[|;&])[ \t]*(?:[$%>] +)?(?:[\w./\\:-]*[/\\])?curl(?:\.exe)?\s", re.MULTILINE | re.IGNORECASE
-)
 _NOT_CURL = re.compile(r"\A\s*(Invoke-WebRequest|\$session = New-Object|fetch\(|await fetch\(|wget |http )")
-
-
-def has_curl(text: str) -> bool:
-    """Whether a text has a curl command, as copied from a browser or a document."""
-    return _CURL.search(text) is not None
 
 
 def curl_commands(given: str | Sequence[str], environment: Mapping[str, str]) -> list[Command]:

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from jostle.errors import PlanError
-from jostle.plan.curl.command import is_curl
 from jostle.plan.curl.connection import connection_options
 from jostle.plan.curl.cookies import cookie_header
 from jostle.plan.curl.data import DATA, joined, query_of
 from jostle.plan.curl.form import FORM_DATA, form_body
 from jostle.plan.curl.headers import DEFAULTS, added, custom_headers
+from jostle.plan.curl.known import is_curl
 from jostle.plan.curl.parse import Operation, operations
 from jostle.plan.curl.text import curl_commands
 from jostle.plan.curl.urls import listed_urls, with_file_name, with_query
