@@ -146,11 +146,17 @@ def recorded(**times_ms: list[float]) -> SimpleNamespace:
         middles_s=np.array([1.0]),
         trial=SimpleNamespace(
             number=3,
-            histogram=lambda measure, _workload, _number: made.get(measure, empty_histogram()),
-            interval_histograms=lambda measure, _workload, _number: [made.get(measure)],
+            histograms_by_request=lambda measure, _workload: (
+                (0, 1, made[of]) for of in [measure] if of in made
+            ),
         ),
     )
     data.waits, data.times_of = partial(TrialData.waits, data), partial(TrialData.times_of, data)
+    data._by_request, data._figures = {}, {}
+    data.recorded_of, data.figures_of = (
+        partial(TrialData.recorded_of, data),
+        partial(TrialData.figures_of, data),
+    )
     found: SimpleNamespace = data
     return found
 

@@ -8,6 +8,7 @@ import pytest
 from jostle.errors import PlanError
 from jostle.plan import Plan, parse_plan, to_toml
 from jostle.plan.hit import hit_plan
+from jostle.plan.url_list import MAX_URLS
 
 
 def planned(folder: Path, text: str, url: str = "http://localhost:8080", **options: Any) -> Plan:
@@ -129,7 +130,7 @@ def test_wrong_files_of_a_plan_are_told(
 
 
 def test_a_list_is_no_longer_than_its_figures_are_useful(tmp_path: Path) -> None:
-    lines = [f"/{number}" for number in range(501)]
-    with pytest.raises(PlanError, match="has 501 different URLs"):
+    lines = [f"/{number}" for number in range(MAX_URLS + 1)]
+    with pytest.raises(PlanError, match="has 2,001 different URLs"):
         planned(tmp_path, "\n".join(lines))
-    assert len(listed(tmp_path, "\n".join(lines[:500]))) == 500
+    assert len(listed(tmp_path, "\n".join(lines[:MAX_URLS]))) == MAX_URLS

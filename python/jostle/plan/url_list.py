@@ -11,8 +11,8 @@ from jostle.text import read_text, reason
 
 __all__ = ["MAX_URLS", "UrlLine", "read_url_list"]
 
-MAX_URLS = 500
-"""The most URLs of a list or a command: each has its own figures."""
+MAX_URLS = 2_000
+"""The most URLs of a list or a command: each has its own figures, and their analysis takes some seconds."""
 
 _LINE = re.compile(r"(?:([A-Za-z-]+)\s+)?(\S+?)(?:\s+(\d{1,9}))?")
 _EXAMPLE = (

@@ -39,6 +39,9 @@ __all__ = [
 
 LOWEST_US, HIGHEST_US, DIGITS = 1, 3_600_000_000, 3
 
+SLOTS = 23 << 10
+"""Slots of a histogram of these limits."""
+
 INFLATED_AT_MOST = 4 << 20
 """Most bytes that a payload may inflate to; a full histogram of these limits has less than 300 kB."""
 
@@ -79,6 +82,7 @@ class Entry:
         try:
             _check_payload(self.payload)
             decoded = HdrHistogram.decode(self.payload)
+            _check_range(decoded)
         except Exception as error:  # hdrh's errors have no common base class
             raise NotARun(f"{self} is damaged: {error or type(error).__name__}") from error
         return _without_cycle(decoded)
@@ -99,6 +103,12 @@ def _check_payload(payload: str) -> None:
     _cookie, _length, _offset, digits, lowest, highest, _ratio = PAYLOAD_HEADER.unpack_from(inflated)
     if (lowest, digits) != (LOWEST_US, DIGITS) or not 0 < highest <= HIGHEST_OF_ANY_US:
         raise ValueError(f"it holds values from {lowest} to {highest} with {digits} digits")
+
+
+def _check_range(histogram: "HdrHistogram") -> None:
+    """Check that it has no values beyond those of `empty_histogram`. Raises ValueError."""
+    if any(histogram.counts[SLOTS:]):
+        raise ValueError(f"it has values beyond {HIGHEST_US} µs")
 
 
 def empty_histogram() -> "HdrHistogram":

@@ -70,8 +70,8 @@ class RecordedIntervals:
 
     def histograms(
         self, wanted: Wanted, start_s: float = 0, end_s: float = math.inf
-    ) -> "Iterator[tuple[int, HdrHistogram]]":
-        """Histograms of the intervals that begin in `start_s..end_s`, with the number of the interval.
+    ) -> "Iterator[tuple[int, Series, HdrHistogram]]":
+        """Histograms of the intervals that begin in `start_s..end_s`, with interval number and series.
 
         Only complete intervals count: the line in intervals.ndjson is written last. Each histogram must hold
         as many values as that line says.
@@ -94,7 +94,7 @@ class RecordedIntervals:
                 if histogram.get_total_count() != expected[1]:
                     found = histogram.get_total_count()
                     raise damaged(path, f"{entry} has {found:,} values instead of {expected[1]:,}")
-                yield number, histogram
+                yield number, entry.series, histogram
         if self.whole:
             for key, numbers in index.numbers.items():
                 if wanted(*key) and seen[key] != len(numbers):
@@ -102,14 +102,14 @@ class RecordedIntervals:
 
     def merged(self, wanted: Wanted, start_s: float = 0, end_s: float = math.inf) -> "HdrHistogram":
         """All of `histograms` in one."""
-        return _merged(histogram for _, histogram in self.histograms(wanted, start_s, end_s))
+        return _merged(histogram for _, _, histogram in self.histograms(wanted, start_s, end_s))
 
     def histogram_of_each(self, wanted: Wanted) -> "Iterator[HdrHistogram | None]":
         """One for each interval, read and decoded as it is asked for; None if nothing was recorded in it."""
         there = 0
         for number, group in itertools.groupby(self.histograms(wanted), operator.itemgetter(0)):
             yield from itertools.repeat(None, number - there)
-            yield _sum([histogram for _, histogram in group])
+            yield _sum([histogram for _, _, histogram in group])
             there = number + 1
         yield from itertools.repeat(None, len(self._index.starts_ns) - there)
 

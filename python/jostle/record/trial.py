@@ -191,6 +191,16 @@ class TrialRecord:
         """
         return self._intervals.histogram_of_each(_of_workloads(measure, (workload, request)))
 
+    def histograms_by_request(self, measure: str, workload: int) -> "Iterator[tuple[int, int, HdrHistogram]]":
+        """Every recorded histogram of `measure` (µs): number of the interval and of the request or journey.
+
+        They are read once, in the order of the record, and decoded as they are asked for: all requests
+        together cost one pass.
+        """
+        wanted = _of_workloads(measure, (workload, None))
+        for interval, (_, request, _), histogram in self._intervals.histograms(wanted):
+            yield interval, request, histogram
+
     def loop_lag(self) -> "HdrHistogram":
         """How late the generator's own timers fired (µs), over all of its threads."""
         return self._intervals.merged(lambda s, m: s == GENERATOR and m == "loop_lag")

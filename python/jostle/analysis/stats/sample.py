@@ -6,6 +6,7 @@ Source: HdrHistogram, `getValueAtPercentile` and `getMean`.
 """
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -29,6 +30,7 @@ __all__ = [
     "from_histograms",
     "from_values",
     "pool",
+    "pool_by_key",
     "quantile_of",
     "slots",
 ]
@@ -84,6 +86,10 @@ class WeightedSample:
         """Sum of all times; censored ones count up to the time at which they were given up."""
         return float(self.middles_s @ (self.events + self.censored))
 
+    def as_censored(self) -> "WeightedSample":
+        """The sample with its events as requests that were given up."""
+        return replace(self, events=self.censored, censored=self.events)
+
     def only_events(self) -> "WeightedSample":
         """The sample without requests that were given up or failed."""
         kept = self.events > 0
@@ -93,6 +99,9 @@ class WeightedSample:
 
 AT_ONCE = 200_000
 """How many distinct values `pool` collects before it merges them."""
+
+FEW = 8
+"""How many samples of each key `pool_by_key` collects before it merges them."""
 
 _NO_TIMES = np.zeros(0)
 _NO_COUNTS = np.zeros(0, dtype=np.int64)
@@ -139,6 +148,16 @@ def pool(samples: Iterable[WeightedSample]) -> WeightedSample:
         if room < 0:
             whole, waiting, room = _pooled([whole, *waiting]), [], AT_ONCE
     return _pooled([whole, *waiting])
+
+
+def pool_by_key(samples: Iterable[tuple[int, WeightedSample]]) -> dict[int, WeightedSample]:
+    """The samples of each key merged into one, as they arrive: only distinct times take memory."""
+    waiting = defaultdict[int, list[WeightedSample]](list)
+    for key, sample in samples:
+        waiting[key].append(sample)
+        if len(waiting[key]) == FEW:
+            waiting[key] = [_pooled(waiting[key])]
+    return {key: _pooled(collected) for key, collected in waiting.items()}
 
 
 def _pooled(samples: Sequence[WeightedSample]) -> WeightedSample:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from jostle.analysis.results import JourneyResult, StepResult
 from jostle.analysis.stats.over_rounds import quantiles_over_rounds
-from jostle.analysis.stats.sample import WeightedSample, from_histograms, pool
+from jostle.analysis.stats.sample import WeightedSample, pool
 from jostle.analysis.trial.data import MEASURED, TrialData
 
 if TYPE_CHECKING:
@@ -65,8 +65,8 @@ def _journey(
         completed=counts["completed"],
         ended=sum(ended.values()),
         unfinished=counts["unfinished"],
-        time=quantiles_over_rounds([_time(data, "journey", number) for data in trials]),
-        active=quantiles_over_rounds([_time(data, "journey_active", number) for data in trials]),
+        time=quantiles_over_rounds([data.recorded_of("journey", number) for data in trials]),
+        active=quantiles_over_rounds([data.recorded_of("journey_active", number) for data in trials]),
         steps=steps,
     )
 
@@ -74,9 +74,8 @@ def _journey(
 def active(data: TrialData) -> WeightedSample:
     """The times of all completed journeys of a trial, without the pauses between their steps."""
     return pool(
-        [_time(data, "journey_active", number) for number in range(len(data.workload().get("journeys", [])))]
+        [
+            data.recorded_of("journey_active", number)
+            for number in range(len(data.workload().get("journeys", [])))
+        ]
     )
-
-
-def _time(data: TrialData, measure: str, number: int) -> WeightedSample:
-    return from_histograms([data.trial.histogram(measure, MEASURED, number)])

@@ -14,9 +14,8 @@ from jostle.analysis.stats.over_rounds import (
     quantiles_over_rounds,
     round_quantile,
 )
-from jostle.analysis.stats.sample import WeightedSample, from_histograms, pool
-from jostle.analysis.trial.data import MEASURED, QUANTILES, TrialData
-from jostle.analysis.trial.streaming import Folded, fold
+from jostle.analysis.stats.sample import WeightedSample, pool
+from jostle.analysis.trial.data import MEASURED, TrialData
 from jostle.record.outcomes import ENDED_BY_STOP
 
 if TYPE_CHECKING:
@@ -104,7 +103,7 @@ def _stream(
         met_per_s=_per_s(trials, "met", number) if spec["stream"]["bounds"] is not None else None,
         tokens_per_s=_per_s(trials, "tokens", number) if counted else None,
         without_tokens=counts.get("without_tokens") if counted else None,
-        per_token=quantiles_over_rounds([_times(data, "event_per_token", number) for data in trials])
+        per_token=quantiles_over_rounds([data.recorded_of("event_per_token", number) for data in trials])
         if counted
         else {},
         first=quantiles_over_rounds([_first(data, number) for data in trials]),
@@ -120,23 +119,19 @@ def _stream(
 def _over_time(trials: Sequence[TrialData], number: int) -> EventTimes:
     ordered = sorted(trials, key=lambda data: _counts(data, number).get("events", 0))
     data = ordered[len(ordered) // 2]
-
-    def figures(measure: str) -> Folded:
-        return fold(data.trial.interval_histograms(measure, MEASURED, number), figures=QUANTILES)
-
-    first, gap, trip = (figures(f"event_{of}") for of in ("first", "gap", "round_trip"))
+    first, gap, trip = (data.figures_of(f"event_{of}", number) for of in ("first", "gap", "round_trip"))
     return EventTimes(
         trial=data.trial.number,
         t_s=data.middles_s.tolist(),
-        first_p50_s=first.figure("p50"),
-        first_p99_s=first.figure("p99"),
-        first_max_s=first.figure("max"),
-        gap_p50_s=gap.figure("p50"),
-        gap_p99_s=gap.figure("p99"),
-        gap_max_s=gap.figure("max"),
-        round_trip_p50_s=trip.figure("p50"),
-        round_trip_p99_s=trip.figure("p99"),
-        round_trip_max_s=trip.figure("max"),
+        first_p50_s=first["p50"],
+        first_p99_s=first["p99"],
+        first_max_s=first["max"],
+        gap_p50_s=gap["p50"],
+        gap_p99_s=gap["p99"],
+        gap_max_s=gap["max"],
+        round_trip_p50_s=trip["p50"],
+        round_trip_p99_s=trip["p99"],
+        round_trip_max_s=trip["max"],
     )
 
 
@@ -148,17 +143,13 @@ def _per_s(trials: Sequence[TrialData], what: str, number: int) -> Estimate:
     return mean_over_rounds([of(data) for data in trials], "/s")
 
 
-def _times(data: TrialData, measure: str, number: int) -> WeightedSample:
-    return from_histograms([data.trial.histogram(measure, MEASURED, number)])
-
-
 def _counts(data: TrialData, number: int) -> Mapping[str, int]:
     return data.counts.streams.get((MEASURED, number), {})
 
 
 def _without_event(data: TrialData, number: int) -> int:
     requests = sum(data.outcomes(MEASURED, number).values())
-    return requests - _times(data, "event_first", number).n
+    return requests - data.recorded_of("event_first", number).n
 
 
 def _stopped_before(data: TrialData, number: int) -> int:
@@ -173,21 +164,20 @@ def _first(data: TrialData, number: int) -> WeightedSample:
 
     Without one, streams that were given up are censored, and those that failed lie beyond every time.
     """
-    given_up, begun = (_times(data, measure, number) for measure in ("censored", "event_given_up"))
+    given_up, begun = (data.recorded_of(measure, number) for measure in ("censored", "event_given_up"))
     waited = given_up.events.copy()
     np.subtract.at(waited, given_up.values_s.searchsorted(begun.values_s), begun.events)
     left = replace(given_up, events=waited).only_events()
-    waits = replace(left, events=left.censored, censored=left.events)
-    times = pool([_times(data, "event_first", number), data.waits(waits)])
+    times = pool([data.recorded_of("event_first", number), data.waits(left.as_censored())])
     return replace(times, never=times.never + _without_event(data, number) - int(waited.sum()))
 
 
 def _broken(data: TrialData, measure: str, number: int) -> WeightedSample:
     """Gaps, of which those in which a stream broke off lie beyond every time."""
-    return replace(_times(data, measure, number), never=_counts(data, number).get("broken_off", 0))
+    return replace(data.recorded_of(measure, number), never=_counts(data, number).get("broken_off", 0))
 
 
 def _round_trips(data: TrialData, number: int) -> WeightedSample:
     """Round trips of messages; those without an answer lie beyond every time."""
     never = _counts(data, number).get("unanswered", 0)
-    return replace(_times(data, "event_round_trip", number), never=never)
+    return replace(data.recorded_of("event_round_trip", number), never=never)

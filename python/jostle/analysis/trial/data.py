@@ -3,7 +3,7 @@
 import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ import numpy as np
 from jostle.analysis.results import Phase
 from jostle.analysis.stats.quantile_ci import autocorrelation_time, quantile_estimate
 from jostle.analysis.stats.sample import (
+    EMPTY,
     Bools,
     Floats,
     WeightedSample,
@@ -19,12 +20,13 @@ from jostle.analysis.stats.sample import (
     failed,
     from_histograms,
     pool,
+    pool_by_key,
     quantile_of,
 )
 from jostle.analysis.trial.counters import BACKGROUND, MEASURED, Counts
 from jostle.analysis.trial.machine import Machine
 from jostle.analysis.trial.resource_usage import Vitals
-from jostle.analysis.trial.streaming import Figure, Folded, fold
+from jostle.analysis.trial.streaming import Figure, Folded, Timelines, fold, timelines_by_request
 from jostle.record import TrialRecord
 from jostle.record.outcomes import Outcome, error_share, failures
 
@@ -387,11 +389,39 @@ class TrialData:
     def times_of(self, measure: str, request: int, workload: int = MEASURED) -> WeightedSample:
         """Times of one request name; those given up are censored, failed ones lie beyond every time."""
         times, censored, lost = (
-            self.trial.histogram(name, workload, request) for name in (measure, "censored", "failed")
+            self.recorded_of(name, request, workload) for name in (measure, "censored", "failed")
         )
-        given_up = from_histograms([], [censored])
+        given_up = censored.as_censored()
         given_up = self.waits(given_up) if workload == MEASURED else given_up
-        return pool([from_histograms([times]), given_up, failed(lost)])
+        return pool([times, given_up, replace(EMPTY, never=lost.n)])
+
+    def recorded_of(self, measure: str, number: int, workload: int = MEASURED) -> WeightedSample:
+        """All times recorded of a measure for one request, or one journey.
+
+        The first call reads those of all requests: a list may have thousands.
+        """
+        key = measure, workload
+        if key not in self._by_request:
+            histograms = self.trial.histograms_by_request(measure, workload)
+            self._by_request[key] = pool_by_key((of, from_histograms([one])) for _, of, one in histograms)
+        return self._by_request[key].get(number, EMPTY)
+
+    @cached_property
+    def _by_request(self) -> dict[tuple[str, int], Mapping[int, WeightedSample]]:
+        """What `recorded_of` has read, by measure and workload."""
+        return {}
+
+    def figures_of(self, measure: str, request: int) -> Timelines:
+        """`QUANTILES` of a measure of streams in each interval. Reads all requests at first."""
+        if measure not in self._figures:
+            histograms = self.trial.histograms_by_request(measure, MEASURED)
+            self._figures[measure] = timelines_by_request(histograms, len(self.middles_s), QUANTILES)
+        return self._figures[measure][request]
+
+    @cached_property
+    def _figures(self) -> dict[str, Mapping[int, Timelines]]:
+        """What `figures_of` has read, by measure."""
+        return {}
 
     @cached_property
     def vitals(self) -> Vitals:

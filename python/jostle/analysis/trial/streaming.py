@@ -2,6 +2,7 @@
 
 import math
 from array import array
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,9 +13,12 @@ from jostle.record.hlog import empty_histogram, merge
 if TYPE_CHECKING:
     from hdrh.histogram import HdrHistogram
 
-__all__ = ["Figure", "Folded", "fold"]
+__all__ = ["Figure", "Folded", "Timelines", "fold", "timelines_by_request"]
 
 Figure = Callable[[WeightedSample], float | None]
+
+Timelines = Mapping[str, list[float | None]]
+"""By name of the figure, its value in each interval; None if the interval has none."""
 
 
 @dataclass(frozen=True)
@@ -49,3 +53,20 @@ def fold(
                 value = figure(sample)
                 columns[name].append(math.nan if value is None else value)
     return Folded(from_histograms([whole]), [from_histograms([one]) for one in sums], columns)
+
+
+def timelines_by_request(
+    histograms: "Iterable[tuple[int, int, HdrHistogram]]", intervals: int, figures: Mapping[str, Figure]
+) -> Mapping[int, Timelines]:
+    """The figures of every request, as its histograms are read: each with its interval and request.
+
+    Those of a request without any histogram are None throughout.
+    """
+    found = defaultdict[int, dict[str, list[float | None]]](
+        lambda: {name: [None] * intervals for name in figures}
+    )
+    for interval, request, histogram in histograms:
+        sample = from_histograms([histogram])
+        for name, figure in figures.items():
+            found[request][name][interval] = figure(sample)
+    return found
