@@ -18,10 +18,12 @@ from jostle.errors import BadValue
 __all__ = [
     "DEFAULT_PORTS",
     "Url",
+    "address_of",
     "basic_login",
     "canonical_host",
     "has_scheme",
     "host_and_port",
+    "parts",
     "path_at",
     "read_url",
     "sent_path",
@@ -50,8 +52,7 @@ EXAMPLE = "write for example http://localhost:8080/hello"
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _LACKS_SLASHES = re.compile(r"(https?|wss?|tcp|udp|grpcs?):/?(?![/\d])", re.IGNORECASE)
-_PARTS = re.compile(r"([^/?#]*)([^?#]*)(?:\?([^#]*))?", re.DOTALL)
-"""What follows the scheme: authority, path, query. A fragment is never sent, by anybody."""
+_PARTS = re.compile(rf"(?:{_SCHEME.pattern})?([^/?#]*)([^?#]*)(?:\?([^#]*))?", re.DOTALL)
 _PLACE = re.compile(r"(\[[^\]]*\]|[^:\[\]]*)(?::([0-9]{0,5}))?")
 _ZONE = re.compile(r"[^\s/%\[\]]+")
 
@@ -65,6 +66,20 @@ _FORBIDDEN = frozenset([*map(chr, range(33)), *"#/:<>?@[\\]^|%", "\x7f"])
 def has_scheme(text: str) -> bool:
     """Whether a text begins with a scheme and "://". One further behind belongs to a path or a query."""
     return _SCHEME.match(text) is not None
+
+
+def parts(text: str) -> tuple[str, str, str, str | None]:
+    """Scheme, authority, path and query of a URL as it is written; "" or, without a query, None for what it
+    lacks. A fragment is never sent, by anybody.
+    """
+    found = _PARTS.match(text)
+    assert found is not None, "every text matches"
+    return found[1] or "", found[2], found[3], found[4]
+
+
+def address_of(host: str, port: int | str) -> str:
+    """Host and port, an IPv6 address in brackets."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 @dataclass(frozen=True)
@@ -88,7 +103,7 @@ class Url:
     @property
     def address(self) -> str:
         """Host and port, an IPv6 address in brackets."""
-        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+        return address_of(self.host, self.port)
 
     @property
     def authorization(self) -> str:
@@ -111,18 +126,14 @@ def read_url(text: str, schemes: Collection[str] = KNOWN) -> Url:
     text = text.strip()
     if found := _LACKS_SLASHES.match(text):
         raise BadValue(f"the URL has no // behind {found[1]}:", f"write {found[1].lower()}://…")
-    scheme, rest = "http", text
-    if found := _SCHEME.match(text):
-        scheme, rest = found[1].lower(), text[found.end() :]
+    written, authority, path, query = parts(text)
+    scheme = written.lower() or "http"
     if scheme not in schemes:
         known = ", ".join(f"{known}://" for known in schemes)
         raise BadValue(f"{shown(text)!r}: {scheme!r} is not supported", f"write {known}")
-    parts = _PARTS.match(rest)
-    assert parts is not None, "every text matches"
-    authority, path, query = parts[1], parts[2], parts[3] or ""
     login, at, place = authority.rpartition("@")
     split = _PLACE.fullmatch(place)
-    if not at and "@" in rest and (split is None or not place):
+    if not at and "@" in text and (split is None or not place):
         raise BadValue(
             f"the URL of {scheme}:// has a login with a character that ends it",
             "in a name or password write / as %2F, ? as %3F and # as %23",
@@ -144,7 +155,7 @@ def read_url(text: str, schemes: Collection[str] = KNOWN) -> Url:
         host = canonical_host(split[1])
     except BadValue as error:
         raise BadValue(f"{shown(text)!r} is not a URL: {error.message}", error.hint or EXAMPLE) from None
-    return Url(scheme, host, port, _sent_path(path, query), "" if login == ":" else login)
+    return Url(scheme, host, port, _sent_path(path, query or ""), "" if login == ":" else login)
 
 
 def basic_login(pair: str) -> str:
@@ -276,8 +287,6 @@ def _encoded(label: str, *, bidi: bool) -> str:
 
 def shown(text: str) -> str:
     """A URL as it was given, without its login: a user alone may be a token."""
-    scheme = _SCHEME.match(text)
-    start = scheme.end() if scheme else 0
-    authority = re.match(r"[^/?#]*", text[start:])
-    login_ends = start + (authority[0].rfind("@") + 1 if authority else 0)
-    return text[:start] + text[login_ends:]
+    scheme, authority, *_ = parts(text)
+    start = len(f"{scheme}://") if scheme else 0
+    return text[:start] + text[start + authority.rfind("@") + 1 :]

@@ -58,6 +58,7 @@ def test_whom_to_trust_and_who_the_client_is(plan_of: Any, tmp_path: Path) -> No
     ("arguments", "says"),
     [
         (["http://localhost/", "--think", "long"], "--think: 'long' is not a duration"),
+        (["http://localhost/", "--connect-to", f"1.2.3.4:{'9' * 5000}"], '--connect-to: "1.2.3.4:99'),
         (
             ["http://localhost/", "--connect-to", "localhost:80"],
             '--connect-to: "localhost:80" is not an address',

@@ -1,5 +1,6 @@
 """Connections: where they go, where they come from, TLS."""
 
+import re
 from ipaddress import ip_address
 from typing import Annotated, Any, Literal
 
@@ -8,7 +9,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from jostle.errors import BadValue
 from jostle.plan.base import Table
 from jostle.plan.values import File, PositiveCount, shown
-from jostle.url import canonical_host
+from jostle.url import address_of, canonical_host
 
 __all__ = ["Connection", "Http2", "Protocol", "Tls"]
 
@@ -51,9 +52,11 @@ def _place(text: str) -> str | None:
         ip_address(canonical)
     except ValueError:
         return None
-    if not (port.isdecimal() and 0 < int(port) < 65536) or (":" in host) != host.startswith("["):
+    if not (re.fullmatch("[0-9]{1,5}", port) and 0 < int(port) < 65536) or (":" in host) != host.startswith(
+        "["
+    ):
         return None
-    return f"[{canonical}]:{port}" if ":" in canonical else f"{canonical}:{port}"
+    return address_of(canonical, port)
 
 
 class Tls(Table):

@@ -6,7 +6,7 @@ from typing import Any
 
 from jostle.errors import PlanError
 from jostle.plan.curl.parse import Operation
-from jostle.url import host_and_port
+from jostle.url import address_of, host_and_port
 
 __all__ = ["connection_options"]
 
@@ -112,7 +112,7 @@ def _connected(value: str, host: str, port: int) -> list[str]:
     if from_host not in ("", host) or from_port not in ("", str(port)) or not (to_host or to_port):
         return []
     to_port = to_port or str(port)
-    return [_place(_address(to_host or host, "--connect-to"), _number(to_port, "--connect-to"))]
+    return [address_of(_address(to_host or host, "--connect-to"), _number(to_port, "--connect-to"))]
 
 
 def _resolved(value: str, host: str, port: int) -> list[str]:
@@ -121,7 +121,7 @@ def _resolved(value: str, host: str, port: int) -> list[str]:
     number, _, addresses = rest.partition(":")
     if name not in ("*", host) or number != str(port):
         return []
-    return [_place(_address(one, "--resolve"), port) for one in addresses.split(",")]
+    return [address_of(_address(one, "--resolve"), port) for one in addresses.split(",")]
 
 
 def _divided(value: str) -> list[str]:
@@ -140,10 +140,6 @@ def _number(text: str, option: str) -> int:
     if not re.fullmatch(r"-?[0-9]{1,9}", text):
         raise PlanError(f"curl's {option}: {text!r} is no number", "compare it with its source")
     return int(text)
-
-
-def _place(address: str, port: int) -> str:
-    return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
 
 
 def _is_address(text: str) -> bool:

@@ -1,16 +1,14 @@
 """The URLs of a curl command, with what options add to them."""
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
 
 from jostle.plan.curl.globbing import globbed
 from jostle.plan.curl.parse import Operation
+from jostle.url import parts
 
 __all__ = ["listed_urls", "with_file_name", "with_query"]
-
-_URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://)?([^/?#]*)([^?#]*)(\?[^#]*)?(#.*)?", re.DOTALL)
 
 
 def listed_urls(operation: Operation) -> list[list[str]]:
@@ -23,26 +21,25 @@ def listed_urls(operation: Operation) -> list[list[str]]:
 
 def with_query(url: str, query: str) -> str:
     """The URL with `query` behind its own."""
-    scheme, host, path, own, _ = _parts(url)
+    scheme, host, path, own = _parts(url)
     joint = "" if own in ("", "?") or own.endswith("&") else "&"
     return f"{scheme}{host}{path}{own or '?'}{joint}{query}" if query else url
 
 
 def with_file_name(url: str, file: Path) -> str:
     """The URL to which a file is uploaded: with the file's name if the path ends in a folder."""
-    scheme, host, path, query, _ = _parts(url)
+    scheme, host, path, query = _parts(url)
     return f"{scheme}{host}{path}{quote(file.name, safe='')}{query}" if path.endswith("/") else url
 
 
-def _parts(url: str) -> tuple[str, str, str, str, str]:
-    found = _URL.fullmatch(url)
-    assert found is not None
-    scheme, host, path, query, fragment = (part or "" for part in found.groups())
-    return scheme, host, path or "/", query, fragment
+def _parts(url: str) -> tuple[str, str, str, str]:
+    """Scheme with ://, authority, path, and query with its question mark."""
+    scheme, authority, path, query = parts(url)
+    return f"{scheme}://" if scheme else "", authority, path or "/", "" if query is None else f"?{query}"
 
 
 def _rebuilt(url: str, scheme: str, squash: Callable[[str], str]) -> str:
-    own, host, path, query, _ = _parts(url)
+    own, host, path, query = _parts(url)
     return f"{own or f'{scheme}://'}{host}{squash(path)}{query}"
 
 
