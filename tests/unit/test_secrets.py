@@ -7,6 +7,7 @@ import pytest
 
 from jostle.errors import NotARun
 from jostle.generator.spec import Address, engine_spec, without_secrets
+from jostle.host.facts import host_facts
 from jostle.plan import Plan, parse_plan, to_toml
 from jostle.plan.hit import hit_plan
 from jostle.record import RunRecord, RunWriter
@@ -214,3 +215,8 @@ def test_of_a_pasted_curl_command_login_cookies_and_secret_values_are_hidden() -
 def test_a_body_in_hexadecimal_is_looked_through() -> None:
     assert redact({"body-hex": b"\xffa=b".hex()}) == {"body-hex": "ff613d62"}
     assert redact({"body-hex": b"\xff password=x".hex()}) == {"body-hex": b"(hidden)".hex()}
+
+
+def test_a_runs_facts_name_the_file_of_a_key_and_no_login(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", ["jostle", "hit", f"{S}@h:80/", "--key", "client.pem"])
+    assert host_facts(1)["argv"] == ["jostle", "hit", "(hidden)@h:80/", "--key", "client.pem"]
