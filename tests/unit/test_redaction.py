@@ -8,6 +8,8 @@ import pytest
 
 from jostle.cli.target import target_of
 from jostle.errors import PlanError
+from jostle.explain.run import target_of as explained
+from jostle.plan import parse_plan
 from jostle.plan.hit import hit_plan
 from jostle.record import RunRecord, RunWriter
 from jostle.redaction.commands import redact_command
@@ -214,3 +216,13 @@ def test_no_login_is_recorded_or_quoted(login: str, scheme: str) -> None:
 )
 def test_an_at_sign_elsewhere_is_no_login(words: list[str]) -> None:
     assert redact_command(words) == words
+
+
+def test_explain_and_the_list_of_a_plan_quote_no_login(tmp_path: Path) -> None:
+    with pytest.raises(PlanError, match=r"\nh runs already"), explained(f"{S}@h", share_cores=True):
+        pass
+    (tmp_path / "urls.txt").write_text(f"{S}@h/a\n")
+    text = 'title = "x"\ncontestants = ["node"]\n[workload.w]\nload = { clients = 1, for = "1s" }\n'
+    with pytest.raises(PlanError, match=r"'h/a' is not a path") as raised:
+        parse_plan(f'{text}request = {{ urls = "{tmp_path / "urls.txt"}" }}', "plan.toml")
+    assert S not in str(raised.value)

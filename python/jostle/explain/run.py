@@ -52,7 +52,7 @@ from jostle.host.pressure import pressure_s
 from jostle.plan.hit import hit_plan
 from jostle.plan.model import Plan
 from jostle.text import one_line
-from jostle.url import read_url
+from jostle.url import read_url, shown
 
 __all__ = ["examine", "explain", "target_of"]
 
@@ -158,11 +158,11 @@ def target_of(
             f"{server}: a contestant is explained without a path, as its contract names its routes",
             f"jostle explain {label}, or start it (jostle contestants start) and explain its URL",
         )
-    elif not set(server) & set(".:/") and server != "localhost":
+    elif not set(server) & set(".:/@") and server != "localhost":
         raise UnknownName("contestant", server, roster.names())
     elif share_cores:
         raise PlanError(
-            "--share-cores is for contestants", f"{server} runs already, on cores of its own choice"
+            "--share-cores is for contestants", f"{shown(server)} runs already, on cores of its own choice"
         )
     else:
         yield _running(server, slow, wait, options, pid)

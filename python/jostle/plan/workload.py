@@ -19,7 +19,7 @@ from jostle.plan.request import BODIES, METHODS, PEER, Request, asking
 from jostle.plan.url_list import UrlLine, read_url_list
 from jostle.plan.values import Duration, PositiveCount, PositiveDuration, Share, Size, file_named
 from jostle.units import format_count
-from jostle.url import sent_path
+from jostle.url import sent_path, shown
 
 __all__ = ["SAME", "Background", "Workload"]
 
@@ -85,7 +85,7 @@ def _of_file(table: dict[str, Any], info: ValidationInfo) -> list[dict[str, Any]
 def _of_line(file: Path, line: UrlLine) -> dict[str, Any]:
     if not line.url.startswith("/"):
         raise BadValue(
-            f"{file}, line {line.number}: {line.url!r} is not a path",
+            f"{file}, line {line.number}: {shown(line.url)!r} is not a path",
             "write the path only, for example /fast/44: the server is the contestant",
         )
     return {**asking(line.method, sent_path(line.url)), "weight": line.weight}
