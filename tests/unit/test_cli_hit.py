@@ -66,6 +66,8 @@ def test_whom_to_trust_and_who_the_client_is(plan_of: Any, tmp_path: Path) -> No
         (["http://localhost/", "--connect-to", "::1:80"], '--connect-to: "::1:80" is not an address'),
         (["http://localhost/", "--source-address", "lo"], '--source-address: "lo" is not an IP address'),
         (["http://localhost/", "--unix-socket", "/none"], "--unix-socket: /none is not a socket"),
+        (["http://localhost/", "--unix-socket", "x" * 5000], "--unix-socket: xxx"),
+        (["https://localhost/", "--cacert", "x" * 5000], "--cacert: there is no file"),
         (["http://localhost/", "--expect-status", "99"], "--expect-status: 99 is not a status"),
         (["http://localhost/", "--expect-status", "ok"], "--expect-status: 'ok' is not a list"),
         (["http://localhost/", "--cacert", "a.pem"], "http://localhost:80/ does not use TLS"),
@@ -131,3 +133,8 @@ def test_a_method_holds_for_the_lines_of_a_list_that_name_none(plan_of: Any, tmp
     assert labels("-X", "PURGE") == ["PURGE /a", "DELETE /b"]
     assert labels("--json-body", "{}") == ["POST /a", "DELETE /b"]
     assert labels("--json-body", "{}", "-X", "patch") == ["PATCH /a", "DELETE /b"]
+
+
+def test_a_text_too_long_for_a_path_is_no_folder(plan_of: Any) -> None:
+    with pytest.raises(PlanError, match="there is no folder"):
+        plan_of("hit", "grpc://localhost/a.B/C", "--proto", __file__, "--import-path", "x" * 5000)

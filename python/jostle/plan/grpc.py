@@ -1,6 +1,7 @@
 """Requests that are gRPC calls: the method, what is sent with it, and the status of a right answer."""
 
 import json
+import os
 import re
 from pathlib import Path
 from typing import Annotated, Any
@@ -70,7 +71,7 @@ def _folder(value: Any, info: ValidationInfo) -> Path:
         raise BadValue(f"{shown(value)} is not a folder's name")
     base = (info.context or {}).get("base")
     path = Path(value) if base is None else Path(base, value).absolute()
-    if base is not None and not path.is_dir():
+    if base is not None and not os.path.isdir(path):  # noqa: PTH112 (a text too long for a path is none)
         raise BadValue(
             f"there is no folder {path}", "relative names count from the plan's folder (hit: this one)"
         )
