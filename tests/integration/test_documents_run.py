@@ -42,6 +42,7 @@ NOT_RUN = {
     "jostle hit https://localhost:8443/ --http2": "it needs a certificate; test_http2.py makes one",
     "jostle hit udp://127.0.0.1:53": "it needs a DNS server; test_datagrams.py has one",
     "jostle hit tcp://127.0.0.1:6379": "it needs Redis; test_raw.py has one",
+    "jostle hit - <": "it reads what is pasted; test_curl.py does that",
     "make wheel": "test_wheel.py builds and installs it",
     "docker": "it needs a daemon and an image from a registry",
     "pipx install": "it needs the network",
@@ -51,7 +52,7 @@ NOT_RUN = {
 """Commands that are shown and not run here, by how they begin; that jostle's can be typed is a unit test."""
 
 FENCED = re.compile(r"^ *```(\w+)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
-FILE = re.compile(r"(?:#|--|//) (\S+\.(?:toml|luau|proto))\n")
+FILE = re.compile(r"(?:#|--|//) (\S+\.(?:toml|luau|proto|txt))\n")
 SHORTER = [
     (re.compile(r"-d \d+s"), "-d 200ms"),
     (re.compile(r'for = "\d+s"'), 'for = "200ms"'),
@@ -127,7 +128,7 @@ def test_what_a_page_tells_to_type_works(
     told = [*BEFORE.get(page.stem, []), *FENCED.findall(page.read_text(encoding="utf-8"))]
     for language, block in told:
         text = adapted(re.sub(r"^ {2,3}(?=\S)", "", block, flags=re.MULTILINE), ports)
-        if language in ("toml", "lua", "proto") and (name := FILE.match(text)):
+        if language in ("toml", "lua", "proto", "text") and (name := FILE.match(text)):
             Path(name[1]).write_text(text, encoding="utf-8")
         elif language == "python":
             exec(compile(text, page.name, "exec"), {})

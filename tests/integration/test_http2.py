@@ -257,7 +257,7 @@ def test_requests_that_cannot_be_sent_do_not_keep_their_thread_busy(
     script.write_text('return function()\n  while true do\n    http.get("/a<b")\n  end\nend\n')
     options = ["--journey", str(script), "--http2", "-c", "2", "-d", "500ms", "--json"]
     result = as_json(jostle_command("hit", node[0], *options))
-    assert 50 < outcomes(result)["malformed"] <= 1_000
+    assert 50 < outcomes(result)["unsendable"] <= 1_000
 
 
 def test_a_server_without_http2_is_told_in_words(jostle_command: Jostle, node: tuple[str, str]) -> None:

@@ -38,6 +38,22 @@ def test_a_program_behind_a_closed_folder_is_told_with_the_folder_and_the_remedy
     )
 
 
+def test_a_program_of_the_path_is_the_first_that_the_user_may_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As execvp does: what it may not enter is passed over."""
+    private, public = tmp_path / "private", tmp_path / "public"
+    for folder in (private, public):
+        folder.mkdir()
+        (folder / "python3").write_bytes(b"")
+    monkeypatch.setattr(User, "_may_execute", lambda _user, path: path != private)
+    monkeypatch.setenv("PATH", f"{private}:{public}")
+    assert before(tmp_path, "python3 server.py {port}").versions() == {}
+    monkeypatch.setenv("PATH", str(private))
+    with pytest.raises(MissingRuntime, match=f"may not enter {private}, where python3 leads"):
+        before(tmp_path, "python3 server.py {port}").versions()
+
+
 @pytest.mark.parametrize("command", ["sh -c true", "{build}/server", "./not-there"])
 def test_what_everybody_may_run_or_is_not_known_yet_is_not_refused(tmp_path: Path, command: str) -> None:
     assert before(tmp_path, command).versions() == {}

@@ -1,6 +1,6 @@
 """A contestant: a server that can be measured, with its settings, from its commands to its description."""
 
-import shutil
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -177,9 +177,11 @@ class Contestant:
         if self.copied or self.folder is None or not program or "{" in program:
             return ""
         user = User.of(self.file.user)
-        path = self.folder / program if "/" in program else shutil.which(program)
+        found = [self.folder / program] if "/" in program else _on_path(program)
+        if not found or any(user.can_run(path) for path in found):
+            return ""
         try:
-            stopped = None if path is None else user.stopped_at(Path(path))
+            stopped = user.stopped_at(found[0])
         except OSError:
             return ""  # the start will tell that it is not there
         if stopped is None:
@@ -194,3 +196,9 @@ class Contestant:
         used = placeholders(self.file.build_texts())
         settings = {name: as_text(value) for name, value in self.variants.items() if name in used}
         return BuildJob(self.label, self.name, self.folder, self.file.build, settings, tools)
+
+
+def _on_path(program: str) -> list[Path]:
+    """The files of this name in the folders of PATH; the first one is started that its user may run."""
+    places = [Path(folder, program) for folder in os.get_exec_path()]
+    return [place for place in places if place.is_file()]
