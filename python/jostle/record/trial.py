@@ -182,14 +182,12 @@ class TrialRecord:
         """
         return self._intervals.merged(_of_workloads(measure, (workload, request)), start_s, end_s)
 
-    def interval_histograms(
-        self, measure: str, workload: int | None = 0, request: int | None = None
-    ) -> "Iterator[HdrHistogram | None]":
+    def interval_histograms(self, measure: str, workload: int | None = 0) -> "Iterator[HdrHistogram | None]":
         """One histogram (µs) for each of `intervals`, read and decoded as it is asked for.
 
         None if nothing was recorded in it. As arguments, None stands for all.
         """
-        return self._intervals.histogram_of_each(_of_workloads(measure, (workload, request)))
+        return self._intervals.histogram_of_each(_of_workloads(measure, (workload, None)))
 
     def histograms_by_request(self, measure: str, workload: int) -> "Iterator[tuple[int, int, HdrHistogram]]":
         """Every recorded histogram of `measure` (µs): number of the interval and of the request or journey.
