@@ -181,7 +181,10 @@ def _without_keys(script: dict[str, Any] | None) -> dict[str, Any] | None:
 
 
 def _bound_by_feeds(workload: dict[str, Any]) -> None:
-    """Limit the arrivals of an open load to the rows of its feeds with `order = "once"`."""
+    """Limit the arrivals of an open load to the rows of its feeds with `order = "once"`.
+
+    Which journey an arrival begins is drawn when it arrives, so the shortest feed bounds all together.
+    """
     feeds = [feed for journey in workload["journeys"] for feed in journey["feeds"] if feed["order"] == "once"]
     load = workload["load"].get("open")
     if load is not None and feeds:

@@ -35,7 +35,8 @@ class Feed(Table):
     order: Literal["in-turn", "random", "once"] = Field(
         default="in-turn",
         description="in-turn: all generators together use every row once, then begin again with the "
-        "first; random; once: a client stops if no row is left",
+        "first; random; once: a client stops if no row is left, and an open load ends after as many "
+        "journeys, of whatever name, as its shortest such feed has rows",
     )
 
     @model_validator(mode="after")
