@@ -53,7 +53,7 @@ def _file(name: str, data: bytes) -> Iterator[Path]:
 
 def intervals(data: bytes) -> None:
     """intervals.ndjson."""
-    from jostle.analysis.trial.counters import Counts
+    from jostle.analysis.trials.counters import Counts
     from jostle.record.interval_line import IntervalEntry
     from jostle.record.jsonl import read_objects
 
@@ -95,7 +95,7 @@ def described(data: bytes) -> None:
 
 def samples(data: bytes) -> None:
     """server.ndjson."""
-    from jostle.analysis.trial.resource_usage import Vitals
+    from jostle.analysis.trials.resource_usage import Vitals
     from jostle.record.jsonl import read_objects
     from jostle.record.layout import ResourceSample
 

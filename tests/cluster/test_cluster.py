@@ -14,7 +14,7 @@ import pytest
 
 from cluster.conftest import JOSTLE, Cluster, recording
 from cluster.lab import Host, Lab, until
-from jostle.analysis.trial.data import TrialData
+from jostle.analysis.trials.data import TrialData
 from jostle.generator.cluster.spool import FrameReader
 from jostle.record import RunRecord
 

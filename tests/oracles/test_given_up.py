@@ -11,7 +11,7 @@ from jostle.analysis.stats.kaplan_meier import restricted_mean
 from jostle.analysis.stats.over_rounds import AtLeast, round_quantile
 from jostle.analysis.stats.quantile_ci import quantile_estimate
 from jostle.analysis.stats.sample import from_values
-from jostle.analysis.trial.data import TrialData
+from jostle.analysis.trials.data import TrialData
 from jostle.analysis.validity.checks import judge_data
 from jostle.record import RunRecord
 from support.synthetic import Request, Trial, closed, make_run

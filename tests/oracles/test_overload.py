@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from jostle.analysis.trial.data import TrialData
+from jostle.analysis.trials.data import TrialData
 from jostle.record import RunRecord
 from support.synthetic import Request, Trial, make_run
 
@@ -36,7 +36,7 @@ def one_server(tmp_path: Path, rate: float, capacity: float, seed: int = 1) -> t
 def test_an_overload_is_not_told_from_those_who_were_lucky(tmp_path: Path) -> None:
     """1,000/s to a server of 800/s: it said p50 1.18, p90 1.89, p99 2.02 s without "≥"; true are 1.28,
     2.22, 2.48."""
-    from jostle.analysis.quantiles import quantile
+    from jostle.analysis.summaries.quantiles import quantile
 
     data, truth = one_server(tmp_path, 1000, 800)
     assert data.overloaded

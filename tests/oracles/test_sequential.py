@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 from scipy.special import stdtrit
 
-from jostle.analysis.judge.rule import Rule
+from jostle.analysis.results.rule import Rule
 from jostle.analysis.stats.over_rounds import ratio_of_rounds
 from jostle.analysis.stats.sequential import (
     FIRST_LOOK,

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from scipy import stats
 
 import jostle
-from jostle.analysis.compare.pairs import Key
 from jostle.analysis.compare.several import compare_several
 from jostle.analysis.compare.side import Side, WholeRun
 from jostle.analysis.compare.sides import compare_sides
+from jostle.analysis.results.keys import Key
 from jostle.analysis.stats.quantile_ci import LEVELS
-from jostle.analysis.trial.data import TrialData
+from jostle.analysis.trials.data import TrialData
 from jostle.errors import PlanError
 from jostle.record.verdict import Verdict
 from support.sides import known_side

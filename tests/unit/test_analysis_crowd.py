@@ -10,7 +10,7 @@ from jostle.analysis.metrics import MEASURES
 from jostle.analysis.results import RunResult
 from jostle.analysis.run import analyse
 from jostle.analysis.stats.over_rounds import AtLeast
-from jostle.analysis.trial.data import TrialData
+from jostle.analysis.trials.data import TrialData
 from jostle.formatting import MISSING
 from jostle.record import RunRecord
 from jostle.report import page, to_csv, to_markdown

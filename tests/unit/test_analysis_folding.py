@@ -8,8 +8,8 @@ import pytest
 
 from jostle.analysis.results import Phase
 from jostle.analysis.stats.sample import from_histograms, pool, quantile_of
-from jostle.analysis.trial.data import TrialData
-from jostle.analysis.trial.streaming import fold
+from jostle.analysis.trials.data import TrialData
+from jostle.analysis.trials.streaming import fold
 from jostle.record import TrialRecord
 from support.judging import recorded
 from support.synthetic import Request, Trial, back_to_back, closed, lognormal

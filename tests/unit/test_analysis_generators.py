@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from jostle.analysis.trial.data import TrialData
+from jostle.analysis.trials.data import TrialData
 from jostle.analysis.validity.generator import (
     accounts_closed,
     all_bore_their_share,

@@ -8,7 +8,7 @@ import pytest
 from jostle.analysis import metrics
 from jostle.analysis.results import Goodput
 from jostle.analysis.run import analyse
-from jostle.analysis.trial.data import TrialData
+from jostle.analysis.trials.data import TrialData
 from jostle.record import RunRecord
 from support.synthetic import Request, Trial, closed, make_run
 

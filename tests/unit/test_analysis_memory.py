@@ -8,7 +8,7 @@ import pytest
 
 from jostle.analysis import run
 from jostle.analysis.run import analyse
-from jostle.analysis.trial.data import TrialData
+from jostle.analysis.trials.data import TrialData
 from jostle.record import RunRecord, RunWriter, TrialRecord
 from support.synthetic import (
     Trial,

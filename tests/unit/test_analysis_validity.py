@@ -11,7 +11,7 @@ import pytest
 
 from jostle.analysis.results import Validity
 from jostle.analysis.run import judge
-from jostle.analysis.trial.data import TrialData
+from jostle.analysis.trials.data import TrialData
 from jostle.analysis.validity.limits import within_files, within_ports
 from jostle.analysis.validity.remedies import remedy_for
 from jostle.record import TrialRecord

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from jostle.analysis.topics.backlog import backlog_note
-from jostle.analysis.trial.data import TrialData
-from jostle.analysis.trial.machine import Machine
+from jostle.analysis.trials.data import TrialData
+from jostle.analysis.trials.machine import Machine
 from jostle.host import backlog
 from jostle.host.backlog import backlog_drops
 

@@ -15,7 +15,7 @@ from jostle.analysis.capacity.block import Block, Tally, block_of
 from jostle.analysis.capacity.levels import by_level, crossing_of
 from jostle.analysis.capacity.slo import read_slo, read_slos
 from jostle.analysis.queueing.erlang import response_tail
-from jostle.analysis.trial.data import TrialData
+from jostle.analysis.trials.data import TrialData
 from jostle.errors import BadValue, NotARun, PlanError, UnknownName
 from jostle.explain.capacity import run
 from jostle.explain.capacity.answer import Measured, capacity_of

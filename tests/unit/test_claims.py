@@ -11,8 +11,8 @@ from rich.console import Console
 from jostle import report, roster
 from jostle.analysis import metrics
 from jostle.analysis.judge.claims import Measured, missing
-from jostle.analysis.judge.rule import Rule
 from jostle.analysis.results import Claim, Estimate, RunResult
+from jostle.analysis.results.rule import Rule
 from jostle.analysis.run import analyse
 from jostle.analysis.stats.forecast import rounds_to_decide
 from jostle.analysis.stats.over_rounds import AtLeast, ratio_of_rounds

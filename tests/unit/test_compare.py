@@ -11,11 +11,11 @@ from rich.console import Console
 
 import jostle
 from jostle import report
-from jostle.analysis import counted
 from jostle.analysis.compare.sentences import in_words
 from jostle.analysis.compare.two import compare_contestants, compare_runs, judge_conditions
 from jostle.analysis.results import CompareResult, Comparison, Difference
 from jostle.analysis.run import analyse
+from jostle.analysis.summaries import counted
 from jostle.errors import NotComparable, PlanError, UnknownName, UserError
 from jostle.plan.conditions import change
 from jostle.plan.recorded import RecordedPlan

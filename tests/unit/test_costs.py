@@ -13,8 +13,8 @@ from jostle.analysis.judge.ratios import ratios
 from jostle.analysis.metrics import MEASURES
 from jostle.analysis.results import PublishedFigure, RunResult
 from jostle.analysis.run import analyse
-from jostle.analysis.summaries import by_workload
-from jostle.analysis.trial.data import TrialData
+from jostle.analysis.summaries.workload import by_workload
+from jostle.analysis.trials.data import TrialData
 from jostle.plan.recorded import RecordedPlan
 from jostle.record import RunRecord
 from jostle.report.sections import costs

@@ -5,7 +5,7 @@ from typing import Any
 
 from jostle.analysis.run import judge
 from jostle.analysis.topics.dismissals import dismissals_note
-from jostle.analysis.trial.data import TrialData
+from jostle.analysis.trials.data import TrialData
 from support.judging import STEADY, edited
 from support.synthetic import Trial, closed
 

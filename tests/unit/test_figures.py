@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from jostle.analysis.judge.figures import figure
+from jostle.analysis.results.published_figure import figure
 from jostle.analysis.run import analyse
 from jostle.record import RunRecord
 from jostle.report.sections.published import figures

@@ -10,7 +10,7 @@ import pytest
 from jostle import report
 from jostle.analysis import metrics
 from jostle.analysis.run import analyse
-from jostle.analysis.trial.data import TrialData
+from jostle.analysis.trials.data import TrialData
 from jostle.record import RunRecord
 from support.fakes import FakeServer, laboratory
 from support.synthetic import Trial, closed, make_run

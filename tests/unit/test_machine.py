@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from jostle.analysis.stats.sample import from_values
-from jostle.analysis.trial.machine import Machine
-from jostle.analysis.trial.resource_usage import Vitals
+from jostle.analysis.trials.machine import Machine
+from jostle.analysis.trials.resource_usage import Vitals
 from jostle.analysis.validity.machine import machine, stolen, told
 from jostle.host.cores import available_cores
 from jostle.host.machine_usage import MachineSampler

@@ -10,7 +10,7 @@ from hdrh.histogram import HdrHistogram
 
 from jostle.analysis.run import analyse
 from jostle.analysis.stats.sample import from_histograms
-from jostle.analysis.trial.data import TrialData
+from jostle.analysis.trials.data import TrialData
 from jostle.errors import NotARun
 from jostle.record import RunRecord, RunWriter, TrialRecord
 from jostle.record import intervals as recorded_intervals

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from jostle.analysis.trial.data import TrialData
+from jostle.analysis.trials.data import TrialData
 from jostle.record import RunRecord
 from support.synthetic import Request, Trial, closed, lognormal, make_run
 

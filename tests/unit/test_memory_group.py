@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from jostle.analysis.trial.data import TrialData
+from jostle.analysis.trials.data import TrialData
 from jostle.analysis.validity.checks import judge_data
 from jostle.host.memory_group import LIMITS, limit_memory
 from jostle.record import RunRecord

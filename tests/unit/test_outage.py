@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from jostle.analysis.trial.data import TrialData
-from jostle.analysis.trial.outage import Outage, away_s, outages
+from jostle.analysis.trials.data import TrialData
+from jostle.analysis.trials.outage import Outage, away_s, outages
 from support.judging import STEADY, check, judged, recorded
 from support.synthetic import Request, Trial, closed, lognormal, open_loop
 

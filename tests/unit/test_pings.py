@@ -8,7 +8,7 @@ from hdrh.histogram import HdrHistogram
 
 from jostle.analysis.metrics import MEASURES
 from jostle.analysis.topics.pings import pings
-from jostle.analysis.trial.counters import Counts
+from jostle.analysis.trials.counters import Counts
 from jostle.generator.merge import Merger
 from jostle.record.hlog import empty_histogram
 from jostle.report.sections import pings as section

@@ -12,7 +12,7 @@ import pytest
 
 from jostle.analysis.results import Check, RunResult
 from jostle.analysis.run import analyse, judge
-from jostle.analysis.trial.statuses import change_of_statuses, contrast
+from jostle.analysis.trials.statuses import change_of_statuses, contrast
 from jostle.record import RunRecord, TrialRecord
 from jostle.report.render.data import to_csv
 from jostle.report.workload import describe_outcomes

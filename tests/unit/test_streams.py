@@ -12,7 +12,7 @@ from hdrh.histogram import HdrHistogram
 from jostle.analysis.metrics import MEASURES, estimate
 from jostle.analysis.stats.over_rounds import AtLeast
 from jostle.analysis.topics.streams import longest_gap, streams, streams_in_time
-from jostle.analysis.trial.data import TrialData
+from jostle.analysis.trials.data import TrialData
 from jostle.errors import PlanError
 from jostle.generator.merge import Merger
 from jostle.plan import Plan, parse_plan, to_toml

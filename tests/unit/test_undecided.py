@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from jostle.analysis.judge.claims import Measured, judge_claims
-from jostle.analysis.judge.rule import Rule
 from jostle.analysis.judge.undecided import Question, _can_narrow, _further, questions
 from jostle.analysis.results import Estimate
+from jostle.analysis.results.rule import Rule
 from jostle.analysis.run import analyse
-from jostle.analysis.summaries import by_workload
-from jostle.analysis.trial.data import TrialData
+from jostle.analysis.summaries.workload import by_workload
+from jostle.analysis.trials.data import TrialData
 from jostle.plan.recorded import RecordedPlan
 from jostle.record import RunRecord
 from jostle.record.verdict import Verdict

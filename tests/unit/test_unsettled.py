@@ -9,8 +9,8 @@ from jostle.analysis.judge import claims
 from jostle.analysis.judge.claims import Measured, _further
 from jostle.analysis.judge.unsettled import have_settled, reaching_over
 from jostle.analysis.results import Estimate
-from jostle.analysis.summaries import by_workload
-from jostle.analysis.trial.data import TrialData
+from jostle.analysis.summaries.workload import by_workload
+from jostle.analysis.trials.data import TrialData
 from jostle.record import RunRecord
 from support.synthetic import Trial, closed, make_run
 

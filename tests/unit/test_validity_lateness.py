@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from jostle.analysis.trial.data import TrialData
+from jostle.analysis.trials.data import TrialData
 from jostle.analysis.validity.lateness import lateness_effects
 from support.judging import CONSTANT, POISSON, STEADY, check, judged, names, recorded
 from support.synthetic import Request, Trial, closed

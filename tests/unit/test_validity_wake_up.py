@@ -7,7 +7,7 @@ import pytest
 
 from jostle.analysis.results import Check
 from jostle.analysis.run import judge
-from jostle.analysis.trial.data import TrialData
+from jostle.analysis.trials.data import TrialData
 from jostle.analysis.validity.wake_up import wake_up
 from jostle.record import RunRecord
 from support.judging import CONSTANT, check, judged, names, recorded

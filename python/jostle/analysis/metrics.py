@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from jostle.analysis.quantiles import quantile
 from jostle.analysis.results import Estimate
 from jostle.analysis.stats.enough import LEAST_ROUNDS, TOO_FEW_ROUNDS
 from jostle.analysis.stats.kaplan_meier import known_part, restricted_mean
@@ -25,6 +24,8 @@ from jostle.analysis.stats.over_rounds import (
 from jostle.analysis.stats.proportion import share_over_rounds
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
 from jostle.analysis.stats.sample import WeightedSample
+from jostle.analysis.summaries.quantiles import quantile
+from jostle.analysis.summaries.trial import cpu_per_request, rss_max
 from jostle.analysis.topics import crowd
 from jostle.analysis.topics.garbage import garbage_collection
 from jostle.analysis.topics.goodput import database_cpu_per_request, dispersion, goodput
@@ -35,8 +36,7 @@ from jostle.analysis.topics.phased import clients_held, sustained_throughput
 from jostle.analysis.topics.pings import ping_times
 from jostle.analysis.topics.streams import longest_gap, message_round_trips, streams_in_time, streams_late
 from jostle.analysis.topics.threads import memory_per_thread, time_per_thread, virtual_memory_per_thread
-from jostle.analysis.trial.data import TrialData
-from jostle.analysis.trial.summary import cpu_per_request, rss_max
+from jostle.analysis.trials.data import TrialData
 from jostle.plan.metrics import METRICS
 
 __all__ = ["COUNTED", "MEASURES", "error_share", "estimate"]

@@ -8,8 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from jostle.analysis.compare.page import by_chance
-from jostle.analysis.compare.pairs import Key, with_the_first
-from jostle.analysis.counted import counted, note
+from jostle.analysis.compare.pairs import with_the_first
 from jostle.analysis.judge.claims import Measured, judge_claims, unreadable_claim
 from jostle.analysis.judge.published import published_figures
 from jostle.analysis.judge.ratios import ratios
@@ -23,9 +22,12 @@ from jostle.analysis.results import (
     Validity,
     WorkloadSummary,
 )
+from jostle.analysis.results.keys import Key
 from jostle.analysis.resuming import finish
 from jostle.analysis.stats.sequential import Level, fixed, repeated_looks
-from jostle.analysis.summaries import by_workload, summarize
+from jostle.analysis.summaries.counted import counted, note
+from jostle.analysis.summaries.trial import describe_trial
+from jostle.analysis.summaries.workload import by_workload, summarize
 from jostle.analysis.topics.backlog import backlog_note
 from jostle.analysis.topics.baseline import floor_note
 from jostle.analysis.topics.context import used_here
@@ -42,8 +44,7 @@ from jostle.analysis.topics.starvation import compare_all
 from jostle.analysis.topics.statuses import with_unlike_answers
 from jostle.analysis.topics.streams import streams
 from jostle.analysis.topics.threads import threads
-from jostle.analysis.trial.data import TrialData
-from jostle.analysis.trial.summary import describe_trial
+from jostle.analysis.trials.data import TrialData
 from jostle.analysis.validity import wake_up
 from jostle.analysis.validity.checks import judge_data
 from jostle.formatting import listed, plural

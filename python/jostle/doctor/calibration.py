@@ -11,8 +11,8 @@ from typing import Literal
 
 from jostle.analysis.results import Validity
 from jostle.analysis.stats.quantile_ci import quantile_estimate
-from jostle.analysis.trial.data import TrialData
-from jostle.analysis.trial.summary import describe_trial
+from jostle.analysis.summaries.trial import describe_trial
+from jostle.analysis.trials.data import TrialData
 from jostle.doctor.slowdown import measure_slowdown
 from jostle.errors import JostleError
 from jostle.generator import LocalExecutor

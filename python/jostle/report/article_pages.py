@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from jostle import experiments, roster
-from jostle.analysis.judge.rule import Rule
+from jostle.analysis.results.rule import Rule
 from jostle.plan import Plan
 from jostle.plan.claims import Claim, Part
 from jostle.plan.metrics import METRICS

@@ -3,8 +3,8 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from jostle.analysis.compare.pairs import Key
 from jostle.analysis.judge.undecided import Question, questions
+from jostle.analysis.results.keys import Key
 from jostle.analysis.run import analyse
 from jostle.analysis.stats.sequential import MOST_ROUNDS
 from jostle.plan import Plan

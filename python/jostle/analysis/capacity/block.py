@@ -8,8 +8,8 @@ import numpy as np
 from jostle.analysis.capacity.slo import Slo
 from jostle.analysis.results import Validity
 from jostle.analysis.stats.sample import EMPTY, Bools, WeightedSample, from_histograms, pool
-from jostle.analysis.trial.data import TrialData
-from jostle.analysis.trial.streaming import fold
+from jostle.analysis.trials.data import TrialData
+from jostle.analysis.trials.streaming import fold
 from jostle.analysis.validity.checks import CPU_SUSPECT, judge_data
 from jostle.analysis.validity.lateness import lateness_effects
 from jostle.formatting import percent

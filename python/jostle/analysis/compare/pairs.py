@@ -11,14 +11,12 @@ from jostle.analysis.compare.sentences import summary
 from jostle.analysis.compare.side import Round, Side, pair
 from jostle.analysis.compare.sides import compare_sides
 from jostle.analysis.results import Comparison, WorkloadSummary
+from jostle.analysis.results.keys import Key
 from jostle.analysis.stats.enough import REQUESTS_FOR_A_SHAPE
 from jostle.analysis.stats.sequential import Level, fixed
-from jostle.analysis.trial.data import TrialData
+from jostle.analysis.trials.data import TrialData
 
-__all__ = ["Key", "definition", "differs", "side", "with_the_first"]
-
-Key = tuple[str, str]
-"""Contestant and workload."""
+__all__ = ["definition", "differs", "side", "with_the_first"]
 
 
 def with_the_first(

@@ -1,7 +1,7 @@
 """Sentences for differences: what differs and by how much, or that nothing differs by more than x."""
 
-from jostle.analysis.judge.rule import distrusted
 from jostle.analysis.results import Comparison, Difference, Estimate
+from jostle.analysis.results.rule import distrusted
 from jostle.analysis.stats.enough import LEAST_ROUNDS, TOO_FEW_ROUNDS, TOO_FEW_RUNS, TWO_RUNS
 from jostle.formatting import amount, change, formatted, listed, percent, points
 from jostle.record.verdict import Verdict

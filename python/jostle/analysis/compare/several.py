@@ -7,15 +7,16 @@ level that varies.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from jostle.analysis.compare.pairs import Key, definition, differs, side
+from jostle.analysis.compare.pairs import definition, differs, side
 from jostle.analysis.compare.side import Side, WholeRun, doubts
 from jostle.analysis.compare.sides import compare_sides
 from jostle.analysis.results import CompareResult, Estimate, WorkloadSummary
+from jostle.analysis.results.keys import Key
 from jostle.analysis.stats.enough import LEAST_ROUNDS
 from jostle.analysis.stats.over_rounds import Value, typical_over_rounds
 from jostle.analysis.stats.quantile_ci import LEVELS
-from jostle.analysis.trial.data import TrialData
-from jostle.analysis.trial.statuses import added
+from jostle.analysis.trials.data import TrialData
+from jostle.analysis.trials.statuses import added
 from jostle.errors import NotComparable, PlanError
 from jostle.record.verdict import worst
 

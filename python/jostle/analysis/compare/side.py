@@ -18,8 +18,8 @@ from jostle.analysis.stats.over_rounds import (
 )
 from jostle.analysis.stats.quantile_ci import LEVELS
 from jostle.analysis.stats.sample import Floats, Ints, WeightedSample, pool
-from jostle.analysis.summaries import seed_of
-from jostle.analysis.trial.data import TrialData
+from jostle.analysis.summaries.workload import seed_of
+from jostle.analysis.trials.data import TrialData
 from jostle.record.verdict import Verdict
 
 __all__ = ["ALL_LEVELS", "SHIFT_LEVELS", "Round", "Side", "WholeRun", "doubts", "pair"]

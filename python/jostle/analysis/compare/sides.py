@@ -30,7 +30,7 @@ from jostle.analysis.stats.proportion import difference_of_shares
 from jostle.analysis.stats.quantile_ci import CONFIDENCE, LEVELS, samples_needed
 from jostle.analysis.stats.sample import Floats, WeightedSample
 from jostle.analysis.stats.special import stdtr, stdtrit
-from jostle.analysis.trial.statuses import contrast
+from jostle.analysis.trials.statuses import contrast
 from jostle.record.verdict import Verdict, worst
 from jostle.units import scale
 

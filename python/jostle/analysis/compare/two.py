@@ -5,11 +5,10 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from jostle.analysis.compare.family import ALONE, Family
-from jostle.analysis.compare.pairs import Key, differs, side
+from jostle.analysis.compare.pairs import differs, side
 from jostle.analysis.compare.several import compare_several
 from jostle.analysis.compare.side import doubts, pair
 from jostle.analysis.compare.sides import compare_sides
-from jostle.analysis.counted import counted, note
 from jostle.analysis.judge.requirements import decide
 from jostle.analysis.results import (
     CompareResult,
@@ -19,11 +18,13 @@ from jostle.analysis.results import (
     Estimate,
     WorkloadSummary,
 )
+from jostle.analysis.results.keys import Key
 from jostle.analysis.run import level_of, summarize_all
 from jostle.analysis.stats.enough import TWO_RUNS
 from jostle.analysis.stats.sequential import Level
-from jostle.analysis.summaries import by_workload
-from jostle.analysis.trial.data import TrialData
+from jostle.analysis.summaries.counted import counted, note
+from jostle.analysis.summaries.workload import by_workload
+from jostle.analysis.trials.data import TrialData
 from jostle.analysis.validity.checks import judge_data
 from jostle.errors import NotComparable, PlanError, UnknownName
 from jostle.plan.conditions import Condition

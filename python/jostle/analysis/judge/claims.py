@@ -13,8 +13,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from jostle.analysis import metrics
-from jostle.analysis.compare.pairs import Key
-from jostle.analysis.judge.rule import Answer, Rule, distrusted, written
 from jostle.analysis.judge.unsettled import further_throughput, have_settled, reaching_over
 from jostle.analysis.results import (
     Claim,
@@ -25,12 +23,14 @@ from jostle.analysis.results import (
     Starvation,
     WorkloadSummary,
 )
+from jostle.analysis.results.keys import Key
+from jostle.analysis.results.rule import Answer, Rule, distrusted, written
 from jostle.analysis.stats.forecast import MOST_ROUNDS, rounds_to_decide
 from jostle.analysis.stats.over_rounds import ratio_of_rounds, typical_over_rounds
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
 from jostle.analysis.stats.sequential import Level, fixed
 from jostle.analysis.topics.starvation import index_at, workloads_behind
-from jostle.analysis.trial.data import TrialData, by_round, common_rounds
+from jostle.analysis.trials.data import TrialData, by_round, common_rounds
 from jostle.formatting import interval, plural
 from jostle.plan import claims as asked
 from jostle.plan.labels import meant

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from jostle.analysis import metrics
-from jostle.analysis.compare.pairs import Key
 from jostle.analysis.results import PublishedFigure
-from jostle.analysis.trial.data import TrialData
+from jostle.analysis.results.keys import Key
+from jostle.analysis.trials.data import TrialData
 from jostle.plan.claims import Published
 from jostle.plan.labels import meant
 

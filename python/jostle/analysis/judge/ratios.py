@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 
 from jostle.analysis import metrics
-from jostle.analysis.compare.pairs import Key
-from jostle.analysis.judge.figures import figure
 from jostle.analysis.results import PublishedFigure, Ratio
+from jostle.analysis.results.keys import Key
+from jostle.analysis.results.published_figure import figure
 from jostle.analysis.stats.over_rounds import Value, ratio_of_rounds
-from jostle.analysis.trial.data import TrialData, by_round, common_rounds
+from jostle.analysis.trials.data import TrialData, by_round, common_rounds
 from jostle.plan import claims as asked
 
 __all__ = ["ratios"]

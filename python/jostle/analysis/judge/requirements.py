@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from jostle.analysis import metrics
-from jostle.analysis.judge.rule import Answer, Rule, distrusted
 from jostle.analysis.results import Decision, Estimate, Requirement, WorkloadSummary
+from jostle.analysis.results.rule import Answer, Rule, distrusted
 from jostle.analysis.stats.enough import TOO_FEW_ROUNDS
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
 from jostle.analysis.stats.sequential import Level, fixed
 from jostle.analysis.topics.starvation import compare, index_of, workloads_behind
-from jostle.analysis.trial.data import TrialData, by_round, common_rounds
+from jostle.analysis.trials.data import TrialData, by_round, common_rounds
 from jostle.formatting import interval
 from jostle.plan import model
 from jostle.plan.conditions import INDICES, Condition

@@ -5,16 +5,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from jostle.analysis import metrics
-from jostle.analysis.compare.pairs import Key
 from jostle.analysis.judge.claims import Figure, Measured, missing, rounds_needed, sides_of
 from jostle.analysis.judge.requirements import rule_of
-from jostle.analysis.judge.rule import Rule
 from jostle.analysis.results import Claim, Comparison, CriterionResult, Estimate, Requirement, RunResult
+from jostle.analysis.results.keys import Key
+from jostle.analysis.results.rule import Rule
 from jostle.analysis.stats.enough import LEAST_ROUNDS
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
 from jostle.analysis.stats.sequential import MOST_ROUNDS
-from jostle.analysis.summaries import by_workload
-from jostle.analysis.trial.data import TrialData
+from jostle.analysis.summaries.workload import by_workload
+from jostle.analysis.trials.data import TrialData
 from jostle.plan import claims as asked
 from jostle.plan.conditions import Condition
 from jostle.plan.recorded import RecordedPlan

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from jostle.analysis.results import Estimate
 from jostle.analysis.topics.iterations import change_from_run_before
-from jostle.analysis.trial.data import TrialData
+from jostle.analysis.trials.data import TrialData
 
 __all__ = ["further_throughput", "have_settled", "reaching_over"]
 

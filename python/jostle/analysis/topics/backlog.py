@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from jostle.analysis.topics.context import on_loopback
-from jostle.analysis.trial.data import TrialData
+from jostle.analysis.trials.data import TrialData
 from jostle.formatting import plural, tallied
 
 __all__ = ["backlog_note"]

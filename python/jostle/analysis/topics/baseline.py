@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from jostle.analysis.trial.data import TrialData
+from jostle.analysis.trials.data import TrialData
 from jostle.units import format_duration
 
 __all__ = ["floor_note", "load_line"]

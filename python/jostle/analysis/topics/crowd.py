@@ -11,11 +11,11 @@ import numpy as np
 from jostle.analysis.results import Phase, RampStep
 from jostle.analysis.stats.over_rounds import AtLeast, Value
 from jostle.analysis.stats.sample import WeightedSample, pool
+from jostle.analysis.summaries.trial import rss_max
 from jostle.analysis.topics.phased import sustained
 from jostle.analysis.topics.ramp import ramp_steps
-from jostle.analysis.trial.counters import MEASURED
-from jostle.analysis.trial.data import TrialData
-from jostle.analysis.trial.summary import rss_max
+from jostle.analysis.trials.counters import MEASURED
+from jostle.analysis.trials.data import TrialData
 
 __all__ = [
     "IN_TIME_S",

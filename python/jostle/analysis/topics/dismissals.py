@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from jostle.analysis.trial.data import TrialData
+from jostle.analysis.trials.data import TrialData
 from jostle.formatting import plural, tallied
 
 __all__ = ["dismissals_note"]

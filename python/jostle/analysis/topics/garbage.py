@@ -6,10 +6,10 @@ its CPU time.
 
 from collections.abc import Mapping, Sequence
 
-from jostle.analysis.compare.pairs import Key
 from jostle.analysis.results import Garbage
+from jostle.analysis.results.keys import Key
 from jostle.analysis.stats.over_rounds import mean_over_rounds
-from jostle.analysis.trial.data import TrialData
+from jostle.analysis.trials.data import TrialData
 
 __all__ = ["garbage_collection", "garbage_collections"]
 

@@ -13,12 +13,12 @@ import numpy as np
 
 from jostle.analysis.results import Estimate, Goodput
 from jostle.analysis.stats.over_rounds import mean_over_rounds, typical_over_rounds
-from jostle.analysis.trial.data import TrialData
-from jostle.analysis.trial.resource_usage import Vitals
+from jostle.analysis.trials.data import TrialData
+from jostle.analysis.trials.resource_usage import Vitals
 from jostle.record.outcomes import TIMEOUTS
 
 if TYPE_CHECKING:
-    from jostle.analysis.compare.pairs import Key
+    from jostle.analysis.results.keys import Key
 
 __all__ = ["database_cpu_per_request", "dispersion", "goodput", "goodputs"]
 

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from jostle.analysis.results import Cause, HeadOfLine, StreamOfConnection
-from jostle.analysis.trial.data import TrialData
+from jostle.analysis.trials.data import TrialData
 
 if TYPE_CHECKING:
-    from jostle.analysis.compare.pairs import Key
+    from jostle.analysis.results.keys import Key
 
 __all__ = ["head_of_line"]
 

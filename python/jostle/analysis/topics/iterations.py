@@ -3,11 +3,11 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from jostle.analysis.compare.pairs import Key
-from jostle.analysis.quantiles import quantiles
 from jostle.analysis.results import EarlierRun
+from jostle.analysis.results.keys import Key
 from jostle.analysis.stats.over_rounds import typical_over_rounds
-from jostle.analysis.trial.data import TrialData
+from jostle.analysis.summaries.quantiles import quantiles
+from jostle.analysis.trials.data import TrialData
 from jostle.record.outcomes import error_share
 
 __all__ = ["change_from_run_before", "earlier_runs"]

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 from jostle.analysis.results import JourneyResult, StepResult
 from jostle.analysis.stats.over_rounds import quantiles_over_rounds
 from jostle.analysis.stats.sample import WeightedSample, pool
-from jostle.analysis.trial.data import MEASURED, TrialData
+from jostle.analysis.trials.data import MEASURED, TrialData
 
 if TYPE_CHECKING:
-    from jostle.analysis.compare.pairs import Key
+    from jostle.analysis.results.keys import Key
 
 __all__ = ["active", "journeys"]
 

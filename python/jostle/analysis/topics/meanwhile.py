@@ -9,7 +9,7 @@ import numpy as np
 from jostle.analysis.results import Estimate
 from jostle.analysis.stats.indices import share_left
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
-from jostle.analysis.trial.data import TrialData
+from jostle.analysis.trials.data import TrialData
 
 __all__ = ["left_over_rounds", "throughput_left"]
 

@@ -8,14 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from jostle.analysis.compare.pairs import Key
 from jostle.analysis.results import Estimate, Phase, PhasedLoad, PhasedTimeline, PhaseSummary, Times
+from jostle.analysis.results.keys import Key
 from jostle.analysis.stats.over_rounds import mean_over_rounds
 from jostle.analysis.stats.sample import Bools, Floats, Ints, pool, quantile_of
+from jostle.analysis.summaries.trial import until_the_end
 from jostle.analysis.topics.ramp import ramp_steps
-from jostle.analysis.trial.counters import Refusal
-from jostle.analysis.trial.data import TrialData
-from jostle.analysis.trial.summary import until_the_end
+from jostle.analysis.trials.counters import Refusal
+from jostle.analysis.trials.data import TrialData
 from jostle.record.outcomes import outcome_label
 from jostle.units import format_count, format_duration
 

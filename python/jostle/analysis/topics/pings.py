@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from jostle.analysis.results import PingResult
 from jostle.analysis.stats.over_rounds import quantiles_over_rounds
 from jostle.analysis.stats.sample import WeightedSample, from_histograms
-from jostle.analysis.trial.data import MEASURED, TrialData
+from jostle.analysis.trials.data import MEASURED, TrialData
 
 if TYPE_CHECKING:
-    from jostle.analysis.compare.pairs import Key
+    from jostle.analysis.results.keys import Key
 
 __all__ = ["ping_times", "pings"]
 

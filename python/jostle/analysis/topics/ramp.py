@@ -6,8 +6,8 @@ import numpy as np
 
 from jostle.analysis.results import Phase, RampStep
 from jostle.analysis.stats.sample import quantile_of
-from jostle.analysis.trial.data import TrialData
-from jostle.analysis.trial.streaming import fold
+from jostle.analysis.trials.data import TrialData
+from jostle.analysis.trials.streaming import fold
 
 __all__ = ["STEPS", "ramp_steps"]
 

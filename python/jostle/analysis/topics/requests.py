@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from jostle.analysis.results import RequestResult
 from jostle.analysis.stats.over_rounds import quantiles_over_rounds, typical_over_rounds
-from jostle.analysis.trial.data import MEASURED, TrialData
+from jostle.analysis.trials.data import MEASURED, TrialData
 from jostle.record.outcomes import Outcome
 
 if TYPE_CHECKING:
-    from jostle.analysis.compare.pairs import Key
+    from jostle.analysis.results.keys import Key
 
 __all__ = ["requests"]
 

@@ -11,8 +11,8 @@ from typing import Literal
 
 import numpy as np
 
-from jostle.analysis.judge.figures import figure
 from jostle.analysis.results import Estimate, PublishedFigure, Starvation, WorkloadSummary
+from jostle.analysis.results.published_figure import figure
 from jostle.analysis.stats.bimodality import modes
 from jostle.analysis.stats.indices import blocking_index, starvation_index
 from jostle.analysis.stats.over_rounds import bounded, number, round_quantile, typical_over_rounds
@@ -21,7 +21,7 @@ from jostle.analysis.stats.sample import pool
 from jostle.analysis.topics.blocking import Waits, slice_of, waits_for
 from jostle.analysis.topics.meanwhile import left_over_rounds
 from jostle.analysis.topics.starvation_sentences import Meanwhile, sentence
-from jostle.analysis.trial.data import BACKGROUND, TrialData, by_round
+from jostle.analysis.trials.data import BACKGROUND, TrialData, by_round
 from jostle.plan import model as asked
 from jostle.plan.metrics import BLOCKING, INDICES
 from jostle.record.verdict import Verdict

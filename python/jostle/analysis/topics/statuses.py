@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from jostle.analysis.compare.pairs import Key
 from jostle.analysis.results import Check, TrialResult, Validity
-from jostle.analysis.trial.data import TrialData
-from jostle.analysis.trial.statuses import ByRequest, contrast, statuses_of
+from jostle.analysis.results.keys import Key
+from jostle.analysis.trials.data import TrialData
+from jostle.analysis.trials.statuses import ByRequest, contrast, statuses_of
 from jostle.analysis.validity.statuses import REMEDY
 from jostle.record.verdict import Verdict
 

@@ -15,11 +15,11 @@ from jostle.analysis.stats.over_rounds import (
     round_quantile,
 )
 from jostle.analysis.stats.sample import WeightedSample, pool
-from jostle.analysis.trial.data import MEASURED, TrialData
+from jostle.analysis.trials.data import MEASURED, TrialData
 from jostle.record.outcomes import ENDED_BY_STOP
 
 if TYPE_CHECKING:
-    from jostle.analysis.compare.pairs import Key
+    from jostle.analysis.results.keys import Key
 
 __all__ = ["longest_gap", "message_round_trips", "streams", "streams_in_time", "streams_late"]
 

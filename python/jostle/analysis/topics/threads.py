@@ -7,12 +7,12 @@ as far as it was touched.
 import re
 from collections.abc import Mapping, Sequence
 
-from jostle.analysis.compare.pairs import Key
-from jostle.analysis.judge.figures import figure
 from jostle.analysis.results import Estimate, PublishedFigure, Threads
+from jostle.analysis.results.keys import Key
+from jostle.analysis.results.published_figure import figure
 from jostle.analysis.stats.over_rounds import typical_over_rounds
-from jostle.analysis.trial.data import TrialData
-from jostle.analysis.trial.summary import rss_max
+from jostle.analysis.summaries.trial import rss_max
+from jostle.analysis.trials.data import TrialData
 
 __all__ = ["memory_per_thread", "started_threads", "threads", "time_per_thread", "virtual_memory_per_thread"]
 

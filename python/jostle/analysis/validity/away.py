@@ -1,8 +1,8 @@
 """Whether the server answered throughout, or was away for a time."""
 
 from jostle.analysis.results import Check
-from jostle.analysis.trial.data import TrialData
-from jostle.analysis.trial.outage import away_s, outages
+from jostle.analysis.trials.data import TrialData
+from jostle.analysis.trials.outage import away_s, outages
 from jostle.formatting import listed, percent, plural
 from jostle.record.verdict import Verdict
 from jostle.units import format_duration

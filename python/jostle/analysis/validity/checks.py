@@ -16,7 +16,7 @@ from jostle.analysis.stats.arrivals import EXPONENTIAL_1_PERCENT, anderson_darli
 from jostle.analysis.stats.quantile_ci import quantile_estimate, samples_needed
 from jostle.analysis.stats.sample import Floats
 from jostle.analysis.stats.steady_state import mser
-from jostle.analysis.trial.data import BACKGROUND, MEASURED, TrialData
+from jostle.analysis.trials.data import BACKGROUND, MEASURED, TrialData
 from jostle.analysis.validity.away import answered_throughout
 from jostle.analysis.validity.figures import RATES, RESPONSE_TIMES, TIMES
 from jostle.analysis.validity.generator import (

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from jostle.analysis.results import Check
-from jostle.analysis.trial.data import TrialData
+from jostle.analysis.trials.data import TrialData
 from jostle.analysis.validity.figures import TIMES
 from jostle.formatting import percent
 from jostle.record.hlog import empty_histogram

@@ -21,7 +21,7 @@ from jostle.analysis.results import Check
 from jostle.analysis.stats.kaplan_meier import known_part
 from jostle.analysis.stats.quantile_ci import samples_needed
 from jostle.analysis.stats.sample import WeightedSample
-from jostle.analysis.trial.data import TrialData
+from jostle.analysis.trials.data import TrialData
 from jostle.analysis.validity.figures import COMPOSED, LEVELS, NOT_SHOWN, RESPONSE_TIMES, SHOWN
 from jostle.analysis.validity.machine import troubles
 from jostle.formatting import listed, percent

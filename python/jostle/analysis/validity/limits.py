@@ -6,7 +6,7 @@ drove the run.
 """
 
 from jostle.analysis.results import Check
-from jostle.analysis.trial.data import MEASURED, TrialData
+from jostle.analysis.trials.data import MEASURED, TrialData
 from jostle.host.limits import PortRange
 from jostle.record.outcomes import Outcome
 from jostle.record.verdict import Verdict

@@ -1,7 +1,7 @@
 """Time in which nothing was measured: the generator stood still, or the whole machine was suspended."""
 
 from jostle.analysis.results import Check
-from jostle.analysis.trial.data import TrialData
+from jostle.analysis.trials.data import TrialData
 from jostle.formatting import percent
 from jostle.record.verdict import Verdict
 from jostle.units import format_duration

@@ -11,7 +11,7 @@ import numpy as np
 
 from jostle.analysis.results import Check
 from jostle.analysis.stats.sample import Bools, Floats, quantile_of
-from jostle.analysis.trial.data import TrialData
+from jostle.analysis.trials.data import TrialData
 from jostle.analysis.validity.figures import LEVELS, RATES, TIMES
 from jostle.formatting import listed, percent
 from jostle.record.verdict import Verdict

@@ -8,7 +8,7 @@ from jostle.analysis.stats.enough import LEAST_ROUNDS
 from jostle.record.verdict import Verdict
 
 if TYPE_CHECKING:
-    from jostle.analysis.trial.data import TrialData
+    from jostle.analysis.trials.data import TrialData
 
 __all__ = ["MOST_REPEATS", "left_out", "spoiled_by", "to_blame"]
 

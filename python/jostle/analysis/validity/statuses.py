@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from jostle.analysis.results import Check
-from jostle.analysis.trial.data import TrialData
-from jostle.analysis.trial.statuses import change_of_statuses, mixed
+from jostle.analysis.trials.data import TrialData
+from jostle.analysis.trials.statuses import change_of_statuses, mixed
 from jostle.record.verdict import Verdict
 
 __all__ = ["MOSTLY", "REMEDY", "one_kind_of_answer"]

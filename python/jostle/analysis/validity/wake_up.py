@@ -14,7 +14,7 @@ from jostle.analysis.results import Check
 from jostle.analysis.stats.kaplan_meier import known_part
 from jostle.analysis.stats.quantile_ci import samples_needed
 from jostle.analysis.stats.sample import WeightedSample
-from jostle.analysis.trial.data import TrialData
+from jostle.analysis.trials.data import TrialData
 from jostle.analysis.validity.figures import COMPOSED, LEVELS, RATES, TIMES
 from jostle.formatting import listed, percent
 from jostle.host.pressure import BUSY

@@ -23,8 +23,8 @@ from jostle.analysis.run import rerun_of, took_s
 from jostle.analysis.stats.crossing import Crossing
 from jostle.analysis.stats.quantile_ci import quantile_estimate
 from jostle.analysis.stats.sample import WeightedSample, pool, quantile_of
-from jostle.analysis.trial.data import TrialData
-from jostle.analysis.trial.streaming import fold
+from jostle.analysis.trials.data import TrialData
+from jostle.analysis.trials.streaming import fold
 from jostle.errors import NotARun
 from jostle.explain.capacity import model as models
 from jostle.explain.capacity.doubts import went_away

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from jostle.analysis.trial.statuses import contrast, statuses_of
+from jostle.analysis.trials.statuses import contrast, statuses_of
 
 if TYPE_CHECKING:
     from jostle.explain.capacity.answer import Measured

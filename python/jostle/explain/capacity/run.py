@@ -12,7 +12,7 @@ from typing import Any
 from jostle.analysis.capacity.block import Block, block_of
 from jostle.analysis.capacity.levels import by_level
 from jostle.analysis.results import Validity
-from jostle.analysis.trial.data import TrialData
+from jostle.analysis.trials.data import TrialData
 from jostle.explain.capacity.block_length import block_s
 from jostle.explain.capacity.question import Question, level_name, with_loads
 from jostle.explain.capacity.search import Search, Step, estimate_of

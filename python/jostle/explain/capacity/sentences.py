@@ -11,7 +11,7 @@ from jostle.formatting import percent, plural
 from jostle.units import format_count, format_duration, format_rate
 
 if TYPE_CHECKING:
-    from jostle.analysis.trial.data import TrialData
+    from jostle.analysis.trials.data import TrialData
     from jostle.explain.capacity.answer import Measured
 
 __all__ = ["behaves_like", "sentences", "written"]

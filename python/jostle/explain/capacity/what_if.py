@@ -15,7 +15,7 @@ from jostle.analysis.capacity.slo import SLO_PARAMETER, Slo
 from jostle.analysis.results import Estimate
 from jostle.analysis.results.capacity import CapacityResult, FittedModel, WhatIf, WhatIfFigure
 from jostle.analysis.stats.sample import WeightedSample, pool
-from jostle.analysis.trial.data import TrialData
+from jostle.analysis.trials.data import TrialData
 from jostle.errors import BadValue, JostleError, PlanError, nearest
 from jostle.explain.capacity import model as models
 from jostle.explain.capacity.answer import Measured, capacity_of, figures_of, saturated, split_points

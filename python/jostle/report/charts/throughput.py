@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from jostle.analysis.judge.figures import figure
 from jostle.analysis.results import Estimate, PublishedFigure, Starvation, WorkloadSummary
+from jostle.analysis.results.published_figure import figure
 from jostle.formatting import MISSING, amount, formatted, percent
 from jostle.report.charts.colours import BY_STRENGTH, of_contestants, strength
 from jostle.report.charts.intervals import DIAMOND, RING, intervals

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from functools import partial
 
-from jostle.analysis.judge.figures import figure
 from jostle.analysis.results import RunResult, WorkloadSummary
+from jostle.analysis.results.published_figure import figure
 from jostle.plan.recorded import RecordedPlan
 from jostle.report import charts
 from jostle.report.document import Depth, Figure, Section

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from functools import partial
 
-from jostle.analysis.judge.figures import figure
 from jostle.analysis.results import RunResult, WorkloadSummary
+from jostle.analysis.results.published_figure import figure
 from jostle.formatting import MISSING, amount, percent
 from jostle.report import charts
 from jostle.report.document import Depth, Figure, Paragraph, Section, Table, Tabs, columns

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from jostle.analysis.judge.rule import written
 from jostle.analysis.results import OF_ARTICLES, OF_OURS, Claim, PublishedFigure, RunResult
+from jostle.analysis.results.rule import written
 from jostle.formatting import Formatted, amount, formatted, listed, plural
 from jostle.plan.claims import SAME
 from jostle.report.document import (

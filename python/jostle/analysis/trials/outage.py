@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jostle.analysis.trial.data import TrialData
+from jostle.analysis.trials.data import TrialData
 from jostle.formatting import tallied
 from jostle.record.outcomes import WRONG_ANSWERS, outcome_label
 from jostle.units import format_duration

@@ -4,14 +4,14 @@ import zlib
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
-from jostle.analysis.quantiles import quantiles, quartiles
 from jostle.analysis.results import Estimate, Validity, WorkloadSummary
 from jostle.analysis.stats.density import describe
 from jostle.analysis.stats.over_rounds import all_requests, quantiles_over_rounds, typical_over_rounds
 from jostle.analysis.stats.sample import pool
-from jostle.analysis.trial.data import PARTS, TrialData
-from jostle.analysis.trial.statuses import statuses_of
-from jostle.analysis.trial.summary import cpu_per_request, rss_max
+from jostle.analysis.summaries.quantiles import quantiles, quartiles
+from jostle.analysis.summaries.trial import cpu_per_request, rss_max
+from jostle.analysis.trials.data import PARTS, TrialData
+from jostle.analysis.trials.statuses import statuses_of
 from jostle.analysis.validity.figures import verdicts_of_figures
 from jostle.record.outcomes import Outcome, error_share
 from jostle.record.verdict import worst

@@ -8,7 +8,7 @@ from jostle.analysis.results import GeneratorStats, Timeline, TrialResult
 from jostle.analysis.stats.quantile_ci import quantile_estimate, quantile_estimates
 from jostle.analysis.stats.sample import Ints
 from jostle.analysis.stats.steady_state import Trend, trend
-from jostle.analysis.trial.data import BACKGROUND, MEASURED, TrialData
+from jostle.analysis.trials.data import BACKGROUND, MEASURED, TrialData
 from jostle.analysis.validity.checks import judge_data
 from jostle.analysis.validity.limits import open_files_limit, port_limit
 from jostle.record.outcomes import Outcome

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from jostle.analysis.stats.mixture import Stretch, apart, unlike_the_rest
-from jostle.analysis.trial.data import MEASURED, TrialData
+from jostle.analysis.trials.data import MEASURED, TrialData
 from jostle.formatting import listed, percent
 from jostle.units import format_duration
 

@@ -6,7 +6,7 @@ from jostle.analysis.results import Estimate
 from jostle.analysis.stats.over_rounds import quantile_over_rounds, quantiles_over_rounds
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
 from jostle.analysis.stats.sample import WeightedSample
-from jostle.analysis.trial.data import TrialData
+from jostle.analysis.trials.data import TrialData
 
 __all__ = ["quantile", "quantiles", "quartiles"]
 

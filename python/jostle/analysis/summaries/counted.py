@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 
 from jostle.analysis.results import Validity
 from jostle.analysis.stats.enough import LEAST_ROUNDS
-from jostle.analysis.summaries import by_workload
-from jostle.analysis.trial.data import TrialData
+from jostle.analysis.summaries.workload import by_workload
+from jostle.analysis.trials.data import TrialData
 from jostle.analysis.validity.spoiled import left_out
 from jostle.formatting import plural
 from jostle.plan.recorded import RecordedPlan

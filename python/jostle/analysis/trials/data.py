@@ -23,10 +23,10 @@ from jostle.analysis.stats.sample import (
     pool_by_key,
     quantile_of,
 )
-from jostle.analysis.trial.counters import BACKGROUND, MEASURED, Counts
-from jostle.analysis.trial.machine import Machine
-from jostle.analysis.trial.resource_usage import Vitals
-from jostle.analysis.trial.streaming import Figure, Folded, Timelines, fold, timelines_by_request
+from jostle.analysis.trials.counters import BACKGROUND, MEASURED, Counts
+from jostle.analysis.trials.machine import Machine
+from jostle.analysis.trials.resource_usage import Vitals
+from jostle.analysis.trials.streaming import Figure, Folded, Timelines, fold, timelines_by_request
 from jostle.record import TrialRecord
 from jostle.record.outcomes import Outcome, error_share, failures
 

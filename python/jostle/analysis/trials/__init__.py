@@ -1,0 +1,1 @@
+"""What single trials measured, gathered once: no verdicts."""
