@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from jostle.text import one_line
-from jostle.units import NOTHING, format_count, format_share, scale
+from jostle.units import NOTHING, format_count, format_share, format_value, scale
 
 __all__ = [
     "MISSING",
@@ -69,11 +69,7 @@ class Formatted(NamedTuple):
 
 def amount(value: float | None, unit: str, *, fine: bool = False) -> str:
     """One number with its unit, scaled to read well; a dash for None."""
-    if value is None:
-        return MISSING
-    if unit in ("share", "%"):
-        return percent(value if unit == "share" else value / 100)
-    return scale(float(value), unit, fine=fine).write(float(value))
+    return MISSING if value is None else format_value(value, unit, fine=fine)
 
 
 def percent(share: float | None) -> str:

@@ -32,6 +32,7 @@ __all__ = [
     "format_rate",
     "format_share",
     "format_span",
+    "format_value",
     "rate",
     "scale",
     "share",
@@ -282,6 +283,13 @@ def format_share(share: float) -> str:
     if 0.9995 <= share < 1:
         return "> 99.9 %"
     return scale(share, "share").write(share)
+
+
+def format_value(value: float, unit: str, *, fine: bool = False) -> str:
+    """A value in a base unit, scaled to read well. Units and `fine`: see `scale`."""
+    if unit in ("share", "%"):
+        return format_share(value if unit == "share" else value / 100)
+    return scale(float(value), unit, fine=fine).write(float(value))
 
 
 def format_number(value: float) -> str:

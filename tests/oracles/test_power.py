@@ -8,7 +8,8 @@ from scipy import stats
 
 from jostle.analysis.stats.dunnett import critical, within
 from jostle.analysis.stats.forecast import MOST_ROUNDS, rounds_to_decide
-from jostle.analysis.stats.power import POWER, detectable, power, rounds_will_find
+from jostle.analysis.stats.power import POWER, detectable, power
+from jostle.cli.power import rounds_will_find
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ from scipy import stats
 from scipy.special import stdtrit
 
 from jostle.analysis.results.rule import Rule
+from jostle.analysis.stats.enough import FIRST_ROUNDS
 from jostle.analysis.stats.over_rounds import ratio_of_rounds
 from jostle.analysis.stats.sequential import (
-    FIRST_LOOK,
     MOST_ROUNDS,
     STUDENT,
     Level,
@@ -31,7 +31,7 @@ def decisions(seed: int, ratio: float, level: Level) -> list[tuple[str, int]]:
 
 
 def _decided(ratios: npt.NDArray[np.float64], level: Level) -> tuple[str, int]:
-    for rounds in range(FIRST_LOOK, MOST_ROUNDS + 1):
+    for rounds in range(FIRST_ROUNDS, MOST_ROUNDS + 1):
         found = ratio_of_rounds(ratios[:rounds].tolist(), [1.0] * rounds, level(0.95, rounds))
         for side, rule in (("more", Rule(low=1.0)), ("less", Rule(high=1.0))):
             if rule.judge(found) == "holds":
@@ -43,7 +43,7 @@ def ever_decided(draws: npt.NDArray[np.float64], level: Level) -> npt.NDArray[np
     """The same with Student's interval for many runs at once; `draws`: run by round."""
     sums, squares = draws.cumsum(axis=1), (draws**2).cumsum(axis=1)
     crossed = np.zeros(len(draws), dtype=np.bool_)
-    for n in range(FIRST_LOOK, MOST_ROUNDS + 1):
+    for n in range(FIRST_ROUNDS, MOST_ROUNDS + 1):
         mean = sums[:, n - 1] / n
         deviation = np.sqrt((squares[:, n - 1] - n * mean**2) / (n - 1))
         limit = stdtrit(n - 1, (1 + level(0.95, n)) / 2)
@@ -68,7 +68,7 @@ def test_what_is_measured_next_may_depend_on_what_was_found() -> None:
     draws = np.random.default_rng(5).normal(size=(runs, questions, MOST_ROUNDS))
     sums, squares = draws.cumsum(axis=2), (draws**2).cumsum(axis=2)
     limits = np.array([stdtrit(n - 1, (1 + repeated_looks(0.95, n)) / 2) for n in range(2, MOST_ROUNDS + 1)])
-    every, rounds = np.arange(runs), np.full((runs, questions), FIRST_LOOK)
+    every, rounds = np.arange(runs), np.full((runs, questions), FIRST_ROUNDS)
     decided = np.zeros((runs, questions), dtype=np.bool_)
     for _ in range(shared + 1):
         at = (*np.indices(rounds.shape), rounds - 1)
@@ -79,7 +79,7 @@ def test_what_is_measured_next_may_depend_on_what_was_found() -> None:
         rounds[every, nearest] += ~decided[every, nearest] & (rounds[every, nearest] < MOST_ROUNDS)
     followed = ever_decided(draws.reshape(-1, MOST_ROUNDS), repeated_looks).reshape(decided.shape)
     assert not (decided & ~followed).any()
-    assert rounds.max() > 10 * FIRST_LOOK
+    assert rounds.max() > 10 * FIRST_ROUNDS
     assert decided.any()
 
 
@@ -99,7 +99,7 @@ def test_a_true_difference_is_found(ratio: float, power: float, rounds: int) -> 
 
 def test_a_single_look_costs_what_was_spent_for_it() -> None:
     """Half of the error at the first look, and less at each later one."""
-    nominal = [1 - repeated_looks(0.95, n) for n in range(FIRST_LOOK, MOST_ROUNDS + 1)]
+    nominal = [1 - repeated_looks(0.95, n) for n in range(FIRST_ROUNDS, MOST_ROUNDS + 1)]
     assert nominal[0] == pytest.approx(STUDENT * 0.05 / 2)
     assert nominal == sorted(nominal, reverse=True)
 
@@ -108,7 +108,7 @@ def test_the_boundaries_spend_what_they_should_where_the_spread_is_known() -> No
     """By simulation of the random walk itself, without Student."""
     walk: Any = np.random.default_rng(4).normal(size=(MANY, 20)).cumsum(axis=1)
     crossed = np.zeros(MANY, dtype=np.bool_)
-    for n in range(FIRST_LOOK, 21):
+    for n in range(FIRST_ROUNDS, 21):
         crossed |= np.abs(walk[:, n - 1]) > math.sqrt(n) * stats.norm.isf((1 - repeated_looks(0.95, n)) / 2)
-    spent = STUDENT * 0.05 * (1 - FIRST_LOOK / 40)
+    spent = STUDENT * 0.05 * (1 - FIRST_ROUNDS / 40)
     assert crossed.mean() == pytest.approx(spent, abs=4 * math.sqrt(spent / MANY))

@@ -9,8 +9,8 @@ import pytest
 from rich.console import Console
 
 from jostle import report
-from jostle.analysis.judge.requirements import decide
 from jostle.analysis.results import Estimate, Requirement, RunResult
+from jostle.analysis.results.rule import decide
 from jostle.analysis.run import analyse
 from jostle.cli.carry_out import show
 from jostle.cli.output import Form

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from jostle.plan import Plan, parse_plan
 from jostle.runner.compared import compared
-from jostle.runner.schedule import in_order, schedule
+from jostle.runner.schedule import first_rounds, in_order, schedule
 
 PLAN = """
 title = "Order"
@@ -64,7 +64,7 @@ def test_every_cell_is_there_once_in_each_round() -> None:
         assert [trial.number for trial in trials] == list(range(1, len(trials) + 1))
         times = Counter((trial.round, trial.contestant, trial.workload) for trial in trials)
         assert set(times.values()) == {1}
-        assert len(times) == asked.first_rounds * len(CELLS)
+        assert len(times) == first_rounds(asked) * len(CELLS)
 
 
 def test_contestants_under_one_workload_are_side_by_side() -> None:

@@ -1,9 +1,17 @@
 """What a record says: pure functions from a run folder to figures with intervals and verdicts.
 
 run        analyse(record) → RunResult, judge(trial) → Validity
-trial      what one trial measured, gathered once
-validity   the checks
-summaries  one workload on one contestant over all rounds; topics/starvation compares two of them
-compare, judge, capacity, topics: what is concluded from them; results: the plain data that they return
-stats, queueing: the statistics and the queueing models
+
+In the order in which they may use one another, from the bottom:
+
+results    the plain data that a report shows, and the rule by which an interval decides
+stats      statistics on arrays and histograms
+trials     what single trials measured, gathered once
+validity   whether a trial can be trusted, check by check
+summaries  one trial, and one workload on one contestant over all rounds
+topics     what is concluded from one contestant's summaries: starvation, journeys, phases, …
+metrics    every metric that a plan or an option may name
+compare    contestants and runs against each other
+judge      requirements, claims, published figures
+run        all of it; history: earlier runs of the same plan
 """

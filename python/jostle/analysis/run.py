@@ -24,10 +24,11 @@ from jostle.analysis.results import (
 )
 from jostle.analysis.results.keys import Key
 from jostle.analysis.resuming import finish
-from jostle.analysis.stats.sequential import Level, fixed, repeated_looks
+from jostle.analysis.stats.sequential import Level, fixed
 from jostle.analysis.summaries.counted import counted, note
+from jostle.analysis.summaries.looks import level_of, looks_of
 from jostle.analysis.summaries.trial import describe_trial
-from jostle.analysis.summaries.workload import by_workload, summarize
+from jostle.analysis.summaries.workload import by_workload, summarize_all
 from jostle.analysis.topics.backlog import backlog_note
 from jostle.analysis.topics.baseline import floor_note
 from jostle.analysis.topics.context import used_here
@@ -51,13 +52,11 @@ from jostle.formatting import listed, plural
 from jostle.plan import model as asked
 from jostle.plan.recorded import RecordedPlan
 from jostle.record import RunRecord, TrialRecord
-from jostle.record.journal_line import LookedAt
-from jostle.record.layout import BUDGET_SPENT
 from jostle.record.verdict import Verdict, worst
 from jostle.redaction.commands import rerun
 from jostle.units import format_count, format_duration
 
-__all__ = ["analyse", "analyse_trial", "judge", "level_of", "rerun_of", "summarize_all", "took_s"]
+__all__ = ["analyse", "analyse_trial", "judge", "rerun_of", "took_s"]
 
 COMMANDS = ("capacity", "hit", "race", "run", "simulate")
 
@@ -195,25 +194,6 @@ def _place(name: str, known: list[str]) -> int:
     return known.index(name) if name in known else len(known)
 
 
-def summarize_all(
-    grouped: Mapping[Key, Sequence[TrialData]],
-    validities: Mapping[int, Validity],
-    plan: RecordedPlan,
-    *,
-    distributions: bool,
-) -> dict[Key, WorkloadSummary]:
-    """The summaries by contestant and workload; `validities` are by the trials' numbers."""
-    return {
-        key: summarize(
-            group,
-            [validities[f.trial.number] for f in group],
-            _title(group[0], plan),
-            distributions=distributions,
-        )
-        for key, group in grouped.items()
-    }
-
-
 def _skipped(record: RunRecord) -> dict[str, str]:
     return {
         str(e.get("contestant")): str(e.get("why", ""))
@@ -238,11 +218,6 @@ def analyse_trial(trial: TrialRecord) -> TrialResult:
 def judge(trial: TrialRecord) -> Validity:
     """Whether this trial can be trusted."""
     return judge_data(TrialData(trial))
-
-
-def _title(data: TrialData, plan: RecordedPlan) -> str:
-    name = data.trial.workload
-    return str(data.trial.description.get("title") or plan.workload_title(name) or name)
 
 
 def _starvation(
@@ -395,25 +370,9 @@ def _repeated(record: RunRecord) -> list[str]:
     return notes
 
 
-def _looks(record: RunRecord) -> list[LookedAt]:
-    return [entry for entry in record.journal if entry["event"] == "looked at"]
-
-
-def level_of(record: RunRecord, plan: RecordedPlan) -> Level:
-    """The correction for repeated looks.
-
-    None is needed if the run's budget allowed no round after the first look. Where runs share a budget, what
-    this one found may be why there was no further round.
-    """
-    looks = _looks(record)
-    shared = any(entry["event"] == "run waits" for entry in record.journal)
-    one_look = record.complete and len(looks) == 1 and looks[0]["why"].endswith(BUDGET_SPENT)
-    return repeated_looks if plan.until_decided and (shared or not one_look) else fixed
-
-
 def _looked_at(record: RunRecord, level: Level) -> list[str]:
     """For a run with rounds until all is decided: how often it was looked at, and why it ended."""
-    looks = _looks(record)
+    looks = looks_of(record)
     if not looks:
         return []
     last, intervals = looks[-1], "are ordinary ones" if level is fixed else "hold under repeated looks"

@@ -104,13 +104,14 @@ def _say(label: str, text: str) -> None:
 
 
 def _lines(found: "Preview", into: Path) -> Iterator[tuple[str, str]]:
-    from jostle.analysis.stats.power import rounds_will_find
+    from jostle.cli.power import rounds_will_find
     from jostle.formatting import listed, plural
     from jostle.report.workload import describe_load
     from jostle.runner.duration import is_up_to_the_server, trial_s
+    from jostle.runner.schedule import first_rounds
     from jostle.units import format_bytes
 
-    plan = found.plan
+    plan, rounds = found.plan, first_rounds(found.plan)
     yield "plan", plan.title
     ready = [contestant.label for contestant in found.taking_part.contestants]
     yield "contestants", ", ".join(ready) or "none can run here"
@@ -133,17 +134,17 @@ def _lines(found: "Preview", into: Path) -> Iterator[tuple[str, str]]:
         each = f"{_time(trial_s(plan, workload))}{' or more' if is_up_to_the_server(workload) else ''}"
         beside = ", beside a background load" if workload.background is not None else ""
         yield "workload", f"{name}: {load}{beside}{whom} ({each} each)"
-    yield "trials", f"{plural(len(found.trials), 'trial')} in {plural(plan.first_rounds, 'round')}"
+    yield "trials", f"{plural(len(found.trials), 'trial')} in {plural(rounds, 'round')}"
     if found.seed is None:
         yield "order", "random in each round; --seed N fixes it"
     else:
-        for number in range(1, plan.first_rounds + 1):
+        for number in range(1, rounds + 1):
             order = [f"{t.contestant} {t.workload}" for t in found.trials if t.round == number]
             yield f"round {number}", ", ".join(order)
     if plan.until_decided:
         yield "then", f"more rounds until all is decided, for at most {_time(plan.budget)}"
     if len(ready) > 1:
-        yield "finds", rounds_will_find(plan.first_rounds, len(ready) - 1)
+        yield "finds", rounds_will_find(rounds, len(ready) - 1)
     more = (
         ", or more: some loads last until their requests are answered"
         if any(is_up_to_the_server(plan.workload[trial.workload]) for trial in found.trials)

@@ -25,6 +25,7 @@ from jostle.runner.budget import Budget
 from jostle.runner.duration import trial_s
 from jostle.runner.experiment import experiment_in_turns, resume_in_turns
 from jostle.runner.observer import Silent, UntilItFails
+from jostle.runner.schedule import first_rounds
 
 if TYPE_CHECKING:
     from jostle.analysis.results import RunResult
@@ -323,7 +324,7 @@ def _time_left(state: State, plans: Mapping[str, Plan], name: str) -> str:
 
 
 def _expected_s(plan: Plan) -> float:
-    return plan.first_rounds * sum(
+    return first_rounds(plan) * sum(
         trial_s(plan, workload) * len(workload.measured_on(plan.contestants))
         for workload in plan.selected.values()
     )

@@ -88,12 +88,6 @@ def _named_twice(names: Sequence[str]) -> str:
     return name if times > 1 else ""
 
 
-FIRST_ROUNDS = 3
-"""Rounds before the first look of a run that continues until everything is decided.
-
-See `jostle.analysis.stats.sequential`.
-"""
-
 LEAST_EXPLAIN_S = 20.0
 """With less time, too few requests are sent to say anything about a server."""
 
@@ -438,11 +432,6 @@ class Plan(Table):
     def until_decided(self) -> bool:
         """Whether rounds are added as long as anything is undecided."""
         return self.rounds == UNTIL_DECIDED
-
-    @property
-    def first_rounds(self) -> int:
-        """The number of rounds in which every workload is measured on every server."""
-        return FIRST_ROUNDS if isinstance(self.rounds, str) else self.rounds
 
     def changed(self, changes: "Changes", places: Mapping[str, str] | None = None) -> "Plan":
         """A copy of the plan with `changes`, checked again. `places` as in `of`. Raises `PlanError`."""

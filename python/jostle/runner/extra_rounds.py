@@ -5,7 +5,7 @@ from collections.abc import Collection
 from jostle.plan import Plan
 from jostle.plan.recorded import RecordedPlan
 from jostle.record import RunRecord, RunWriter
-from jostle.runner.schedule import Planned, later_round, note_planned
+from jostle.runner.schedule import Planned, first_rounds, later_round, note_planned
 
 __all__ = ["plan_repeats"]
 
@@ -20,12 +20,8 @@ def plan_repeats(plan: Plan, writer: RunWriter, seed: int, contestants: Collecti
     from jostle.analysis.trials.data import TrialData
     from jostle.analysis.validity.checks import judge_data
 
-    record = RunRecord.open(writer.folder)
-    if (
-        plan.until_decided
-        or not plan.starvation
-        or any(trial.round > plan.first_rounds for trial in record.trials)
-    ):
+    record, first = RunRecord.open(writer.folder), first_rounds(plan)
+    if plan.until_decided or not plan.starvation or any(trial.round > first for trial in record.trials):
         return []
     data = [TrialData(trial) for trial in record.trials]
     validities = {one.trial.number: judge_data(one) for one in data}
@@ -36,7 +32,7 @@ def plan_repeats(plan: Plan, writer: RunWriter, seed: int, contestants: Collecti
         writer.journal("extra rounds planned", contestant=contestant, workload=workload, why=why)
     last = max((entry["number"] for entry in record.planned), default=0)
     planned: list[Planned] = []
-    for number in range(plan.first_rounds + 1, 2 * plan.first_rounds + 1):
+    for number in range(first + 1, 2 * first + 1):
         planned += later_round(cells, plan, number, seed, last + len(planned))
     note_planned(planned, writer)
     return planned

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from jostle.analysis.stats.enough import FIRST_ROUNDS
 from jostle.plan import Plan
 from jostle.record import RunWriter
 from jostle.runner.compared import Pair, compared
@@ -31,11 +32,16 @@ def note_planned(trials: Iterable[Planned], writer: RunWriter) -> None:
         writer.journal("trial planned", **trial.as_record())
 
 
+def first_rounds(plan: Plan) -> int:
+    """The number of rounds in which every workload is measured on every server."""
+    return FIRST_ROUNDS if isinstance(plan.rounds, str) else plan.rounds
+
+
 def schedule(cells: Sequence[Pair], plan: Plan, seed: int) -> list[Planned]:
     """Each of `cells` once in every round, in an order that follows from `seed`."""
     order = random.Random(seed)
     trials: list[Planned] = []
-    for round_number in range(1, plan.first_rounds + 1):
+    for round_number in range(1, first_rounds(plan) + 1):
         trials += _one_round(cells, plan, round_number, order, len(trials))
     return trials
 

@@ -9,7 +9,6 @@ from jostle.analysis.compare.pairs import differs, side
 from jostle.analysis.compare.several import compare_several
 from jostle.analysis.compare.side import doubts, pair
 from jostle.analysis.compare.sides import compare_sides
-from jostle.analysis.judge.requirements import decide
 from jostle.analysis.results import (
     CompareResult,
     Comparison,
@@ -19,11 +18,12 @@ from jostle.analysis.results import (
     WorkloadSummary,
 )
 from jostle.analysis.results.keys import Key
-from jostle.analysis.run import level_of, summarize_all
+from jostle.analysis.results.rule import decide
 from jostle.analysis.stats.enough import TWO_RUNS
 from jostle.analysis.stats.sequential import Level
 from jostle.analysis.summaries.counted import counted, note
-from jostle.analysis.summaries.workload import by_workload
+from jostle.analysis.summaries.looks import level_of
+from jostle.analysis.summaries.workload import by_workload, summarize_all
 from jostle.analysis.trials.data import TrialData
 from jostle.analysis.validity.checks import judge_data
 from jostle.errors import NotComparable, PlanError, UnknownName

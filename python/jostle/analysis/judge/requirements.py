@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from jostle.analysis import metrics
-from jostle.analysis.results import Decision, Estimate, Requirement, WorkloadSummary
-from jostle.analysis.results.rule import Answer, Rule, distrusted
+from jostle.analysis.results import Estimate, Requirement, WorkloadSummary
+from jostle.analysis.results.rule import decide, distrusted
 from jostle.analysis.stats.enough import TOO_FEW_ROUNDS
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
 from jostle.analysis.stats.sequential import Level, fixed
@@ -12,12 +12,12 @@ from jostle.analysis.topics.starvation import compare, index_of, workloads_behin
 from jostle.analysis.trials.data import TrialData, by_round, common_rounds
 from jostle.formatting import interval
 from jostle.plan import model
-from jostle.plan.conditions import INDICES, Condition
+from jostle.plan.conditions import INDICES
 from jostle.plan.labels import meant
 from jostle.plan.recorded import RecordedPlan, Unreadable
 from jostle.record.verdict import Verdict
 
-__all__ = ["decide", "judge_requirements", "rule_of"]
+__all__ = ["judge_requirements"]
 
 
 def judge_requirements(
@@ -69,18 +69,6 @@ def _judge(
                 index = index_of(quantity, compared)
                 behind = [own_cells[name] for name in workloads_behind(quantity, compared)]
                 yield _requirement(asked, contestant, form.with_, index, behind)
-
-
-def rule_of(condition: Condition) -> Rule:
-    """The rule of a condition."""
-    side = {"high": condition.limit} if condition.below else {"low": condition.limit}
-    return Rule(**side, touching=condition.touching)
-
-
-def decide(condition: Condition, estimate: Estimate) -> Decision:
-    """ "pass" if the condition surely holds, "fail" if it surely does not."""
-    answers: dict[Answer, Decision] = {"holds": "pass", "fails": "fail", "cannot tell": "cannot tell"}
-    return answers[rule_of(condition).judge(estimate)]
 
 
 def _requirement(

@@ -6,10 +6,9 @@ from dataclasses import dataclass, replace
 
 from jostle.analysis import metrics
 from jostle.analysis.judge.claims import Figure, Measured, missing, rounds_needed, sides_of
-from jostle.analysis.judge.requirements import rule_of
 from jostle.analysis.results import Claim, Comparison, CriterionResult, Estimate, Requirement, RunResult
 from jostle.analysis.results.keys import Key
-from jostle.analysis.results.rule import Rule
+from jostle.analysis.results.rule import Rule, rule_of
 from jostle.analysis.stats.enough import LEAST_ROUNDS
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
 from jostle.analysis.stats.sequential import MOST_ROUNDS

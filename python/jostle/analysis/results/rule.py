@@ -4,11 +4,12 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from jostle.analysis.results import Estimate
+from jostle.analysis.results import Decision, Estimate
 from jostle.formatting import amount
+from jostle.plan.conditions import Condition
 from jostle.units import format_number
 
-__all__ = ["Answer", "Rule", "distrusted", "written"]
+__all__ = ["Answer", "Rule", "decide", "distrusted", "rule_of", "written"]
 
 Answer = Literal["holds", "fails", "cannot tell"]
 
@@ -55,6 +56,18 @@ class Rule:
         if self.low == -math.inf:
             return f"below {high}"
         return f"between {low} and {high}"
+
+
+def rule_of(condition: Condition) -> Rule:
+    """The rule of a condition."""
+    side = {"high": condition.limit} if condition.below else {"low": condition.limit}
+    return Rule(**side, touching=condition.touching)
+
+
+def decide(condition: Condition, estimate: Estimate) -> Decision:
+    """ "pass" if the condition surely holds, "fail" if it surely does not."""
+    answers: dict[Answer, Decision] = {"holds": "pass", "fails": "fail", "cannot tell": "cannot tell"}
+    return answers[rule_of(condition).judge(estimate)]
 
 
 def written(value: float, unit: str) -> str:

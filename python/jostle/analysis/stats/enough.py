@@ -1,9 +1,21 @@
 """How much data it takes to state a result."""
 
-__all__ = ["LEAST_ROUNDS", "REQUESTS_FOR_A_SHAPE", "TOO_FEW_ROUNDS", "TOO_FEW_RUNS", "TWO_RUNS"]
+__all__ = [
+    "FIRST_ROUNDS",
+    "LEAST_ROUNDS",
+    "REQUESTS_FOR_A_SHAPE",
+    "TOO_FEW_ROUNDS",
+    "TOO_FEW_RUNS",
+    "TWO_RUNS",
+]
 
 LEAST_ROUNDS = 3
 """For two rounds Student's quantile is 12.7: an interval too wide to be useful, or one that misses."""
+
+FIRST_ROUNDS = LEAST_ROUNDS
+"""Rounds before the first look of a run that continues until everything is decided: with fewer there is no
+interval. Differences that are several times as large as the variation between rounds are decided here, and
+most of those that matter are as large."""
 
 TOO_FEW_ROUNDS = f"an interval needs at least {LEAST_ROUNDS} rounds, preferably 5"
 

@@ -28,7 +28,7 @@ from jostle.analysis.stats.quantile_ci import (
 )
 from jostle.analysis.stats.sample import WeightedSample, pool
 from jostle.analysis.stats.special import stdtrit
-from jostle.formatting import amount
+from jostle.units import format_value
 
 __all__ = [
     "RESOLUTION",
@@ -98,7 +98,7 @@ def too_far_apart(values: Sequence[Value], unit: str) -> str:
     if all(number(above) <= TENFOLD * number(below) for below, above in exact):
         return ""
     shown = ", ".join(
-        ("≥ " if isinstance(value, AtLeast) else "") + amount(number(value), unit)
+        ("≥ " if isinstance(value, AtLeast) else "") + format_value(number(value), unit)
         for value in ordered[:ROUNDS_NAMED]
     )
     more = "" if len(values) <= ROUNDS_NAMED else ", …"

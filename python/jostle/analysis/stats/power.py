@@ -12,11 +12,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from jostle.analysis.stats.dunnett import critical
-from jostle.analysis.stats.enough import LEAST_ROUNDS, TOO_FEW_ROUNDS
+from jostle.analysis.stats.enough import LEAST_ROUNDS
 from jostle.analysis.stats.special import nctdtr, nctdtrinc
-from jostle.formatting import listed, percent
 
-__all__ = ["POWER", "TYPICAL_SD", "detectable", "power", "rounds_will_find"]
+__all__ = ["POWER", "TYPICAL_SD", "detectable", "power"]
 
 POWER = 0.8
 """A difference is called detectable if this share of all runs would find it."""
@@ -48,35 +47,7 @@ def detectable(rounds: int, sd: float, others: int = 1) -> float | None:
     return math.expm1(apart * sd * math.sqrt(2 / rounds))
 
 
-def rounds_will_find(rounds: int, others: int = 1, sds: Mapping[str, float] = TYPICAL_SD) -> str:
-    """A sentence for a plan: "5 rounds find a difference of …", by quantity. `sds`: see `TYPICAL_SD`."""
-    amounts: dict[str, list[str]] = {}
-    spreads: dict[str, list[str]] = {}
-    for quantity, sd in sds.items():
-        change = detectable(rounds, sd, others)
-        if change is None:
-            counted = "1 round decides" if rounds == 1 else f"{rounds} rounds decide"
-            return f"{counted} nothing: {TOO_FEW_ROUNDS}"
-        amounts.setdefault(_rough(change), []).append(quantity)
-        spreads.setdefault(percent(sd), []).append(quantity)
-    return (
-        f"{rounds} rounds find a difference of {_each(amounts)} in {percent(POWER)} of runs, if a server's "
-        f"rounds vary by {_each(spreads)}"
-    )
-
-
-def _each(amounts: Mapping[str, list[str]]) -> str:
-    """ "35 % (throughput, p50) and 150 % (p99)"."""
-    return listed([f"{amount} ({', '.join(quantities)})" for amount, quantities in amounts.items()])
-
-
 def _test(rounds: int, others: int) -> tuple[int, float]:
     """Degrees of freedom and critical value."""
     df = others * (rounds - 1)
     return df, critical(others, df)
-
-
-def _rough(change: float) -> str:
-    """Rounded up to one or two digits, as the standard deviation is only a guess."""
-    step = 0.01 if change < 0.1 else 0.05 if change < 1 else 0.5
-    return percent(math.ceil(change / step - 1e-9) * step)

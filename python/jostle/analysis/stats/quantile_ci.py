@@ -14,7 +14,7 @@ from jostle.analysis.results import Estimate
 from jostle.analysis.stats import binomial
 from jostle.analysis.stats.kaplan_meier import Curve, known_part
 from jostle.analysis.stats.sample import Floats, WeightedSample
-from jostle.formatting import percent
+from jostle.units import format_share
 
 __all__ = [
     "CONFIDENCE",
@@ -84,7 +84,7 @@ def quantile_estimate(
     if value is None:
         limit = float(curve.values_s[-1])
         share = sample.n_censored / sample.n
-        note = f"{percent(share)} of the requests failed, or were given up before they were answered"
+        note = f"{format_share(share)} of the requests failed, or were given up before they were answered"
         return Estimate(limit, low if low is not None else limit, None, bound="≥", n=sample.n, note=note)
     if low is None:
         return Estimate(value, n=sample.n, note="too few requests for an interval")

@@ -19,11 +19,11 @@ from functools import lru_cache
 
 import numpy as np
 
+from jostle.analysis.stats.enough import FIRST_ROUNDS
 from jostle.analysis.stats.sample import Floats
 from jostle.analysis.stats.special import ndtr
-from jostle.plan.model import FIRST_ROUNDS
 
-__all__ = ["FIRST_LOOK", "MOST_ROUNDS", "Level", "fixed", "repeated_looks"]
+__all__ = ["MOST_ROUNDS", "Level", "fixed", "repeated_looks"]
 
 Level = Callable[[float, int], float]
 """From the requested confidence and the number of rounds, the confidence of an interval at that look."""
@@ -33,10 +33,6 @@ def fixed(confidence: float, rounds: int) -> float:  # noqa: ARG001 (a `Level`)
     """The level for a number of rounds that was fixed beforehand: it needs no correction."""
     return confidence
 
-
-FIRST_LOOK = FIRST_ROUNDS
-"""Rounds before the first look: with fewer there is no interval. Differences that are several times as large
-as the variation between rounds are decided here, and most of those that matter are as large."""
 
 MOST_ROUNDS = 60
 """No question is followed for longer: what is not decided by then is too close to tell. A later look at it,
@@ -51,9 +47,9 @@ POINTS = 401
 
 def repeated_looks(confidence: float, rounds: int) -> float:
     """The confidence of an interval at this look with which those of all looks together have `confidence`."""
-    if rounds < FIRST_LOOK:
+    if rounds < FIRST_ROUNDS:
         return confidence
-    return _levels(round(1 - confidence, 15))[min(rounds, MOST_ROUNDS) - FIRST_LOOK]
+    return _levels(round(1 - confidence, 15))[min(rounds, MOST_ROUNDS) - FIRST_ROUNDS]
 
 
 @lru_cache(maxsize=256)
@@ -66,8 +62,8 @@ def _looks(alpha: float) -> Iterator[tuple[int, float]]:
     """The rounds and the boundary of each look."""
     spent, walk, density = 0.0, np.zeros(1), np.ones(1)
     before = 0
-    for rounds in range(FIRST_LOOK, MOST_ROUNDS + 1):
-        until_now = STUDENT * alpha * (1 - FIRST_LOOK / (2 * rounds))
+    for rounds in range(FIRST_ROUNDS, MOST_ROUNDS + 1):
+        until_now = STUDENT * alpha * (1 - FIRST_ROUNDS / (2 * rounds))
         boundary = _boundary(walk, density, rounds - before, until_now - spent)
         yield rounds, boundary
         walk, density = _within(boundary, walk, density, rounds - before)

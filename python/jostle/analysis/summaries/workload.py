@@ -5,6 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
 from jostle.analysis.results import Estimate, Validity, WorkloadSummary
+from jostle.analysis.results.keys import Key
 from jostle.analysis.stats.density import describe
 from jostle.analysis.stats.over_rounds import all_requests, quantiles_over_rounds, typical_over_rounds
 from jostle.analysis.stats.sample import pool
@@ -13,10 +14,11 @@ from jostle.analysis.summaries.trial import cpu_per_request, rss_max
 from jostle.analysis.trials.data import PARTS, TrialData
 from jostle.analysis.trials.statuses import statuses_of
 from jostle.analysis.validity.figures import verdicts_of_figures
+from jostle.plan.recorded import RecordedPlan
 from jostle.record.outcomes import Outcome, error_share
 from jostle.record.verdict import worst
 
-__all__ = ["by_workload", "seed_of", "summarize"]
+__all__ = ["by_workload", "seed_of", "summarize", "summarize_all"]
 
 
 def summarize(
@@ -58,6 +60,30 @@ def summarize(
     )
 
 
+def _title(data: TrialData, plan: RecordedPlan) -> str:
+    name = data.trial.workload
+    return str(data.trial.description.get("title") or plan.workload_title(name) or name)
+
+
+def summarize_all(
+    grouped: Mapping[Key, Sequence[TrialData]],
+    validities: Mapping[int, Validity],
+    plan: RecordedPlan,
+    *,
+    distributions: bool,
+) -> dict[Key, WorkloadSummary]:
+    """The summaries by contestant and workload; `validities` are by the trials' numbers."""
+    return {
+        key: summarize(
+            group,
+            [validities[f.trial.number] for f in group],
+            _title(group[0], plan),
+            distributions=distributions,
+        )
+        for key, group in grouped.items()
+    }
+
+
 def _parts(measured: Sequence[TrialData]) -> dict[str, dict[str, Estimate]]:
     """Quantiles of each part that some request had, over the rounds in which one had it."""
     found = {part: [sample for data in measured if (sample := data.parts[part].whole).n] for part in PARTS}
@@ -69,9 +95,9 @@ def seed_of(*names: str) -> int:
     return zlib.crc32("\0".join(names).encode())
 
 
-def by_workload(trials: Sequence[TrialData]) -> Mapping[tuple[str, str], list[TrialData]]:
+def by_workload(trials: Sequence[TrialData]) -> Mapping[Key, list[TrialData]]:
     """Trials by contestant and workload, in the order in which these first ran."""
-    summaries: dict[tuple[str, str], list[TrialData]] = {}
+    summaries: dict[Key, list[TrialData]] = {}
     for data in trials:
         summaries.setdefault((data.trial.contestant, data.trial.workload), []).append(data)
     return summaries
