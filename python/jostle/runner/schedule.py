@@ -10,7 +10,7 @@ from jostle.plan import Plan
 from jostle.record import RunWriter
 from jostle.runner.compared import Pair, compared
 
-__all__ = ["Planned", "in_order", "later_round", "note_planned", "schedule"]
+__all__ = ["Planned", "first_rounds", "in_order", "later_round", "note_planned", "schedule"]
 
 
 @dataclass(frozen=True)
