@@ -1,20 +1,18 @@
-"""The processes of contestants: they stop in the middle of work, and nothing of them stays."""
+"""The processes of contestants: who serves one request at a time, who has several, and what stays of them."""
 
-import contextlib
 import os
 import signal
-import socket
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from jostle.contestant import Server, find
-from jostle.contestant.checks import HELLO, TEXT, Answers, AnswersJson, Refuses, Target
+from jostle.contestant import find
+from jostle.contestant.checks import AnswersJson, Refuses, Target
 from jostle.contestant.contract import CheckResult, verify
 from jostle.host.resource_usage import Sampler
-from support.contestants import FILES, give_time_to_stop
+from support.contestants import FILES
 from support.waiting import eventually
 
 JOSTLE = """
@@ -26,56 +24,6 @@ while len(server.process.tree()) < int(sys.argv[2]):  # a server may answer befo
 print(server.process.task.scratch.folder, *server.process.tree(), flush=True)
 time.sleep(1000)
 """
-
-BUSY = 30
-"""Requests that compute at the same time: more than the workers and threads of any contestant by default that
-serve one request each, but the Java thread pools.
-"""
-COMPUTING_S = 0.2
-"""CPU time that shows that a server is at it."""
-
-
-def computes(name: str) -> bool:
-    """Reference servers serve by the clock: their work takes time and no processor."""
-    file = FILES[name]
-    return file.takes_http1 and "/slow" not in file.absent and not name.startswith("reference-")
-
-
-@pytest.mark.parametrize("name", [name for name in FILES if FILES[name].database or computes(name)])
-def test_it_refuses_what_needs_a_database_without_one_and_stops_while_it_computes(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    give_time_to_stop(monkeypatch)
-    contestant = find(name)
-    with contestant.start() as server, contextlib.ExitStack() as clients:
-        assert server.process is not None
-        if contestant.file.database:
-            refused = verify(server, contestant.file, parts=["/orders", "/shop"])
-            assert [result for result in refused if not result.ok] == []
-        if computes(name):
-            idle_s = cpu_s(server)
-            for _ in range(BUSY):
-                client = clients.enter_context(socket.create_connection((server.host, server.port), 10))
-                client.sendall(b"GET /slow/60 HTTP/1.1\r\nHost: x\r\n\r\n")
-            eventually(lambda: cpu_s(server) > idle_s + COMPUTING_S)
-        server.stop()
-    assert not server.process.killed, "it does not stop on SIGTERM within the grace time"
-
-
-@pytest.mark.parametrize("name", [name for name in FILES if FILES[name].garbage])
-def test_garbage_that_is_made_is_collected_and_told(name: str) -> None:
-    contestant = find(name)
-    with contestant.start() as server:
-        before = server.ask(contestant.file.garbage)
-        target = Target(server.host, server.port)
-
-        def grown() -> bool:
-            for _ in range(50):
-                Answers("/alloc/strings", TEXT, HELLO)(target)
-            after = server.ask(contestant.file.garbage)
-            return after["collections"] > before["collections"] and after["seconds"] > before["seconds"]
-
-        eventually(grown)
 
 
 @pytest.mark.parametrize(
@@ -143,10 +91,3 @@ def listeners(port: int) -> int:
     """Sockets that listen there, as /proc/net/tcp tells them: state 0A."""
     sockets = [line.split() for line in Path("/proc/net/tcp").read_text(encoding="ascii").splitlines()[1:]]
     return sum(state == "0A" and local.endswith(f":{port:04X}") for _, local, _, state, *_ in sockets)
-
-
-def cpu_s(server: Server) -> float:
-    assert server.pid is not None
-    sample = Sampler(server.pid).sample(0)
-    assert sample is not None
-    return sample.cpu_user_s
