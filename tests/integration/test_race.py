@@ -74,7 +74,7 @@ def test_a_published_experiment_runs_with_its_published_figures(
         "--contestants",
         "node-express,reference-processor-sharing",
         *("--workloads", "fast-only,fast-with-slow,stream-only,stream-with-slow"),
-        *("--set", "slow=37", "--set", "window=1600ms"),
+        *("--set", "slow=37", "--set", "window=3s"),  # on a busy machine, too, it ends long before its window
         "--json",
         timeout=240,
     )
@@ -89,6 +89,7 @@ def test_a_published_experiment_runs_with_its_published_figures(
     (criterion, *_) = claims["Node must fully complete the slow request before it can begin on a new one"][
         "criteria"
     ]
+    assert criterion["estimate"]["value"] is not None, criterion["estimate"]["note"]
     assert criterion["estimate"]["value"] < 0.05
     (haskell,) = [c for name, c in claims.items() if name.startswith("Haskell, built as in the article")]
     assert haskell["sentence"] == "haskell-servant was not measured."
