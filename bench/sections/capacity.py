@@ -20,16 +20,17 @@ from servers import reference
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
-from jostle.analysis.capacity.slo import SLO_PARAMETER, read_slo, read_slos
-from jostle.analysis.queueing.erlang import response_tail
 from jostle.analysis.results import CapacityResult
 from jostle.analysis.stats.sample import from_histograms
-from jostle.explain.capacity.answer import Measured, capacity_of
-from jostle.explain.capacity.question import Question, question_of
-from jostle.explain.capacity.run import measure
+from jostle.capacity.answer import Measured, capacity_of
+from jostle.capacity.question import Question, question_of
+from jostle.capacity.queueing.erlang import response_tail
+from jostle.capacity.run import measure
+from jostle.capacity.slo import read_slo, read_slos
 from jostle.generator.simulated import SimulatedExecutor
 from jostle.generator.spec import Address, engine_spec
 from jostle.plan import Plan
+from jostle.plan.conditions import SLO_PARAMETER
 from jostle.record import RunRecord
 from support.searches import SERVERS, found_in, true_capacity
 

@@ -234,9 +234,9 @@ def capacity(
     and whether the text stays. `options`: what is sent, as for `hit`. `answer` of the result is "found" if
     its `capacity` has a value with an interval; its `sentences` say it in words. Raises `JostleError`.
     """
-    from jostle.explain.capacity.answer import Measured, capacity_of
-    from jostle.explain.capacity.question import question_of
-    from jostle.explain.capacity.run import measure
+    from jostle.capacity.answer import Measured, capacity_of
+    from jostle.capacity.question import question_of
+    from jostle.capacity.run import measure
 
     slos = [slo] if isinstance(slo, str) else slo
     question = question_of(target, slos, options, closed=clients, most=most, budget=budget, quick=quick)

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from jostle.analysis.queueing.erlang import response_tail
 from jostle.analysis.stats.crossing import crossing
 from jostle.analysis.stats.sprt import around, decide
+from jostle.capacity.queueing.erlang import response_tail
 
 
 def test_walds_bounds_and_expected_number() -> None:

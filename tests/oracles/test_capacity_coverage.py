@@ -2,7 +2,7 @@
 
 import pytest
 
-from jostle.analysis.queueing.clusters import cluster_size
+from jostle.capacity.queueing.clusters import cluster_size
 from support.searches import SERVERS, found_in
 
 SEEDS = range(12)

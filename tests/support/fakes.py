@@ -204,5 +204,5 @@ def laboratory(base: Path, monkeypatch: pytest.MonkeyPatch) -> Laboratory:
         return made[label]
 
     monkeypatch.setattr(experiment.contestants, "find", find)
-    monkeypatch.setattr(fit, "check_capacity", lambda *_: None)
+    monkeypatch.setattr(fit, "check_connections", lambda *_: None)
     return Laboratory(base, made)

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from jostle.analysis.capacity.block import BATCHES, SETTLING, Block, Tally
-from jostle.analysis.capacity.levels import by_level
-from jostle.analysis.capacity.slo import Slo, read_slo
 from jostle.analysis.stats.crossing import Crossing
 from jostle.analysis.stats.sample import Floats
-from jostle.explain.capacity.block_length import block_s
-from jostle.explain.capacity.run import AROUND_S, FIRST
-from jostle.explain.capacity.search import Search, estimate_of
+from jostle.capacity.block import BATCHES, SETTLING, Block, Tally
+from jostle.capacity.block_length import block_s
+from jostle.capacity.levels import by_level
+from jostle.capacity.run import AROUND_S, FIRST
+from jostle.capacity.search import Search, estimate_of
+from jostle.capacity.slo import Slo, read_slo
 from jostle.generator.bursts import simulated_answers
 from support.simulated import question
 

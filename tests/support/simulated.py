@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from jostle.analysis.capacity.slo import SLO_PARAMETER, read_slos
-from jostle.explain.capacity.question import Question
+from jostle.capacity.question import Question
+from jostle.capacity.slo import read_slos
 from jostle.plan import Plan
+from jostle.plan.conditions import SLO_PARAMETER
 
 __all__ = ["question"]
 

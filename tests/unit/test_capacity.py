@@ -11,19 +11,19 @@ import pytest
 
 import jostle
 from jostle import report
-from jostle.analysis.capacity.block import Block, Tally, block_of
-from jostle.analysis.capacity.levels import by_level, crossing_of
-from jostle.analysis.capacity.slo import read_slo, read_slos
-from jostle.analysis.queueing.erlang import response_tail
 from jostle.analysis.trials.data import TrialData
+from jostle.capacity import run
+from jostle.capacity.answer import Measured, capacity_of
+from jostle.capacity.block import Block, Tally, block_of
+from jostle.capacity.levels import by_level, crossing_of
+from jostle.capacity.question import Question, question_of
+from jostle.capacity.queueing.erlang import response_tail
+from jostle.capacity.run import Tell, measure
+from jostle.capacity.search import Search, estimate_of
+from jostle.capacity.sizing import sized
+from jostle.capacity.slo import read_slo, read_slos
+from jostle.capacity.what_if import read_changes, what_if
 from jostle.errors import BadValue, NotARun, PlanError, UnknownName
-from jostle.explain.capacity import run
-from jostle.explain.capacity.answer import Measured, capacity_of
-from jostle.explain.capacity.question import Question, question_of
-from jostle.explain.capacity.run import Tell, measure
-from jostle.explain.capacity.search import Search, estimate_of
-from jostle.explain.capacity.sizing import sized
-from jostle.explain.capacity.what_if import read_changes, what_if
 from jostle.record import RunRecord
 from jostle.report.charts import capacity as charts
 from jostle.report.document import Table, columns

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from jostle.analysis.capacity.block import Block, Tally
-from jostle.analysis.capacity.levels import by_level, first_limited
-from jostle.analysis.capacity.slo import read_slos
 from jostle.analysis.results import CapacityResult
+from jostle.capacity.answer import Measured, capacity_of
+from jostle.capacity.block import Block, Tally
+from jostle.capacity.levels import by_level, first_limited
+from jostle.capacity.search import estimate_of
+from jostle.capacity.slo import read_slos
 from jostle.cli.capacity import _highest
 from jostle.errors import PlanError
-from jostle.explain.capacity.answer import Measured, capacity_of
-from jostle.explain.capacity.search import estimate_of
 from jostle.record import RunRecord
 from support.judging import POISSON, STEADY
 from support.synthetic import Trial, closed, make_run, open_loop

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from jostle.errors import PlanError
-from jostle.generator.capacity import connections_of
+from jostle.generator.files_and_ports import connections_of
 from jostle.generator.spec import Address, engine_spec, without_secrets
 from jostle.plan import load_plan, parse_plan
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from jostle.errors import PlanError, StartRefused
 from jostle.generator import processes
-from jostle.generator.capacity import processes_for, with_sources
+from jostle.generator.files_and_ports import processes_for, with_sources
 from jostle.generator.merge import STATE, Merger
 from jostle.generator.partition import partition
 from jostle.generator.wire import read_frame, write_frame

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from jostle import contestant
-from jostle.contestant.capacity import max_connections
+from jostle.contestant.connection_limit import max_connections
 from jostle.doctor import checks
 from jostle.errors import StartRefused
-from jostle.generator.capacity import local_ports, processes_for, with_sources
+from jostle.generator.files_and_ports import local_ports, processes_for, with_sources
 from jostle.host import limits
 from jostle.host.limits import CgroupLimits, OpenFiles, PortRange, cgroup_limits, connections_within
 

@@ -83,7 +83,7 @@ def test_ctrl_c_before_a_search_has_measured_anything_shows_no_empty_result(
         given[-1].folder = tmp_path
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("jostle.explain.capacity.run.measure", measure)
+    monkeypatch.setattr("jostle.capacity.run.measure", measure)
     monkeypatch.setattr("jostle.runner.interrupt.let_signals_stop_like_ctrl_c", lambda: None)
     found = run_command("capacity", "http://127.0.0.1:9/", "--slo", "p99 < 1 s")
     assert found == (130, "")

@@ -9,7 +9,7 @@ import pytest
 
 import jostle
 from jostle.errors import PlanError
-from jostle.generator.capacity import connections_of
+from jostle.generator.files_and_ports import connections_of
 from jostle.generator.spec import Address, engine_spec, without_secrets
 from jostle.plan import Plan, parse_plan, to_toml
 from jostle.plan.hit import hit_plan

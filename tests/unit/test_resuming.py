@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from jostle.analysis.capacity.slo import SLO_PARAMETER
 from jostle.analysis.resuming import finish
 from jostle.analysis.run import analyse
 from jostle.cli.carry_out import go_on
 from jostle.cli.output import PlanOutput
 from jostle.errors import NotARun
 from jostle.plan import parse_plan, to_toml
+from jostle.plan.conditions import SLO_PARAMETER
 from jostle.record import RunRecord, RunWriter
 from jostle.runner.resume import unfinished
 from support.synthetic import PLAN, STARVATION_PLAN, Trial, closed, lognormal, make_run

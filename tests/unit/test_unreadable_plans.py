@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from jostle.analysis.run import analyse
+from jostle.capacity.answer import Measured
 from jostle.errors import NotARun
-from jostle.explain.capacity.answer import Measured
 from jostle.record import RunRecord
 from support.synthetic import Trial, closed, lognormal, make_run
 

@@ -7,10 +7,10 @@ import pytest
 
 from jostle import cli
 from jostle.analysis.results.capacity import FittedModel
+from jostle.capacity.run import measure
+from jostle.capacity.what_if import Changes, _Fitted, _sentences, read_changes, what_if
 from jostle.cli.exit_codes import ExitCode
 from jostle.errors import JostleError, UserError
-from jostle.explain.capacity.run import measure
-from jostle.explain.capacity.what_if import Changes, _Fitted, _sentences, read_changes, what_if
 from jostle.record import RunRecord
 from support.simulated import question
 from support.synthetic import make_run
@@ -33,9 +33,7 @@ def test_a_rejected_model_is_a_result_without_a_prediction(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rejected = replace(FITTED, accepted=False, why="its p99 at 30 is +80% off")
-    monkeypatch.setattr(
-        "jostle.explain.capacity.what_if._of_any", lambda _: _Fitted([], rejected, {}, "clients")
-    )
+    monkeypatch.setattr("jostle.capacity.what_if._of_any", lambda _: _Fitted([], rejected, {}, "clients"))
     record = RunRecord.open(make_run(tmp_path, []))
     with pytest.raises(JostleError, match=r"model rejected: 4 workers, .* but its p99 at 30 is") as told:
         what_if(record, read_changes(["workers=8"]))

@@ -17,7 +17,7 @@ from jostle.errors import PlanError
 
 if TYPE_CHECKING:
     from jostle.analysis.results import CapacityResult, Sizing, WhatIf
-    from jostle.explain.capacity.question import Question
+    from jostle.capacity.question import Question
 
 __all__ = ["capacity", "put_capacity", "refuse_forms"]
 
@@ -158,7 +158,7 @@ def _question(
     quick: bool,
     name_of: Any,
 ) -> "Question":
-    from jostle.explain.capacity.question import question_of
+    from jostle.capacity.question import question_of
 
     highest = float("inf") if most is None else _highest(most, clients=clients)
     return question_of(
@@ -194,9 +194,9 @@ def _measured(
     pages: bool,
 ) -> int:
     """Measure, and show what is known, whatever ended the run."""
+    from jostle.capacity.answer import Measured, capacity_of
+    from jostle.capacity.run import measure
     from jostle.cli.carry_out import has_intervals
-    from jostle.explain.capacity.answer import Measured, capacity_of
-    from jostle.explain.capacity.run import measure
     from jostle.record import RunRecord
     from jostle.runner.interrupt import let_signals_stop_like_ctrl_c
     from jostle.runner.observer import Silent

@@ -91,8 +91,8 @@ def what_if(
                 f"a run and {', '.join(given)}: the options are for a load that was not measured",
                 "change a run with words: rate=400/s, clients=50, service=-20%",
             )
-        from jostle.explain.capacity.what_if import read_changes
-        from jostle.explain.capacity.what_if import what_if as predicted
+        from jostle.capacity.what_if import read_changes
+        from jostle.capacity.what_if import what_if as predicted
         from jostle.record import RunRecord
 
         changes = read_changes(words[1:])
@@ -103,7 +103,7 @@ def what_if(
     if think is not None and clients is None:
         message = "--think needs --clients: with a rate, no client waits for an answer"
         raise PlanError(message, "add --clients")
-    from jostle.explain.capacity.sizing import sized
+    from jostle.capacity.sizing import sized
 
     varies = 1.0 if variation is None else variation
     put_capacity(sized(rate, clients, think or "0s", service, varies, slo), form, output)

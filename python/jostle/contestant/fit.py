@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from jostle.contestant.capacity import check_capacity
+from jostle.contestant.connection_limit import check_connections
 from jostle.contestant.contestant import Contestant
 from jostle.contestant.protocols import check_protocol
 from jostle.contestant.routes import check_routes
@@ -18,4 +18,4 @@ def check_fit(contestant: Contestant, name: str, workload: Workload, journeys: M
     """
     check_protocol(contestant, f"workload.{name}", workload.protocol(journeys))
     check_routes(contestant, name, workload, journeys)
-    check_capacity(contestant, workload.min_connections(journeys))
+    check_connections(contestant, workload.min_connections(journeys))

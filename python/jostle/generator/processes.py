@@ -21,7 +21,7 @@ from typing import IO, TYPE_CHECKING, Any
 from jostle.errors import GeneratorsLost, StartRefused
 from jostle.generator.api import Generator, Lost, Running
 from jostle.generator.attention import with_attention
-from jostle.generator.capacity import generator_processes, with_sources
+from jostle.generator.files_and_ports import generator_processes, with_sources
 from jostle.generator.inprocess import InProcessExecutor
 from jostle.generator.merge import Merger
 from jostle.generator.partition import partition

@@ -12,10 +12,13 @@ from jostle import units
 from jostle.errors import BadValue, nearest
 from jostle.plan.metrics import INDICES, METRICS
 
-__all__ = ["INDICES", "Condition", "change", "requirement"]
+__all__ = ["INDICES", "SLO_PARAMETER", "Condition", "change", "requirement"]
 
 CHANGES = ("throughput", "p50", "p90", "p99", "p99.9", "errors")
 """Quantities whose change a condition may be about."""
+
+SLO_PARAMETER = "capacity-slo"
+"""The parameter of a plan that contains the SLOs of a search for a capacity, by which it is recognised."""
 
 BELOW, TOUCHING = ("<", "<=", "≤"), ("<=", "≤", ">=", "≥")
 

@@ -8,9 +8,9 @@ from typing import Literal, TypedDict
 
 from jostle._version import __version__
 from jostle.errors import StartRefused
-from jostle.generator.capacity import local_ports
 from jostle.generator.cluster.lease import Lease
 from jostle.generator.cluster.spool import Spool, log_path, read_from
+from jostle.generator.files_and_ports import local_ports
 from jostle.generator.inprocess import InProcessExecutor
 from jostle.host.limits import open_files
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from jostle.errors import StartRefused
-from jostle.generator.capacity import destinations_of
+from jostle.generator.files_and_ports import destinations_of
 from jostle.host.loopback import host_of, is_loopback
 
 __all__ = ["refuse_unlisted_targets"]

@@ -9,7 +9,6 @@ from typing import Any
 from jostle._version import __version__
 from jostle.errors import ClusterRefused, StartRefused
 from jostle.generator.api import Generator, Running
-from jostle.generator.capacity import connections_of, processes_for, with_sources
 from jostle.generator.cluster.agent import Hello
 from jostle.generator.cluster.allowlist import refuse_unlisted_targets
 from jostle.generator.cluster.clocks import measure
@@ -18,6 +17,7 @@ from jostle.generator.cluster.follower import Follower
 from jostle.generator.cluster.handover import refuse_countable_load
 from jostle.generator.cluster.lease import LeaseTimes
 from jostle.generator.cluster.transport import UP_S, Call, Gone, Remote, Transport, Unavailable
+from jostle.generator.files_and_ports import connections_of, processes_for, with_sources
 from jostle.generator.partition import partition
 
 __all__ = ["ClusterExecutor", "connect"]

@@ -1,7 +1,7 @@
 """How long a block lasts: long enough for the quantile, and for the queue to forget its initial state."""
 
-from jostle.explain.capacity.question import Question
-from jostle.explain.capacity.search import DOUBLING, Step
+from jostle.capacity.question import Question
+from jostle.capacity.search import DOUBLING, Step
 
 __all__ = ["block_s"]
 

@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from jostle.analysis.capacity.block import Block, block_of
-from jostle.analysis.capacity.levels import by_level
 from jostle.analysis.results import Validity
 from jostle.analysis.trials.data import TrialData
-from jostle.explain.capacity.block_length import block_s
-from jostle.explain.capacity.question import Question, level_name, with_loads
-from jostle.explain.capacity.search import Search, Step, estimate_of
+from jostle.capacity.block import Block, block_of
+from jostle.capacity.block_length import block_s
+from jostle.capacity.levels import by_level
+from jostle.capacity.question import Question, level_name, with_loads
+from jostle.capacity.search import Search, Step, estimate_of
 from jostle.formatting import amount, percent
 from jostle.generator import executor_for, simulated_in
 from jostle.plan import Plan

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from jostle.analysis.trials.statuses import contrast, statuses_of
 
 if TYPE_CHECKING:
-    from jostle.explain.capacity.answer import Measured
+    from jostle.capacity.answer import Measured
 
 __all__ = ["other_answers", "went_away"]
 

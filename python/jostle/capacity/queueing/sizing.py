@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from jostle.analysis.queueing import erlang, finite_source
 from jostle.analysis.stats.special import gammaincc
+from jostle.capacity.queueing import erlang, finite_source
 
 __all__ = [
     "MOST_WORKERS",

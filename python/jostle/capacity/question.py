@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from jostle import contestant, roster, units
-from jostle.analysis.capacity.slo import SLO_PARAMETER, Slo, read_slos
+from jostle.capacity.slo import Slo, read_slos
 from jostle.errors import PlanError, UnknownName
 from jostle.plan import Plan
+from jostle.plan.conditions import SLO_PARAMETER
 from jostle.plan.curl import has_curl
 from jostle.plan.hit import hit_plan
 from jostle.url import has_scheme

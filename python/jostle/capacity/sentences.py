@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from jostle.analysis.results import Estimate
 from jostle.analysis.results.capacity import Answer, FittedModel, Hysteresis, LevelResult
-from jostle.explain.capacity.doubts import other_answers, went_away
+from jostle.capacity.doubts import other_answers, went_away
 from jostle.formatting import percent, plural
 from jostle.units import format_count, format_duration, format_rate
 
 if TYPE_CHECKING:
     from jostle.analysis.trials.data import TrialData
-    from jostle.explain.capacity.answer import Measured
+    from jostle.capacity.answer import Measured
 
 __all__ = ["behaves_like", "sentences", "written"]
 

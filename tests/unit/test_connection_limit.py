@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from jostle import contestant, roster
-from jostle.contestant.capacity import check_capacity, max_connections
+from jostle.contestant.connection_limit import check_connections, max_connections
 from jostle.errors import CannotServe, PlanError
 from jostle.plan.contestant import ContestantFile
 
@@ -30,28 +30,28 @@ def files_20_000(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_process_that_holds_connections_counts(label: str, held: int) -> None:
     found = contestant.find(label)
     assert max_connections(found, 20_000) == held
-    check_capacity(found, held)
+    check_connections(found, held)
     with pytest.raises(CannotServe) as caught:
-        check_capacity(found, held + 1)
+        check_connections(found, held + 1)
     assert found.label in str(caught.value)
     assert "20,000 files" in str(caught.value)
 
 
 def test_the_way_out_is_named() -> None:
     with pytest.raises(CannotServe, match="node-cluster:workers=6 can hold them"):
-        check_capacity(contestant.find("node-cluster"), 100_000)
+        check_connections(contestant.find("node-cluster"), 100_000)
     with pytest.raises(CannotServe, match="ulimit -Hn"):
-        check_capacity(contestant.find("node"), 100_000)
+        check_connections(contestant.find("node"), 100_000)
 
 
 def test_nothing_is_said_of_a_server_that_runs_already(tmp_path: Path) -> None:
     table = ContestantFile.of({"url": "http://127.0.0.1:9"}, "plan")
-    check_capacity(contestant.find("mine", {"mine": table}, tmp_path), 100_000)
+    check_connections(contestant.find("mine", {"mine": table}, tmp_path), 100_000)
 
 
 def test_without_a_limit_there_is_room(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resource, "getrlimit", lambda _what: (1024, resource.RLIM_INFINITY))
-    check_capacity(contestant.find("go"), 10**6)
+    check_connections(contestant.find("go"), 10**6)
 
 
 @pytest.mark.parametrize("processes", [0, "{worker}", "workers", "{mode}"])
@@ -74,10 +74,10 @@ def test_contestants_with_worker_processes_say_so() -> None:
 
 
 def test_a_limit_of_its_own_is_told_before_anything_starts() -> None:
-    check_capacity(contestant.find("haskell-warp"), 1000)
-    check_capacity(contestant.find("haskell-warp:threaded"), 1001)
+    check_connections(contestant.find("haskell-warp"), 1000)
+    check_connections(contestant.find("haskell-warp:threaded"), 1001)
     with pytest.raises(CannotServe, match="haskell-warp:yields holds at most 1,000 connections") as told:
-        check_capacity(contestant.find("haskell-warp:yields"), 1001)
+        check_connections(contestant.find("haskell-warp:yields"), 1001)
     assert "1,001 clients are needed: without -threaded the runtime waits with select" in told.value.message
     assert told.value.hint == "haskell-warp:threaded has no such limit"
 
@@ -86,16 +86,16 @@ def test_nginx_has_room_for_its_limit() -> None:
     found = contestant.find("nginx-static:workers=4")
     assert found.file.limit is not None
     assert f"$(({found.file.limit.connections} / {{workers}}))" in found.file.start_command()[-1]
-    check_capacity(found, 40_000)
+    check_connections(found, 40_000)
     with pytest.raises(CannotServe, match="holds at most 40,000 connections"):
-        check_capacity(found, 40_001)
+        check_connections(found, 40_001)
 
 
 def test_nginx_holds_the_connections_of_php_fpm() -> None:
     found = contestant.find("php-fpm:workers=9")
     assert max_connections(found, 20_000) == 2 * 19_800
     with pytest.raises(CannotServe, match="holds at most 35,000 connections"):
-        check_capacity(found, 35_001)
+        check_connections(found, 35_001)
 
 
 def test_a_limit_names_a_variant_that_exists() -> None:

@@ -10,7 +10,7 @@ from jostle.errors import CannotServe
 from jostle.host.limits import connections_within, open_files
 from jostle.units import format_count
 
-__all__ = ["check_capacity", "max_connections"]
+__all__ = ["check_connections", "max_connections"]
 
 
 def max_connections(contestant: Contestant, files: int) -> int:
@@ -18,7 +18,7 @@ def max_connections(contestant: Contestant, files: int) -> int:
     return connections_within(files) * _processes(contestant)
 
 
-def check_capacity(contestant: Contestant, connections: int) -> None:
+def check_connections(contestant: Contestant, connections: int) -> None:
     """Raise `CannotServe` if it cannot hold that many connections here, or by design anywhere.
 
     The limits of a server that jostle does not start are not known, so it passes.

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jostle.analysis.capacity.slo import Slo
 from jostle.analysis.results import Validity
 from jostle.analysis.stats.sample import EMPTY, Bools, WeightedSample, from_histograms, pool
 from jostle.analysis.trials.data import TrialData
 from jostle.analysis.trials.streaming import fold
 from jostle.analysis.validity.checks import CPU_SUSPECT, judge_data
 from jostle.analysis.validity.lateness import lateness_effects
+from jostle.capacity.slo import Slo
 from jostle.formatting import percent
 from jostle.record.outcomes import ENDED_BY_STOP, TIMEOUTS, Outcome
 from jostle.record.verdict import Verdict

@@ -11,17 +11,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from jostle import units
-from jostle.analysis.capacity.slo import SLO_PARAMETER, Slo
 from jostle.analysis.results import Estimate
 from jostle.analysis.results.capacity import CapacityResult, FittedModel, WhatIf, WhatIfFigure
 from jostle.analysis.stats.sample import WeightedSample, pool
 from jostle.analysis.trials.data import TrialData
+from jostle.capacity import model as models
+from jostle.capacity.answer import Measured, capacity_of, figures_of, saturated, split_points
+from jostle.capacity.search import FITTED
+from jostle.capacity.sentences import behaves_like, written
+from jostle.capacity.slo import Slo
 from jostle.errors import BadValue, JostleError, PlanError, nearest
-from jostle.explain.capacity import model as models
-from jostle.explain.capacity.answer import Measured, capacity_of, figures_of, saturated, split_points
-from jostle.explain.capacity.search import FITTED
-from jostle.explain.capacity.sentences import behaves_like, written
 from jostle.formatting import formatted, plural
+from jostle.plan.conditions import SLO_PARAMETER
 from jostle.plan.recorded import RecordedPlan
 from jostle.record import RunRecord
 

@@ -11,11 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jostle.analysis.queueing.erlang import root
 from jostle.analysis.stats.sample import Floats
 from jostle.analysis.stats.special import gammaincc
 
-__all__ = ["Closed", "closed", "response_quantile", "response_tail"]
+__all__ = ["Closed", "closed", "response_tail"]
 
 NODES = 96
 """Nodes of the quadrature over the service time."""
@@ -65,8 +64,3 @@ def response_tail(seconds: float, clients: int, servers: int, service_s: float, 
     still = gammaincc(departures[waits][None, :], left) @ share[waits]
     density = np.exp(-served / service_s) / service_s
     return math.exp(-seconds / service_s) + float(weights @ (density * still)) * seconds / 2
-
-
-def response_quantile(p: float, clients: int, servers: int, service_s: float, think_s: float) -> float:
-    """The p-quantile of wait + service."""
-    return root(lambda t: response_tail(t, clients, servers, service_s, think_s) - (1 - p), service_s)

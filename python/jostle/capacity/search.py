@@ -11,10 +11,10 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from jostle.analysis.capacity.block import Block
-from jostle.analysis.capacity.levels import Level, by_level, crossing_of, first_limited
-from jostle.analysis.capacity.slo import Slo
 from jostle.analysis.stats.crossing import Crossing
+from jostle.capacity.block import Block
+from jostle.capacity.levels import Level, by_level, crossing_of, first_limited
+from jostle.capacity.slo import Slo
 
 __all__ = ["DOUBLING", "FITTED", "HELD_OUT", "Search", "Step", "decisive", "estimate_of", "found_by"]
 

@@ -4,12 +4,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from jostle.analysis.capacity.block import Block
-from jostle.analysis.capacity.slo import Slo
-from jostle.analysis.queueing.clusters import cluster_size
 from jostle.analysis.results.capacity import Decided
 from jostle.analysis.stats.crossing import Crossing, crossing
 from jostle.analysis.stats.sprt import around, decide
+from jostle.capacity.block import Block
+from jostle.capacity.queueing.clusters import cluster_size
+from jostle.capacity.slo import Slo
 
 __all__ = ["Level", "by_level", "crossing_of", "first_limited"]
 

@@ -1,15 +1,15 @@
 """How many workers it takes for an arrival rate, a service time and an SLO: reads the user's words and puts
-the answer of `jostle.analysis.queueing.sizing` into sentences.
+the answer of `jostle.capacity.queueing.sizing` into sentences.
 """
 
 from collections.abc import Callable
 from typing import NamedTuple
 
 from jostle import units
-from jostle.analysis.capacity.slo import Slo, read_slo
-from jostle.analysis.queueing import finite_source, sizing
-from jostle.analysis.queueing.erlang import erlang_b
 from jostle.analysis.results.capacity import Sized, Sizing
+from jostle.capacity.queueing import finite_source, sizing
+from jostle.capacity.queueing.erlang import erlang_b
+from jostle.capacity.slo import Slo, read_slo
 from jostle.errors import BadValue
 from jostle.formatting import percent, plural
 from jostle.units import format_duration, format_rate

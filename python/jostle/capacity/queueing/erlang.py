@@ -7,11 +7,8 @@ waits and responses: Gross and Harris, Fundamentals of Queueing Theory, 2.3.
 """
 
 import math
-from collections.abc import Callable
 
-__all__ = ["erlang_b", "erlang_c", "mean_wait", "response_quantile", "response_tail", "root", "wait_quantile"]
-
-BISECTIONS = 200
+__all__ = ["erlang_b", "erlang_c", "response_tail"]
 
 
 def erlang_b(servers: int, load: float) -> float:
@@ -30,20 +27,6 @@ def erlang_c(servers: int, load: float) -> float:
     return blocked / (1 - busy * (1 - blocked))
 
 
-def mean_wait(servers: int, load: float, service_s: float) -> float:
-    """Mean time in the queue; infinite where it is not stable."""
-    if load >= servers:
-        return math.inf
-    return erlang_c(servers, load) * service_s / (servers - load)
-
-
-def wait_quantile(p: float, servers: int, load: float, service_s: float) -> float:
-    """The p-quantile of the time in the queue: max(0, ln(C/(1-p)) / (cμ-λ))."""
-    if load >= servers:
-        return math.inf
-    return max(0.0, math.log(erlang_c(servers, load) / (1 - p)) * service_s / (servers - load))
-
-
 def response_tail(seconds: float, servers: int, load: float, service_s: float) -> float:
     """P(wait + service > `seconds`), first come, first served."""
     if load >= servers:
@@ -55,23 +38,3 @@ def response_tail(seconds: float, servers: int, load: float, service_s: float) -
     else:
         both = (drain * served - math.exp(-drain * t)) / (drain - 1)
     return (1 - waits) * served + waits * both
-
-
-def response_quantile(p: float, servers: int, load: float, service_s: float) -> float:
-    """The p-quantile of wait + service; infinite where the queue is not stable."""
-    if load >= servers:
-        return math.inf
-    return root(lambda t: response_tail(t, servers, load, service_s) - (1 - p), service_s)
-
-
-def root(falling: Callable[[float], float], scale: float) -> float:
-    """Where a falling function of t > 0 crosses zero. `scale`: a first guess."""
-    low, high = 0.0, scale
-    while falling(high) > 0:
-        low, high = high, 2 * high
-    for _ in range(BISECTIONS):
-        middle = (low + high) / 2
-        if middle in (low, high):
-            break
-        low, high = (middle, high) if falling(middle) > 0 else (low, middle)
-    return (low + high) / 2

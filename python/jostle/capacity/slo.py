@@ -6,10 +6,7 @@ from dataclasses import dataclass
 from jostle.errors import BadValue
 from jostle.plan.conditions import requirement
 
-__all__ = ["SLO_PARAMETER", "Slo", "read_slo", "read_slos"]
-
-SLO_PARAMETER = "capacity-slo"
-"""The parameter of a plan that contains the SLOs; a run is recognised as a search for a capacity by it."""
+__all__ = ["Slo", "read_slo", "read_slos"]
 
 QUANTILES = {"p50": 0.5, "p75": 0.75, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p99.9": 0.999}
 

@@ -5,10 +5,6 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from jostle.analysis.capacity.block import Block, block_of
-from jostle.analysis.capacity.levels import Level, by_level, crossing_of, first_limited
-from jostle.analysis.capacity.slo import SLO_PARAMETER, Slo, read_slos
-from jostle.analysis.queueing.usl import fit as fit_usl
 from jostle.analysis.results import Estimate
 from jostle.analysis.results.capacity import (
     Answer,
@@ -25,13 +21,18 @@ from jostle.analysis.stats.quantile_ci import quantile_estimate
 from jostle.analysis.stats.sample import WeightedSample, pool, quantile_of
 from jostle.analysis.trials.data import TrialData
 from jostle.analysis.trials.streaming import fold
+from jostle.capacity import model as models
+from jostle.capacity.block import Block, block_of
+from jostle.capacity.doubts import went_away
+from jostle.capacity.levels import Level, by_level, crossing_of, first_limited
+from jostle.capacity.queueing.usl import fit as fit_usl
+from jostle.capacity.run import BACK, BROKEN, DRAIN
+from jostle.capacity.search import FITTED, decisive, estimate_of
+from jostle.capacity.sentences import sentences
+from jostle.capacity.slo import Slo, read_slos
 from jostle.errors import NotARun
-from jostle.explain.capacity import model as models
-from jostle.explain.capacity.doubts import went_away
-from jostle.explain.capacity.run import BACK, BROKEN, DRAIN
-from jostle.explain.capacity.search import FITTED, decisive, estimate_of
-from jostle.explain.capacity.sentences import sentences
 from jostle.formatting import percent, plural, tallied
+from jostle.plan.conditions import SLO_PARAMETER
 from jostle.plan.recorded import RecordedPlan
 from jostle.record import RunRecord
 from jostle.record.outcomes import outcome_label
