@@ -1,11 +1,9 @@
 """Lines of code are counted, so that nobody has to believe a README."""
 
-import re
 from pathlib import Path
 
 import pytest
 
-from jostle import roster
 from jostle.contestant import find
 from jostle.plan.contestant import ContestantFile
 from jostle.roster.lines_of_code import lines_of_code
@@ -47,17 +45,6 @@ def test_what_is_shared_stands_apart_and_what_a_build_fetches_does_not_count(tmp
 
 def test_a_server_without_a_source_has_no_lines(tmp_path: Path) -> None:
     assert lines_of_code(ContestantFile.model_validate({"command": "x {port}"}), tmp_path) is None
-
-
-def test_readmes_of_the_roster_tell_the_lines_that_are_counted() -> None:
-    told = {}
-    for name in roster.names():
-        text = (Path(roster.__file__).parent / name / "README.md").read_text(encoding="utf-8")
-        if found := re.search(r"([0-9]+) lines of (?:code|configuration)", text):
-            told[name] = int(found[1])
-    assert len(told) > 15
-    counted = {name: lines_of_code(*roster.load(name)) for name in told}
-    assert {name: lines.own for name, lines in counted.items() if lines} == told
 
 
 def test_a_record_says_how_long_the_program_is() -> None:
