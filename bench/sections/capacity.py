@@ -22,9 +22,11 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
 from jostle.analysis.results import CapacityResult
 from jostle.analysis.stats.sample import from_histograms
-from jostle.capacity.answer import Measured, capacity_of
+from jostle.capacity.answer import capacity_of
+from jostle.capacity.fitted import with_model
 from jostle.capacity.question import Question, question_of
 from jostle.capacity.queueing.erlang import response_tail
+from jostle.capacity.recorded import RecordedSearch
 from jostle.capacity.run import measure
 from jostle.capacity.slo import read_slo, read_slos
 from jostle.generator.simulated import SimulatedExecutor
@@ -185,7 +187,8 @@ def _question(simulate: dict[str, Any], slo: str) -> Question:
 
 def _answer(question: Question, seed: int, folder: Path) -> CapacityResult:
     found = measure(question, folder, seed, lambda _text, _final: None)
-    return capacity_of(Measured(RunRecord.open(found)))
+    search = RecordedSearch(RunRecord.open(found))
+    return with_model(search, capacity_of(search))
 
 
 def _said(result: CapacityResult, truth: float) -> dict[str, Any]:

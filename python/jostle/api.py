@@ -234,14 +234,17 @@ def capacity(
     and whether the text stays. `options`: what is sent, as for `hit`. `answer` of the result is "found" if
     its `capacity` has a value with an interval; its `sentences` say it in words. Raises `JostleError`.
     """
-    from jostle.capacity.answer import Measured, capacity_of
+    from jostle.capacity.answer import capacity_of
+    from jostle.capacity.fitted import with_model
     from jostle.capacity.question import question_of
+    from jostle.capacity.recorded import RecordedSearch
     from jostle.capacity.run import measure
 
     slos = [slo] if isinstance(slo, str) else slo
     question = question_of(target, slos, options, closed=clients, most=most, budget=budget, quick=quick)
     folder = measure(question, Path(into), seed, tell)
-    return capacity_of(Measured(RunRecord.open(folder)))
+    search = RecordedSearch(RunRecord.open(folder))
+    return with_model(search, capacity_of(search))
 
 
 def open_run(folder: Path | str) -> Run:

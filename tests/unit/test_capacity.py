@@ -13,16 +13,19 @@ import jostle
 from jostle import report
 from jostle.analysis.trials.data import TrialData
 from jostle.capacity import run
-from jostle.capacity.answer import Measured, capacity_of
+from jostle.capacity.answer import capacity_of
 from jostle.capacity.block import Block, Tally, block_of
+from jostle.capacity.fitted import with_model
 from jostle.capacity.levels import by_level, crossing_of
 from jostle.capacity.question import Question, question_of
 from jostle.capacity.queueing.erlang import response_tail
+from jostle.capacity.recorded import RecordedSearch
 from jostle.capacity.run import Tell, measure
 from jostle.capacity.search import Search, estimate_of
 from jostle.capacity.sizing import sized
 from jostle.capacity.slo import read_slo, read_slos
 from jostle.capacity.what_if import read_changes, what_if
+from jostle.capacity.workloads import LevelWorkload, level_workload, read_level
 from jostle.errors import BadValue, NotARun, PlanError, UnknownName
 from jostle.record import RunRecord
 from jostle.report.charts import capacity as charts
@@ -197,19 +200,34 @@ def test_a_machine_that_is_taken_away_is_no_limit_of_the_generator() -> None:
     assert "busy with other work" in last.why
 
 
-def simulated(folder: Path, *slos: str, seed: int = 5, **more: Any) -> Measured:
+@pytest.mark.parametrize(
+    ("level", "name"),
+    [
+        (LevelWorkload(400.0, "/s", False), "rate-400"),
+        (LevelWorkload(0.25, "/s", True), "rate-0.25-held-out"),
+        (LevelWorkload(32.0, "clients", False), "clients-32"),
+    ],
+)
+def test_the_name_of_a_level_is_read_again(level: LevelWorkload, name: str) -> None:
+    assert level_workload(level) == name
+    assert read_level(name) == level
+    with pytest.raises(ValueError, match="by-hand"):
+        read_level("rate-by-hand")
+
+
+def simulated(folder: Path, *slos: str, seed: int = 5, **more: Any) -> RecordedSearch:
     simulate = more.pop("simulate", WORKERS)
     asked = question(simulate, slos, **more)
-    return Measured(RunRecord.open(measure(asked, folder, seed, lambda _text, _final: None)))
+    return RecordedSearch(RunRecord.open(measure(asked, folder, seed, lambda _text, _final: None)))
 
 
 def test_the_whole_of_it_on_a_simulated_server(tmp_path: Path) -> None:
     said: list[str] = []
     asked = question(WORKERS, ["p99 < 100 ms"], budget_s=150.0)
     folder = measure(asked, tmp_path, 5, lambda text, _final: said.append(text))
-    found = Measured(RunRecord.open(folder))
+    found = RecordedSearch(RunRecord.open(folder))
     assert found.record.complete  # the plan grew, and the record knows
-    result = capacity_of(found)
+    result = with_model(found, capacity_of(found))
     assert result.answer == "found"
     assert result.capacity.low is not None
     assert result.capacity.high is not None
@@ -269,7 +287,7 @@ def test_a_server_that_never_breaks_it_is_not_given_a_capacity(tmp_path: Path) -
 
 def test_a_run_of_another_kind_is_no_capacity() -> None:
     with pytest.raises(NotARun, match="not a run of jostle capacity"):
-        Measured(RunRecord.open(Path(__file__).parents[1] / "data" / "run-format-1"))
+        RecordedSearch(RunRecord.open(Path(__file__).parents[1] / "data" / "run-format-1"))
 
 
 @pytest.mark.parametrize(

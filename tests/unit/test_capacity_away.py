@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from jostle.analysis.results import CapacityResult
-from jostle.capacity.answer import Measured, capacity_of
+from jostle.capacity.answer import capacity_of
 from jostle.capacity.block import Block, Tally
 from jostle.capacity.levels import by_level, first_limited
+from jostle.capacity.recorded import RecordedSearch
 from jostle.capacity.search import estimate_of
 from jostle.capacity.slo import read_slos
 from jostle.cli.capacity import _highest
@@ -65,7 +66,7 @@ def measured(tmp_path: Path, levels: Sequence[Trial]) -> CapacityResult:
     alone = Trial("srv", "alone", 1, closed(STEADY, 2.0), duration=2.0)
     plan = 'title = "x"\nparameters.capacity-slo = "errors < 10 %"\n'
     run = make_run(tmp_path, [alone, *levels], plan_text=plan)
-    return capacity_of(Measured(RunRecord.open(run)), model=False)
+    return capacity_of(RecordedSearch(RunRecord.open(run)))
 
 
 def at(rate: float, status: int = 200) -> Trial:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from jostle.analysis.run import analyse
-from jostle.capacity.answer import Measured
+from jostle.capacity.recorded import RecordedSearch
 from jostle.errors import NotARun
 from jostle.record import RunRecord
 from support.synthetic import Trial, closed, lognormal, make_run
@@ -59,4 +59,4 @@ def test_a_run_whose_workloads_are_no_levels_is_no_search_for_a_capacity(tmp_pat
     """A plan written by hand may have a parameter of this name, too."""
     record = recorded(tmp_path, '[parameters]\ncapacity-slo = "p99 < 5 ms"\n')
     with pytest.raises(NotARun, match="its workload 'w' is no level of a load"):
-        Measured(record)
+        RecordedSearch(record)

@@ -11,10 +11,13 @@ from jostle.capacity.block import Block
 from jostle.capacity.queueing.clusters import cluster_size
 from jostle.capacity.slo import Slo
 
-__all__ = ["Level", "by_level", "crossing_of", "first_limited"]
+__all__ = ["BROKEN", "Level", "by_level", "crossing_of", "first_limited"]
 
 NEAR = (1 / 10, 10.0)
 """Levels with shares between these multiples of the limit show how requests that break an SLO cluster."""
+
+BROKEN = 0.01
+"""A server that fails more than this share of single requests has no capacity to be found."""
 
 LEAST_PARTS = 4
 LEAST_EXCEEDED = 3

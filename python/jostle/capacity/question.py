@@ -7,6 +7,7 @@ from typing import Any
 
 from jostle import contestant, roster, units
 from jostle.capacity.slo import Slo, read_slos
+from jostle.capacity.workloads import ALONE
 from jostle.errors import PlanError, UnknownName
 from jostle.plan import Plan
 from jostle.plan.conditions import SLO_PARAMETER
@@ -14,7 +15,7 @@ from jostle.plan.curl import has_curl
 from jostle.plan.hit import hit_plan
 from jostle.url import has_scheme
 
-__all__ = ["Question", "level_name", "question_of", "with_loads"]
+__all__ = ["Question", "question_of", "with_loads"]
 
 BUDGET_S, QUICK_S = 240.0, 60.0
 PRECISION, QUICK_PRECISION = 0.03, 0.06
@@ -86,7 +87,7 @@ def question_of(
             f"{units.format_duration(longest)} are over",
             f"give {name_of('timeout')} a longer time",
         )
-    data["workload"] = {"alone": workload | WARM_UP}
+    data["workload"] = {ALONE: workload | WARM_UP}
     data["parameters"] = {SLO_PARAMETER: "; ".join(slo.text for slo in read)}
     data["title"] = f"What does {data['title']} carry?"
     return Question(
@@ -115,12 +116,6 @@ def _server(target: str) -> tuple[str, str]:
     raise UnknownName("contestant or URL", target.partition("/")[0].partition(":")[0], roster.names())
 
 
-def level_name(level: float, unit: str, *, held_out: bool = False) -> str:
-    """The name of a level's workload."""
-    name = f"clients-{level:g}" if unit == "clients" else f"rate-{level:g}"
-    return f"{name}-held-out" if held_out else name
-
-
 def with_loads(
     plan: Plan,
     loads: Mapping[str, Mapping[str, Any]],
@@ -133,8 +128,8 @@ def with_loads(
     """
     data = plan.data()
     if simulated:
-        data["workload"]["alone"]["warm-up"] = "0s"
-    template = data["workload"]["alone"]
+        data["workload"][ALONE]["warm-up"] = "0s"
+    template = data["workload"][ALONE]
     open_ = {key: template["load"][key] for key in CONNECTIONS if key in template["load"]}
     kept = open_ | {"think": template["load"]["think"]}
     for name, load in loads.items():

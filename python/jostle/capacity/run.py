@@ -13,9 +13,10 @@ from jostle.analysis.results import Validity
 from jostle.analysis.trials.data import TrialData
 from jostle.capacity.block import Block, block_of
 from jostle.capacity.block_length import block_s
-from jostle.capacity.levels import by_level
-from jostle.capacity.question import Question, level_name, with_loads
+from jostle.capacity.levels import BROKEN, by_level
+from jostle.capacity.question import Question, with_loads
 from jostle.capacity.search import Search, Step, estimate_of
+from jostle.capacity.workloads import ALONE, DRAIN, HYSTERESIS_CHECK, LevelWorkload, level_workload
 from jostle.formatting import amount, percent
 from jostle.generator import executor_for, simulated_in
 from jostle.plan import Plan
@@ -27,7 +28,7 @@ from jostle.runner.observer import Silent
 from jostle.runner.schedule import Planned
 from jostle.units import exact_duration, exact_number, format_duration, format_rate
 
-__all__ = ["BACK", "DRAIN", "Tell", "measure"]
+__all__ = ["Tell", "measure"]
 
 Tell = Callable[[str, bool], None]
 """Called with what is measured and what is decided. False: a status that the next line replaces."""
@@ -38,9 +39,9 @@ AROUND_S = 1.5
 FIRST = 0.25
 """The first level of an open load, as a share of the rate that a single worker could serve."""
 
-BACK = "above-and-back"
+SHOWN_AS = {ALONE: "one request at a time", HYSTERESIS_CHECK: "overload and back", DRAIN: "what is left"}
 
-DRAIN, DRAINED_BY, DRAIN_TIMEOUT = "drain", 3, "2m"
+DRAINED_BY, DRAIN_TIMEOUT = 3, "2m"
 """After an overload, a server that was not started by the trial answers a few single requests before the next
 block begins: the first of them waits until all that was left behind is done."""
 
@@ -50,9 +51,6 @@ OVER, OVER_S, UNDER = 1.3, 2.0, 0.8
 
 BACK_WITHIN_S = (0.5, 1.0, 2.0)
 """Pauses after which a level is tried again if the server was not there: it may have been restarted."""
-
-BROKEN = 0.01
-"""A server that fails more than this share of single requests has no capacity to be found."""
 
 
 def measure(
@@ -104,7 +102,7 @@ class Explorer(Silent):
 
     def trial_ended(self, planned: Planned, status: str, why: str, validity: Validity | None) -> None:  # noqa: ARG002 (an `Observer`)
         data = self._data(planned.number)
-        if planned.workload == "alone":
+        if planned.workload == ALONE:
             self._alone = data
             mean = data.service.mean_s
             self._tell(
@@ -123,9 +121,7 @@ class Explorer(Silent):
 
     def _named(self, planned: Planned) -> str:
         if (level := self._levels.get(planned.number)) is None:
-            return {"alone": "one request at a time", BACK: "overload and back", DRAIN: "what is left"}[
-                planned.workload
-            ]
+            return SHOWN_AS[planned.workload]
         return self._shown_level(level)
 
     def _shown_level(self, level: float) -> str:
@@ -184,11 +180,11 @@ class Explorer(Silent):
             batch += 1
         found = estimate_of(by_level(self._blocks, self.question.slos))
         if found is not None and OVER * found.level <= self.question.most:
-            self._add(BACK, self._over_and_back(found.level))
-            yield self.plan, [self._planned(BACK, 1)]
+            self._add(HYSTERESIS_CHECK, self._over_and_back(found.level))
+            yield self.plan, [self._planned(HYSTERESIS_CHECK, 1)]
 
     def _batch(self, level: float, step: Step) -> tuple[Plan, list[Planned]]:
-        name = level_name(level, self.question.unit, held_out=level in step.held_out)
+        name = level_workload(LevelWorkload(level, self.question.unit, level in step.held_out))
         self._add(name, self._load(level, step))
         planned = self._planned(name, 1 + sum(block.level == level for block in self._blocks))
         self._levels[planned.number] = level

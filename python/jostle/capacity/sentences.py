@@ -2,19 +2,16 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from jostle.analysis.results import Estimate
 from jostle.analysis.results.capacity import Answer, FittedModel, Hysteresis, LevelResult
+from jostle.analysis.trials.data import TrialData
 from jostle.capacity.doubts import other_answers, went_away
+from jostle.capacity.recorded import RecordedSearch
 from jostle.formatting import percent, plural
 from jostle.units import format_count, format_duration, format_rate
 
-if TYPE_CHECKING:
-    from jostle.analysis.trials.data import TrialData
-    from jostle.capacity.answer import Measured
-
-__all__ = ["behaves_like", "sentences", "written"]
+__all__ = ["behaves_like", "model_sentences", "sentences", "written"]
 
 IDLE, WAITING = 0.7, 0.5
 """CPU time is not the limit if the server uses fewer cores than the first, and a request by itself computes
@@ -24,26 +21,23 @@ idle.
 
 
 def sentences(
-    found: "Measured",
+    search: RecordedSearch,
     answer: Answer,
     capacity: Estimate,
     why: str,
     decides: int,
     curve: Sequence[LevelResult],
-    fitted: FittedModel | None,
-    note: str,
     back: Hysteresis | None,
 ) -> list[str]:
-    """All sentences, the answer first."""
-    slo = " and ".join(one.text for one in found.slos)
-    first = found.slos[decides].text
-    gone = went_away(found)
+    """All sentences but those of the model, the answer first."""
+    slo = " and ".join(one.text for one in search.slos)
+    first = search.slos[decides].text
+    gone = went_away(search)
     return [
         *_answer(answer, slo, first, capacity, why, gone),
-        *_doubts(gone if gone != why else "", other_answers(found)),
-        *(_at_the_limit(curve, capacity, found.alone) if answer == "found" else ()),
+        *_doubts(gone if gone != why else "", other_answers(search)),
+        *(_at_the_limit(curve, capacity, search.alone) if answer == "found" else ()),
         *([f"{back.message[:1].upper()}{back.message[1:]}."] if back else []),
-        *(_model(fitted, note) if answer == "found" else ()),
     ]
 
 
@@ -92,9 +86,7 @@ def _answer(answer: Answer, slo: str, first: str, capacity: Estimate, why: str, 
             yield f"Cannot tell up to where {slo} holds: {why}."
 
 
-def _at_the_limit(
-    curve: Sequence[LevelResult], capacity: Estimate, alone: "TrialData | None"
-) -> Iterator[str]:
+def _at_the_limit(curve: Sequence[LevelResult], capacity: Estimate, alone: TrialData | None) -> Iterator[str]:
     """How busy the generator and the server were at the highest level that may hold."""
     below = [x for x in curve if x.level <= (capacity.high or 0) and x.decided in ("holds", "open")]
     if not below:
@@ -123,7 +115,8 @@ def behaves_like(model: FittedModel) -> str:
     return f"{plural(model.workers, 'worker')}, first come, first served"
 
 
-def _model(fitted: FittedModel | None, note: str) -> Iterator[str]:
+def model_sentences(fitted: FittedModel | None, note: str) -> Iterator[str]:
+    """How the server behaves by the model; `note` says why there is none."""
     if fitted is None:
         yield f"{note[:1].upper()}{note[1:]}."
         return

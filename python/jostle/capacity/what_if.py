@@ -16,7 +16,9 @@ from jostle.analysis.results.capacity import CapacityResult, FittedModel, WhatIf
 from jostle.analysis.stats.sample import WeightedSample, pool
 from jostle.analysis.trials.data import TrialData
 from jostle.capacity import model as models
-from jostle.capacity.answer import Measured, capacity_of, figures_of, saturated, split_points
+from jostle.capacity.answer import capacity_of
+from jostle.capacity.fitted import figures_of, saturated, split_points
+from jostle.capacity.recorded import RecordedSearch
 from jostle.capacity.search import FITTED
 from jostle.capacity.sentences import behaves_like, written
 from jostle.capacity.slo import Slo
@@ -128,8 +130,8 @@ def what_if(record: RunRecord, changes: Changes) -> WhatIf:
     `JostleError` if what was found in the run allows no prediction.
     """
     is_capacity = SLO_PARAMETER in RecordedPlan.parse(record.plan_text).parameters
-    found = Measured(record) if is_capacity else None
-    now = capacity_of(found, model=False) if found else None
+    found = RecordedSearch(record) if is_capacity else None
+    now = capacity_of(found) if found else None
     fitted = _of_capacity(found, now) if found and now else _of_any(record)
     if not fitted.judged.accepted:
         raise JostleError(
@@ -169,7 +171,7 @@ def what_if(record: RunRecord, changes: Changes) -> WhatIf:
     )
 
 
-def _of_capacity(found: Measured, now: CapacityResult) -> _Fitted:
+def _of_capacity(found: RecordedSearch, now: CapacityResult) -> _Fitted:
     capacity = now.capacity
     if now.answer != "found" or capacity.value is None or found.alone is None:
         raise JostleError(f"{now.folder}: {now.sentences[0]}", "there is nothing to predict from")

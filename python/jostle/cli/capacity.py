@@ -194,7 +194,9 @@ def _measured(
     pages: bool,
 ) -> int:
     """Measure, and show what is known, whatever ended the run."""
-    from jostle.capacity.answer import Measured, capacity_of
+    from jostle.capacity.answer import capacity_of
+    from jostle.capacity.fitted import with_model
+    from jostle.capacity.recorded import RecordedSearch
     from jostle.capacity.run import measure
     from jostle.cli.carry_out import has_intervals
     from jostle.record import RunRecord
@@ -213,7 +215,8 @@ def _measured(
     finally:
         teller.close()
     assert watched.folder is not None
-    result = capacity_of(Measured(RunRecord.open(watched.folder)))
+    search = RecordedSearch(RunRecord.open(watched.folder))
+    result = with_model(search, capacity_of(search))
     put_capacity(result, form, output)
     if pages:
         _write_page(result, watched.folder, say=form is Form.text or output is not None)
