@@ -33,7 +33,8 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from jostle.api import Comparison, Run, capacity, compare, hit, load_experiment, load_plan, open_run, run
+    from jostle.api import Comparison, Run, compare, hit, load_experiment, load_plan, open_run, run
+    from jostle.capacity.find import capacity
     from jostle.errors import JostleError
     from jostle.explain.run import explain
     from jostle.plan import Plan
@@ -42,6 +43,9 @@ if TYPE_CHECKING:
 _HOME = {"JostleError": "jostle.errors", "Plan": "jostle.plan", "journey": "jostle.plan.builder"}
 """The modules of names that do not come from `jostle.api`."""
 
+_PACKAGES = ("capacity", "explain")
+"""Functions that are packages, too: see `jostle._callable`."""
+
 
 def __getattr__(name: str) -> Any:
     """Import on first use, so that the command line does not load what it does not need."""
@@ -49,6 +53,6 @@ def __getattr__(name: str) -> Any:
 
     if name not in __all__:
         raise AttributeError(f"module 'jostle' has no attribute {name!r}")
-    if name == "explain":
-        return importlib.import_module("jostle.explain")  # a package that can be called
+    if name in _PACKAGES:
+        return importlib.import_module(f"jostle.{name}")
     return getattr(importlib.import_module(_HOME.get(name, "jostle.api")), name)

@@ -12,7 +12,6 @@ import pytest
 import jostle
 from jostle import report
 from jostle.analysis.trials.data import TrialData
-from jostle.capacity import run
 from jostle.capacity.answer import capacity_of
 from jostle.capacity.block import Block, Tally, block_of
 from jostle.capacity.fitted import with_model
@@ -357,7 +356,7 @@ def test_from_python_a_capacity_is_asked_for_as_on_the_command_line(
         asked.append(given)
         return measure(question(WORKERS, ["p99 < 5 ms"]), into, seed, tell)
 
-    monkeypatch.setattr(run, "measure", measured)
+    monkeypatch.setattr("jostle.capacity.find.measure", measured)
     result = jostle.capacity(
         "http://127.0.0.1:9/work", "p99 < 100 ms", quick=True, most=500.0, into=tmp_path, headers=["a: b"]
     )
