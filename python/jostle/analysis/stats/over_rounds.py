@@ -23,7 +23,6 @@ from jostle.analysis.stats.kaplan_meier import known_part
 from jostle.analysis.stats.moderated import RESOLUTION, Spread, Usual, moderated
 from jostle.analysis.stats.quantile_ci import (
     CONFIDENCE,
-    LEVELS,
     largest_time,
     log_variance,
     quantile_estimate,
@@ -31,6 +30,7 @@ from jostle.analysis.stats.quantile_ci import (
 )
 from jostle.analysis.stats.sample import WeightedSample, pool
 from jostle.analysis.stats.special import stdtrit
+from jostle.quantiles import LEVELS
 from jostle.units import format_value
 
 __all__ = [

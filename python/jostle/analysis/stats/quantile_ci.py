@@ -14,11 +14,11 @@ from jostle.analysis.results import Estimate
 from jostle.analysis.stats import binomial
 from jostle.analysis.stats.kaplan_meier import Curve, known_part
 from jostle.analysis.stats.sample import Floats, WeightedSample
+from jostle.quantiles import LEVELS
 from jostle.units import format_share
 
 __all__ = [
     "CONFIDENCE",
-    "LEVELS",
     "autocorrelation_time",
     "largest_time",
     "log_variance",
@@ -32,8 +32,6 @@ CONFIDENCE = 0.95
 
 NORMAL = 1.959964
 """Half-width of a 95 % interval in standard deviations."""
-
-LEVELS = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999}
 
 
 def order_statistic_ranks(n: int, p: float, confidence: float = CONFIDENCE) -> tuple[int, int, float]:
