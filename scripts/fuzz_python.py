@@ -197,14 +197,11 @@ RUN = ROOT / "tests" / "data" / "run-format-1"
 
 def whole_run(data: bytes) -> None:
     """A run folder in which one file is this; its name stands in the first line. All forms of its report."""
-    import io
     import shutil
 
-    from rich.console import Console
-
-    from jostle import report
     from jostle.analysis.run import analyse
     from jostle.record import RunRecord
+    from jostle.report import Form, document_of, render
 
     name, _, content = data.partition(b"\n")
     names = {str(path.relative_to(RUN)) for path in RUN.rglob("*") if path.is_file()}
@@ -215,16 +212,9 @@ def whole_run(data: bytes) -> None:
         if chosen in names:
             (folder / chosen).write_bytes(content)
         result = analyse(RunRecord.open(folder))
-        shown = io.StringIO()
-        report.render_terminal(result, Console(file=shown, width=80), full=True)
-        forms = {
-            "terminal": shown.getvalue(),
-            "json": json.dumps(report.to_json(result)),
-            "markdown": report.to_markdown(result),
-            "csv": report.to_csv(result),
-            "junit": report.to_junit(result),
-        }
-        for form, text in forms.items():
+        document = document_of(result, full=True)
+        for form in (Form.text, Form.md, Form.json, Form.csv, Form.junit):
+            text = render(document, form)
             text.encode()
             assert "\x1b" not in text, form
 

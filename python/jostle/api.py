@@ -60,7 +60,7 @@ class Run:
         """A row per figure of each contestant, workload and trial: quantity, value, interval, unit, n."""
         import polars
 
-        from jostle.report import figures
+        from jostle.report.figures import figures
 
         rows = [row for row in figures(self.result) if not isinstance(row.get("value"), str)]
         return polars.DataFrame(rows, infer_schema_length=None)
@@ -83,22 +83,24 @@ class Run:
 
     def charts(self) -> dict[str, Any]:
         """The pictures of the report as altair charts, by key: "density-1", "timeline-1-node", …"""
-        from jostle.report.render import notebook
+        from jostle.report import document_of
+        from jostle.report.export import notebook
 
-        return notebook.run_charts(self.result)
+        return notebook.charts(document_of(self.result))
 
     def report(self) -> Path:
         """Write the page into the run's folder, and return its path."""
-        from jostle.report import write_page
+        from jostle.report.files import write_page
 
         path = self.folder / "report.html"
         write_page(self.result, path)
         return path
 
     def _repr_html_(self) -> str:
-        from jostle.report.render import notebook
+        from jostle.report import document_of
+        from jostle.report.export.html import fragment
 
-        return notebook.run_html(self.result)
+        return fragment(document_of(self.result))
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,7 @@ class Comparison:
         Raises `PlanError` if there is none, for example after a single round.
         """
         from jostle.analysis.stats.enough import TOO_FEW_ROUNDS
-        from jostle.report.render import notebook
+        from jostle.report.export import notebook
 
         found = {c.workload: c for c in self.result.comparisons}
         name = next(iter(found)) if workload is None else workload
@@ -125,9 +127,10 @@ class Comparison:
         return chart
 
     def _repr_html_(self) -> str:
-        from jostle.report.render import notebook
+        from jostle.report import document_of
+        from jostle.report.export.html import fragment
 
-        return notebook.comparison_html(self.result)
+        return fragment(document_of(self.result))
 
 
 def load_plan(

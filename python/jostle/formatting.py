@@ -151,10 +151,10 @@ def plural(number: float, noun: str) -> str:
     return f"{format_count(number)} {noun}{'' if number == 1 else 's'}"
 
 
-def listed(names: Sequence[str]) -> str:
-    """ "a", "a and b", "a, b and c"."""
+def listed(names: Sequence[str], word: str = "and") -> str:
+    """ "a", "a and b", "a, b and c"; or with another `word` before the last."""
     *before, last = names
-    return f"{', '.join(before)} and {last}" if before else last
+    return f"{', '.join(before)} {word} {last}" if before else last
 
 
 def tallied(found: Mapping[str, int]) -> str:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from jostle import report
 from jostle.record.verdict import Verdict
+from jostle.report.files import write_page
 from support.results import RUNTIMES, make_starvation
 
 ARGUMENTS = [
@@ -34,7 +34,7 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("page") / "report.html"
-    report.write_page(make_starvation(RUNTIMES[:2], bad={3: Verdict.SUSPECT}), path)
+    write_page(make_starvation(RUNTIMES[:2], bad={3: Verdict.SUSPECT}), path)
     return path
 
 

@@ -10,7 +10,7 @@ from jostle.analysis.results import RunResult
 from jostle.report.build import run_document
 from jostle.report.charts import Picture
 from jostle.report.document import figures_in
-from jostle.report.render.vega import standalone
+from jostle.report.export.vega import standalone
 
 SCHEMA = core.load_schema()
 VALIDATOR = validator_for(SCHEMA)(SCHEMA)

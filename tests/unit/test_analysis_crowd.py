@@ -13,9 +13,9 @@ from jostle.analysis.stats.over_rounds import AtLeast
 from jostle.analysis.trials.data import TrialData
 from jostle.formatting import MISSING
 from jostle.record import RunRecord
-from jostle.report import page, to_csv, to_markdown
 from jostle.report.sections import phased
 from support.pictures import pictures_of, validated
+from support.rendered import rendered
 from support.synthetic import Request, Trial, make_run
 
 UP, SUSTAIN, DOWN = 4, 4, 2
@@ -138,10 +138,10 @@ def test_tables_pictures_and_exports_have_it(tmp_path: Path) -> None:
     picture = pictures_of(found)["phased-1"]
     assert picture.title == "whole holds 100 clients; half has 60 of 100 at most."
     assert len(validated(picture)["vconcat"]) == 6  # no connection was opened: no panel
-    for text in (page(found), to_markdown(found)):
+    for text in (rendered(found, "html"), rendered(found, "md")):
         assert "Who reached the target, and who did not" in text
         assert "Phase by phase" in text
-    assert "sustain: time to headers p99" in to_csv(found)
+    assert "sustain: time to headers p99" in rendered(found, "csv")
 
 
 def ramped(name: str, late: float, jitter: float = 0.0, clients: int = 100) -> Trial:

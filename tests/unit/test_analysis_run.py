@@ -17,7 +17,7 @@ from jostle.analysis.run import analyse, analyse_trial
 from jostle.analysis.stats.enough import TOO_FEW_ROUNDS
 from jostle.record import RunRecord
 from jostle.record.journal import append_event
-from jostle.report import to_markdown
+from support.rendered import rendered
 from support.synthetic import (
     SLOW_S,
     STARVATION_PLAN,
@@ -419,7 +419,7 @@ def test_who_was_skipped_in_one_workload_is_named_with_it(tmp_path: Path) -> Non
     (requirement,), (claim,) = result.requirements, result.claims
     assert requirement.message == f"not measured (a: {why})"
     assert claim.sentence == f"streams was not measured on a ({why})."
-    assert f"not measured: a in streams ({why})" in to_markdown(result)
+    assert f"not measured: a in streams ({why})" in rendered(result, "md")
 
 
 def test_phases_stand_in_the_timeline(tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import jostle
-from jostle import report
 from jostle.analysis.trials.data import TrialData
 from jostle.capacity.answer import capacity_of
 from jostle.capacity.block import Block, Tally, block_of
@@ -29,6 +28,7 @@ from jostle.errors import BadValue, NotARun, PlanError, UnknownName
 from jostle.record import RunRecord
 from jostle.report.charts import capacity as charts
 from jostle.report.document import Table, columns
+from support.rendered import rendered
 from support.simulated import question
 from support.synthetic import Request, Trial, make_run
 
@@ -236,9 +236,9 @@ def test_the_whole_of_it_on_a_simulated_server(tmp_path: Path) -> None:
     assert result.hysteresis.holds
     assert result.model is not None
     assert any(one.startswith("one at a time: ") for one in said)
-    assert json.loads(json.dumps(report.capacity_to_json(result)))["kind"] == "jostle capacity"
-    assert "p99" in report.capacity_to_markdown(result)
-    assert html.escape(result.sentences[0]) in report.capacity_page(result)
+    assert json.loads(json.dumps(result.as_json()))["kind"] == "jostle capacity"
+    assert "p99" in rendered(result, "md")
+    assert html.escape(result.sentences[0]) in rendered(result, "html")
 
 
 def test_a_crowd_is_a_number_of_clients(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from rich.console import Console
 
-from jostle import report, roster
+from jostle import roster
 from jostle.analysis import metrics
 from jostle.analysis.judge.claims import Measured, missing
 from jostle.analysis.results import Claim, Estimate, RunResult
@@ -23,6 +23,7 @@ from jostle.plan.metrics import INDICES, METRICS
 from jostle.plan.model import Changes
 from jostle.record import RunRecord
 from jostle.report.sections.published import claims, tally
+from support.rendered import print_result, rendered
 from support.synthetic import STARVATION_PLAN, Request, Trial, closed, make_run, starvation_trials
 
 PLAN = STARVATION_PLAN.format(rounds=5).partition("[published]")[0]
@@ -533,15 +534,15 @@ def test_a_plan_with_claims_is_written_and_read_again() -> None:
 
 def test_claims_and_set_up_stand_in_every_form(judged: RunResult) -> None:
     out = io.StringIO()
-    report.render_terminal(judged, Console(file=out, width=80))
+    print_result(judged, Console(file=out, width=80))
     assert len(out.getvalue().splitlines()) <= 35
     assert "1 reproduced, 2 not reproduced (Go starves too; Node waits" in " ".join(out.getvalue().split())
-    report.render_terminal(judged, Console(file=out, width=80), full=True)
+    print_result(judged, Console(file=out, width=80), full=True)
     terminal = out.getvalue()
     assert max(map(len, terminal.splitlines())) <= 80
     assert "✓ reproduced: One slow request takes most of Node's throughput" in terminal
     assert "✗ not reproduced: Go starves too" in terminal
-    page, markdown = report.page(judged).replace("\N{NO-BREAK SPACE}", " "), report.to_markdown(judged)
+    page, markdown = rendered(judged, "html").replace("\N{NO-BREAK SPACE}", " "), rendered(judged, "md")
     for text in (page, markdown):
         assert "two cores" in text
         assert "loopback" in text
@@ -549,12 +550,12 @@ def test_claims_and_set_up_stand_in_every_form(judged: RunResult) -> None:
         assert "not measured" in text
         assert "by hand" in text
     assert page.index('id="results"') < page.index('id="claims"')
-    rows = report.to_csv(judged).splitlines()
+    rows = rendered(judged, "csv").splitlines()
     assert any(",claim 1,reproduced," in row for row in rows)
-    cases = ET.fromstring(report.to_junit(judged)).findall("testsuite[@name='published claims']/testcase")
+    cases = ET.fromstring(rendered(judged, "junit")).findall("testsuite[@name='published claims']/testcase")
     assert [case.find("skipped") is not None for case in cases] == [False, False, True, False]
     assert not any(case.find("failure") is not None for case in cases)
-    data = report.to_json(judged)
+    data = judged.as_json()
     assert [c["verdict"] for c in data["claims"]][:3] == ["reproduced", "not reproduced", "cannot tell"]
     assert dict(data["setup"])["rounds"] == "5"
 

@@ -16,7 +16,7 @@ from jostle import cli
         (["hit", "http://x/", "--rat", "3"], "jostle: no such option: --rat"),
         (["run", "x.toml", "--rounds", "many"], "jostle: invalid value for '--rounds'"),
         (["contestants", "lits"], "jostle: no such command 'lits'"),
-        (["hit", "http://x/", "--json", "-o", "x.html"], "jostle: --json and --output x.html: which form?"),
+        (["hit", "http://x/", "--json", "--format", "md"], "jostle: --json and --format md: which of them?"),
         (["what-if", "runs/x", "workers=8", "--think", "1s"], "jostle: a run and --think: the options are"),
         (
             ["what-if", "--rate", "1e9/s", "--service", "1h", "--slo", "p99 < 9h"],

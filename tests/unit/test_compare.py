@@ -10,7 +10,6 @@ import pytest
 from rich.console import Console
 
 import jostle
-from jostle import report
 from jostle.analysis.compare.sentences import in_words
 from jostle.analysis.compare.two import compare_contestants, compare_runs, judge_conditions
 from jostle.analysis.results import CompareResult, Comparison, Difference
@@ -22,6 +21,7 @@ from jostle.plan.recorded import RecordedPlan
 from jostle.record import RunRecord
 from jostle.record.verdict import Verdict
 from support.commands import run_command
+from support.rendered import print_result, rendered
 from support.results import make_hit
 from support.synthetic import Trial, closed, lognormal, make_run
 
@@ -290,16 +290,16 @@ def test_hostile_names_stay_text(runs: tuple[Path, Path]) -> None:
     hostile = "]]><b>|\x1b[31m\x00"
     found = compared(*runs)
     loud = replace(found, title=hostile, comparisons=[replace(c, b=hostile) for c in found.comparisons])
-    ET.fromstring(report.compare_to_junit(loud))
-    assert "<b>" not in report.compare_to_markdown(loud)
+    ET.fromstring(rendered(loud, "junit"))
+    assert "<b>" not in rendered(loud, "md")
     console = Console(file=io.StringIO(), width=80, color_system=None)
-    report.render_comparison(loud, console)
+    print_result(loud, console)
     assert "\x1b" not in console.file.getvalue()  # type: ignore[attr-defined]
 
 
 def test_a_run_as_junit() -> None:
     whole = make_hit(Verdict.INVALID)
-    root = ET.fromstring(report.to_junit(whole))
+    root = ET.fromstring(rendered(whole, "junit"))
     (suite,) = root.findall("testsuite")
     assert suite.get("errors") == "1"
-    assert ET.fromstring(report.to_junit(make_hit())).find("testsuite/testcase/error") is None
+    assert ET.fromstring(rendered(make_hit(), "junit")).find("testsuite/testcase/error") is None

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from jostle import report
 from jostle.analysis.judge.ratios import ratios
 from jostle.analysis.metrics import MEASURES
 from jostle.analysis.results import PublishedFigure, RunResult
@@ -19,6 +18,7 @@ from jostle.plan.recorded import RecordedPlan
 from jostle.record import RunRecord
 from jostle.report.sections import costs
 from support.pictures import pictures_of, validated
+from support.rendered import rendered
 from support.synthetic import Trial, as_format_1, closed, intervals, make_run
 
 PLAN = """
@@ -138,8 +138,8 @@ def test_a_figure_without_a_value_is_left_out_and_ends_no_report(tmp_path: Path)
 
 
 def test_ratios_are_told_in_every_form(compared: RunResult) -> None:
-    assert "Buffers beside hello" in report.to_markdown(compared)
-    assert "0.250 (2,000 / 8,000)" in report.page(compared)
+    assert "Buffers beside hello" in rendered(compared, "md")
+    assert "0.250 (2,000 / 8,000)" in rendered(compared, "html")
     picture = pictures_of(compared)["ratio-1"]
     validated(picture)
     assert "0.25 on" in picture.title

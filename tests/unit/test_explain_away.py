@@ -10,7 +10,7 @@ from jostle.explain.finding import Finding, Reason, Topic, cannot_tell, found, u
 from jostle.explain.probes.pauses import Stall, period, regular_ones
 from jostle.explain.results import Explanation
 from jostle.explain.send import Carried
-from jostle.report.render import html
+from jostle.report.export import html
 from support.served import FAST, SLOW, Server, explained
 
 
@@ -77,7 +77,7 @@ def test_a_server_that_is_away_for_whole_bursts_is_explained_to_the_end() -> Non
     explanation = explained(Server(away=lambda _: 200 < next(calls) < 900), FAST, SLOW)
     assert of(explanation, Topic.DISCIPLINE).reason is Reason.AWAY
     assert all(burst.jobs for burst in explanation.bursts)
-    assert html.page(explanation_document(explanation))
+    assert html.render(explanation_document(explanation))
 
 
 def test_what_was_not_asked_for_keeps_its_reason() -> None:

@@ -44,7 +44,7 @@ from jostle.explain.target import Route, check, intermediary
 from jostle.plan.contestant import ContestantFile
 from jostle.record.outcomes import Outcome
 from jostle.report.document import figures_in
-from jostle.report.render import html, markdown
+from jostle.report.export import html, md
 from support.pictures import validated
 from support.served import FAST, HALF, QUARTER, SLOW, WAIT, FakeSender, Server, explained, look_at, target_of
 
@@ -456,10 +456,10 @@ def test_the_page_has_the_paragraph_the_findings_and_the_pictures(one_worker: Ex
     } <= {*drawn}
     for picture in drawn.values():
         validated(picture)
-    page = html.page(document)
+    page = html.render(document)
     assert one_worker.paragraph.split(".")[0] in page
     assert "What would help" in page
-    assert "One worker" in markdown.render(document)
+    assert "One worker" in md.render(document)
 
 
 def test_the_package_is_the_function_that_users_call() -> None:

@@ -13,7 +13,7 @@ from jostle.explain.folder import explain_contestants
 from jostle.explain.results import Explanation
 from jostle.plan import parse_plan
 from jostle.record import RunRecord
-from jostle.report import to_markdown
+from support.rendered import rendered
 from support.served import FAST, Server, explained
 from support.synthetic import Trial, closed, make_run
 
@@ -62,7 +62,7 @@ def test_a_plan_that_does_not_ask_explains_nobody_and_too_short_a_time_is_refuse
 def test_the_report_has_a_paragraph_for_each(tmp_path: Path) -> None:
     folder = make_run(tmp_path, [Trial("node", "w", 1, closed(lambda _: 0.1, 3.0), duration=3.0)])
     assert analyse(RunRecord.open(folder)).behaviour == {}
-    assert "How the servers behave" not in to_markdown(analyse(RunRecord.open(folder)))
+    assert "How the servers behave" not in rendered(analyse(RunRecord.open(folder)), "md")
     (folder / "explained").mkdir()
     known = {"target": "node", "paragraph": "One worker.", "more": 1}
     (folder / "explained" / "node.json").write_text(json.dumps(known))
@@ -70,4 +70,4 @@ def test_the_report_has_a_paragraph_for_each(tmp_path: Path) -> None:
     result = analyse(RunRecord.open(folder))
     assert result.behaviour["node"] == "One worker."
     assert "cannot be read" in result.behaviour["odd"]
-    assert "node: One worker." in to_markdown(result)
+    assert "node: One worker." in rendered(result, "md")

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from jostle import report
 from jostle.analysis import metrics
 from jostle.analysis.run import analyse
 from jostle.analysis.trials.data import TrialData
 from jostle.record import RunRecord
 from support.fakes import FakeServer, laboratory
+from support.rendered import rendered
 from support.synthetic import Trial, closed, make_run
 
 
@@ -29,7 +29,7 @@ def test_it_is_a_share_of_the_time_and_a_number_for_each_thousand_answers(tmp_pa
     (told,) = result.garbage
     assert (told.contestant, told.share.value) == ("a", pytest.approx(0.1))
     assert told.collections_per_1000.value == pytest.approx(20, rel=0.02)
-    assert "Time in garbage collection" in report.to_markdown(result)
+    assert "Time in garbage collection" in rendered(result, "md")
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,13 @@ from dataclasses import replace
 
 from rich.console import Console
 
-from jostle import report
 from jostle.analysis.results import CompareResult, ConditionResult, Estimate, Requirement
 from jostle.record.verdict import Verdict
+from jostle.report import document_of
 from jostle.report.combined import Chapter, CombinedReport
-from jostle.report.render.notebook import comparison_html, run_html
+from jostle.report.export.html import fragment
 from support.golden import Golden
+from support.rendered import print_result, rendered
 from support.results import RUNTIMES, make_comparison, make_hit, make_plain, make_starvation
 
 
@@ -34,28 +35,30 @@ def test_the_page(golden: Golden) -> None:
     """What a reader sees of it: without style, scripts and what charts draw."""
     result = make_plain(rounds=3)
     result = replace(result, comparisons=[make_comparison()], requirements=[requirement("pass", "node")])
-    text = report.page(result).partition("<body>")[2].partition('<script type="application/json"')[0]
+    text = rendered(result, "html").partition("<body>")[2].partition('<script type="application/json"')[0]
     golden("page.html", "\n".join(line for line in text.splitlines() if line.strip()) + "\n")
 
 
 def test_a_notebook(golden: Golden) -> None:
     result = make_starvation(RUNTIMES[:2], rounds=3, bad={3: Verdict.SUSPECT})
-    golden("notebook.html", run_html(result))
-    golden("notebook-compare.html", comparison_html(compared()))
+    golden("notebook.html", fragment(document_of(result)))
+    golden("notebook-compare.html", fragment(document_of(compared())))
 
 
 def test_junit(golden: Golden) -> None:
     verdicts = zip(("pass", "fail", "cannot tell"), ("node", "go", "node"), strict=True)
     bad = make_starvation(RUNTIMES[:2], rounds=1, open_form=False, bad={2: Verdict.INVALID})
-    golden("junit.xml", report.to_junit(replace(bad, requirements=[requirement(*pair) for pair in verdicts])))
-    golden("junit-compare.xml", report.compare_to_junit(compared()))
+    golden(
+        "junit.xml", rendered(replace(bad, requirements=[requirement(*pair) for pair in verdicts]), "junit")
+    )
+    golden("junit-compare.xml", rendered(compared(), "junit"))
 
 
 def test_a_comparison(golden: Golden) -> None:
     out = io.StringIO()
-    report.render_comparison(compared(), Console(file=out, width=80))
+    print_result(compared(), Console(file=out, width=80))
     golden("terminal-compare.txt", "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n")
-    golden("compare.md", report.compare_to_markdown(compared()))
+    golden("compare.md", rendered(compared(), "md"))
 
 
 def test_the_combined_report(golden: Golden) -> None:

@@ -7,10 +7,9 @@ from typing import Any, NoReturn
 
 import pytest
 
-from jostle import report
 from jostle.analysis.run import analyse
 from jostle.cli import carry_out
-from jostle.cli.output import Form, PlanOutput
+from jostle.cli.output import PlanOutput, ResultOutput
 from jostle.errors import MissingRuntime
 from jostle.record import RunRecord
 from support.commands import run_command
@@ -32,7 +31,7 @@ def run(lab: Laboratory, rounds: int = 1) -> int:
 
 
 def reported(folder: Path) -> int:
-    return carry_out.show(folder, Form.text, None, pages=False, undecided=None)
+    return carry_out.show(folder, ResultOutput(), pages=False, undecided=None)
 
 
 def test_a_sound_run(lab: Laboratory) -> None:
@@ -97,7 +96,7 @@ def test_json_has_all_that_a_report_has(tmp_path: Path, capsys: pytest.CaptureFi
         for name, median in (("node", 0.002), ("go", 0.004))
     ]
     folder = make_run(tmp_path, trials)
-    carry_out.show(folder, Form.json, None, pages=False, undecided=None)
+    carry_out.show(folder, ResultOutput(as_json=True), pages=False, undecided=None)
     shown = json.loads(capsys.readouterr().out)
     assert shown["comparisons"]
-    assert shown == json.loads(json.dumps(report.to_json(analyse(RunRecord.open(folder)))))
+    assert shown == json.loads(json.dumps(analyse(RunRecord.open(folder)).as_json()))

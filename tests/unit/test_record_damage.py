@@ -18,7 +18,6 @@ from jostle.analysis.run import analyse
 from jostle.errors import NotARun
 from jostle.plan import parse_plan
 from jostle.record import RunRecord, RunWriter
-from jostle.report import to_json
 from jostle.runner.budget import Budget
 from jostle.runner.until_decided import FurtherRounds
 from support.synthetic import Trial, as_format_1, closed, lognormal, make_run
@@ -62,7 +61,7 @@ def run(whole: Path, tmp_path: Path) -> Path:
 def figures(folder: Path) -> tuple[dict[str, Any], str]:
     """What a report shows, and what it says about the record."""
     record = RunRecord.open(folder)
-    result = to_json(analyse(record))
+    result = analyse(record).as_json()
     for trial in record.trials:
         trial.rows()
     told = str(result.pop("incomplete_reason"))
@@ -309,4 +308,4 @@ def test_an_event_without_what_it_needs_is_named(
     )
     with (folder / "journal.ndjson").open("a") as journal:
         journal.write(json.dumps({"at": 2, "event": "run stopped"}) + "\n")
-    assert to_json(analyse(RunRecord.open(folder)))["complete"] is False
+    assert analyse(RunRecord.open(folder)).as_json()["complete"] is False

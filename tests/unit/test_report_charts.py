@@ -12,7 +12,7 @@ from jostle.analysis.results import Distribution, Phase
 from jostle.report import charts
 from jostle.report.charts.axes import TIME_LABEL, TimeAxis, decades
 from jostle.report.charts.picture import thin
-from jostle.report.render.vega import VEGA_LITE, standalone
+from jostle.report.export.vega import VEGA_LITE, standalone
 from jostle.report.sections.timelines import MOST_TIMELINES
 from jostle.report.views import View, contestants, views
 from support.pictures import pictures_of, validated

@@ -25,7 +25,7 @@ from jostle.report.document import (
     figures_in,
     upto,
 )
-from jostle.report.render import markdown
+from jostle.report.export import md
 from jostle.report.sections import published, trials
 from jostle.report.sections.provenance import processor
 from jostle.report.sections.validity import _allowed, affects, failed_checks, reasons
@@ -357,6 +357,6 @@ def test_there_are_at_most_as_many_rows_of_request_names_as_of_trials() -> None:
 
 def test_markdown_names_no_command_where_there_is_none() -> None:
     cut = Document("t", None, "", [], [], "it was stopped", [])
-    assert markdown.render(cut) == "# t\n\n**Cut short:** it was stopped.\n"
-    finished = markdown.render(replace(cut, finish="jostle run --resume x"))
+    assert md.render(cut) == "# t\n\n**Cut short:** it was stopped.\n"
+    finished = md.render(replace(cut, finish="jostle run --resume x"))
     assert finished.endswith("it was stopped. To finish it:\n\n```\njostle run --resume x\n```\n")

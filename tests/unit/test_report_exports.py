@@ -5,28 +5,28 @@ import io
 import json
 from dataclasses import replace
 
-from jostle import report
 from jostle.analysis.results import FORMAT, Estimate
 from jostle.analysis.results.journeys import JourneyResult, StepResult
 from jostle.record.verdict import Verdict
 from support.golden import Golden
+from support.rendered import rendered
 from support.results import RUNTIMES, make_hit, make_starvation
 
 
 def test_markdown(golden: Golden) -> None:
-    golden("starvation.md", report.to_markdown(make_starvation(RUNTIMES[:2], bad={3: Verdict.SUSPECT})))
-    golden("hit.md", report.to_markdown(make_hit()))
+    golden("starvation.md", rendered(make_starvation(RUNTIMES[:2], bad={3: Verdict.SUSPECT}), "md"))
+    golden("hit.md", rendered(make_hit(), "md"))
 
 
 def test_csv(golden: Golden) -> None:
-    golden("starvation.csv", report.to_csv(make_starvation(RUNTIMES[:2], rounds=2, open_form=False)))
+    golden("starvation.csv", rendered(make_starvation(RUNTIMES[:2], rounds=2, open_form=False), "csv"))
 
 
 def test_csv_has_what_belongs_to_journeys_and_their_steps() -> None:
     time = {"p50": Estimate(0.25, 0.2, 0.3, unit="s")}
     step = StepResult("form", False, False, 9, {"ok": 9}, {}, time)
     journey = JourneyResult("node", "shop", "buy", 3, 1, 0, time, time, [step])
-    rows = csv.DictReader(io.StringIO(report.to_csv(replace(make_hit(), journeys=[journey]))))
+    rows = csv.DictReader(io.StringIO(rendered(replace(make_hit(), journeys=[journey]), "csv")))
     values = {row["quantity"]: row["value"] for row in rows if row["workload"] == "shop"}
     assert values["journey buy: ended"] == "1"
     assert values["journey buy: time p50"] == "0.25"
@@ -35,7 +35,7 @@ def test_csv_has_what_belongs_to_journeys_and_their_steps() -> None:
 
 
 def test_json(golden: Golden) -> None:
-    found = report.to_json(make_hit())
+    found = make_hit().as_json()
     for cell in found["summaries"]:  # the long lists say nothing to a reader
         for kind in ("response_distribution", "service_distribution"):
             cell[kind] = {k: v for k, v in cell[kind].items() if not isinstance(v, list)}
@@ -58,7 +58,7 @@ def test_json_says_its_format_and_has_only_numbers_that_json_knows() -> None:
     odd = replace(
         whole.summaries[0], throughput=Estimate(float("nan"), float("-inf"), float("inf"), unit="/s")
     )
-    found = report.to_json(replace(whole, summaries=[odd]))
+    found = replace(whole, summaries=[odd]).as_json()
     assert (found["kind"], found["format"]) == ("jostle result", FORMAT)
     text = json.dumps(found, allow_nan=False)
     assert json.loads(text)["summaries"][0]["throughput"]["value"] is None
@@ -66,7 +66,7 @@ def test_json_says_its_format_and_has_only_numbers_that_json_knows() -> None:
 
 def test_csv_is_rectangular_and_reads_back() -> None:
     result = make_starvation(rounds=2)
-    rows = list(csv.DictReader(io.StringIO(report.to_csv(result))))
+    rows = list(csv.DictReader(io.StringIO(rendered(result, "csv"))))
     throughput = [
         r for r in rows if r["quantity"] == "throughput" and r["workload"] == "fast-only" and not r["trial"]
     ]
@@ -81,7 +81,7 @@ def test_csv_gives_a_spreadsheet_no_formula() -> None:
     cell = replace(
         whole.summaries[0], contestant="=HYPERLINK(1)", throughput=Estimate(-0.5, unit="/s", note="@x")
     )
-    text = report.to_csv(replace(whole, summaries=[cell]))
+    text = rendered(replace(whole, summaries=[cell]), "csv")
     assert "'=HYPERLINK(1)" in text
     assert ",=HYPERLINK" not in text
     assert ",-0.5," in text  # a number stays one
@@ -91,13 +91,14 @@ def test_csv_gives_a_spreadsheet_no_formula() -> None:
 def test_markdown_cannot_be_broken_out_of() -> None:
     hostile = "| a |\n# b `c` <script>alert(1)</script> [x](javascript:1)"
     whole = make_hit()
-    text = report.to_markdown(
+    text = rendered(
         replace(
             whole,
             title=hostile,
             reasons=[hostile],
             summaries=[replace(whole.summaries[0], contestant=hostile)],
-        )
+        ),
+        "md",
     )
     assert "<script>" not in text
     assert "\n# b" not in text

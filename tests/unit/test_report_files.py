@@ -9,10 +9,10 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from jostle import report
 from jostle.analysis.results import Check, Validity
 from jostle.record.verdict import Verdict
 from support.commands import run_command
+from support.rendered import rendered
 from support.results import RUNTIMES, make_hit, make_starvation
 from support.synthetic import Request, Trial, closed, lognormal, make_run
 
@@ -63,10 +63,12 @@ def test_junit_gives_each_workload_its_own_reasons() -> None:
         for c in result.summaries
         if (name := names.get(c.workload))
     ]
-    root = ET.fromstring(report.to_junit(replace(result, trials=trials, summaries=summaries, starvation=[])))
+    root = ET.fromstring(
+        rendered(replace(result, trials=trials, summaries=summaries, starvation=[]), "junit")
+    )
     told = {str(c.get("name")): e.get("message") for c in root.iter("testcase") for e in c.findall("error")}
     assert told == {"closed": "the trials were invalid", "closed-paced": "only the paced one is late"}
-    (alone,) = ET.fromstring(report.to_junit(make_hit(Verdict.INVALID))).iter("error")
+    (alone,) = ET.fromstring(rendered(make_hit(Verdict.INVALID), "junit")).iter("error")
     assert (alone.get("message") or "").startswith("the generator sent requests late")
 
 

@@ -5,11 +5,11 @@ import io
 import pytest
 from rich.console import Console
 
-from jostle import report
 from jostle.analysis.results import RunResult
 from jostle.analysis.run import analyse
 from jostle.record import RunRecord
 from jostle.report.sections import goodput
+from support.rendered import print_result, rendered
 from support.synthetic import Request, Trial, make_run
 
 FAR = {"private": True, "delay_ms": 3.0, "pool": 10, "index": False, "customers": 8000}
@@ -35,11 +35,11 @@ def test_tables(result: RunResult) -> None:
 
 def test_every_form_of_the_report_shows_it(result: RunResult) -> None:
     out = io.StringIO()
-    report.render_terminal(result, Console(file=out, width=80))
+    print_result(result, Console(file=out, width=80))
     assert "Goodput within the timeout" in out.getvalue()
     assert max(map(len, out.getvalue().splitlines())) <= 80
-    assert "delay 3 ms, pool 10, no index" in report.page(result).replace("\N{NO-BREAK SPACE}", " ")
-    assert "delay 3 ms, pool 10, no index" in report.to_markdown(result)
-    rows = [line for line in report.to_csv(result).splitlines() if ",goodput," in line]
+    assert "delay 3 ms, pool 10, no index" in rendered(result, "html").replace("\N{NO-BREAK SPACE}", " ")
+    assert "delay 3 ms, pool 10, no index" in rendered(result, "md")
+    rows = [line for line in rendered(result, "csv").splitlines() if ",goodput," in line]
     assert len(rows) == 1
     assert '"delay 3 ms, pool 10, no index"' in rows[0]

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from jostle import report
 from jostle.analysis.results import RunResult
 from jostle.record.verdict import Verdict
+from jostle.report.files import write_page
+from support.rendered import rendered
 from support.results import RUNTIMES, make_comparison, make_hit, make_plain, make_starvation
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u2028'\"{{ 7*7 }}{% raw %}"
@@ -51,7 +52,7 @@ class Page(html.parser.HTMLParser):
 
 @pytest.fixture(scope="module")
 def starvation() -> Page:
-    return Page(report.page(make_starvation(bad={3: Verdict.SUSPECT})))
+    return Page(rendered(make_starvation(bad={3: Verdict.SUSPECT}), "html"))
 
 
 def test_verdict_first_then_results_then_the_rest(starvation: Page) -> None:
@@ -133,7 +134,7 @@ def hostile(whole: RunResult) -> RunResult:
 
 @pytest.mark.parametrize("whole", [make_starvation(RUNTIMES[:1], rounds=1), make_plain(), make_hit()])
 def test_hostile_text_stays_text(whole: RunResult) -> None:
-    quiet, loud = Page(report.page(whole)), Page(report.page(hostile(whole)))
+    quiet, loud = Page(rendered(whole, "html")), Page(rendered(hostile(whole), "html"))
     assert len(loud.scripts) == len(quiet.scripts) == 3
     assert loud.scripts[1:] == quiet.scripts[1:]
     assert not loud.all("img")
@@ -144,7 +145,7 @@ def test_hostile_text_stays_text(whole: RunResult) -> None:
 
 
 def test_a_plain_run_and_a_hit_make_sense_too() -> None:
-    plain, hit = Page(report.page(make_plain())), Page(report.page(make_hit()))
+    plain, hit = Page(rendered(make_plain(), "html")), Page(rendered(make_hit(), "html"))
     assert "starvation" not in plain.text.replace("runs/2026-11-21T18-52-34-starvation", "").replace(
         "race starvation", ""
     )
@@ -155,9 +156,9 @@ def test_a_plain_run_and_a_hit_make_sense_too() -> None:
 
 def test_contestants_are_compared_in_pairs_with_a_picture() -> None:
     plain = make_plain()
-    assert "Differences" not in Page(report.page(plain)).text
+    assert "Differences" not in Page(rendered(plain, "html")).text
     pairs = [make_comparison(), make_comparison(b=HOSTILE)]
-    page = Page(report.page(replace(plain, comparisons=pairs)))
+    page = Page(rendered(replace(plain, comparisons=pairs), "html"))
     assert "comparison" in [a["id"] for a in page.all("section")]
     assert "go against node: throughput +22 %, p50 +10 %, p99 +50 %." in page.text
     assert [k for k in json.loads(page.scripts[0])["charts"] if k.startswith("shift")] == [
@@ -166,7 +167,7 @@ def test_contestants_are_compared_in_pairs_with_a_picture() -> None:
     ]
     assert "Cliff's delta" in page.text
     assert not page.all("img")
-    alone = Page(report.page(replace(plain, comparisons=[make_comparison(rounds=1)])))
+    alone = Page(rendered(replace(plain, comparisons=[make_comparison(rounds=1)]), "html"))
     assert not [k for k in json.loads(alone.scripts[0])["charts"] if k.startswith("shift")]
     assert "needs at least 2" in alone.text or "900/s" in alone.text
 
@@ -180,7 +181,7 @@ def test_an_empty_run_says_that_nothing_was_measured() -> None:
         complete=False,
         incomplete_reason="stopped before the first trial",
     )
-    page = Page(report.page(empty))
+    page = Page(rendered(empty, "html"))
     assert "Nothing was measured" in page.text
     assert "stopped before the first trial" in page.text
 
@@ -196,7 +197,7 @@ def test_the_page_of_a_very_long_run_is_small() -> None:
         for t in whole.trials
     ]
     trials = [replace(t, timeline=line) for t, line in zip(whole.trials, long, strict=True)]
-    text = report.page(replace(whole, trials=trials * 20))
+    text = rendered(replace(whole, trials=trials * 20), "html")
     assert len(text.encode()) < 3_000_000
 
 
@@ -210,11 +211,11 @@ def test_the_page_leads_to_the_article_and_to_the_files_beside_it(tmp_path: Path
     folder = tmp_path / "run"
     folder.mkdir()
     result = replace(make_plain(), folder=str(folder), article="https://example.org/an-article")
-    report.write_page(result, folder / "report.html")
+    write_page(result, folder / "report.html")
     hrefs = [a["href"] for a in Page((folder / "report.html").read_text()).all("a")]
     assert {"https://example.org/an-article", "./plan.toml", "./trials/", "./journal.ndjson"} <= set(hrefs)
     (tmp_path / "pages").mkdir()
-    report.write_page(result, tmp_path / "pages" / "report.html")
+    write_page(result, tmp_path / "pages" / "report.html")
     hrefs = [a["href"] for a in Page((tmp_path / "pages" / "report.html").read_text()).all("a")]
     assert "../run/plan.toml" in hrefs
 
@@ -227,7 +228,7 @@ def test_each_distribution_is_one_picture_with_tabs_the_ecdf_first(starvation: P
 
 
 def test_a_figure_and_its_unit_stay_on_one_line() -> None:
-    text = " ".join(Page(report.page(make_starvation(RUNTIMES[:1]))).words)
+    text = " ".join(Page(rendered(make_starvation(RUNTIMES[:1]), "html")).words)
     assert "95\N{NO-BREAK SPACE}% confidence intervals" in text
     assert not re.search(r"\d (?:ms|µs|%)[ .,]", text)
 
@@ -235,6 +236,6 @@ def test_a_figure_and_its_unit_stay_on_one_line() -> None:
 def test_the_page_replaces_an_older_one_at_once(tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     path.write_text("old")
-    report.write_page(make_hit(), path)
+    write_page(make_hit(), path)
     assert re.match(r"<!doctype html>", path.read_text())
     assert [p.name for p in tmp_path.iterdir()] == ["report.html"]

@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from jostle import report
 from jostle.analysis.results import RunResult
+from jostle.report.files import write_pictures
 from support.results import make_hit, make_plain, make_starvation
 
 
@@ -28,7 +28,7 @@ def size(png: bytes) -> tuple[int, int]:
     ],
 )
 def test_the_main_pictures_are_files(result: RunResult, names: list[str], tmp_path: Path) -> None:
-    paths = report.write_pictures(result, tmp_path)
+    paths = write_pictures(result, tmp_path)
     assert {p.name for p in paths} == {f"{name}.{kind}" for name in names for kind in ("png", "svg")}
     for path in paths:
         if path.suffix == ".png":
@@ -44,11 +44,11 @@ def test_the_main_pictures_are_files(result: RunResult, names: list[str], tmp_pa
 
 
 def test_the_sentence_stands_above_the_picture(tmp_path: Path) -> None:
-    report.write_pictures(make_starvation(), tmp_path)
+    write_pictures(make_starvation(), tmp_path)
     words = "".join(ElementTree.fromstring((tmp_path / "throughput.svg").read_text()).itertext())
     assert "Beside slow requests, python-asyncio completes 99.8 % fewer fast ones per trial" in words
 
 
 def test_a_run_without_answers_has_no_pictures(tmp_path: Path) -> None:
-    assert report.write_pictures(replace(make_hit(), summaries=[], trials=[]), tmp_path) == []
+    assert write_pictures(replace(make_hit(), summaries=[], trials=[]), tmp_path) == []
     assert not list(tmp_path.iterdir())

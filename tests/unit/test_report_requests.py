@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from jostle import report
 from jostle.analysis.results import Estimate, RequestResult, RunResult
 from jostle.cli.output import console
+from support.rendered import print_result, rendered
 from support.results import make_hit
 
 
@@ -30,7 +30,7 @@ def of(*requests: RequestResult) -> RunResult:
 
 def terminal(result: RunResult, *, full: bool = False) -> str:
     written = io.StringIO()
-    report.render_terminal(result, console(written), full=full)
+    print_result(result, console(written), full=full)
     return written.getvalue()
 
 
@@ -43,13 +43,13 @@ def test_every_request_has_a_row_in_every_form() -> None:
     (row,) = [line for line in told.splitlines() if line.startswith("POST /orders")]
     assert "350 ms" in row
     assert row.endswith("7 × wrong status")
-    assert "| POST /orders |" in report.to_markdown(MIX)
-    assert "POST /orders" in report.page(MIX)
-    rows = {row["quantity"]: row for row in csv.DictReader(io.StringIO(report.to_csv(MIX)))}
+    assert "| POST /orders |" in rendered(MIX, "md")
+    assert "POST /orders" in rendered(MIX, "html")
+    rows = {row["quantity"]: row for row in csv.DictReader(io.StringIO(rendered(MIX, "csv")))}
     assert rows["request POST /orders: response p99"]["value"] == "0.35"
     assert rows["request POST /orders: throughput"]["value"] == "100"
     assert rows["request POST /orders: outcomes wrong_status"]["value"] == "7"
-    assert [row["name"] for row in report.to_json(MIX)["requests"]] == ["/hello", "POST /orders", "/gone"]
+    assert [row["name"] for row in MIX.as_json()["requests"]] == ["/hello", "POST /orders", "/gone"]
 
 
 def test_of_many_the_answer_shows_the_slowest_and_the_full_report_all() -> None:

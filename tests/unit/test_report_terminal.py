@@ -12,14 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from jostle import report
 from jostle.analysis.results import Check, Estimate, RunResult, Validity
 from jostle.analysis.validity.figures import RATES, TIMES
 from jostle.record.verdict import Verdict
-from jostle.report.document import Document, Section, Table, columns
-from jostle.report.render import terminal
-from jostle.report.render.shapes import shape, share_below
+from jostle.report.document import Depth, Document, Section, Table, columns
+from jostle.report.export.shapes import shape, share_below
+from jostle.report.export.text import _short, show
 from support.golden import Golden
+from support.rendered import print_result
 from support.results import RUNTIMES, distribution, make_hit, make_plain, make_starvation, validity
 
 
@@ -28,7 +28,7 @@ def printed(result: RunResult, *, full: bool = False, terminal: bool = False, wi
     console = Console(
         file=out, width=width, force_terminal=terminal, color_system="standard" if terminal else None
     )
-    report.render_terminal(result, console, full=full)
+    print_result(result, console, full=full)
     return out.getvalue()
 
 
@@ -226,7 +226,7 @@ def test_the_last_output_of_a_server_that_did_not_start_keeps_its_lines() -> Non
 
 def test_the_terminal_pays_for_no_charts() -> None:
     code = (
-        "import sys, rich.console, jostle.report.render.terminal;"
+        "import sys, rich.console, jostle.report.export.text;"
         "print({'altair', 'polars', 'vl_convert', 'jinja2', 'numpy', 'scipy'} & set(sys.modules))"
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
@@ -254,15 +254,15 @@ def test_a_server_that_never_starts_is_reported_once_and_has_no_shares() -> None
     ],
 )
 def test_a_reason_is_short_unless_all_is_asked_for(text: str, short: str) -> None:
-    assert terminal._short(text) == short
+    assert _short(text) == short
 
 
 def test_as_many_columns_of_names_are_folded_as_the_width_asks_for() -> None:
     table = Table("", columns("workload = | contestant = | time =", "p50 = | p99 ="))
     table.add("pushes-with-slow", "java-virtual-threads", "time of one token", "1.23 s", "4.56 s")
     out = io.StringIO()
-    document = Document("title", None, "", [], [], "", [Section("", [table])])
-    terminal.render(document, Console(file=out, width=50), full=True)
+    document = Document("title", None, "", [], [], "", [Section("", [table])], depth=Depth.MAIN)
+    show(document, Console(file=out, width=50))
     lines = out.getvalue().splitlines()
     assert max(map(len, lines)) <= 50
     assert {"pushes-", "with-slow", "java-", "virtual-", "threads", "1.23", "4.56"} <= set(
@@ -276,8 +276,8 @@ def test_a_number_is_not_broken_between_its_digits() -> None:
     for shift in range(8):
         table.add("pauses", "x" * shift + " " + 3 * late)
     out = io.StringIO()
-    document = Document("title", None, "", [], [], "", [Section("", [table])])
-    terminal.render(document, Console(file=out, width=60), full=True)
+    document = Document("title", None, "", [], [], "", [Section("", [table])], depth=Depth.MAIN)
+    show(document, Console(file=out, width=60))
     assert "5.03 ms" in out.getvalue()
     assert not re.search(r"\d[.,]\s*$", out.getvalue(), re.MULTILINE)
 
@@ -289,8 +289,8 @@ def test_figures_that_do_not_fit_stand_in_a_table_below() -> None:
     figures = ("12,003", "11,963", "38 (1.9 %)", "19", "21")
     table.add("hit", "127.0.0.1", *figures)
     out = io.StringIO()
-    document = Document("title", None, "", [], [], "", [Section("", [table])])
-    terminal.render(document, Console(file=out, width=48), full=True)
+    document = Document("title", None, "", [], [], "", [Section("", [table])], depth=Depth.MAIN)
+    show(document, Console(file=out, width=48))
     lines = out.getvalue().splitlines()
     assert max(map(len, lines)) <= 48
     assert all(figure in out.getvalue() for figure in figures)

@@ -8,17 +8,17 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from jostle import report
 from jostle.analysis.results import Estimate, Requirement, RunResult
 from jostle.analysis.results.rule import decide
 from jostle.analysis.run import analyse
 from jostle.cli.carry_out import show
-from jostle.cli.output import Form
+from jostle.cli.output import ResultOutput
 from jostle.errors import BadValue, PlanError
 from jostle.plan import parse_plan, to_toml
 from jostle.plan.conditions import Condition, change, requirement
 from jostle.record import RunRecord
 from jostle.record.journal import append_event
+from support.rendered import print_result, rendered
 from support.synthetic import STARVATION_PLAN, Request, Trial, closed, lognormal, make_run, starvation_trials
 
 PLAN = STARVATION_PLAN.format(rounds=3)
@@ -258,16 +258,16 @@ def test_a_requirement_that_fails_ends_the_command_with_1(
     for limit, code in (("1 ms", 1), ("1 s", 0)):
         text = PLAN + f'[[require]]\nthat = "p50 < {limit}"\nworkload = "fast-only"'
         folder = make_run(tmp_path / str(code), trials, plan_text=text)
-        assert show(folder, Form.json, None, pages=False, undecided=None) == code
+        assert show(folder, ResultOutput(as_json=True), pages=False, undecided=None) == code
         found = json.loads(capsys.readouterr().out)
         assert found["requirements"][0]["verdict"] == ("fail" if code else "pass")
 
 
 def test_requirements_stand_in_every_form(judged: RunResult) -> None:
     console = Console(file=io.StringIO(), width=80, color_system=None)
-    report.render_terminal(judged, console)
+    print_result(judged, console)
     written = console.file.getvalue()  # type: ignore[attr-defined]
-    for text in (written, report.to_markdown(judged), report.page(judged)):
+    for text in (written, rendered(judged, "md"), rendered(judged, "html")):
         assert "p50 &lt; 1 ms" in text or "p50 < 1 ms" in text
         assert "99 % confidence" in text.replace("\N{NO-BREAK SPACE}", " ")
     assert written.index("✗ fail") < written.index("? cannot tell") < written.index("✓ pass")

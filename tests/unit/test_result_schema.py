@@ -6,7 +6,6 @@ from typing import Any
 import jsonschema
 import pytest
 
-from jostle import report
 from jostle.analysis.compare.two import compare_contestants, judge_conditions
 from jostle.analysis.results import RunResult
 from jostle.analysis.run import analyse
@@ -26,7 +25,7 @@ def validator() -> Any:
 
 @pytest.mark.parametrize("whole", [make_hit(), make_plain(), make_starvation(rounds=1)])
 def test_results_agree_with_the_schema(validator: Any, whole: RunResult) -> None:
-    assert [error.message for error in validator.iter_errors(report.to_json(whole))] == []
+    assert [error.message for error in validator.iter_errors(whole.as_json())] == []
 
 
 def test_what_the_analysis_says_of_a_record_agrees_with_the_schema(validator: Any, tmp_path: Path) -> None:
@@ -36,10 +35,10 @@ def test_what_the_analysis_says_of_a_record_agrees_with_the_schema(validator: An
     assert result.comparisons
     assert result.requirements
     compared = judge_conditions(compare_contestants(record, "node", "go"), [change("p50 > +5 %")])
-    for found in (report.to_json(result), report.compare_to_json(compared)):
+    for found in (result.as_json(), compared.as_json()):
         assert [error.message for error in validator.iter_errors(found)] == []
 
 
 @pytest.mark.parametrize("change", [{"verdict": "good"}, {"summaries": None}, {"more": 1}, {"format": 1}])
 def test_what_is_no_result_does_not(validator: Any, change: dict[str, object]) -> None:
-    assert list(validator.iter_errors(report.to_json(make_hit()) | change)) != []
+    assert list(validator.iter_errors(make_hit().as_json() | change)) != []

@@ -14,9 +14,9 @@ from jostle.analysis.results import Check, RunResult
 from jostle.analysis.run import analyse, judge
 from jostle.analysis.trials.statuses import change_of_statuses, contrast
 from jostle.record import RunRecord, TrialRecord
-from jostle.report.render.data import to_csv
 from jostle.report.workload import describe_outcomes
 from support.judging import STEADY, check, edited, judged, names, recorded
+from support.rendered import rendered
 from support.synthetic import Request, Trial, closed, make_run
 
 Statuses = Callable[[Request], int]
@@ -140,7 +140,7 @@ def test_statuses_are_shown_if_there_are_several_or_redirects(tmp_path: Path) ->
     (summary,) = result.summaries
     many, few = sorted(summary.all_statuses.values(), reverse=True)
     assert f" ok ({many:,} × 202, {few:,} × 200)" in describe_outcomes(summary)
-    assert f",{few}," in to_csv(result).split("right answers: 200")[1].splitlines()[0]
+    assert f",{few}," in rendered(result, "csv").split("right answers: 200")[1].splitlines()[0]
     told = {
         status: describe_outcomes(replace(summary, statuses={"x": {status: 9}})) for status in ("204", "302")
     }

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from jostle import report
 from jostle.analysis.results import Estimate, RunResult
 from jostle.analysis.run import analyse
 from jostle.record import RunRecord
@@ -18,6 +17,7 @@ from jostle.report.sections.phased import section
 from jostle.report.sections.trials import not_measured
 from support.judging import POISSON, STEADY
 from support.pictures import pictures_of, validated
+from support.rendered import print_result
 from support.results import make_hit
 from support.synthetic import Request, Trial, closed, lognormal, make_run, open_loop
 
@@ -34,7 +34,7 @@ def analysed(tmp_path: Path, requests: list[Request], **more: Any) -> RunResult:
 
 def printed(result: RunResult) -> str:
     out = io.StringIO()
-    report.render_terminal(result, Console(file=out, width=80))
+    print_result(result, Console(file=out, width=80))
     return out.getvalue()
 
 

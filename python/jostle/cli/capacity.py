@@ -1,7 +1,6 @@
 """`jostle capacity TARGET --slo …`: how much load a server can carry."""
 
 import contextlib
-import json
 import re
 import sys
 from pathlib import Path
@@ -12,14 +11,14 @@ import typer
 from jostle.cli.exit_codes import ExitCode
 from jostle.cli.hit import RequestOptions
 from jostle.cli.options import LOAD, OUTPUT, Into, Seed, option_names, unfold
-from jostle.cli.output import DocumentFile, Form, console, form_of, report_written, say_where
+from jostle.cli.output import Quiet, ResultOutput, report_written, write
 from jostle.errors import PlanError
+from jostle.report.export import Form, render
 
 if TYPE_CHECKING:
-    from jostle.analysis.results import CapacityResult, Sizing, WhatIf
     from jostle.capacity.question import Question
 
-__all__ = ["capacity", "put_capacity", "refuse_forms"]
+__all__ = ["capacity"]
 
 HELP = """Find the highest load at which a server meets an SLO, with its interval.
 
@@ -36,8 +35,6 @@ load is a closed loop, and the answer is a number of clients. If jostle itself
 was the limit, the result says so. The search overloads the server: load only
 your own.
 """
-
-SHOWN = (Form.text, Form.html, Form.md, Form.json)
 
 
 def _option(*names: str, group: str, help: str, metavar: str | None = None) -> Any:
@@ -118,15 +115,13 @@ def capacity(
     options: RequestOptions,
     seed: Seed = None,
     into: Into = Path("runs"),
-    as_json: Annotated[bool, _option("--json", help="Print the result as JSON.", group=OUTPUT)] = False,
-    output: DocumentFile = None,
-    quiet: Annotated[bool, _option("-q", "--quiet", help="Show no progress.", group=OUTPUT)] = False,
+    output: ResultOutput,
+    quiet: Quiet = False,
     no_pages: Annotated[bool, _option("--no-pages", help="Write no capacity.html.", group=OUTPUT)] = False,
 ) -> int:
     from jostle.cli.foreign import foreign_hints
     from jostle.cli.target import target_of
 
-    form = refuse_forms(output, as_json=as_json)
     if think is not None and not clients:
         message = "--think needs --clients: with a rate, no client waits for an answer"
         raise PlanError(message, "add --clients")
@@ -137,15 +132,7 @@ def capacity(
         question = _question(
             target, slo, given, clients, most, budget, quick, lambda name: names.get(name, name)
         )
-    return _measured(question, into, seed, form, output, quiet=quiet, pages=not no_pages)
-
-
-def refuse_forms(output: Path | None, *, as_json: bool) -> Form:
-    """The form in which the result is shown. Raises `PlanError` for one that it does not have."""
-    form = form_of(output, as_json=as_json)
-    if form not in SHOWN:
-        raise PlanError(f"--output: there is no such result as .{form}", "use one of .txt, .html, .md, .json")
-    return form
+    return _measured(question, into, seed, output, quiet=quiet, pages=not no_pages)
 
 
 def _question(
@@ -187,8 +174,7 @@ def _measured(
     question: "Question",
     into: Path,
     seed: int | None,
-    form: Form,
-    output: Path | None,
+    output: ResultOutput,
     *,
     quiet: bool,
     pages: bool,
@@ -199,7 +185,9 @@ def _measured(
     from jostle.capacity.recorded import RecordedSearch
     from jostle.capacity.run import measure
     from jostle.cli.carry_out import has_intervals
+    from jostle.host.files import write_whole
     from jostle.record import RunRecord
+    from jostle.report import document_of
     from jostle.runner.interrupt import let_signals_stop_like_ctrl_c
     from jostle.runner.observer import Silent
 
@@ -217,59 +205,16 @@ def _measured(
     assert watched.folder is not None
     search = RecordedSearch(RunRecord.open(watched.folder))
     result = with_model(search, capacity_of(search))
-    put_capacity(result, form, output)
+    document = document_of(result)
+    write(document, output)
     if pages:
-        _write_page(result, watched.folder, say=form is Form.text or output is not None)
+        page = watched.folder / "capacity.html"
+        with report_written(f"the page in {watched.folder}", "the record is complete"):
+            write_whole(page, render(document, Form.html))
+        if output.printed is Form.text:
+            print(f"\npage      {page}")
+            if result.model is not None and result.model.accepted:
+                print(f"predict   jostle what-if {watched.folder} workers=…")
     if stopped or result.answer in ("none", "generator"):
         return ExitCode.UNTRUSTED
     return ExitCode.DONE if result.answer == "found" else ExitCode.UNDECIDED
-
-
-def put_capacity(result: "CapacityResult | WhatIf | Sizing", form: Form, output: Path | None) -> None:
-    """Write the result in its form to standard output, or to a file and show it as well."""
-    from jostle import report
-
-    if form is Form.text and output is None:
-        report.render_capacity(result, console(sys.stdout), full=True)
-        return
-    text = _text(result, form)
-    if output is None:
-        sys.stdout.write(text)
-        return
-    from jostle.host.files import write_whole
-
-    with report_written(str(output), "choose another place for --output"):
-        write_whole(output, text)
-    report.render_capacity(result, console(sys.stdout), full=True)
-    say_where(output)
-
-
-def _text(result: "CapacityResult | WhatIf | Sizing", form: Form) -> str:
-    import io
-
-    from jostle import report
-
-    match form:
-        case Form.json:
-            return json.dumps(report.capacity_to_json(result), indent=2) + "\n"
-        case Form.html:
-            return report.capacity_page(result)
-        case Form.md:
-            return report.capacity_to_markdown(result)
-        case _:
-            written = io.StringIO()
-            report.render_capacity(result, console(written), full=True)
-            return written.getvalue()
-
-
-def _write_page(result: "CapacityResult", folder: Path, *, say: bool) -> None:
-    from jostle import report
-    from jostle.host.files import write_whole
-
-    page = folder / "capacity.html"
-    with report_written(f"the page in {folder}", "the record is complete"):
-        write_whole(page, report.capacity_page(result))
-    if say:
-        print(f"\npage      {page}")
-        if result.model is not None and result.model.accepted:
-            print(f"predict   jostle what-if {folder} workers=…")

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jostle.cli.exit_codes import ExitCode, Undecided, exit_code, is_trusted
-from jostle.cli.output import Form, RunOutput, put, report_written, say_where
+from jostle.cli.output import ResultOutput, RunOutput, report_written, write
 from jostle.cli.progress import observer_for
 from jostle.errors import JostleError, NotARun, RecordLost
 from jostle.generator import executor_for
 from jostle.plan import Plan
+from jostle.report.export import Form
 from jostle.runner.experiment import resume_experiment, run_experiment
 from jostle.runner.interrupt import let_signals_stop_like_ctrl_c
 from jostle.runner.observer import Silent, UntilItFails
@@ -41,7 +42,7 @@ def go_on(folder: Path, output: RunOutput) -> int:
     if run is None:
         state = "complete" if RunRecord.open(folder).complete else "damaged, but has ended"
         print(f"{folder} is {state}: nothing to do", file=sys.stderr)
-        return _show(folder, output, pages=output.pages)
+        return show(folder, output, pages=output.pages, undecided=output.undecided_as)
     print(f"{len(run.left)} of {len(run.trials)} trials are left", file=sys.stderr)
     executor = executor_for(run.plan)
     return _carried_out(lambda observer: resume_experiment(run, executor, observer), run.plan, output)
@@ -70,7 +71,7 @@ def _carried_out(work: Callable[[Silent], Path], plan: Plan, output: RunOutput, 
     finally:
         observer.close()
     assert observer.folder is not None
-    return _show(observer.folder, output, pages=pages, kept=kept)
+    return show(observer.folder, output, pages=pages, undecided=output.undecided_as, kept=kept)
 
 
 def has_intervals(folder: Path | None) -> bool:
@@ -85,36 +86,26 @@ def has_intervals(folder: Path | None) -> bool:
         return False
 
 
-def _show(folder: Path, output: RunOutput, *, pages: bool, kept: bool = True) -> ExitCode:
-    undecided = output.undecided_as
-    return show(folder, output.form, output.output, pages=pages, undecided=undecided, kept=kept)
-
-
 def show(
     folder: Path,
-    form: Form,
-    output: Path | None,
+    output: ResultOutput,
     *,
     pages: bool,
     undecided: Undecided | None,
     full: bool = False,
     kept: bool = True,
 ) -> ExitCode:
-    """Analyse the run in `folder`, show its result in `form`, and write its pages. Returns the exit code.
+    """Analyse the run in `folder`, write its result and its pages. Returns the exit code.
 
-    If the result is written to a file, it is shown as text as well: standard output is free for it.
-    `kept`: the folder stays, so the result may name it.
+    `full`: as text, everything is shown. `kept`: the folder stays, so the result may name it.
     """
     from jostle.analysis.run import analyse
     from jostle.record import RunRecord
+    from jostle.report import document_of
 
     result = analyse(RunRecord.open(folder))
-    shown = result if kept else replace(result, folder="", finish="")
-    put(shown, form, output, full=full)
-    if output is not None:
-        put(shown, Form.text, None)
-        say_where(output)
-    say = form is Form.text or output is not None
+    write(document_of(result if kept else replace(result, folder="", finish=""), full=full), output)
+    say = output.printed is Form.text
     if pages:
         _write_pages(result, folder, say=say)
     elif kept and say:
@@ -124,13 +115,13 @@ def show(
 
 
 def _write_pages(result: "RunResult", folder: Path, *, say: bool) -> None:
-    from jostle import report
+    from jostle.report.files import write_page, write_pictures
 
     page = folder / "report.html"
     again = f"the record is complete; when there is room: jostle report {folder}"
     with report_written(f"the report in {folder}", again):
-        report.write_page(result, page)
-        report.write_pictures(result, folder)
+        write_page(result, page)
+        write_pictures(result, folder)
     if say:
         gap = "" if result.claims else "\n"  # the tally of claims is a line like these two
         print(f"{gap}report      {page}\ndetails     jostle report --full {folder}")

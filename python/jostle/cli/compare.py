@@ -1,25 +1,23 @@
 """`jostle compare`: two runs, or two contestants of one run."""
 
-import io
-import json
 import os
 import sys
 from collections.abc import Iterable, Sequence
-from enum import StrEnum
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from jostle.cli.exit_codes import exit_code
-from jostle.cli.options import OUTPUT, IntoOfBoth, is_given, run_folders
-from jostle.cli.output import UndecidedAs, output_option, report_written
+from jostle.cli.options import IntoOfBoth, is_given, run_folders, unfold
+from jostle.cli.output import ComparisonOutput, UndecidedAs, write
 from jostle.errors import JostleError, PlanError, UserError
-from jostle.host.files import write_whole
+from jostle.report.export import Form, render
 from jostle.text import reason
 
 if TYPE_CHECKING:
     from jostle.analysis.results import CompareResult
+    from jostle.report.document import Document
 
 __all__ = ["compare"]
 
@@ -44,24 +42,13 @@ result is added to the job summary.
 """
 
 
-class Format(StrEnum):
-    """Forms of the result."""
-
-    text = "text"
-    md = "md"
-    json = "json"
-    junit = "junit"
-
-
 VERSUS = Path("vs")
 """Separates the runs of the first side from those of the second."""
 
 WHAT = "Comparison"
 
-FORMS = {".txt": Format.text, ".md": Format.md, ".json": Format.json, ".xml": Format.junit}
-"""The forms by the suffix of `--output`."""
 
-
+@unfold
 def compare(
     context: typer.Context,
     folders: Annotated[
@@ -71,6 +58,7 @@ def compare(
             help="One run (with --contestants), two runs, or A… vs B…; with --interleaved, two plans.",
         ),
     ],
+    *,
     contestants: Annotated[
         str | None,
         typer.Option(
@@ -98,26 +86,13 @@ def compare(
         ),
     ] = False,
     into: IntoOfBoth = Path("runs"),
-    form: Annotated[
-        Format | None,
-        typer.Option(
-            "--format",
-            metavar="FORM",
-            help=f"Format: {', '.join(Format)} (default: text, or by the suffix of --output).",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = None,
-    output: Annotated[Path | None, output_option(FORMS)] = None,
+    output: ComparisonOutput,
     undecided: UndecidedAs = None,
 ) -> int:
     from jostle import api
     from jostle.cli.options import split_contestants
+    from jostle.report import document_of
 
-    if output is not None and output.suffix not in FORMS:
-        raise PlanError(
-            f"--output: a comparison cannot be written as {output.suffix}", f"use one of {', '.join(FORMS)}"
-        )
-    chosen = form or (FORMS[output.suffix] if output is not None else Format.text)
     sides: list[Path] | list[list[Path]] = folders
     if interleaved:
         if len(folders) != 2 or contestants is not None:
@@ -137,14 +112,9 @@ def compare(
                 "jostle compare A1 A2 A3 vs B1 B2 B3",
             )
         result = api.compare(*sides, contestants=split_contestants(contestants), fail_if=fail_if or ()).result
-    if output is None:
-        _print(result, chosen, sys.stdout)
-    else:
-        written = io.StringIO()
-        _print(result, chosen, written)
-        with report_written(str(output), "choose another place for --output"):
-            write_whole(output, written.getvalue())
-    _add_to_job_summary(result)
+    document = document_of(result)
+    write(document, output)
+    _add_to_job_summary(document)
     decisions = (condition.verdict for condition in result.conditions)
     trusted = _are_complete(folder for folder in folders if folder != VERSUS) and _is_valid(result)
     return exit_code(decisions, trusted=trusted, undecided=undecided)
@@ -199,34 +169,16 @@ def _is_valid(result: "CompareResult") -> bool:
     return bool(result.conditions) or all(c.verdict is not Verdict.INVALID for c in result.comparisons)
 
 
-def _print(result: "CompareResult", form: Format, file: IO[str]) -> None:
-    from jostle import report
-
-    match form:
-        case Format.text:
-            from rich.console import Console
-
-            report.render_comparison(result, Console(file=file))
-        case Format.md:
-            file.write(report.compare_to_markdown(result))
-        case Format.json:
-            file.write(json.dumps(report.compare_to_json(result), indent=2) + "\n")
-        case Format.junit:
-            file.write(report.compare_to_junit(result))
-
-
-def _add_to_job_summary(result: "CompareResult") -> None:
+def _add_to_job_summary(document: "Document") -> None:
     """Append the result to the file that GitHub shows as the job summary, if there is one.
 
     If that fails, the comparison is decided all the same.
     """
-    from jostle import report
-
     path = os.environ.get("GITHUB_STEP_SUMMARY")
     if not path:
         return
     try:
         with Path(path).open("a", encoding="utf-8") as summary:
-            summary.write(report.compare_to_markdown(result))
+            summary.write(render(document, Form.md))
     except OSError as error:
         print(f"the job summary {path} could not be written: {reason(error)}", file=sys.stderr)

@@ -1,6 +1,5 @@
 """`jostle explain`: how a server behaves, and why."""
 
-import json
 import sys
 import time
 from collections.abc import Callable
@@ -23,13 +22,16 @@ from jostle.cli.options import (
     Send,
     Until,
     refuse_beside,
+    unfold,
 )
-from jostle.cli.output import DocumentFile, Form, form_of, put_document, report_written
+from jostle.cli.output import Quiet, ResultOutput, report_written, write
 from jostle.errors import PlanError
+from jostle.report.export import Form, render
 from jostle.url import has_scheme
 
 if TYPE_CHECKING:
     from jostle.explain.results import Explanation
+    from jostle.report.document import Document
 
 __all__ = ["explain"]
 
@@ -61,6 +63,7 @@ PROBES = "Probes"
 ALL_TAKES = ("servers", "budget", "timeout", "share_cores", "into", "quiet")
 
 
+@unfold
 def explain(
     context: typer.Context,
     servers: Annotated[
@@ -192,13 +195,8 @@ def explain(
             rich_help_panel=OUTPUT,
         ),
     ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the explanation as JSON.", rich_help_panel=OUTPUT)
-    ] = False,
-    output: DocumentFile = None,
-    quiet: Annotated[
-        bool, typer.Option("-q", "--quiet", help="Show no progress.", rich_help_panel=OUTPUT)
-    ] = False,
+    output: ResultOutput,
+    quiet: Quiet = False,
 ) -> int:
     names = servers or []
     patience = _timeout(timeout)
@@ -216,9 +214,6 @@ def explain(
             "name one, or several contestants with --all",
         )
     (server,) = names
-    form = form_of(output, as_json=as_json)
-    if form in (Form.csv, Form.junit):
-        raise PlanError(f"--output: an explanation has no {form} form", "use .txt, .html, .md or .json")
     from jostle.explain.document import explanation_document
     from jostle.explain.run import explain as examined
     from jostle.runner.interrupt import let_signals_stop_like_ctrl_c
@@ -246,9 +241,10 @@ def explain(
             pid=pid,
             tell=progress.tell,
         )
-    put_document(explanation_document(explanation), explanation.as_json, form, output)
+    document = explanation_document(explanation)
+    write(document, output)
     if save is not None:
-        _save(explanation, save)
+        _save(document, save)
     return ExitCode.DONE if any(finding.decided for finding in explanation.findings) else ExitCode.UNTRUSTED
 
 
@@ -295,16 +291,14 @@ def _timeout(text: str) -> float:
     return seconds
 
 
-def _save(explanation: "Explanation", base: Path) -> None:
-    from jostle.explain.document import explanation_document
+def _save(document: "Document", base: Path) -> None:
     from jostle.host.files import write_whole
-    from jostle.report.render.html import page
 
     folder = base / f"{time.strftime('%Y-%m-%dT%H-%M-%S')}-explain"
     with report_written(str(folder), "choose another place for --save"):
         folder.mkdir(parents=True)
-        write_whole(folder / "explanation.json", json.dumps(explanation.as_json(), indent=2) + "\n")
-        write_whole(folder / "explain.html", page(explanation_document(explanation)))
+        write_whole(folder / "explanation.json", render(document, Form.json))
+        write_whole(folder / "explain.html", render(document, Form.html))
     print(f"\nkept in {folder}", file=sys.stderr)
 
 

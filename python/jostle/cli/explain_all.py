@@ -82,14 +82,14 @@ class _Course:
         from jostle.explain.roster_table import roster_document
         from jostle.host.facts import machine
         from jostle.host.files import write_whole
-        from jostle.report.render import html, markdown
+        from jostle.report import Form, render
 
         host = machine()
         where = f"{host['cpu_model']}, {len(host['usable_cores'])} cores · jostle {host['jostle']}"
         index = self.folder / "index.html"
-        for path, render in ((index, html.page), (self.folder / "explain.md", markdown.render)):
+        for path, form in ((index, Form.html), (self.folder / "explain.md", Form.md)):
             entries = self.entries(linked=path == index)
-            write_whole(path, render(roster_document(entries, _when(entries), where)))
+            write_whole(path, render(roster_document(entries, _when(entries), where), form))
         return index
 
 

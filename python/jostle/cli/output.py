@@ -2,13 +2,10 @@
 
 import contextlib
 import errno
-import io
-import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any
 
@@ -17,94 +14,81 @@ import typer
 from jostle.cli.exit_codes import Undecided
 from jostle.cli.options import OUTPUT
 from jostle.errors import JostleError, PlanError
+from jostle.formatting import listed
+from jostle.report.export import PICTURES, Form, render
 from jostle.text import reason
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from jostle.analysis.results import RunResult
     from jostle.report.document import Document
 
 __all__ = [
-    "FORMS",
-    "DocumentFile",
-    "Form",
-    "OutputFile",
+    "ComparisonOutput",
     "PlanOutput",
+    "Quiet",
+    "ReportOutput",
+    "ResultOutput",
     "RunOutput",
     "UndecidedAs",
     "console",
-    "form_of",
-    "put",
-    "put_document",
     "report_written",
-    "say_where",
+    "write",
 ]
 
+OF_EACH = (Form.text, Form.html, Form.md, Form.json)
+"""The forms of every result; some have more."""
 
-class Form(StrEnum):
-    """The forms in which a result can be written."""
-
-    text = "text"
-    html = "html"
-    md = "md"
-    csv = "csv"
-    json = "json"
-    junit = "junit"
+OF_COMPARISONS = (*OF_EACH, Form.junit)
+OF_RUNS = (*OF_EACH, Form.csv, Form.junit)
 
 
-FORMS = {
-    ".txt": Form.text,
-    ".html": Form.html,
-    ".md": Form.md,
-    ".csv": Form.csv,
-    ".json": Form.json,
-    ".xml": Form.junit,
-}
-"""The forms by the suffix of `--output`."""
+def _form_option(forms: Sequence[Form]) -> Any:
+    """The option `--format` of a command whose result has these forms."""
 
+    def read(name: str) -> Form:
+        if name not in forms:
+            raise PlanError(f"--format {name}: the result can only be {listed(forms, 'or')}")
+        return Form(name)
 
-def _known(file: Path | None) -> Path | None:
-    """Refuse a file that cannot be written, before anything is measured."""
-    if file is None:
-        return None
-    if file.suffix not in FORMS:
-        raise PlanError(
-            f"--output: {file.name!r} does not end in a known suffix", f"use one of {', '.join(FORMS)}"
-        )
-    if file.is_dir():
-        raise PlanError(f"--output: {file} is a folder", "name a file")
-    if not file.absolute().parent.is_dir():
-        raise PlanError(f"--output: there is no folder {file.parent}", "create it first")
-    return file
-
-
-def form_of(output: Path | None, *, as_json: bool) -> Form:
-    """The form that `--output` and `--json` ask for. Raises `PlanError` if they disagree."""
-    named = None if output is None else FORMS[output.suffix]
-    if as_json and named not in (None, Form.json):
-        raise PlanError(f"--json and --output {output}: which form?", "leave --json out, or write to .json")
-    return Form.json if as_json else named or Form.text
-
-
-def output_option(suffixes: Iterable[str]) -> Any:
-    """The option `--output` of a command whose result has the forms of these suffixes."""
-    listed = " ".join(suffixes).replace(".xml", ".xml (JUnit)")
     return typer.Option(
-        "-o",
-        "--output",
-        metavar="FILE",
-        callback=_known,
-        help=f"Write the result to FILE. The suffix selects the format: {listed}.",
+        "--format",
+        metavar="FORM",
+        parser=read,
+        autocompletion=lambda incomplete: [form for form in forms if form.startswith(incomplete)],
+        help=f"Print the result as {listed(forms, 'or')} (default: text).",
         rich_help_panel=OUTPUT,
     )
 
 
-OutputFile = Annotated[Path | None, output_option(FORMS)]
-DocumentFile = Annotated[
-    Path | None, output_option(suffix for suffix, form in FORMS.items() if form not in (Form.csv, Form.junit))
-]
-"""`--output` for a result that is a document other than a run's, without tables or test cases."""
+def _file_option(forms: Sequence[Form]) -> Any:
+    """The option `--output` of a command whose result has these forms."""
+    suffixes = [form.suffix for form in forms]
+
+    def check(file: Path | None) -> Path | None:
+        """Refuse a file that cannot be written, before anything is measured."""
+        if file is None:
+            return None
+        if file.suffix not in suffixes:
+            raise PlanError(f"--output {file}: the file can only be a {listed(suffixes, 'or')}")
+        if file.is_dir():
+            raise PlanError(f"--output: {file} is a folder", "name a file")
+        if not file.absolute().parent.is_dir():
+            raise PlanError(f"--output: there is no folder {file.parent}", "create it first")
+        return file
+
+    return typer.Option(
+        "-o",
+        "--output",
+        metavar="FILE",
+        callback=check,
+        help="Also write the result into FILE, in the form of its suffix: "
+        f"{' '.join(suffixes).replace('.xml', '.xml (JUnit)')}.",
+        rich_help_panel=OUTPUT,
+    )
+
+
+Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Show no progress.", rich_help_panel=OUTPUT)]
 UndecidedAs = Annotated[
     Undecided | None,
     typer.Option(
@@ -117,22 +101,51 @@ UndecidedAs = Annotated[
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunOutput:
-    """The output options of every command that measures. `jostle hit` has just these."""
+class ResultOutput:
+    """Where the result of a command goes: to standard output, and into a file if one is named."""
 
+    form: Annotated[Form | None, _form_option(OF_EACH)] = None
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print the result as JSON.", rich_help_panel=OUTPUT)
+        bool, typer.Option("--json", help="The same as --format json.", rich_help_panel=OUTPUT)
     ] = False
-    output: OutputFile = None
-    quiet: Annotated[
-        bool, typer.Option("-q", "--quiet", help="Show no progress.", rich_help_panel=OUTPUT)
-    ] = False
+    file: Annotated[Path | None, _file_option(OF_EACH)] = None
+
+    def __post_init__(self) -> None:
+        if self.as_json and self.form not in (None, Form.json):
+            raise PlanError(f"--json and --format {self.form}: which of them?", "give one")
+
+    @property
+    def printed(self) -> Form:
+        """The form on standard output."""
+        return Form.json if self.as_json else self.form or Form.text
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparisonOutput(ResultOutput):
+    """`jostle compare`."""
+
+    form: Annotated[Form | None, _form_option(OF_COMPARISONS)] = None
+    file: Annotated[Path | None, _file_option(OF_COMPARISONS)] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportOutput(ResultOutput):
+    """`jostle report`, which also makes pictures."""
+
+    form: Annotated[Form | None, _form_option((*OF_RUNS, *PICTURES))] = None
+    file: Annotated[Path | None, _file_option(OF_RUNS)] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOutput(ResultOutput):
+    """Every command that measures a run. `jostle hit` has just these."""
+
+    form: Annotated[Form | None, _form_option(OF_RUNS)] = None
+    file: Annotated[Path | None, _file_option(OF_RUNS)] = None
+    quiet: Quiet = False
     verbose: Annotated[
         bool, typer.Option("-v", "--verbose", help="Print a line for every trial.", rich_help_panel=OUTPUT)
     ] = False
-
-    def __post_init__(self) -> None:
-        form_of(self.output, as_json=self.as_json)  # refuses before anything is measured
 
     @property
     def pages(self) -> bool:
@@ -142,10 +155,6 @@ class RunOutput:
     @property
     def undecided_as(self) -> Undecided | None:
         return None
-
-    @property
-    def form(self) -> Form:
-        return form_of(self.output, as_json=self.as_json)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,75 +180,29 @@ class PlanOutput(RunOutput):
         return self.undecided
 
 
-def say_where(output: Path) -> None:
-    """Name the file that has the result, below what was shown of it."""
-    print(f"\nresult      {output}")
+def write(document: "Document", output: ResultOutput) -> None:
+    """Write the document into the file, if one is named, and in any case to standard output."""
+    from jostle.report.export import text
+
+    try:
+        if output.file is not None:
+            _write_file(document, output.file)
+    finally:  # what was measured is shown even if the file cannot be written
+        if output.printed is Form.text:
+            text.show(document, console(sys.stdout))
+        else:
+            sys.stdout.write(render(document, output.printed))
+    if output.file is not None:
+        # beside a document for another program, the name of the file would be in its way
+        print(f"\nresult      {output.file}", file=sys.stdout if output.printed is Form.text else sys.stderr)
 
 
-def put(result: "RunResult", form: Form, output: Path | None, *, full: bool = False) -> None:
-    """Write the result in its form, to standard output or to a file."""
-    if output is not None:
-        from jostle.host.files import write_whole
+def _write_file(document: "Document", file: Path) -> None:
+    from jostle.host.files import write_whole
 
-        with report_written(str(output), "choose another place for --output"):
-            write_whole(output, _text(result, form, full=full))
-    elif form is Form.text:
-        _print(result, console(sys.stdout), full=full)
-    else:
-        sys.stdout.write(_text(result, form, full=full))
-
-
-def put_document(
-    document: "Document", data: Callable[[], dict[str, Any]], form: Form, output: Path | None
-) -> None:
-    """Write a document other than a run's to standard output, or to a file and show it as well. `data`: its
-    JSON form.
-    """
-    from jostle.report.render import html, markdown, terminal
-
-    def text() -> str:
-        match form:
-            case Form.html:
-                return html.page(document)
-            case Form.md:
-                return markdown.render(document)
-            case Form.json:
-                return json.dumps(data(), indent=2) + "\n"
-        written = io.StringIO()
-        terminal.render(document, console(written))
-        return written.getvalue()
-
-    if output is not None:
-        from jostle.host.files import write_whole
-
-        with report_written(str(output), "choose another place for --output"):
-            write_whole(output, text())
-        terminal.render(document, console(sys.stdout))
-        say_where(output)
-    elif form is Form.text:
-        terminal.render(document, console(sys.stdout))
-    else:
-        sys.stdout.write(text())
-
-
-def _text(result: "RunResult", form: Form, *, full: bool) -> str:
-    from jostle import report
-
-    match form:
-        case Form.text:
-            written = io.StringIO()
-            _print(result, console(written), full=full)
-            return written.getvalue()
-        case Form.html:
-            return report.page(result)
-        case Form.md:
-            return report.to_markdown(result)
-        case Form.csv:
-            return report.to_csv(result)
-        case Form.json:
-            return json.dumps(report.to_json(result), indent=2) + "\n"
-        case Form.junit:
-            return report.to_junit(result)
+    form = next(form for form in Form if form.suffix == file.suffix)
+    with report_written(str(file), "choose another place for --output"):
+        write_whole(file, render(document, form))
 
 
 def console(file: IO[str]) -> "Console":
@@ -252,12 +215,6 @@ def console(file: IO[str]) -> "Console":
             raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
 
     return Piped(file=file)
-
-
-def _print(result: "RunResult", console: "Console", *, full: bool) -> None:
-    from jostle import report
-
-    report.render_terminal(result, console, full=full)
 
 
 @contextlib.contextmanager

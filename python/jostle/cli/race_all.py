@@ -278,10 +278,10 @@ def _write(state: State, names: Sequence[str], results: "dict[str, RunResult]", 
 
 
 def _chapter(state: State, name: str, results: "dict[str, RunResult]") -> "Chapter":
-    from jostle import report
     from jostle.analysis.run import analyse
     from jostle.record import RunRecord
     from jostle.report.combined import Chapter
+    from jostle.report.files import write_page
 
     plan, noted = experiments.load(name), state.of_experiment(name)
     why = str(noted.get("why", "")) or ("" if noted else "it was not begun")
@@ -294,7 +294,7 @@ def _chapter(state: State, name: str, results: "dict[str, RunResult]") -> "Chapt
         if name not in results:
             results[name] = analyse(RunRecord.open(run))
             page.parent.mkdir(exist_ok=True)
-            report.write_page(results[name], page)
+            write_page(results[name], page)
         found = Chapter(name, plan.title, source, results[name], why, f"reports/{name}.html", _took(noted))
         found.check()
     except Exception as error:  # one record that cannot be shown must not spoil the page

@@ -1,15 +1,15 @@
 """`jostle report RUN`: shows a recorded run."""
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from jostle.cli.exit_codes import ExitCode, exit_code_of_all
-from jostle.cli.options import OUTPUT, run_folders
-from jostle.cli.output import FORMS, Form, OutputFile, UndecidedAs, put, report_written
+from jostle.cli.options import OUTPUT, run_folders, unfold
+from jostle.cli.output import ReportOutput, UndecidedAs, report_written, write
 from jostle.errors import PlanError
+from jostle.report.export import PICTURES, Form
 
 __all__ = ["report"]
 
@@ -28,72 +28,51 @@ of each workload. docs/result.schema.json describes the JSON. With --format or
 """
 
 
-class Shape(StrEnum):
-    """The forms of `jostle.cli.output.Form`, and pictures, which are files in the run's folder."""
-
-    text = "text"
-    html = "html"
-    md = "md"
-    csv = "csv"
-    json = "json"
-    junit = "junit"
-    png = "png"
-    svg = "svg"
+IN_A_ROW = (Form.text, Form.md, *PICTURES)
+"""Forms of which several are a document too, or files of their own."""
 
 
-PICTURES = (Shape.png, Shape.svg)
-ONE_DOCUMENT = (Shape.html, Shape.csv, Shape.json, Shape.junit)
-"""Forms of which two in a row are no document any more."""
-
-
+@unfold
 def report(
     folders: Annotated[list[Path], typer.Argument(metavar="RUN…", help="Folders of runs.")],
-    form: Annotated[
-        Shape | None,
-        typer.Option(
-            "--format",
-            metavar="FORM",
-            help=f"Format: {', '.join(Shape)}.",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = None,
-    output: OutputFile = None,
+    *,
+    output: ReportOutput,
     full: Annotated[
         bool, typer.Option("--full", help="Print all tables, reasons and claims.", rich_help_panel=OUTPUT)
     ] = False,
     undecided: UndecidedAs = None,
 ) -> int:
-    folders = run_folders(folders)
-    if form is None and output is None:
-        from jostle.cli.carry_out import show
+    from jostle.cli.carry_out import show
 
+    folders = run_folders(folders)
+    if output == ReportOutput():
         return exit_code_of_all(
-            [show(folder, Form.text, None, pages=True, undecided=undecided, full=full) for folder in folders]
+            [show(folder, output, pages=True, undecided=undecided, full=full) for folder in folders]
         )
-    if output is not None and (len(folders) > 1 or form in PICTURES):
+    if output.file is not None and (len(folders) > 1 or output.printed in PICTURES):
         raise PlanError("--output takes one form of one run", "pictures are written into the run's folder")
-    if form in ONE_DOCUMENT and len(folders) > 1:
+    if len(folders) > 1 and output.printed not in IN_A_ROW:
         raise PlanError(
-            f"--format {form} is one document of one run, and {len(folders)} are named",
-            f'for run in {" ".join(map(str, folders[:2]))} …; do jostle report "$run" --format {form}; done',
+            f"--format {output.printed} is one document of one run, and {len(folders)} are named",
+            f"for run in {' '.join(map(str, folders[:2]))} …; "
+            f'do jostle report "$run" --format {output.printed}; done',
         )
     for folder in folders:
-        _write(folder, form, output, full=full)
+        _write(folder, output, full=full)
     return ExitCode.DONE
 
 
-def _write(folder: Path, form: Shape | None, output: Path | None, *, full: bool) -> None:
+def _write(folder: Path, output: ReportOutput, *, full: bool) -> None:
     from jostle.analysis.run import analyse
     from jostle.record import RunRecord
+    from jostle.report import document_of
+    from jostle.report.files import write_pictures
 
     result = analyse(RunRecord.open(folder), distributions=True)
-    if form in PICTURES:
-        again = f"the record is complete; when there is room: jostle report {folder}"
-        from jostle.report import write_pictures
-
-        with report_written(f"the pictures in {folder}", again):
-            for path in write_pictures(result, folder):
-                if path.suffix == f".{form}":
-                    print(path)
+    if output.printed not in PICTURES:
+        write(document_of(result, full=full), output)
         return
-    put(result, Form(form) if form is not None else FORMS[output.suffix], output, full=full)  # type: ignore[union-attr]
+    again = f"the record is complete; when there is room: jostle report {folder}"
+    with report_written(f"the pictures in {folder}", again):
+        for path in write_pictures(result, folder, [output.printed]):
+            print(path)

@@ -4,10 +4,9 @@ from typing import Annotated, Any
 
 import typer
 
-from jostle.cli.capacity import put_capacity, refuse_forms
 from jostle.cli.exit_codes import ExitCode
-from jostle.cli.options import OUTPUT
-from jostle.cli.output import DocumentFile
+from jostle.cli.options import unfold
+from jostle.cli.output import ResultOutput, write
 from jostle.errors import PlanError
 
 __all__ = ["what_if"]
@@ -38,6 +37,7 @@ def _option(*names: str, group: str, help: str, metavar: str | None = None) -> A
 SIZING = "How many workers"
 
 
+@unfold
 def what_if(
     words: Annotated[
         list[str] | None,
@@ -46,6 +46,7 @@ def what_if(
             help="A run's folder, and changes: workers=8 rate=400/s clients=20 service=-20%.",
         ),
     ] = None,
+    *,
     rate: Annotated[
         str | None, _option("--rate", metavar="RATE", help="Requests per second: 300/s.", group=SIZING)
     ] = None,
@@ -77,10 +78,10 @@ def what_if(
     slo: Annotated[
         str | None, _option("--slo", metavar="SLO", help="'p99 < 100 ms' or 'errors < 1 %'.", group=SIZING)
     ] = None,
-    as_json: Annotated[bool, _option("--json", help="Print the result as JSON.", group=OUTPUT)] = False,
-    output: DocumentFile = None,
+    output: ResultOutput,
 ) -> int:
-    form = refuse_forms(output, as_json=as_json)
+    from jostle.report import document_of
+
     asked: dict[str, str | float | None] = {
         **{"--rate": rate, "--clients": clients, "--service": service, "--slo": slo},
         **{"--think": think, "--variation": variation},
@@ -96,7 +97,7 @@ def what_if(
         from jostle.record import RunRecord
 
         changes = read_changes(words[1:])
-        put_capacity(predicted(RunRecord.open(words[0]), changes), form, output)
+        write(document_of(predicted(RunRecord.open(words[0]), changes)), output)
         return ExitCode.DONE
     if all(value is None for value in asked.values()):
         raise PlanError("what if what?", "name a run and a change, or --rate, --service and --slo")
@@ -106,5 +107,5 @@ def what_if(
     from jostle.capacity.sizing import sized
 
     varies = 1.0 if variation is None else variation
-    put_capacity(sized(rate, clients, think or "0s", service, varies, slo), form, output)
+    write(document_of(sized(rate, clients, think or "0s", service, varies, slo)), output)
     return ExitCode.DONE

@@ -19,22 +19,7 @@ from jostle.host.floor import Floor, stored_floor
 from jostle.host.limits import CgroupLimits, OpenFiles, PortRange
 from jostle.units import format_bytes, format_count, format_duration
 
-__all__ = [
-    "Finding",
-    "check_accept_queue",
-    "check_busy_polling",
-    "check_cgroup",
-    "check_clock",
-    "check_contestants",
-    "check_cores",
-    "check_floor",
-    "check_local_ports",
-    "check_machine",
-    "check_open_files",
-    "check_other_work",
-    "check_real_time",
-    "check_timers",
-]
+__all__ = ["Finding", "check_machine"]
 
 BUSY = 0.5
 """The load average per core above which other programs disturb measurements."""
@@ -62,22 +47,22 @@ def check_machine() -> list[Finding]:
     """Every finding, in the order in which they matter."""
     cores, load, floor = available_cores(), os.getloadavg()[0], stored_floor(machine())
     return [
-        check_cores(cores),
-        check_other_work(load, len(cores)),
-        check_open_files(limits.open_files()),
-        check_local_ports(limits.local_port_range()),
-        check_accept_queue(limits.accept_queue()),
-        check_cgroup(limits.cgroup_limits(), len(cores)),
-        check_clock(_clock_source(), _clock_cost_s()),
-        check_timers(_timer_lateness()),
-        check_real_time(real_time_allowed()),
-        check_busy_polling(place(cores, share=False), floor, limits.cgroup_limits().cpus),
-        check_floor(floor, len(cores)),
-        check_contestants(),
+        _cores(cores),
+        _other_work(load, len(cores)),
+        _open_files(limits.open_files()),
+        _local_ports(limits.local_port_range()),
+        _accept_queue(limits.accept_queue()),
+        _cgroup(limits.cgroup_limits(), len(cores)),
+        _clock(_clock_source(), _clock_cost_s()),
+        _timers(_timer_lateness()),
+        _real_time(real_time_allowed()),
+        _attention(place(cores, share=False), floor, limits.cgroup_limits().cpus),
+        _floor(floor, len(cores)),
+        _contestants(),
     ]
 
 
-def check_cores(cores: list[int]) -> Finding:
+def _cores(cores: list[int]) -> Finding:
     placement = place(cores, share=False)
     if placement.shared:
         return Finding(
@@ -94,7 +79,7 @@ def check_cores(cores: list[int]) -> Finding:
     )
 
 
-def check_other_work(load: float, cores: int) -> Finding:
+def _other_work(load: float, cores: int) -> Finding:
     if load > BUSY * cores:
         return Finding(
             "other work",
@@ -105,7 +90,7 @@ def check_other_work(load: float, cores: int) -> Finding:
     return Finding("other work", "good", f"load average {load:.1f}")
 
 
-def check_open_files(files: OpenFiles) -> Finding:
+def _open_files(files: OpenFiles) -> Finding:
     if files.hard is None:
         return Finding("open files", "good", "no limit")
     clients = limits.connections_within(files.hard)
@@ -119,7 +104,7 @@ def check_open_files(files: OpenFiles) -> Finding:
     )
 
 
-def check_local_ports(ports: PortRange) -> Finding:
+def _local_ports(ports: PortRange) -> Finding:
     enough = len(ports) >= ENOUGH_PORTS
     return Finding(
         "local ports",
@@ -131,7 +116,7 @@ def check_local_ports(ports: PortRange) -> Finding:
     )
 
 
-def check_accept_queue(length: int) -> Finding:
+def _accept_queue(length: int) -> Finding:
     enough = length >= ENOUGH_QUEUE
     return Finding(
         "accept queue",
@@ -141,7 +126,7 @@ def check_accept_queue(length: int) -> Finding:
     )
 
 
-def check_cgroup(found: CgroupLimits, cores: int) -> Finding:
+def _cgroup(found: CgroupLimits, cores: int) -> Finding:
     """A CPU quota stops a container for the rest of each 100 ms period in which it has used up its share."""
     allowed = [
         f"{found.cpus:.3g} of {cores} cores" if found.cpus is not None else "",
@@ -171,7 +156,7 @@ def _clock_cost_s() -> float:
     return (time.perf_counter_ns() - start) / 10_000 / 1e9
 
 
-def check_clock(source: str, cost_s: float) -> Finding:
+def _clock(source: str, cost_s: float) -> Finding:
     slow = cost_s > SLOW_CLOCK_S
     return Finding(
         "clock",
@@ -191,7 +176,7 @@ def _timer_lateness() -> list[float]:
     return late
 
 
-def check_timers(late_s: Sequence[float]) -> Finding:
+def _timers(late_s: Sequence[float]) -> Finding:
     median, worst = statistics.median(late_s), max(late_s)
     coarse = median >= COARSE_TIMER_S
     return Finding(
@@ -203,7 +188,7 @@ def check_timers(late_s: Sequence[float]) -> Finding:
     )
 
 
-def check_real_time(allowed: bool) -> Finding:
+def _real_time(allowed: bool) -> Finding:
     if allowed:
         return Finding(
             "real time",
@@ -218,7 +203,7 @@ def check_real_time(allowed: bool) -> Finding:
     )
 
 
-def check_busy_polling(placement: Placement, floor: Floor | None, quota: float | None = None) -> Finding:
+def _attention(placement: Placement, floor: Floor | None, quota: float | None = None) -> Finding:
     """What `attention = "auto"` means here."""
     if placement.shared:
         message = (
@@ -263,7 +248,7 @@ def _gain(floor: Floor | None) -> str:
     return f": 1 client sees {format_duration(awake)} at the median, {format_duration(asleep)} asleep"
 
 
-def check_floor(floor: Floor | None, cores: int) -> Finding:
+def _floor(floor: Floor | None, cores: int) -> Finding:
     if floor is None:
         return Finding("floor", "note", "not measured on this machine", "jostle doctor --calibrate")
     loads = "; ".join(map(load_line, floor["loads"]))
@@ -273,7 +258,7 @@ def check_floor(floor: Floor | None, cores: int) -> Finding:
     return Finding("floor", "good", f"{loads} (measured {floor['measured'][:10]})")
 
 
-def check_contestants() -> Finding:
+def _contestants() -> Finding:
     names = roster.names()
     lacking = [name for name in names if contestant.find(name).missing()]
     message = f"{len(names) - len(lacking)} of {len(names)} are ready"

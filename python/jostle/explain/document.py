@@ -34,6 +34,7 @@ def explanation_document(explanation: Explanation) -> Document:
             Section("Pictures", list(_pictures(explanation)), Depth.MAIN, key="pictures"),
             Section("What was asked", [_routes(explanation)], Depth.MAIN, key="asked"),
         ],
+        data=explanation.as_json,
     )
 
 

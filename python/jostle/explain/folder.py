@@ -13,7 +13,7 @@ from jostle.host.files import write_json, write_whole
 from jostle.plan import Plan
 from jostle.plan.labels import split
 from jostle.record.layout import EXPLAINED
-from jostle.report.render.html import page
+from jostle.report import Form, render
 
 __all__ = ["explain_contestants", "keep", "path_in"]
 
@@ -25,7 +25,7 @@ def path_in(folder: Path, label: str, suffix: str) -> Path:
 
 def keep(folder: Path, label: str, explanation: Explanation) -> None:
     """Writes the page and the record."""
-    write_whole(path_in(folder, label, ".html"), page(explanation_document(explanation)))
+    write_whole(path_in(folder, label, ".html"), render(explanation_document(explanation), Form.html))
     write_json(path_in(folder, label, ".json"), explanation.as_json())
 
 

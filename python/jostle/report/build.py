@@ -1,8 +1,12 @@
 """The document of a run, and that of a comparison: which sections there are, and in what order."""
 
+from functools import partial
+
 from jostle.analysis.results import CompareResult, RunResult
 from jostle.record.verdict import NOT_COMPLETE, Verdict
+from jostle.report.cases import comparison_cases, run_cases
 from jostle.report.document import Block, Depth, Document, Finding, Findings, Paragraph, Section
+from jostle.report.figures import figures
 from jostle.report.sections import (
     answer,
     as_drawn,
@@ -70,6 +74,9 @@ def run_document(result: RunResult, record: str | None = None) -> Document:
         affects=validity.affects(result),
         finish=result.finish,
         links=provenance.links(result, record),
+        data=result.as_json,
+        rows=partial(figures, result),
+        cases=partial(run_cases, result),
     )
 
 
@@ -113,4 +120,6 @@ def comparison_document(result: CompareResult) -> Document:
             *(differences.comparison(c) for c in result.comparisons),
             Section("", notes, key="notes"),
         ],
+        data=result.as_json,
+        cases=partial(comparison_cases, result),
     )

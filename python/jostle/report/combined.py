@@ -28,9 +28,8 @@ from jostle.report.document import (
     figures_in,
     upto,
 )
-from jostle.report.render import html, markdown
-from jostle.report.render.data import to_json
-from jostle.report.render.vega import as_png
+from jostle.report.export import html, md
+from jostle.report.export.vega import as_png
 from jostle.report.sections import (
     answer,
     as_drawn,
@@ -274,18 +273,18 @@ class CombinedReport:
 
     def page(self) -> str:
         """The self-contained page as text."""
-        return html.page(self.document)
+        return html.render(self.document)
 
     def markdown(self) -> str:
         """The same tables and findings as GitHub Markdown."""
-        return markdown.render(self.document, pictures="pictures")
+        return md.render(self.document, pictures="pictures")
 
     def as_json(self) -> dict[str, Any]:
         """Plain data for `json.dumps`: every result, without trials and data that only pictures need."""
         chapters = [
             {
                 **{key: getattr(c, key) for key in ("name", "title", "source", "why", "report", "took_s")},
-                "result": _brief(to_json(c.result)) if c.result else None,
+                "result": _brief(c.result.as_json()) if c.result else None,
             }
             for c in self.chapters
         ]

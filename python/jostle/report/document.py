@@ -18,6 +18,7 @@ from jostle.text import one_line, plain_lines
 __all__ = [
     "NOTHING",
     "Block",
+    "Case",
     "Column",
     "Depth",
     "Document",
@@ -35,6 +36,7 @@ __all__ = [
     "Section",
     "Shape",
     "Spec",
+    "Suites",
     "Table",
     "Tabs",
     "Tone",
@@ -409,8 +411,26 @@ class Reason:
 
 
 @dataclass(frozen=True)
+class Case:
+    """A test case of a build server: what was checked, and how that ended."""
+
+    about: str
+    name: str
+    end: Literal["success", "failure", "error", "skipped"] = "success"
+    message: str = ""  # why it did not succeed
+    details: str = ""  # the same at length
+    output: str = ""  # what was found
+
+
+Suites = dict[str, list[Case]]
+"""Test cases by the names of their suites."""
+
+
+@dataclass(frozen=True)
 class Document:
-    """The whole report."""
+    """The whole report: for readers in sections, and for programs, where there is something for them, as
+    data, as rows of a table, and as test cases. These are made when a form needs them.
+    """
 
     title: str
     mark: Mark | None
@@ -422,6 +442,10 @@ class Document:
     finish: str = ""  # the command that measures the rest of an incomplete run
     affects: str = ""  # which figures the reasons affect
     links: list[Link] = field(default_factory=list)  # the article, the plan, the files of the record
+    depth: Depth = Depth.ANSWER  # how much of it is shown as text
+    data: Callable[[], dict[str, Any]] | None = None
+    rows: Callable[[], Rows] | None = None
+    cases: Callable[[], Suites] | None = None
 
     def __post_init__(self) -> None:
         for name in ("title", "meaning", "cut_short", "finish", "affects"):

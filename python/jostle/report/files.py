@@ -1,6 +1,8 @@
-"""The main pictures of a run as PNG and SVG files."""
+"""The page of a run and its main pictures, as files."""
 
+import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from jostle.analysis.results import RunResult
@@ -8,16 +10,24 @@ from jostle.host.files import write_whole
 from jostle.report.build import run_document
 from jostle.report.charts import Picture, density, points_per_curve
 from jostle.report.document import figures_in
-from jostle.report.render.vega import as_png, as_svg
+from jostle.report.export import PICTURES, Form, render
+from jostle.report.export.vega import as_png, as_svg
 from jostle.report.views import View, views
 
-__all__ = ["write_pictures"]
+__all__ = ["write_page", "write_pictures"]
 
 ALWAYS = re.compile(r"ratio-\d+|threads-\d+|phased-\d+")
 
 
-def write_pictures(result: RunResult, folder: Path) -> list[Path]:
-    """Writes the main pictures, each as .png and .svg; returns their paths.
+def write_page(result: RunResult, path: Path) -> None:
+    """Writes the page, with links to the record; an existing one is only replaced by a complete new one."""
+    there = Path(result.folder).is_dir()
+    record = os.path.relpath(result.folder, path.parent) if there else None
+    write_whole(path, render(run_document(result, record), Form.html))
+
+
+def write_pictures(result: RunResult, folder: Path, forms: Sequence[Form] = PICTURES) -> list[Path]:
+    """Writes the main pictures in each of the forms; returns their paths.
 
     These are `throughput` of the first comparison, `strips` and `density` of the one with the longest waits,
     those of ratios, threads and phases, and the density of every comparison whose quartiles were published.
@@ -26,9 +36,9 @@ def write_pictures(result: RunResult, folder: Path) -> list[Path]:
     """
     paths = []
     for name, picture in _chosen(result).items():
-        paths += [folder / f"{name}.png", folder / f"{name}.svg"]
-        write_whole(paths[-2], as_png(picture))
-        write_whole(paths[-1], as_svg(picture))
+        for form in forms:
+            paths.append(folder / f"{name}{form.suffix}")
+            write_whole(paths[-1], as_png(picture) if form is Form.png else as_svg(picture))
     return paths
 
 

@@ -1,9 +1,10 @@
 """What a capacity run says: the answer with its interval, the curve, and the model that was fitted to it."""
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from jostle.analysis.results.estimate import Estimate
+from jostle.analysis.results.plain_data import plain_data
 from jostle.analysis.results.version import FORMAT
 
 __all__ = [
@@ -151,8 +152,8 @@ class CapacityResult:
     format: int = field(default=FORMAT)
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data."""
-        return asdict(self)
+        """All of it for `json.dumps`; docs/result.schema.json describes it."""
+        return plain_data("jostle capacity", self)
 
 
 @dataclass(frozen=True)
@@ -176,8 +177,8 @@ class WhatIf:
     format: int = field(default=FORMAT)
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data."""
-        return asdict(self)
+        """All of it for `json.dumps`; docs/result.schema.json describes it."""
+        return plain_data("jostle what-if", self)
 
 
 @dataclass(frozen=True)
@@ -202,5 +203,5 @@ class Sizing:
     format: int = field(default=FORMAT)
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data."""
-        return asdict(self)
+        """All of it for `json.dumps`; docs/result.schema.json describes it."""
+        return plain_data("jostle sizing", self)

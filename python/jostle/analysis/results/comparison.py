@@ -1,9 +1,10 @@
 """Two contestants, or two runs, under one workload."""
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from jostle.analysis.results.estimate import Decision, Estimate, Finding
+from jostle.analysis.results.plain_data import plain_data
 from jostle.analysis.results.version import FORMAT
 from jostle.record.verdict import Verdict
 
@@ -88,5 +89,5 @@ class CompareResult:
     format: int = FORMAT
 
     def as_json(self) -> dict[str, Any]:
-        """Plain dictionaries and lists."""
-        return asdict(self)
+        """All of it for `json.dumps`; docs/result.schema.json describes it."""
+        return plain_data("jostle comparison", self)

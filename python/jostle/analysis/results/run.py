@@ -1,7 +1,7 @@
 """A whole run."""
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from jostle.analysis.results.comparison import Comparison
@@ -10,6 +10,7 @@ from jostle.analysis.results.journeys import JourneyResult
 from jostle.analysis.results.judgement import Claim, Requirement
 from jostle.analysis.results.phased import PhasedLoad
 from jostle.analysis.results.pings import PingResult
+from jostle.analysis.results.plain_data import plain_data
 from jostle.analysis.results.requests import RequestResult
 from jostle.analysis.results.streams import StreamResult
 from jostle.analysis.results.trial import EarlierRun, TrialResult
@@ -81,5 +82,5 @@ class RunResult:
             yield from ((f"{contestant} in {workload}", why) for workload, why in reasons.items())
 
     def as_json(self) -> dict[str, Any]:
-        """Plain dictionaries and lists."""
-        return asdict(self)
+        """All of it for `json.dumps`; docs/result.schema.json describes it."""
+        return plain_data("jostle result", self)

@@ -9,15 +9,12 @@ from typing import Any
 
 __all__ = [
     "chdtri",
-    "digamma",
-    "fdtr",
     "gammaincc",
     "gammaln",
     "nctdtr",
     "nctdtrinc",
     "ndtr",
     "ndtri",
-    "polygamma",
     "stdtr",
     "stdtrit",
 ]
@@ -33,8 +30,7 @@ def _late(name: str) -> Callable[..., Any]:
 
 
 chdtri, gammaln = _late("chdtri"), _late("gammaln")
-digamma, polygamma = _late("digamma"), _late("polygamma")
-fdtr, gammaincc = _late("fdtr"), _late("gammaincc")
+gammaincc = _late("gammaincc")
 nctdtr, nctdtrinc = _late("nctdtr"), _late("nctdtrinc")
 ndtr, ndtri = _late("ndtr"), _late("ndtri")
 stdtr, stdtrit = _late("stdtr"), _late("stdtrit")

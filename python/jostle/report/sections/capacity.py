@@ -18,7 +18,7 @@ from jostle.report.document import (
 from jostle.report.workload import statuses_in_words
 from jostle.units import format_rate
 
-__all__ = ["document", "sizing_document", "what_if_document"]
+__all__ = ["capacity_document", "sizing_document", "what_if_document"]
 
 ANSWERS: dict[Answer, Mark] = {
     "found": Mark("✓", "found", "good"),
@@ -43,8 +43,8 @@ HOW = (
 )
 
 
-def document(result: CapacityResult) -> Document:
-    """The document of a capacity run; without `full`, a terminal shows only the answer and the curve."""
+def capacity_document(result: CapacityResult) -> Document:
+    """The document of a capacity run."""
     levels = _levels(result)
     return Document(
         title=result.title,
@@ -62,6 +62,8 @@ def document(result: CapacityResult) -> Document:
                 "Again", [Preformatted.of("command", result.rerun)], Depth.DETAIL, key="again", folded=True
             ),
         ],
+        depth=Depth.MAIN,
+        data=result.as_json,
     )
 
 
@@ -190,6 +192,8 @@ def what_if_document(result: WhatIf) -> Document:
         reasons=[],
         cut_short="",
         sections=[Section("Answer", [*(Paragraph(text) for text in result.sentences), table], key="results")],
+        depth=Depth.MAIN,
+        data=result.as_json,
     )
 
 
@@ -215,4 +219,6 @@ def sizing_document(result: Sizing) -> Document:
         reasons=[],
         cut_short="",
         sections=[Section("Answer", blocks, key="results")],
+        depth=Depth.MAIN,
+        data=result.as_json,
     )

@@ -22,15 +22,15 @@ from jostle.host.cache import cache_folder
 from jostle.host.files import write_whole
 from jostle.report.charts import CONFIG, Picture
 from jostle.report.document import Depth, Document, figures_in, upto
-from jostle.report.render.vega import VEGA_LITE
+from jostle.report.export.vega import VEGA_LITE
 from jostle.text import tied
 
-__all__ = ["fragment", "page"]
+__all__ = ["fragment", "render"]
 
 MOST_REASONS = 3
 
 
-def page(document: Document) -> str:
+def render(document: Document) -> str:
     """The whole page as text."""
     pictures = _drawn(document)
     library, script = _library(), _asset("page.js")

@@ -1,5 +1,6 @@
 """What a person sees at the end of a run: the verdict first, in 80 columns, without colour if piped."""
 
+import io
 import itertools
 import math
 import re
@@ -28,7 +29,7 @@ from jostle.report.document import (
     Value,
     upto,
 )
-from jostle.report.render.shapes import round_edges, shape, shares_of
+from jostle.report.export.shapes import round_edges, shape, shares_of
 from jostle.report.workload import NO_RIGHT_ANSWER, span
 from jostle.text import tied
 from jostle.units import scale
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from rich.table import Table as RichTable
     from rich.text import Text
 
-__all__ = ["render"]
+__all__ = ["render", "show"]
 
 STYLES: dict[Tone, str] = {"good": "green", "warning": "yellow", "bad": "red", "plain": ""}
 MOST_REASONS = 2
@@ -53,16 +54,25 @@ JOINTS = re.compile(r"(?<=[-:/_ ])|(?<=[.,])(?!\d)")
 """Where a name may be broken; numbers are never broken."""
 
 
-def render(document: Document, console: "Console", *, full: bool = False) -> None:
-    """Prints the answer, or with `full` everything except what only the page has."""
-    shown = upto(document, Depth.MAIN if full else Depth.ANSWER)
-    _head(shown, console, full=full)
+def render(document: Document) -> str:
+    """What `show` prints, without colours."""
+    from rich.console import Console
+
+    written = io.StringIO()
+    show(document, Console(file=written))
+    return written.getvalue()
+
+
+def show(document: Document, console: "Console") -> None:
+    """Prints the document up to its depth: the answer, or everything except what only the page has."""
+    shown = upto(document, document.depth)
+    _head(shown, console)
     for section in shown.sections:
         _section(section, console)
 
 
-def _head(document: Document, console: "Console", *, full: bool) -> None:
-    mark = document.mark
+def _head(document: Document, console: "Console") -> None:
+    mark, full = document.mark, document.depth > Depth.ANSWER
     style = f"bold {STYLES[mark.tone]}" if mark else "bold"
     _say(console, document.title, style, lead=f"{mark.symbol} {mark.word}  " if mark else "")
     chosen = document.reasons if full else _most_important(document.reasons)

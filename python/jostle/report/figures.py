@@ -1,17 +1,13 @@
-"""The figures of a report for other programs: JSON and CSV."""
+"""The figures of a run as the rows of one table, for CSV and for a data frame."""
 
-import csv
-import io
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
-from jostle.analysis.results import CapacityResult, CompareResult, Estimate, RunResult, Sizing, WhatIf
+from jostle.analysis.results import Estimate, RunResult
 from jostle.report.sections.goodput import chosen
-from jostle.text import one_line
 
-__all__ = ["capacity_to_json", "compare_to_json", "figures", "to_csv", "to_json"]
+__all__ = ["COLUMNS", "figures"]
 
 COLUMNS = [
     "form",
@@ -27,49 +23,6 @@ COLUMNS = [
     "n",
     "note",
 ]
-
-
-def to_json(result: RunResult) -> dict[str, Any]:
-    """`RunResult` as plain data; "format" is its version. Numbers that are not finite become null."""
-    found: dict[str, Any] = finite(result.as_json())
-    return {"kind": "jostle result", "format": found.pop("format"), **found}
-
-
-def compare_to_json(result: CompareResult) -> dict[str, Any]:
-    """`CompareResult` as plain data; "format" is its version."""
-    found: dict[str, Any] = finite(result.as_json())
-    return {"kind": "jostle comparison", "format": found.pop("format"), **found}
-
-
-def capacity_to_json(result: CapacityResult | WhatIf | Sizing) -> dict[str, Any]:
-    """A capacity, or a prediction about one, as plain data; "format" is its version."""
-    found: dict[str, Any] = finite(result.as_json())
-    kinds = {CapacityResult: "jostle capacity", WhatIf: "jostle what-if", Sizing: "jostle sizing"}
-    return {"kind": kinds[type(result)], "format": found.pop("format"), **found}
-
-
-def finite(value: Any) -> Any:
-    """The data with None in place of numbers that are not finite."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, Mapping):
-        return {str(k): finite(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [finite(v) for v in value]
-    return value
-
-
-def to_csv(result: RunResult) -> str:
-    """One row per figure of every comparison, cell and trial. Units are in a column of their own.
-
-    Text that a spreadsheet would take for a formula is prefixed with an apostrophe.
-    """
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for row in figures(result):
-        writer.writerow([_no_formula(row.get(c)) for c in COLUMNS])
-    return out.getvalue()
 
 
 def figures(result: RunResult) -> list[dict[str, Any]]:
@@ -215,22 +168,3 @@ def _figure(quantity: str, e: Estimate) -> dict[str, Any]:
     """An estimate as part of a row."""
     values = {"value": e.value, "low": e.low, "high": e.high}
     return {"quantity": quantity, **values, "bound": e.bound, "unit": e.unit, "n": e.n, "note": e.note}
-
-
-def _no_formula(value: object) -> object:
-    if value is None:
-        return ""
-    if isinstance(value, float):
-        return f"{value:.6g}"  # more digits than any figure has
-    value = one_line(value) if isinstance(value, str) else value
-    if isinstance(value, str) and value[:1] in ("=", "+", "@", "-", "\t", "\r") and not _is_number(value):
-        return "'" + value
-    return value
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
