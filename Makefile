@@ -40,7 +40,7 @@ check-python:
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python scripts/docs.py --check
+	$(BIN)/python scripts/docs --check
 	$(BIN)/python scripts/audit
 
 runtimes: setup ## Debian packages: the runtimes of all contestants, the browser for the page's tests, and peers.

@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import maturin
-from audit import licences  # beside this file: `backend-path` in pyproject.toml
 from maturin import (
     get_requires_for_build_editable,
     get_requires_for_build_sdist,
     get_requires_for_build_wheel,
 )
+
+from audit import licences  # beside this file: `backend-path` in pyproject.toml
 
 __all__ = [
     "build_editable",

@@ -1,4 +1,4 @@
-"""Takes a whole run of all experiments into docs/results. `scripts/docs.py --write` then quotes it.
+"""Takes a whole run of all experiments into docs/results. `scripts/docs --write` then quotes it.
 
 python scripts/publish.py FOLDER        of `jostle race --all --until-decided --budget 90m`
 

@@ -10,9 +10,9 @@ from typing import Any
 import jsonschema
 import pytest
 
+from docs.explanation_schema import explanation_schema
 from jostle.explain.limits import THOROUGH, Budget
 from jostle.explain.run import target_of
-from jostle.explain.schema import explanation_schema
 from jostle.explain.send import Due, EngineSender
 from jostle.explain.target import Route
 from support.real import REFERENCE_PROTO, Jostle, as_json, reference_server

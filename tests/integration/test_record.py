@@ -6,7 +6,7 @@ import json
 import shutil
 from pathlib import Path
 
-from jostle.record.schema import violations
+from check_run import violations
 from support.real import REFERENCE, Jostle, reference_server
 
 OLD = Path(__file__).parents[1] / "data" / "run-format-1"

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from docs.articles import PLACE, filled
 from jostle import experiments
-from jostle.report.article_pages import PLACE, filled
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = "before\n<!-- claims: threads begin -->\nstale text\n<!-- claims: threads end -->\nafter\n"

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from docs.reference import commands, files
 from jostle import experiments, roster
 from jostle.cli import COMMANDS
 from jostle.cli.exit_codes import ExitCode
-from jostle.cli.reference import commands, files
 from jostle.plan.builder import JourneyBuilder
 from jostle.plan.hit import PLACES
 from jostle.record.outcomes import CENSORED, ENDED_BY_STOP, TIMEOUTS, WRONG_ANSWERS, Outcome, failures

@@ -9,6 +9,7 @@ from typing import Any, cast
 import jsonschema
 import pytest
 
+from docs.explanation_schema import explanation_schema
 from jostle.analysis.results import Estimate
 from jostle.contestant import is_known
 from jostle.errors import PlanError, UnknownName, UnreachableTarget
@@ -37,7 +38,6 @@ from jostle.explain.probes.warm_up import settled_after
 from jostle.explain.results import Explanation
 from jostle.explain.routes import LONGEST_S, contract_routes
 from jostle.explain.run import target_of as process_target
-from jostle.explain.schema import explanation_schema
 from jostle.explain.send import Answer, Light, as_burst
 from jostle.explain.session import Alone, Session
 from jostle.explain.target import Route, check, intermediary

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from jostle.record import schema
+import check_run
 from jostle.record.layout import FILES
 from support.fakes import laboratory
 from support.synthetic import make_run, starvation_trials
@@ -23,22 +23,22 @@ def test_what_a_run_writes_is_of_the_published_form(tmp_path: Path, monkeypatch:
     lab = laboratory(tmp_path / "runs", monkeypatch)
     lab.contestants["b"].fails_at = (2,)
     lab.run(lab.plan(rounds=2))
-    assert list(schema.violations(lab.folder)) == []
+    assert list(check_run.violations(lab.folder)) == []
 
 
 def test_synthetic_runs_and_those_of_format_1_are_of_the_published_form(tmp_path: Path) -> None:
-    assert list(schema.violations(make_run(tmp_path, starvation_trials(1)[:4]))) == []
-    assert list(schema.violations(OLD)) == []
+    assert list(check_run.violations(make_run(tmp_path, starvation_trials(1)[:4]))) == []
+    assert list(check_run.violations(OLD)) == []
 
 
 def test_another_form_is_noticed(tmp_path: Path) -> None:
     folder = make_run(tmp_path, starvation_trials(1)[:1])
     path = next(folder.glob("trials/*/outcome.json"))
     path.write_text(json.dumps(json.loads(path.read_text()) | {"invented": 1, "status": "fine"}))
-    found = "\n".join(schema.violations(folder))
+    found = "\n".join(check_run.violations(folder))
     assert "'invented' was unexpected" in found
     assert "'fine' is not one of" in found
-    assert schema.main([str(folder)]) == 1
+    assert check_run.main([str(folder)]) == 1
 
 
 def test_every_file_is_described_in_the_documentation() -> None:

@@ -9,7 +9,7 @@ from jostle import cli
 
 __all__ = ["commands", "files"]
 
-MADE = "<!-- Made by scripts/docs.py. -->"
+MADE = "<!-- Made by scripts/docs. -->"
 OPTIONS = re.compile(r"(<!-- options of hit: begin -->\n).*?(<!-- options of hit: end -->)", re.DOTALL)
 
 

@@ -1,14 +1,13 @@
 """The published JSON schema of results, generated from the dataclasses of the analysis."""
 
 import json
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from docs.schemas import close, without_titles
 from jostle.analysis.results import FORMAT, CapacityResult, CompareResult, RunResult, Sizing, WhatIf
-from jostle.record.schema import without_titles
 
-__all__ = ["close", "files", "result_schema"]
+__all__ = ["files", "result_schema"]
 
 KINDS: dict[str, type] = {
     "jostle result": RunResult,
@@ -40,14 +39,6 @@ def result_schema() -> dict[str, Any]:
         "anyOf": [{"$ref": f"#/$defs/{made.__name__}"} for made in KINDS.values()],
         "$defs": without_titles(dict(sorted(definitions.items()))),
     }
-
-
-def close(definitions: Iterable[dict[str, Any]]) -> None:
-    """Makes all properties required and forbids others: what jostle writes has exactly these keys."""
-    for about in definitions:
-        if "properties" in about:  # not an enumeration
-            about["additionalProperties"] = False
-            about["required"] = sorted(about["properties"])
 
 
 def files(docs: Path) -> dict[Path, str]:

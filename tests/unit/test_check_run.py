@@ -1,19 +1,19 @@
-"""`python -m jostle.record.schema RUN`: what it says of folders that are no runs, and of damaged ones."""
+"""`python scripts/check_run.py RUN`: what it says of folders that are no runs, and of damaged ones."""
 
 from pathlib import Path
 
 import pytest
 
+import check_run
 from jostle.errors import NotARun
-from jostle.record import schema
 from support.synthetic import make_run, starvation_trials
 
 
 def test_a_folder_that_is_no_run_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert schema.main([str(tmp_path / "rusn")]) == 2
+    assert check_run.main([str(tmp_path / "rusn")]) == 2
     assert f"there is no folder '{tmp_path / 'rusn'}'" in capsys.readouterr().err
     with pytest.raises(NotARun, match=r"no journal\.ndjson"):
-        list(schema.violations(tmp_path))
+        list(check_run.violations(tmp_path))
 
 
 def test_a_last_line_without_its_end_does_not_count(tmp_path: Path) -> None:
@@ -21,7 +21,7 @@ def test_a_last_line_without_its_end_does_not_count(tmp_path: Path) -> None:
     for path in (folder / "journal.ndjson", *folder.glob("trials/*/intervals.ndjson")):
         with path.open("a") as file:
             file.write('{"at": 1, "ev')
-    assert list(schema.violations(folder)) == []
+    assert list(check_run.violations(folder)) == []
 
 
 def test_a_whole_line_that_is_no_json_is_a_violation(
@@ -30,5 +30,5 @@ def test_a_whole_line_that_is_no_json_is_a_violation(
     folder = make_run(tmp_path, [])
     journal = folder / "journal.ndjson"
     journal.write_text("{]\n")
-    assert schema.main([str(folder)]) == 1
+    assert check_run.main([str(folder)]) == 1
     assert capsys.readouterr().out.startswith(f"{journal}, 1: not JSON: ")

@@ -1,28 +1,26 @@
 """The files in docs/ that are made from the code: schemas, keys of plans, commands, checks, claims.
 
-python scripts/docs.py --check      fails when one is out of date
-python scripts/docs.py --write      writes them
+python scripts/docs --check      fails when one is out of date
+python scripts/docs --write      writes them
 """
 
 import os
 import sys
 from pathlib import Path
 
-DOCS = Path(__file__).parents[1] / "docs"
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 COLUMNS = "80"
 
 
 def made() -> dict[Path, str]:
     """What each of the files should hold."""
     os.environ["COLUMNS"] = COLUMNS
-    from jostle.cli import reference
-    from jostle.explain import schema as explanations
-    from jostle.plan import schema as plans
-    from jostle.record import schema as records
-    from jostle.report import article_pages
-    from jostle.report import schema as results
+    from docs import articles, explanation_schema, record_schema, reference, result_schema
+    from jostle.plan import schema as plan_schema
 
-    modules = (plans, records, results, explanations, reference, article_pages)
+    modules = (plan_schema, record_schema, result_schema, explanation_schema, reference, articles)
     return {path: text for module in modules for path, text in module.files(DOCS).items()}
 
 
@@ -37,7 +35,7 @@ def main(arguments: list[str]) -> int:
         if arguments == ["--write"]:
             path.write_text(files[path], encoding="utf-8")
         else:
-            print(f"{path} is out of date: run `python scripts/docs.py --write`", file=sys.stderr)
+            print(f"{path} is out of date: run `python scripts/docs --write`", file=sys.stderr)
     return 1 if stale and arguments == ["--check"] else 0
 
 

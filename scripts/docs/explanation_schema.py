@@ -4,9 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from docs.schemas import close, without_titles
 from jostle.explain.results import FORMAT, Explanation
-from jostle.record.schema import without_titles
-from jostle.report.schema import close
 
 __all__ = ["explanation_schema", "files"]
 

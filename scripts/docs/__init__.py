@@ -1,0 +1,1 @@
+"""Writes the documents that are made from the code. It is no part of what is installed."""
