@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from jostle import roster
+from jostle import cli, roster
+from jostle.cli.exit_codes import ExitCode
 from jostle.contestant import Contestant
 from jostle.contestant.tools import MissingTool
 from jostle.errors import PlanError
@@ -78,7 +79,23 @@ def test_who_cannot_run_here_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     said = run_command("check", "starvation", "--contestants", "node,reference-null")[1]
     assert "; tuning window will change that" in " ".join(said.split())
     assert "contestants reference-null\n" in said
-    assert "skipped     node: node needs 'node-99': it is not installed" in said
+    assert "skipped node: node needs 'node-99': it is not installed; apt-get" in " ".join(said.split())
+
+
+@pytest.mark.parametrize("whom", ["node", "node,node-cluster"])
+def test_a_plan_of_which_nobody_can_run_here_is_refused_as_a_run_would(
+    whom: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lacks = MissingTool("node-99", "apt-get install node-99", "node-99", "it is not installed")
+    monkeypatch.setattr(Contestant, "_find_tools", lambda _: [lacks])
+    with pytest.raises(SystemExit) as left:
+        cli.main(["check", "starvation", "--contestants", whom])
+    told = capsys.readouterr()
+    assert (left.value.code, told.out) == (ExitCode.UNTRUSTED, "")
+    assert told.err.startswith("jostle: node needs 'node-99'" if whom == "node" else "jostle: none of the c")
+    for name in whom.split(","):
+        assert told.err.count(f"{name} needs 'node-99': it is not installed") == 1
+    assert "apt-get install node-99" in told.err
 
 
 def test_a_mistake_in_the_plan_is_the_users(tmp_path: Path) -> None:

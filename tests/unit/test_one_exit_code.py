@@ -10,7 +10,7 @@ import pytest
 from jostle.analysis.run import analyse
 from jostle.cli import carry_out
 from jostle.cli.output import PlanOutput, ResultOutput
-from jostle.errors import MissingRuntime
+from jostle.errors import ContestantError, MissingRuntime
 from jostle.record import RunRecord
 from support.commands import run_command
 from support.fakes import Laboratory, laboratory
@@ -47,6 +47,18 @@ def test_a_contestant_that_was_skipped(lab: Laboratory) -> None:
     lab.contestants["b"].build_fails = MissingRuntime("b is not installed")
     assert (run(lab), reported(lab.folder)) == (3, 3)
     assert RunRecord.open(lab.folder).complete
+
+
+def test_a_run_without_any_contestant_that_can_run_here_names_each_of_them_once(
+    lab: Laboratory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("a", "b"):
+        lab.contestants[name].build_fails = MissingRuntime(f"{name} is not installed", "install it")
+    with pytest.raises(ContestantError, match="none of the contestants can run here") as told:
+        run(lab)
+    said = capsys.readouterr().err + str(told.value)
+    assert [said.count(f"{name} is not installed") for name in ("a", "b")] == [1, 1]
+    assert not lab.base.exists()
 
 
 def test_a_run_that_was_stopped(lab: Laboratory) -> None:

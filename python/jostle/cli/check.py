@@ -32,7 +32,8 @@ touched. But if the plan has journeys and a contestant with a url, each journey
 is really sent to it, once, and every request, answer and capture is shown;
 --no-send prevents this. --fill-database and --explain are accepted, so that all
 options of 'jostle run' can be passed; check does neither. The exit code is 1 if
-a journey fails, 2 if the plan has a mistake or does not fit this machine.
+a journey fails, 2 if the plan has a mistake or does not fit this machine, and 3 if
+none of its contestants can run here.
 """
 
 WIDTH = 80
@@ -114,7 +115,7 @@ def _lines(found: "Preview", into: Path) -> Iterator[tuple[str, str]]:
     plan, rounds = found.plan, first_rounds(found.plan)
     yield "plan", plan.title
     ready = [contestant.label for contestant in found.taking_part.contestants]
-    yield "contestants", ", ".join(ready) or "none can run here"
+    yield "contestants", ", ".join(ready)
     for whom, why in found.taking_part.left_out():
         yield "skipped", f"{whom}: {why}"
     if found.unbuilt:

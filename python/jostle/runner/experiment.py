@@ -320,23 +320,17 @@ def find_room(
 def _built(taking_part: Participants, observer: Observer) -> Participants:
     """Build the participants; those that cannot run here are skipped.
 
-    Raises `BuildFailed`, `MissingRuntime` if there is only one, and `ContestantError` if none is left.
+    Raises `BuildFailed`, and what `Participants.without` raises if none is left, whose message names them.
     """
-    missing: dict[str, str] = {}
+    missing: dict[str, MissingRuntime] = {}
     for contestant in taking_part.contestants:
         try:
             _build(contestant, observer)
         except MissingRuntime as error:
-            if len(taking_part.contestants) == 1:
-                raise
-            missing[contestant.label] = str(error)
-            observer.skipped(contestant.label, missing[contestant.label])
+            missing[contestant.label] = error
     ready = taking_part.without(missing)
-    if not ready.contestants:
-        raise ContestantError(
-            "none of the contestants can run here",
-            "\n".join(f"{name}: {why}" for name, why in ready.skipped.items()),
-        )
+    for label, lack in missing.items():
+        observer.skipped(label, str(lack))
     return ready
 
 

@@ -12,7 +12,7 @@ from jostle import contestant as contestants
 from jostle.contestant import Contestant
 from jostle.contestant.fit import check_fit
 from jostle.contestant.protocols import EXPLAIN, check_explained
-from jostle.errors import CannotServe, PlanError
+from jostle.errors import CannotServe, ContestantError, MissingRuntime, PlanError
 from jostle.plan import Plan
 from jostle.runner.compared import Pair
 
@@ -35,20 +35,30 @@ class Participants:
     skipped: dict[str, str] = field(default_factory=dict)
     skipped_workloads: dict[str, dict[str, str]] = field(default_factory=dict)
 
-    def without(self, reasons: Mapping[str, str]) -> "Participants":
-        """A copy without the contestants that cannot run here. `reasons`: why not, by label."""
+    def without(self, missing: Mapping[str, MissingRuntime]) -> "Participants":
+        """A copy without the contestants that cannot run here. `missing`: why not, by label.
+
+        Raises `MissingRuntime` if there was only one contestant, and `ContestantError` if none is left.
+        """
+        left = [one for one in self.contestants if one.label not in missing]
+        if not left:
+            if len(missing) == 1:
+                raise next(iter(missing.values()))
+            raise ContestantError(
+                "none of the contestants can run here", "\n".join(map(str, missing.values()))
+            )
         return replace(
             self,
-            contestants=[one for one in self.contestants if one.label not in reasons],
-            cells=[cell for cell in self.cells if cell[0] not in reasons],
-            skipped=self.skipped | dict(reasons),
-            skipped_workloads={k: v for k, v in self.skipped_workloads.items() if k not in reasons},
+            contestants=left,
+            cells=[cell for cell in self.cells if cell[0] not in missing],
+            skipped=self.skipped | {label: str(error) for label, error in missing.items()},
+            skipped_workloads={k: v for k, v in self.skipped_workloads.items() if k not in missing},
         )
 
     def left_out(self) -> Iterator[tuple[str, str]]:
         """Who is skipped (and in which workload, if not in all), and why."""
         yield from ((label, "none of the chosen workloads is measured on it") for label in self.unasked)
-        yield from self.skipped.items()
+        yield from ((label, "; ".join(why.splitlines())) for label, why in self.skipped.items())
         for label, reasons in self.skipped_workloads.items():
             yield from ((f"{label} in {workload}", why) for workload, why in reasons.items())
 

@@ -36,8 +36,8 @@ class Preview:
 
 
 def preview(plan: Plan, base: Path, seed: int | None) -> Preview:
-    """What `run_experiment` would do. Raises as it does for mistakes in the plan, and for a load for which
-    this machine has no room.
+    """What `run_experiment` would do. Raises as it does for mistakes in the plan, for a load for which this
+    machine has no room, and if none of the contestants can run here.
     """
     seed = plan.seed if seed is None else seed
     plan = with_their_labels(plan)
@@ -58,12 +58,12 @@ def preview(plan: Plan, base: Path, seed: int | None) -> Preview:
     )
 
 
-def _missing(able: Iterable[Contestant]) -> dict[str, str]:
-    """The contestants that lack a runtime here, by label, with the reason."""
-    missing: dict[str, str] = {}
+def _missing(able: Iterable[Contestant]) -> dict[str, MissingRuntime]:
+    """The contestants that lack a runtime here, by label."""
+    missing: dict[str, MissingRuntime] = {}
     for contestant in able:
         try:
             contestant.versions()
         except MissingRuntime as error:
-            missing[contestant.label] = error.message
+            missing[contestant.label] = error
     return missing
