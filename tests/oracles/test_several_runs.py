@@ -15,9 +15,9 @@ from jostle.analysis.compare.several import compare_several
 from jostle.analysis.compare.side import Side, WholeRun
 from jostle.analysis.compare.sides import compare_sides
 from jostle.analysis.results.keys import Key
-from jostle.analysis.stats.quantile_ci import LEVELS
 from jostle.analysis.trials.data import TrialData
 from jostle.errors import PlanError
+from jostle.quantiles import LEVELS
 from jostle.record.verdict import Verdict
 from support.sides import known_side
 from support.synthetic import Request, Trial, closed, lognormal, make_run

@@ -10,8 +10,8 @@ from jostle.analysis.compare.side import Round, Side
 from jostle.analysis.results import Estimate, WorkloadSummary
 from jostle.analysis.stats.density import describe
 from jostle.analysis.stats.over_rounds import Value, quantiles_over_rounds, typical_over_rounds
-from jostle.analysis.stats.quantile_ci import LEVELS
 from jostle.analysis.stats.sample import from_values, pool
+from jostle.quantiles import LEVELS
 from jostle.record.verdict import Verdict
 
 MEDIAN_S = 0.01

@@ -37,13 +37,10 @@ from jostle.analysis.topics.pings import ping_times
 from jostle.analysis.topics.streams import longest_gap, message_round_trips, streams_in_time, streams_late
 from jostle.analysis.topics.threads import memory_per_thread, time_per_thread, virtual_memory_per_thread
 from jostle.analysis.trials.data import TrialData
-from jostle.plan.metrics import METRICS
+from jostle.plan.metrics import LESS_FREQUENT, METRICS
+from jostle.quantiles import LEVELS, NAMED
 
 __all__ = ["COUNTED", "MEASURES", "error_share", "estimate"]
-
-
-LEVELS = {"p5": 0.05, "p25": 0.25, "p50": 0.5, "p75": 0.75, "p90": 0.9, "p95": 0.95, "p99": 0.99}
-LEVELS["p99.9"] = 0.999
 
 
 def _largest(sample: WeightedSample) -> Value:
@@ -69,7 +66,7 @@ def _mean(sample: WeightedSample) -> Value:
 
 def _between(sample: WeightedSample, lower: str, upper: str) -> Value:
     """(upper - lower)/median: how far apart two quantiles of the response times are, in medians."""
-    low, middle, high = (round_quantile(sample, LEVELS[q]) for q in (lower, "p50", upper))
+    low, middle, high = (round_quantile(sample, NAMED[q]) for q in (lower, "p50", upper))
     if not isinstance(low, float) or not isinstance(middle, float) or high is None or middle == 0:
         return None
     if isinstance(high, AtLeast):
@@ -82,7 +79,7 @@ def _quantile(sample: WeightedSample | None, p: float) -> Value:
 
 
 OF_TIMES: Mapping[str, Callable[[WeightedSample], Value]] = {
-    **{name: partial(round_quantile, p=p) for name, p in LEVELS.items()},
+    **{name: partial(round_quantile, p=p) for name, p in NAMED.items()},
     "min": _smallest,
     "max": _largest,
     "mean": _mean,
@@ -120,20 +117,20 @@ MEASURES: Mapping[str, Callable[[TrialData], Value]] = {
     "change from run before": change_from_run_before,
     "throughput left": throughput_left,
     **{
-        f"service {q}": lambda data, p=LEVELS[q]: round_quantile(data.service, p)  # type: ignore[misc]
-        for q in ("p50", "p90", "p99", "p99.9")
+        f"service {q}": lambda data, p=NAMED[q]: round_quantile(data.service, p)  # type: ignore[misc]
+        for q in LEVELS
     },
     **{
-        f"journey {q}": lambda data, p=LEVELS[q]: round_quantile(active(data), p)  # type: ignore[misc]
-        for q in ("p50", "p90", "p99")
+        f"journey {q}": lambda data, p=NAMED[q]: round_quantile(active(data), p)  # type: ignore[misc]
+        for q in LESS_FREQUENT
     },
     **{
-        f"round trip {q}": lambda data, p=LEVELS[q]: _quantile(message_round_trips(data), p)  # type: ignore[misc]
-        for q in ("p50", "p90", "p99")
+        f"round trip {q}": lambda data, p=NAMED[q]: _quantile(message_round_trips(data), p)  # type: ignore[misc]
+        for q in LESS_FREQUENT
     },
     **{
-        f"ping {q}": lambda data, p=LEVELS[q]: _quantile(ping_times(data), p)  # type: ignore[misc]
-        for q in ("p50", "p90", "p99")
+        f"ping {q}": lambda data, p=NAMED[q]: _quantile(ping_times(data), p)  # type: ignore[misc]
+        for q in LESS_FREQUENT
     },
     **{name: lambda data, of=of: of(data.response) for name, of in OF_TIMES.items()},  # type: ignore[misc]
 }
@@ -146,8 +143,8 @@ def estimate(name: str, trials: Sequence[TrialData], confidence: float = CONFIDE
     if name in COUNTED:
         return COUNTED[name](trials, confidence)
     service, _, level = name.rpartition(" ")
-    if level in LEVELS and service in ("", "service"):
-        return quantile(trials, LEVELS[level], confidence, service=bool(service))
+    if level in NAMED and service in ("", "service"):
+        return quantile(trials, NAMED[level], confidence, service=bool(service))
     if name == "throughput left":
         return left_over_rounds(trials, confidence)
     values = [MEASURES[name](data) for data in trials]

@@ -12,10 +12,11 @@ from jostle.analysis.trials.data import TrialData
 from jostle.capacity.levels import Level
 from jostle.capacity.queueing.usl import fit as fit_usl
 from jostle.capacity.recorded import RecordedSearch
+from jostle.quantiles import NAMED
 
 __all__ = ["QUANTILES", "curve_of", "scalability"]
 
-QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
+QUANTILES = {name: NAMED[name] for name in ("p50", "p90", "p99")}
 
 
 def curve_of(search: RecordedSearch, decides: int) -> list[LevelResult]:

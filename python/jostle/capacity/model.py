@@ -22,6 +22,7 @@ from jostle.analysis.stats.sample import WeightedSample, from_histograms, quanti
 from jostle.generator.simulated import SimulatedExecutor
 from jostle.plan.simulated import Simulated
 from jostle.plan.values import Think
+from jostle.quantiles import NAMED
 
 __all__ = [
     "MEAN_BAR",
@@ -134,7 +135,7 @@ def times_of(alone: WeightedSample) -> tuple[float, ...]:
 def predict(model: Model, spec: Mapping[str, Any], requests: int = REQUESTS) -> dict[str, float]:
     """Mean, p50, p90, p99 (s) and throughput under the load of `spec`, by simulation."""
     sample, throughput = simulate(model, spec, requests)
-    figures = {f"p{p:g}": quantile_of(sample, p / 100) or math.inf for p in (50, 90, 99)}
+    figures = {q: quantile_of(sample, NAMED[q]) or math.inf for q in ("p50", "p90", "p99")}
     return {"mean": sample.mean_s or math.inf, **figures, "throughput": throughput}
 
 
@@ -254,10 +255,9 @@ def retained(found: Sequence[tuple[Model, float]], points: int) -> list[Model]:
 def _bands(model: Model, spec: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
     """For each figure, the band in which nine of ten trials of the same length would have it."""
     found = [simulate(model, spec, None, SEED + 1 + trial)[0] for trial in range(TRIALS)]
-    shares = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
     bands = {}
     for name in CHANCE:
-        values = sorted((s.mean_s if name == "mean" else quantile_of(s, shares[name])) or 0.0 for s in found)
+        values = sorted((s.mean_s if name == "mean" else quantile_of(s, NAMED[name])) or 0.0 for s in found)
         bands[name] = values[TRIALS // 20], values[-1 - TRIALS // 20]
     return bands
 

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 from jostle.errors import BadValue
 from jostle.plan.conditions import requirement
+from jostle.quantiles import NAMED
 
 __all__ = ["Slo", "read_slo", "read_slos"]
 
-QUANTILES = {"p50": 0.5, "p75": 0.75, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p99.9": 0.999}
+QUANTILES = {name: p for name, p in NAMED.items() if p >= 0.5}
 
 EXAMPLE = 'write for example "p99 < 100 ms" or "errors < 1 %"'
 

@@ -21,6 +21,7 @@ from jostle.host.cores import available_cores, place
 from jostle.host.facts import machine
 from jostle.host.floor import Floor, FloorLoad, store_floor
 from jostle.plan import Plan, parse_plan
+from jostle.quantiles import NAMED
 from jostle.record import RunRecord, TrialRecord
 from jostle.runner.experiment import run_experiment
 from jostle.runner.observer import Observer
@@ -28,6 +29,7 @@ from jostle.runner.observer import Observer
 __all__ = ["calibrate", "calibration_plan"]
 
 QUANTILES = ("p50", "p99", "p99.9")
+PACING = {name: NAMED[name] for name in ("p50", "p99")}
 
 LOADS: dict[str, tuple[Literal["closed", "open"], str, str]] = {
     "one": ("closed", "1 client", "clients = 1"),
@@ -100,7 +102,7 @@ def _load(name: str, trial: TrialRecord, *, awake: bool) -> FloorLoad:
         "throughput_per_s": result.throughput_per_s,
         "response_s": {p: result.response[p].value for p in QUANTILES},
         "cpu_s_per_request": cpu_ns / 1e9 / data.ok(),
-        "pacing_s": {p: quantile_estimate(data.pacing, q).value for p, q in (("p50", 0.5), ("p99", 0.99))}
+        "pacing_s": {p: quantile_estimate(data.pacing, q).value for p, q in PACING.items()}
         if data.pacing.n
         else None,
     }

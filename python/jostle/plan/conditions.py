@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from jostle import units
 from jostle.errors import BadValue, nearest
 from jostle.plan.metrics import INDICES, METRICS
+from jostle.quantiles import LEVELS
 
 __all__ = ["INDICES", "SLO_PARAMETER", "Condition", "change", "requirement"]
 
-CHANGES = ("throughput", "p50", "p90", "p99", "p99.9", "errors")
+CHANGES = ("throughput", *LEVELS, "errors")
 """Quantities whose change a condition may be about."""
 
 SLO_PARAMETER = "capacity-slo"

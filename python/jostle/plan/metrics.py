@@ -3,21 +3,24 @@
 `jostle.analysis.metrics` says how each is measured.
 """
 
-__all__ = ["BLOCKING", "INDICES", "METRICS", "STARVATION", "base_unit_of"]
+from jostle.quantiles import LEVELS, NAMED
+
+__all__ = ["BLOCKING", "INDICES", "LESS_FREQUENT", "METRICS", "STARVATION", "base_unit_of"]
 
 STARVATION, BLOCKING = "starvation index", "blocking index"
 INDICES = (STARVATION, BLOCKING)
 """Quantities that compare workloads with and without slow requests."""
 
-_TIMES = ("min", "p5", "p25", "p50", "p75", "p90", "p95", "p99", "p99.9", "max", "mean")
+LESS_FREQUENT = ("p50", "p90", "p99")
+"""Quantiles of journeys, messages and pings: there are fewer of them than of requests."""
 
 METRICS: dict[str, str] = {
     "throughput": "/s",
-    **dict.fromkeys(_TIMES, "s"),
-    **{f"service {q}": "s" for q in ("p50", "p90", "p99", "p99.9")},
-    **{f"journey {q}": "s" for q in ("p50", "p90", "p99")},
-    **{f"round trip {q}": "s" for q in ("p50", "p90", "p99")},
-    **{f"ping {q}": "s" for q in ("p50", "p90", "p99")},
+    **dict.fromkeys(("min", *NAMED, "max", "mean"), "s"),
+    **{f"service {q}": "s" for q in LEVELS},
+    **{f"journey {q}": "s" for q in LESS_FREQUENT},
+    **{f"round trip {q}": "s" for q in LESS_FREQUENT},
+    **{f"ping {q}": "s" for q in LESS_FREQUENT},
     "spread": "ratio",
     "quartile spread": "ratio",
     "dispersion": "ratio",

@@ -9,6 +9,7 @@ from jostle.analysis.results import Distribution, Estimate, PublishedFigure, Wor
 from jostle.errors import BadValue
 from jostle.formatting import Formatted, amount, formatted, percent, plural, tallied
 from jostle.plan.claims import in_base_unit
+from jostle.quantiles import LEVELS
 from jostle.record.outcomes import CENSORED, Outcome, outcome_label
 from jostle.report.document import NOTHING
 from jostle.text import one_line
@@ -34,7 +35,7 @@ __all__ = [
 NO_RIGHT_ANSWER = "no right answer"
 """The name of the share that `unanswered` returns, of all kinds: failed, wrong, given up, cut off."""
 
-QUANTILES = ("p50", "p90", "p99", "p99.9", "max")
+QUANTILES = (*LEVELS, "max")
 
 
 def quantiles(found: Mapping[str, Estimate], names: Iterable[str] = QUANTILES) -> list[Formatted]:

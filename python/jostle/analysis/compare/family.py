@@ -8,8 +8,9 @@ import numpy as np
 
 from jostle.analysis.compare.side import Side
 from jostle.analysis.stats.many_to_one import Pooled, pooled
-from jostle.analysis.stats.quantile_ci import CONFIDENCE, LEVELS
+from jostle.analysis.stats.quantile_ci import CONFIDENCE
 from jostle.analysis.stats.sequential import Level, fixed
+from jostle.quantiles import LEVELS
 
 __all__ = ["ALONE", "Family", "family_of"]
 

@@ -14,10 +14,10 @@ from jostle.analysis.results import CompareResult, Estimate, WorkloadSummary
 from jostle.analysis.results.keys import Key
 from jostle.analysis.stats.enough import LEAST_ROUNDS
 from jostle.analysis.stats.over_rounds import Value, typical_over_rounds
-from jostle.analysis.stats.quantile_ci import LEVELS
 from jostle.analysis.trials.data import TrialData
 from jostle.analysis.trials.statuses import added
 from jostle.errors import NotComparable, PlanError
+from jostle.quantiles import LEVELS
 from jostle.record.verdict import worst
 
 __all__ = ["MeasuredRun", "compare_several"]

@@ -16,10 +16,10 @@ from jostle.analysis.stats.over_rounds import (
     round_quantile,
     typical_over_rounds,
 )
-from jostle.analysis.stats.quantile_ci import LEVELS
 from jostle.analysis.stats.sample import Floats, Ints, WeightedSample, pool
 from jostle.analysis.summaries.workload import seed_of
 from jostle.analysis.trials.data import TrialData
+from jostle.quantiles import LEVELS
 from jostle.record.verdict import Verdict
 
 __all__ = ["ALL_LEVELS", "SHIFT_LEVELS", "Round", "Side", "WholeRun", "doubts", "pair"]

@@ -25,12 +25,14 @@ from jostle.analysis.stats.effect_size import cliffs_delta
 from jostle.analysis.stats.enough import LEAST_ROUNDS, TOO_FEW_ROUNDS, TOO_FEW_RUNS, TWO_RUNS
 from jostle.analysis.stats.kaplan_meier import product_limit
 from jostle.analysis.stats.many_to_one import Contrast, against_first, own_limit
-from jostle.analysis.stats.over_rounds import RESOLUTION, too_far_apart
+from jostle.analysis.stats.moderated import RESOLUTION
+from jostle.analysis.stats.over_rounds import too_far_apart
 from jostle.analysis.stats.proportion import difference_of_shares
-from jostle.analysis.stats.quantile_ci import CONFIDENCE, LEVELS, samples_needed
+from jostle.analysis.stats.quantile_ci import CONFIDENCE, samples_needed
 from jostle.analysis.stats.sample import Floats, WeightedSample
 from jostle.analysis.stats.special import stdtr, stdtrit
 from jostle.analysis.trials.statuses import contrast
+from jostle.quantiles import LEVELS
 from jostle.record.verdict import Verdict, worst
 from jostle.units import scale
 

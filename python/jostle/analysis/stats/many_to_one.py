@@ -15,7 +15,7 @@ from functools import lru_cache
 import numpy as np
 
 from jostle.analysis.stats.dunnett import critical, within
-from jostle.analysis.stats.over_rounds import RESOLUTION
+from jostle.analysis.stats.moderated import RESOLUTION, Spread, moderated
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
 from jostle.analysis.stats.sample import Floats
 from jostle.analysis.stats.special import stdtr, stdtrit
@@ -61,25 +61,34 @@ def pooled(logs: Floats) -> Pooled | None:
 
 
 def against_first(
-    first: Floats, other: Floats, others: int, error: Pooled | None, confidence: float = CONFIDENCE
+    first: Floats,
+    other: Floats,
+    others: int,
+    error: Pooled | None,
+    confidence: float = CONFIDENCE,
+    usual: Spread | None = None,
 ) -> Contrast:
-    """Compare one of `others` contestants with the first, by ln(value) in the same rounds, at least 2."""
+    """Compare one of `others` contestants with the first, by ln(value) in the same rounds, at least 2.
+
+    `usual`: the spread of differences that is usual; it counts unless there is a pooled error.
+    """
     differences = other - first
     n = len(differences)
-    variance, df = float(np.var(differences, ddof=1)), n - 1
-    limit = own_limit(others, df, confidence)
-    if error is not None:
-        variance, df = 2 * error.variance, error.df
-        limit = critical(others, df, confidence)
-    se = math.sqrt(max(variance, RESOLUTION**2) / n)
+    if error is None:
+        own = moderated(Spread.of(differences), usual)
+        variance, df, limit = own.variance, own.df, own_limit(others, own.df, confidence)
+    else:
+        variance, df = max(2 * error.variance, RESOLUTION**2), error.df
+        limit = critical(others, error.df, confidence)
+    se = math.sqrt(variance / n)
     middle = float(differences.mean())
     errors = abs(middle) / se
     p = float(2 * stdtr(df, -errors))
-    p_of_all = min(1.0, others * p) if error is None else 1 - within(errors, others, df)
+    p_of_all = min(1.0, others * p) if error is None else 1 - within(errors, others, error.df)
     return Contrast(middle, limit * se, p, p_of_all)
 
 
-def own_limit(others: int, df: int, confidence: float = CONFIDENCE) -> float:
+def own_limit(others: int, df: float, confidence: float = CONFIDENCE) -> float:
     """Critical value if each comparison has its own error."""
     return float(stdtrit(df, 1 - (1 - confidence) / (2 * others)))
 

@@ -11,27 +11,30 @@ Source: Kalibera and Jones, Rigorous Benchmarking in Reasonable Time (ISMM 2013)
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 
 from jostle.analysis.results import Estimate
 from jostle.analysis.stats.enough import LEAST_ROUNDS, TOO_FEW_ROUNDS
 from jostle.analysis.stats.kaplan_meier import known_part
+from jostle.analysis.stats.moderated import RESOLUTION, Spread, Usual, moderated
 from jostle.analysis.stats.quantile_ci import (
     CONFIDENCE,
-    LEVELS,
     largest_time,
+    log_variance,
     quantile_estimate,
     samples_needed,
 )
 from jostle.analysis.stats.sample import WeightedSample, pool
 from jostle.analysis.stats.special import stdtrit
+from jostle.quantiles import LEVELS
 from jostle.units import format_value
 
 __all__ = [
-    "RESOLUTION",
+    "NOT_KNOWN",
     "AtLeast",
     "Value",
     "all_requests",
@@ -46,11 +49,8 @@ __all__ = [
     "too_far_apart",
     "typical_over_rounds",
     "why_not",
+    "within_rounds",
 ]
-
-RESOLUTION = 5e-4
-"""Histograms keep three digits, so rounds are taken to differ by at least half a unit of the last one."""
-
 
 TENFOLD = 10.0
 """If neighbouring values are further apart than this factor, the rounds fall into two groups and have no
@@ -59,6 +59,9 @@ vary, and the intervals of the rest would miss in 10 to 12 % (sd 0.8, 10 and 20 
 miss in 5 to 6 %."""
 
 ROUNDS_NAMED = 8
+
+NOT_KNOWN: Mapping[str, Usual] = MappingProxyType({})
+"""Nothing is known of what spread is usual."""
 
 
 @dataclass(frozen=True)
@@ -78,14 +81,16 @@ def number(value: Value) -> float:
     return value.value if isinstance(value, AtLeast) else float(value)
 
 
-def half_width(values: Sequence[float], scale: float, confidence: float = CONFIDENCE) -> float:
+def half_width(
+    values: Sequence[float], scale: float, confidence: float = CONFIDENCE, usual: Spread | None = None
+) -> float:
     """Half of Student's interval for the mean of at least two values; exact if they are normal.
 
-    Never 0: rounds are not known more precisely than to `RESOLUTION` of `scale`.
+    Never 0: rounds are not known more precisely than to `RESOLUTION` of `scale`. `usual`: the spread that is
+    usual for such values, if that is known.
     """
-    n = len(values)
-    deviation = max(float(np.std(values, ddof=1)), RESOLUTION * abs(scale))
-    return float(stdtrit(n - 1, (1 + confidence) / 2)) * deviation / math.sqrt(n)
+    spread = moderated(Spread.of(values, RESOLUTION * abs(scale)), usual)
+    return float(stdtrit(spread.df, (1 + confidence) / 2)) * math.sqrt(spread.variance / len(values))
 
 
 def too_far_apart(values: Sequence[Value], unit: str) -> str:
@@ -121,10 +126,12 @@ def mean_over_rounds(values: Sequence[float], unit: str, confidence: float = CON
     return Estimate(mean, max(0.0, mean - half), mean + half, unit, n=n, rounds=rounds)
 
 
-def typical_over_rounds(values: Sequence[Value], unit: str, confidence: float = CONFIDENCE) -> Estimate:
+def typical_over_rounds(
+    values: Sequence[Value], unit: str, confidence: float = CONFIDENCE, usual: Spread | None = None
+) -> Estimate:
     """The geometric mean of one positive value per round, with Student's interval of the logarithm.
 
-    "≥" if some round only bounds its value.
+    "≥" if some round only bounds its value. `usual`: the spread of the logarithm that is usual, if known.
     """
     n = len(values)
     if n == 0 or any(value is None for value in values):
@@ -139,18 +146,22 @@ def typical_over_rounds(values: Sequence[Value], unit: str, confidence: float = 
     elif note := too_far_apart(values, unit):
         return Estimate(None, unit=unit, n=n, note=note, rounds=rounds)
     else:
-        half = half_width(logs.tolist(), 1.0, confidence)
+        half = half_width(logs.tolist(), 1.0, confidence, usual)
         ends = math.exp(middle - half), math.exp(min(700.0, middle + half))
         found = Estimate(math.exp(middle), *ends, unit, n=n, rounds=rounds)
     return bounded(found, values)
 
 
 def ratio_of_rounds(
-    left: Sequence[Value], right: Sequence[Value], confidence: float = CONFIDENCE
+    left: Sequence[Value],
+    right: Sequence[Value],
+    confidence: float = CONFIDENCE,
+    usual: Spread | None = None,
 ) -> Estimate:
     """left/right round by round: the geometric mean, with Student's interval of the logarithm.
 
-    Both in the same order of rounds. No value if either is 0 in some round, as 0 has no logarithm.
+    Both in the same order of rounds. No value if either is 0 in some round, as 0 has no logarithm. `usual`:
+    the spread of the ratio's logarithm that is usual, if known.
     """
     n = len(left)
     if n == 0:
@@ -165,7 +176,7 @@ def ratio_of_rounds(
         AtLeast(a / b) if isinstance(value, AtLeast) else a / b
         for value, (a, b) in zip(left, pairs, strict=True)
     ]
-    return typical_over_rounds(ratios, "", confidence)
+    return typical_over_rounds(ratios, "", confidence, usual)
 
 
 def bounded(found: Estimate, values: Sequence[Value]) -> Estimate:
@@ -202,11 +213,12 @@ def quantile_over_rounds(
     p: float,
     confidence: float = CONFIDENCE,
     tau_at: Callable[[float], float] = lambda _: 1.0,
+    usual: Usual | None = None,
 ) -> Estimate:
     """The p-quantile (s) of a typical start.
 
     A single round only says what happened in it: its interval is over requests, corrected by their
-    autocorrelation time (`tau_at`: that of "longer than this"), and must not be used to decide anything.
+    autocorrelation time (`tau_at`: that of "longer than this"). `usual`: the spread that rounds usually have.
     """
     if len(rounds) == 1:
         (sample,) = rounds
@@ -215,17 +227,32 @@ def quantile_over_rounds(
         return replace(found, this_run_only=True)
     if not any(sample.n for sample in rounds):
         return Estimate(None, note="nothing was measured")
-    found = typical_over_rounds([round_quantile(sample, p) for sample in rounds], "s", confidence)
+    spread = None if usual is None else usual.spread(within_rounds(rounds, p))
+    found = typical_over_rounds([round_quantile(sample, p) for sample in rounds], "s", confidence, spread)
     if found.value is None and p > 0.5 and not found.rounds:
         return replace(found, note=f"needs at least {samples_needed(p):,} requests in each round")
     return found
 
 
+def within_rounds(rounds: Sequence[WeightedSample], p: float) -> float:
+    """The variance of ln(p-quantile) within a round, because it has so few requests: the mean over rounds."""
+    known = [variance for sample in rounds if (variance := log_variance(sample, p)) is not None]
+    return float(np.mean(known)) if known else 0.0
+
+
 def quantiles_over_rounds(
-    rounds: Sequence[WeightedSample], tau_at: Callable[[float], float] = lambda _: 1.0
+    rounds: Sequence[WeightedSample],
+    tau_at: Callable[[float], float] = lambda _: 1.0,
+    usual: Mapping[str, Usual] = NOT_KNOWN,
 ) -> dict[str, Estimate]:
-    """All of `LEVELS` of a typical start, and "max", the largest time of all rounds."""
-    found = {name: quantile_over_rounds(rounds, p, tau_at=tau_at) for name, p in LEVELS.items()}
+    """All of `LEVELS` of a typical start, and "max", the largest time of all rounds.
+
+    `usual`: the spread over rounds that is usual, by the quantile's name.
+    """
+    found = {
+        name: quantile_over_rounds(rounds, p, tau_at=tau_at, usual=usual.get(name))
+        for name, p in LEVELS.items()
+    }
     return {**found, "max": largest_time(pool(rounds))}
 
 

@@ -14,13 +14,14 @@ from jostle.analysis.results import Estimate
 from jostle.analysis.stats import binomial
 from jostle.analysis.stats.kaplan_meier import Curve, known_part
 from jostle.analysis.stats.sample import Floats, WeightedSample
+from jostle.quantiles import LEVELS
 from jostle.units import format_share
 
 __all__ = [
     "CONFIDENCE",
-    "LEVELS",
     "autocorrelation_time",
     "largest_time",
+    "log_variance",
     "order_statistic_ranks",
     "quantile_estimate",
     "quantile_estimates",
@@ -29,7 +30,8 @@ __all__ = [
 
 CONFIDENCE = 0.95
 
-LEVELS = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999}
+NORMAL = 1.959964
+"""Half-width of a 95 % interval in standard deviations."""
 
 
 def order_statistic_ranks(n: int, p: float, confidence: float = CONFIDENCE) -> tuple[int, int, float]:
@@ -126,6 +128,22 @@ def _interval(curve: Curve, p: float, n: int, confidence: float) -> tuple[float 
         curve.quantile(low / n) if low >= 1 else None,
         curve.quantile(high / n) if high <= n else None,
     )
+
+
+def log_variance(sample: WeightedSample, p: float) -> float | None:
+    """The variance of ln(p-quantile) that comes from there being so few requests; None if it is not known.
+
+    From the interval of 95 %, or from its lower half if the sample cannot bound the quantile from above.
+    """
+    curve = known_part(sample) if len(sample.values_s) else None
+    value = curve.estimate(p, sample.n) if curve is not None and len(curve.cdf) else None
+    if curve is None or not value:
+        return None
+    low, high = _interval(curve, p, int(round(curve.effective_n(p, sample.n), 6)), CONFIDENCE)
+    if not low:
+        return None
+    reach = math.log(value / low) if high is None else math.log(high / low) / 2
+    return (reach / NORMAL) ** 2
 
 
 def _two_sided(p: float, confidence: float) -> int:

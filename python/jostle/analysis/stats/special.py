@@ -9,12 +9,15 @@ from typing import Any
 
 __all__ = [
     "chdtri",
+    "digamma",
+    "fdtr",
     "gammaincc",
     "gammaln",
     "nctdtr",
     "nctdtrinc",
     "ndtr",
     "ndtri",
+    "polygamma",
     "stdtr",
     "stdtrit",
 ]
@@ -30,7 +33,8 @@ def _late(name: str) -> Callable[..., Any]:
 
 
 chdtri, gammaln = _late("chdtri"), _late("gammaln")
-gammaincc = _late("gammaincc")
+digamma, polygamma = _late("digamma"), _late("polygamma")
+fdtr, gammaincc = _late("fdtr"), _late("gammaincc")
 nctdtr, nctdtrinc = _late("nctdtr"), _late("nctdtrinc")
 ndtr, ndtri = _late("ndtr"), _late("ndtri")
 stdtr, stdtrit = _late("stdtr"), _late("stdtrit")

@@ -27,6 +27,7 @@ from jostle.analysis.trials.counters import BACKGROUND, MEASURED, Counts
 from jostle.analysis.trials.machine import Machine
 from jostle.analysis.trials.resource_usage import Vitals
 from jostle.analysis.trials.streaming import Figure, Folded, Timelines, fold, timelines_by_request
+from jostle.quantiles import NAMED
 from jostle.record import TrialRecord
 from jostle.record.outcomes import Outcome, error_share, failures
 
@@ -60,7 +61,9 @@ FILLED = 0.9
 """Background requests that run for more than this share of an interval fill it."""
 
 QUANTILES: Mapping[str, Figure] = {
-    name: partial(quantile_of, p=p) for name, p in (("p50", 0.5), ("p99", 0.99), ("max", 1.0))
+    "p50": partial(quantile_of, p=NAMED["p50"]),
+    "p99": partial(quantile_of, p=NAMED["p99"]),
+    "max": partial(quantile_of, p=1.0),
 }
 
 PART_FIGURES: Mapping[str, Figure] = {

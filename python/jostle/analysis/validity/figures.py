@@ -5,11 +5,11 @@ from collections.abc import Collection, Iterable, Mapping
 from jostle.analysis.results import Validity
 from jostle.formatting import listed
 from jostle.plan.metrics import BLOCKING, METRICS, STARVATION
+from jostle.quantiles import NAMED
 from jostle.record.verdict import Verdict, worst
 
 __all__ = [
     "COMPOSED",
-    "LEVELS",
     "NOT_SHOWN",
     "RATES",
     "RESPONSE_TIMES",
@@ -20,13 +20,10 @@ __all__ = [
 ]
 
 RESPONSE_TIMES = (
-    *("min", "p5", "p25", "p50", "p75", "p90", "p95", "p99", "p99.9", "max", "mean"),
+    *("min", *NAMED, "max", "mean"),
     *("spread", "quartile spread", BLOCKING),
 )
 """Figures of the times from the intended start."""
-
-LEVELS = {name: float(name[1:]) / 100 for name in RESPONSE_TIMES if name[1:2].isdigit()}
-"""The probabilities of the quantiles among them."""
 
 SERVICE_TIMES = tuple(name for name in METRICS if name.startswith("service "))
 """Figures of the times from the actual send."""

@@ -22,9 +22,10 @@ from jostle.analysis.stats.kaplan_meier import known_part
 from jostle.analysis.stats.quantile_ci import samples_needed
 from jostle.analysis.stats.sample import WeightedSample
 from jostle.analysis.trials.data import TrialData
-from jostle.analysis.validity.figures import COMPOSED, LEVELS, NOT_SHOWN, RESPONSE_TIMES, SHOWN
+from jostle.analysis.validity.figures import COMPOSED, NOT_SHOWN, RESPONSE_TIMES, SHOWN
 from jostle.analysis.validity.machine import troubles
 from jostle.formatting import listed, percent
+from jostle.quantiles import NAMED
 from jostle.record.verdict import Verdict
 from jostle.units import format_duration
 
@@ -60,7 +61,7 @@ def lateness_effects(data: TrialData) -> dict[str, Effect]:
     if not late.n or not answered.n_events or not service.n_events:
         return {}
     n = data.response.n
-    quantiles = {name: p for name, p in LEVELS.items() if p <= 0.5 or n >= samples_needed(p)}
+    quantiles = {name: p for name, p in NAMED.items() if p <= 0.5 or n >= samples_needed(p)}
     effects = {name: _effect(p, data.response, service, late) for name, p in quantiles.items()}
     effects["max"] = _effect(1.0, answered, service, late)
     mean_s = answered.mean_s or 0.0

@@ -12,8 +12,9 @@ import numpy as np
 from jostle.analysis.results import Check
 from jostle.analysis.stats.sample import Bools, Floats, quantile_of
 from jostle.analysis.trials.data import TrialData
-from jostle.analysis.validity.figures import LEVELS, RATES, TIMES
+from jostle.analysis.validity.figures import RATES, TIMES
 from jostle.formatting import listed, percent
+from jostle.quantiles import NAMED
 from jostle.record.verdict import Verdict
 from jostle.units import format_duration
 
@@ -141,7 +142,7 @@ def stolen(data: TrialData) -> Check | None:
     sample = data.responses.whole
     affects = tuple(
         name
-        for name, p in LEVELS.items()
+        for name, p in NAMED.items()
         if 1 - p <= share and longest > SUSPECT * (quantile_of(sample, p) or 0.0)
     )
     if not affects:

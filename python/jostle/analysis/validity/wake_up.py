@@ -15,9 +15,10 @@ from jostle.analysis.stats.kaplan_meier import known_part
 from jostle.analysis.stats.quantile_ci import samples_needed
 from jostle.analysis.stats.sample import WeightedSample
 from jostle.analysis.trials.data import TrialData
-from jostle.analysis.validity.figures import COMPOSED, LEVELS, RATES, TIMES
+from jostle.analysis.validity.figures import COMPOSED, RATES, TIMES
 from jostle.formatting import listed, percent
 from jostle.host.pressure import BUSY
+from jostle.quantiles import NAMED
 from jostle.record.verdict import Verdict
 from jostle.units import format_duration
 
@@ -105,7 +106,7 @@ def _shares(data: TrialData) -> dict[str, float]:
 def _quantiles(sample: WeightedSample) -> Iterable[tuple[str, float]]:
     """The median and longer quantiles for which there are enough requests, as tables show them."""
     curve = known_part(sample) if len(sample.values_s) else None
-    for name, p in LEVELS.items():
+    for name, p in NAMED.items():
         enough = p >= 0.5 and sample.n >= samples_needed(p)
         value = curve.estimate(p, sample.n) if curve and enough else None
         if value:

@@ -1,8 +1,8 @@
 """How far the quantiles of two contestants are apart: the ratios of the table as a picture."""
 
 from jostle.analysis.results import Comparison
-from jostle.analysis.stats.quantile_ci import LEVELS
 from jostle.formatting import amount
+from jostle.quantiles import LEVELS
 from jostle.report.charts.picture import INK, MUTED, Datasets, Picture, Rows, layer, quantitative
 from jostle.report.document import Column, Table, columns
 
