@@ -79,7 +79,7 @@ def test_a_server_on_the_same_core_would_starve() -> None:
 def test_a_container_s_cpu_quota_is_not_used_up_by_waiting() -> None:
     for quota, fine in [(1.5, False), (2.0, True), (None, True)]:
         assert leaves_others_alone([1], [0], floor(0.0), quota) == fine
-    told = checks._attention(Placement([0], [1], shared=False), None, 1.5)
+    told = checks.check_busy_polling(Placement([0], [1], shared=False), None, 1.5)
     assert (told.state, told.remedy) == ("note", "run without a CPU quota")
 
 
@@ -111,11 +111,11 @@ def test_beside_a_server_s_hyperthread_the_measurement_decides() -> None:
 @pytest.mark.usefixtures("hyperthreads")
 def test_doctor_says_what_it_gives_here() -> None:
     beside, apart = Placement([0, 1, 2], [3], shared=False), Placement([0, 2], [1, 3], shared=False)
-    unknown, slow = checks._attention(beside, None), checks._attention(beside, floor(0.3))
+    unknown, slow = checks.check_busy_polling(beside, None), checks.check_busy_polling(beside, floor(0.3))
     assert (unknown.state, unknown.remedy) == ("note", "jostle doctor --calibrate")
     assert "30 % slower" in slow.message
-    assert checks._attention(apart, None).state == "good"
-    assert checks._attention(Placement([0], [0], shared=True), None).state == "note"
+    assert checks.check_busy_polling(apart, None).state == "good"
+    assert checks.check_busy_polling(Placement([0], [0], shared=True), None).state == "note"
 
 
 @pytest.mark.usefixtures("hyperthreads")

@@ -29,7 +29,8 @@ def test_doctor_generator_and_contestants_agree_on_what_a_process_holds(
     assert processes_for(held + 1, 20_000) == 2
     assert max_connections(contestant.find("go"), 20_000) == held
     assert (
-        f"up to {held:,} clients in one generator process" in checks._open_files(limits.open_files()).message
+        f"up to {held:,} clients in one generator process"
+        in checks.check_open_files(limits.open_files()).message
     )
 
 
@@ -39,7 +40,7 @@ def test_doctor_and_generator_agree_on_the_local_ports(
     (tmp_path / "range").write_text("40000\t49999\n")
     monkeypatch.setattr(limits, "PORT_RANGE", tmp_path / "range")
     assert local_ports() == 10_000 - limits.RESERVED_PORTS
-    assert checks._local_ports(limits.local_port_range()).message.startswith("10,000:")
+    assert checks.check_local_ports(limits.local_port_range()).message.startswith("10,000:")
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,13 @@
 import os
 import signal
 from pathlib import Path
+from typing import NoReturn
 
 import polars
 import pytest
 
 from jostle.errors import NotARun
+from jostle.host.procfs import descendants, start_time
 from jostle.record import rows_reader
 from jostle.record.rows_reader import count_rows, read_file
 
@@ -16,8 +18,16 @@ ENDLESS, SOUND = CORPUS / "endless-page", CORPUS / "small"
 
 
 def worker() -> int:
-    assert rows_reader._worker is not None
-    return rows_reader._worker._process.pid
+    """The process that reads for this one: the last that it started."""
+    started = {pid: start_time(pid) or 0 for pid in descendants(os.getpid()) if reads_rows(pid)}
+    return max(started, key=lambda pid: (started[pid], pid))
+
+
+def reads_rows(pid: int) -> bool:
+    try:
+        return "jostle.record.rows_worker" in Path(f"/proc/{pid}/cmdline").read_text()
+    except OSError:  # it has ended
+        return False
 
 
 def test_rows_are_those_of_the_file() -> None:
@@ -44,10 +54,11 @@ def test_one_process_reads_all_files() -> None:
 
 def test_a_process_that_was_killed_meanwhile_is_replaced() -> None:
     count_rows(SOUND)
-    assert rows_reader._worker is not None
-    os.kill(worker(), signal.SIGKILL)
-    rows_reader._worker._process.wait()
+    killed = worker()
+    os.kill(killed, signal.SIGKILL)
+    os.waitid(os.P_PID, killed, os.WEXITED | os.WNOWAIT)  # with all of its threads
     assert count_rows(SOUND) > 0
+    assert worker() != killed
 
 
 def test_who_was_interrupted_does_not_get_the_answer_to_the_question_before(
@@ -56,12 +67,12 @@ def test_who_was_interrupted_does_not_get_the_answer_to_the_question_before(
     count_rows(SOUND)
     first = worker()
 
-    def interrupted() -> None:
+    def interrupted(*_: object) -> NoReturn:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        # After the question was sent, and before its answer was read.
-        patch.setattr(rows_reader._worker._process.stdout, "readline", interrupted, raising=False)
+        # After the question was sent, and before its answer is whole.
+        patch.setattr(rows_reader.json, "loads", interrupted)
         with pytest.raises(KeyboardInterrupt):
             read_file(SOUND, None)
     assert count_rows(SOUND) == polars.read_parquet(SOUND).height
@@ -77,7 +88,6 @@ def test_a_forked_process_asks_its_own() -> None:
         code = 1
         try:
             code = 0 if count_rows(SOUND) > 0 and worker() != parent else 2
-            rows_reader._end()
         finally:
             os._exit(code)
     _, status = os.waitpid(child, 0)

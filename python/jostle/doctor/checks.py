@@ -19,7 +19,22 @@ from jostle.host.floor import Floor, stored_floor
 from jostle.host.limits import CgroupLimits, OpenFiles, PortRange
 from jostle.units import format_bytes, format_count, format_duration
 
-__all__ = ["Finding", "check_machine"]
+__all__ = [
+    "Finding",
+    "check_accept_queue",
+    "check_busy_polling",
+    "check_cgroup",
+    "check_clock",
+    "check_contestants",
+    "check_cores",
+    "check_floor",
+    "check_local_ports",
+    "check_machine",
+    "check_open_files",
+    "check_other_work",
+    "check_real_time",
+    "check_timers",
+]
 
 BUSY = 0.5
 """The load average per core above which other programs disturb measurements."""
@@ -47,22 +62,22 @@ def check_machine() -> list[Finding]:
     """Every finding, in the order in which they matter."""
     cores, load, floor = available_cores(), os.getloadavg()[0], stored_floor(machine())
     return [
-        _cores(cores),
-        _other_work(load, len(cores)),
-        _open_files(limits.open_files()),
-        _local_ports(limits.local_port_range()),
-        _accept_queue(limits.accept_queue()),
-        _cgroup(limits.cgroup_limits(), len(cores)),
-        _clock(_clock_source(), _clock_cost_s()),
-        _timers(_timer_lateness()),
-        _real_time(real_time_allowed()),
-        _attention(place(cores, share=False), floor, limits.cgroup_limits().cpus),
-        _floor(floor, len(cores)),
-        _contestants(),
+        check_cores(cores),
+        check_other_work(load, len(cores)),
+        check_open_files(limits.open_files()),
+        check_local_ports(limits.local_port_range()),
+        check_accept_queue(limits.accept_queue()),
+        check_cgroup(limits.cgroup_limits(), len(cores)),
+        check_clock(_clock_source(), _clock_cost_s()),
+        check_timers(_timer_lateness()),
+        check_real_time(real_time_allowed()),
+        check_busy_polling(place(cores, share=False), floor, limits.cgroup_limits().cpus),
+        check_floor(floor, len(cores)),
+        check_contestants(),
     ]
 
 
-def _cores(cores: list[int]) -> Finding:
+def check_cores(cores: list[int]) -> Finding:
     placement = place(cores, share=False)
     if placement.shared:
         return Finding(
@@ -79,7 +94,7 @@ def _cores(cores: list[int]) -> Finding:
     )
 
 
-def _other_work(load: float, cores: int) -> Finding:
+def check_other_work(load: float, cores: int) -> Finding:
     if load > BUSY * cores:
         return Finding(
             "other work",
@@ -90,7 +105,7 @@ def _other_work(load: float, cores: int) -> Finding:
     return Finding("other work", "good", f"load average {load:.1f}")
 
 
-def _open_files(files: OpenFiles) -> Finding:
+def check_open_files(files: OpenFiles) -> Finding:
     if files.hard is None:
         return Finding("open files", "good", "no limit")
     clients = limits.connections_within(files.hard)
@@ -104,7 +119,7 @@ def _open_files(files: OpenFiles) -> Finding:
     )
 
 
-def _local_ports(ports: PortRange) -> Finding:
+def check_local_ports(ports: PortRange) -> Finding:
     enough = len(ports) >= ENOUGH_PORTS
     return Finding(
         "local ports",
@@ -116,7 +131,7 @@ def _local_ports(ports: PortRange) -> Finding:
     )
 
 
-def _accept_queue(length: int) -> Finding:
+def check_accept_queue(length: int) -> Finding:
     enough = length >= ENOUGH_QUEUE
     return Finding(
         "accept queue",
@@ -126,7 +141,7 @@ def _accept_queue(length: int) -> Finding:
     )
 
 
-def _cgroup(found: CgroupLimits, cores: int) -> Finding:
+def check_cgroup(found: CgroupLimits, cores: int) -> Finding:
     """A CPU quota stops a container for the rest of each 100 ms period in which it has used up its share."""
     allowed = [
         f"{found.cpus:.3g} of {cores} cores" if found.cpus is not None else "",
@@ -156,7 +171,7 @@ def _clock_cost_s() -> float:
     return (time.perf_counter_ns() - start) / 10_000 / 1e9
 
 
-def _clock(source: str, cost_s: float) -> Finding:
+def check_clock(source: str, cost_s: float) -> Finding:
     slow = cost_s > SLOW_CLOCK_S
     return Finding(
         "clock",
@@ -176,7 +191,7 @@ def _timer_lateness() -> list[float]:
     return late
 
 
-def _timers(late_s: Sequence[float]) -> Finding:
+def check_timers(late_s: Sequence[float]) -> Finding:
     median, worst = statistics.median(late_s), max(late_s)
     coarse = median >= COARSE_TIMER_S
     return Finding(
@@ -188,7 +203,7 @@ def _timers(late_s: Sequence[float]) -> Finding:
     )
 
 
-def _real_time(allowed: bool) -> Finding:
+def check_real_time(allowed: bool) -> Finding:
     if allowed:
         return Finding(
             "real time",
@@ -203,7 +218,7 @@ def _real_time(allowed: bool) -> Finding:
     )
 
 
-def _attention(placement: Placement, floor: Floor | None, quota: float | None = None) -> Finding:
+def check_busy_polling(placement: Placement, floor: Floor | None, quota: float | None = None) -> Finding:
     """What `attention = "auto"` means here."""
     if placement.shared:
         message = (
@@ -248,7 +263,7 @@ def _gain(floor: Floor | None) -> str:
     return f": 1 client sees {format_duration(awake)} at the median, {format_duration(asleep)} asleep"
 
 
-def _floor(floor: Floor | None, cores: int) -> Finding:
+def check_floor(floor: Floor | None, cores: int) -> Finding:
     if floor is None:
         return Finding("floor", "note", "not measured on this machine", "jostle doctor --calibrate")
     loads = "; ".join(map(load_line, floor["loads"]))
@@ -258,7 +273,7 @@ def _floor(floor: Floor | None, cores: int) -> Finding:
     return Finding("floor", "good", f"{loads} (measured {floor['measured'][:10]})")
 
 
-def _contestants() -> Finding:
+def check_contestants() -> Finding:
     names = roster.names()
     lacking = [name for name in names if contestant.find(name).missing()]
     message = f"{len(names) - len(lacking)} of {len(names)} are ready"
