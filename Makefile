@@ -23,7 +23,7 @@ setup: ## Tools, the locked environment, the engine and the reference servers.
 demo: setup ## Set up and race two real servers; about 5 minutes the first time.
 	$(BIN)/jostle race starvation --quick --contestants node,go || [ $$? = 3 ] # 3: measured, and judged invalid
 
-check: setup ## Formatting, lints, types, import arrows, documents made from the code, licences, known holes.
+check: setup ## Formatting, lints, types, import arrows, unused code, documents made from the code, licences, known holes.
 	@$(BESIDE) check-rust check-python
 
 # What is linted is compiled, and the tests are what is linted: with clippy in the compiler's place nothing is done twice.
@@ -40,6 +40,7 @@ check-python:
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python scripts/unused.py
 	$(BIN)/python scripts/docs --check
 	$(BIN)/python scripts/audit
 

@@ -13,8 +13,10 @@ from pathlib import Path
 import pytest
 
 from jostle.analysis.results import RunResult, Starvation, WorkloadSummary
-from jostle.analysis.run import analyse, analyse_trial
+from jostle.analysis.run import analyse
 from jostle.analysis.stats.enough import TOO_FEW_ROUNDS
+from jostle.analysis.summaries.trial import describe_trial
+from jostle.analysis.trials.data import TrialData
 from jostle.record import RunRecord
 from jostle.record.journal import append_event
 from support.rendered import rendered
@@ -427,10 +429,10 @@ def test_phases_stand_in_the_timeline(tmp_path: Path) -> None:
     phases = [{"name": n, "duration_ns": s * 10**9, "from": 0, "to": 5} for n, s in steps]
     load = {"closed": {"clients": 5, "phases": phases}}
     folder = make_run(tmp_path, [Trial("a", "w", 1, closed(STEADY, 5.0), load=load)])
-    found = analyse_trial(RunRecord.open(folder).trials[0]).timeline.phases
+    found = describe_trial(TrialData(RunRecord.open(folder).trials[0])).timeline.phases
     assert [(p.name, p.start_s, p.end_s) for p in found] == [("ramp", 0, 2), ("hold", 2, 5)]
     steady = make_run(tmp_path, [Trial("a", "w", 1, closed(STEADY, 5.0))])
-    assert analyse_trial(RunRecord.open(steady).trials[0]).timeline.phases == []
+    assert describe_trial(TrialData(RunRecord.open(steady).trials[0])).timeline.phases == []
 
 
 def test_what_the_times_are_made_of(tmp_path: Path) -> None:
@@ -445,14 +447,14 @@ def test_what_the_end_of_a_trial_cut_off_is_no_failure_in_its_timeline(tmp_path:
     requests = [*closed(STEADY, 4.0), Request(4.0, 4.0, 5.0, outcome="unfinished")]
     requests.append(Request(2.2, 2.2, 2.4, outcome="reset"))
     folder = make_run(tmp_path, [Trial("a", "w", 1, requests)])
-    line = analyse_trial(RunRecord.open(folder).trials[0]).timeline
+    line = describe_trial(TrialData(RunRecord.open(folder).trials[0])).timeline
     assert line.errors_per_s == [0, 0, 1, 0, 0]
 
 
 def test_the_timeline_of_a_trial(tmp_path: Path) -> None:
     blocked = [*closed(STEADY, 5.0, blocked=[(1.0, 3.5)]), Request(1.0, 1.0, 3.5, workload=1)]
     folder = make_run(tmp_path, [Trial("a", "w", 1, blocked, background={"closed": {"clients": 1}})])
-    trial = analyse_trial(RunRecord.open(folder).trials[0])
+    trial = describe_trial(TrialData(RunRecord.open(folder).trials[0]))
     line = trial.timeline
     assert line.t_s == [0.5, 1.5, 2.5, 3.5, 4.5]
     assert line.throughput_per_s[1] == line.throughput_per_s[2] == 0
@@ -480,7 +482,7 @@ def test_the_timeline_of_a_trial(tmp_path: Path) -> None:
 def test_open_loops_tell_what_was_offered(tmp_path: Path) -> None:
     load = {"open": {"arrivals": "poisson", "rates": [{"from": 200.0, "to": 200.0}], "max_connections": 100}}
     folder = make_run(tmp_path, [Trial("a", "w", 1, open_loop(STEADY, 200, 5.0), load=load)])
-    trial = analyse_trial(RunRecord.open(folder).trials[0])
+    trial = describe_trial(TrialData(RunRecord.open(folder).trials[0]))
     assert trial.offered_per_s == pytest.approx(200, rel=0.1)
     assert trial.lag_p99_s == pytest.approx(20e-6, rel=0.01)
 
@@ -498,7 +500,9 @@ def test_rows_correct_intervals_for_autocorrelation(tmp_path: Path) -> None:
     widths = []
     for rows in (False, True):
         made = Trial("a", "w", 1, requests, duration=now, interval=now, rows=rows)
-        median = analyse_trial(RunRecord.open(make_run(tmp_path, [made])).trials[0]).response["p50"]
+        median = describe_trial(TrialData(RunRecord.open(make_run(tmp_path, [made])).trials[0])).response[
+            "p50"
+        ]
         assert median.low is not None
         assert median.high is not None
         widths.append(median.high - median.low)

@@ -119,7 +119,11 @@ def test_times_of_one_request_are_those_of_its_merged_histogram(tmp_path: Path) 
     data = TrialData(trial)
     for request in range(FEW):
         for measure in ("response", "censored", "failed"):
-            merged = from_histograms([trial.histogram(measure, 0, request)])
+            whole = empty_histogram()
+            for _, of, recorded in trial.histograms_by_request(measure, 0):
+                if of == request:
+                    whole.add(recorded)
+            merged = from_histograms([whole])
             found = data.recorded_of(measure, request)
             for name in ("values_s", "middles_s", "events", "censored"):
                 assert getattr(found, name).tolist() == getattr(merged, name).tolist()

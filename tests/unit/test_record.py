@@ -64,12 +64,10 @@ def test_histograms_are_selected_by_measure_workload_and_time(tmp_path: Path) ->
     assert trial.histogram("response", workload=1).get_total_count() == 2
     assert trial.histogram("response", workload=None).get_total_count() == 6
     assert trial.histogram("response", start_s=1, end_s=2).get_total_count() == 2
-    assert trial.histogram("response", request=3).get_total_count() == 0
     assert trial.histogram("censored", workload=1).get_total_count() == 1
     assert trial.histogram("tls").get_total_count() == 0
     counts = [h.get_total_count() if h else None for h in trial.interval_histograms("response")]
     assert counts == [1, 2, None, None, 1]
-    assert trial.loop_lag().get_total_count() == 5
 
 
 def test_narrow_histograms_of_one_interval_are_added(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ from jostle.record.verdict import Verdict, worst
 from jostle.redaction.commands import rerun
 from jostle.units import format_count, format_duration
 
-__all__ = ["analyse", "analyse_trial", "judge", "rerun_of", "took_s"]
+__all__ = ["analyse", "judge", "rerun_of", "took_s"]
 
 COMMANDS = ("capacity", "hit", "race", "run", "simulate")
 
@@ -208,11 +208,6 @@ def _skipped_workloads(record: RunRecord) -> dict[str, dict[str, str]]:
         if e["event"] == "contestant skipped" and "workload" in e:
             found.setdefault(str(e.get("contestant")), {})[str(e["workload"])] = str(e.get("why", ""))
     return found
-
-
-def analyse_trial(trial: TrialRecord) -> TrialResult:
-    """One trial by itself."""
-    return describe_trial(TrialData(trial))
 
 
 def judge(trial: TrialRecord) -> Validity:

@@ -49,13 +49,6 @@ class Contestant:
         """The first line that each needed command's version command prints. Raises `MissingRuntime`."""
         return {tool.command: tool.version for tool in self._tools()}
 
-    def versions_in_words(self) -> str:
-        """The versions for a reader: "ruby 3.1.2, puma version 5.6.5". The name is added if it is missing."""
-        return ", ".join(
-            text if name.partition("-")[0] in text.lower() else f"{name} {text}"
-            for name, text in self.versions().items()
-        )
-
     def is_built(self) -> bool:
         """Whether `build` has nothing to do. False if it cannot build because something is missing."""
         if not self.copied:

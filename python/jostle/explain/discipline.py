@@ -61,8 +61,6 @@ class Reason(StrEnum):
     UNSATURATED = "unsaturated"
     EQUAL_SIZES = "equal-sizes"
     TOO_NOISY = "too-noisy"
-    GENERATOR_BOUND = "generator-bound"
-    INTERMEDIARY = "intermediary"
     NOT_STATIONARY = "not-stationary"
     NO_CANDIDATE_FITS = "no-candidate-fits"
     TOO_ALIKE = "too-alike"
@@ -75,8 +73,6 @@ REMEDIES: dict[Reason, str] = {
     Reason.EQUAL_SIZES: "name a second route that takes another time, such as a quarter of the longest; "
     "those of less than 2 ms are too short for a burst",
     Reason.TOO_NOISY: "measure on a quiet machine, or name longer requests: repeated bursts took other times",
-    Reason.GENERATOR_BOUND: "send from a machine or a core that has nothing else to do",
-    Reason.INTERMEDIARY: "ask the server itself, without the proxy in between",
     Reason.NOT_STATIONARY: "warm the server up for longer: its service times changed meanwhile",
     Reason.NO_CANDIDATE_FITS: "look at the staircase: the server does something that jostle has no model of",
     Reason.TOO_ALIKE: "send more bursts, or more requests at once: two disciplines would have answered alike",

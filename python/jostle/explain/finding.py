@@ -155,8 +155,6 @@ BECAUSE: dict[discipline.Reason, tuple[Reason, str]] = {
     ),
     discipline.Reason.EQUAL_SIZES: (Reason.EQUAL_TIMES, "all requests of the bursts took the same time"),
     discipline.Reason.TOO_NOISY: (Reason.NOISY, "the same requests took different times"),
-    discipline.Reason.GENERATOR_BOUND: (Reason.GENERATOR, "jostle itself was late"),
-    discipline.Reason.INTERMEDIARY: (Reason.INTERMEDIARY, "something stands between"),
     discipline.Reason.NOT_STATIONARY: (Reason.DRIFTS, "the service time changed meanwhile"),
     discipline.Reason.NO_CANDIDATE_FITS: (Reason.NO_FIT, "no discipline that jostle knows answers like this"),
     discipline.Reason.TOO_ALIKE: (Reason.AMBIGUOUS, "two disciplines would have answered alike"),

@@ -80,10 +80,6 @@ class Target:
         """Whether its routes are paths and its answers have a head."""
         return self.routes[0].request is None
 
-    def of_role(self, role: Role) -> list[Route]:
-        """The target's routes with `role`."""
-        return [route for route in self.routes if route.role == role]
-
     def request(self, route: Route) -> dict[str, Any]:
         """The engine's specification of a request for the route."""
         (pattern,) = self.workload["requests"]

@@ -17,7 +17,6 @@ __all__ = [
     "GAP",
     "KINDS",
     "NAME",
-    "NUMBERS",
     "RAW",
     "as_in_forms",
     "as_json",
@@ -36,8 +35,6 @@ KINDS = ("raw", "number", "json")
 as it is, if it is JSON. The latter two are for JSON only, where they take the place of a whole value."""
 
 BUILT_IN = ("uuid", "now", "client", "iteration", "random:1..100")
-NUMBERS = ("now", "client", "iteration")
-"""Built-in variables whose values are numbers, besides `random:…`."""
 
 _KIND = "(?::(?:" + "|".join(KINDS) + "))?"
 GAP = re.compile(r"\{((?:random:[^{}\s\"]*)|(?:[A-Za-z_][A-Za-z0-9_.-]*" + _KIND + r"))\}")

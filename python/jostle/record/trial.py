@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from jostle.errors import NotARun
 from jostle.record.folder import check_format, folders_inside, read_host
-from jostle.record.hlog import GENERATOR, Series
+from jostle.record.hlog import Series
 from jostle.record.interval_line import IntervalEntry
 from jostle.record.intervals import RecordedIntervals, Wanted
 from jostle.record.jsonl import check_fingerprint, damaged, read_object, read_objects
@@ -171,7 +171,6 @@ class TrialRecord:
         self,
         measure: str,
         workload: int | None = 0,
-        request: int | None = None,
         start_s: float = 0,
         end_s: float = math.inf,
     ) -> "HdrHistogram":
@@ -180,14 +179,14 @@ class TrialRecord:
         Only intervals that begin in `start_s..end_s` count. A phase of the load is defined by its intervals
         alone (`TrialData.within`); the phases that series name are merged.
         """
-        return self._intervals.merged(_of_workloads(measure, (workload, request)), start_s, end_s)
+        return self._intervals.merged(_of_workload(measure, workload), start_s, end_s)
 
     def interval_histograms(self, measure: str, workload: int | None = 0) -> "Iterator[HdrHistogram | None]":
         """One histogram (µs) for each of `intervals`, read and decoded as it is asked for.
 
         None if nothing was recorded in it. As arguments, None stands for all.
         """
-        return self._intervals.histogram_of_each(_of_workloads(measure, (workload, None)))
+        return self._intervals.histogram_of_each(_of_workload(measure, workload))
 
     def histograms_by_request(self, measure: str, workload: int) -> "Iterator[tuple[int, int, HdrHistogram]]":
         """Every recorded histogram of `measure` (µs): number of the interval and of the request or journey.
@@ -195,13 +194,9 @@ class TrialRecord:
         They are read once, in the order of the record, and decoded as they are asked for: all requests
         together cost one pass.
         """
-        wanted = _of_workloads(measure, (workload, None))
+        wanted = _of_workload(measure, workload)
         for interval, (_, request, _), histogram in self._intervals.histograms(wanted):
             yield interval, request, histogram
-
-    def loop_lag(self) -> "HdrHistogram":
-        """How late the generator's own timers fired (µs), over all of its threads."""
-        return self._intervals.merged(lambda s, m: s == GENERATOR and m == "loop_lag")
 
     def generator_service(self, number: int) -> "HdrHistogram":
         """Service times (µs) of the measured workload as generator `number` of several saw them."""
@@ -246,15 +241,12 @@ NO_OUTCOME: OutcomeEntry = {
 }
 
 
-def _of_workloads(measure: str, wanted: tuple[int | None, int | None]) -> Wanted:
-    """A function that says whether a series is wanted: a workload and a request; None stands for all."""
+def _of_workload(measure: str, wanted: int | None) -> Wanted:
+    """A function that says whether a series is wanted: of one workload; None stands for all."""
 
     def matches(series: Series, of: str) -> bool:
-        return (
-            of == measure
-            and series[0] >= 0
-            and all(want is None or have == want for have, want in zip(series[:2], wanted, strict=True))
-        )
+        workload = series[0]
+        return of == measure and workload >= 0 and wanted in (None, workload)
 
     return matches
 

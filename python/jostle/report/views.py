@@ -73,11 +73,6 @@ class View:
         """Whether the panels compare times beside slow requests with times alone."""
         return any(p.starvation for p in self.panels)
 
-    @property
-    def series_names(self) -> list[str]:
-        """The distinct names of all series, in order of appearance."""
-        return list(dict.fromkeys(s.name for p in self.panels for s in p.series))
-
 
 def contestants(result: RunResult) -> tuple[str, ...]:
     """All contestants of the run; those with results come first."""

@@ -35,18 +35,6 @@ class Hypotheses(NamedTuple):
         up, down = math.log(self.p1 / self.p0), math.log((1 - self.p0) / (1 - self.p1))
         return (exceeded * up - (n - exceeded) * down) / tau
 
-    @property
-    def cleanest(self) -> int:
-        """The fewest observations that decide if none exceeds."""
-        return math.ceil(self.bound / math.log((1 - self.p0) / (1 - self.p1)))
-
-    @property
-    def expected_below(self) -> float:
-        """How many observations it takes on average if the share is p₀ (Wald's approximation)."""
-        up, down = math.log(self.p1 / self.p0), math.log((1 - self.p0) / (1 - self.p1))
-        drift = self.p0 * up - (1 - self.p0) * down
-        return ((1 - ERROR) * -self.bound + ERROR * self.bound) / drift
-
 
 def around(limit: float) -> Hypotheses:
     """Hypotheses a fifth below and above a limit between 0 and 1."""

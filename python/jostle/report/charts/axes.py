@@ -6,7 +6,7 @@ from jostle.report.charts.picture import Spec
 from jostle.report.views import View
 from jostle.report.workload import span
 
-__all__ = ["SMALLEST_S", "TIME_LABEL", "TimeAxis", "at_least", "decades", "time_axis", "time_scale"]
+__all__ = ["SMALLEST_S", "TIME_LABEL", "TimeAxis", "at_least", "decades", "time_scale"]
 
 SMALLEST_S = 1e-6
 """Times are recorded to a microsecond; zero, which has no logarithm, is drawn here."""
@@ -37,12 +37,6 @@ def decades(low: float, high: float, *, fine: bool | None = None) -> list[float]
 def time_scale(low: float, high: float) -> Spec:
     """A logarithmic scale of seconds with a little room at both ends."""
     return {"type": "log", "domain": [at_least(low) / 1.25, high * 1.5], "nice": False, "clamp": True}
-
-
-def time_axis(low: float, high: float, title: str | None, **more: object) -> Spec:
-    """An axis with labels at powers of ten, in short ranges also at 2 and 5 times these."""
-    values = decades(at_least(low) / 1.25, high * 1.5)
-    return {"values": values, "labelExpr": TIME_LABEL, "title": title, **more}
 
 
 @dataclass(frozen=True)
