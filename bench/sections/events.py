@@ -65,7 +65,7 @@ def _streams(compiled: Path, effort: Effort, number: int) -> dict[str, float]:
     port, saved, beside = free_port(), effort.folder / str(number), effort.folder / f"server-{number}"
     beside.mkdir()
     seconds = SETTLE_S + 2 * effort.seconds
-    command = [*JOSTLE.closed(f"http://127.0.0.1:{port}/", STREAMS), "-t", "1", "--save", str(saved)]
+    command = [*JOSTLE.closed(f"http://127.0.0.1:{port}/", STREAMS), "-t", "1", "--into", str(saved)]
     command += ["--stream", "sse", "-d", f"{seconds:g}s"]
     with watched([compiled, str(port), str(STREAMS), str(GAP_US)], beside, SERVER_CORE) as server:
         wait_for(port, server.process)

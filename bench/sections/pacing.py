@@ -51,7 +51,7 @@ def _poisson(server: Nginx, effort: Effort) -> dict[float, int]:
     saved = effort.folder / "poisson"
     seconds = 2 * effort.seconds + 1
     command = [*JOSTLE.closed(server.url, CONNECTIONS), "--rate", f"{RATE}/s", "-t", "1"]
-    command += ["-d", f"{seconds:g}s", "--save", str(saved)]
+    command += ["-d", f"{seconds:g}s", "--into", str(saved)]
     with watched(command, effort.folder) as process:
         process.process.wait(seconds + 60)
     trial = RunRecord.open(next(saved.iterdir())).trials[0]

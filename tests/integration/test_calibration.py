@@ -35,7 +35,7 @@ def test_later_runs_carry_the_floor(tmp_path: Path, null_server: str, cache: str
         return finished.stdout
 
     assert "floor" in jostle("doctor", "--calibrate")
-    said = jostle("hit", null_server, "-d", "300ms", "-c", "2", "--save", tmp_path / "runs")
+    said = jostle("hit", null_server, "-d", "300ms", "-c", "2", "--into", tmp_path / "runs")
     assert "Floor of this machine" in " ".join(said.split())
     assert f"jostle report {next((tmp_path / 'runs').iterdir())}" in " ".join(said.split())
     floor = RunRecord.open(next((tmp_path / "runs").iterdir())).host["floor"]

@@ -230,7 +230,7 @@ def refused(finished: subprocess.CompletedProcess[str], word: str) -> None:
 
 def test_a_page_and_a_record_are_kept(jostle_command: Jostle, null_server: str, tmp_path: Path) -> None:
     finished = jostle_command(
-        "explain", f"{null_server}/", "--budget", "20s", "-q", "--save", tmp_path / "kept"
+        "explain", f"{null_server}/", "--budget", "20s", "-q", "--into", tmp_path / "kept"
     )
     assert finished.returncode == 0, finished.stderr
     assert max(map(len, finished.stdout.splitlines())) <= 80

@@ -29,18 +29,18 @@ def fill(disk: Path, leave: int = 0) -> None:
 def test_at_the_start_one_message_says_so_and_nothing_is_left(jostle_command: Jostle, disk: Path) -> None:
     fill(disk)
     with reference_server("run-to-completion") as url:
-        refused = jostle_command("hit", f"{url}/hello", "-n", "10", "--save", disk / "runs")
+        refused = jostle_command("hit", f"{url}/hello", "-n", "10", "--into", disk / "runs")
     assert refused.returncode == 2
     assert "Traceback" not in refused.stderr
     assert "the record takes at least 4.00 kB, and 0 B are free" in refused.stderr
-    assert "--save" in refused.stderr
+    assert "--into" in refused.stderr
     assert not list(disk.glob("runs/*"))
 
 
 def test_in_a_trial_the_load_stops_and_what_was_recorded_stands(jostle_command: Jostle, disk: Path) -> None:
     fill(disk, leave=60_000)
     with reference_server("run-to-completion") as url:
-        full = jostle_command("hit", f"{url}/hello", "-c", "4", "-d", "60s", "--save", disk, timeout=30)
+        full = jostle_command("hit", f"{url}/hello", "-c", "4", "-d", "60s", "--into", disk, timeout=30)
     assert full.returncode == 3
     assert "Traceback" not in full.stderr
     assert full.stderr.count("is full") == 1
@@ -57,7 +57,7 @@ def test_in_a_trial_the_load_stops_and_what_was_recorded_stands(jostle_command: 
 def test_a_limit_of_the_size_of_files_is_told_as_a_full_disk_is(tmp_path: Path) -> None:
     """EFBIG from the kernel: `ulimit -f`."""
     with reference_server("run-to-completion") as url:
-        words = command("hit", f"{url}/hello", "-c", "4", "-d", "60s", "--save", tmp_path)
+        words = command("hit", f"{url}/hello", "-c", "4", "-d", "60s", "--into", tmp_path)
         limited = ["prlimit", "--fsize=20000", *words]
         stopped = subprocess.run(limited, capture_output=True, text=True, timeout=30, env=environment())
     assert stopped.returncode == 3, stopped.stderr
@@ -74,7 +74,7 @@ def test_while_the_report_is_written_the_figures_are_shown_and_nothing_torn_stay
     jostle_command: Jostle, disk: Path
 ) -> None:
     with reference_server("run-to-completion") as url:
-        jostle_command("hit", f"{url}/hello", "-n", "200", "--save", disk)
+        jostle_command("hit", f"{url}/hello", "-n", "200", "--into", disk)
     (folder,) = disk.glob("20*")
     reported = jostle_command("report", folder)
     assert reported.returncode == 3
@@ -88,7 +88,7 @@ def test_while_the_report_is_written_the_figures_are_shown_and_nothing_torn_stay
 
 def test_an_export_to_a_full_device_is_one_message(jostle_command: Jostle, tmp_path: Path) -> None:
     with reference_server("run-to-completion") as url:
-        jostle_command("hit", f"{url}/hello", "-n", "200", "--save", tmp_path / "runs")
+        jostle_command("hit", f"{url}/hello", "-n", "200", "--into", tmp_path / "runs")
     (folder,) = (tmp_path / "runs").iterdir()
     with Path("/dev/full").open("w") as device:
         full = subprocess.run(

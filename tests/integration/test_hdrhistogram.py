@@ -38,7 +38,7 @@ def figures(text: str) -> list[list[float]]:
 def test_the_java_library_reads_the_logs(
     jar: Path, null_server: str, jostle_command: Jostle, tmp_path: Path
 ) -> None:
-    assert jostle_command("hit", null_server, "-n", "2000", "--save", tmp_path / "runs").returncode in (0, 3)
+    assert jostle_command("hit", null_server, "-n", "2000", "--into", tmp_path / "runs").returncode in (0, 3)
     (run,) = (tmp_path / "runs").iterdir()
     (log,) = run.glob("trials/*/intervals.hlog")
     assert {"0.0.0.response", "0.0.0.service"} <= set(processed(jar, "-listtags", "-i", log).split())

@@ -128,7 +128,7 @@ def test_a_server_that_never_answers_gives_timeouts_not_silence(jostle_command: 
 
 
 def test_ctrl_c_shows_what_was_measured(null_server: str, tmp_path: Path) -> None:
-    options = ["-d", "60s", "--json", "--save", "saved"]
+    options = ["-d", "60s", "--json", "--into", "saved"]
     with jostle_running("hit", null_server, *options, cwd=tmp_path) as jostle:
         recorded(tmp_path / "saved")
         jostle.send_signal(signal.SIGINT)
@@ -151,7 +151,7 @@ def test_ctrl_c_shows_what_was_measured(null_server: str, tmp_path: Path) -> Non
         (["http://127.0.0.1:{port}/", "-H", "no colon"], "no colon"),
         (["http://127.0.0.1:{port}/", "-c", "1000000"], "open files"),
         (["http://127.0.0.1:{port}/", "--frobnicate"], "--frobnicate"),
-        (["http://127.0.0.1:{port}/", "--save", "/dev/null/here"], "/dev/null/here"),
+        (["http://127.0.0.1:{port}/", "--into", "/dev/null/here"], "/dev/null/here"),
     ],
 )
 def test_a_mistake_gets_one_clear_message(

@@ -54,7 +54,7 @@ def test_neither_password_nor_cookie_of_a_command_reaches_the_record(
 ) -> None:
     (tmp_path / "image").write_bytes(b"\xff password=s3cr3t")
     with serving(Routes) as url:
-        save = ("-n", "20", "--save", "runs")
+        save = ("-n", "20", "--into", "runs")
         own = ("-u", "ann:s3cr3t", "--json-body", '{"password":"s3cr3t"}', f"{url}/private")
         words = ("curl", f"{url}/private", "-u", "ann:s3cr3t", "-b", "a=c00kie", "-H", "X-Api-Key: k3y9")
         form = "-F password=s3cr3t -F f=@image"

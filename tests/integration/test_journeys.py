@@ -81,7 +81,7 @@ def test_clients_log_in_once_and_order_what_they_found(
 ) -> None:
     Shop.orders.clear()
     result = as_json(
-        jostle_command("hit", shop, "--journey", journey, "-n", "60", "-c", "4", "--json", "--save", tmp_path)
+        jostle_command("hit", shop, "--journey", journey, "-n", "60", "-c", "4", "--json", "--into", tmp_path)
     )
     (found,) = result["journeys"]
     assert (found["name"], found["completed"], found["ended"], found["unfinished"]) == ("buy", 60, 0, 0)

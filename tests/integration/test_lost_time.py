@@ -34,7 +34,7 @@ def measured(running: "subprocess.Popen[str]") -> dict[str, Any]:
 @contextmanager
 def begun(tmp_path: Path, url: str, *more: str, **env: str) -> Iterator["subprocess.Popen[str]"]:
     """A load that has recorded something."""
-    options = [*more, "--save", str(tmp_path / "runs"), "--json"]
+    options = [*more, "--into", str(tmp_path / "runs"), "--json"]
     with jostle_running("hit", url, "-d", f"{LOAD_S}s", *options, env=environment() | env) as running:
         recorded(tmp_path / "runs", 2_000)
         yield running

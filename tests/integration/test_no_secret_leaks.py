@@ -263,7 +263,7 @@ def test_nothing_of_a_command_has_a_secret(
 ) -> None:
     host = anything.removeprefix("http://")
     filled = [word.format(url=f"{anything}/", host=host) for word in words]
-    ending = ["-n", "20", "--save", "runs"] if words[0] == "hit" else ["--into", "runs"]
+    ending = ["-n", "20", "--into", "runs"] if words[0] == "hit" else ["--into", "runs"]
     finished = jostle_command(*filled, *ending)
     assert finished.returncode in (0, 1, 3, 4), finished.stderr
     (run,) = (tmp_path / "runs").iterdir()

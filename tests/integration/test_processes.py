@@ -157,7 +157,7 @@ def test_when_all_have_died_it_is_said(null_server: str) -> None:
 
 
 def test_generators_end_with_whoever_started_them(null_server: str, tmp_path: Path) -> None:
-    options = ["-d", "60s", "-c", "4", "--processes", "2", "--save", tmp_path]
+    options = ["-d", "60s", "-c", "4", "--processes", "2", "--into", tmp_path]
     with jostle_running("hit", null_server, *options, **SILENTLY) as jostle:
         recorded(tmp_path)
         trial = RunRecord.open(next(tmp_path.iterdir())).trials[0]
@@ -175,7 +175,7 @@ def _lives(pid: int) -> bool:
 
 
 def test_a_lost_share_makes_the_run_invalid_and_stands_in_the_journal(tmp_path: Path) -> None:
-    options = ["-d", "4s", "-c", "4", "--processes", "2", "--save", tmp_path, "--json"]
+    options = ["-d", "4s", "-c", "4", "--processes", "2", "--into", tmp_path, "--json"]
     with reference_server("null") as url, jostle_running("hit", url, *options) as jostle:
         recorded(tmp_path, 5_000)
         record = RunRecord.open(next(tmp_path.iterdir()))

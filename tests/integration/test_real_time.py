@@ -122,7 +122,7 @@ def only_on(core: int) -> Iterator[None]:
 
 def test_beside_a_server_of_somebody_else_only_on_other_cores(jostle_command: Jostle, tmp_path: Path) -> None:
     first, last = min(os.sched_getaffinity(0)), max(os.sched_getaffinity(0))
-    options = ["--rate", "100/s", "-d", "200ms", "--save"]
+    options = ["--rate", "100/s", "-d", "200ms", "--into"]
     with contextlib.ExitStack() as stack:
         with only_on(first):
             url = stack.enter_context(reference_server("null"))

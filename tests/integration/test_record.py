@@ -62,7 +62,7 @@ def test_the_command_line_of_a_hit_leaves_no_secret_anywhere(jostle_command: Jos
     headers = [word for line in lines for word in ("-H", line)]
     with reference_server("run-to-completion") as url:
         done = jostle_command(
-            "hit", f"{url}/hello?password=canary-4", *headers, "-n", "20", "--save", tmp_path / "runs"
+            "hit", f"{url}/hello?password=canary-4", *headers, "-n", "20", "--into", tmp_path / "runs"
         )
     (folder,) = (tmp_path / "runs").iterdir()
     told = done.stdout + done.stderr

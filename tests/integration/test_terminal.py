@@ -26,7 +26,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A recorded run."""
     base = tmp_path_factory.mktemp("run")
     with reference_server("run-to-completion") as url:
-        words = command("hit", f"{url}/hello", "-n", "300", "--save", base)
+        words = command("hit", f"{url}/hello", "-n", "300", "--into", base)
         done = subprocess.run(words, capture_output=True, env=environment())
     assert done.returncode in (0, 3), done.stderr  # 3: invalid, where the machine stood still
     (folder,) = base.iterdir()
@@ -41,7 +41,7 @@ def folder_in(base: Path) -> Path:
 def test_a_terminal_that_is_closed_ends_the_run_whole(tmp_path: Path) -> None:
     with (
         reference_server("run-to-completion") as url,
-        jostle_running("hit", f"{url}/hello", "-d", "60s", "--save", tmp_path / "runs") as jostle,
+        jostle_running("hit", f"{url}/hello", "-d", "60s", "--into", tmp_path / "runs") as jostle,
     ):
         recorded(tmp_path / "runs", 2_000)
         jostle.send_signal(signal.SIGHUP)
@@ -97,7 +97,7 @@ def test_a_terminal_that_is_not_utf_8(run: Path) -> None:
 def test_a_report_of_a_run_that_goes_on_says_so(tmp_path: Path, jostle_command: Jostle) -> None:
     with (
         reference_server("run-to-completion") as url,
-        jostle_running("hit", f"{url}/hello", "-d", "60s", "--save", tmp_path / "runs", **SILENTLY) as jostle,
+        jostle_running("hit", f"{url}/hello", "-d", "60s", "--into", tmp_path / "runs", **SILENTLY) as jostle,
     ):
         recorded(tmp_path / "runs", 2_000)
         folder = folder_in(tmp_path / "runs")

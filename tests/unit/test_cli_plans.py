@@ -1,4 +1,4 @@
-"""`jostle init`, `jostle check` and `--dry-run`: a first plan, and what a plan would run."""
+"""`jostle init` and `jostle check`: a first plan, and what a plan would run."""
 
 from pathlib import Path
 
@@ -56,18 +56,18 @@ def test_a_check_says_what_in_which_order_how_long_and_how_much(tmp_path: Path) 
     assert "finds 3 rounds find a difference of " in more
 
 
-def test_a_dry_run_of_a_race_tunes_nothing() -> None:
-    code, said = run_command("race", "preemption", "--contestants", "node", "--dry-run")
+def test_a_check_of_an_experiment_tunes_nothing() -> None:
+    code, said = run_command("check", "preemption", "--contestants", "node")
     assert code == 0
     text = " ".join(said.split())
     assert "to tune count: until /count/{value} takes 100 ms on node, measured at the start" in text
     assert "tuning count and costly will change that" in text
 
 
-def test_a_dry_run_takes_what_was_tuned_before(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_check_takes_what_was_tuned_before(monkeypatch: pytest.MonkeyPatch) -> None:
     """So it says what the run's first line of progress says."""
     monkeypatch.setattr(tune, "_remembered", lambda _: 590)
-    said = run_command("race", "starvation", "--quick", "--contestants", "node,go", "--dry-run")[1]
+    said = run_command("check", "starvation", "--quick", "--contestants", "node,go")[1]
     assert "fast-only: 1 client for 590ms (" in said
     assert "tun" not in said.replace("tunes", "")
 

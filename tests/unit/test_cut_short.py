@@ -34,6 +34,6 @@ def test_a_page_without_a_record_says_how_to_keep_one() -> None:
     kept, lost = rendered(make_hit(), "html"), rendered(replace(make_hit(), folder=""), "html")
     assert "Recorded in runs/" in kept
     assert "intervals.hlog" in kept
-    assert "The record was not kept. To keep it: jostle hit URL --save DIR" in lost
+    assert "The record was not kept. To keep it: jostle hit URL --into DIR" in lost
     assert "Recorded in" not in lost
     assert "intervals.hlog" not in lost

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import pytest
 
 from jostle.cli import race_all
+from jostle.cli.check_all import check_all
 from jostle.cli.race_all import State
-from jostle.cli.race_all_preview import show_all
 from jostle.errors import PlanError
 from jostle.plan import Plan, parse_plan
 from jostle.plan.model import Changes
@@ -23,7 +23,7 @@ def shown(folder: Path, capsys: pytest.CaptureFixture[str], **plans: str) -> str
             raise PlanError(f"{name} has a mistake", "mend it")
         return parse_plan(plans[name], name).changed(Changes(until_decided=True, budget="90m"))
 
-    assert show_all(folder, ["threads", "pair"], load, 1) == 0
+    assert check_all(folder, ["threads", "pair"], load, 1) == 0
     return capsys.readouterr().out
 
 
@@ -39,7 +39,7 @@ def test_what_is_measured_before_an_experiment_goes_on_is_not_left(tmp_path: Pat
     assert again == "its first rounds are measured; 72 s for all that is left"
 
 
-def test_a_dry_run_of_all_says_how_long_and_how_large(
+def test_a_check_of_all_says_how_long_and_how_large(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     said = shown(tmp_path / "new", capsys, pair=TWO, threads=TWO.replace("20s", "2m"))
@@ -55,7 +55,7 @@ def test_a_dry_run_of_all_says_how_long_and_how_large(
     assert not (tmp_path / "new").exists()
 
 
-def test_a_dry_run_of_all_says_what_cannot_run_and_what_is_done(
+def test_a_check_of_all_says_what_cannot_run_and_what_is_done(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     state = State.of(tmp_path, 1)
@@ -72,7 +72,7 @@ def test_a_mistake_in_all_experiments_is_told_once_and_leaves_no_folder(tmp_path
     with pytest.raises(PlanError, match="pair has no parameter slwo"):
         race_all.race_all(tmp_path / "new", ["threads", "pair"], load, 1, quiet=True)
     with pytest.raises(PlanError, match="pair has no parameter slwo"):
-        show_all(tmp_path / "new", ["threads", "pair"], load, 1)
+        check_all(tmp_path / "new", ["threads", "pair"], load, 1)
     assert not (tmp_path / "new").exists()
 
 

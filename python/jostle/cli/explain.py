@@ -182,16 +182,8 @@ def explain(
         typer.Option(
             "--into",
             metavar="DIR",
-            help="With --all: the table's folder; contestants already in it are not measured again.",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = None,
-    save: Annotated[
-        Path | None,
-        typer.Option(
-            "--save",
-            metavar="DIR",
-            help="Keep the page and the record of all bursts in a new folder in DIR.",
+            help="Keep the page and the record of all bursts, in a new folder in DIR. With --all, DIR itself "
+            "is the table's folder; contestants already in it are not measured again.",
             rich_help_panel=OUTPUT,
         ),
     ] = None,
@@ -204,10 +196,8 @@ def explain(
         why = "it asks every contestant as its contract says"
         refuse_beside("--all", context, ALL_TAKES, why, "explain one of them by name")
         return _all(names, into, budget, patience, share_cores=share_cores, quiet=quiet)
-    if into is not None:
-        raise PlanError("--into belongs to --all", "--save DIR keeps one explanation")
-    if save is not None and save.exists() and not save.is_dir():
-        raise PlanError(f"--save: {save} is not a folder", "choose another place")
+    if into is not None and into.exists() and not into.is_dir():
+        raise PlanError(f"--into: {into} is not a folder", "choose another place")
     if len(names) != 1:
         raise PlanError(
             "which server?" if not names else f"{len(names)} servers",
@@ -243,8 +233,8 @@ def explain(
         )
     document = explanation_document(explanation)
     write(document, output)
-    if save is not None:
-        _save(document, save)
+    if into is not None:
+        _keep(document, into)
     return ExitCode.DONE if any(finding.decided for finding in explanation.findings) else ExitCode.UNTRUSTED
 
 
@@ -291,11 +281,11 @@ def _timeout(text: str) -> float:
     return seconds
 
 
-def _save(document: "Document", base: Path) -> None:
+def _keep(document: "Document", base: Path) -> None:
     from jostle.host.files import write_whole
 
     folder = base / f"{time.strftime('%Y-%m-%dT%H-%M-%S')}-explain"
-    with report_written(str(folder), "choose another place for --save"):
+    with report_written(str(folder), "choose another place for --into"):
         folder.mkdir(parents=True)
         write_whole(folder / "explanation.json", render(document, Form.json))
         write_whole(folder / "explain.html", render(document, Form.html))

@@ -551,9 +551,9 @@ def hit(
             help="With --journey: send each once, and show every request, answer and capture.",
         ),
     ] = False,
-    save: Annotated[
+    into: Annotated[
         Path | None,
-        _option("--save", metavar="DIR", help="Keep the record in a new folder in DIR.", group=OUTPUT),
+        _option("--into", metavar="DIR", help="Keep the record, in a new folder in DIR.", group=OUTPUT),
     ] = None,
     output: RunOutput,
 ) -> int:
@@ -570,8 +570,8 @@ def hit(
         taken = [*(field.name for field in fields(HitOptions)), "words"]
         refuse_beside("--once", context, taken, "it measures nothing", "leave it out to measure the load")
         return _once(plan)
-    if save is not None:
-        return carry_out(plan, save, "hit", seed=seed, output=output)
+    if into is not None:
+        return carry_out(plan, into, "hit", seed=seed, output=output)
     with tempfile.TemporaryDirectory(prefix="jostle-") as folder:
         return carry_out(plan, Path(folder), "hit", seed=seed, output=output, kept=False)
 

@@ -1,7 +1,9 @@
 """The options that change a plan before it is run; several commands have them."""
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,17 +21,26 @@ from jostle.cli.options import (
     split_settings,
     split_workloads,
 )
+from jostle.errors import PlanError
 
 if TYPE_CHECKING:
     from jostle.plan import Plan
     from jostle.plan.loading import Settings
 
-__all__ = ["DryRun", "PlanOptions", "read_plan"]
+__all__ = ["Duration", "PlanOptions", "RunOptions", "ScaleOptions", "name_unchanged", "read_plan"]
 
 DATABASE = "Database"
 
-DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Say what would run, and stop.", rich_help_panel=PLAN)
+Duration = Annotated[
+    str | None,
+    typer.Option(
+        "-d",
+        "--duration",
+        metavar="TIME",
+        help="Run every workload for this long. Loads that count requests stay as they are, as do traces "
+        "without `for`.",
+        rich_help_panel=PLAN,
+    ),
 ]
 
 
@@ -89,6 +100,49 @@ class PlanOptions:
             rich_help_panel=PLAN,
         ),
     ] = None
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="Set a parameter of the plan; repeatable.",
+            rich_help_panel=PLAN,
+        ),
+    ] = None
+
+    def plan(
+        self,
+        context: typer.Context,
+        read: "Callable[..., Plan]",
+        duration: str | None = None,
+        *,
+        tune: bool = True,
+    ) -> "Plan":
+        """The plan that `read(settings=…)` returns, with these options applied, and tuned.
+
+        `tune=False`: no server is started; parameters never tuned on this machine stay in the plan's `tune`.
+        """
+        from jostle.plan.model import Changes
+        from jostle.runner.tune import print_to_stderr, tuned, tuned_before
+
+        names = {field.name for field in fields(Changes)}
+        given = {name: value for name, value in vars(self).items() if name in names and value is not None}
+        given["contestants"] = split_contestants(self.contestants)
+        given["workloads"] = split_workloads(self.workloads)
+        places = {Changes.PLACES.get(name, name): option for name, option in option_names(context).items()}
+        wanted = Changes(duration=duration, **given)
+
+        def load(settings: "Settings") -> "Plan":
+            return read(settings=settings).changed(wanted, places)
+
+        settings = split_settings(self.settings)
+        return tuned(load, settings, print_to_stderr) if tune else tuned_before(load, settings)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions(PlanOptions):
+    """The options that change how real servers are measured; a simulation has no use for them."""
+
     no_repeats: Annotated[
         bool,
         typer.Option(
@@ -105,15 +159,6 @@ class PlanOptions:
             metavar="TIME",
             help="Afterwards, run 'jostle explain' on each contestant that comes with jostle, at most "
             "this long on each, such as 2m.",
-            rich_help_panel=PLAN,
-        ),
-    ] = None
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="NAME=VALUE",
-            help="Set a parameter of the plan; repeatable.",
             rich_help_panel=PLAN,
         ),
     ] = None
@@ -156,27 +201,38 @@ class PlanOptions:
         *,
         tune: bool = True,
     ) -> "Plan":
-        """The plan that `read(settings=…, share_cores=…)` returns, with these options applied, and tuned.
+        return super().plan(context, partial(read, share_cores=self.share_cores), duration, tune=tune)
 
-        `tune=False`: no server is started; parameters never tuned on this machine stay in the plan's `tune`.
-        """
-        from jostle.plan.model import Changes
-        from jostle.runner.tune import print_to_stderr, tuned, tuned_before
 
-        changes = {
-            field.name: getattr(self, field.name) for field in fields(Changes) if field.name != "duration"
-        }
-        changes["contestants"] = split_contestants(self.contestants)
-        changes["workloads"] = split_workloads(self.workloads)
-        changes["allow_targets"] = self.allow_targets or ()
-        places = {Changes.PLACES.get(name, name): option for name, option in option_names(context).items()}
-        wanted = Changes(duration=duration, **changes)
+@dataclass(frozen=True, kw_only=True)
+class ScaleOptions:
+    """How large an experiment is."""
 
-        def load(settings: "Settings") -> "Plan":
-            return read(settings=settings, share_cores=self.share_cores).changed(wanted, places)
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Short trials and few rounds.", rich_help_panel=PLAN)
+    ] = False
+    as_published: Annotated[
+        bool,
+        typer.Option(
+            "--as-published",
+            help="As large and long as in the article; may take hours.",
+            rich_help_panel=PLAN,
+        ),
+    ] = False
 
-        settings = split_settings(self.settings)
-        return tuned(load, settings, print_to_stderr) if tune else tuned_before(load, settings)
+    def __post_init__(self) -> None:
+        if self.quick and self.as_published:
+            raise PlanError("--quick and --as-published are two scales", "give one of them")
+
+    def experiment(self, name: str) -> "Callable[..., Plan]":
+        """What loads the experiment at this scale."""
+        from jostle import experiments
+
+        return partial(
+            experiments.load,
+            name,
+            scale="quick" if self.quick else "as-published" if self.as_published else "",
+        )
 
 
 def read_plan(file: Path, **changes: object) -> "Plan":
@@ -185,3 +241,12 @@ def read_plan(file: Path, **changes: object) -> "Plan":
     from jostle.plan.loading import load_plan
 
     return load_plan(file, environment=roster.environment(), **changes)  # type: ignore[arg-type]
+
+
+def name_unchanged(plan: "Plan") -> None:
+    """Say on standard error which workloads --duration leaves as they are."""
+    from jostle.formatting import listed
+
+    if names := [name for name, workload in plan.selected.items() if workload.seconds() is None]:
+        why = "a number of requests or a trace ends the load"
+        print(f"--duration does not change {listed(names)}: {why}", file=sys.stderr)

@@ -8,7 +8,7 @@ import typer
 
 from jostle.cli.options import Into, Seed, unfold
 from jostle.cli.output import PlanOutput
-from jostle.cli.plan_options import DryRun, PlanOptions, read_plan
+from jostle.cli.plan_options import PlanOptions, read_plan
 from jostle.errors import PlanError
 
 __all__ = ["simulate"]
@@ -24,8 +24,7 @@ HELP = """Calculate what a plan would measure on servers that only exist in it.
   jostle simulate plan.toml --seed 7 --rounds 20
 
 Loads, records and reports are those of `jostle run`; docs/PLAN.md lists the
-disciplines. The same seed gives the same result on every machine. Options about
-real servers, generators and databases change nothing here.
+disciplines. The same seed gives the same result on every machine.
 """
 
 
@@ -36,7 +35,6 @@ def simulate(
     *,
     options: PlanOptions,
     seed: Seed = None,
-    dry_run: DryRun = False,
     into: Into = Path("runs"),
     output: PlanOutput,
 ) -> int:
@@ -49,8 +47,4 @@ def simulate(
             f"no server of {plan_file} is simulated",
             "jostle run measures real ones; [contestant.NAME] simulate = { … } describes one to calculate",
         )
-    if dry_run:
-        from jostle.cli.check import show_preview
-
-        return show_preview(plan, into, seed)
     return carry_out(plan, into, plan_file.stem, seed=seed, output=output)

@@ -84,7 +84,7 @@ class RunWriter:
                 shutil.rmtree(folder, ignore_errors=True)
             raise UserError(
                 f"cannot make a folder for the record in {base}: {reason(error)}",
-                "choose another place with --into (hit: --save)",
+                "choose another place with --into",
             ) from None
         return cls(folder, str(host.get("jostle", "")), secrets)
 

@@ -44,7 +44,7 @@ def free_bytes(base: Path) -> int | None:
     if not there.is_dir():
         raise UserError(
             f"cannot make a folder for the record in {base}: {there} is not a folder",
-            "choose another place with --into (hit: --save)",
+            "choose another place with --into",
         )
     found = os.statvfs(there)
     return found.f_bavail * found.f_frsize if found.f_blocks else None
@@ -56,5 +56,5 @@ def check_disk_space(base: Path, needed: int) -> None:
     if free is not None and free < needed:
         raise UserError(
             f"the record takes at least {format_bytes(needed)}, and {format_bytes(free)} are free in {base}",
-            "make room, or choose another place with --into (hit: --save)",
+            "make room, or choose another place with --into",
         )

@@ -105,7 +105,7 @@ def links(result: RunResult, record: str | None) -> list[Link]:
 def files(result: RunResult, record: str | None) -> Section:
     """Every kind of raw file, with a description of its contents."""
     if not result.folder:
-        lost = Paragraph("The record was not kept. To keep it: jostle hit URL --save DIR", small=True)
+        lost = Paragraph("The record was not kept. To keep it: jostle hit URL --into DIR", small=True)
         return Section("Raw files", [lost], Depth.DETAIL, key="files", folded=True)
     table = Table("Raw files", columns("file | contents"), prose=True)
     for file, about in ABOUT.items():

@@ -1,4 +1,4 @@
-"""`jostle race --all --dry-run`: the time and space that all experiments would take; starts nothing."""
+"""`jostle check --all`: the time and space that all experiments would take; starts nothing."""
 
 import textwrap
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ from jostle.runner.resume import unfinished
 from jostle.runner.schedule import Planned
 from jostle.units import format_bytes
 
-__all__ = ["show_all"]
+__all__ = ["check_all"]
 
 WIDTH = 80
 HEADINGS = ("experiment", "trials", "time", "disk")
@@ -47,7 +47,7 @@ class _Row:
         return plan is not None and any(is_up_to_the_server(plan.workload[t.workload]) for t in self.trials)
 
 
-def show_all(
+def check_all(
     folder: Path, only: Sequence[str] | None, load: Callable[[str], Plan], seed: int | None
 ) -> ExitCode:
     """Print a row for each experiment, or each of `only`: its trials, and about how long and large they are.
