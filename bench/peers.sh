@@ -5,7 +5,7 @@
 #
 #     peers.sh [oha] [k6] [ghz] [hey] [vegeta] [locust]
 set -euo pipefail
-CACHE=${JOSTLE_BENCH_CACHE:-/var/cache/jostle/bench}
+CACHE=${JOSTLE_BENCH_CACHE:-${XDG_CACHE_HOME:-/var/cache}/jostle/bench}
 OHA=1.16.0
 K6=v1.8.1
 GHZ=v0.120.0

@@ -4,23 +4,24 @@ import os
 from pathlib import Path
 
 from jostle.errors import UserError
+from jostle.host.xdg import xdg_folder
 from jostle.text import reason
 
 __all__ = ["cache_folder"]
 
 
 def cache_folder(*parts: str) -> Path:
-    """A folder in `$JOSTLE_CACHE`, else in /var/cache/jostle for root, else in ~/.cache/jostle.
+    """A folder in `$JOSTLE_CACHE`, else in jostle of `$XDG_CACHE_HOME`; by default that is
+    /var/cache for root and ~/.cache for others.
 
     It is created if needed, and readable by all, since the server may run as another user. Raises
     `UserError`.
     """
     if chosen := os.environ.get("JOSTLE_CACHE"):
         base = Path(chosen).absolute()
-    elif os.geteuid() == 0:
-        base = Path("/var/cache/jostle")
     else:
-        base = Path.home() / ".cache" / "jostle"
+        usual = Path("/var/cache") if os.geteuid() == 0 else Path.home() / ".cache"
+        base = xdg_folder("XDG_CACHE_HOME", usual)
     folder = base
     try:
         for part in (None, *parts):

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jostle.errors import ClusterRefused
+from jostle.host.xdg import xdg_folder
 
 __all__ = ["Credentials", "credentials_folder"]
 
@@ -44,8 +45,10 @@ HINT = (
 
 
 def credentials_folder() -> Path:
-    """`$JOSTLE_CLUSTER`, else ~/.config/jostle/cluster."""
-    return Path(os.environ.get("JOSTLE_CLUSTER") or Path.home() / ".config" / "jostle" / "cluster")
+    """`$JOSTLE_CLUSTER`, else jostle/cluster in `$XDG_CONFIG_HOME`, which by default is ~/.config."""
+    if chosen := os.environ.get("JOSTLE_CLUSTER"):
+        return Path(chosen)
+    return xdg_folder("XDG_CONFIG_HOME", Path.home() / ".config") / "cluster"
 
 
 @dataclass(frozen=True)
