@@ -5,7 +5,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from jostle.record.layout import GeneratorEntry, LostGenerator
+from jostle.record.layout import GeneratorEntry
+from jostle.record.lost_generator import LostGenerator
 
 if TYPE_CHECKING:
     from jostle._engine import Interval

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypeAliasType, TypedDict
 
+from jostle.record.lost_generator import LostGenerator
 from jostle.record.values import Count, Ns, Number, Text
 
 __all__ = [
@@ -69,17 +70,11 @@ class TrialStarted(_Line):
     number: Number
 
 
-class GeneratorLost(_Line):
-    """`number` of the trial, and the keys of LostGenerator."""
+class GeneratorLost(_Line, LostGenerator):
+    """`number` of the trial."""
 
     event: Literal["generator lost"]
     number: Number
-    generator: Number
-    of: Number
-    at_ns: Ns
-    why: Text
-    until_ns: NotRequired[Ns | None]
-    moved_to: NotRequired[Text]
 
 
 class TrialOver(_Line):

@@ -15,6 +15,7 @@ from typing_extensions import TypedDict
 
 from jostle.record.interval_line import IntervalEntry
 from jostle.record.journal_line import Event, Fingerprint, JournalEntry
+from jostle.record.lost_generator import LostGenerator
 from jostle.record.values import Count, Finite, Ns, Number, Text
 
 __all__ = [
@@ -33,7 +34,6 @@ __all__ = [
     "JournalEntry",
     "Ledger",
     "LedgerEntry",
-    "LostGenerator",
     "LostTime",
     "MachineEntry",
     "OutcomeEntry",
@@ -242,20 +242,6 @@ class TrialDescription(TypedDict):
     continues: NotRequired[bool]
     started_unix_ns: NotRequired[Ns]
     generators: NotRequired[list[GeneratorEntry]]
-
-
-class LostGenerator(TypedDict):
-    """A generator that ended before its load did: from `at_ns` on, its share is missing.
-
-    `until_ns`: when the node `moved_to` took it over; None: nobody did.
-    """
-
-    generator: Number
-    of: Number
-    at_ns: Ns
-    why: Text
-    until_ns: NotRequired[Ns | None]
-    moved_to: NotRequired[Text]
 
 
 class GarbageEntry(TypedDict):

@@ -18,7 +18,6 @@ from jostle.record.layout import (
     HostFacts,
     Ledger,
     LedgerEntry,
-    LostGenerator,
     MachineEntry,
     OutcomeEntry,
     ResourceSample,
@@ -26,6 +25,7 @@ from jostle.record.layout import (
     Status,
     TrialDescription,
 )
+from jostle.record.lost_generator import LostGenerator
 from jostle.record.rows import is_rows, read_rows
 
 if TYPE_CHECKING:

@@ -33,12 +33,12 @@ from jostle.record.layout import (
     Fingerprint,
     GarbageEntry,
     HostFacts,
-    LostGenerator,
     LostTime,
     OutcomeEntry,
     Status,
     TrialDescription,
 )
+from jostle.record.lost_generator import LostGenerator
 from jostle.record.rows import RowWriter
 from jostle.redaction.data import redact, replace_secrets, secrets_in
 from jostle.redaction.names import names_a_secret
