@@ -15,6 +15,7 @@ from jostle.analysis.compare.side import SHIFT_LEVELS, Round, Side, pair
 from jostle.analysis.compare.sides import _half, _why_not_compared, compare_sides
 from jostle.analysis.results import Comparison, Difference, Estimate
 from jostle.analysis.stats.effect_size import cliffs_delta
+from jostle.analysis.stats.moderated import not_known
 from jostle.analysis.stats.sample import EMPTY, Ints, from_values
 from jostle.record.verdict import Verdict
 from support.sides import make_side, side_of
@@ -272,9 +273,10 @@ def test_bands_are_wider_than_intervals_of_one_quantile() -> None:
 def test_no_comparison_is_dropped_however_many_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(1)
     made = {name: make_side(name, np.ones(3), requests=60, rng=rng) for name in "ab"}
-    monkeypatch.setattr(pairs, "side", lambda _trials, _summary, name: made[name])
+    monkeypatch.setattr(pairs, "side", lambda _trials, _summary, name, _usual: made[name])
     keys = [(name, f"workload {number}") for number in range(40) for name in "ab"]
-    found = pairs.with_the_first({key: [] for key in keys}, {key: made[key[0]].summary for key in keys}, "ab")
+    summaries = {key: made[key[0]].summary for key in keys}
+    found = pairs.with_the_first({key: [] for key in keys}, summaries, "ab", not_known)
     assert [(c.a, c.b) for c in found] == [("a", "b")] * 40
 
 

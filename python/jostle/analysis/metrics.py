@@ -11,6 +11,7 @@ from functools import partial
 from jostle.analysis.results import Estimate
 from jostle.analysis.stats.enough import LEAST_ROUNDS, TOO_FEW_ROUNDS
 from jostle.analysis.stats.kaplan_meier import known_part, restricted_mean
+from jostle.analysis.stats.moderated import UsualOf, not_known, spread_of
 from jostle.analysis.stats.over_rounds import (
     AtLeast,
     Value,
@@ -137,21 +138,26 @@ MEASURES: Mapping[str, Callable[[TrialData], Value]] = {
 """Quantities of one trial. Indices compare two trials: see `jostle.analysis.topics.starvation`."""
 
 
-def estimate(name: str, trials: Sequence[TrialData], confidence: float = CONFIDENCE) -> Estimate:
-    """A quantity over rounds with Student's interval: that of a typical start, or the mean of shares."""
+def estimate(
+    name: str, trials: Sequence[TrialData], confidence: float = CONFIDENCE, usual: UsualOf = not_known
+) -> Estimate:
+    """A quantity over rounds with Student's interval: that of a typical start, or the mean of shares.
+
+    `usual`: the spread that rounds usually have.
+    """
     unit = METRICS[name]
     if name in COUNTED:
         return COUNTED[name](trials, confidence)
     service, _, level = name.rpartition(" ")
     if level in NAMED and service in ("", "service"):
-        return quantile(trials, NAMED[level], confidence, service=bool(service))
+        return quantile(trials, NAMED[level], confidence, service=bool(service), usual=usual(name))
     if name == "throughput left":
         return left_over_rounds(trials, confidence)
     values = [MEASURES[name](data) for data in trials]
     if not values or any(value is None for value in values):
         return Estimate(None, unit=unit, n=len(values), note=why_not(values))
     if unit != "share":
-        found = typical_over_rounds(values, unit, confidence)
+        found = typical_over_rounds(values, unit, confidence, spread_of(usual(name)))
     else:
         found = mean_over_rounds([number(value) for value in values], unit, confidence)
         found = bounded(found if found.high is None else replace(found, high=min(1.0, found.high)), values)

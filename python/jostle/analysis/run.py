@@ -28,6 +28,7 @@ from jostle.analysis.stats.sequential import Level, fixed
 from jostle.analysis.summaries.counted import counted, note
 from jostle.analysis.summaries.looks import level_of, looks_of
 from jostle.analysis.summaries.trial import describe_trial
+from jostle.analysis.summaries.usual import usual_in
 from jostle.analysis.summaries.workload import by_workload, summarize_all
 from jostle.analysis.topics.backlog import backlog_note
 from jostle.analysis.topics.baseline import floor_note
@@ -84,17 +85,20 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
     grouped = _in_order(by_workload(kept), plan, record)
     trials = with_unlike_answers(trials, grouped)
     validities = {trial.number: trial.validity for trial in trials}
-    summaries = summarize_all(grouped, validities, plan, distributions=distributions)
+    usual = usual_in(grouped)
+    summaries = summarize_all(grouped, validities, plan, usual, distributions=distributions)
     skipped, skipped_workloads = _skipped(record), _skipped_workloads(record)
-    published = published_figures(plan.published, grouped)
+    published = published_figures(plan.published, grouped, usual)
     starvation = _starvation(plan.starvation, grouped, summaries, published)
-    measured = Measured(grouped, summaries, starvation, skipped, skipped_workloads, plan.parameters)
+    measured = Measured(grouped, summaries, starvation, skipped, skipped_workloads, plan.parameters, usual)
     numbers = {one.trial.number for one in kept}
     reasons = _reasons([trial for trial in trials if trial.number in numbers], record)
     verdict = worst([*(summary.verdict for summary in summaries.values()), *_whole_run(record, trials)])
     level = level_of(record, plan)
     comparisons = (
-        with_the_first(grouped, summaries, plan.contestants, plan.primary, level) if distributions else []
+        with_the_first(grouped, summaries, plan.contestants, usual, plan.primary, level)
+        if distributions
+        else []
     )
     return RunResult(
         title=plan.title,
@@ -116,7 +120,7 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
         rerun=rerun_of(record),
         finish=finish(record),
         seed=int(record.host.get("seed") or 0),
-        requirements=judge_requirements(plan, grouped, summaries, skipped, skipped_workloads, level),
+        requirements=judge_requirements(plan, grouped, summaries, skipped, skipped_workloads, usual, level),
         comparisons=comparisons,
         claims=[
             *judge_claims(plan.claim, measured, level),
@@ -126,7 +130,7 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
         published_setup=plan.published.setup.strip() if plan.published else "",
         article=_web_address(plan.published.url if plan.published else ""),
         took_s=took_s(record),
-        ratios=ratios(plan.ratio, grouped, published),
+        ratios=ratios(plan.ratio, grouped, published, usual),
         threads=threads(grouped, published),
         earlier=earlier_runs(grouped),
         garbage=garbage_collections(grouped),

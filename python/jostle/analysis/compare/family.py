@@ -3,28 +3,32 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 
 from jostle.analysis.compare.side import Side
 from jostle.analysis.stats.many_to_one import Pooled, pooled
+from jostle.analysis.stats.moderated import TYPICAL_SD, Spread, Usual, UsualOf, fitted, not_known, typical
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
+from jostle.analysis.stats.sample import Floats
 from jostle.analysis.stats.sequential import Level, fixed
 from jostle.quantiles import LEVELS
 
-__all__ = ["ALONE", "Family", "family_of"]
+__all__ = ["ALONE", "Family", "family_of", "usual_differences", "within"]
 
 
 @dataclass(frozen=True)
 class Family:
     """How many contestants are compared with the first, and the error that they share in a quantity, if any.
 
-    `level`: the correction for repeated looks.
+    `level`: the correction for repeated looks. `usual`: the spread that differences usually have.
     """
 
     others: int = 1
     errors: Mapping[str, Pooled] = field(default_factory=dict)
     level: Level = fixed
+    usual: UsualOf = not_known
 
     def confidence(self, rounds: int) -> float:
         """The confidence of an interval over this number of rounds."""
@@ -39,11 +43,11 @@ ALONE = Family()
 """The comparison of two contestants only."""
 
 
-def family_of(sides: Sequence[Side], level: Level = fixed) -> Family:
+def family_of(sides: Sequence[Side], level: Level = fixed, usual: UsualOf = not_known) -> Family:
     """The family of the first and all others. Errors are pooled only if all have the same rounds."""
     others = max(1, len(sides) - 1)
     if len({tuple(r.number for r in side.rounds) for side in sides}) != 1:
-        return Family(others, level=level)
+        return Family(others, level=level, usual=usual)
     found = {}
     for quantity in ("throughput", *LEVELS):
         rows = [side.values(quantity) for side in sides]
@@ -51,4 +55,41 @@ def family_of(sides: Sequence[Side], level: Level = fixed) -> Family:
             error = pooled(np.array([[math.log(float(v)) for v in row] for row in rows]))  # type: ignore[arg-type]
             if error is not None:
                 found[quantity] = error
-    return Family(others, found, level)
+    return Family(others, found, level, usual)
+
+
+def usual_differences(pairs: Sequence[tuple[Side, Side]]) -> UsualOf:
+    """The spread over rounds that the difference of two contestants' ln(value) usually has on a page.
+
+    That of all `pairs` of the page, or the recorded one if there is only one. Both sides vary by themselves,
+    so their variances add; what a round does to both cancels.
+    """
+
+    @cache
+    def usual(quantity: str) -> Usual | None:
+        sd = TYPICAL_SD.get(quantity)
+        if sd is None:
+            return None
+        sd *= math.sqrt(2)
+        found = []
+        for a, b in pairs:
+            differences = log_ratios(a, b, quantity)
+            if differences is not None and len(differences) > 1:
+                expected = typical(sd, within(a, b, quantity))
+                found.append(Spread.of(differences).times(1 / expected.variance))
+        return Usual(sd, fitted(found))
+
+    return usual
+
+
+def within(a: Side, b: Side, quantity: str) -> float:
+    """The variance of the difference of ln(value) in a round that few requests explain."""
+    return a.within(quantity) + b.within(quantity)
+
+
+def log_ratios(a: Side, b: Side, quantity: str) -> Floats | None:
+    """ln(b/a) round by round, of paired sides; None unless all values are known and above 0."""
+    values = [[v for v in side.values(quantity) if isinstance(v, float) and v > 0] for side in (a, b)]
+    if len(values[0]) != len(a.rounds) or len(values[1]) != len(a.rounds):
+        return None
+    return np.asarray(np.log(values[1]) - np.log(values[0]))

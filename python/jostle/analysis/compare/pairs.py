@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from jostle.analysis.compare.family import family_of
+from jostle.analysis.compare.family import family_of, usual_differences
 from jostle.analysis.compare.page import beyond_chance
 from jostle.analysis.compare.sentences import summary
 from jostle.analysis.compare.side import Round, Side, pair
@@ -13,6 +13,7 @@ from jostle.analysis.compare.sides import compare_sides
 from jostle.analysis.results import Comparison, WorkloadSummary
 from jostle.analysis.results.keys import Key
 from jostle.analysis.stats.enough import REQUESTS_FOR_A_SHAPE
+from jostle.analysis.stats.moderated import UsualOf
 from jostle.analysis.stats.sequential import Level, fixed
 from jostle.analysis.trials.data import TrialData
 
@@ -23,6 +24,7 @@ def with_the_first(
     grouped: Mapping[Key, Sequence[TrialData]],
     summaries: Mapping[Key, WorkloadSummary],
     order: Sequence[str],
+    usual: UsualOf,
     primary: str = "",
     level: Level = fixed,
 ) -> list[Comparison]:
@@ -32,17 +34,21 @@ def with_the_first(
     plan names; by default, the throughput of a closed loop and the p99 of an open one.
     """
     rank = {name: i for i, name in enumerate(order)}
-    found: list[Comparison] = []
+    workloads: dict[str, list[Side]] = {}
     for workload in dict.fromkeys(w for _, w in summaries):
         names = [name for name, w in summaries if w == workload]
         names.sort(key=lambda name: rank.get(name, len(rank)))
-        sides = [side(grouped[name, workload], summaries[name, workload], name) for name in names]
-        sides = [s for s in sides if len(s.rounds) >= 2 and s.pooled.n >= REQUESTS_FOR_A_SHAPE]
-        family = family_of(sides, level)
-        chosen = primary or _usual(grouped[names[0], workload])
-        for other in sides[1:]:
-            compared = replace(compare_sides(*pair(sides[0], other), family), primary=chosen)
-            found.append(_without_given_rate(compared, grouped[names[0], workload]))
+        sides = [side(grouped[name, workload], summaries[name, workload], name, usual) for name in names]
+        workloads[workload] = [s for s in sides if len(s.rounds) >= 2 and s.pooled.n >= REQUESTS_FOR_A_SHAPE]
+    pairs = {w: [pair(sides[0], other) for other in sides[1:]] for w, sides in workloads.items()}
+    differences = usual_differences([two for of_workload in pairs.values() for two in of_workload])
+    found: list[Comparison] = []
+    for workload, sides in workloads.items():
+        family = family_of(sides, level, differences)
+        for two in pairs[workload]:
+            trials = grouped[two[0].label, workload]
+            compared = replace(compare_sides(*two, family), primary=primary or _primary(trials))
+            found.append(_without_given_rate(compared, trials))
     return beyond_chance(found)
 
 
@@ -55,16 +61,18 @@ def _without_given_rate(c: Comparison, trials: Sequence[TrialData]) -> Compariso
     return replace(shorter, sentence=summary(shorter))
 
 
-def _usual(trials: Sequence[TrialData]) -> str:
+def _primary(trials: Sequence[TrialData]) -> str:
     """The quantity that a load is meant to find out; an open loop prescribes the throughput."""
     return "p99" if any(f.open is not None for f in trials) else "throughput"
 
 
-def side(trials: Sequence[TrialData], summary: WorkloadSummary, label: str, run: str = "") -> Side:
+def side(
+    trials: Sequence[TrialData], summary: WorkloadSummary, label: str, usual: UsualOf, run: str = ""
+) -> Side:
     """One side of a comparison: sides of the same `run` are paired by round."""
     measured = [f for f in trials if f.usable]
     rounds = sorted((Round.of(f) for f in measured), key=lambda r: r.number)
-    return Side(label, summary, rounds, run)
+    return Side(label, summary, rounds, run, usual=usual)
 
 
 def definition(trials: Sequence[TrialData]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from jostle.analysis.compare.sides import compare_sides
 from jostle.analysis.results import CompareResult, Estimate, WorkloadSummary
 from jostle.analysis.results.keys import Key
 from jostle.analysis.stats.enough import LEAST_ROUNDS
+from jostle.analysis.stats.moderated import not_known
 from jostle.analysis.stats.over_rounds import Value, typical_over_rounds
 from jostle.analysis.trials.data import TrialData
 from jostle.analysis.trials.statuses import added
@@ -68,7 +69,7 @@ def _not_everywhere(key: Key) -> str:
 
 
 def _side(key: Key, runs: Sequence[MeasuredRun], name: str) -> Side:
-    sides = [side(grouped[key], summaries[key], key[0]) for grouped, summaries in runs]
+    sides = [side(grouped[key], summaries[key], key[0], not_known) for grouped, summaries in runs]
     rounds = [WholeRun.of_rounds(n, s.rounds) for n, s in enumerate(sides, 1) if s.rounds]
     whole = Side(f"{key[0]} in the {name} runs", sides[0].summary, rounds, name, of_runs=True)
     judged = ("throughput", *LEVELS, "errors")

@@ -9,12 +9,14 @@ import numpy as np
 
 from jostle.analysis.results import WorkloadSummary
 from jostle.analysis.stats.bootstrap import QUANTILE_RESAMPLES, picks, quantile_replicates
+from jostle.analysis.stats.moderated import UsualOf, not_known, spread_of
 from jostle.analysis.stats.over_rounds import (
     AtLeast,
     Value,
     quantiles_over_rounds,
     round_quantile,
     typical_over_rounds,
+    within_rounds,
 )
 from jostle.analysis.stats.sample import Floats, Ints, WeightedSample, pool
 from jostle.analysis.summaries.workload import seed_of
@@ -95,6 +97,8 @@ class Side:
     run: str = ""
     of_runs: bool = False
     """Whether its unit is the run."""
+    usual: UsualOf = not_known
+    """What spread rounds usually have in its run."""
 
     @cached_property
     def responses(self) -> list[WeightedSample]:
@@ -107,6 +111,10 @@ class Side:
     def values(self, quantity: str) -> list[Value]:
         """Throughput, or a quantile, of each round."""
         return [r.value(quantity) for r in self.rounds]
+
+    def within(self, quantity: str) -> float:
+        """The variance of the quantity's logarithm in a round that its few requests explain, if known."""
+        return within_rounds(self.responses, LEVELS[quantity]) if quantity in LEVELS else 0.0
 
     @cached_property
     def drawn(self) -> Ints:
@@ -143,7 +151,9 @@ def _only(side: Side, numbers: Container[int]) -> Side:
         return side
     summary = replace(
         side.summary,
-        throughput=typical_over_rounds([r.throughput for r in kept], "/s"),
-        response=quantiles_over_rounds([r.response for r in kept]),
+        throughput=typical_over_rounds(
+            [r.throughput for r in kept], "/s", usual=spread_of(side.usual("throughput"))
+        ),
+        response=quantiles_over_rounds([r.response for r in kept], usual=side.usual),
     )
     return replace(side, summary=summary, rounds=kept)

@@ -16,7 +16,7 @@ from itertools import permutations
 
 import numpy as np
 
-from jostle.analysis.compare.family import ALONE, Family
+from jostle.analysis.compare.family import ALONE, Family, within
 from jostle.analysis.compare.sentences import in_words, summary
 from jostle.analysis.compare.side import ALL_LEVELS, SHIFT_LEVELS, Side
 from jostle.analysis.results import Comparison, Difference, Estimate, Finding, Shift
@@ -25,7 +25,7 @@ from jostle.analysis.stats.effect_size import cliffs_delta
 from jostle.analysis.stats.enough import LEAST_ROUNDS, TOO_FEW_ROUNDS, TOO_FEW_RUNS, TWO_RUNS
 from jostle.analysis.stats.kaplan_meier import product_limit
 from jostle.analysis.stats.many_to_one import Contrast, against_first, own_limit
-from jostle.analysis.stats.moderated import RESOLUTION
+from jostle.analysis.stats.moderated import RESOLUTION, Spread, moderated, spread_of
 from jostle.analysis.stats.over_rounds import too_far_apart
 from jostle.analysis.stats.proportion import difference_of_shares
 from jostle.analysis.stats.quantile_ci import CONFIDENCE, samples_needed
@@ -146,9 +146,10 @@ def _compared(
     note, n, unit, p = _undecided(*sides), _rounds(*sides), cells[0].unit, None
     p_of_all: float | None = None
     paired, others = sides[0].run == sides[1].run, family.others
+    usual = spread_of(family.usual(quantity), within(*sides, quantity)) if paired else None
     x, y = (_typical(values) for values in (xs, ys))
     if min(*xs, *ys) <= 0:
-        ratio = Estimate(y / x if x else None, unit="", n=n, note="zero in some round")
+        usual, ratio = None, Estimate(y / x if x else None, unit="", n=n, note="zero in some round")
         parts = np.array(xs), np.array(ys)
     else:
         logs = np.log(xs), np.log(ys)
@@ -159,7 +160,7 @@ def _compared(
             ratio = replace(ratio, value=None, note=note)
         elif not note:
             contrast = (
-                against_first(*logs, others, family.errors.get(quantity), family.confidence(n))
+                against_first(*logs, others, family.errors.get(quantity), family.confidence(n), usual)
                 if paired
                 else _of_runs(*logs)
             )
@@ -176,7 +177,9 @@ def _compared(
         return _unknown(quantity, *cells, note or missing)
     difference = Estimate(None if missing else y - x, unit=unit, n=n, note=missing or note)
     if not difference.note:
-        half = _half(*parts, (x + y) / 2, others if paired else 0, family.confidence(n))
+        middle = (x + y) / 2
+        scaled = usual and usual.times(middle**2)
+        half = _half(*parts, middle, others if paired else 0, family.confidence(n), scaled)
         difference = Estimate(y - x, y - x - half, y - x + half, unit, n=n)
     return replace(_found(quantity, *cells, difference, ratio), p=p, p_of_all=p_of_all)
 
@@ -185,17 +188,20 @@ def _typical(values: Sequence[float]) -> float:
     return math.exp(float(np.log(values).mean())) if min(values) > 0 else float(np.mean(values))
 
 
-def _half(xs: Floats, ys: Floats, scale: float, others: int, confidence: float) -> float:
+def _half(
+    xs: Floats, ys: Floats, scale: float, others: int, confidence: float, usual: Spread | None = None
+) -> float:
     """Half of Student's interval for the difference of the means; never 0 unless `scale` is.
 
-    `others`: how many are compared with the first, paired by round; 0 if rounds are not paired.
+    `others`: how many are compared with the first, paired by round; 0 if rounds are not paired. `usual`: the
+    spread of differences that is usual, if known.
     """
     least = RESOLUTION * scale
     if not others:
         se, df = _welch(xs, ys, least)
         return float(stdtrit(df, (1 + CONFIDENCE) / 2)) * se
-    se = max(float(np.std(ys - xs, ddof=1)), least) / math.sqrt(len(xs))
-    return own_limit(others, len(xs) - 1, confidence) * se
+    spread = moderated(Spread.of(ys - xs, least), usual)
+    return own_limit(others, spread.df, confidence) * math.sqrt(spread.variance / len(xs))
 
 
 def _of_runs(x: Floats, y: Floats) -> Contrast:

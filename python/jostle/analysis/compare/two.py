@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from jostle.analysis.compare.family import ALONE, Family
+from jostle.analysis.compare.family import ALONE, Family, usual_differences
 from jostle.analysis.compare.pairs import differs, side
 from jostle.analysis.compare.several import compare_several
-from jostle.analysis.compare.side import doubts, pair
+from jostle.analysis.compare.side import Side, doubts, pair
 from jostle.analysis.compare.sides import compare_sides
 from jostle.analysis.results import (
     CompareResult,
@@ -20,9 +20,11 @@ from jostle.analysis.results import (
 from jostle.analysis.results.keys import Key
 from jostle.analysis.results.rule import decide
 from jostle.analysis.stats.enough import TWO_RUNS
+from jostle.analysis.stats.moderated import UsualOf
 from jostle.analysis.stats.sequential import Level
 from jostle.analysis.summaries.counted import counted, note
 from jostle.analysis.summaries.looks import level_of
+from jostle.analysis.summaries.usual import usual_in
 from jostle.analysis.summaries.workload import by_workload, summarize_all
 from jostle.analysis.trials.data import TrialData
 from jostle.analysis.validity.checks import judge_data
@@ -42,6 +44,7 @@ class _Run:
     counted: Sequence[TrialData]
     grouped: Mapping[Key, Sequence[TrialData]]
     summaries: Mapping[Key, WorkloadSummary]
+    usual: UsualOf
     level: Level
 
     @classmethod
@@ -51,8 +54,9 @@ class _Run:
         plan = RecordedPlan.parse(record.plan_text)
         kept = counted(record, data, validities, plan)
         grouped = by_workload(kept)
-        summaries = summarize_all(grouped, validities, plan, distributions=False)
-        return cls(record.folder.name, data, kept, grouped, summaries, level_of(record, plan))
+        usual = usual_in(grouped)
+        summaries = summarize_all(grouped, validities, plan, usual, distributions=False)
+        return cls(record.folder.name, data, kept, grouped, summaries, usual, level_of(record, plan))
 
     def contestants(self) -> list[str]:
         return list(dict.fromkeys(name for name, _ in self.summaries))
@@ -161,9 +165,8 @@ def _compared(
     a: _Run, b: _Run, keys: Sequence[tuple[Key, Key]], runs: tuple[str, str]
 ) -> tuple[list[Comparison], list[str]]:
     """The comparisons, and notes on what only one side has and on trials that are in doubt."""
-    found, notes, doubtful = [], [], []
+    pairs, notes, doubtful = list[tuple[Side, Side]](), list[str](), list[str]()
     paired = runs[0] == runs[1]
-    family = Family(level=a.level) if paired else ALONE
     for ours, theirs in keys:
         if ours not in a.summaries or theirs not in b.summaries:
             run, (contestant, workload) = (a, ours) if ours in a.summaries else (b, theirs)
@@ -178,13 +181,14 @@ def _compared(
                 "measure both under the same workload: differences would come from it as well",
             )
         labels = _labels(ours[0], theirs[0])
-        left = side(a.grouped[ours], a.summaries[ours], labels[0], runs[0])
-        right = side(b.grouped[theirs], b.summaries[theirs], labels[1], runs[1])
-        found.append(compare_sides(*(pair(left, right) if paired else (left, right)), family))
+        left = side(a.grouped[ours], a.summaries[ours], labels[0], a.usual, runs[0])
+        right = side(b.grouped[theirs], b.summaries[theirs], labels[1], b.usual, runs[1])
+        pairs.append(pair(left, right) if paired else (left, right))
         doubtful += doubts(left, right)
-    if not found:
+    if not pairs:
         raise NotComparable("they have no workload in common", "\n".join(notes) or "measure both first")
-    return found, notes + doubtful
+    family = Family(level=a.level, usual=usual_differences(pairs)) if paired else ALONE
+    return [compare_sides(*two, family) for two in pairs], notes + doubtful
 
 
 def _either(first: Iterable[str], second: Iterable[str]) -> list[str]:

@@ -26,6 +26,7 @@ from jostle.analysis.results import (
 from jostle.analysis.results.keys import Key
 from jostle.analysis.results.rule import Answer, Rule, distrusted, written
 from jostle.analysis.stats.forecast import MOST_ROUNDS, rounds_to_decide
+from jostle.analysis.stats.moderated import UsualOf, not_known, typical_ratio
 from jostle.analysis.stats.over_rounds import ratio_of_rounds, typical_over_rounds
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
 from jostle.analysis.stats.sequential import Level, fixed
@@ -54,6 +55,7 @@ class Measured:
     skipped: Mapping[str, str]
     skipped_workloads: Mapping[str, Mapping[str, str]]
     parameters: Mapping[str, int | float | str] = field(default_factory=dict)
+    usual: UsualOf = not_known
 
     def contestants(self) -> list[str]:
         """The contestants that were measured."""
@@ -377,7 +379,7 @@ def _plain(quantity: str, key: Key, measured: Measured, confidence: float) -> Es
         return _index(quantity, key, measured, confidence)
     if quantity not in metrics.MEASURES:
         return Estimate(None, note="another version of jostle measures it")
-    return metrics.estimate(quantity, list(measured.rounds(key).values()), confidence)
+    return metrics.estimate(quantity, list(measured.rounds(key).values()), confidence, measured.usual)
 
 
 def _index(quantity: str, key: Key, measured: Measured, confidence: float) -> Estimate:
@@ -397,6 +399,7 @@ def _ratio(left: tuple[str, Key], right: tuple[str, Key], measured: Measured, co
         [metrics.MEASURES[left[0]](ours[number]) for number in common],
         [metrics.MEASURES[right[0]](theirs[number]) for number in common],
         confidence,
+        typical_ratio(left[0], right[0]),
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from jostle.analysis import metrics
 from jostle.analysis.results import PublishedFigure
 from jostle.analysis.results.keys import Key
+from jostle.analysis.stats.moderated import UsualOf
 from jostle.analysis.trials.data import TrialData
 from jostle.plan.claims import Published
 from jostle.plan.labels import meant
@@ -14,7 +15,7 @@ __all__ = ["published_figures"]
 
 
 def published_figures(
-    published: Published | None, grouped: Mapping[Key, Sequence[TrialData]]
+    published: Published | None, grouped: Mapping[Key, Sequence[TrialData]], usual: UsualOf
 ) -> list[PublishedFigure]:
     """Every figure once for each measured contestant that it means, with the same quantity here.
 
@@ -36,13 +37,14 @@ def published_figures(
         )
         for figure in published.figures
     ]
-    return [told for figure in figures for told in _beside_measured(figure, figures, grouped)]
+    return [told for figure in figures for told in _beside_measured(figure, figures, grouped, usual)]
 
 
 def _beside_measured(
     figure: PublishedFigure,
     figures: Sequence[PublishedFigure],
     grouped: Mapping[Key, Sequence[TrialData]],
+    usual: UsualOf,
 ) -> list[PublishedFigure]:
     named = {f.contestant for f in figures if (f.workload, f.quantity) == (figure.workload, figure.quantity)}
     measured = meant(figure.contestant, [name for name, w in grouped if w == figure.workload])
@@ -53,5 +55,6 @@ def _beside_measured(
         return [replace(figure, beside=name) for name in own]
     rounds = {name: [f for f in grouped[name, figure.workload] if f.usable] for name in own}
     return [
-        replace(figure, beside=name, measured=metrics.estimate(figure.quantity, rounds[name])) for name in own
+        replace(figure, beside=name, measured=metrics.estimate(figure.quantity, rounds[name], usual=usual))
+        for name in own
     ]

@@ -6,6 +6,7 @@ from jostle.analysis import metrics
 from jostle.analysis.results import PublishedFigure, Ratio
 from jostle.analysis.results.keys import Key
 from jostle.analysis.results.published_figure import figure
+from jostle.analysis.stats.moderated import UsualOf, typical_ratio
 from jostle.analysis.stats.over_rounds import Value, ratio_of_rounds
 from jostle.analysis.trials.data import TrialData, by_round, common_rounds
 from jostle.plan import claims as asked
@@ -17,11 +18,12 @@ def ratios(
     tables: Sequence[asked.Ratio],
     grouped: Mapping[Key, Sequence[TrialData]],
     published: Sequence[PublishedFigure],
+    usual: UsualOf,
 ) -> list[Ratio]:
     """Every ratio for every contestant that was measured under both workloads, paired by round."""
     contestants = list(dict.fromkeys(name for name, _ in grouped))
     return [
-        _ratio(table, contestant, grouped, published)
+        _ratio(table, contestant, grouped, published, usual)
         for table in tables
         for contestant in contestants
         if {(contestant, table.workload), (contestant, table.against)} <= grouped.keys()
@@ -33,6 +35,7 @@ def _ratio(
     contestant: str,
     grouped: Mapping[Key, Sequence[TrialData]],
     known: Sequence[PublishedFigure],
+    usual: UsualOf,
 ) -> Ratio:
     quantity, workloads = table.quantity, (table.workload, table.against)
     ours, theirs = (by_round(grouped[contestant, name]) for name in workloads)
@@ -47,9 +50,9 @@ def _ratio(
         contestant=contestant,
         workload=table.workload,
         against=table.against,
-        value=metrics.estimate(quantity, list(ours.values())),
-        against_value=metrics.estimate(quantity, list(theirs.values())),
-        ratio=ratio_of_rounds(left, right),
+        value=metrics.estimate(quantity, list(ours.values()), usual=usual),
+        against_value=metrics.estimate(quantity, list(theirs.values()), usual=usual),
+        ratio=ratio_of_rounds(left, right, usual=typical_ratio(quantity, quantity)),
         published=published,
         published_against=published_against,
     )

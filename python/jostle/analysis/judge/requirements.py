@@ -6,6 +6,7 @@ from jostle.analysis import metrics
 from jostle.analysis.results import Estimate, Requirement, WorkloadSummary
 from jostle.analysis.results.rule import decide, distrusted
 from jostle.analysis.stats.enough import TOO_FEW_ROUNDS
+from jostle.analysis.stats.moderated import UsualOf
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
 from jostle.analysis.stats.sequential import Level, fixed
 from jostle.analysis.topics.starvation import compare, index_of, workloads_behind
@@ -26,6 +27,7 @@ def judge_requirements(
     summaries: Mapping[tuple[str, str], WorkloadSummary],
     skipped: Mapping[str, str],
     skipped_workloads: Mapping[str, Mapping[str, str]],
+    usual: UsualOf,
     level: Level = fixed,
 ) -> list[Requirement]:
     """Every requirement for every cell that it is about; without measured cells the verdict is "cannot tell".
@@ -36,7 +38,7 @@ def judge_requirements(
     for asked in plan.require:
         known = [*(contestant for contestant, _ in summaries), *skipped]
         whom = meant(asked.contestant, known) if asked.contestant else known
-        judged = list(_judge(asked, whom, plan.starvation, grouped, summaries, level))
+        judged = list(_judge(asked, whom, plan.starvation, grouped, summaries, usual, level))
         found += judged or [_not_measured(asked, whom, skipped, skipped_workloads)]
     return found + [_unreadable(one) for one in plan.unreadable if one.key == "require"]
 
@@ -47,6 +49,7 @@ def _judge(
     forms: Sequence[model.Starvation],
     grouped: Mapping[tuple[str, str], Sequence[TrialData]],
     summaries: Mapping[tuple[str, str], WorkloadSummary],
+    usual: UsualOf,
     level: Level,
 ) -> Iterator[Requirement]:
     quantity = asked.condition.quantity
@@ -55,7 +58,7 @@ def _judge(
             continue
         if quantity not in INDICES:
             measured = [data for data in grouped[contestant, workload] if data.usable]
-            estimate = metrics.estimate(quantity, measured, level(asked.confidence, len(measured)))
+            estimate = metrics.estimate(quantity, measured, level(asked.confidence, len(measured)), usual)
             yield _requirement(asked, contestant, workload, estimate, [summary])
             continue
         for form in forms:

@@ -16,7 +16,7 @@ weight where a variance stands out: Phipson, Lee, Majewski, Alexander and Smyth,
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -32,9 +32,13 @@ __all__ = [
     "TYPICAL_SD",
     "Spread",
     "Usual",
+    "UsualOf",
     "fitted",
     "moderated",
+    "not_known",
+    "spread_of",
     "typical",
+    "typical_ratio",
 ]
 
 RESOLUTION = 5e-4
@@ -165,3 +169,23 @@ class Usual:
         if self.cells is None:
             return recorded
         return self.cells.times(recorded.variance)
+
+
+def typical_ratio(left: str, right: str) -> Spread | None:
+    """What is usual for the ratio of two metrics in the same round; None unless both were recorded."""
+    if left not in TYPICAL_SD or right not in TYPICAL_SD:
+        return None
+    return typical(math.hypot(TYPICAL_SD[left], TYPICAL_SD[right]))
+
+
+def spread_of(usual: Usual | None, within: float = 0.0) -> Spread | None:
+    """`usual.spread`; None if nothing is known of what is usual."""
+    return None if usual is None else usual.spread(within)
+
+
+UsualOf = Callable[[str], Usual | None]
+"""What spread is usual for a metric, by its name; None if that is not known."""
+
+
+def not_known(name: str) -> None:
+    """Nothing is known of what spread is usual."""

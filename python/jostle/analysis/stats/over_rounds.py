@@ -11,16 +11,15 @@ Source: Kalibera and Jones, Rigorous Benchmarking in Reasonable Time (ISMM 2013)
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 
 import numpy as np
 
 from jostle.analysis.results import Estimate
 from jostle.analysis.stats.enough import LEAST_ROUNDS, TOO_FEW_ROUNDS
 from jostle.analysis.stats.kaplan_meier import known_part
-from jostle.analysis.stats.moderated import RESOLUTION, Spread, Usual, moderated
+from jostle.analysis.stats.moderated import RESOLUTION, Spread, Usual, UsualOf, moderated, not_known
 from jostle.analysis.stats.quantile_ci import (
     CONFIDENCE,
     largest_time,
@@ -34,7 +33,6 @@ from jostle.quantiles import LEVELS
 from jostle.units import format_value
 
 __all__ = [
-    "NOT_KNOWN",
     "AtLeast",
     "Value",
     "all_requests",
@@ -59,9 +57,6 @@ vary, and the intervals of the rest would miss in 10 to 12 % (sd 0.8, 10 and 20 
 miss in 5 to 6 %."""
 
 ROUNDS_NAMED = 8
-
-NOT_KNOWN: Mapping[str, Usual] = MappingProxyType({})
-"""Nothing is known of what spread is usual."""
 
 
 @dataclass(frozen=True)
@@ -243,15 +238,14 @@ def within_rounds(rounds: Sequence[WeightedSample], p: float) -> float:
 def quantiles_over_rounds(
     rounds: Sequence[WeightedSample],
     tau_at: Callable[[float], float] = lambda _: 1.0,
-    usual: Mapping[str, Usual] = NOT_KNOWN,
+    usual: UsualOf = not_known,
 ) -> dict[str, Estimate]:
     """All of `LEVELS` of a typical start, and "max", the largest time of all rounds.
 
     `usual`: the spread over rounds that is usual, by the quantile's name.
     """
     found = {
-        name: quantile_over_rounds(rounds, p, tau_at=tau_at, usual=usual.get(name))
-        for name, p in LEVELS.items()
+        name: quantile_over_rounds(rounds, p, tau_at=tau_at, usual=usual(name)) for name, p in LEVELS.items()
     }
     return {**found, "max": largest_time(pool(rounds))}
 

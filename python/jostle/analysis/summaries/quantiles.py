@@ -3,29 +3,39 @@
 from collections.abc import Sequence
 
 from jostle.analysis.results import Estimate
+from jostle.analysis.stats.moderated import Usual, UsualOf, not_known
 from jostle.analysis.stats.over_rounds import quantile_over_rounds, quantiles_over_rounds
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
 from jostle.analysis.stats.sample import WeightedSample
+from jostle.analysis.summaries.usual import of_service
 from jostle.analysis.trials.data import TrialData
 
 __all__ = ["quantile", "quantiles", "quartiles"]
 
 
 def quantile(
-    trials: Sequence[TrialData], p: float, confidence: float = CONFIDENCE, *, service: bool = False
+    trials: Sequence[TrialData],
+    p: float,
+    confidence: float = CONFIDENCE,
+    *,
+    service: bool = False,
+    usual: Usual | None = None,
 ) -> Estimate:
     """The p-quantile of response times, or of service times, of a typical start; `trials` must be usable."""
-    return quantile_over_rounds(_times(trials, service), p, confidence, _Tau(trials, service))
+    return quantile_over_rounds(_times(trials, service), p, confidence, _Tau(trials, service), usual)
 
 
-def quantiles(trials: Sequence[TrialData], *, service: bool = False) -> dict[str, Estimate]:
+def quantiles(
+    trials: Sequence[TrialData], *, service: bool = False, usual: UsualOf = not_known
+) -> dict[str, Estimate]:
     """The quantiles that tables show, by name."""
-    return quantiles_over_rounds(_times(trials, service), _Tau(trials, service))
+    known = of_service(usual) if service else usual
+    return quantiles_over_rounds(_times(trials, service), _Tau(trials, service), known)
 
 
-def quartiles(trials: Sequence[TrialData]) -> dict[str, Estimate]:
+def quartiles(trials: Sequence[TrialData], usual: UsualOf = not_known) -> dict[str, Estimate]:
     """The first and third quartile by name, defined like the median, so that the three are in order."""
-    return {"p25": quantile(trials, 0.25), "p75": quantile(trials, 0.75)}
+    return {name: quantile(trials, p, usual=usual(name)) for name, p in (("p25", 0.25), ("p75", 0.75))}
 
 
 def _times(trials: Sequence[TrialData], service: bool) -> list[WeightedSample]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from jostle.analysis.results import Estimate, Validity, WorkloadSummary
 from jostle.analysis.results.keys import Key
 from jostle.analysis.stats.density import describe
+from jostle.analysis.stats.moderated import UsualOf, spread_of
 from jostle.analysis.stats.over_rounds import all_requests, quantiles_over_rounds, typical_over_rounds
 from jostle.analysis.stats.sample import pool
 from jostle.analysis.summaries.quantiles import quantiles, quartiles
@@ -22,7 +23,12 @@ __all__ = ["by_workload", "seed_of", "summarize", "summarize_all"]
 
 
 def summarize(
-    trials: Sequence[TrialData], validities: Sequence[Validity], title: str, *, distributions: bool
+    trials: Sequence[TrialData],
+    validities: Sequence[Validity],
+    title: str,
+    usual: UsualOf,
+    *,
+    distributions: bool,
 ) -> WorkloadSummary:
     """Summarise at least one trial. Trials that are not usable count towards the verdict only."""
     first = trials[0].trial
@@ -41,10 +47,12 @@ def summarize(
         title=title,
         rounds=len(measured),
         verdict=worst(validity.verdict for validity in validities),
-        throughput=typical_over_rounds([data.throughput for data in measured], "/s"),
-        response=quantiles(measured),
-        service=quantiles(measured, service=True),
-        quartiles=quartiles(measured),
+        throughput=typical_over_rounds(
+            [data.throughput for data in measured], "/s", usual=spread_of(usual("throughput"))
+        ),
+        response=quantiles(measured, usual=usual),
+        service=quantiles(measured, service=True, usual=usual),
+        quartiles=quartiles(measured, usual),
         response_of_all_requests=all_requests(responses),
         outcomes=dict(outcomes),
         error_share=error_share(outcomes),
@@ -69,6 +77,7 @@ def summarize_all(
     grouped: Mapping[Key, Sequence[TrialData]],
     validities: Mapping[int, Validity],
     plan: RecordedPlan,
+    usual: UsualOf,
     *,
     distributions: bool,
 ) -> dict[Key, WorkloadSummary]:
@@ -78,6 +87,7 @@ def summarize_all(
             group,
             [validities[f.trial.number] for f in group],
             _title(group[0], plan),
+            usual,
             distributions=distributions,
         )
         for key, group in grouped.items()
