@@ -127,7 +127,6 @@ def test_each_claim_is_decided_by_its_rule(
     assert unknown["verdict"] == "cannot tell"
     assert "no-such-runtime was not measured" in unknown["sentence"]
     assert "nobody can" in unknown["sentence"]
-    assert starves["verdict"] != "not reproduced"  # in three short rounds the machine's noise may hide it
     assert starves["criteria"][0]["estimate"]["value"] > 0.4
     (figure,) = result["published"]
     assert figure["measured"]["value"] >= 0.8

@@ -230,7 +230,7 @@ def test_a_connection_that_is_not_kept(handler: type[Server], checks: Any) -> No
     handler.closes_after = 100
     found = checks(part="keep-alive")["keep-alive"]
     assert not found.ok
-    assert "100" in found.message or "no answer" in found.message
+    assert found.message.startswith("no answer: ")
 
 
 def test_protocol_parts_may_be_declared_absent_but_not_when_they_are_there(
