@@ -251,12 +251,14 @@ def histogram(seconds: Iterable[float]) -> dict[str, Any]:
 
     recorded = HdrHistogram(1, 3_600_000_000, 3)
     values = np.array([max(1, round(value * 1e6)) for value in seconds], dtype=np.int64)
-    # Of each value, 11 binary digits decide its slot. One count for a slot: hdrh is slow.
+    # Of each value, 11 binary digits decide its slot. All at once: hdrh is slow.
     bits = np.maximum(np.frexp(values.astype(float))[1] - 11, 0)
-    slots, counts = np.unique(values >> bits << bits, return_counts=True)
-    for slot, count in zip(slots.tolist(), counts.tolist(), strict=True):
-        recorded.record_value(slot, count)
+    slots = (values >> bits) + 1024 * bits
+    np.add.at(np.frombuffer(recorded.counts, np.int64), slots, 1)
+    recorded.total_count = len(values)
     recorded.max_value = int(values.max(initial=0))
+    if len(values):
+        recorded.min_value = int(values.min())
     return {
         "v2": base64.b64decode(recorded.encode()),
         "count": recorded.get_total_count(),
