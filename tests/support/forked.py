@@ -70,7 +70,10 @@ class Forked:
 def serve(asked: socket.socket) -> None:
     """Fork for each command, until nobody can ask for one any more. Returns in the command as well."""
     while True:
-        message, files, *_ = socket.recv_fds(asked, LARGEST, 3)
+        try:
+            message, files, *_ = socket.recv_fds(asked, LARGEST, 3)
+        except KeyboardInterrupt:
+            return
         if not message:
             return
         if os.fork() == 0:
