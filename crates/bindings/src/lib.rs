@@ -7,9 +7,9 @@ mod interval;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use jostle_discipline::spec::DisciplineSpec;
 use jostle_engine::{Poll, StartError, spec::RunSpec};
 use jostle_simulator::burst::{self, Request};
-use jostle_simulator::spec::DisciplineSpec;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};

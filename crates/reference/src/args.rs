@@ -6,7 +6,7 @@ use crate::hostile::{self, Behaviour};
 use crate::kinds::{self, Made, Settings};
 use crate::pauses::Pauses;
 use crate::values;
-use jostle_simulator::discipline::{Assignment, Nanos};
+use jostle_discipline::{Assignment, Nanos};
 use lexopt::prelude::{Long, Short, Value, ValueExt};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::num::NonZeroU64;

@@ -1,6 +1,6 @@
 //! A token bucket: limits how many requests pass per second on average, and how many at once.
 
-use jostle_simulator::discipline::Nanos;
+use jostle_discipline::Nanos;
 
 pub struct Bucket {
     /// Time between two tokens.

@@ -2,7 +2,7 @@
 //! held back. Each of these happens to one in a stated number of all datagrams.
 
 use crate::timer::Timer;
-use jostle_simulator::discipline::Nanos;
+use jostle_discipline::Nanos;
 use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::net::SocketAddr;

@@ -6,7 +6,7 @@
 use crate::connection::Connection;
 use crate::stream::Stream;
 use crate::timer::Timer;
-use jostle_simulator::discipline::Nanos;
+use jostle_discipline::Nanos;
 use std::future::pending;
 use std::io;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

@@ -10,7 +10,7 @@ use crate::http::{Answer, Framing, Method, Persistence, Request};
 use crate::routes::{parameter, path_and_query, real, whole};
 use crate::site::Site;
 use crate::timer::{Timer, monotonic};
-use jostle_simulator::discipline::Nanos;
+use jostle_discipline::Nanos;
 use std::io;
 use std::io::Write;
 

@@ -1,7 +1,7 @@
 //! What a server can do besides scheduling. All of it can be combined with any discipline.
 
 use crate::pauses::Pauses;
-use jostle_simulator::discipline::Nanos;
+use jostle_discipline::Nanos;
 use std::time::Duration;
 
 #[derive(Debug, Default, PartialEq)]

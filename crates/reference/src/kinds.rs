@@ -3,10 +3,8 @@
 use crate::extras::Extras;
 use crate::present::Present;
 use crate::scheduler::Waiter;
-use jostle_simulator::discipline::{
-    Assignment, Discipline, Fifo, Lifo, Nanos, RandomOrder, Workers,
-};
-use jostle_simulator::spec::DisciplineSpec;
+use jostle_discipline::spec::DisciplineSpec;
+use jostle_discipline::{Assignment, Discipline, Fifo, Lifo, Nanos, RandomOrder, Workers};
 use rand::Rng;
 
 const DEFAULT_WORKERS: usize = 2;
@@ -52,13 +50,17 @@ pub fn make(name: &str, settings: &mut Settings) -> Option<Made> {
     settings.drop_gone &= present.is_none(); // left set if not understood, so that it is reported
     Some(Made {
         drops_gone: present.is_some(),
-        discipline: present.unwrap_or_else(|| spec.make(rand::random())),
+        discipline: present.unwrap_or_else(|| spec.make(draw)),
         parallelism: spec.parallelism(),
         one_queue: !matches!(
             spec,
             DisciplineSpec::OwnQueues { .. } | DisciplineSpec::SharedQueues { .. }
         ),
     })
+}
+
+fn draw(below: usize) -> usize {
+    rand::rng().random_range(0..below)
 }
 
 /// The discipline that drops requests whose client has gone; `None` unless all requests wait in one queue.
@@ -71,7 +73,6 @@ fn for_the_present(spec: DisciplineSpec) -> Option<Box<dyn Discipline<Waiter>>> 
             Box::new(Workers::new(workers, Present(Lifo::default())))
         }
         DisciplineSpec::RandomOrder { workers } => {
-            let draw = |below| rand::rng().random_range(0..below);
             Box::new(Workers::new(workers, Present(RandomOrder::new(draw))))
         }
         _ => return None,

@@ -3,7 +3,7 @@
 
 use crate::connection::Connection;
 use crate::timer::Timer;
-use jostle_simulator::discipline::Nanos;
+use jostle_discipline::Nanos;
 use std::io;
 
 /// A longer line ends its connection.

@@ -2,7 +2,7 @@
 //!
 //! Service time is time without pauses. A discipline knows only service time, so every completion is exact.
 
-use jostle_simulator::discipline::Nanos;
+use jostle_discipline::Nanos;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pauses {

@@ -1,7 +1,7 @@
 //! An order of waiting that skips requests whose client has gone.
 
 use crate::scheduler::Waiter;
-use jostle_simulator::discipline::{Nanos, Waiting};
+use jostle_discipline::{Nanos, Waiting};
 
 pub struct Present<W>(pub W);
 

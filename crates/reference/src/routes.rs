@@ -2,7 +2,7 @@
 
 use crate::http::{Answer, HELLO, JSON, TEXT};
 use crate::scheduler::Need;
-use jostle_simulator::discipline::Nanos;
+use jostle_discipline::Nanos;
 use std::fmt::Display;
 
 const MICROSECOND: Nanos = 1_000;

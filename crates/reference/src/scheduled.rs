@@ -8,7 +8,7 @@ use crate::kinds::Made;
 use crate::routes::{self, Plan, Wait};
 use crate::scheduler::{Need, Scheduler};
 use crate::site::{KeepAlive, Site};
-use jostle_simulator::discipline::Nanos;
+use jostle_discipline::Nanos;
 use rand::Rng;
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;

@@ -2,7 +2,7 @@
 
 use crate::pauses::Pauses;
 use crate::timer::Timer;
-use jostle_simulator::discipline::{Delay, Discipline, Done, Fifo, Nanos, Workers};
+use jostle_discipline::{Delay, Discipline, Done, Fifo, Nanos, Workers};
 use std::cell::RefCell;
 use std::io;
 use std::sync::Arc;

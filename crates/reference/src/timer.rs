@@ -2,7 +2,7 @@
 //!
 //! A timerfd watched by the runtime is this precise, whereas tokio's own timers tick in milliseconds.
 
-use jostle_simulator::discipline::Nanos;
+use jostle_discipline::Nanos;
 use rustix::fd::OwnedFd;
 use rustix::time::{
     ClockId, Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, clock_gettime,

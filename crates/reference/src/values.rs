@@ -1,6 +1,6 @@
 //! Values on the command line with units: times, rates, and pairs of them.
 
-use jostle_simulator::discipline::Nanos;
+use jostle_discipline::Nanos;
 
 /// Longer than any experiment.
 const MAX_SECONDS: f64 = 3600.0;

@@ -1,7 +1,9 @@
 //! A burst: requests that reach an idle server at stated times, and when each is answered.
 
-use crate::discipline::{Done, Nanos};
-use crate::spec::{DisciplineSpec, SpecError};
+use jostle_discipline::spec::{DisciplineSpec, Zero};
+use jostle_discipline::{Done, Nanos};
+
+use crate::spec::drawing;
 
 /// When a request arrives, how much service it demands, and over which connection it comes.
 #[derive(Debug, Clone, Copy)]
@@ -19,9 +21,9 @@ pub fn answers(
     requests: &[Request],
     room: Option<usize>,
     seed: u64,
-) -> Result<Vec<Option<Nanos>>, SpecError> {
+) -> Result<Vec<Option<Nanos>>, Zero> {
     discipline.check()?;
-    let mut server = discipline.make(seed);
+    let mut server = discipline.make(drawing(seed));
     let mut order: Vec<usize> = (0..requests.len()).collect();
     order.sort_by_key(|&index| requests[index].at);
     let mut answers = vec![None; requests.len()];
@@ -107,9 +109,6 @@ mod tests {
             threads: 0,
             slice_ns: 1,
         };
-        assert_eq!(
-            answers(nobody, &[], None, 1),
-            Err(SpecError::Zero("threads"))
-        );
+        assert_eq!(answers(nobody, &[], None, 1), Err(Zero("threads")));
     }
 }

@@ -7,12 +7,12 @@ use jostle_engine::schedule::random::Stream;
 use jostle_engine::schedule::think::pause;
 use jostle_engine::spec::{ClosedSpec, ThinkSpec};
 
-use crate::discipline::Nanos;
 use crate::recorder::Ended;
 use crate::server::Job;
 use crate::simulation::Stage;
 use crate::thinking::{LAST, Linked, Thinking};
 use crate::timeouts::Timeouts;
+use jostle_discipline::Nanos;
 
 /// Values of `next` for a client that is not thinking.
 const IN_FLIGHT: u32 = LAST + 1;

@@ -1,7 +1,7 @@
 //! Simulated clients and servers, on a clock that runs as fast as it can be calculated.
 //!
 //! The load is that of the engine: the same [`RunSpec`](jostle_engine::spec::RunSpec), the same arrivals from the same
-//! seed. The server is a [discipline](discipline) with stated service times. The results are the engine's intervals,
+//! seed. The server is a [discipline](jostle_discipline) with stated service times. The results are the engine's intervals,
 //! so that whatever reads a measured run can read a simulated one. Connecting takes no time, and nothing is lost in
 //! transit.
 //!
@@ -16,7 +16,6 @@
 #![deny(unsafe_code)]
 
 pub mod burst;
-pub mod discipline;
 pub mod spec;
 
 mod closed;

@@ -9,11 +9,11 @@ use jostle_engine::schedule::partition::Partition;
 use jostle_engine::schedule::random::Stream;
 use jostle_engine::spec::{Arrivals, OpenSpec};
 
-use crate::discipline::Nanos;
 use crate::recorder::Ended;
 use crate::server::Job;
 use crate::simulation::Stage;
 use crate::timeouts::Timeouts;
+use jostle_discipline::Nanos;
 
 /// One connection of the pool.
 #[derive(Debug, Clone, Copy, Default)]

@@ -2,7 +2,7 @@
 
 use jostle_engine::interval::{Interval, Measure, Outcome, Series, ThreadState, WorkloadState};
 
-use crate::discipline::Nanos;
+use jostle_discipline::Nanos;
 
 /// A request that has ended.
 #[derive(Debug, Clone, Copy)]

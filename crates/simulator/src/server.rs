@@ -3,8 +3,8 @@
 use jostle_engine::schedule::random::Stream;
 use jostle_engine::schedule::think::pause;
 
-use crate::discipline::{Delay, Discipline, Done, Nanos};
-use crate::spec::{ServerSpec, ServiceSpec, TimeSpec};
+use crate::spec::{ServerSpec, ServiceSpec, TimeSpec, drawing};
+use jostle_discipline::{Delay, Discipline, Done, Nanos};
 
 /// A request at the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub struct Server {
 impl Server {
     pub fn new(spec: ServerSpec, seed: u64) -> Self {
         Self {
-            discipline: spec.discipline.make(seed),
+            discipline: spec.discipline.make(drawing(seed)),
             waiting: Delay::default(),
             services: spec.services,
             seed,

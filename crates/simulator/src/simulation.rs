@@ -5,11 +5,11 @@ use jostle_engine::scenario::Mix;
 use jostle_engine::spec::{LoadSpec, Role, RunSpec, WorkloadSpec};
 
 use crate::closed::Crowd;
-use crate::discipline::{Done, Nanos};
 use crate::open::Pool;
 use crate::recorder::Recorder;
 use crate::server::{Job, Server};
 use crate::spec::{ServerSpec, SpecError, check};
+use jostle_discipline::{Done, Nanos};
 
 /// What the clients act on.
 pub struct Stage {

@@ -4,7 +4,7 @@
 //!
 //! Source: Brown, "Calendar queues", Communications of the ACM 31(10), 1988.
 
-use crate::discipline::Nanos;
+use jostle_discipline::Nanos;
 
 /// Marks the end of a list. In a client that is in no list, `next` may be anything above [`LAST`].
 const NONE: u32 = u32::MAX;

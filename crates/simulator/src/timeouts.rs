@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use crate::discipline::Nanos;
+use jostle_discipline::Nanos;
 
 #[derive(Debug)]
 pub struct Timeouts {

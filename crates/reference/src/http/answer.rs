@@ -1,7 +1,7 @@
 //! Encoding of answers.
 
 use super::{Method, Persistence};
-use jostle_simulator::discipline::Nanos;
+use jostle_discipline::Nanos;
 use std::borrow::Cow;
 use std::io::Write;
 

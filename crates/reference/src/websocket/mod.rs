@@ -15,7 +15,7 @@ use crate::timer::{Timer, monotonic};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use frame::{CLOSE, Frame, PING, PONG, TEXT};
-use jostle_simulator::discipline::Nanos;
+use jostle_discipline::Nanos;
 use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
 use std::collections::VecDeque;
 use std::io;

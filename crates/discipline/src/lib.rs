@@ -1,9 +1,13 @@
-//! Scheduling disciplines as pure calculations: no clock, no sockets, no threads.
+//! Scheduling disciplines: in which order a server serves requests, and how many at once.
 //!
+//! They are pure calculations, without clock, sockets or threads.
 //! A discipline is told when a job arrives and how much service it demands, and says when each job
 //! completes. Time is an argument, so a test can run through years of service in a moment, and a server
 //! whose timer fires late still completes every job at its exact time: a late call of
 //! [`Discipline::advance`] learns of completions late, but learns their true times.
+//!
+//! The simulator and the reference servers run these; a [`DisciplineSpec`](spec::DisciplineSpec) says which.
+#![deny(unsafe_code)]
 
 mod calendar;
 mod delay;
@@ -20,6 +24,7 @@ mod properties;
 mod queues;
 mod round_robin;
 mod shared_queues;
+pub mod spec;
 mod waiting;
 mod watchdog;
 mod workers;

@@ -1,6 +1,7 @@
 //! Properties of every discipline under every sequence of arrivals.
 
 use super::*;
+use crate::oracles::drawing;
 use proptest::prelude::*;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -19,7 +20,7 @@ fn server(which: usize, c: usize) -> Box<dyn Discipline<usize>> {
     match which {
         0 => Box::new(Workers::new(c, Fifo::default())),
         1 => Box::new(Workers::new(c, Lifo::default())),
-        2 => Box::new(Workers::new(c, RandomOrder::new(crate::spec::drawing(7)))),
+        2 => Box::new(Workers::new(c, RandomOrder::new(drawing(7)))),
         3 => Box::new(ProcessorSharing::new(c)),
         4 => Box::new(RoundRobin::new(c, 700)),
         5 => Box::new(RoundRobin::newest_first(c, 700)),

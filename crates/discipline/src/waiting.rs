@@ -76,17 +76,3 @@ impl<T, D: FnMut(usize) -> usize> Waiting<T> for RandomOrder<T, D> {
         Some(self.items.swap_remove(chosen))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::spec::drawing;
-
-    #[test]
-    fn a_seed_gives_the_same_random_order_for_ever() {
-        let mut waiting = RandomOrder::new(drawing(7));
-        (0..8).for_each(|job| waiting.push(job));
-        let order: Vec<i32> = std::iter::from_fn(|| waiting.pop()).collect();
-        assert_eq!(order, [3, 7, 5, 1, 0, 4, 2, 6]);
-    }
-}

@@ -6,6 +6,12 @@ use rand::{Rng, SeedableRng};
 
 const S: Nanos = 1_000_000_000;
 
+/// Draws below a number.
+pub(crate) fn drawing(seed: u64) -> impl FnMut(usize) -> usize + Send {
+    let mut random = SmallRng::seed_from_u64(seed);
+    move |below| random.random_range(0..below)
+}
+
 /// Completes the next job or jobs at their time; `None` once the server is idle.
 fn step(server: &mut impl Discipline<usize>, done: &mut Vec<Done<usize>>) -> Option<Nanos> {
     while done.is_empty() {
@@ -184,7 +190,7 @@ fn closed_lifo_serves_two_lucky_clients_in_two_s_and_starves_the_rest() {
 
 #[test]
 fn closed_random_order_has_mean_n_s_and_a_geometric_spread() {
-    let random = RandomOrder::new(crate::spec::drawing(1));
+    let random = RandomOrder::new(drawing(1));
     let responses = closed(Workers::new(1, random), 15, 60_000);
     assert!((mean(&responses) - 15.0).abs() < 0.1);
     let variation = standard_deviation(&responses) / mean(&responses);
