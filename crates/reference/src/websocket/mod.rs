@@ -12,16 +12,13 @@ use crate::http::{Answer, Framing, Request};
 use crate::routes::{parameter, path_and_query, real, whole};
 use crate::site::Site;
 use crate::timer::{Timer, monotonic};
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use frame::{CLOSE, Frame, PING, PONG, TEXT};
+use frame::{CLOSE, Frame, OpCode, PING, PONG, TEXT};
 use jostle_discipline::Nanos;
-use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
 use std::collections::VecDeque;
 use std::io;
 use std::io::Write;
+use tungstenite::handshake::derive_accept_key;
 
-const MAGIC: &[u8] = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 const NORMAL: u16 = 1000;
 const TOO_MUCH: u16 = 1008;
 /// How many frames may come before a pong.
@@ -105,8 +102,7 @@ impl Site for WebSocket {
 
 /// Appends the answer to the handshake.
 fn switch(key: &str, output: &mut Vec<u8>) {
-    let accept = digest(&SHA1_FOR_LEGACY_USE_ONLY, &[key.as_bytes(), MAGIC].concat());
-    let accept = STANDARD.encode(accept);
+    let accept = derive_accept_key(key.as_bytes());
     write!(
         output,
         "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
@@ -144,7 +140,7 @@ impl<'a> Socket<'a> {
                 }
                 Ok(Some((frame, length))) => {
                     self.connection.input.drain(..length);
-                    match frame.first {
+                    match frame.opcode {
                         CLOSE => return Ok(Err(NORMAL)),
                         PING if self.answers_pings => self.write(PONG, &frame.payload),
                         PING => {}
@@ -153,7 +149,7 @@ impl<'a> Socket<'a> {
                             return Ok(Err(frame::PROTOCOL_ERROR));
                         }
                         _ => {
-                            self.in_parts = frame.is_continued();
+                            self.in_parts = !frame.last;
                             return Ok(Ok(frame));
                         }
                     }
@@ -162,8 +158,8 @@ impl<'a> Socket<'a> {
         }
     }
 
-    fn write(&mut self, first: u8, payload: &[u8]) {
-        frame::write(first, payload, &mut self.connection.output);
+    fn write(&mut self, opcode: OpCode, payload: &[u8]) {
+        frame::write(opcode, payload, &mut self.connection.output);
     }
 
     async fn flush(&mut self) -> io::Result<()> {
@@ -198,7 +194,7 @@ impl Echo {
                 Ok(frame) => frame,
                 Err(code) => return Ok(code),
             };
-            if frame.first == PONG {
+            if frame.opcode == PONG {
                 continue;
             }
             let came = timer.as_ref().map(Timer::now);
@@ -218,7 +214,7 @@ impl Echo {
                 let noise = format!("noise {number}");
                 socket.write(TEXT, noise.as_bytes());
             }
-            socket.write(frame.first, &frame.payload);
+            frame.write(&mut socket.connection.output);
         }
     }
 }
@@ -233,7 +229,7 @@ async fn pong(
             Ok(frame) => frame,
             Err(code) => return Ok(Err(code)),
         };
-        if frame.first == PONG {
+        if frame.opcode == PONG {
             if frame.payload == b"?" {
                 return Ok(Ok(()));
             }
@@ -314,6 +310,11 @@ mod tests {
         }
     }
 
+    /// A short frame as a server sends it.
+    fn sent(first: u8, payload: &str) -> Vec<u8> {
+        [&[first, payload.len() as u8], payload.as_bytes()].concat()
+    }
+
     /// What `/echo` with this query sends to a client that has sent these frames, and the code that it closes with.
     fn echoed(query: &str, frames: &[(u8, &str)]) -> (Vec<u8>, u16) {
         let (inside, _outside) = tokio::io::duplex(1);
@@ -331,36 +332,36 @@ mod tests {
 
     #[test]
     fn nothing_comes_between_the_frames_of_a_message_and_nothing_is_lost_before_a_pong() {
-        let sent = [
+        let frames = [
             (0x01, "a"),
-            (PONG, "unasked"),
+            (0x8A, "unasked"),
             (0x80, "b"),
-            (PONG, "?"),
-            (CLOSE, ""),
+            (0x8A, "?"),
+            (0x88, ""),
         ];
-        let (output, code) = echoed("ping=1&noise=1", &sent);
+        let (output, code) = echoed("ping=1&noise=1", &frames);
         let mut expected = Vec::new();
-        for (first, payload) in [(PING, "?"), (TEXT, "noise 0"), (0x01, "a"), (0x80, "b")] {
-            frame::write(first, payload.as_bytes(), &mut expected);
+        for (first, payload) in [(0x89, "?"), (0x81, "noise 0"), (0x01, "a"), (0x80, "b")] {
+            expected.extend(sent(first, payload));
         }
         assert_eq!((output, code), (expected, NORMAL));
     }
 
     #[test]
     fn a_message_has_a_beginning_and_ends_before_the_next_one() {
-        for sent in [
+        for frames in [
             vec![(0x80, "a")],
-            vec![(0x01, "a"), (TEXT, "b")],
+            vec![(0x01, "a"), (0x81, "b")],
             vec![(0x01, "a"), (0x80, "b"), (0x00, "c")],
         ] {
-            let (output, code) = echoed("", &sent);
+            let (output, code) = echoed("", &frames);
             let mut expected = Vec::new();
-            for (first, payload) in &sent[..sent.len() - 1] {
-                frame::write(*first, payload.as_bytes(), &mut expected);
+            for (first, payload) in &frames[..frames.len() - 1] {
+                expected.extend(sent(*first, payload));
             }
             assert_eq!((output, code), (expected, frame::PROTOCOL_ERROR));
         }
-        let (output, code) = echoed("ping=1", &[(TEXT, "a"), (0x80, "b")]);
+        let (output, code) = echoed("ping=1", &[(0x81, "a"), (0x80, "b")]);
         assert_eq!(
             (output, code),
             (b"\x89\x01?".to_vec(), frame::PROTOCOL_ERROR)
@@ -369,7 +370,7 @@ mod tests {
 
     #[test]
     fn what_waits_for_a_pong_is_limited() {
-        let (output, code) = echoed("ping=1", &vec![(TEXT, "a"); MOST_WAITING + 2]);
+        let (output, code) = echoed("ping=1", &vec![(0x81, "a"); MOST_WAITING + 2]);
         assert_eq!((output, code), (b"\x89\x01?".to_vec(), TOO_MUCH));
     }
 }
