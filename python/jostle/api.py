@@ -15,7 +15,7 @@ from jostle.plan.loading import Settings
 from jostle.plan.loading import load_plan as read_plan
 from jostle.record import RunRecord
 from jostle.runner.experiment import run_experiment
-from jostle.runner.observer import Observer, Silent
+from jostle.runner.observer import Observer, unobserved
 from jostle.runner.tune import print_to_stderr, tuned
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ def run(
     *,
     into: Path | str = "runs",
     seed: int | None = None,
-    observer: Observer | None = None,
+    observer: Observer = unobserved,
 ) -> Run:
     """Run a plan, or the file of one, and wait for its end: what `jostle run` does, without its pages.
 
@@ -194,7 +194,7 @@ def hit(
     *,
     into: Path | str = "runs",
     seed: int | None = None,
-    observer: Observer | None = None,
+    observer: Observer = unobserved,
     **options: Any,
 ) -> Run:
     """Load one URL now: what `jostle hit` does.
@@ -205,13 +205,13 @@ def hit(
     return _run(hit_plan(url, options), Path(into), "hit", seed, observer)
 
 
-def _run(plan: Plan, into: Path, name: str, seed: int | None, observer: Observer | None) -> Run:
+def _run(plan: Plan, into: Path, name: str, seed: int | None, observer: Observer) -> Run:
     if plan.tune:
         raise PlanError(
             f"the plan leaves {', '.join(plan.tune)} to be tuned for this machine",
             "read it with jostle.load_plan, or set a value: settings={…}",
         )
-    return Run(run_experiment(plan, into, name, seed, executor_for(plan), observer or Silent()))
+    return Run(run_experiment(plan, into, name, seed, executor_for(plan), observer))
 
 
 def open_run(folder: Path | str) -> Run:
@@ -264,7 +264,7 @@ def compare_plans(
     into: Path | str = "runs",
     seed: int | None = None,
     fail_if: str | Sequence[str] = (),
-    observer: Observer | None = None,
+    observer: Observer = unobserved,
 ) -> Comparison:
     """Run two plans as one, with their contestants side by side in every round, and compare these in pairs.
 

@@ -19,7 +19,7 @@ from jostle.host.pressure import BUSY
 from jostle.plan import Plan, parse_plan
 from jostle.record import RunRecord
 from jostle.runner.experiment import run_experiment
-from jostle.runner.observer import Silent
+from jostle.runner.observer import unobserved
 from support.real import Jostle, reference_server
 
 PLAN = """
@@ -84,7 +84,7 @@ def test_the_threads_that_send_have_it_and_no_others(null_server: str) -> None:
 @pytest.mark.parametrize("share_cores", [False, True])
 def test_paced_loads_ask_for_it_on_cores_of_their_own(tmp_path: Path, load: str, share_cores: bool) -> None:
     plan = plan_of(LOADS[load], share_cores=share_cores)
-    run_experiment(plan, tmp_path, "first", 7, LocalExecutor(), Silent())
+    run_experiment(plan, tmp_path, "first", 7, LocalExecutor(), unobserved)
     apart = not share_cores and len(os.sched_getaffinity(0)) > 1
     assert asked_for(tmp_path) == (False, load != "at once" and apart and real_time_allowed())
 
@@ -96,7 +96,7 @@ def test_on_cores_of_its_own_a_generator_waits_awake_if_nobody_else_works(
 ) -> None:
     monkeypatch.setattr("jostle.host.facts.cpu_pressure", lambda: pressure)
     plan = plan_of(LOADS["arrivals"], "auto")
-    run = run_experiment(plan, tmp_path, "first", 7, LocalExecutor(), Silent())
+    run = run_experiment(plan, tmp_path, "first", 7, LocalExecutor(), unobserved)
     notes = " ".join(analyse(RunRecord.open(run), distributions=False).notes)
     if pressure < BUSY:
         assert asked_for(tmp_path) == (True, False)

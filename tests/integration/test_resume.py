@@ -14,7 +14,7 @@ from jostle.generator import Running
 from jostle.generator.processes import LocalExecutor
 from jostle.plan import parse_plan
 from jostle.runner.experiment import run_experiment
-from jostle.runner.observer import Silent
+from jostle.runner.observer import RunFolder
 from support.real import SILENTLY, Jostle, as_json, jostle_running
 from support.waiting import eventually
 
@@ -132,10 +132,10 @@ class StoppedAt:
 @pytest.mark.parametrize("when", [1, 2, -1])
 def test_what_comes_with_ctrl_c_is_recorded(tmp_path: Path, when: int) -> None:
     executor = StoppedAt(when)
-    observer = Silent()
+    folder = RunFolder()
     with pytest.raises(KeyboardInterrupt):
-        run_experiment(parse_plan(PLAN, "plan.toml"), tmp_path, "stop", 7, executor, observer)
-    run = observer.folder
+        run_experiment(parse_plan(PLAN, "plan.toml"), tmp_path, "stop", 7, executor, folder)
+    run = folder.path
     assert run is not None
     assert journal(run)[-1]["event"] == "run stopped"
     (trial,) = (run / "trials").iterdir()

@@ -13,7 +13,7 @@ from jostle.errors import JostleError, StartFailed, UnknownName
 from jostle.generator import Generator, Running
 from jostle.plan import parse_plan
 from jostle.runner import experiment
-from jostle.runner.observer import Silent
+from jostle.runner.observer import Observer, unobserved
 from support.synthetic import Trial, closed, intervals
 
 STARTED_NS = 1_795_287_154_000_000_000
@@ -144,16 +144,6 @@ class FakeContestant:
         return {"label": self.label, "title": f"{self.label}, a fake", "url": server.url if server else ""}
 
 
-class Watched(Silent):
-    """Remembers how the trials ended."""
-
-    def __init__(self) -> None:
-        self.ended: list[tuple[int, str]] = []
-
-    def trial_ended(self, planned: Any, status: str, *_: Any) -> None:
-        self.ended.append((planned.number, status))
-
-
 PLAN = """\
 title = "Fakes"
 contestants = ["a", "b"]
@@ -178,7 +168,7 @@ class Laboratory:
     base: Path
     contestants: dict[str, FakeContestant]
     executor: FakeExecutor = field(default_factory=FakeExecutor)
-    observer: Watched = field(default_factory=Watched)
+    observer: Observer = unobserved
 
     def plan(
         self, rounds: int = 1, warm_up: str = "0s", more: str = "", workload: str = "", path: str = "/"

@@ -14,6 +14,7 @@ from jostle.explain.run import examine
 from jostle.explain.send import Answer, Beside, Due, Light
 from jostle.explain.target import Look, Route, Target
 from jostle.record.outcomes import Outcome
+from jostle.runner.observer import Tell, untold
 
 WORKLOAD = {
     "name": "explain", "role": "measured", "order": "sequence", "body_limit": None, "load": {},
@@ -202,7 +203,7 @@ def explained(
     *routes: Route,
     limits: Limits = GENTLE,
     overload: bool = False,
-    tell: Callable[[str], None] = lambda _: None,
+    tell: Tell = untold,
     **headers: str,
 ) -> Explanation:
     """All probes against a calculated server."""

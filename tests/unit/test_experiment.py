@@ -9,7 +9,7 @@ import pytest
 from jostle.errors import ExecutorLost, StartRefused
 from jostle.plan import parse_plan
 from jostle.runner.experiment import run_experiment
-from jostle.runner.observer import Silent
+from jostle.runner.observer import RunEvent, Skipped
 from support.real import reference_server
 
 PLAN = """
@@ -52,12 +52,13 @@ class NoRoom:
         raise ExecutorLost(f"{spec['workloads'][0]['name']} was started")
 
 
-class Noting(Silent):
+class Noting:
     def __init__(self) -> None:
         self.skips: list[str] = []
 
-    def skipped(self, label: str, why: str) -> None:  # noqa: ARG002
-        self.skips.append(label)
+    def __call__(self, event: RunEvent) -> None:
+        if isinstance(event, Skipped):
+            self.skips.append(event.label)
 
 
 @pytest.fixture(scope="module")

@@ -163,11 +163,12 @@ def test_behind_a_proxy_nothing_is_said_about_the_server() -> None:
 
 
 def test_a_gentle_look_stays_within_its_limits() -> None:
-    said: list[str] = []
-    explanation = explained(Server(), *ALL_ROUTES, tell=said.append)
+    said: list[tuple[str, bool]] = []
+    explanation = explained(Server(), *ALL_ROUTES, tell=lambda *told: said.append(told))
     assert explanation.connections <= GENTLE.connections
-    assert said[0] == "gentle: at most 16 connections at once, 50 requests/s on average and 180 s"
+    assert said[0] == ("gentle: at most 16 connections at once, 50 requests/s on average and 180 s", True)
     assert len(said) > 8
+    assert all(text.startswith("asking ") and not stays for text, stays in said[1:])
     assert of(explanation, Topic.QUEUE_LIMIT).reason is Reason.NOT_ASKED
 
 

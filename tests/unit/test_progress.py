@@ -3,9 +3,10 @@
 import io
 from pathlib import Path
 
-from jostle.cli.progress import Plain, observer_for
+from jostle.cli.display import Display
+from jostle.cli.progress import RunProgress
 from jostle.record.verdict import Verdict
-from jostle.runner.observer import Silent
+from jostle.runner.observer import Repeated, Scheduled, TrialEnded, TrialStarted
 from jostle.runner.schedule import Planned
 from support.results import validity
 
@@ -30,15 +31,15 @@ class Clock:
 def printed(*, fails: str = "", verbose: bool = False, trials: list[Planned] = TRIALS) -> list[str]:
     """The lines of a run in which each trial takes 6 s, and those of `fails` cannot start."""
     stream, clock = io.StringIO(), Clock()
-    plain = Plain(stream, verbose=verbose, now=clock)
-    plain.scheduled(TRIALS, Path("runs/x"))
+    progress = RunProgress(Display(stream), verbose=verbose, now=clock)
+    progress(Scheduled(TRIALS, Path("runs/x")))
     for planned in trials:
-        plain.trial_started(planned, 5.0)
+        progress(TrialStarted(planned, 5.0))
         clock.s += 6.0
         if planned.contestant == fails:
-            plain.trial_ended(planned, "failed", f"{fails} exited\nno port {planned.number}", None)
+            progress(TrialEnded(planned, "failed", f"{fails} exited\nno port {planned.number}", None))
         else:
-            plain.trial_ended(planned, "ended", "", validity(Verdict.VALID))
+            progress(TrialEnded(planned, "ended", "", validity(Verdict.VALID)))
     return stream.getvalue().splitlines()
 
 
@@ -56,10 +57,10 @@ def test_a_resumed_run_counts_what_is_left_only() -> None:
 
 def test_trials_that_are_added_are_announced() -> None:
     stream = io.StringIO()
-    plain = Plain(stream, now=Clock())
-    plain.scheduled(TRIALS[:18], Path("runs/x"))
-    plain.scheduled(TRIALS, Path("runs/x"), "rounds of node fall into two groups")
-    plain.scheduled(TRIALS, Path("runs/x"))
+    progress = RunProgress(Display(stream), now=Clock())
+    progress(Scheduled(TRIALS[:18], Path("runs/x")))
+    progress(Scheduled(TRIALS, Path("runs/x"), "rounds of node fall into two groups"))
+    progress(Scheduled(TRIALS, Path("runs/x")))
     assert stream.getvalue().splitlines() == [
         "18 trials, recorded in runs/x",
         "2 trials added: rounds of node fall into two groups",
@@ -79,9 +80,9 @@ def test_verbose_has_a_line_for_every_trial() -> None:
 
 def test_a_log_tells_that_trials_are_measured_again_and_names_the_first() -> None:
     stream = io.StringIO()
-    plain = Plain(stream)
+    progress = RunProgress(Display(stream))
     for planned in TRIALS[:2]:
-        plain.repeated(planned, "the machine was busy")
+        progress(Repeated(planned, "the machine was busy"))
     (line,) = stream.getvalue().splitlines()
     assert line.startswith(
         "go, w, round 1 is measured again at the end of its round: the machine was busy (more"
@@ -89,4 +90,37 @@ def test_a_log_tells_that_trials_are_measured_again_and_names_the_first() -> Non
 
 
 def test_quiet_says_nothing() -> None:
-    assert type(observer_for(io.StringIO(), quiet=True)) is Silent
+    stream = io.StringIO()
+    RunProgress(Display(stream, quiet=True))(Scheduled(TRIALS, Path("runs/x")))
+    assert stream.getvalue() == ""
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_on_a_terminal_one_line_changes_and_what_is_said_stays_above_it() -> None:
+    stream, clock = Terminal(), Clock()
+    with Display(stream) as display:
+        progress = RunProgress(display, now=clock)
+        progress(Scheduled(TRIALS, Path("runs/x")))
+        progress(TrialStarted(TRIALS[0], 5.0))
+        clock.s += 6.0
+        progress(TrialEnded(TRIALS[0], "failed", "go exited", None))
+        progress(TrialStarted(TRIALS[1], 5.0))
+    shown = stream.getvalue()
+    assert "1/20 go, w, round 1: failed: go exited" in shown
+    assert "2/20 node w" in shown
+    assert "about 2 min left" in shown
+    assert "recorded in" not in shown
+
+
+def test_a_status_needs_a_terminal_and_what_stays_does_not() -> None:
+    log, terminal = io.StringIO(), Terminal()
+    for stream in (log, terminal):
+        with Display(stream) as display:
+            display.tell("gentle: 50 requests/s", True)
+            display.tell("asking how long /a takes", False)
+    assert log.getvalue() == "gentle: 50 requests/s\n"
+    assert "asking how long /a takes" in terminal.getvalue()

@@ -1,6 +1,7 @@
 """A run without servers: its schedule, its journal, its failures, how it stops and how it goes on."""
 
 import errno
+import io
 import os
 import shutil
 import signal
@@ -11,6 +12,8 @@ from typing import Any
 import pytest
 
 from jostle.analysis.run import analyse
+from jostle.cli.display import Display
+from jostle.cli.progress import RunProgress
 from jostle.errors import (
     BuildFailed,
     CannotServe,
@@ -26,7 +29,7 @@ from jostle.record import RunRecord
 from jostle.record import writer as writer_module
 from jostle.runner import disk_space
 from jostle.runner.experiment import resume_experiment
-from jostle.runner.observer import Silent, UntilItFails
+from jostle.runner.observer import IntervalRecorded, RunEvent, RunFolder, TrialEnded, together
 from jostle.runner.resume import unfinished
 from support.fakes import Laboratory, laboratory
 
@@ -52,6 +55,8 @@ def raising(error: BaseException) -> Callable[[], None]:
 
 
 def test_every_round_measures_every_contestant_once_and_the_journal_says_so(lab: Laboratory) -> None:
+    seen: list[RunEvent] = []
+    lab.observer = seen.append
     assert lab.run(lab.plan(rounds=3)) == lab.folder
     record = RunRecord.open(lab.folder)
     assert record.complete
@@ -60,7 +65,8 @@ def test_every_round_measures_every_contestant_once_and_the_journal_says_so(lab:
         assert sorted(t.contestant for t in record.trials if t.round == number) == ["a", "b"]
     one = ["trial started", "trial ended"]
     assert events(lab) == ["run started", *["trial planned"] * 6, *one * 6, "run ended"]
-    assert lab.observer.ended == [(number, "ended") for number in range(1, 7)]
+    ended = [(event.planned.number, event.status) for event in seen if isinstance(event, TrialEnded)]
+    assert ended == [(number, "ended") for number in range(1, 7)]
     assert [running.pulled for running in lab.executor.started] == [True] * 6
     assert not any(contestant.running for contestant in lab.contestants.values())
 
@@ -188,14 +194,13 @@ def test_a_server_that_dies_in_the_load_costs_that_trial(lab: Laboratory) -> Non
     assert lab.executor.started[0].stopped
 
 
-def test_a_server_that_dies_with_the_last_interval_is_named_all_the_same(
-    lab: Laboratory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def die(_: Any, interval: Any) -> None:
-        for server in lab.contestants["a"].running if interval["last"] else []:
-            server.dead = True
+def test_a_server_that_dies_with_the_last_interval_is_named_all_the_same(lab: Laboratory) -> None:
+    def die(event: RunEvent) -> None:
+        if isinstance(event, IntervalRecorded) and event.interval["last"]:
+            for server in lab.contestants["a"].running:
+                server.dead = True
 
-    monkeypatch.setattr(lab.observer, "interval", die)
+    lab.observer = die
     lab.run(lab.plan())
     ended = {trial.contestant: trial.status for trial in RunRecord.open(lab.folder).trials}
     assert ended == {"a": "failed", "b": "ended"}
@@ -269,17 +274,19 @@ def test_our_own_bug_ends_the_run_and_its_journal_names_it(lab: Laboratory) -> N
 
 
 def test_an_observer_that_cannot_show_anything_ends_no_run(lab: Laboratory) -> None:
-    class Closed(Silent):
-        def interval(self, *_: Any) -> None:
+    class Closed(io.StringIO):
+        writes = 0
+
+        def write(self, _: str) -> int:
+            self.writes += 1
             raise BrokenPipeError(errno.EPIPE, "Broken pipe")
 
-        def trial_ended(self, *_: Any) -> None:
-            pytest.fail("it was shown something after it broke")
-
-    lab.observer = UntilItFails(Closed())  # type: ignore[assignment]
+    stream, folder = Closed(), RunFolder()
+    lab.observer = together(folder, RunProgress(Display(stream), verbose=True))
     lab.run(lab.plan())
     assert statuses(lab) == [("ended", "")] * 2
-    assert lab.observer.folder == lab.folder
+    assert folder.path == lab.folder
+    assert stream.writes == 1
 
 
 def full_disk(*_: object, **__: object) -> None:

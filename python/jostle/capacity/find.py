@@ -10,8 +10,9 @@ from jostle.capacity.answer import capacity_of
 from jostle.capacity.fitted import with_model
 from jostle.capacity.question import question_of
 from jostle.capacity.recorded import RecordedSearch
-from jostle.capacity.run import Tell, measure
+from jostle.capacity.run import measure
 from jostle.record import RunRecord
+from jostle.runner.observer import Tell, untold
 
 __all__ = ["capacity"]
 
@@ -26,7 +27,7 @@ def capacity(
     quick: bool = False,
     into: Path | str = "runs",
     seed: int | None = None,
-    tell: Tell = lambda _text, _final: None,
+    tell: Tell = untold,
     **options: Any,
 ) -> CapacityResult:
     """The highest load at which `target` keeps `slo`: what `jostle capacity` does. It overloads the server.

@@ -5,11 +5,10 @@ checks and the report work as for any other run.
 import math
 import secrets
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from jostle.analysis.results import Validity
 from jostle.analysis.trials.data import TrialData
 from jostle.capacity.block import Block, block_of
 from jostle.capacity.block_length import block_s
@@ -24,14 +23,21 @@ from jostle.record import RunWriter, TrialRecord
 from jostle.record.outcomes import Outcome
 from jostle.runner.budget import Budget
 from jostle.runner.experiment import run_experiment
-from jostle.runner.observer import Silent
+from jostle.runner.observer import (
+    Building,
+    Observer,
+    RunEvent,
+    RunFolder,
+    Tell,
+    TrialEnded,
+    TrialStarted,
+    together,
+    unobserved,
+)
 from jostle.runner.schedule import Planned
 from jostle.units import exact_duration, exact_number, format_duration, format_rate
 
-__all__ = ["Tell", "measure"]
-
-Tell = Callable[[str, bool], None]
-"""Called with what is measured and what is decided. False: a status that the next line replaces."""
+__all__ = ["measure"]
 
 AROUND_S = 1.5
 """Seconds that a trial takes in addition to its load."""
@@ -54,30 +60,31 @@ BACK_WITHIN_S = (0.5, 1.0, 2.0)
 
 
 def measure(
-    question: Question, into: Path, seed: int | None, tell: Tell, observer: Silent | None = None
+    question: Question, into: Path, seed: int | None, tell: Tell, observer: Observer = unobserved
 ) -> Path:
     """Measures, and returns the run's folder. `KeyboardInterrupt` is raised only after everything measured so
-    far has been recorded; then `observer.folder` is the run's folder. Raises `JostleError`.
+    far has been recorded. Raises `JostleError`.
     """
-    explorer = Explorer(question, secrets.randbits(32) if seed is None else seed, tell, observer or Silent())
+    explorer = Explorer(question, secrets.randbits(32) if seed is None else seed, tell)
     return run_experiment(
         explorer.plan,
         into,
         "capacity",
         explorer.seed,
         executor_for(explorer.plan),
-        explorer,
+        together(observer, explorer.folder, explorer.observe),
         explorer.further,
     )
 
 
-class Explorer(Silent):
+class Explorer:
     """The search in progress: observes the trials, and yields the next ones."""
 
-    def __init__(self, question: Question, seed: int, tell: Tell, shown: Silent) -> None:
+    def __init__(self, question: Question, seed: int, tell: Tell) -> None:
         self.question, self.seed = question, seed
         self.simulated = bool(simulated_in(question.plan))
-        self._tell, self._shown = tell, shown
+        self.folder = RunFolder()
+        self._tell = tell
         self._budget = Budget(question.budget_s)
         self._spent_s = 0.0
         self._number = 1
@@ -88,19 +95,19 @@ class Explorer(Silent):
 
     # --- what the run tells -------------------------------------------------------------------------------
 
-    def scheduled(self, trials: Any, folder: Path, why: str = "") -> None:
-        super().scheduled(trials, folder, why)
-        self._shown.folder = folder
+    def observe(self, event: RunEvent) -> None:
+        """Tells what happens, and remembers what was measured."""
+        match event:
+            case Building(label):
+                self._tell(f"building {label}", True)
+            case TrialStarted(planned, seconds):
+                self._spent_s += seconds + AROUND_S
+                about = self._about()
+                self._tell(f"measuring {self._named(planned)}{f' ({about})' if about else ''}", False)
+            case TrialEnded(planned, status, why):
+                self._measured(planned, status, why)
 
-    def building(self, label: str) -> None:
-        self._tell(f"building {label}", True)
-
-    def trial_started(self, planned: Planned, seconds: float) -> None:
-        self._spent_s += seconds + AROUND_S
-        about = self._about()
-        self._tell(f"measuring {self._named(planned)}{f' ({about})' if about else ''}", False)
-
-    def trial_ended(self, planned: Planned, status: str, why: str, validity: Validity | None) -> None:  # noqa: ARG002 (an `Observer`)
+    def _measured(self, planned: Planned, status: str, why: str) -> None:
         data = self._data(planned.number)
         if planned.workload == ALONE:
             self._alone = data
@@ -115,8 +122,8 @@ class Explorer(Silent):
             self._tell(f"{self._named(planned)}: {self._said(block)}", True)
 
     def _data(self, number: int) -> TrialData:
-        assert self.folder is not None
-        (folder,) = (self.folder / "trials").glob(f"{number:03d}-*")
+        assert self.folder.path is not None
+        (folder,) = (self.folder.path / "trials").glob(f"{number:03d}-*")
         return TrialData(TrialRecord(folder))
 
     def _named(self, planned: Planned) -> str:

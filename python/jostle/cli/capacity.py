@@ -1,6 +1,5 @@
 """`jostle capacity TARGET --slo …`: how much load a server can carry."""
 
-import contextlib
 import re
 import sys
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from jostle.cli.display import Display
 from jostle.cli.exit_codes import ExitCode
 from jostle.cli.hit import RequestOptions
 from jostle.cli.options import LOAD, OUTPUT, Into, Seed, option_names, unfold
@@ -39,27 +39,6 @@ your own.
 
 def _option(*names: str, group: str, help: str, metavar: str | None = None) -> Any:
     return typer.Option(*names, metavar=metavar, help=help, rich_help_panel=group)
-
-
-class _Teller:
-    """Prints lines on standard error; on a terminal also what is happening now."""
-
-    def __init__(self, *, quiet: bool) -> None:
-        self._quiet = quiet
-        self._live = sys.stderr.isatty()
-        self._width = 0
-
-    def __call__(self, text: str, final: bool) -> None:
-        if self._quiet or not (final or self._live):
-            return
-        with contextlib.suppress(OSError):
-            if self._live:
-                print("\r" + " " * self._width + "\r", end="", file=sys.stderr)
-            self._width = 0 if final else len(text)
-            print(text, end="\n" if final else "", file=sys.stderr, flush=True)
-
-    def close(self) -> None:
-        self("", False)
 
 
 @unfold
@@ -189,32 +168,31 @@ def _measured(
     from jostle.record import RunRecord
     from jostle.report import document_of
     from jostle.runner.interrupt import let_signals_stop_like_ctrl_c
-    from jostle.runner.observer import Silent
+    from jostle.runner.observer import RunFolder
 
-    teller, watched = _Teller(quiet=quiet), Silent()
+    folder = RunFolder()
     let_signals_stop_like_ctrl_c()
     stopped = False
-    try:
-        measure(question, into, seed, teller, watched)
-    except KeyboardInterrupt:
-        if not has_intervals(watched.folder):
-            raise
-        stopped = True
-    finally:
-        teller.close()
-    assert watched.folder is not None
-    search = RecordedSearch(RunRecord.open(watched.folder))
+    with Display(sys.stderr, quiet=quiet) as display:
+        try:
+            measure(question, into, seed, display.tell, folder)
+        except KeyboardInterrupt:
+            if not has_intervals(folder.path):
+                raise
+            stopped = True
+    assert folder.path is not None
+    search = RecordedSearch(RunRecord.open(folder.path))
     result = with_model(search, capacity_of(search))
     document = document_of(result)
     write(document, output)
     if pages:
-        page = watched.folder / "capacity.html"
-        with report_written(f"the page in {watched.folder}", "the record is complete"):
+        page = folder.path / "capacity.html"
+        with report_written(f"the page in {folder.path}", "the record is complete"):
             write_whole(page, render(document, Form.html))
         if output.printed is Form.text:
             print(f"\npage      {page}")
             if result.model is not None and result.model.accepted:
-                print(f"predict   jostle what-if {watched.folder} workers=…")
+                print(f"predict   jostle what-if {folder.path} workers=…")
     if stopped or result.answer in ("none", "generator"):
         return ExitCode.UNTRUSTED
     return ExitCode.DONE if result.answer == "found" else ExitCode.UNDECIDED

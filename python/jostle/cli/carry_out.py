@@ -6,16 +6,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from jostle.cli.display import Display
 from jostle.cli.exit_codes import ExitCode, Undecided, exit_code, is_trusted
 from jostle.cli.output import ResultOutput, RunOutput, report_written, write
-from jostle.cli.progress import observer_for
+from jostle.cli.progress import RunProgress
 from jostle.errors import JostleError, NotARun, RecordLost
 from jostle.generator import executor_for
 from jostle.plan import Plan
 from jostle.report.export import Form
 from jostle.runner.experiment import resume_experiment, run_experiment
 from jostle.runner.interrupt import let_signals_stop_like_ctrl_c
-from jostle.runner.observer import Silent, UntilItFails
+from jostle.runner.observer import Observer, RunFolder, together
 
 if TYPE_CHECKING:
     from jostle.analysis.results import RunResult
@@ -48,30 +49,32 @@ def go_on(folder: Path, output: RunOutput) -> int:
     return _carried_out(lambda observer: resume_experiment(run, executor, observer), run.plan, output)
 
 
-def _carried_out(work: Callable[[Silent], Path], plan: Plan, output: RunOutput, *, kept: bool = True) -> int:
+def _carried_out(
+    work: Callable[[Observer], Path], plan: Plan, output: RunOutput, *, kept: bool = True
+) -> int:
     """Show what was measured, whatever ended the run. If nothing was, the error is raised."""
-    observer = UntilItFails(observer_for(sys.stderr, quiet=output.quiet, verbose=output.verbose))
+    folder, display = RunFolder(), Display(sys.stderr, quiet=output.quiet)
     let_signals_stop_like_ctrl_c()
     pages = output.pages
     try:
-        work(observer)
-        observer.close()
-        if plan.explain is not None and observer.folder is not None:
+        work(together(folder, RunProgress(display, verbose=output.verbose)))
+        display.close()
+        if plan.explain is not None and folder.path is not None:
             from jostle.explain.folder import explain_contestants
 
-            explain_contestants(plan, observer.folder, lambda text: print(text, file=sys.stderr, flush=True))
+            explain_contestants(plan, folder.path, lambda text: print(text, file=sys.stderr, flush=True))
     except KeyboardInterrupt:
-        if not has_intervals(observer.folder):
+        if not has_intervals(folder.path):
             raise
     except JostleError as error:
-        if not has_intervals(observer.folder):
+        if not has_intervals(folder.path):
             raise
         print(f"jostle: {error}", file=sys.stderr)
         pages = pages and not isinstance(error, RecordLost)  # pages could not be written either
     finally:
-        observer.close()
-    assert observer.folder is not None
-    return show(observer.folder, output, pages=pages, undecided=output.undecided_as, kept=kept)
+        display.close()
+    assert folder.path is not None
+    return show(folder.path, output, pages=pages, undecided=output.undecided_as, kept=kept)
 
 
 def has_intervals(folder: Path | None) -> bool:

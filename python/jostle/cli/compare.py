@@ -124,29 +124,31 @@ def _measured(plans: Sequence[Path], into: Path, fail_if: Sequence[str]) -> "tup
     """Measure two plans as one. Returns their comparison, and the folder of the run."""
     from jostle import api
     from jostle.cli.carry_out import has_intervals
-    from jostle.cli.progress import observer_for
+    from jostle.cli.display import Display
+    from jostle.cli.progress import RunProgress
     from jostle.runner.interrupt import let_signals_stop_like_ctrl_c
-    from jostle.runner.observer import UntilItFails
+    from jostle.runner.observer import RunFolder, together
 
-    observer = UntilItFails(observer_for(sys.stderr))
+    folder, display = RunFolder(), Display(sys.stderr)
+    observer = together(folder, RunProgress(display))
     let_signals_stop_like_ctrl_c()
     try:
         result = api.compare_plans(*plans, into=into, fail_if=fail_if, observer=observer).result
     except KeyboardInterrupt:
-        if not has_intervals(observer.folder):
+        if not has_intervals(folder.path):
             raise
         raise JostleError(
-            f"stopped before there was a comparison; what was measured is in {observer.folder}",
-            f"jostle report {observer.folder} shows it",
+            f"stopped before there was a comparison; what was measured is in {folder.path}",
+            f"jostle report {folder.path} shows it",
         ) from None
     except UserError as error:
-        if not has_intervals(observer.folder):
+        if not has_intervals(folder.path):
             raise
-        raise JostleError(error.message, f"jostle report {observer.folder} shows what was measured") from None
+        raise JostleError(error.message, f"jostle report {folder.path} shows what was measured") from None
     finally:
-        observer.close()
-    assert observer.folder is not None
-    return result, observer.folder
+        display.close()
+    assert folder.path is not None
+    return result, folder.path
 
 
 def _are_complete(runs: Iterable[Path]) -> bool:

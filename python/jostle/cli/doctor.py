@@ -62,11 +62,9 @@ def doctor(
 def _calibrate() -> None:
     import sys
 
-    from jostle.cli.progress import observer_for
+    from jostle.cli.display import Display
+    from jostle.cli.progress import RunProgress
     from jostle.doctor.calibration import calibrate
 
-    observer = observer_for(sys.stderr)
-    try:
-        calibrate(observer)
-    finally:
-        observer.close()
+    with Display(sys.stderr) as display:
+        calibrate(RunProgress(display))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from jostle import units
+from jostle.cli.display import Display
 from jostle.cli.exit_codes import ExitCode
 from jostle.cli.options import (
     GENERATOR,
@@ -209,7 +210,7 @@ def explain(
     from jostle.runner.interrupt import let_signals_stop_like_ctrl_c
 
     let_signals_stop_like_ctrl_c()
-    with _Progress(quiet=quiet) as progress:
+    with Display(sys.stderr, quiet=quiet) as display:
         explanation = examined(
             server,
             slow=slow or (),
@@ -229,7 +230,7 @@ def explain(
             timeout=patience,
             share_cores=share_cores,
             pid=pid,
-            tell=progress.tell,
+            tell=_tell_on(display),
         )
     document = explanation_document(explanation)
     write(document, output)
@@ -245,9 +246,9 @@ def _all(
     from jostle.explain.run import explain as examined
 
     def one(label: str, seconds: float) -> "Explanation":
-        with _Progress(quiet=quiet) as progress:
+        with Display(sys.stderr, quiet=quiet) as display:
             return examined(
-                label, budget=seconds, timeout=timeout, share_cores=share_cores, tell=progress.tell
+                label, budget=seconds, timeout=timeout, share_cores=share_cores, tell=_tell_on(display)
             )
 
     for name in names:
@@ -292,33 +293,6 @@ def _keep(document: "Document", base: Path) -> None:
     print(f"\nkept in {folder}", file=sys.stderr)
 
 
-class _Progress:
-    """Shows what is being sent: one changing line if standard error is a terminal, else a line for each."""
-
-    def __init__(self, *, quiet: bool) -> None:
-        self._quiet = quiet
-        self._show: Callable[[str], None] | None = None
-        self._close: Callable[[], None] = lambda: None
-        self._said_limits = False
-
-    def __enter__(self) -> "_Progress":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._close()
-
-    def tell(self, text: str) -> None:
-        """Show a text. The first one, with the limits, stays; the others replace each other."""
-        if self._quiet:
-            return
-        if not self._said_limits or not sys.stderr.isatty():
-            print(text if not self._said_limits else f"asking {text}", file=sys.stderr, flush=True)
-            self._said_limits = True
-            return
-        if self._show is None:
-            from rich.console import Console
-
-            status = Console(stderr=True).status("")
-            status.start()
-            self._show, self._close = lambda said: status.update(f"asking {said}"), status.stop
-        self._show(text)
+def _tell_on(display: Display) -> Callable[[str, bool], None]:
+    """In a log, where nothing is replaced, every question stays."""
+    return lambda text, stays: display.tell(text, stays or not display.live)

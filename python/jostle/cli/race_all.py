@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jostle import experiments
+from jostle.cli.display import Display
 from jostle.cli.exit_codes import ExitCode, is_trusted
 from jostle.cli.options import typed
-from jostle.cli.progress import minutes, observer_for
+from jostle.cli.progress import RunProgress, minutes
 from jostle.errors import JostleError, NotARun, UserError
 from jostle.generator import executor_for
 from jostle.host.files import write_json
@@ -24,13 +25,12 @@ from jostle.redaction.commands import rerun
 from jostle.runner.budget import Budget
 from jostle.runner.duration import trial_s
 from jostle.runner.experiment import experiment_in_turns, resume_in_turns
-from jostle.runner.observer import Silent, UntilItFails
+from jostle.runner.observer import Observer, RunEvent, Scheduled, together
 from jostle.runner.schedule import first_rounds
 
 if TYPE_CHECKING:
     from jostle.analysis.results import RunResult
     from jostle.report.combined import Chapter
-    from jostle.runner.schedule import Planned
 
 __all__ = ["State", "in_order", "race_all"]
 
@@ -76,34 +76,14 @@ class State:
         return self.folder / run if run else None
 
 
-class _Noting(Silent):
-    """Passes everything on, and notes the run's folder before anything is measured."""
+def _noting_folder(state: State, name: str) -> Observer:
+    """An observer that notes the run's folder before anything is measured."""
 
-    def __init__(self, state: State, name: str, inner: Silent) -> None:
-        self._state, self._name, self._inner = state, name, inner
+    def note(event: RunEvent) -> None:
+        if isinstance(event, Scheduled):
+            state.set(name, run=os.path.relpath(event.folder, state.folder), state="begun", why="")
 
-    def building(self, label: str) -> None:
-        self._inner.building(label)
-
-    def skipped(self, label: str, why: str) -> None:
-        self._inner.skipped(label, why)
-
-    def scheduled(self, trials: "Sequence[Planned]", folder: Path, why: str = "") -> None:
-        run = os.path.relpath(folder, self._state.folder)
-        self._state.set(self._name, run=run, state="begun", why="")
-        self._inner.scheduled(trials, folder, why)
-
-    def trial_started(self, planned: "Planned", seconds: float) -> None:
-        self._inner.trial_started(planned, seconds)
-
-    def interval(self, planned: "Planned", interval: Any) -> None:
-        self._inner.interval(planned, interval)
-
-    def trial_ended(self, planned: "Planned", status: str, why: str, validity: Any) -> None:
-        self._inner.trial_ended(planned, status, why, validity)
-
-    def repeated(self, planned: "Planned", why: str) -> None:
-        self._inner.repeated(planned, why)
+    return note
 
 
 def race_all(
@@ -133,7 +113,7 @@ def race_all(
     results: dict[str, RunResult] = {}
     budget = Budget(max((plan.budget for plan in plans.values()), default=0.0))
     waiting = [
-        _Experiment(state, name, plan, budget, observer_for(sys.stderr, quiet=quiet, verbose=verbose))
+        _Experiment(state, name, plan, budget, Display(sys.stderr, quiet=quiet), verbose=verbose)
         for name, plan in plans.items()
         if state.of_experiment(name).get("state") != "done"
     ]
@@ -203,15 +183,18 @@ def _plans(state: State, names: Sequence[str], load: Callable[[str], Plan]) -> d
 class _Experiment:
     """One of the experiments, which advances turn by turn."""
 
-    def __init__(self, state: State, name: str, plan: Plan, budget: Budget, shown: Silent) -> None:
+    def __init__(
+        self, state: State, name: str, plan: Plan, budget: Budget, display: Display, *, verbose: bool
+    ) -> None:
         self.name, self.plan = name, plan
         self.further_s = 0.0
         """The time that its further rounds have taken."""
         self.decided_in_s = 0.0
         """The measuring time in which its next question will probably be decided."""
         self._state = state
-        self._observer = UntilItFails(shown)
-        self._turns = _turns(state, name, plan, budget, _Noting(state, name, self._observer))
+        self._display = display
+        observer = together(_noting_folder(state, name), RunProgress(display, verbose=verbose))
+        self._turns = _turns(state, name, plan, budget, observer)
 
     @property
     def state(self) -> str:
@@ -238,7 +221,7 @@ class _Experiment:
             noted = {"state": "failed", "why": f"{type(error).__name__}: {error}"}
             traceback.print_exc()
         finally:
-            self._observer.close()
+            self._display.close()
             took_s = time.monotonic() - started
             if is_further:
                 self.further_s += took_s
@@ -250,7 +233,7 @@ class _Experiment:
 
 
 def _turns(
-    state: State, name: str, plan: Plan, budget: Budget, observer: Silent
+    state: State, name: str, plan: Plan, budget: Budget, observer: Observer
 ) -> Generator[float, None, None]:
     from jostle.runner.resume import unfinished
 

@@ -51,6 +51,7 @@ from jostle.host.cores import available_cores, place
 from jostle.host.pressure import pressure_s
 from jostle.plan.hit import hit_plan
 from jostle.plan.model import Plan
+from jostle.runner.observer import Tell, untold
 from jostle.text import one_line
 from jostle.url import read_url, shown
 
@@ -69,10 +70,6 @@ ASKED_WITH = (
 LIMITS: dict[Intensity, Limits] = {"gentle": GENTLE, "thorough": THOROUGH}
 
 
-def _silent(text: str) -> None:
-    """Discards the text: the default for `tell`."""
-
-
 def explain(
     server: str,
     *,
@@ -84,7 +81,7 @@ def explain(
     timeout: float = 10.0,
     share_cores: bool = False,
     pid: int | None = None,
-    tell: Callable[[str], None] = _silent,
+    tell: Tell = untold,
     **request: Any,
 ) -> Explanation:
     """Explains how a server behaves, and why: this is what `jostle explain` does.
@@ -96,8 +93,8 @@ def explain(
     they are what is sent in place of `send`. `intensity`: the default is "gentle" for a server that jostle
     did not start. `budget`: seconds for all probes. `overload`: also send probes that overload the server.
     `timeout`: seconds after which a request is given up. `pid`: the process of a running server, to watch
-    its CPU time. `tell`: called with the limits and with what is being asked. `request`: those options of
-    `jostle.hit` that `ASKED_WITH` lists; with `http2`, each client has a connection of its own.
+    its CPU time. `tell`: called with the limits, which stay, and with what is being asked. `request`: those
+    options of `jostle.hit` that `ASKED_WITH` lists; with `http2`, each client has a connection of its own.
 
     Raises `JostleError` if there is nothing to explain: no answer, an error, or a redirect.
     """
@@ -272,7 +269,7 @@ def examine(
     *,
     delay_s: float = 0.0,
     overload: bool = False,
-    tell: Callable[[str], None] = _silent,
+    tell: Tell = untold,
 ) -> Explanation:
     """Sends all probes to a server whose routes are known to answer, and combines their findings.
 
@@ -283,12 +280,13 @@ def examine(
         target,
         sender,
         budget,
-        tell,
+        lambda asked: tell(f"asking {asked}", False),
         delay_s=delay_s,
         intermediary=intermediary(looks),
         overload=overload,
     )
-    tell(f"{budget.limits.name}: {budget.limits.stated}" + (", more for the overload" if overload else ""))
+    more = ", more for the overload" if overload else ""
+    tell(f"{budget.limits.name}: {budget.limits.stated}{more}", True)
     waited_s = pressure_s("cpu")
     began = time.monotonic()
     findings = _findings(session)

@@ -41,7 +41,16 @@ from jostle.runner.compared import Pair
 from jostle.runner.disk_space import check_disk_space, least_bytes
 from jostle.runner.duration import load_s
 from jostle.runner.extra_rounds import plan_repeats
-from jostle.runner.observer import Observer
+from jostle.runner.observer import (
+    Building,
+    IntervalRecorded,
+    Observer,
+    Repeated,
+    Scheduled,
+    Skipped,
+    TrialEnded,
+    TrialStarted,
+)
 from jostle.runner.participants import Participants, participants, with_their_labels
 from jostle.runner.schedule import Planned, note_planned, schedule
 from jostle.runner.trial import KeptServers, TrialContext, run_trial
@@ -112,7 +121,7 @@ def experiment_in_turns(
     able = participants(plan)
     find_room(plan, able.contestants, able.cells, executor)
     for whom, why in able.left_out():
-        observer.skipped(whom, why)
+        observer(Skipped(whom, why))
     taking_part = _built(able, observer)
     ready = taking_part.contestants
     trials = schedule(taking_part.cells, plan, seed)
@@ -127,7 +136,7 @@ def experiment_in_turns(
         for name, why in reasons.items():
             writer.journal("contestant skipped", contestant=label, workload=name, why=why)
     note_planned(trials, writer)
-    observer.scheduled(trials, writer.folder)
+    observer(Scheduled(trials, writer.folder))
     quiet = facts.get("cpu_pressure", 0.0) < BUSY
     session = _Session(plan, _by_label(ready), writer, executor, observer, seed, quiet)
     yield from _run_all(session, trials, trials, further, shared)
@@ -160,7 +169,7 @@ def resume_in_turns(
     for planned in run.left:
         if aside := writer.set_aside(planned.number, CUT_SHORT):
             writer.journal("trial set aside", number=planned.number, folder=aside)
-    observer.scheduled(run.trials, run.folder)
+    observer(Scheduled(run.trials, run.folder))
     quiet = (cpu_pressure() or 0.0) < BUSY
     session = _Session(run.plan, _by_label(left), writer, executor, observer, run.seed, quiet)
     session.measured.update(number for number, sound in run.done.items() if sound)
@@ -220,7 +229,7 @@ def _rounds(
         if more := plan_repeats(plan, writer, session.seed, session.contestants):
             names = listed(list(dict.fromkeys(trial.contestant for trial in more)))
             why = f"rounds of {names} fall into two groups, so there are as many again"
-            session.observer.scheduled([*trials, *more], writer.folder, why)
+            session.observer(Scheduled([*trials, *more], writer.folder, why))
             equipped.run_all(more)
     if plan.until_decided and shared is not None:
         yield from _until_decided(session, trials, shared, equipped=None)
@@ -248,7 +257,7 @@ def _until_decided(
         if not more:
             return
         known += more
-        session.observer.scheduled(known, session.writer.folder, "not everything is decided yet")
+        session.observer(Scheduled(known, session.writer.folder, "not everything is decided yet"))
         with contextlib.ExitStack() as stack:
             (equipped or _equipped(session, stack)).run_all(more)
 
@@ -269,7 +278,7 @@ def _further(session: "_Session", trials: Sequence[Planned], further: Further) -
             session = replace(session, plan=plan)
         note_planned(more, session.writer)
         known += more
-        session.observer.scheduled(known, session.writer.folder)
+        session.observer(Scheduled(known, session.writer.folder))
         session.run_all(more)
 
 
@@ -330,14 +339,14 @@ def _built(taking_part: Participants, observer: Observer) -> Participants:
             missing[contestant.label] = error
     ready = taking_part.without(missing)
     for label, lack in missing.items():
-        observer.skipped(label, str(lack))
+        observer(Skipped(label, str(lack)))
     return ready
 
 
 def _build(contestant: Contestant, observer: Observer) -> None:
     """Build a contestant. Raises `MissingRuntime`, `BuildFailed`."""
     if not contestant.is_built():
-        observer.building(contestant.label)
+        observer(Building(contestant.label))
     contestant.build()
 
 
@@ -353,7 +362,7 @@ def _build_peers(plan: Plan, observer: Observer) -> None:
         try:
             _build(peer, observer)
         except ContestantError as error:
-            observer.skipped(f"{peer.label}, the peer", str(error))
+            observer(Skipped(f"{peer.label}, the peer", str(error)))
 
 
 @dataclass(frozen=True)
@@ -421,7 +430,7 @@ class _Session:
         self.writer.journal(
             "trial set aside", number=planned.number, folder=folder, why=why, causes=closed.to_blame
         )
-        self.observer.repeated(planned, why)
+        self.observer(Repeated(planned, why))
 
     def _on_one_server(self, planned: Planned, other: Planned | None) -> bool:
         """Whether the trial before or after (`other`) runs on the same started server."""
@@ -432,7 +441,7 @@ class _Session:
     def _run(self, planned: Planned, before: Planned | None, after: Planned | None) -> "_Closed":
         workload = self.plan.workload[planned.workload]
         self.writer.journal("trial started", number=planned.number)
-        self.observer.trial_started(planned, load_s(workload, self.plan.journey))
+        self.observer(TrialStarted(planned, load_s(workload, self.plan.journey)))
         contestant = self.contestants[planned.contestant]
         context = TrialContext(
             planned=planned,
@@ -448,7 +457,7 @@ class _Session:
             kept=self.kept,
             continues=self._on_one_server(planned, before),
             stays=self._on_one_server(planned, after),
-            observe=lambda interval: self.observer.interval(planned, interval),
+            observe=lambda interval: self.observer(IntervalRecorded(planned, interval)),
         )
         return self._close(planned, run_trial(context))
 
@@ -477,7 +486,7 @@ class _Session:
             "cut short": "trial cut short",
         }
         self.writer.journal_outcome(events[trial.status], folder, **fields)
-        self.observer.trial_ended(planned, trial.status, trial.why, validity)
+        self.observer(TrialEnded(planned, trial.status, trial.why, validity))
         sound = trial.status == "ended"
         return _Closed(sound, spoiled_by(validity), to_blame(validity)) if validity else _Closed(sound)
 

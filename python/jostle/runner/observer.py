@@ -1,96 +1,135 @@
-"""Observers of a run: the protocol, one that shows nothing, and one that survives failures to show."""
+"""What happens in a run, as it happens: an observer is a function that is called with each event."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from jostle._engine import Interval
     from jostle.analysis.results import Validity
     from jostle.runner.schedule import Planned
 
-__all__ = ["Observer", "Silent", "UntilItFails"]
+__all__ = [
+    "Building",
+    "IntervalRecorded",
+    "Observer",
+    "Repeated",
+    "RunEvent",
+    "RunFolder",
+    "Scheduled",
+    "Skipped",
+    "Tell",
+    "TrialEnded",
+    "TrialStarted",
+    "together",
+    "unobserved",
+    "untold",
+]
 
 
-class Observer(Protocol):
-    """Is told what happens in a run as it happens."""
+@dataclass(frozen=True)
+class Building:
+    """A contestant is being built; it may take a while."""
 
-    def building(self, label: str) -> None: ...
-    def skipped(self, label: str, why: str) -> None: ...
-    def scheduled(self, trials: Sequence["Planned"], folder: Path, why: str = "") -> None: ...
-    def trial_started(self, planned: "Planned", seconds: float) -> None: ...
-    def interval(self, planned: "Planned", interval: "Interval") -> None: ...
-    def trial_ended(self, planned: "Planned", status: str, why: str, validity: "Validity | None") -> None: ...
-    def repeated(self, planned: "Planned", why: str) -> None: ...
+    label: str
 
 
-class Silent:
-    """Shows nothing, but remembers the folder, so that the results can be shown after Ctrl-C."""
+@dataclass(frozen=True)
+class Skipped:
+    """A contestant cannot run here."""
 
-    folder: Path | None = None
-
-    def building(self, label: str) -> None:
-        """A contestant is being built; it may take a while."""
-
-    def skipped(self, label: str, why: str) -> None:
-        """A contestant cannot run here."""
-
-    def scheduled(self, trials: Sequence["Planned"], folder: Path, why: str = "") -> None:
-        """The order of all trials is fixed and the folder exists. `why`: why there are more than before."""
-        self.folder = folder
-
-    def trial_started(self, planned: "Planned", seconds: float) -> None:
-        """A server is about to be started; its load lasts about `seconds`, if that is known."""
-
-    def interval(self, planned: "Planned", interval: "Interval") -> None:
-        """An interval was recorded."""
-
-    def trial_ended(self, planned: "Planned", status: str, why: str, validity: "Validity | None") -> None:
-        """The trial is over, and was judged if it ended as it should."""
-
-    def repeated(self, planned: "Planned", why: str) -> None:
-        """The trial does not count, and will be measured again at the end of its round."""
-
-    def close(self) -> None:
-        """Leave the terminal as it was."""
+    label: str
+    why: str
 
 
-class UntilItFails(Silent):
-    """Passes everything on until showing fails, so that a closed pipe or terminal does not end the run."""
+@dataclass(frozen=True)
+class Scheduled:
+    """The order of all trials is fixed, and the run's folder exists."""
 
-    def __init__(self, shown: Silent) -> None:
-        self._shown = shown
-        self._broken = False
+    trials: Sequence["Planned"]
+    """All of them, those before included."""
 
-    def building(self, label: str) -> None:
-        self._show(lambda: self._shown.building(label))
+    folder: Path
 
-    def skipped(self, label: str, why: str) -> None:
-        self._show(lambda: self._shown.skipped(label, why))
+    why: str = ""
+    """Why there are more than before."""
 
-    def scheduled(self, trials: Sequence["Planned"], folder: Path, why: str = "") -> None:
-        super().scheduled(trials, folder, why)
-        self._show(lambda: self._shown.scheduled(trials, folder, why))
 
-    def trial_started(self, planned: "Planned", seconds: float) -> None:
-        self._show(lambda: self._shown.trial_started(planned, seconds))
+@dataclass(frozen=True)
+class TrialStarted:
+    """A server is about to be started."""
 
-    def interval(self, planned: "Planned", interval: "Interval") -> None:
-        self._show(lambda: self._shown.interval(planned, interval))
+    planned: "Planned"
 
-    def trial_ended(self, planned: "Planned", status: str, why: str, validity: "Validity | None") -> None:
-        self._show(lambda: self._shown.trial_ended(planned, status, why, validity))
+    seconds: float
+    """About how long its load lasts."""
 
-    def repeated(self, planned: "Planned", why: str) -> None:
-        self._show(lambda: self._shown.repeated(planned, why))
 
-    def close(self) -> None:
-        self._show(self._shown.close)
+@dataclass(frozen=True)
+class IntervalRecorded:
+    """An interval of a trial's load is over."""
 
-    def _show(self, work: Callable[[], None]) -> None:
-        if self._broken:
-            return
-        try:
-            work()
-        except OSError:
-            self._broken = True
+    planned: "Planned"
+    interval: "Interval"
+
+
+@dataclass(frozen=True)
+class TrialEnded:
+    """A trial is over."""
+
+    planned: "Planned"
+
+    status: str
+    """As in its record: "ended", "failed", …"""
+
+    why: str
+    """Why it did not end as it should; else empty."""
+
+    validity: "Validity | None"
+    """Its verdict; None if it did not end as it should."""
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """A trial does not count, and will be measured again at the end of its round."""
+
+    planned: "Planned"
+    why: str
+
+
+RunEvent = Building | Skipped | Scheduled | TrialStarted | IntervalRecorded | TrialEnded | Repeated
+
+Observer = Callable[[RunEvent], None]
+
+Tell = Callable[[str, bool], None]
+"""Called with what is measured and what was found. False: a status that the next text replaces."""
+
+
+def untold(text: str, stays: bool) -> None:
+    """Tells nobody."""
+
+
+def unobserved(event: RunEvent) -> None:
+    """The observer of a run that nobody watches."""
+
+
+def together(*observers: Observer) -> Observer:
+    """An observer that passes each event on to all of these, in this order."""
+
+    def each(event: RunEvent) -> None:
+        for observer in observers:
+            observer(event)
+
+    return each
+
+
+class RunFolder:
+    """An observer that remembers the run's folder, so that its results can be shown after Ctrl-C."""
+
+    path: Path | None = None
+    """None as long as the run has none."""
+
+    def __call__(self, event: RunEvent) -> None:
+        if isinstance(event, Scheduled):
+            self.path = event.folder
