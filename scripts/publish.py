@@ -17,7 +17,7 @@ from jostle.cli.race_all import State, in_order
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "docs/results"
-MOST_BYTES = 5_000_000
+MAX_BYTES = 5_000_000
 """Of docs/results: every clone carries it."""
 
 COLOURS = 96
@@ -36,8 +36,8 @@ def publish(run: Path) -> None:
     made[RESULTS / "results.json"] = json.dumps(results, ensure_ascii=False).encode() + b"\n"
     made[RESULTS / "results.md"] = REPORT.sub("", (run / "results.md").read_text("utf-8")).encode()
     size = sum(map(len, made.values()))
-    if size > MOST_BYTES:
-        raise SystemExit(f"{size / 1e6:.1f} MB are too much: at most {MOST_BYTES / 1e6:.0f} MB")
+    if size > MAX_BYTES:
+        raise SystemExit(f"{size / 1e6:.1f} MB are too much: at most {MAX_BYTES / 1e6:.0f} MB")
     for picture in (RESULTS / "pictures").glob("*.png"):
         picture.unlink()
     for path, content in made.items():

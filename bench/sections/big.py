@@ -16,7 +16,7 @@ from folders import Planned, real_second, write_rows, write_run
 from rows import Effort, Row, Section
 
 HOUR_S = 3600
-MOST_MB_PER_HOUR, MOST_PAGE_MB, MOST_HISTORY_S = 150, 5, 2
+MAX_MB_PER_HOUR, MAX_PAGE_MB, MAX_HISTORY_S = 150, 5, 2
 
 
 @dataclass(frozen=True)
@@ -59,16 +59,16 @@ def _bars(found: dict[str, Taken], small: Taken, history: Taken, hours: int) -> 
     return [
         Row(
             f"analysis and page of {hours} h at 2,000/s: memory for each hour, MB",
-            f"≤ {MOST_MB_PER_HOUR}",
+            f"≤ {MAX_MB_PER_HOUR}",
             f"{per_hour:,.1f}",
-            per_hour <= MOST_MB_PER_HOUR,
+            per_hour <= MAX_MB_PER_HOUR,
         ),
-        Row("the largest page of all these, MB", f"≤ {MOST_PAGE_MB}", f"{page:.2f}", page <= MOST_PAGE_MB),
+        Row("the largest page of all these, MB", f"≤ {MAX_PAGE_MB}", f"{page:.2f}", page <= MAX_PAGE_MB),
         Row(
             "history, seconds",
-            f"≤ {MOST_HISTORY_S}",
+            f"≤ {MAX_HISTORY_S}",
             f"{history.seconds:.2f}",
-            history.seconds <= MOST_HISTORY_S,
+            history.seconds <= MAX_HISTORY_S,
         ),
     ]
 

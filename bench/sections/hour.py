@@ -11,7 +11,7 @@ from watched import watched
 
 RATE = 5_000
 MINUTE_S, HOUR_S = 60, 3600
-MOST_GROWTH = 0.05
+MAX_GROWTH = 0.05
 
 
 def run(effort: Effort) -> Section:
@@ -30,9 +30,9 @@ def run(effort: Effort) -> Section:
     growth = max(later) / later[0] - 1
     row = Row(
         f"{hour / 3600:.3g} h at {RATE:,} requests/s: growth of memory after the first minute",
-        f"≤ {MOST_GROWTH:.0%}",
+        f"≤ {MAX_GROWTH:.0%}",
         f"{growth:.1%}",
-        growth <= MOST_GROWTH,
+        growth <= MAX_GROWTH,
     )
     return Section(
         [row], f"{requests:,} requests; {later[0] / 1e6:.1f} MB after a minute.", [dict(s) for s in samples]

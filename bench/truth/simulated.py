@@ -18,7 +18,7 @@ from jostle.analysis.compare.page import beyond_chance
 from jostle.analysis.compare.sides import compare_errors, compare_sides
 from jostle.analysis.metrics import error_share
 from jostle.analysis.results import Estimate
-from jostle.analysis.stats.enough import LEAST_ROUNDS
+from jostle.analysis.stats.enough import MIN_ROUNDS
 from jostle.analysis.stats.indices import blocking_index, starvation_index
 from jostle.analysis.stats.many_to_one import against_first
 from jostle.analysis.stats.over_rounds import typical_over_rounds
@@ -115,7 +115,7 @@ def errors(rng: np.random.Generator, rounds: int, sd: float, cases: int) -> Rate
     own = []
     for _ in range(cases):
         trials = [SimpleNamespace(errors={"": k}, ok=lambda k=k: REQUESTS - k) for k in failed(0.0)]
-        over_rounds = rounds >= LEAST_ROUNDS  # of fewer the interval is of these requests, and says so
+        over_rounds = rounds >= MIN_ROUNDS  # of fewer the interval is of these requests, and says so
         own.append(missed(error_share(trials), FAILING) if over_rounds else None)  # type: ignore[arg-type]
     found = {}
     template = known_side("a", {"throughput": np.ones(rounds)})

@@ -31,7 +31,7 @@ MISSING = NOTHING
 SMALL_RATIO = 0.1
 """Below this, two decimals would hide a ratio."""
 
-MOST_KINDS = 5
+MAX_KINDS = 5
 """How many kinds a tally names."""
 
 
@@ -160,6 +160,6 @@ def listed(names: Sequence[str], word: str = "and") -> str:
 def tallied(found: Mapping[str, int]) -> str:
     """The first few kinds and how often each occurred, the most frequent first: "4,000 × 503, 635 × 500"."""
     ordered = sorted(found.items(), key=lambda pair: -pair[1])
-    named = [f"{format_count(count)} × {one_line(what)}" for what, count in ordered[:MOST_KINDS]]
+    named = [f"{format_count(count)} × {one_line(what)}" for what, count in ordered[:MAX_KINDS]]
     more = len(ordered) - len(named)
     return ", ".join([*named, plural(more, "more kind")] if more else named)

@@ -73,7 +73,7 @@ _THOUSANDS = {"": 1.0, "k": 1e3, "M": 1e6}
 
 MINUS, NOTHING = "\N{MINUS SIGN}", "\N{EN DASH}"
 
-LONGEST_S = 366 * 24 * 3600.0
+MAX_S = 366 * 24 * 3600.0
 """The longest duration, a leap year. Above 2^53 ns (104 days) it is no longer exact to the nanosecond."""
 
 
@@ -91,7 +91,7 @@ def duration(text: str, *, bare: str = "") -> float:
             raise BadValue(f"{text!r} {says}", f"{example}; units: ns, us, ms, s, m, h")
         total_ns += _number(found[1]) * _NS.get(unit, 0.0)
         position = found.end()
-    if not total_ns <= LONGEST_S * 1e9:
+    if not total_ns <= MAX_S * 1e9:
         raise BadValue(f"{text!r} is longer than a year", example)
     return round(total_ns) / 1e9
 

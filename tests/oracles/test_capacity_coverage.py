@@ -6,7 +6,7 @@ from jostle.capacity.queueing.clusters import cluster_size
 from support.searches import SERVERS, found_in
 
 SEEDS = range(12)
-LEAST = 0.9
+MIN_COVERAGE = 0.9
 
 
 def test_nine_of_ten_searches_hold_the_true_capacity() -> None:
@@ -17,7 +17,7 @@ def test_nine_of_ten_searches_hold_the_true_capacity() -> None:
         held[name] = sum(one.low <= known.true <= one.high for one in found)
         above[name] = sum(one.low > known.true for one in found)
     searches = len(SEEDS) * len(held)
-    assert sum(held.values()) >= LEAST * searches, f"of {searches}: held {held}, too high {above}"
+    assert sum(held.values()) >= MIN_COVERAGE * searches, f"of {searches}: held {held}, too high {above}"
 
 
 def test_a_cluster_of_one_exponential_worker_is_aldous_mean_sojourn() -> None:

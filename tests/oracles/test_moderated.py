@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, special, stats
 
-from jostle.analysis.stats.moderated import MOST_DF, TYPICAL_DF, Spread, Usual, fitted, moderated, typical
+from jostle.analysis.stats.moderated import MAX_DF, TYPICAL_DF, Spread, Usual, fitted, moderated, typical
 
 GENES = [
     [0.0098, 0.0213, 0.0031, 0.0442, 0.0127, 0.0085, 0.0310, 0.0064],
@@ -90,7 +90,7 @@ def test_a_cell_unlike_all_others_keeps_its_own_variance(times: float) -> None:
 def test_what_requests_explain_is_known_and_what_starts_explain_is_guessed() -> None:
     assert same(typical(0.1), 0.01, TYPICAL_DF)
     assert same(typical(0.1, within=0.01), 0.02, 4 * TYPICAL_DF)
-    assert typical(0.1, within=1e6).df == MOST_DF
+    assert typical(0.1, within=1e6).df == MAX_DF
 
 
 def test_cells_scale_what_was_recorded() -> None:

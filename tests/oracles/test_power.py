@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from jostle.analysis.stats.dunnett import critical, within
-from jostle.analysis.stats.forecast import MOST_ROUNDS, rounds_to_decide
+from jostle.analysis.stats.forecast import MAX_ROUNDS, rounds_to_decide
 from jostle.analysis.stats.power import POWER, detectable, power
 from jostle.cli.power import rounds_will_find
 
@@ -70,9 +70,9 @@ def test_as_many_rounds_as_are_forecast_do_decide() -> None:
     for _ in range(300):
         found = rounds_to_decide(_undecided(rng, 1.1), 1.0)
         if found is not None:
-            assert found[0] <= found[1] <= MOST_ROUNDS + 1
+            assert found[0] <= found[1] <= MAX_ROUNDS + 1
             asked += 1
-            fresh = rng.normal(math.log(1.1), 0.1, min(found[1], MOST_ROUNDS))
+            fresh = rng.normal(math.log(1.1), 0.1, min(found[1], MAX_ROUNDS))
             decided += stats.ttest_1samp(fresh, 0.0).pvalue < 0.05
     assert asked > 200
     assert decided > 0.9 * asked
@@ -87,4 +87,4 @@ def test_a_forecast_needs_three_positive_rounds() -> None:
     assert rounds_to_decide([1.5, 1.6], 1.0) is None
     assert rounds_to_decide([1.5, 1.6, 0.0], 1.0) is None
     assert rounds_to_decide([1.5, 1.5, 1.5], 1.0) == (3, 3)
-    assert rounds_to_decide([1.13, 0.92] * 15, 1.0) == (MOST_ROUNDS + 1, MOST_ROUNDS + 1)
+    assert rounds_to_decide([1.13, 0.92] * 15, 1.0) == (MAX_ROUNDS + 1, MAX_ROUNDS + 1)

@@ -15,7 +15,7 @@ from scipy import stats
 from jostle.analysis.results import Validity
 from jostle.analysis.stats.sample import EMPTY, from_values, quantile_of
 from jostle.analysis.validity.lateness import lateness, mostly_lateness
-from jostle.analysis.validity.spoiled import MOST_REPEATS, spoiled_by
+from jostle.analysis.validity.spoiled import MAX_REPEATS, spoiled_by
 
 RUNS, ROUNDS, REQUESTS = 200, 5, 400
 LEVEL_S, BETWEEN_ROUNDS, WITHIN = 2e-3, 0.1, 0.3
@@ -34,7 +34,7 @@ class Measured(NamedTuple):
 
 def trial(rng: np.random.Generator, factor: float, *, repeats: bool) -> Measured:
     """What counts in the end."""
-    for left in range(MOST_REPEATS if repeats else 0, -1, -1):
+    for left in range(MAX_REPEATS if repeats else 0, -1, -1):
         service = LEVEL_S * factor * np.exp(rng.normal(0, BETWEEN_ROUNDS) + rng.normal(0, WITHIN, REQUESTS))
         late = np.full(REQUESTS, 20e-6)
         if rng.random() < STALLED:

@@ -13,7 +13,7 @@ from jostle.analysis.results.rule import Rule
 from jostle.analysis.stats.enough import FIRST_ROUNDS
 from jostle.analysis.stats.over_rounds import ratio_of_rounds
 from jostle.analysis.stats.sequential import (
-    MOST_ROUNDS,
+    MAX_ROUNDS,
     STUDENT,
     Level,
     fixed,
@@ -27,23 +27,23 @@ RUNS, MANY, SPREAD = 200, 20_000, 0.1
 def decisions(seed: int, ratio: float, level: Level) -> list[tuple[str, int]]:
     """Of each run, what was decided ("more", "less", "": nothing) and after how many rounds."""
     rng = np.random.default_rng(seed)
-    return [_decided(np.exp(rng.normal(math.log(ratio), SPREAD, MOST_ROUNDS)), level) for _ in range(RUNS)]
+    return [_decided(np.exp(rng.normal(math.log(ratio), SPREAD, MAX_ROUNDS)), level) for _ in range(RUNS)]
 
 
 def _decided(ratios: npt.NDArray[np.float64], level: Level) -> tuple[str, int]:
-    for rounds in range(FIRST_ROUNDS, MOST_ROUNDS + 1):
+    for rounds in range(FIRST_ROUNDS, MAX_ROUNDS + 1):
         found = ratio_of_rounds(ratios[:rounds].tolist(), [1.0] * rounds, level(0.95, rounds))
         for side, rule in (("more", Rule(low=1.0)), ("less", Rule(high=1.0))):
             if rule.judge(found) == "holds":
                 return side, rounds
-    return "", MOST_ROUNDS
+    return "", MAX_ROUNDS
 
 
 def ever_decided(draws: npt.NDArray[np.float64], level: Level) -> npt.NDArray[np.bool_]:
     """The same with Student's interval for many runs at once; `draws`: run by round."""
     sums, squares = draws.cumsum(axis=1), (draws**2).cumsum(axis=1)
     crossed = np.zeros(len(draws), dtype=np.bool_)
-    for n in range(FIRST_ROUNDS, MOST_ROUNDS + 1):
+    for n in range(FIRST_ROUNDS, MAX_ROUNDS + 1):
         mean = sums[:, n - 1] / n
         deviation = np.sqrt((squares[:, n - 1] - n * mean**2) / (n - 1))
         limit = stdtrit(n - 1, (1 + level(0.95, n)) / 2)
@@ -54,7 +54,7 @@ def ever_decided(draws: npt.NDArray[np.float64], level: Level) -> npt.NDArray[np
 def test_two_equal_servers_are_told_apart_in_at_most_one_of_twenty_runs() -> None:
     false = sum(side != "" for side, _ in decisions(1, 1.0, repeated_looks))
     assert false <= stats.binom.ppf(0.99, RUNS, 0.05)
-    draws = np.random.default_rng(2).normal(size=(MANY, MOST_ROUNDS))
+    draws = np.random.default_rng(2).normal(size=(MANY, MAX_ROUNDS))
     assert ever_decided(draws, repeated_looks).mean() <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / MANY)
 
 
@@ -65,9 +65,9 @@ def test_what_is_measured_next_may_depend_on_what_was_found() -> None:
     if it were followed to the end.
     """
     questions, shared, runs = 6, 90, 1000
-    draws = np.random.default_rng(5).normal(size=(runs, questions, MOST_ROUNDS))
+    draws = np.random.default_rng(5).normal(size=(runs, questions, MAX_ROUNDS))
     sums, squares = draws.cumsum(axis=2), (draws**2).cumsum(axis=2)
-    limits = np.array([stdtrit(n - 1, (1 + repeated_looks(0.95, n)) / 2) for n in range(2, MOST_ROUNDS + 1)])
+    limits = np.array([stdtrit(n - 1, (1 + repeated_looks(0.95, n)) / 2) for n in range(2, MAX_ROUNDS + 1)])
     every, rounds = np.arange(runs), np.full((runs, questions), FIRST_ROUNDS)
     decided = np.zeros((runs, questions), dtype=np.bool_)
     for _ in range(shared + 1):
@@ -75,9 +75,9 @@ def test_what_is_measured_next_may_depend_on_what_was_found() -> None:
         mean = sums[at] / rounds
         t = np.abs(mean) / np.sqrt((squares[at] - rounds * mean**2) / (rounds - 1) / rounds)
         decided |= t > limits[rounds - 2]
-        nearest = np.where(decided | (rounds == MOST_ROUNDS), -1.0, t).argmax(axis=1)
-        rounds[every, nearest] += ~decided[every, nearest] & (rounds[every, nearest] < MOST_ROUNDS)
-    followed = ever_decided(draws.reshape(-1, MOST_ROUNDS), repeated_looks).reshape(decided.shape)
+        nearest = np.where(decided | (rounds == MAX_ROUNDS), -1.0, t).argmax(axis=1)
+        rounds[every, nearest] += ~decided[every, nearest] & (rounds[every, nearest] < MAX_ROUNDS)
+    followed = ever_decided(draws.reshape(-1, MAX_ROUNDS), repeated_looks).reshape(decided.shape)
     assert not (decided & ~followed).any()
     assert rounds.max() > 10 * FIRST_ROUNDS
     assert decided.any()
@@ -99,7 +99,7 @@ def test_a_true_difference_is_found(ratio: float, power: float, rounds: int) -> 
 
 def test_a_single_look_costs_what_was_spent_for_it() -> None:
     """Half of the error at the first look, and less at each later one."""
-    nominal = [1 - repeated_looks(0.95, n) for n in range(FIRST_ROUNDS, MOST_ROUNDS + 1)]
+    nominal = [1 - repeated_looks(0.95, n) for n in range(FIRST_ROUNDS, MAX_ROUNDS + 1)]
     assert nominal[0] == pytest.approx(STUDENT * 0.05 / 2)
     assert nominal == sorted(nominal, reverse=True)
 

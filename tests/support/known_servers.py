@@ -16,7 +16,7 @@ from jostle.generator.bursts import Request, simulated_answers
 DEMANDS_S = (0.0057, 0.0113, 0.0217, 0.043)
 """No multiples of one another, nor of a slice: what is measured of a server never is."""
 ALONE = 30
-MOST = 16
+MAX_AT_ONCE = 16
 
 Simulate = Callable[[Sequence[Request], random.Random], Sequence[int | None]]
 Outcome = Literal["correct", "cannot tell", "wrong"]
@@ -218,7 +218,7 @@ BEHAVIOURS = [
     ),
     Behaviour("first come, 2, queue of 8", _workers(2), Family.FIRST_COME, 2, room=10),
     Behaviour("first come, 2, pauses", first_come_with_pauses, Family.FIRST_COME, 2),
-    Behaviour("unlimited", "unlimited", None, MOST, overtaking=True),
+    Behaviour("unlimited", "unlimited", None, MAX_AT_ONCE, overtaking=True),
     Behaviour("batches in random order", in_batches, Family.GATED_RANDOM_ORDER),
     Behaviour("shortest first", shortest_first, None),
     Behaviour("thrashing", thrashing, None, overtaking=None),
@@ -302,9 +302,9 @@ def explained(behaviour: Behaviour, noise: Noise, seed: int, *, budget_s: float)
     def ask(bursts: Sequence[tuple[Job, ...]]) -> list[Burst]:
         return [server.answer(jobs, [truly[job.demand] for job in jobs]) for jobs in bursts]
 
-    first = ask(equal_bursts(longest, MOST))
+    first = ask(equal_bursts(longest, MAX_AT_ONCE))
     at_once = parallelism(first)
-    most = max(MOST, 4 * at_once)
+    most = max(MAX_AT_ONCE, 4 * at_once)
     second = ask(bursts_to_send(sorted(truly), at_once, most=most, budget=budget_s, seed=seed))
     unsteady, bursts = unsteadiness(server.paces), first + second
     if unsteady:

@@ -10,7 +10,7 @@ import pytest
 from jostle import roster
 from jostle.analysis.results import Estimate
 from jostle.cli.exit_codes import ExitCode
-from jostle.cli.explain_all import LEAST_S, MOST_S, all_labels, explain_all, share_s
+from jostle.cli.explain_all import MAX_S, MIN_S, all_labels, explain_all, share_s
 from jostle.contestant import find
 from jostle.errors import MissingRuntime, UnknownName
 from jostle.explain.candidates import Family
@@ -94,7 +94,7 @@ def test_a_table_is_kept_after_each_and_what_is_known_is_not_asked_again(
     asked: list[str] = []
 
     def examined(label: str, seconds: float) -> Explanation:
-        assert seconds == MOST_S
+        assert seconds == MAX_S
         asked.append(label)
         if label == "go":
             raise MissingRuntime("go needs 'go': it is not there", "apt-get install golang")
@@ -135,10 +135,10 @@ def test_without_time_none_is_begun_and_the_table_says_so(tmp_path: Path) -> Non
 
 
 def test_the_time_is_shared_among_those_that_are_left() -> None:
-    assert share_s(None, 1e6, 3) == MOST_S
+    assert share_s(None, 1e6, 3) == MAX_S
     assert share_s(600.0, 0.0, 4) == pytest.approx(135.0)
-    assert share_s(3600.0, 0.0, 4) == MOST_S
-    assert share_s(600.0, 500.0, 4) == LEAST_S
+    assert share_s(3600.0, 0.0, 4) == MAX_S
+    assert share_s(600.0, 500.0, 4) == MIN_S
     assert share_s(600.0, 560.0, 1) is None
 
 

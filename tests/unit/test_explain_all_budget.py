@@ -6,7 +6,7 @@ import pytest
 
 from jostle import cli
 from jostle.cli.exit_codes import ExitCode
-from jostle.cli.explain_all import LEAST_BUDGET_S, LEAST_S, explain_all
+from jostle.cli.explain_all import MIN_BUDGET_S, MIN_S, explain_all
 from jostle.errors import MissingRuntime
 from jostle.explain.results import Explanation
 
@@ -32,8 +32,8 @@ def test_the_least_time_is_enough_for_one(tmp_path: Path) -> None:
         asked.append((label, seconds))
         return lacking(label, seconds)
 
-    explain_all(tmp_path, ["node"], LEAST_BUDGET_S, examined)
-    assert asked == [("node", LEAST_S)]
+    explain_all(tmp_path, ["node"], MIN_BUDGET_S, examined)
+    assert asked == [("node", MIN_S)]
 
 
 def test_it_goes_on_with_all_that_was_typed(

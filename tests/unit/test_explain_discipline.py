@@ -11,7 +11,7 @@ import pytest
 from jostle.explain.burst import Burst, Job
 from jostle.explain.candidates import Candidate, Family
 from jostle.explain.design import bursts_to_send, duration, equal_bursts, parallelism, sized_bursts
-from jostle.explain.discipline import MOST_ERROR, REMEDIES, Range, Reason, infer
+from jostle.explain.discipline import MAX_ERROR, REMEDIES, Range, Reason, infer
 from jostle.explain.fit import Observed, unsteadiness
 from jostle.generator.bursts import simulated_answers
 from support.known_servers import BEHAVIOURS, NOISE, explained, in_batches, judged
@@ -205,8 +205,8 @@ def test_a_burst_in_which_noise_changed_who_was_next_is_one_accident_and_many_ar
     candidate = Candidate(Family.LAST_COME, 1)
     few, many = len(bursts) // 10, len(bursts) // 6
     some, more = (Observed(off_in(bursts, count)).fit(candidate) for count in (few, many))
-    assert some.error() < MOST_ERROR < more.error()
-    assert np.sqrt(np.mean(some.residuals**2)) > MOST_ERROR  # it was the accidents that were off
+    assert some.error() < MAX_ERROR < more.error()
+    assert np.sqrt(np.mean(some.residuals**2)) > MAX_ERROR  # it was the accidents that were off
 
 
 def test_who_takes_those_at_the_ends_of_the_line_has_no_random_order() -> None:

@@ -36,7 +36,7 @@ from jostle.explain.probes.rate_limit import bucket, rate_limit
 from jostle.explain.probes.service import robust_spread
 from jostle.explain.probes.warm_up import settled_after
 from jostle.explain.results import Explanation
-from jostle.explain.routes import LONGEST_S, contract_routes
+from jostle.explain.routes import MAX_S, contract_routes
 from jostle.explain.run import target_of as process_target
 from jostle.explain.send import Answer, Light, as_burst
 from jostle.explain.session import Alone, Session
@@ -412,7 +412,7 @@ def test_the_long_route_of_a_contestant_takes_what_bursts_need() -> None:
     file = ContestantFile.of({"start": {"command": ["x"]}}, "contestant.x")
     routes = contract_routes(file, serve)
     assert [route.role for route in routes] == ["fast", "slow", "slow", "slow", "slow", "wait"]
-    assert LONGEST_S / 1.25 <= serve(routes[1], 1)[0] <= LONGEST_S * 1.25
+    assert MAX_S / 1.25 <= serve(routes[1], 1)[0] <= MAX_S * 1.25
     bare = ContestantFile.of({"start": {"command": ["x"]}, "absent": {"/": "a file"}}, "contestant.x")
     assert [route.path for route in contract_routes(bare, serve)] == ["/hello"]
 

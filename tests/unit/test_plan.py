@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from jostle import experiments
 from jostle.errors import PlanError, UnknownName
 from jostle.plan import ClosedLoad, OpenLoad, Plan, load_plan, parse_plan, to_toml
-from jostle.plan.model import MOST_ROUNDS, Changes
+from jostle.plan.model import MAX_ROUNDS, Changes
 from jostle.plan.values import Think
 
 CROWD = """
@@ -267,7 +267,7 @@ PLANS = st.fixed_dictionaries(
     },
     optional={
         "about": TEXTS,
-        "rounds": st.integers(1, MOST_ROUNDS),
+        "rounds": st.integers(1, MAX_ROUNDS),
         "seed": st.integers(0, 2**63 - 1),
         "share-cores": st.booleans(),
     },

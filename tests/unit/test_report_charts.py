@@ -13,7 +13,7 @@ from jostle.report import charts
 from jostle.report.charts.axes import TIME_LABEL, TimeAxis, decades
 from jostle.report.charts.picture import thin
 from jostle.report.export.vega import VEGA_LITE, standalone
-from jostle.report.sections.timelines import MOST_TIMELINES
+from jostle.report.sections.timelines import MAX_TIMELINES
 from jostle.report.views import View, contestants, views
 from support.pictures import pictures_of, validated
 from support.results import RUNTIMES, Runtime, make_comparison, make_hit, make_plain, make_starvation
@@ -334,7 +334,7 @@ def test_the_more_series_the_fewer_points() -> None:
     few = pictures_of(make_starvation(RUNTIMES[:1], rounds=1))
     one, all_of_them = (len(json.dumps(found["density-form-1"].spec())) for found in (few, many))
     assert all_of_them < 24 * one
-    assert len([key for key in many if key.startswith("timeline-")]) <= MOST_TIMELINES
+    assert len([key for key in many if key.startswith("timeline-")]) <= MAX_TIMELINES
 
 
 def test_thinning_keeps_the_ends() -> None:

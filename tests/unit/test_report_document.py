@@ -349,9 +349,9 @@ def test_of_a_machine_only_what_is_known_is_told() -> None:
 
 def test_there_are_at_most_as_many_rows_of_request_names_as_of_trials() -> None:
     result = make_hit()
-    named = [{"name": f"r{n}", "outcomes": {"ok": 1}} for n in range(trials.MOST_TRIALS + 1)]
+    named = [{"name": f"r{n}", "outcomes": {"ok": 1}} for n in range(trials.MAX_TRIALS + 1)]
     table = trials.requests(replace(result, trials=[replace(result.trials[0], requests=named)]))
-    assert len(table.rows) == trials.MOST_TRIALS
+    assert len(table.rows) == trials.MAX_TRIALS
     assert table.caption == "By request name (the first 500; the JSON export has all)"
 
 

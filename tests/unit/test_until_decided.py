@@ -62,7 +62,7 @@ def test_what_is_decided_at_the_first_look_needs_no_further_round(lab: Laborator
 
 
 def test_only_what_is_open_goes_on(lab: Laboratory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(until_decided, "MOST_ROUNDS", 5)
+    monkeypatch.setattr(until_decided, "MAX_ROUNDS", 5)
     record = run(lab, requirement(MEASURED, "a") + requirement(1, "b"), budget="10h")
     assert rounds_of(record, "a") == [*THREE, 4, 5]
     assert rounds_of(record, "b") == THREE
@@ -135,7 +135,7 @@ def test_the_next_round_is_one_for_which_there_is_still_time(
 def test_a_question_that_had_most_rounds_is_left_and_the_others_go_on(
     lab: Laboratory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(until_decided, "MOST_ROUNDS", 4)
+    monkeypatch.setattr(until_decided, "MAX_ROUNDS", 4)
     both = [about("a", 1.0), about("b", 50.0)]
     answers(monkeypatch, both, both, both)
     record = run(lab, requirement(1), budget="10h")
@@ -147,7 +147,7 @@ def test_a_question_that_had_most_rounds_is_left_and_the_others_go_on(
 def test_only_rounds_that_both_sides_had_count_as_rounds_of_a_comparison(
     lab: Laboratory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(until_decided, "MOST_ROUNDS", 4)
+    monkeypatch.setattr(until_decided, "MAX_ROUNDS", 4)
     answers(monkeypatch, [about("a", 1.0)], [about("b", 1.0)], [about("ab", 1.0)], [about("ab", 1.0)])
     record = run(lab, requirement(1), budget="10h")
     assert rounds_of(record, "a") == [*THREE, 4, 6]
@@ -237,7 +237,7 @@ def test_of_runs_that_share_a_budget_each_pays_for_the_looks_that_it_might_have_
 def test_in_turns_there_are_the_first_rounds_and_then_one_at_a_time(
     lab: Laboratory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(until_decided, "MOST_ROUNDS", 5)
+    monkeypatch.setattr(until_decided, "MAX_ROUNDS", 5)
     turns = in_turns(lab, requirement(MEASURED))
     for rounds in (THREE, [*THREE, 4], [*THREE, 4, 5]):
         next(turns)
@@ -265,7 +265,7 @@ def test_what_is_decided_by_the_first_rounds_has_no_further_turn(lab: Laboratory
 def test_a_run_that_is_left_between_its_turns_goes_on_later(
     lab: Laboratory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(until_decided, "MOST_ROUNDS", 4)
+    monkeypatch.setattr(until_decided, "MAX_ROUNDS", 4)
     turns = in_turns(lab, requirement(MEASURED))
     next(turns)
     turns.close()
@@ -287,7 +287,7 @@ def test_a_run_that_is_left_between_its_turns_goes_on_later(
 def test_a_run_that_was_stopped_in_a_further_round_goes_on_with_all_contestants(
     lab: Laboratory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(until_decided, "MOST_ROUNDS", 5)
+    monkeypatch.setattr(until_decided, "MAX_ROUNDS", 5)
 
     def stop() -> None:
         raise KeyboardInterrupt

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 
 from jostle.analysis.results import Estimate
-from jostle.analysis.stats.enough import LEAST_ROUNDS, TOO_FEW_ROUNDS
+from jostle.analysis.stats.enough import MIN_ROUNDS, TOO_FEW_ROUNDS
 from jostle.analysis.stats.kaplan_meier import known_part, restricted_mean
 from jostle.analysis.stats.moderated import UsualOf, not_known, spread_of
 from jostle.analysis.stats.over_rounds import (
@@ -161,7 +161,7 @@ def estimate(
     else:
         found = mean_over_rounds([number(value) for value in values], unit, confidence)
         found = bounded(found if found.high is None else replace(found, high=min(1.0, found.high)), values)
-    if len(found.rounds) >= LEAST_ROUNDS and not any(found.rounds):
+    if len(found.rounds) >= MIN_ROUNDS and not any(found.rounds):
         return replace(found, low=0.0, high=found.high if found.bound else 0.0)
     return found
 
@@ -177,7 +177,7 @@ def _streams_in_time(trials: Sequence[TrialData], confidence: float) -> Estimate
     late, ended = zip(*map(streams_late, trials), strict=True)
     rounds = tuple(map(number, values))
     found = Estimate(1 - sum(late) / sum(ended), unit="share", n=sum(ended), rounds=rounds)
-    if len(trials) < LEAST_ROUNDS:
+    if len(trials) < MIN_ROUNDS:
         return replace(found, note=TOO_FEW_ROUNDS)
     low, high = share_over_rounds(late, ended, confidence)
     return replace(found, low=1 - high, high=1 - low)

@@ -63,7 +63,7 @@ COMMANDS = ("capacity", "hit", "race", "run", "simulate")
 
 CONTESTANT = ("title", "runtime", "version", "discipline", "variants", "lines_of_code")
 
-MOST_REPEATS_TOLD = 3
+MAX_REPEATS_SHOWN = 3
 
 FEW_CUT_OFF = 0.01
 """If the end of the load cuts off no more requests than this share, that is how every load ends."""
@@ -355,14 +355,14 @@ def _repeated(record: RunRecord) -> list[str]:
     """Which trials were measured again, and why."""
     planned = {entry["number"]: entry for entry in record.planned}
     notes, repeated = [], record.repeated
-    for entry in repeated[:MOST_REPEATS_TOLD]:
+    for entry in repeated[:MAX_REPEATS_SHOWN]:
         trial = planned.get(entry.get("number", 0))
         which = f"{trial['contestant']}, {trial['workload']}, round {trial['round']}" if trial else "a trial"
         notes.append(
             f"Measured again: {which}, because {entry['why']}. The spoiled trial is kept in "
             f"{entry.get('folder', '')} and does not count."
         )
-    if (more := len(repeated) - MOST_REPEATS_TOLD) > 0:
+    if (more := len(repeated) - MAX_REPEATS_SHOWN) > 0:
         notes.append(f"{plural(more, 'more repeat')} (at most two of each trial): journal.ndjson says why.")
     if any(entry["event"] == "repeats given up" for entry in record.journal):
         notes.append("Repeating ended when all repeats of one round had been disturbed, too.")

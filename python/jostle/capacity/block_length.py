@@ -5,7 +5,7 @@ from jostle.capacity.search import DOUBLING, Step
 
 __all__ = ["block_s"]
 
-LEAST_S, MOST_S = 3.0, 20.0
+MIN_S, MAX_S = 3.0, 20.0
 QUICK_LEAST_S = 2.0
 PER_SHARE = 5.0
 """A block is long enough that about this many requests break the SLO when it is just kept."""
@@ -31,12 +31,12 @@ def block_s(question: Question, rate: float, step: Step | None, *, model: bool =
     """The length of a block in seconds, at `rate` requests per second. `step`: None if the block is not a
     level of the search. `model`: whether a model is fitted to it or judged at it.
     """
-    least_s = QUICK_LEAST_S if question.quick else LEAST_S
+    least_s = QUICK_LEAST_S if question.quick else MIN_S
     smallest = min(slo.share for slo in question.slos)
     longest = max((slo.limit_s or 0.0 for slo in question.slos), default=0.0)
     wanted = max(PER_SHARE / (smallest * rate), PER_LIMIT * longest)
     if step is not None and step.why != DOUBLING:
         wanted = max(wanted, FORGETS * rate * longest**2)
-    most = max(least_s, min(MOST_S, question.budget_s / PARTS))
+    most = max(least_s, min(MAX_S, question.budget_s / PARTS))
     least = MODEL_S if model else least_s
     return float(f"{min(max(wanted, least), max(least, most)):.2g}")

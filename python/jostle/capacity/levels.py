@@ -19,8 +19,8 @@ NEAR = (1 / 10, 10.0)
 BROKEN = 0.01
 """A server that fails more than this share of single requests has no capacity to be found."""
 
-LEAST_PARTS = 4
-LEAST_EXCEEDED = 3
+MIN_PARTS = 4
+MIN_EXCEEDED = 3
 """Fewest broken requests that a first look takes for more than chance."""
 
 
@@ -100,7 +100,7 @@ class Level:
             return self.decided
         for i, slo in enumerate(self.slos):
             n, exceeded = self.total(i)
-            if exceeded >= LEAST_EXCEEDED and exceeded > 2 * slo.share * n:
+            if exceeded >= MIN_EXCEEDED and exceeded > 2 * slo.share * n:
                 return "misses"
         return "holds" if all(self.share(i) <= slo.share for i, slo in enumerate(self.slos)) else "open"
 
@@ -129,7 +129,7 @@ def _dispersion(levels: Sequence[Level], slo: int) -> float:
     for level in levels:
         parts = [part for block in level.counted for part in block.tallies[slo].parts if part[0]]
         n, exceeded = sum(n for n, _ in parts), sum(k for _, k in parts)
-        if len(parts) >= LEAST_PARTS and 0 < exceeded < n:
+        if len(parts) >= MIN_PARTS and 0 < exceeded < n:
             p = exceeded / n
             total += sum((k - m * p) ** 2 / (m * p * (1 - p)) for m, k in parts)
             free += len(parts) - 1

@@ -43,7 +43,7 @@ NO_LIMIT = 0
 TIMES = 1000
 """How many equally likely service times represent the measured distribution."""
 
-REQUESTS, MOST_REQUESTS = 6_000, 30_000
+REQUESTS, MAX_REQUESTS = 6_000, 30_000
 """Requests of one simulated level: to choose a model, and to predict with it."""
 
 CHANCE = {"mean": 0.03, "p50": 0.03, "p90": 0.05, "p99": 0.10}
@@ -61,7 +61,7 @@ HELD_BAR = 0.8
 FULL = 0.97
 """Utilisation from which on nothing is predicted: the queue grows for as long as one measures."""
 
-MOST_JUDGED = 4
+MAX_JUDGED = 4
 
 TRIALS = 20
 """Simulated trials, each as long as the measured one, which show how much its figures vary by chance."""
@@ -69,7 +69,7 @@ TRIALS = 20
 SLACK = 0.15
 """The share by which a model's limit may exceed the observed throughput of the saturated server."""
 
-LEAST_LEVELS, LEAST_TIMES = 2, 30
+MIN_LEVELS, MIN_TIMES = 2, 30
 SEED = 20260
 
 
@@ -200,7 +200,7 @@ def fit(
     """All models that are possible, with their weighted sums of squares, the best first; empty if there is
     too little to fit. `saturated_per_s`: the throughput of the saturated server, if it was observed.
     """
-    if len(points) < LEAST_LEVELS or alone.n_events < LEAST_TIMES:
+    if len(points) < MIN_LEVELS or alone.n_events < MIN_TIMES:
         return []
     times = times_of(alone)
     found = []
@@ -267,10 +267,10 @@ def judged(
 ) -> tuple[list[Model], FittedModel]:
     """The models and the verdict on the first, which is the first one that predicts levels that the fit has
     not seen; if none does, it is the best fit. Nothing else distinguishes models that fit equally well. No
-    more than `MOST_JUDGED` are tried, as one of many would hold by chance.
+    more than `MAX_JUDGED` are tried, as one of many would hold by chance.
     """
     first = None
-    for number, model in enumerate(models[:MOST_JUDGED]):
+    for number, model in enumerate(models[:MAX_JUDGED]):
         found = _judged(model, models, fitted_on, held_out)
         if found.accepted:
             return [model, *models[:number], *models[number + 1 :]], found
@@ -285,7 +285,7 @@ def _judged(
     """Tests the model at the held-out levels."""
     predictions = []
     for point in sorted(held_out, key=lambda point: point.level):
-        predicted = predict(model, point.spec, MOST_REQUESTS)
+        predicted = predict(model, point.spec, MAX_REQUESTS)
         bands = _bands(model, point.spec)
         for name in CHANCE:
             if not point.figures.get(name):

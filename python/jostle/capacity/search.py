@@ -42,12 +42,12 @@ DOWN = 16
 BEYOND = 1.05
 """If an end of the interval is open, a level this factor away from the estimate is measured."""
 
-MOST_TRIES, MOST_SPOILED = 2, 4
+MAX_TRIES, MAX_SPOILED_TRIES = 2, 4
 """How often a level is tried that the generator could not manage, and one that the machine spoiled."""
 
-MOST_BATCHES = 40
+MAX_BATCHES = 40
 
-LEAST_LEVELS, LEAST_BLOCKS = 3, 10
+MIN_LEVELS, MIN_BLOCKS = 3, 10
 """An interval from fewer levels or blocks is not trusted to be narrow."""
 
 
@@ -83,7 +83,7 @@ class Search:
     def next(self, blocks: Sequence[Block], batch: int) -> Step:
         """The step after `batch` batches, which consisted of `blocks`. The last step has no levels."""
         levels = by_level(blocks, self.slos)
-        if batch >= MOST_BATCHES:
+        if batch >= MAX_BATCHES:
             return Step((), "enough batches were measured")
         if not levels:
             return Step((self.rounded(self.start),), "the lowest level")
@@ -120,11 +120,11 @@ class Search:
         if top.decided == "away":
             return Step((), "the server is not there any more")
         if top.decided == "spoiled":
-            if len(top.blocks) < MOST_SPOILED:
+            if len(top.blocks) < MAX_SPOILED_TRIES:
                 return Step((top.level,), "once more: what was measured does not count")
             return Step((), "the machine is busy with other work: nothing more can be measured now")
         if top.decided == "generator":
-            if len(top.blocks) < MOST_TRIES:
+            if len(top.blocks) < MAX_TRIES:
                 return Step((top.level,), "once more: what was measured does not count")
             below = max((level.level for level in levels if level.seems == "holds"), default=0.0)
             between = self.rounded(math.sqrt(below * top.level)) if below else top.level
@@ -175,8 +175,8 @@ class Search:
         near = [one for one in levels if found.likeliest / REACH <= one.level <= found.likeliest * REACH]
         if (
             not found.bounded
-            or len(near) < LEAST_LEVELS - 1
-            or sum(len(one.counted) for one in near) < LEAST_BLOCKS
+            or len(near) < MIN_LEVELS - 1
+            or sum(len(one.counted) for one in near) < MIN_BLOCKS
         ):
             return False
         if self.whole and math.floor(found.low) == math.floor(found.high):
@@ -212,7 +212,7 @@ class Search:
     def _still(self, level: Level) -> bool:
         """Whether another block of this level may tell something new."""
         if level.decided in ("generator", "spoiled"):
-            return len(level.blocks) < (MOST_TRIES if level.decided == "generator" else MOST_SPOILED)
+            return len(level.blocks) < (MAX_TRIES if level.decided == "generator" else MAX_SPOILED_TRIES)
         return level.decided == "open" or len(level.counted) < 2
 
 

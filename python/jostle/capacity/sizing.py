@@ -16,7 +16,7 @@ from jostle.units import format_duration, format_rate
 
 __all__ = ["sized"]
 
-MOST_CLIENTS = 20_000
+MAX_CLIENTS = 20_000
 
 
 class _Model(NamedTuple):
@@ -55,9 +55,9 @@ def sized(
             raise BadValue("a rate of nothing", "write for example --rate 300/s")
         load = f"{format_rate(per_s)} of {format_duration(service_s)}"
         least = per_s * service_s
-        if least > sizing.MOST_WORKERS:
+        if least > sizing.MAX_WORKERS:
             raise BadValue(
-                f"{load} is more work than {sizing.MOST_WORKERS:,} workers can do", "are the units right?"
+                f"{load} is more work than {sizing.MAX_WORKERS:,} workers can do", "are the units right?"
             )
         rejects = asked.limit_s is None
         model = (
@@ -112,8 +112,8 @@ def _crowd(clients: int, think_s: float, service_s: float, cv: float, slo: Slo) 
         raise BadValue(
             "the crowd is known for exponential service only", "leave --variation out, or give a --rate"
         )
-    if not 1 <= clients <= MOST_CLIENTS:
-        raise BadValue(f"{clients:,} clients", f"from 1 to {MOST_CLIENTS:,}; for more, give their --rate")
+    if not 1 <= clients <= MAX_CLIENTS:
+        raise BadValue(f"{clients:,} clients", f"from 1 to {MAX_CLIENTS:,}; for more, give their --rate")
     limit_s = slo.limit_s
     return _Model(
         sizing.finite_workers(clients, think_s, service_s, limit_s, slo.share),

@@ -229,7 +229,7 @@ def _fit(
     candidates = models.fit(alone, fitting, saturated_per_s)
     if not candidates or not held_out:
         raise PlanError(
-            f"{folder} has nothing to fit: it takes {models.LEAST_LEVELS} levels up to 60 % of the load, "
+            f"{folder} has nothing to fit: it takes {models.MIN_LEVELS} levels up to 60 % of the load, "
             "and one above them",
             "jostle capacity without --quick measures them",
         )
@@ -278,7 +278,7 @@ def _carries(model: models.Model, fitted: _Fitted, slos: Sequence[Slo], about: f
     def keeps(level: float) -> bool:
         if fitted.unit == "/s" and model.utilisation(level) >= models.FULL:
             return False
-        sample, _ = models.simulate(model, models.with_load(fitted.spec, level), models.MOST_REQUESTS)
+        sample, _ = models.simulate(model, models.with_load(fitted.spec, level), models.MAX_REQUESTS)
         return all(_kept(sample, slo) for slo in slos)
 
     return _highest(keeps, about)
@@ -317,7 +317,7 @@ def _at_the_level(fitted: _Fitted, changes: Changes, level: float) -> list[WhatI
             f"at {level:g}/s the queue would only grow: {most} is all that it can answer", "give a lower rate"
         )
     spec = models.with_load(fitted.spec, level)
-    found = [models.predict(model, spec, models.MOST_REQUESTS) for model in changed if model not in full]
+    found = [models.predict(model, spec, models.MAX_REQUESTS) for model in changed if model not in full]
     figures = []
     for name in ("throughput", "mean", "p50", "p90", "p99"):
         values = [one[name] for one in found]

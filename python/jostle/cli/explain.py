@@ -242,7 +242,7 @@ def explain(
 def _all(
     names: list[str], into: Path | None, budget: str | None, timeout: float, *, share_cores: bool, quiet: bool
 ) -> int:
-    from jostle.cli.explain_all import LEAST_BUDGET_S, explain_all
+    from jostle.cli.explain_all import MIN_BUDGET_S, explain_all
     from jostle.explain.run import explain as examined
 
     def one(label: str, seconds: float) -> "Explanation":
@@ -255,29 +255,29 @@ def _all(
         if has_scheme(name):
             raise PlanError(f"--all is for contestants, and {name} is a URL", f"jostle explain {name}")
     seconds = None if budget is None else units.duration(budget, bare="s")
-    if seconds is not None and seconds < LEAST_BUDGET_S:
-        hint = f"give at least {units.exact_duration(LEAST_BUDGET_S)}; each takes 3m or less"
+    if seconds is not None and seconds < MIN_BUDGET_S:
+        hint = f"give at least {units.exact_duration(MIN_BUDGET_S)}; each takes 3m or less"
         raise PlanError(f"--budget: {budget} is too short for even one contestant", hint)
     folder = into or Path("runs") / time.strftime("%Y-%m-%dT%H-%M-%S-explain-all")
     return explain_all(folder, names, seconds, one)
 
 
-MOST_S = 3600.0
-LEAST_TIMEOUT_S, MOST_TIMEOUT_S = 0.1, 60.0
+MAX_S = 3600.0
+MIN_TIMEOUT_S, MAX_TIMEOUT_S = 0.1, 60.0
 
 
 def _seconds(text: str) -> float:
-    from jostle.plan.model import LEAST_EXPLAIN_S
+    from jostle.plan.model import MIN_EXPLAIN_S
 
     seconds = units.duration(text, bare="s")
-    if not LEAST_EXPLAIN_S <= seconds <= MOST_S:
+    if not MIN_EXPLAIN_S <= seconds <= MAX_S:
         raise PlanError(f"--budget: {text} is not between 20 s and an hour", "3m is what it usually takes")
     return seconds
 
 
 def _timeout(text: str) -> float:
     seconds = units.duration(text, bare="s")
-    if not LEAST_TIMEOUT_S <= seconds <= MOST_TIMEOUT_S:
+    if not MIN_TIMEOUT_S <= seconds <= MAX_TIMEOUT_S:
         raise PlanError(f"--timeout: {text} is not between 100 ms and 60 s", "10s is the default")
     return seconds
 

@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from jostle.explain.results import Explanation
     from jostle.explain.roster_table import Entry
 
-__all__ = ["LEAST_BUDGET_S", "all_labels", "explain_all"]
+__all__ = ["MIN_BUDGET_S", "all_labels", "explain_all"]
 
-LEAST_S, MOST_S = 45.0, 180.0
+MIN_S, MAX_S = 45.0, 180.0
 """The time for one contestant: with less, too few bursts are sent; more time tells little more."""
 
 STARTING_S = 15.0
 """Roughly the time for starting a contestant and choosing its routes."""
 
-LEAST_BUDGET_S = LEAST_S + STARTING_S
+MIN_BUDGET_S = MIN_S + STARTING_S
 """With less time not even one contestant has its turn."""
 
 NO_TIME = "the time was over before its turn"
@@ -158,11 +158,11 @@ def explain_all(
 def share_s(budget_s: float | None, passed_s: float, left: int) -> float | None:
     """Seconds for the next of `left` contestants; None if time is over. `budget_s`: None for no limit."""
     if budget_s is None:
-        return MOST_S
+        return MAX_S
     each = (budget_s - passed_s) / left - STARTING_S
-    if budget_s - passed_s < LEAST_BUDGET_S:
+    if budget_s - passed_s < MIN_BUDGET_S:
         return None
-    return min(MOST_S, max(LEAST_S, each))
+    return min(MAX_S, max(MIN_S, each))
 
 
 def _when(entries: "Sequence[Entry]") -> str:

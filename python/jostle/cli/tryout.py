@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 __all__ = ["show_tried"]
 
-MOST_LINES = 12
+MAX_LINES = 12
 """The most lines that are shown of a request, head or body."""
 
-MOST_COLUMNS = 160
+MAX_COLUMNS = 160
 
 
 def show_tried(plan: "Plan", label: str) -> bool:
@@ -65,12 +65,12 @@ def _text(mark: str, data: bytes, whole: int) -> Iterator[str]:
     if not data:
         return
     lines = list(plain_lines(data.decode("utf-8", "replace").strip("\r\n")))
-    for line in lines[:MOST_LINES]:
+    for line in lines[:MAX_LINES]:
         yield f"{mark}{_short(line)}".rstrip()
-    if len(lines) > MOST_LINES or whole > len(data):
+    if len(lines) > MAX_LINES or whole > len(data):
         yield f"{mark}… ({whole:,} bytes in all)"
 
 
 def _short(text: str) -> str:
     safe = one_line(text)
-    return safe if len(safe) <= MOST_COLUMNS else f"{safe[: MOST_COLUMNS - 1]}…"
+    return safe if len(safe) <= MAX_COLUMNS else f"{safe[: MAX_COLUMNS - 1]}…"

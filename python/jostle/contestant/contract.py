@@ -34,7 +34,7 @@ from jostle.contestant.checks import (
 from jostle.contestant.grpc_checks import METHODS
 from jostle.contestant.http2 import Http2Error
 from jostle.contestant.http2_checks import AnswersHttp2, does_not_speak_http2
-from jostle.contestant.routes import LARGEST
+from jostle.contestant.routes import MAX_NUMBERS
 from jostle.contestant.server import Server
 from jostle.contestant.shop import EXAMPLE, SHOP
 from jostle.contestant.stock import Stock
@@ -72,7 +72,7 @@ ROUTES: dict[str, Route] = {
         [
             Answers("/count/0", TEXT, b"Hello, World 0\n"),
             Answers("/count/1000", TEXT, b"Hello, World 1000\n"),
-            Refuses(400, bad_numbers("/count", LARGEST["/count"])),
+            Refuses(400, bad_numbers("/count", MAX_NUMBERS["/count"])),
             WorkGrows([(f"/count/{10**4 * 4**n}", f"/count/{10**4 * 4 ** (n + 1)}") for n in range(9)], 2),
         ],
     ),
@@ -82,7 +82,7 @@ ROUTES: dict[str, Route] = {
             Answers("/fast/0", TEXT, b"0"),
             Answers("/fast/44", TEXT, b"1936"),
             Answers("/fast/1000000", TEXT, b"1000000000000"),
-            Refuses(400, bad_numbers("/fast", LARGEST["/fast"])),
+            Refuses(400, bad_numbers("/fast", MAX_NUMBERS["/fast"])),
         ],
     ),
     "/slow": Route(
@@ -91,7 +91,7 @@ ROUTES: dict[str, Route] = {
             Answers("/slow/0", TEXT, b"0"),
             Answers("/slow/1", TEXT, b"1"),
             Answers("/slow/20", TEXT, b"6765"),
-            Refuses(400, bad_numbers("/slow", LARGEST["/slow"])),
+            Refuses(400, bad_numbers("/slow", MAX_NUMBERS["/slow"])),
             WorkGrows([(f"/slow/{n}", f"/slow/{n + 3}") for n in range(18, 58, 3)], 2),
         ],
     ),
@@ -100,7 +100,7 @@ ROUTES: dict[str, Route] = {
         [
             AnswersJson("/fibs/0", {"fibResult": 0}),
             AnswersJson("/fibs/20", {"fibResult": 6765}),
-            Refuses(400, bad_numbers("/fibs", LARGEST["/fibs"])),
+            Refuses(400, bad_numbers("/fibs", MAX_NUMBERS["/fibs"])),
         ],
     ),
     "/pair": Route(
@@ -111,7 +111,7 @@ ROUTES: dict[str, Route] = {
             AnswersJson("/pair/20/10?where=local&async=1", {"a": 6765, "b": 55}),
             RemotePair(1),
             AnswersJson("/pair/20/10", {"a": 6765, "b": 55}),
-            Refuses(400, bad_numbers("/pair/1", LARGEST["/pair"])),
+            Refuses(400, bad_numbers("/pair/1", MAX_NUMBERS["/pair"])),
             Refuses(400, ["/pair/x/1", "/pair/1/1?where=remote", "/pair/1/1?where=elsewhere"]),
             WorkGrows([(f"/pair/{n}/1?async=0", f"/pair/{n}/{n}?async=0") for n in range(18, 61, 3)], 1.5),
         ],
@@ -124,7 +124,7 @@ ROUTES: dict[str, Route] = {
             Answers("/spawn/0", TEXT, b"0"),
             Answers("/spawn/1", TEXT, b"1"),
             Answers("/spawn/1000", TEXT, b"1000"),
-            Refuses(400, bad_numbers("/spawn", LARGEST["/spawn"])),
+            Refuses(400, bad_numbers("/spawn", MAX_NUMBERS["/spawn"])),
         ],
     ),
     "/orders": Route("/orders", [OrdersPage()]),

@@ -17,7 +17,7 @@ OK, INVALID_ARGUMENT, UNIMPLEMENTED = "0", "3", "12"
 HEADERS = {"content-type": "application/grpc", "te": "trailers"}
 CALLS = 100
 """Calls at once on a connection, which every server allows."""
-MOST, LONGEST_MS = 100_000, 60_000
+MAX_COUNT, MAX_DELAY_MS = 100_000, 60_000
 
 
 def _varint(number: int) -> bytes:
@@ -170,8 +170,8 @@ METHODS: dict[str, Sequence[Check]] = {
         _Answers("Count", _schedule(1000), [_words(number=n) for n in range(1, 1001)]),
         _keeps_the_schedule,
         _sends_at_once,
-        *(_Answers("Count", _schedule(n, 1), [], INVALID_ARGUMENT) for n in (-1, MOST + 1)),
-        *(_Answers("Count", _schedule(1, gap), [], INVALID_ARGUMENT) for gap in (-1, LONGEST_MS + 1)),
+        *(_Answers("Count", _schedule(n, 1), [], INVALID_ARGUMENT) for n in (-1, MAX_COUNT + 1)),
+        *(_Answers("Count", _schedule(1, gap), [], INVALID_ARGUMENT) for gap in (-1, MAX_DELAY_MS + 1)),
     ],
     "Talk": [_Answers("Talk", _words("alone"), [_words("alone")]), _talks],
     "unknown method": [_Answers("Shout", b"", [], UNIMPLEMENTED)],

@@ -13,9 +13,9 @@ from jostle.plan.contestant import OPTIONAL_ROUTES
 from jostle.plan.journey import Journey
 from jostle.plan.request import Call
 
-__all__ = ["LARGEST", "check_routes"]
+__all__ = ["MAX_NUMBERS", "check_routes"]
 
-LARGEST = {"/count": 10**10, "/fast": 10**6, "/slow": 60, "/fibs": 60, "/pair": 60, "/spawn": 10**6}
+MAX_NUMBERS = {"/count": 10**10, "/fast": 10**6, "/slow": 60, "/fibs": 60, "/pair": 60, "/spawn": 10**6}
 """The largest number in a path of these routes; contestants answer others with 400."""
 
 
@@ -47,7 +47,7 @@ def check_routes(
 
 def _check_numbers(name: str, path: str) -> None:
     start, *numbers = path.partition("?")[0].removeprefix("/").split("/")
-    if (most := LARGEST.get(f"/{start}")) is None:
+    if (most := MAX_NUMBERS.get(f"/{start}")) is None:
         return
     digits = len(str(most))
     for number in numbers:

@@ -38,8 +38,8 @@ __all__ = ["EXAMPLE", "SHOP"]
 EXAMPLE = "/shop/search?q=lamp"
 TOKEN = re.compile(r'<input\b[^>]*\bname="authenticity_token"[^>]*\bvalue="([^"]+)"')
 BUTTON = re.compile(r'<button name="item" value="(\d+)">')
-MOST_AMONG = 10_000
-AMONG = (25, 50, 100, 200, 400, 600, 800, 1000)
+MAX_ITEMS = 10_000
+ITEM_COUNTS = (25, 50, 100, 200, 400, 600, 800, 1000)
 """How many items /shop/gifts searches. Small enough for the slowest language, large enough for the fastest;
 the shop has twice as many."""
 
@@ -213,8 +213,8 @@ SHOP: Sequence[Check] = [
     FindsGifts(10_000, 2),
     Answers("/shop/gifts", HTML),
     Refuses(
-        400, [path.replace("/among/", "?among=") for path in bad_numbers("/shop/gifts/among", MOST_AMONG)]
+        400, [path.replace("/among/", "?among=") for path in bad_numbers("/shop/gifts/among", MAX_ITEMS)]
     ),
     Refuses(400, ["/shop/gifts?budget=x", "/shop/gifts?budget=-1"]),
-    WorkGrows([(f"/shop/gifts?among={n}", f"/shop/gifts?among={2 * n}") for n in AMONG], 3),
+    WorkGrows([(f"/shop/gifts?among={n}", f"/shop/gifts?among={2 * n}") for n in ITEM_COUNTS], 3),
 ]

@@ -35,7 +35,7 @@ POSTGRES = Need(
     package="postgresql-15",
     install="apt-get install -y --no-install-recommends postgresql-15",
 )
-MOST_SOCKET_BYTES = 107
+MAX_SOCKET_BYTES = 107
 READY_S = 60.0
 
 SCRIPT = """
@@ -163,7 +163,7 @@ def _scratch(user: User, port: int) -> Scratch:
     for base in (cache_folder("running"), Path(tempfile.gettempdir()), Path("/tmp")):
         scratch = Scratch.create("database", user, base)
         socket = scratch.tmp / f".s.PGSQL.{port}"
-        if len(os.fsencode(socket)) <= MOST_SOCKET_BYTES and user.can_enter(base):
+        if len(os.fsencode(socket)) <= MAX_SOCKET_BYTES and user.can_enter(base):
             return scratch
         shutil.rmtree(scratch.folder)
     raise StartFailed("no folder for the database's socket", "set TMPDIR to a short path that all may enter")

@@ -24,8 +24,8 @@ KINDS = (
     "wooden",
 )
 ITEM_COUNT = 2000
-MOST_PRICE = 20_000
-MOST_BUYERS = 1000
+MAX_PRICE = 20_000
+MAX_BUYERS = 1000
 ITERATIONS = 100
 """Iterations of PBKDF2 with SHA-256. A real shop would use some 100,000; here a login should be cheap."""
 SEED = 1
@@ -36,13 +36,13 @@ def items() -> Iterator[Item]:
     chance = random.Random(SEED)
     for number in range(1, ITEM_COUNT + 1):
         name = f"{chance.choice(KINDS)} {chance.choice(ITEMS)}"
-        yield Item(number, name, chance.randint(50, MOST_PRICE))
+        yield Item(number, name, chance.randint(50, MAX_PRICE))
 
 
 def buyers(customers: Iterable[Customer]) -> Iterator[Buyer]:
-    """The customers who may buy: the first `MOST_BUYERS`."""
+    """The customers who may buy: the first `MAX_BUYERS`."""
     for customer in customers:
-        if customer.id > MOST_BUYERS:
+        if customer.id > MAX_BUYERS:
             return
         yield Buyer(customer.id, customer.name, f"secret of {customer.id}")
 

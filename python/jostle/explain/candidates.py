@@ -18,7 +18,7 @@ TIMER_S = tuple(0.020 * share for share in (1.0, 1.005, 1.01))
 """GHC's timer asks the running thread to yield every 20 ms, and is a little late, too."""
 PHASES = 16
 """How many phases of a timer are tried for each burst, since the phase cannot be seen from outside."""
-MOST_SHARED = 9
+MAX_SHARED = 9
 """Workers that share a core, each with a queue of its own: fewer than this many are tried."""
 TAKEN_OFF = 1.5
 """The watchdog takes off the first running request after this many slices, so the longest request must take
@@ -151,7 +151,7 @@ def candidates(workers: Iterable[int], demands: Sequence[float], most: int) -> I
     yield Candidate(Family.GATED_RANDOM_ORDER, 1)
     yield Candidate(Family.GATED_SLOT, 1)
     counts = list(workers)
-    for count in range(2, min(most, MOST_SHARED) if 1 in counts else 2):
+    for count in range(2, min(most, MAX_SHARED) if 1 in counts else 2):
         for slice_s in slices:
             yield Candidate(Family.SHARED_QUEUES, count, slice=slice_s)
     for count in counts:

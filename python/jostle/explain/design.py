@@ -77,13 +77,13 @@ def bursts_to_send(
             break
         chosen += fresh
         spent, repeats = spent + cost, repeats + 1
-        if repeats == MOST_REPEATS:
+        if repeats == MAX_REPEATS:
             break
     rng.shuffle(chosen)
     return chosen
 
 
-MOST_REPEATS = 8
+MAX_REPEATS = 8
 
 
 def duration(jobs: Jobs, at_once: int) -> float:

@@ -15,9 +15,9 @@ import numpy as np
 
 from jostle.explain.burst import Burst
 from jostle.explain.candidates import SLICE_STEP, Candidate, Family, candidates, finer_slices
-from jostle.explain.fit import DOUBTFUL_AT_ENDS, LEAST_ERROR, TOGETHER_S, Fit, Observed, Unlike
+from jostle.explain.fit import DOUBTFUL_AT_ENDS, MIN_ERROR, TOGETHER_S, Fit, Observed, Unlike
 
-__all__ = ["LEAD", "MOST_ERROR", "REMEDIES", "Decision", "Inference", "Range", "Reason", "infer"]
+__all__ = ["LEAD", "MAX_ERROR", "REMEDIES", "Decision", "Inference", "Range", "Reason", "infer"]
 
 LEAD = 10.0
 """Required lead in BIC over the best candidate of any other family: very strong evidence [Kass and Raftery,
@@ -35,7 +35,7 @@ tried, and noise favours one of them: in 200 simulated runs of a server that sha
 """
 OPEN = (Family.RANDOM_ORDER, Family.GATED_RANDOM_ORDER)
 AKIN = (*OPEN, Family.GATED_LAST_COME, Family.GATED_SLOT)
-MOST_ERROR = 0.10
+MAX_ERROR = 0.10
 """Largest accepted root mean square of log errors: no wrong discipline was ever seen to fit this well, and
 the right one seldom fits worse.
 """
@@ -46,7 +46,7 @@ not vary smoothly with the parameters.
 NOISY = 0.10
 DRIFT = 0.08
 SIZES_DIFFER = 1.5
-MOST_WORKERS_TRIED = 12
+MAX_WORKERS_TRIED = 12
 TOGETHER, APART = 0.03, 0.05
 """The share of a burst's time, at its end, within which half of its answers leave: below the first all are
 taken to leave together, from the second on each in its own time.
@@ -149,7 +149,7 @@ def infer(
     if at_once.value is None:
         nothing: Decision[bool] = Decision(reason=at_once.reason)
         return Inference(nothing, at_once, nothing, Decision(reason=at_once.reason), slots=slots)
-    floor = max(LEAST_ERROR, spread / 2)
+    floor = max(MIN_ERROR, spread / 2)
     tried = _fits(observed, at_once.value, floor)
     fits = [fit for fit in tried if not fit.refuted]
     best = min(fits, key=lambda fit: fit.bic(floor))
@@ -223,7 +223,7 @@ def _at_once(bursts: Sequence[Burst], spread: float, unsteady: float) -> Decisio
 def _fits(observed: Observed, at_once: Range, floor: float) -> list[Fit]:
     most = max(len(served) for served in observed.bursts)
     low = max(1, math.floor(0.8 * at_once.low))
-    high = min(most - 1, math.ceil(1.25 * (at_once.high or most)) + 1, low + MOST_WORKERS_TRIED)
+    high = min(most - 1, math.ceil(1.25 * (at_once.high or most)) + 1, low + MAX_WORKERS_TRIED)
     demands = [float(demand) for demand in np.unique(observed.demand)]
     fits = [observed.fit(candidate) for candidate in candidates(range(low, high + 1), demands, most)]
     for family in (
@@ -260,8 +260,8 @@ def _objection(
         return Reason.NOT_STATIONARY
     repeat = observed.repeat_error() or 0.0
     typical = _typical_error(observed, best)
-    if max(best.error(), typical) > MOST_ERROR:
-        return Reason.TOO_NOISY if repeat > MOST_ERROR / 2 else Reason.NO_CANDIDATE_FITS
+    if max(best.error(), typical) > MAX_ERROR:
+        return Reason.TOO_NOISY if repeat > MAX_ERROR / 2 else Reason.NO_CANDIDATE_FITS
     if best.varies_with_size():
         return Reason.NO_CANDIDATE_FITS
     fits = [fit for fit in tried if not fit.refuted]
@@ -361,7 +361,7 @@ def _fits_without_slices(fits: Sequence[Fit], best: Fit, floor: float) -> bool:
     """Whether sharing without slices explains the bursts, and hardly worse than `best`."""
     even = (fit for fit in fits if fit.candidate.family is Family.SHARING and not fit.candidate.slice)
     least = best.bic(floor) + LEAD_OF_A_SLICE
-    return any(fit.error() <= MOST_ERROR and fit.bic(floor) <= least for fit in even)
+    return any(fit.error() <= MAX_ERROR and fit.bic(floor) <= least for fit in even)
 
 
 def _overtaking(bursts: Sequence[Burst], at_once: Range) -> Decision[bool]:
@@ -415,10 +415,10 @@ def _slots(waits: Sequence[Burst], spread: float) -> Decision[Range]:
     if not observed.bursts or _mostly_unanswered(waits):
         return Decision(reason=Reason.UNANSWERED)
     most = max(len(served) for served in observed.bursts)
-    floor = max(LEAST_ERROR, spread / 2)
+    floor = max(MIN_ERROR, spread / 2)
     fits = [observed.fit(Candidate(Family.FIRST_COME, count)) for count in range(1, most + 1)]
     best = min(fits, key=lambda fit: fit.bic(floor))
-    if best.error() > MOST_ERROR:
+    if best.error() > MAX_ERROR:
         return Decision(reason=Reason.TOO_NOISY if spread > NOISY else Reason.NO_CANDIDATE_FITS)
     near = [fit.candidate.workers for fit in fits if fit.bic(floor) <= best.bic(floor) + LEAD]
     return Decision(Range(min(near), None if max(near) == most else max(near)))

@@ -20,25 +20,25 @@ from jostle.explain.candidates import Candidate, Family
 from jostle.explain.unknown_order import Explained, Served, any_order, any_queue
 from jostle.generator.bursts import Request, simulated_answers
 
-__all__ = ["LEAST_ERROR", "TOGETHER_S", "Fit", "Observed", "Unlike", "unsteadiness"]
+__all__ = ["MIN_ERROR", "TOGETHER_S", "Fit", "Observed", "Unlike", "unsteadiness"]
 
 TOGETHER_S = 0.0008
 """Requests that arrive at most this far apart may be served in either order."""
-MOST_RESCALED = math.log(1.1)
+MAX_RESCALED = math.log(1.1)
 """All service times together may differ from those measured alone by this much, as a logarithm."""
-STEADY, LEAST_PACES = 0.05, 4
+STEADY, MIN_SPEEDS = 0.05, 4
 """A machine whose ln speed varies by no more than this counts as steady, as the noise of single requests
 looks the same; fewer measurements of the speed than this are not judged.
 """
-MOST_UNSTEADY = 0.2
+MAX_SPEED_CHANGE = 0.2
 """The most unsteadiness that is allowed for, however unsteady the machine is."""
 REACH = 2.0
 """How far a burst's own factor may go, in standard deviations of the machine's ln speed."""
-MOST_BY_CHANCE = 3.0
+MAX_CHANCE_DEVIATION = 3.0
 """Standard errors up to which an apparent dependence of the machine's speed on the burst size is chance."""
-LEAST_ERROR = 0.01
+MIN_ERROR = 0.01
 """Smaller errors are no merit of a candidate: clock, network and timers alone cause errors of this size."""
-MOST_OFF = 0.3
+MAX_BURST_ERROR = 0.3
 """The largest error of a burst that is counted. If noise changes which request is next, all that follow in
 the burst are off, and by a lot if their sizes differ. That is still a single accident, so no burst counts for
 more than this. A candidate that is so far off in more than one burst of nine is rejected nevertheless.
@@ -47,10 +47,10 @@ ALIKE = 0.02
 """Timer phases (or other conditions that a burst may have met) whose error is this close to the best one's
 are considered equally possible.
 """
-LEAST_CHOICES = 20
-MOST_RANDOM = 3.5
+MIN_CHOICES = 20
+MAX_RANK_DEVIATION = 3.5
 """Standard errors by which the mean rank of all choices may differ from that of a random order."""
-MOST_AT_ENDS = 5.0
+MAX_END_PREFERENCE = 5.0
 """Standard errors by which choices may prefer the ends of the line before a random order is excluded. The bar
 is high because a random order that is excluded by chance would let another discipline win.
 """
@@ -84,13 +84,13 @@ class Fit:
     refuted: bool = False
 
     def error(self, part: Part = None) -> float:
-        """Root mean square of log errors; each burst contributes at most `MOST_OFF`."""
+        """Root mean square of log errors; each burst contributes at most `MAX_BURST_ERROR`."""
         chosen = self.residuals if part is None else self.residuals[part]
         bursts = self.bursts if part is None else self.bursts[part]
         if not len(chosen):
             return 0.0
         sizes = np.bincount(bursts)
-        squares = np.minimum(np.bincount(bursts, chosen**2), sizes * MOST_OFF**2)
+        squares = np.minimum(np.bincount(bursts, chosen**2), sizes * MAX_BURST_ERROR**2)
         return math.sqrt(float(squares.sum()) / len(chosen))
 
     def typical_error(self, part: Part = None) -> float:
@@ -120,7 +120,7 @@ class Fit:
         slope = float(away @ self.paces) / spread
         left = self.paces - self.paces.mean() - slope * away
         error = math.sqrt(float(left @ left) / (len(sizes) - 2) / spread)
-        return abs(slope) > MOST_BY_CHANCE * error
+        return abs(slope) > MAX_CHANCE_DEVIATION * error
 
     def bic(self, floor: float, part: Part = None) -> float:
         """n ln(SSE/n) + k ln n, plus twice the cost of what is left open. Errors below `floor` count as
@@ -153,7 +153,7 @@ def unsteadiness(paces: Sequence[float]) -> float:
     need no correction. `paces`: how long the same request took before each burst, in any unit.
     """
     logs = np.log(paces)
-    if len(logs) < LEAST_PACES or float(np.std(logs)) <= STEADY:
+    if len(logs) < MIN_SPEEDS or float(np.std(logs)) <= STEADY:
         return 0.0
     return float(np.sqrt(np.mean(np.diff(logs) ** 2) / 2))
 
@@ -166,7 +166,7 @@ class Observed:
 
     def __init__(self, bursts: Sequence[Burst], unsteady: float = 0.0) -> None:
         self.bursts = [served for burst in bursts if (served := _served(burst))]
-        self._unsteady = min(unsteady, MOST_UNSTEADY)
+        self._unsteady = min(unsteady, MAX_SPEED_CHANGE)
         flat = [job for served in self.bursts for job in served]
         self._sizes = np.array([len(served) for served in self.bursts], dtype=np.intp)
         self._ends = np.cumsum(self._sizes)
@@ -196,7 +196,7 @@ class Observed:
             explained = [self._explained(served, candidate) for served in self.bursts]
             if candidate.family is not Family.OWN_QUEUES:
                 at_ends = _at_ends(explained)
-                refuted = at_ends > MOST_AT_ENDS or not _random(explained)
+                refuted = at_ends > MAX_END_PREFERENCE or not _random(explained)
             ends = [end for burst in explained for end in burst.ends]
             costs = [burst.cost / len(burst.ends) for burst in explained for _ in burst.ends]
         else:
@@ -205,7 +205,7 @@ class Observed:
                 met += [simulated_answers(spec, self._gathered) for spec in specs]
             ends, costs = self._best_met(met)
         residuals = self.seen - self._logs(np.array(ends))
-        shift = float(np.clip(np.median(residuals), -MOST_RESCALED, MOST_RESCALED))
+        shift = float(np.clip(np.median(residuals), -MAX_RESCALED, MAX_RESCALED))
         residuals, paid = residuals - shift, np.array(costs)
         paces = np.zeros(len(self.bursts))
         if self._unsteady:
@@ -340,9 +340,9 @@ def _random(explained: Sequence[Explained]) -> bool:
     """
     by_age = [place - 0.5 for burst in explained for place in burst.by_age]
     by_size = [place - 0.5 for burst in explained for place in burst.by_size]
-    if len(by_age) < LEAST_CHOICES:
+    if len(by_age) < MIN_CHOICES:
         return False
-    return max(abs(_standard_errors(places)) for places in (by_age, by_size)) <= MOST_RANDOM
+    return max(abs(_standard_errors(places)) for places in (by_age, by_size)) <= MAX_RANK_DEVIATION
 
 
 def _at_ends(explained: Sequence[Explained]) -> float:

@@ -14,14 +14,14 @@ from jostle.url import path_at, read_url
 __all__ = [
     "CALL",
     "CALL_THAT_WAITS",
-    "LONGEST_S",
+    "MAX_S",
     "Request",
     "contract_call",
     "contract_routes",
     "given_routes",
 ]
 
-LONGEST_S = 0.04
+MAX_S = 0.04
 """Intended service time of the longest route: many times a runtime's slice, yet short enough for many bursts.
 """
 
@@ -31,7 +31,7 @@ NEAR = 1.25
 SIZES = (1, 2, 4, 8)
 """How many times shorter each route is than the longest."""
 
-FIRST_COUNT, MOST_COUNT = 1_000_000, 10**10
+FIRST_COUNT, MAX_COUNT = 1_000_000, 10**10
 """`/count/N`: the N at which the search begins, and the largest one that the contract allows."""
 
 ATTEMPTS = 10
@@ -125,15 +125,15 @@ def _called(method: str, message: str) -> str:
 
 
 def _counts(serve: Serve) -> list[Route]:
-    """`/count/N` with the N that takes about `LONGEST_S`, and with fractions of it."""
+    """`/count/N` with the N that takes about `MAX_S`, and with fractions of it."""
     count = FIRST_COUNT
     for _ in range(ATTEMPTS):
         times = serve(Route(f"/count/{count}", "slow"), 3)
         if not times:
             break
-        ratio = LONGEST_S / statistics.median(times)
+        ratio = MAX_S / statistics.median(times)
         if 1 / NEAR <= ratio <= NEAR:
             break
         # A short request says little about how long a long one takes, so the steps are limited.
-        count = max(1, min(MOST_COUNT, round(count * min(ratio, 20.0))))
+        count = max(1, min(MAX_COUNT, round(count * min(ratio, 20.0))))
     return [Route(f"/count/{max(1, count // part)}", "slow") for part in SIZES]

@@ -24,7 +24,7 @@ from jostle.record.outcomes import NOT_CONNECTED, Outcome
 from jostle.record.rows import COLUMNS
 
 __all__ = [
-    "MOST_OVER",
+    "MAX_EXCESS",
     "Answer",
     "Beside",
     "Carried",
@@ -38,7 +38,7 @@ __all__ = [
 
 OUTCOMES = list(Outcome)
 
-MOST_OVER = 3.0
+MAX_EXCESS = 3.0
 """How far the allowed rate may be exceeded during a stream; afterwards nothing is sent until the average is
 within the limit.
 """
@@ -384,7 +384,7 @@ class EngineSender:
         given: list[int | None] = [load["requests"] for load in loads]
         if None not in given:
             return math.inf
-        extra = MOST_OVER * self._budget.limits.rate_per_s * (after_s + SLACK_S)
+        extra = MAX_EXCESS * self._budget.limits.rate_per_s * (after_s + SLACK_S)
         return sum(filter(None, given)) + sum(map(_connections, workloads)) + extra
 
 

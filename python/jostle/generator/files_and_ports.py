@@ -31,10 +31,10 @@ __all__ = [
     "with_sources",
 ]
 
-LEAST_PORTS = 2
+MIN_PORTS = 2
 """With fewer local ports no load can be sent."""
 
-MOST_ADDRESSES = 1000
+MAX_ADDRESSES = 1000
 """Their ports are enough for all connections of a minute, after which those of closed ones are free again."""
 
 PROCESSES_PER_CORE = 4
@@ -135,7 +135,7 @@ def with_sources(spec: Mapping[str, Any], ports: int | None = None) -> dict[str,
 
 
 def _refuse_without_ports(ports: int) -> None:
-    if ports < LEAST_PORTS:
+    if ports < MIN_PORTS:
         raise StartRefused(
             "this machine has no local ports for connections: all but a few of net.ipv4.ip_local_port_range "
             "are set aside (ip_local_reserved_ports), or the range is empty",
@@ -172,7 +172,7 @@ def _with_room(
     if all(map(_has_many_addresses, destinations)):
         # The kernel hands out ports of one parity first. Once these are used up, it searches all of them for
         # every further connection, which takes some hundred microseconds. More addresses cost nothing.
-        wanted = needed if given else max(needed, min(MOST_ADDRESSES, math.ceil(made / (ports // 2))))
+        wanted = needed if given else max(needed, min(MAX_ADDRESSES, math.ceil(made / (ports // 2))))
         if wanted > max(1, len(given)):
             first = ipaddress.IPv4Address("127.0.0.1")
             return {**target, "source_addresses": [str(first + n) for n in range(wanted)]}

@@ -12,7 +12,7 @@ __all__ = ["frame_end", "parse_frame", "read_frame", "write_frame"]
 
 HEAD = struct.Struct("<II")
 
-MOST_BYTES = 256 << 20
+MAX_BYTES = 256 << 20
 """The largest frame that is read. Nothing longer is an interval, so it is not worth waiting for."""
 
 
@@ -37,7 +37,7 @@ def write_frame(file: IO[bytes], data: dict[str, Any]) -> None:
 def read_frame(file: IO[bytes]) -> dict[str, Any] | None:
     """The next frame; None at the end of the file, even if it ends within a frame.
 
-    Raises `ValueError` for a frame that announces more than `MOST_BYTES` or cannot be read.
+    Raises `ValueError` for a frame that announces more than `MAX_BYTES` or cannot be read.
     """
     head = file.read(HEAD.size)
     end = frame_end(head)
@@ -50,14 +50,14 @@ def read_frame(file: IO[bytes]) -> dict[str, Any] | None:
 def frame_end(data: bytes | bytearray, start: int = 0) -> int | None:
     """The end of the frame that begins at `start`; None if not even its lengths are complete.
 
-    Raises `ValueError` for a frame that announces more than `MOST_BYTES`.
+    Raises `ValueError` for a frame that announces more than `MAX_BYTES`.
     """
     if len(data) - start < HEAD.size:
         return None
     text_length, bytes_length = HEAD.unpack_from(data, start)
     length = int(text_length + bytes_length)
-    if length > MOST_BYTES:
-        raise ValueError(f"a frame of {length:,} bytes; the most is {MOST_BYTES:,}")
+    if length > MAX_BYTES:
+        raise ValueError(f"a frame of {length:,} bytes; the most is {MAX_BYTES:,}")
     return start + HEAD.size + length
 
 

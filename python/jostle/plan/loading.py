@@ -22,7 +22,7 @@ Settings = Mapping[str, int | float | str]
 SCALED = ("contestants", "workloads")
 """What a scale may replace besides parameters."""
 
-MOST_SHOWN = 200
+MAX_SHOWN = 200
 """The most characters of a broken line that a message quotes."""
 
 CONTESTANTS_OF = "contestants-of"
@@ -108,10 +108,10 @@ def _broken(text: str, origin: str, message: str) -> PlanError:
     line, column = (int(found[1]), int(found[2])) if found else (len(lines), len(lines[-1]) + 1)
     what = re.sub(r"\s*\(at [^()]*\)$", "", message)
     shown = one_line(lines[line - 1].replace("\t", " ")) if line <= len(lines) else ""
-    skipped = max(0, column - MOST_SHOWN)  # of a long line only what stands before the fault
+    skipped = max(0, column - MAX_SHOWN)  # of a long line only what stands before the fault
     return PlanError(
         f"{origin}, line {line}, column {column}: {what[:1].lower()}{what[1:]}",
-        f"{line:>5} | {shown[skipped : skipped + MOST_SHOWN]}\n      | {' ' * (column - 1 - skipped)}^",
+        f"{line:>5} | {shown[skipped : skipped + MAX_SHOWN]}\n      | {' ' * (column - 1 - skipped)}^",
     )
 
 

@@ -88,17 +88,17 @@ def _named_twice(names: Sequence[str]) -> str:
     return name if times > 1 else ""
 
 
-LEAST_EXPLAIN_S = 20.0
+MIN_EXPLAIN_S = 20.0
 """With less time, too few requests are sent to say anything about a server."""
 
 UNTIL_DECIDED: Literal["until decided"] = "until decided"
 
-MOST_ROUNDS = 10_000
+MAX_ROUNDS = 10_000
 """A limit, because the order of all trials is drawn up before the first one starts."""
 
 ROUNDS_SCHEMA: Any = {
     "anyOf": [
-        {"type": "integer", "minimum": 1, "maximum": MOST_ROUNDS},
+        {"type": "integer", "minimum": 1, "maximum": MAX_ROUNDS},
         {"type": "string", "pattern": f"^(until decided|[0-9][0-9_,.]*|{PARAMETER})$"},
     ]
 }
@@ -107,8 +107,8 @@ ROUNDS_SCHEMA: Any = {
 def _rounds(value: Any) -> Any:
     if value == UNTIL_DECIDED:
         return value
-    if (rounds := positive_count(value)) > MOST_ROUNDS:
-        raise BadValue(f"{rounds:,} rounds are too many", f"at most {MOST_ROUNDS:,}; a round may be longer")
+    if (rounds := positive_count(value)) > MAX_ROUNDS:
+        raise BadValue(f"{rounds:,} rounds are too many", f"at most {MAX_ROUNDS:,}; a round may be longer")
     return rounds
 
 
@@ -208,7 +208,7 @@ class Plan(Table):
 
     @model_validator(mode="after")
     def _explaining_takes_time(self) -> "Plan":
-        if self.explain is not None and self.explain < LEAST_EXPLAIN_S:
+        if self.explain is not None and self.explain < MIN_EXPLAIN_S:
             raise BadValue(f"explain = {units.format_duration(self.explain)}", "at least 20s")
         return self
 

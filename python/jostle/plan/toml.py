@@ -8,12 +8,12 @@ __all__ = ["TOMLDecodeError", "read_toml"]
 
 TOMLDecodeError = tomllib.TOMLDecodeError
 
-DEEPEST = 50
+MAX_DEPTH = 50
 """How deep tables may be nested; a plan needs four levels."""
 
 
 CHAIN = re.compile(
-    r"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){%d}""" % DEEPEST  # noqa: UP031 (braces)
+    r"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){%d}""" % MAX_DEPTH  # noqa: UP031 (braces)
 )
 """A dotted key so long that tomllib, which walks all of it for each part, would take minutes or days."""
 
@@ -41,7 +41,7 @@ def read_toml(text: str) -> dict[str, Any]:
 def _check_depth(found: dict[str, Any]) -> None:
     """Refuse deep nesting. tomllib reads dotted keys without recursion, but later readers would recurse."""
     level: list[Any] = [found]
-    for _ in range(DEEPEST):
+    for _ in range(MAX_DEPTH):
         level = [inner for table in level for inner in (table.values() if isinstance(table, dict) else table)]
         level = [inner for inner in level if isinstance(inner, dict | list)]
     if level:

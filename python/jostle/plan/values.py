@@ -39,7 +39,7 @@ __all__ = [
     "shown",
 ]
 
-LARGEST = 2**53
+MAX_COUNT = 2**53
 """The largest count: integers up to here stay exact in JSON."""
 
 
@@ -73,7 +73,7 @@ def _positive_duration(value: Any) -> float:
     return seconds
 
 
-MOST_PER_S = 1e9
+MAX_PER_S = 1e9
 """The highest rate per second: the engine counts in nanoseconds."""
 
 
@@ -81,8 +81,8 @@ def _rate(value: Any) -> float:
     if not isinstance(value, str):
         raise BadValue(f"{shown(value)} does not say per what time", 'write for example "1000/s" or "60/min"')
     per_s = units.rate(value)
-    if per_s > MOST_PER_S:
-        raise BadValue(f"{value!r} is too much", f"at most {MOST_PER_S:,.0f}/s")
+    if per_s > MAX_PER_S:
+        raise BadValue(f"{value!r} is too much", f"at most {MAX_PER_S:,.0f}/s")
     return per_s
 
 
@@ -98,7 +98,7 @@ def _count(value: Any) -> int:
         value = units.count(value)
     if isinstance(value, bool) or not isinstance(value, int):
         raise BadValue(f"{shown(value)} is not a whole number", 'write for example 50, 10_000 or "10k"')
-    if not 0 <= value <= LARGEST:
+    if not 0 <= value <= MAX_COUNT:
         problem = "is negative" if value < 0 else "is too much"
         raise BadValue(f"{value} {problem}", 'write for example 50, 10_000 or "10k"')
     return value

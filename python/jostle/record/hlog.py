@@ -42,10 +42,10 @@ LOWEST_US, HIGHEST_US, DIGITS = 1, 3_600_000_000, 3
 SLOTS = 23 << 10
 """Slots of a histogram of these limits."""
 
-INFLATED_AT_MOST = 4 << 20
+MAX_INFLATED_BYTES = 4 << 20
 """Most bytes that a payload may inflate to; a full histogram of these limits has less than 300 kB."""
 
-HIGHEST_OF_ANY_US = 2**40
+MAX_HIGHEST_US = 2**40
 
 V2_HEADER_BYTES = 8
 PAYLOAD_HEADER = struct.Struct(">IIIIQQd")
@@ -95,13 +95,13 @@ def _check_payload(payload: str) -> None:
     """
     compressed = base64.b64decode(payload, validate=True)[V2_HEADER_BYTES:]
     inflating = zlib.decompressobj()
-    inflated = inflating.decompress(compressed, INFLATED_AT_MOST)
+    inflated = inflating.decompress(compressed, MAX_INFLATED_BYTES)
     if inflating.unconsumed_tail:
-        raise ValueError(f"it inflates to more than {INFLATED_AT_MOST} bytes")
+        raise ValueError(f"it inflates to more than {MAX_INFLATED_BYTES} bytes")
     if len(inflated) < PAYLOAD_HEADER.size:
         raise ValueError("it is too short")
     _cookie, _length, _offset, digits, lowest, highest, _ratio = PAYLOAD_HEADER.unpack_from(inflated)
-    if (lowest, digits) != (LOWEST_US, DIGITS) or not 0 < highest <= HIGHEST_OF_ANY_US:
+    if (lowest, digits) != (LOWEST_US, DIGITS) or not 0 < highest <= MAX_HIGHEST_US:
         raise ValueError(f"it holds values from {lowest} to {highest} with {digits} digits")
 
 

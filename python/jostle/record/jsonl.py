@@ -39,10 +39,10 @@ __all__ = [
 
 T = TypeVar("T")
 
-JSON_BYTES_AT_MOST = 64 << 20
+MAX_JSON_BYTES = 64 << 20
 """Most bytes of a file that is read at once."""
 
-LINE_BYTES_AT_MOST = 16 << 20
+MAX_LINE_BYTES = 16 << 20
 """Most bytes of a line; an interval of a hundred requests with all their measures has less than 1 MB."""
 
 PIECE_BYTES = 1 << 20
@@ -97,7 +97,7 @@ def mend_last_line(path: Path) -> None:
 # --- reading ------------------------------------------------------------------------------------------------
 
 
-def read_bytes(path: Path, at_most: int = JSON_BYTES_AT_MOST) -> bytes | None:
+def read_bytes(path: Path, at_most: int = MAX_JSON_BYTES) -> bytes | None:
     """The whole file; None if there is none. Raises NotARun if it cannot be read."""
     try:
         with open_regular(path, at_most) as file:
@@ -127,11 +127,11 @@ def read_lines(path: Path) -> Iterator[bytes]:
         raise damaged(path, error) from None
     with file:
         try:
-            while line := file.readline(LINE_BYTES_AT_MOST):
+            while line := file.readline(MAX_LINE_BYTES):
                 if line.endswith(b"\n"):
                     yield line[:-1]
-                elif len(line) == LINE_BYTES_AT_MOST:
-                    raise damaged(path, f"a line is longer than {LINE_BYTES_AT_MOST} bytes")
+                elif len(line) == MAX_LINE_BYTES:
+                    raise damaged(path, f"a line is longer than {MAX_LINE_BYTES} bytes")
         except OSError as error:
             raise damaged(path, error) from None
 

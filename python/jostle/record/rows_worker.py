@@ -22,10 +22,10 @@ from jostle.record.jsonl import damaged
 
 __all__ = ["main"]
 
-FILE_BYTES_AT_MOST = 1 << 30
+MAX_FILE_BYTES = 1 << 30
 """Most bytes of one file; a second of a million requests has 30 MB."""
 
-ROWS_AT_MOST = 20_000_000
+MAX_ROWS = 20_000_000
 """Most rows of one file: a few kilobytes of Parquet can stand for any number of equal rows."""
 
 MEMORY_BYTES = 8 << 30
@@ -73,8 +73,8 @@ def _count(file: Path) -> int:
 
 
 def _rows(file: Path, columns: list[str] | None) -> memoryview:
-    if (count := _count(file)) > ROWS_AT_MOST:
-        raise damaged(file, f"it has {count:,} rows; the most is {ROWS_AT_MOST:,}")
+    if (count := _count(file)) > MAX_ROWS:
+        raise damaged(file, f"it has {count:,} rows; the most is {MAX_ROWS:,}")
     stream = io.BytesIO()
     with _guarded(file) as opened:
         polars.read_parquet(opened, columns=columns).write_ipc_stream(stream)
@@ -85,7 +85,7 @@ def _rows(file: Path, columns: list[str] | None) -> memoryview:
 def _guarded(file: Path) -> Iterator[BinaryIO]:
     """The opened file; whatever goes wrong with it inside becomes NotARun."""
     try:
-        with open_regular(file, FILE_BYTES_AT_MOST) as opened:
+        with open_regular(file, MAX_FILE_BYTES) as opened:
             yield opened
     except (OSError, ValueError, polars.exceptions.PolarsError, polars.exceptions.PanicException) as error:
         raise damaged(file, error) from None

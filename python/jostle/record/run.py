@@ -54,7 +54,7 @@ class RunRecord:
         """The plan as it ran (TOML). Raises NotARun if it cannot be read."""
         path = self.folder / "plan.toml"
         try:
-            return (read_bytes(path, PLAN_BYTES_AT_MOST) or b"").decode("utf-8")
+            return (read_bytes(path, MAX_PLAN_BYTES) or b"").decode("utf-8")
         except UnicodeDecodeError as error:
             raise damaged(path, f"it is not UTF-8: {error.reason}") from None
 
@@ -229,7 +229,7 @@ class RunRecord:
         yield f"{over} of {len(self.planned)} trials are complete; {why}"
 
 
-PLAN_BYTES_AT_MOST = 4 << 20
+MAX_PLAN_BYTES = 4 << 20
 
 
 def _runs_inside(folder: Path) -> str:

@@ -49,7 +49,7 @@ _NUMBERS = re.compile(
 _SEPARATORS = re.compile(r"[\W_]+|(?<=[A-Za-z])(?=[0-9])")
 _CAPITALS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
-_LONGEST_NAME = 200
+_MAX_NAME_LENGTH = 200
 """In what is longer, only the words that count anywhere are looked for."""
 
 
@@ -60,7 +60,7 @@ def _words(name: str) -> str:
 
 def names_a_secret(name: str) -> bool:
     """Whether a value of this name may be a credential: `Authorization`, `X-Api-Key`, `dbPass`, `sig`, …"""
-    if len(name) > _LONGEST_NAME:
+    if len(name) > _MAX_NAME_LENGTH:
         return _ANYWHERE.search(name) is not None
     plain = unquote(name) if "%" in name else name
     # Capitals may begin words (dbPass) or not (SAMLart).

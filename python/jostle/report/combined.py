@@ -50,7 +50,7 @@ __all__ = ["Chapter", "CombinedReport"]
 FORMAT = 1
 """Version of the JSON format."""
 
-MOST_FIGURES = 6
+MAX_FIGURES = 6
 """The most figures of one experiment; its full report has all of them."""
 
 HOW_CLAIMS = (
@@ -118,7 +118,7 @@ def _main(result: RunResult, name: str) -> Iterable[Block]:
         costs.section(result),
         answer.section(result),
     ]
-    left = MOST_FIGURES
+    left = MAX_FIGURES
     for section in sections:
         kept, left = _own(section, name, left)
         if not kept.empty:

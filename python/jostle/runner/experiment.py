@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from jostle import contestant as contestants
-from jostle.analysis.validity.spoiled import MOST_REPEATS, spoiled_by, to_blame
+from jostle.analysis.validity.spoiled import MAX_REPEATS, spoiled_by, to_blame
 from jostle.contestant import Contestant
 from jostle.contestant.fit import check_fit
 from jostle.errors import (
@@ -390,7 +390,7 @@ class _Session:
         only the trial fails.
         """
         for _, group in itertools.groupby(trials, key=lambda planned: planned.round):
-            repeats = MOST_REPEATS if self.plan.repeats and not self.given_up else 0
+            repeats = MAX_REPEATS if self.plan.repeats and not self.given_up else 0
             if self._run_round(list(group), repeats):
                 self.given_up.append("no repeat of a round was any better")
                 self.writer.journal("repeats given up", why=self.given_up[0])

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Tried", "running_contestant", "try_journeys"]
 
-LONGEST_S = 60.0
+MAX_S = 60.0
 """How long a journey may take without its pauses."""
 
 
@@ -63,7 +63,7 @@ def _without_pauses(spec: dict[str, Any]) -> dict[str, Any]:
             step["think"] = "none"
         if journey["script"] is not None:
             journey["script"]["sleeps"] = False
-    return {**spec, "trace": True, "duration_ns": round(LONGEST_S * 1e9)}
+    return {**spec, "trace": True, "duration_ns": round(MAX_S * 1e9)}
 
 
 def _try(workload: str, name: str, spec: dict[str, Any]) -> Tried:
@@ -81,7 +81,7 @@ def _try(workload: str, name: str, spec: dict[str, Any]) -> Tried:
             if series["completed"]:
                 end = ""
             elif series["unfinished"]:
-                end = f"it took longer than {LONGEST_S:g} s"
+                end = f"it took longer than {MAX_S:g} s"
             for ended in series["ended"]:
                 end = f"the step {requests[ended['step']]!r} ended it"
         _failures(interval, requests, steps)

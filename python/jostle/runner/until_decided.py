@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from jostle.analysis.judge.undecided import Question, questions
 from jostle.analysis.results.keys import Key
 from jostle.analysis.run import analyse
-from jostle.analysis.stats.sequential import MOST_ROUNDS
+from jostle.analysis.stats.sequential import MAX_ROUNDS
 from jostle.plan import Plan
 from jostle.record import RunRecord, RunWriter
 from jostle.record.layout import BUDGET_SPENT
@@ -64,7 +64,7 @@ class FurtherRounds:
             continuing=[
                 one
                 for one in still_open
-                if len(set.intersection(*(rounds[cell] for cell in one.cells))) < MOST_ROUNDS
+                if len(set.intersection(*(rounds[cell] for cell in one.cells))) < MAX_ROUNDS
             ],
             took_s=_took_s(record),
         )
@@ -79,7 +79,7 @@ class FurtherRounds:
     def after(self, look: Look) -> list[Planned]:
         """The next round, written to the journal as planned.
 
-        There is none if nothing is open, if what is open had `MOST_ROUNDS`, or if no open question can be
+        There is none if nothing is open, if what is open had `MAX_ROUNDS`, or if no open question can be
         measured within the budget; the journal says which.
         """
         cells, _ = self._next(look)
@@ -123,7 +123,7 @@ class FurtherRounds:
         if not look.still_open:
             return "the run ends"
         if not look.continuing:
-            return f"after {MOST_ROUNDS} rounds the rest is too close to tell"
+            return f"after {MAX_ROUNDS} rounds the rest is too close to tell"
         return BUDGET_SPENT
 
 

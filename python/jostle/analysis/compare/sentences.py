@@ -2,7 +2,7 @@
 
 from jostle.analysis.results import Comparison, Difference, Estimate
 from jostle.analysis.results.rule import distrusted
-from jostle.analysis.stats.enough import LEAST_ROUNDS, TOO_FEW_ROUNDS, TOO_FEW_RUNS, TWO_RUNS
+from jostle.analysis.stats.enough import MIN_ROUNDS, TOO_FEW_ROUNDS, TOO_FEW_RUNS, TWO_RUNS
 from jostle.formatting import amount, change, formatted, listed, percent, points
 from jostle.record.verdict import Verdict
 
@@ -54,9 +54,9 @@ def _summary(c: Comparison) -> str:
     if not c.paired and c.unit == "round":
         return f"{c.b} against {c.a}: cannot tell: {TWO_RUNS}."
     rounds = min(c.rounds)
-    if rounds < LEAST_ROUNDS and c.unit == "run":
+    if rounds < MIN_ROUNDS and c.unit == "run":
         return f"{c.b} against {c.a}: {TOO_FEW_RUNS}."
-    if rounds < LEAST_ROUNDS:
+    if rounds < MIN_ROUNDS:
         have = ("no round in common", "one round", "two rounds")[rounds]
         return f"{c.b} against {c.a}: {have}: {TOO_FEW_ROUNDS}."
     invalid = c.verdict is Verdict.INVALID

@@ -12,7 +12,7 @@ from jostle.analysis.compare.side import Side, WholeRun, doubts
 from jostle.analysis.compare.sides import compare_sides
 from jostle.analysis.results import CompareResult, Estimate, WorkloadSummary
 from jostle.analysis.results.keys import Key
-from jostle.analysis.stats.enough import LEAST_ROUNDS
+from jostle.analysis.stats.enough import MIN_ROUNDS
 from jostle.analysis.stats.moderated import not_known
 from jostle.analysis.stats.over_rounds import Value, typical_over_rounds
 from jostle.analysis.trials.data import TrialData
@@ -33,9 +33,9 @@ def compare_several(first: Sequence[MeasuredRun], second: Sequence[MeasuredRun])
     Raises PlanError for fewer than three runs on a side, NotComparable if they have nothing in common, or if
     workloads of the same name differ.
     """
-    if min(len(first), len(second)) < LEAST_ROUNDS:
+    if min(len(first), len(second)) < MIN_ROUNDS:
         raise PlanError(
-            f"comparing runs with runs takes at least {LEAST_ROUNDS} on each side",
+            f"comparing runs with runs takes at least {MIN_ROUNDS} on each side",
             "measure more, or both sides in one run: jostle compare --interleaved PLAN_A PLAN_B",
         )
     runs = [*first, *second]

@@ -22,7 +22,7 @@ from jostle.analysis.compare.side import ALL_LEVELS, SHIFT_LEVELS, Side
 from jostle.analysis.results import Comparison, Difference, Estimate, Finding, Shift
 from jostle.analysis.stats.bootstrap import stretch
 from jostle.analysis.stats.effect_size import cliffs_delta
-from jostle.analysis.stats.enough import LEAST_ROUNDS, TOO_FEW_ROUNDS, TOO_FEW_RUNS, TWO_RUNS
+from jostle.analysis.stats.enough import MIN_ROUNDS, TOO_FEW_ROUNDS, TOO_FEW_RUNS, TWO_RUNS
 from jostle.analysis.stats.kaplan_meier import product_limit
 from jostle.analysis.stats.many_to_one import Contrast, against_first, own_limit
 from jostle.analysis.stats.moderated import RESOLUTION, Spread, moderated, spread_of
@@ -85,7 +85,7 @@ def _undecided(a: Side, b: Side) -> str:
     """Why there is no interval; "" if there is one."""
     if a.run != b.run and not (a.of_runs and b.of_runs):
         return TWO_RUNS
-    if _rounds(a, b) < LEAST_ROUNDS:
+    if _rounds(a, b) < MIN_ROUNDS:
         return TOO_FEW_RUNS if a.of_runs else TOO_FEW_ROUNDS
     return ""
 

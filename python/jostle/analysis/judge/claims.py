@@ -25,7 +25,7 @@ from jostle.analysis.results import (
 )
 from jostle.analysis.results.keys import Key
 from jostle.analysis.results.rule import Answer, Rule, distrusted, written
-from jostle.analysis.stats.forecast import MOST_ROUNDS, rounds_to_decide
+from jostle.analysis.stats.forecast import MAX_ROUNDS, rounds_to_decide
 from jostle.analysis.stats.moderated import UsualOf, not_known, typical_ratio
 from jostle.analysis.stats.over_rounds import ratio_of_rounds, typical_over_rounds
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
@@ -429,7 +429,7 @@ def _forecast(needed: tuple[int, ...]) -> str:
     if not needed:
         return ""
     least, most = needed
-    if least > MOST_ROUNDS:
-        return f": too close to tell in {MOST_ROUNDS} rounds"
-    rounds = f"{least} rounds or more" if most > MOST_ROUNDS else f"{least} to {most} rounds"
+    if least > MAX_ROUNDS:
+        return f": too close to tell in {MAX_ROUNDS} rounds"
+    rounds = f"{least} rounds or more" if most > MAX_ROUNDS else f"{least} to {most} rounds"
     return f": a new run of {rounds} would probably decide it"

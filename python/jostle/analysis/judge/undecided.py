@@ -9,9 +9,9 @@ from jostle.analysis.judge.claims import Figure, Measured, missing, rounds_neede
 from jostle.analysis.results import Claim, Comparison, CriterionResult, Estimate, Requirement, RunResult
 from jostle.analysis.results.keys import Key
 from jostle.analysis.results.rule import Rule, rule_of
-from jostle.analysis.stats.enough import LEAST_ROUNDS
+from jostle.analysis.stats.enough import MIN_ROUNDS
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
-from jostle.analysis.stats.sequential import MOST_ROUNDS
+from jostle.analysis.stats.sequential import MAX_ROUNDS
 from jostle.analysis.summaries.workload import by_workload
 from jostle.analysis.trials.data import TrialData
 from jostle.plan import claims as asked
@@ -129,10 +129,10 @@ def _further(estimate: Estimate, needed: tuple[int, ...]) -> float:
     only says which figure comes first. Without a forecast, or once it has passed, it is as many rounds again.
     """
     done = 1 if estimate.this_run_only else len(estimate.rounds) or estimate.n
-    if done < LEAST_ROUNDS:
-        return float(LEAST_ROUNDS - done)
+    if done < MIN_ROUNDS:
+        return float(MIN_ROUNDS - done)
     expected = math.sqrt(math.prod(needed)) if needed else done
-    if expected > MOST_ROUNDS:
+    if expected > MAX_ROUNDS:
         return math.inf
     return expected - done if expected > done else float(done)
 
@@ -155,7 +155,7 @@ def _can_narrow(estimate: Estimate, rules: Sequence[Rule] = ()) -> bool:
     """
     if estimate.value is None:
         return False
-    if estimate.this_run_only or (len(estimate.rounds) or estimate.n) < LEAST_ROUNDS:
+    if estimate.this_run_only or (len(estimate.rounds) or estimate.n) < MIN_ROUNDS:
         return True
     if estimate.bound:
         narrow = replace(estimate, low=estimate.value)

@@ -30,13 +30,13 @@ steepest slope and lies at the upper end, though others are hardly less likely.
 """
 
 CANDIDATES, ROUGHLY = 301, 61
-LEAST_SLOPE, MOST_SLOPE = 0.5, 400.0
-NEWTON, MOST_STEP = 25, 20.0
+MIN_SLOPE, MAX_SLOPE = 0.5, 400.0
+NEWTON, MAX_STEP = 25, 20.0
 
 PULL = 1e-4
 """How strongly the curvature is pulled to zero: a normal prior with standard deviation 100."""
 
-MOST_VARIANCE = 9.0
+MAX_VARIANCE = 9.0
 """Largest variance of the blocks' own levels, on the logit scale."""
 
 BEYOND = 2.0
@@ -48,7 +48,7 @@ HALVINGS = 30
 NEAR = (1 / 10, 6.0)
 """Levels whose share lies between these multiples of the limit count as near the crossing."""
 
-FEWEST_FREE = 2
+MIN_DEGREES_OF_FREEDOM = 2
 
 
 class Crossing(NamedTuple):
@@ -79,7 +79,7 @@ def crossing(
     x, total, k = x[near], total[near], k[near]
     if not _straddles(x, total, k, limit):
         return None
-    free = max(FEWEST_FREE, len(x) - 3)
+    free = max(MIN_DEGREES_OF_FREEDOM, len(x) - 3)
     rough = np.linspace(float(x.min()), float(x.max()), ROUGHLY)
     weights = np.ones(len(x))
     for _ in range(ROUNDS):
@@ -110,7 +110,7 @@ def _weights(share: Floats, n: Floats, k: Floats, free: int) -> Floats:
     def weighed(variance: float) -> Floats:
         return np.asarray(1 / (1 + n * share * (1 - share) * variance))
 
-    low, high = 0.0, MOST_VARIANCE
+    low, high = 0.0, MAX_VARIANCE
     if _pearson(share, n, k, weighed(0.0)) <= free:
         return weighed(0.0)
     for _ in range(HALVINGS):
@@ -168,8 +168,8 @@ def _profile(at: Floats, x: Floats, n: Floats, k: Floats, limit: float) -> tuple
         a, b, c = (spread * z**2).sum(1) + 1e-9, (spread * z**3).sum(1), (spread * z**4).sum(1) + PULL
         area = np.maximum(a * c - b * b, 1e-12)
         step = np.stack([c * score[:, 0] - b * score[:, 1], a * score[:, 1] - b * score[:, 0]], axis=1)
-        slopes = slopes + np.clip(step / area[:, None], -MOST_STEP, MOST_STEP)
-        slopes[:, 0] = np.clip(slopes[:, 0], LEAST_SLOPE, MOST_SLOPE)
+        slopes = slopes + np.clip(step / area[:, None], -MAX_STEP, MAX_STEP)
+        slopes[:, 0] = np.clip(slopes[:, 0], MIN_SLOPE, MAX_SLOPE)
     share = np.clip(_shares(at, slopes, x, limit), 1e-15, 1 - 1e-15)
     logs = (k * np.log(share) + (n - k) * np.log1p(-share)).sum(axis=1) - PULL * slopes[:, 1] ** 2 / 2
     return slopes, np.asarray(logs)

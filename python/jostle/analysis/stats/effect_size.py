@@ -9,7 +9,7 @@ import numpy as np
 
 from jostle.analysis.results import Estimate
 from jostle.analysis.stats.bootstrap import aligned, how_often, widened
-from jostle.analysis.stats.enough import LEAST_ROUNDS, TOO_FEW_ROUNDS
+from jostle.analysis.stats.enough import MIN_ROUNDS, TOO_FEW_ROUNDS
 from jostle.analysis.stats.sample import Floats, Ints, WeightedSample
 
 __all__ = ["cliffs_delta"]
@@ -29,7 +29,7 @@ def cliffs_delta(
         return Estimate(None, unit="", n=n, note="nothing to compare")
     wins = _wins(a, b)
     value = float(wins.sum() / pairs.sum())
-    if n < LEAST_ROUNDS:
+    if n < MIN_ROUNDS:
         return Estimate(value, unit="", n=n, note=TOO_FEW_ROUNDS)
     left, right = (how_often(c, len(rounds)) for c, rounds in zip(chosen, (a, b), strict=True))
 

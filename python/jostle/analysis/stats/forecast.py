@@ -12,27 +12,27 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from jostle.analysis.stats.enough import LEAST_ROUNDS
+from jostle.analysis.stats.enough import MIN_ROUNDS
 from jostle.analysis.stats.power import POWER
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
 from jostle.analysis.stats.special import chdtri, nctdtr, stdtrit
 
-__all__ = ["MOST_ROUNDS", "rounds_to_decide"]
+__all__ = ["MAX_ROUNDS", "rounds_to_decide"]
 
-MOST_ROUNDS = 100
+MAX_ROUNDS = 100
 """Nobody measures more rounds than this."""
 
 
 def rounds_to_decide(
     values: Sequence[float], limit: float, confidence: float = CONFIDENCE
 ) -> tuple[int, int] | None:
-    """The fewest and the most rounds that may be needed, each at most `MOST_ROUNDS` + 1.
+    """The fewest and the most rounds that may be needed, each at most `MAX_ROUNDS` + 1.
 
     `values`: one positive value per round, to be told from `limit`. None if no forecast is possible: fewer
     than three rounds, a value that is not positive, or values so near the limit that their side is unknown.
     """
     n = len(values)
-    if n < LEAST_ROUNDS or min(values) <= 0 or limit <= 0:
+    if n < MIN_ROUNDS or min(values) <= 0 or limit <= 0:
         return None
     logs = np.log(values)
     far, sd = abs(float(logs.mean()) - math.log(limit)), float(np.std(logs, ddof=1))
@@ -44,8 +44,8 @@ def rounds_to_decide(
 
 def _rounds(far: float, sd: float, confidence: float) -> int:
     """The fewest rounds that a new run needs."""
-    for rounds in range(LEAST_ROUNDS, MOST_ROUNDS + 1):
+    for rounds in range(MIN_ROUNDS, MAX_ROUNDS + 1):
         needed = float(stdtrit(rounds - 1, (1 + confidence) / 2))
         if sd == 0 or nctdtr(rounds - 1, far / sd * math.sqrt(rounds), needed) <= 1 - POWER:
             return rounds
-    return MOST_ROUNDS + 1
+    return MAX_ROUNDS + 1

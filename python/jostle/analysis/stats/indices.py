@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from jostle.analysis.results import Estimate
-from jostle.analysis.stats.enough import LEAST_ROUNDS, TOO_FEW_ROUNDS
+from jostle.analysis.stats.enough import MIN_ROUNDS, TOO_FEW_ROUNDS
 from jostle.analysis.stats.over_rounds import half_width, typical_over_rounds
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
 
@@ -37,7 +37,7 @@ def share_left(values: Sequence[float], unit: str = "", confidence: float = CONF
     if max(values) > HARDLY_ANY:
         return typical_over_rounds(values, unit, confidence)
     mean, rounds = float(np.mean(values)), tuple(values)
-    if n < LEAST_ROUNDS:
+    if n < MIN_ROUNDS:
         return Estimate(mean, unit=unit, n=n, note=TOO_FEW_ROUNDS, rounds=rounds)
     half = max(half_width(values, 0.0, confidence), FINEST)
     by_logarithms = typical_over_rounds(values, unit, confidence).high or 0.0  # None where some round has 0
@@ -70,7 +70,7 @@ def blocking_index(
     xs, ys = np.log(before), np.log(after)
     x, y = math.exp(float(xs.mean())), math.exp(float(ys.mean()))
     index = (y - x) / seconds
-    if n < LEAST_ROUNDS:
+    if n < MIN_ROUNDS:
         return Estimate(index, unit="", n=n, note=TOO_FEW_ROUNDS)
     parts = (y * ys - x * xs) / seconds
     if len(slow.rounds) == n:  # measured in the same rounds

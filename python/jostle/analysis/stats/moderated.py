@@ -26,7 +26,7 @@ from jostle.analysis.stats.sample import Floats
 from jostle.analysis.stats.special import digamma, fdtr, gammaincc, polygamma
 
 __all__ = [
-    "MOST_DF",
+    "MAX_DF",
     "RESOLUTION",
     "TYPICAL_DF",
     "TYPICAL_SD",
@@ -61,7 +61,7 @@ TYPICAL_DF = 1.5
 """Degrees of freedom of that: with them, one round and `TYPICAL_SD` predict another round of the same cell in
 about 95 % of docs/results."""
 
-MOST_DF = 1000.0
+MAX_DF = 1000.0
 """More degrees of freedom than this make no difference."""
 
 
@@ -88,7 +88,7 @@ def moderated(own: Spread, usual: Spread | None) -> Spread:
     """The spread of a cell from its own rounds and from what is usual, if anything is known of that."""
     if usual is None or usual.df <= 0:
         return own
-    prior = min(usual.df, MOST_DF)
+    prior = min(usual.df, MAX_DF)
     if own.df:
         prior *= _alike(own.variance / usual.variance, own.df, prior) ** 3
     df = own.df + prior
@@ -99,10 +99,7 @@ def moderated(own: Spread, usual: Spread | None) -> Spread:
 
 def _alike(ratio: float, df: float, prior: float) -> float:
     """The two-sided probability of a ratio of variances this far from 1, or farther, by chance."""
-    if prior >= MOST_DF:
-        below = 1 - float(gammaincc(df / 2, ratio * df / 2))
-    else:
-        below = float(fdtr(df, prior, ratio))
+    below = 1 - float(gammaincc(df / 2, ratio * df / 2)) if prior >= MAX_DF else float(fdtr(df, prior, ratio))
     return max(0.0, min(1.0, 2 * min(below, 1 - below)))
 
 
@@ -149,7 +146,7 @@ def typical(sd: float, within: float = 0.0) -> Spread:
     larger its share, the more degrees of freedom the sum has. Source: Satterthwaite, Biometrics 2 (1946).
     """
     between = sd**2
-    return Spread(between + within, min(MOST_DF, TYPICAL_DF * ((between + within) / between) ** 2))
+    return Spread(between + within, min(MAX_DF, TYPICAL_DF * ((between + within) / between) ** 2))
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from jostle.analysis.results import Estimate
-from jostle.analysis.stats.enough import LEAST_ROUNDS, TOO_FEW_ROUNDS
+from jostle.analysis.stats.enough import MIN_ROUNDS, TOO_FEW_ROUNDS
 from jostle.analysis.stats.kaplan_meier import known_part
 from jostle.analysis.stats.moderated import RESOLUTION, Spread, Usual, UsualOf, moderated, not_known
 from jostle.analysis.stats.quantile_ci import (
@@ -111,7 +111,7 @@ def mean_over_rounds(values: Sequence[float], unit: str, confidence: float = CON
     if n == 0:
         return Estimate(None, unit=unit, note="nothing was measured")
     mean = float(np.mean(values))
-    if n < LEAST_ROUNDS:
+    if n < MIN_ROUNDS:
         return Estimate(mean, unit=unit, n=n, note=TOO_FEW_ROUNDS, rounds=rounds)
     if max(values) == 0:
         return Estimate(0.0, unit=unit, n=n, note="it is 0 in every round", rounds=rounds)
@@ -136,7 +136,7 @@ def typical_over_rounds(
         return bounded(mean_over_rounds(numbers, unit, confidence), values)
     logs, rounds = np.log(numbers), tuple(numbers)
     middle = float(logs.mean())
-    if n < LEAST_ROUNDS:
+    if n < MIN_ROUNDS:
         found = Estimate(math.exp(middle), unit=unit, n=n, note=TOO_FEW_ROUNDS, rounds=rounds)
     elif note := too_far_apart(values, unit):
         return Estimate(None, unit=unit, n=n, note=note, rounds=rounds)

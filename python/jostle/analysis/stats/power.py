@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from jostle.analysis.stats.dunnett import critical
-from jostle.analysis.stats.enough import LEAST_ROUNDS
+from jostle.analysis.stats.enough import MIN_ROUNDS
 from jostle.analysis.stats.special import nctdtr, nctdtrinc
 
 __all__ = ["POWER", "TYPICAL_SD", "detectable", "power"]
@@ -31,7 +31,7 @@ def power(change: float, rounds: int, sd: float, others: int = 1) -> float:
     `sd`: standard deviation of one contestant's ln(value) from round to round. `others`: number of
     contestants compared with the first one. 0 if there are too few rounds for an interval.
     """
-    if rounds < LEAST_ROUNDS:
+    if rounds < MIN_ROUNDS:
         return 0.0
     df, limit = _test(rounds, others)
     apart = abs(math.log1p(change)) / (sd * math.sqrt(2 / rounds))
@@ -40,7 +40,7 @@ def power(change: float, rounds: int, sd: float, others: int = 1) -> float:
 
 def detectable(rounds: int, sd: float, others: int = 1) -> float | None:
     """The smallest relative change found with `POWER`; None if there are too few rounds for an interval."""
-    if rounds < LEAST_ROUNDS:
+    if rounds < MIN_ROUNDS:
         return None
     df, limit = _test(rounds, others)
     apart = float(nctdtrinc(df, 1 - POWER, limit))

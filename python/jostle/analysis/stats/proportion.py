@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from jostle.analysis.stats import binomial
-from jostle.analysis.stats.enough import LEAST_ROUNDS
+from jostle.analysis.stats.enough import MIN_ROUNDS
 from jostle.analysis.stats.over_rounds import half_width
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
 from jostle.analysis.stats.special import chdtri, ndtri, stdtrit
@@ -34,14 +34,14 @@ def share_over_rounds(
 ) -> tuple[float, float]:
     """Interval for the share of all requests; every round must have some. It spans up to three intervals.
 
-    Clopper and Pearson's over requests; Student's over rounds, from `LEAST_ROUNDS` on; and, if rounds differ
+    Clopper and Pearson's over requests; Student's over rounds, from `MIN_ROUNDS` on; and, if rounds differ
     by more than their requests explain, that of a lognormal mean, because rare bad rounds lie far above the
     others: Student's alone misses in 11 to 13 % where the logarithms of the rates differ by 0.8. Source of
     the last: Olsson, Journal of Statistics Education 13 (2005), the modified method of Cox.
     """
     k, n, rounds = sum(failed), sum(ended), len(failed)
     low, high = share_interval(k, n, confidence)
-    if rounds < LEAST_ROUNDS:
+    if rounds < MIN_ROUNDS:
         return low, high
     counts, requests = np.array(failed, dtype=float), np.array(ended, dtype=float)
     p = k / n

@@ -23,7 +23,7 @@ from jostle.analysis.stats.enough import FIRST_ROUNDS
 from jostle.analysis.stats.sample import Floats
 from jostle.analysis.stats.special import ndtr
 
-__all__ = ["MOST_ROUNDS", "Level", "fixed", "repeated_looks"]
+__all__ = ["MAX_ROUNDS", "Level", "fixed", "repeated_looks"]
 
 Level = Callable[[float, int], float]
 """From the requested confidence and the number of rounds, the confidence of an interval at that look."""
@@ -34,7 +34,7 @@ def fixed(confidence: float, rounds: int) -> float:  # noqa: ARG001 (a `Level`)
     return confidence
 
 
-MOST_ROUNDS = 60
+MAX_ROUNDS = 60
 """No question is followed for longer: what is not decided by then is too close to tell. A later look at it,
 because others had further rounds of the same cells, is judged as this one."""
 
@@ -49,7 +49,7 @@ def repeated_looks(confidence: float, rounds: int) -> float:
     """The confidence of an interval at this look with which those of all looks together have `confidence`."""
     if rounds < FIRST_ROUNDS:
         return confidence
-    return _levels(round(1 - confidence, 15))[min(rounds, MOST_ROUNDS) - FIRST_ROUNDS]
+    return _levels(round(1 - confidence, 15))[min(rounds, MAX_ROUNDS) - FIRST_ROUNDS]
 
 
 @lru_cache(maxsize=256)
@@ -62,7 +62,7 @@ def _looks(alpha: float) -> Iterator[tuple[int, float]]:
     """The rounds and the boundary of each look."""
     spent, walk, density = 0.0, np.zeros(1), np.ones(1)
     before = 0
-    for rounds in range(FIRST_ROUNDS, MOST_ROUNDS + 1):
+    for rounds in range(FIRST_ROUNDS, MAX_ROUNDS + 1):
         until_now = STUDENT * alpha * (1 - FIRST_ROUNDS / (2 * rounds))
         boundary = _boundary(walk, density, rounds - before, until_now - spent)
         yield rounds, boundary

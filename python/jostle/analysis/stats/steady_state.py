@@ -12,7 +12,7 @@ __all__ = ["Trend", "Truncation", "change_points", "level_changes", "mser", "tre
 
 Trend = Literal["flat", "warm-up", "slowdown", "unsettled"]
 
-MOST_CORRELATED = 0.95
+MAX_CORRELATED = 0.95
 """Largest correlation of neighbours: with one of nearly 1, the series is a random walk and has no level."""
 
 SURELY = 4.0
@@ -23,7 +23,7 @@ correlation of up to 0.8 are called something other than flat in at most 7 % (si
 SMALL = 0.02
 """Levels that differ by no more than this share count as the same."""
 
-MOST_VALUES = 1_000
+MAX_VALUES = 1_000
 """Longer series are averaged into this many values: the time to find levels grows faster than the length."""
 
 
@@ -108,12 +108,12 @@ def level_changes(series: Floats) -> list[int]:
 
 
 def correlation_of_neighbours(series: Floats) -> float:
-    """rho of a first-order autoregression with level changes, from 0 to `MOST_CORRELATED`.
+    """rho of a first-order autoregression with level changes, from 0 to `MAX_CORRELATED`.
 
     The series must have at least three values.
     """
     one, two = (float(np.median(np.abs(series[lag:] - series[:-lag]))) for lag in (1, 2))
-    return min(MOST_CORRELATED, max(0.0, (two / one) ** 2 - 1)) if one else 0.0
+    return min(MAX_CORRELATED, max(0.0, (two / one) ** 2 - 1)) if one else 0.0
 
 
 def _weakest(series: Floats, places: list[int], rho: float) -> tuple[int, float]:
@@ -126,7 +126,7 @@ def _weakest(series: Floats, places: list[int], rho: float) -> tuple[int, float]
         return 0, np.inf
     seen = max(0.0, float(rest[1:] @ rest[:-1]) / squares)
     rho = min(
-        MOST_CORRELATED, max(rho, seen + (1 + 3 * seen) * len(parts) / n)
+        MAX_CORRELATED, max(rho, seen + (1 + 3 * seen) * len(parts) / n)
     )  # each fitted mean lowers the correlation that is seen
     variance = squares / max(1, n - len(parts)) * (1 + rho) / (1 - rho)
     errors = [
@@ -144,8 +144,8 @@ def trend(series: Floats) -> Trend:
     within `SMALL` of the last one count as the same. Source: Barrett et al., Virtual Machine Warmup Blows Hot
     and Cold (OOPSLA 2017).
     """
-    if len(series) > MOST_VALUES:
-        series = np.array([part.mean() for part in np.array_split(series, MOST_VALUES)])
+    if len(series) > MAX_VALUES:
+        series = np.array([part.mean() for part in np.array_split(series, MAX_VALUES)])
     edges = [0, *level_changes(series), len(series)]
     levels = [float(np.mean(series[a:b])) for a, b in itertools.pairwise(edges)]
     final = levels[-1]

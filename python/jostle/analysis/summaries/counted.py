@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from jostle.analysis.results import Validity
-from jostle.analysis.stats.enough import LEAST_ROUNDS
+from jostle.analysis.stats.enough import MIN_ROUNDS
 from jostle.analysis.summaries.workload import by_workload
 from jostle.analysis.trials.data import TrialData
 from jostle.analysis.validity.spoiled import left_out
@@ -37,5 +37,5 @@ def note(data: Sequence[TrialData], kept: Sequence[TrialData]) -> str:
     each = (f"{contestant}, {workload} ({count})" for (contestant, workload), count in cells.items())
     return (
         f"{plural(len(aside), 'trial')} did not count: {'; '.join(each)}. Other programs or virtual machines "
-        f"disturbed each of them every time; at least {LEAST_ROUNDS} other rounds remain."
+        f"disturbed each of them every time; at least {MIN_ROUNDS} other rounds remain."
     )

@@ -13,7 +13,7 @@ __all__ = ["head_of_line"]
 
 NS = 1e9
 
-SHORTEST_NS = 1_000_000
+MIN_NS = 1_000_000
 """Shorter waits do not count, as in the engine."""
 
 EARLY = 0.05
@@ -98,7 +98,7 @@ def _stream(one: Mapping[str, Any], names: Sequence[str], waited_ns: int) -> Str
         head_s=moment("head_ns"),
         end_s=moment("end_ns"),
         bytes=one["bytes"],
-        waited_s=waited_ns / NS if waited_ns >= SHORTEST_NS else 0.0,
+        waited_s=waited_ns / NS if waited_ns >= MIN_NS else 0.0,
     )
 
 

@@ -18,7 +18,7 @@ HARMLESS, SEVERE, TOTAL = 0.1, 0.5, 0.9
 NEARLY_EVERYTHING = 0.999
 """Of a larger loss of throughput, only the lower end of its interval is reported."""
 
-MOST_WAIT = 0.1
+MAX_WAIT_SHARE = 0.1
 """If the median grows by less than this share of the slow request's time, most fast requests do not wait."""
 
 QUEUED = 1.5
@@ -197,7 +197,7 @@ def _delayed(s: Starvation, meanwhile: Meanwhile, waits: Answer, change: str) ->
             "They wait for a time slice, not for the end of a slow request: beside slow requests of many "
             "time slices, fast ones are answered before these end."
         )
-    if not median.bound and _grown(s) < MOST_WAIT:
+    if not median.bound and _grown(s) < MAX_WAIT_SHARE:
         running = percent(meanwhile.share)
         return (
             f"While a slow request runs, {running} of the time, fast ones to {name} can wait: {change}; "
@@ -213,7 +213,7 @@ def _delayed(s: Starvation, meanwhile: Meanwhile, waits: Answer, change: str) ->
 def _late(s: Starvation, whose: str, change: str) -> str:
     """How many are late: at least half of the fast requests if the median grows too, else 1 in 100."""
     before, after = s.alone_response["p50"], s.with_response["p50"]
-    if not after.bound and _grown(s) < MOST_WAIT:
+    if not after.bound and _grown(s) < MAX_WAIT_SHARE:
         return f"1 in 100 fast requests{whose} is late: {change}"
     medians = f"p50 is {_time(after)}, and {_time(before)} alone"
     return f"at least half of the fast requests{whose} wait: {medians}; {change}"

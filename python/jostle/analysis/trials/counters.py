@@ -20,7 +20,7 @@ __all__ = ["BACKGROUND", "MEASURED", "Counts", "Refusal"]
 MEASURED, BACKGROUND = 0, 1
 """Numbers of the two workloads of a trial."""
 
-MOST_TEXTS = 64
+MAX_TEXTS = 64
 """Most different texts that are kept, as peers may make them up; further ones count as "other"."""
 
 STREAMS = (
@@ -250,7 +250,7 @@ def _reasons(series: Mapping[str, Any]) -> Mapping[str, Mapping[str, int]]:
 
 def _add_texts(sums: Counter[str], texts: Mapping[str, int]) -> None:
     for text, count in texts.items():
-        known = text in sums or len(sums) < MOST_TEXTS
+        known = text in sums or len(sums) < MAX_TEXTS
         sums[text if known else "other"] += count
 
 

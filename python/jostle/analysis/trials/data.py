@@ -43,13 +43,13 @@ LONG = 100
 
 EVIDENCE = ("rows", "pacings", "machine")
 
-ROWS_AT_MOST = 200_000
+MAX_ROWS = 200_000
 """Most per-request rows that are read: 5 MB of each trial, however long it is."""
 
 FEW_ANSWERS = 30
 """Answers per client that are few: with more, what the end cuts off is less than 2 % of the throughput."""
 
-FEWEST_TO_PILE = 3
+MIN_INTERVALS_OF_PILE = 3
 """Fewest intervals with which requests can be seen to pile up."""
 
 PILE, PILED_UP = 20, 1.2
@@ -351,7 +351,7 @@ class TrialData:
         makes quantiles too low (Kaplan-Meier assumes that censoring has nothing to do with the time).
         """
         counts = self.counts
-        if self.open is None or len(counts.due) < FEWEST_TO_PILE:
+        if self.open is None or len(counts.due) < MIN_INTERVALS_OF_PILE:
             return False
         waiting = np.cumsum(counts.due - counts.ok - counts.failed)
         before = int(waiting[: 3 * len(waiting) // 4].max())
@@ -448,7 +448,7 @@ class TrialData:
 
         None if they were not kept.
         """
-        rows = self.trial.rows(["intended_ns", "sent_ns", "end_ns", "outcome"], at_most=ROWS_AT_MOST)
+        rows = self.trial.rows(["intended_ns", "sent_ns", "end_ns", "outcome"], at_most=MAX_ROWS)
         return None if rows is None else rows.sort("intended_ns")
 
     def forget_evidence(self) -> None:

@@ -26,7 +26,7 @@ Statuses = Mapping[str, int]
 ByRequest = Mapping[str, Statuses]
 """Number of right answers by request name and status."""
 
-MOST_NAMED = 4
+MAX_NAMED = 4
 """Most statuses of a mixture that a sentence names."""
 
 
@@ -64,8 +64,8 @@ def mixed(statuses: Statuses) -> str:
     parts = sorted(((n, status) for status, n in statuses.items() if n), reverse=True)
     if len(parts) == 1:
         return parts[0][1]
-    named = [f"{percent(n / total)} {status}" for n, status in parts[:MOST_NAMED]]
-    others = sum(n for n, _ in parts[MOST_NAMED:])
+    named = [f"{percent(n / total)} {status}" for n, status in parts[:MAX_NAMED]]
+    others = sum(n for n, _ in parts[MAX_NAMED:])
     return listed([*named, *([f"{percent(others / total)} others"] if others else [])])
 
 

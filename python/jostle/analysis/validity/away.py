@@ -9,7 +9,7 @@ from jostle.units import format_duration
 
 __all__ = ["answered_throughout"]
 
-MOST_TOLD = 3
+MAX_SHOWN = 3
 
 REMEDY = (
     "look at the server's log at that time: did it end, restart or hang? The share of failed requests says "
@@ -22,7 +22,7 @@ def answered_throughout(data: TrialData) -> Check:
     if not found:
         return Check("outage", Verdict.VALID, 0, 0, "share", "the server answered throughout")
     share = away_s(found) / data.duration_s
-    more = len(found) - MOST_TOLD
-    times = listed([*map(str, found[:MOST_TOLD]), *([plural(more, "more time")] if more > 0 else [])])
+    more = len(found) - MAX_SHOWN
+    times = listed([*map(str, found[:MAX_SHOWN]), *([plural(more, "more time")] if more > 0 else [])])
     message = f"{times}: {format_duration(away_s(found))}, {percent(share)} of the run"
     return Check("outage", Verdict.SUSPECT, share, 0, "share", message, REMEDY, spares=("errors",))

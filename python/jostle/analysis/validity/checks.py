@@ -73,7 +73,7 @@ STEADY_CHANGE = 0.05
 """The halves must also differ by more than this, as MSER-5 finds "no steady state" in 2 % of steady series of
 100 intervals (simulated)."""
 
-ARRIVALS_AT_MOST, ARRIVALS_FACTOR = 2000, 2.0
+MAX_ARRIVALS, ARRIVALS_FACTOR = 2000, 2.0
 
 
 def judge_data(data: TrialData) -> Validity:
@@ -396,7 +396,7 @@ def _arrivals(data: TrialData) -> Check | None:
         return None
     sent = np.sort(data.rows["sent_ns"].to_numpy())
     gaps = np.diff(sent[sent > 0].astype(float)) / 1e9
-    surplus = max(0, len(gaps) - ARRIVALS_AT_MOST)
+    surplus = max(0, len(gaps) - MAX_ARRIVALS)
     gaps = gaps[surplus // 2 : len(gaps) - (surplus - surplus // 2)]
     if len(gaps) < CYCLES:
         return None

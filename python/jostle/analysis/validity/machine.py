@@ -33,7 +33,7 @@ ERRORS = 4
 SLOWER = 0.8
 """Cores are slow at a frequency below this share of the trial's highest."""
 
-MOST_TOLD = 2
+MAX_SHOWN = 2
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def _slow(start_s: Floats, length_s: Floats, mhz: Floats) -> Iterator[Trouble]:
 
 def told(data: TrialData) -> str:
     """The longest troubles as one sentence; empty if there were none."""
-    found = troubles(data)[:MOST_TOLD]
+    found = troubles(data)[:MAX_SHOWN]
     return listed([trouble.sentence for trouble in found]) if found else ""
 
 

@@ -4,15 +4,15 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from jostle.analysis.results import Check, Validity
-from jostle.analysis.stats.enough import LEAST_ROUNDS
+from jostle.analysis.stats.enough import MIN_ROUNDS
 from jostle.record.verdict import Verdict
 
 if TYPE_CHECKING:
     from jostle.analysis.trials.data import TrialData
 
-__all__ = ["MOST_REPEATS", "left_out", "spoiled_by", "to_blame"]
+__all__ = ["MAX_REPEATS", "left_out", "spoiled_by", "to_blame"]
 
-MOST_REPEATS = 2
+MAX_REPEATS = 2
 """Most repeats of one trial."""
 
 BLAMELESS = ("generator", "machine")
@@ -47,9 +47,9 @@ def left_out(
 
     Those that the generator spoiled are kept: it fails when the server is fast, so only the slow rounds would
     remain. `by_generator`: the numbers of those that it spoiled before they were measured again. If there are
-    fewer than `LEAST_ROUNDS` others, all count: a machine that is never quiet is a finding, too.
+    fewer than `MIN_ROUNDS` others, all count: a machine that is never quiet is a finding, too.
     """
     usable = [data.trial.number for data in trials if data.usable]
     at_stake = [number for number in usable if number not in by_generator]
     spoiled = {n for n in at_stake if (known := validities.get(n)) and _spoiling(known, ("machine",))}
-    return spoiled if len(usable) - len(spoiled) >= LEAST_ROUNDS else set()
+    return spoiled if len(usable) - len(spoiled) >= MIN_ROUNDS else set()

@@ -15,29 +15,29 @@ from jostle.analysis.stats.special import gammaincc
 from jostle.capacity.queueing import erlang, finite_source
 
 __all__ = [
-    "MOST_WORKERS",
+    "MAX_WORKERS",
     "finite_workers",
     "queueing_tail",
     "queueing_workers",
     "rejecting_workers",
 ]
 
-MOST_WORKERS = 100_000
+MAX_WORKERS = 100_000
 
 STEPS = 2000
 """Steps of the integral over service times up to the limit; the tail beyond it is exact."""
 
 
 def _fewest(enough: Callable[[int], bool], least: int = 1) -> int | None:
-    """The smallest number from `least` on that is enough; None above `MOST_WORKERS`.
+    """The smallest number from `least` on that is enough; None above `MAX_WORKERS`.
 
     Assumes that more is never worse.
     """
     low, high = least - 1, least
     while not enough(high):
-        if high >= MOST_WORKERS:
+        if high >= MAX_WORKERS:
             return None
-        low, high = high, min(2 * high, MOST_WORKERS)
+        low, high = high, min(2 * high, MAX_WORKERS)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["LEAST_LEVELS", "Usl", "fit"]
+__all__ = ["MIN_LEVELS", "Usl", "fit"]
 
-LEAST_LEVELS = 6
+MIN_LEVELS = 6
 
 NOTHING = 1e-9
 """With a coherence below this, the peak lies beyond any concurrency that can be reached."""
@@ -42,14 +42,14 @@ class Usl:
 
 
 def fit(concurrency: Sequence[float], throughput: Sequence[float]) -> Usl | None:
-    """Fit the law to the throughput at each concurrency; None for fewer than `LEAST_LEVELS` levels.
+    """Fit the law to the throughput at each concurrency; None for fewer than `MIN_LEVELS` levels.
 
     If no level lies beyond the peak, `note` says that β is unidentified.
     """
     from scipy.optimize import least_squares
 
     n, x = np.asarray(concurrency, float), np.asarray(throughput, float)
-    if len(n) < LEAST_LEVELS:
+    if len(n) < MIN_LEVELS:
         return None
 
     def missing(law: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> "np.ndarray[tuple[int], np.dtype[np.float64]]":  # fmt: skip  # noqa: E501

@@ -11,7 +11,7 @@ from jostle.analysis.results import Estimate
 from jostle.explain.finding import Finding, Reason, Topic, cannot_tell, found
 from jostle.explain.light import LIGHT, poisson
 from jostle.explain.results import InterferenceCell
-from jostle.explain.send import MOST_OVER, Beside
+from jostle.explain.send import MAX_EXCESS, Beside
 from jostle.explain.session import Alone, Session
 from jostle.formatting import amount, plural
 
@@ -23,20 +23,20 @@ SHORTER = 1 / 3
 STREAM_PER_S = 25.0
 """The highest rate of the stream, so that only few of its requests are due while one long request runs."""
 
-CELL, MOST_CELL = 1 / 90, 1 / 36
+CELL, MAX_CELL = 1 / 90, 1 / 36
 """Shares of the time allowed for one stream: of a short route, and at most."""
 
 KEPT = 1 / 6
 """Share of the time allowed that is kept for later probes."""
 
-LEAST_REQUESTS = 10
+MIN_REQUESTS = 10
 
 WAITS, FREE = 0.7, 0.1
 """Added time as a share of what waiting for one of the others to end would add. A request waits for them if
 its 90th percentile reaches the first share; it does not if its mean stays within the second.
 """
 
-LONGEST = 0.1
+SLOWEST_SHARE = 0.1
 """The share of requests above the 90th percentile."""
 
 
@@ -62,7 +62,7 @@ def blocking(session: Session) -> Finding:
         )
     chosen = _distinct(routes, fast, slow)
     clients = max(1, min(round(session.parallelism or 4), session.limits.connections // 2))
-    most_per_s = MOST_OVER * session.limits.rate_per_s
+    most_per_s = MAX_EXCESS * session.limits.rate_per_s
     besides = [one for one in chosen if one is not fast and clients / one.demand_s <= most_per_s]
     busy_per_s = clients / slow.demand_s
     if busy_per_s > most_per_s:
@@ -114,7 +114,7 @@ def _cell(session: Session, one: Alone, beside: Alone | None, clients: int) -> I
     """Measures `one` in a light stream while `clients` clients ask for `beside`."""
     allowed_s = session.limits.seconds
     rate = min(STREAM_PER_S, LIGHT / one.demand_s)
-    length_s = min(MOST_CELL * allowed_s, max(CELL * allowed_s, 2 * LEAST_REQUESTS / rate))
+    length_s = min(MAX_CELL * allowed_s, max(CELL * allowed_s, 2 * MIN_REQUESTS / rate))
     times = poisson(rate, length_s, seed=len(session.interference))
     others = Beside(beside.route, clients) if beside else None
     answers = session.sender.stream(one.route, times, max(1, session.limits.connections - clients), others)
@@ -140,7 +140,7 @@ def verdict(mean_s: float, p90_s: float, demand_s: float, clients: int, at_once:
     server that slices, a request waits for a slice, which has the same length every time; so the longest
     waits decide. If some workers remain free, no request waits."""
     expected_s = demand_s / (clients + 1)
-    expected_p90_s = demand_s * (1 - LONGEST ** (1 / clients))
+    expected_p90_s = demand_s * (1 - SLOWEST_SHARE ** (1 / clients))
     if clients >= at_once and p90_s >= WAITS * expected_p90_s and mean_s >= WAITS / 2 * expected_s:
         return "waits"
     return "free" if mean_s <= FREE * expected_s else "partly"
@@ -170,7 +170,7 @@ def _told(session: Session, fast: Alone, slow: Alone, clients: int) -> Finding:
         return cannot_tell(
             topic, Reason.NO_TIME, "there was no time left for it", "a larger --budget", evidence
         )
-    if alone.mean_s is None or beside.mean_s is None or min(alone.n, beside.n) < LEAST_REQUESTS:
+    if alone.mean_s is None or beside.mean_s is None or min(alone.n, beside.n) < MIN_REQUESTS:
         return cannot_tell(
             topic,
             Reason.REFUSED if session.refusals else Reason.FAILED,

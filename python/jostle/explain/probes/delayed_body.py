@@ -14,7 +14,7 @@ from jostle.formatting import amount, percent, plural
 
 __all__ = ["delayed_body"]
 
-LEAST_S, MOST_S = 0.035, 0.060
+MIN_S, MAX_S = 0.035, 0.060
 """The gap between head and last byte if the server waits for an acknowledgement, which Linux delays by at
 least 40 ms.
 """
@@ -22,7 +22,7 @@ least 40 ms.
 OFTEN, RARELY = 0.3, 0.02
 """Shares of late answers: from the first on it is systematic, up to the second it is chance."""
 
-LEAST_ANSWERS = 10
+MIN_RESPONSES = 10
 
 
 def delayed_body(session: Session) -> Finding:
@@ -34,13 +34,13 @@ def delayed_body(session: Session) -> Finding:
         for answer in answers
         if answer.ok and answer.end_s is not None and answer.headers_s is not None
     ]
-    if len(gaps) < LEAST_ANSWERS:
+    if len(gaps) < MIN_RESPONSES:
         return cannot_tell(topic, Reason.FAILED, "too few requests were answered", "a route that answers 200")
-    late = [gap for gap in gaps if LEAST_S <= gap <= MOST_S]
+    late = [gap for gap in gaps if MIN_S <= gap <= MAX_S]
     share = len(late) / len(gaps)
     evidence = [
-        f"Of {plural(len(gaps), 'answer')}, {len(late)} had their last byte {LEAST_S * 1e3:.0f} to "
-        f"{MOST_S * 1e3:.0f} ms after their head; median {amount(statistics.median(gaps), 's')}."
+        f"Of {plural(len(gaps), 'answer')}, {len(late)} had their last byte {MIN_S * 1e3:.0f} to "
+        f"{MAX_S * 1e3:.0f} ms after their head; median {amount(statistics.median(gaps), 's')}."
     ]
     figure = Estimate(share, unit="share", n=len(gaps))
     if share >= OFTEN:

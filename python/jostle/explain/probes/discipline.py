@@ -11,9 +11,9 @@ from jostle.analysis.results import Estimate
 from jostle.explain import design
 from jostle.explain.burst import Burst
 from jostle.explain.candidates import Candidate, Family
-from jostle.explain.discipline import LEAD, MOST_ERROR, Decision, Inference, Range, Reason, infer
+from jostle.explain.discipline import LEAD, MAX_ERROR, Decision, Inference, Range, Reason, infer
 from jostle.explain.finding import Finding, Topic, found, undecided
-from jostle.explain.probes.parallelism import SHORTEST_S, how_many, most
+from jostle.explain.probes.parallelism import MIN_S, how_many, most
 from jostle.explain.session import Session
 from jostle.explain.target import Route
 from jostle.formatting import amount, percent, plural
@@ -49,7 +49,7 @@ def send_sized(session: Session) -> None:
     sizes = {
         alone.demand_s: alone.route
         for alone in session.alone.values()
-        if alone.route.role != "wait" and alone.demand_s - session.delay_s >= SHORTEST_S
+        if alone.route.role != "wait" and alone.demand_s - session.delay_s >= MIN_S
     }
     if not sizes:
         return
@@ -120,10 +120,10 @@ def _objection(inference: Inference) -> list[str]:
                 f"that take longer than this difference of {amount(unlike.high - unlike.low, 's')} would "
                 "tell more, or a quieter machine."
             )
-        if typical > MOST_ERROR:
+        if typical > MAX_ERROR:
             lines.append(
                 f"Without the worst sixth of the bursts the best fit is off by {percent(typical)}; "
-                f"{percent(MOST_ERROR)} is the most that is believed."
+                f"{percent(MAX_ERROR)} is the most that is believed."
             )
         return lines
     if reason is Reason.TOO_ALIKE and lead is not None and lead < LEAD:

@@ -14,7 +14,7 @@ __all__ = ["gone", "verdict"]
 WORK_S = 1.5
 """Total service time of all requests: enough to measure, as CPU time is counted in hundredths of a second."""
 
-LEAST = 8
+MIN_REQUESTS = 8
 """The least number of requests, so that those already done or begun when the clients go are a small part."""
 
 PATIENCE = 2.0
@@ -47,7 +47,7 @@ def gone(session: Session) -> Finding:
         )
     count = min(session.limits.connections, math.ceil(WORK_S / slow.demand_s))
     watched_s = PATIENCE * slow.demand_s + MARGIN * count * slow.demand_s
-    if count < LEAST:
+    if count < MIN_REQUESTS:
         return cannot_tell(
             topic,
             Reason.TOO_SLOW,

@@ -17,14 +17,14 @@ from jostle.record.outcomes import REFUSALS, TIMEOUTS, Outcome
 
 __all__ = ["fate", "queue_limit", "recovery"]
 
-MOST = 1024
+MAX_CONNECTIONS = 1024
 """The most connections that are opened at once."""
 
 SLOW_S, PATIENT = 8.0, 0.8
 """The longest wait that a burst may cause, in seconds and as a share of the timeout: requests that wait
 longer would look as if never answered."""
 
-LEAST = 32
+MIN_BURST = 32
 """The smallest burst."""
 
 RECOVERED = 1.25
@@ -56,7 +56,7 @@ def _unfit(session: Session, topic: Topic) -> Finding:
 def _most(session: Session, slow: Alone) -> int:
     """How many requests can be answered before the last of them seems never to be."""
     longest_s = min(SLOW_S, PATIENT * session.sender.timeout_s)
-    return min(MOST, int((session.parallelism or 1.0) * longest_s / slow.demand_s))
+    return min(MAX_CONNECTIONS, int((session.parallelism or 1.0) * longest_s / slow.demand_s))
 
 
 def _too_slow(topic: Topic, slow: Alone) -> Finding:
@@ -75,7 +75,7 @@ def queue_limit(session: Session) -> Finding:
         return _unfit(session, topic)
     most = _most(session, slow)
     evidence = []
-    k = LEAST
+    k = MIN_BURST
     while k <= most:
         session.tell(f"how many requests it holds: {k} at once")
         answers = session.sender.flood(slow.route, k)
@@ -127,7 +127,7 @@ def recovery(session: Session) -> Finding:
     topic, slow = Topic.RECOVERY, session.slow
     if not session.overload or slow is None:
         return _unfit(session, topic)
-    if _most(session, slow) < LEAST:
+    if _most(session, slow) < MIN_BURST:
         return _too_slow(topic, slow)  # nothing was overloaded
     session.tell("how soon it recovers")
     limit = RECOVERED * slow.demand_s

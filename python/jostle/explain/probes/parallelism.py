@@ -13,9 +13,9 @@ from jostle.explain.finding import Finding, Reason, Topic, cannot_tell, found, u
 from jostle.explain.session import Session
 from jostle.formatting import amount, plural
 
-__all__ = ["SHORTEST_S", "count_estimate", "how_many", "parallelism", "send_equal", "unfit", "unlike"]
+__all__ = ["MIN_S", "count_estimate", "how_many", "parallelism", "send_equal", "unfit", "unlike"]
 
-SHORTEST_S = 0.002
+MIN_S = 0.002
 """Bursts of shorter requests would be dominated by the time that it takes to send them."""
 
 TIME = 1 / 9
@@ -42,12 +42,12 @@ def unfit(session: Session, topic: Topic) -> Finding | None:
             f"something stands between, and holds requests back as it likes ({session.intermediary})",
             "the address of the server itself",
         )
-    if slow.demand_s - session.delay_s < SHORTEST_S:
+    if slow.demand_s - session.delay_s < MIN_S:
         return cannot_tell(
             topic,
             Reason.TOO_FAST,
             f"{slow.route.name} takes {amount(slow.demand_s, 's')}, and a burst takes about as long to send",
-            f"a route that takes {amount(SHORTEST_S, 's')} or more: --slow PATH",
+            f"a route that takes {amount(MIN_S, 's')} or more: --slow PATH",
         )
     if most(session) < 4:
         return cannot_tell(

@@ -19,7 +19,7 @@ from jostle.formatting import amount, formatted, interval, percent, plural
 
 __all__ = ["cpu_or_waiting", "measured_again", "robust_spread", "service_time"]
 
-LEAST, MOST = 10, 40
+MIN_REQUESTS, MAX_REQUESTS = 10, 40
 """How many requests of a route are sent: at least enough for an interval of the median, and at most."""
 
 ROUTE, WARM = 1 / 60, 1 / 60
@@ -39,12 +39,12 @@ WHOLLY = 0.9
 QUEUED = 0.1
 """If the server waited for a core for more than this share of the time, the machine is too busy to tell."""
 
-AGAIN, AT_A_TIME, LEAST_TURNS = 1 / 60, 2, 4
+AGAIN, AT_A_TIME, MIN_TURNS = 1 / 60, 2, 4
 """For measuring again: the share of the time allowed, the requests of a route in a row, and the least number
 of turns.
 """
 
-LEAST_CPU_S = 0.2
+MIN_CPU_S = 0.2
 """Total service time that gives the CPU share to within a tenth, as CPU time is counted in hundredths of a
 second.
 """
@@ -99,7 +99,7 @@ def service_time(session: Session, route: Route) -> Finding:
             "a route that answers 200",
         )
     each_s = max(times[-1], 1 / session.limits.rate_per_s)
-    count = max(LEAST, min(MOST, int(ROUTE * session.limits.seconds / each_s)))
+    count = max(MIN_REQUESTS, min(MAX_REQUESTS, int(ROUTE * session.limits.seconds / each_s)))
     usage = session.target.usage
     before = usage() if usage else None
     answers = session.sender.serial(route, count, session.pause_s(route))
@@ -117,7 +117,7 @@ def service_time(session: Session, route: Route) -> Finding:
         )
     median, spread = statistics.median(times), robust_spread(times)
     cpu = queued = None
-    if before is not None and after is not None and sum(times) >= LEAST_CPU_S:
+    if before is not None and after is not None and sum(times) >= MIN_CPU_S:
         cpu = min(1.0, (after.cpu_s - before.cpu_s) / sum(times))
         queued = min(1.0, (after.waited_s - before.waited_s) / sum(times))
     session.alone[route.name] = Alone(route, median, spread_from_one_to_the_next(times), cpu, queued)
@@ -164,7 +164,7 @@ def cpu_or_waiting(session: Session) -> Finding:
         return cannot_tell(
             Topic.CPU,
             Reason.TOO_FAST,
-            f"all requests of {slow.route.name} together took less than {amount(LEAST_CPU_S, 's')}, and "
+            f"all requests of {slow.route.name} together took less than {amount(MIN_CPU_S, 's')}, and "
             f"CPU time is "
             "counted in hundredths of a second",
             "a longer route: --slow PATH",
@@ -216,7 +216,7 @@ def measured_again(session: Session) -> None:
     again = [alone for alone in session.alone.values() if alone.route.role != "wait"]
     session.tell(f"whether {', '.join(alone.route.asked for alone in again)} still take as long")
     round_s = AT_A_TIME * sum(max(one.demand_s, 1 / session.limits.rate_per_s) for one in again)
-    rounds = max(LEAST_TURNS, min(LEAST, int(AGAIN * session.limits.seconds / round_s)))
+    rounds = max(MIN_TURNS, min(MIN_REQUESTS, int(AGAIN * session.limits.seconds / round_s)))
     answers: dict[str, list[Answer]] = {alone.route.name: [] for alone in again}
     for _ in range(rounds):
         for alone in again:

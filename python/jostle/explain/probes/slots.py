@@ -6,7 +6,7 @@ time."""
 from jostle.explain import design
 from jostle.explain.discipline import Inference
 from jostle.explain.finding import Finding, Reason, Topic, cannot_tell, found, undecided
-from jostle.explain.probes.parallelism import SHORTEST_S, count_estimate, how_many
+from jostle.explain.probes.parallelism import MIN_S, count_estimate, how_many
 from jostle.explain.session import Alone, Session
 from jostle.formatting import amount
 
@@ -40,12 +40,12 @@ def unfit(session: Session) -> Finding | None:
             f"something stands between ({session.intermediary})",
             "the address of the server itself",
         )
-    if wait.demand_s - session.delay_s < SHORTEST_S:
+    if wait.demand_s - session.delay_s < MIN_S:
         return cannot_tell(
             topic,
             Reason.TOO_FAST,
             f"{wait.route.name} takes {amount(wait.demand_s, 's')}",
-            f"a route that waits for {amount(SHORTEST_S, 's')} or more: --wait PATH",
+            f"a route that waits for {amount(MIN_S, 's')} or more: --wait PATH",
         )
     if most(session, wait) < 4:
         return cannot_tell(

@@ -20,7 +20,7 @@ NOISY = 0.1
 NOTICED = 2.0
 """From this ratio of the first request to the later ones on, a single slow request is worth reporting."""
 
-LEAST = 12
+MIN_TIMES = 12
 
 
 def settled_after(times_s: Sequence[float]) -> int:
@@ -41,7 +41,7 @@ def warm_up(session: Session) -> Finding:
     topic, slow = Topic.WARM_UP, session.slow
     served = session.served.get(slow.route.name, []) if slow else []
     times = [answer.service_s for answer in served if answer.service_s is not None]
-    if slow is None or len(times) < LEAST:
+    if slow is None or len(times) < MIN_TIMES:
         return cannot_tell(
             topic, Reason.TOO_SLOW, f"only {plural(len(times), 'request')} could be sent", "a shorter route"
         )

@@ -56,10 +56,10 @@ __all__ = [
     "waterfall",
 ]
 
-MOST_CURVE_POINTS = 7_500
+MAX_CURVE_POINTS = 7_500
 """Limit for all curves of a page together, which keeps it under 3 MB however many contestants there are."""
 
 
 def points_per_curve(series: int) -> int:
     """How many points each curve may have if there are `series` of them."""
-    return max(30, min(160, MOST_CURVE_POINTS // (3 * max(series, 1))))
+    return max(30, min(160, MAX_CURVE_POINTS // (3 * max(series, 1))))

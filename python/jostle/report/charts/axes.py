@@ -6,9 +6,9 @@ from jostle.report.charts.picture import Spec
 from jostle.report.views import View
 from jostle.report.workload import span
 
-__all__ = ["SMALLEST_S", "TIME_LABEL", "TimeAxis", "at_least", "decades", "time_scale"]
+__all__ = ["MIN_TIME_S", "TIME_LABEL", "TimeAxis", "at_least", "decades", "time_scale"]
 
-SMALLEST_S = 1e-6
+MIN_TIME_S = 1e-6
 """Times are recorded to a microsecond; zero, which has no logarithm, is drawn here."""
 
 TIME_LABEL = (
@@ -24,7 +24,7 @@ BLOCK = 0.22
 
 def at_least(seconds: float) -> float:
     """The time, or the smallest one that is drawn if it is shorter."""
-    return max(seconds, SMALLEST_S)
+    return max(seconds, MIN_TIME_S)
 
 
 def decades(low: float, high: float, *, fine: bool | None = None) -> list[float]:

@@ -21,7 +21,7 @@ __all__ = ["densities"]
 POINTS = 120
 """The most points per curve."""
 
-FARTHEST = 1.5
+MAX_OF_P95 = 1.5
 """The axis ends at this many times the longest 95th percentile, so that rare stragglers do not squash it."""
 
 
@@ -38,7 +38,7 @@ def densities(
     )
     told: Rows = [row for box in published for row in _steps(box)]
     here: Rows = [row for summary in drawn for row in _curve(summary)]
-    farthest = FARTHEST * max(_p95(summary) for summary in drawn)
+    farthest = MAX_OF_P95 * max(_p95(summary) for summary in drawn)
     panels = [
         _panel(data, "As published: a quarter of the requests in each step", told, 0.0, hue),
         _panel(data, "Measured here", [row for row in here if row["x"] <= farthest], farthest, hue),

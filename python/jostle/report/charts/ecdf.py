@@ -2,7 +2,7 @@
 
 from jostle.report.charts.axes import TIME_LABEL, TimeAxis, at_least, decades, time_scale
 from jostle.report.charts.colours import BY_STRENGTH
-from jostle.report.charts.facets import NARROWEST_PX, curves, lines, side_by_side, without_curves
+from jostle.report.charts.facets import MIN_WIDTH_PX, curves, lines, side_by_side, without_curves
 from jostle.report.charts.picture import Datasets, Picture, Rows, quantitative
 from jostle.report.charts.tables import quantile_table
 from jostle.report.charts.titles import about_quantile
@@ -34,4 +34,4 @@ def ecdf(view: View, points: int) -> Picture:
     if any(s.unanswered for p in view.panels for s in p.series):
         reading += " If a curve ends below 100 %, the rest got no right answer."
     title = about_quantile(view, "p50")
-    return Picture(title, reading, body, quantile_table([view]), data.rows, NARROWEST_PX)
+    return Picture(title, reading, body, quantile_table([view]), data.rows, MIN_WIDTH_PX)

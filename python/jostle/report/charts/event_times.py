@@ -22,7 +22,7 @@ from jostle.report.document import Table, columns
 
 __all__ = ["event_times"]
 
-MOST_POINTS = 200
+MAX_POINTS = 200
 TABLE_POINTS = 12
 
 KINDS = {"first": "first event", "gap": "gap", "trip": "round trip"}
@@ -30,7 +30,7 @@ KINDS = {"first": "first event", "gap": "gap", "trip": "round trip"}
 
 def event_times(stream: StreamResult, order: Sequence[str]) -> Picture | None:
     """The events of a request's streams; None if there were none. `order`: all contestants, for colours."""
-    rows = _rows(stream, MOST_POINTS)
+    rows = _rows(stream, MAX_POINTS)
     if all(row["first"] is None for row in rows):
         return None
     data = Datasets()

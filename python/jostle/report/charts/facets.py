@@ -6,9 +6,9 @@ from jostle.report.charts.colours import of_contestants, strength
 from jostle.report.charts.picture import MUTED, Datasets, Rows, Spec, layer, thin
 from jostle.report.views import Series, View
 
-__all__ = ["NARROWEST_PX", "curves", "lines", "side_by_side", "without_curves"]
+__all__ = ["MIN_WIDTH_PX", "curves", "lines", "side_by_side", "without_curves"]
 
-NARROWEST_PX = 250
+MIN_WIDTH_PX = 250
 WIDTH, HEIGHT = 230, 170
 
 

@@ -8,7 +8,7 @@ from jostle.report.document import Table, columns
 __all__ = ["head_of_line", "sentence"]
 
 ROW_PX = 18
-MOST_BARS = 30
+MAX_BARS = 30
 
 QUEUED, ASKED, RECEIVED = "waits for a free stream", "waits for its answer", "receives its answer"
 HUES = {QUEUED: MUTED, ASKED: "var(--hue2)", RECEIVED: "var(--hue1)"}
@@ -89,7 +89,7 @@ def _shown(found: HeadOfLine) -> list[StreamOfConnection]:
 
     span = found.begin_s, found.end_s
     there = [one for one in found.streams if one.ready_s < span[1] and (one.end_s or span[1]) > span[0]]
-    chosen = {id(one) for one in sorted(there, key=importance)[:MOST_BARS]}
+    chosen = {id(one) for one in sorted(there, key=importance)[:MAX_BARS]}
     return [one for one in there if id(one) in chosen]
 
 

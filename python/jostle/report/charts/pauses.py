@@ -10,8 +10,8 @@ from jostle.report.document import Table, columns
 
 __all__ = ["pauses"]
 
-MOST_POINTS = 1500
-LONGEST = 10
+MAX_POINTS = 1500
+MAX_LABELS = 10
 
 
 def pauses(points: Sequence[tuple[float, float | None]]) -> Picture | None:
@@ -24,7 +24,7 @@ def pauses(points: Sequence[tuple[float, float | None]]) -> Picture | None:
     times = [took for _, took in known]
     low, high = at_least(min(times)), max(*times, at_least(min(times)) * 4)
     ordered = sorted(known, key=lambda point: -point[1])
-    shown = sorted([*ordered[:100], *thin(ordered[100:], MOST_POINTS)] if len(ordered) > 100 else ordered)
+    shown = sorted([*ordered[:100], *thin(ordered[100:], MAX_POINTS)] if len(ordered) > 100 else ordered)
     rows: Rows = [{"t": at, "took": at_least(took)} for at, took in shown]
     data = Datasets()
     x = quantitative("t", axis={"title": "seconds since the stream began", "grid": True})
@@ -39,7 +39,7 @@ def pauses(points: Sequence[tuple[float, float | None]]) -> Picture | None:
     )
     body = {"layer": [dots], "width": 820, "height": 200}
     table = Table("The longest of the stream", columns("due at", "took"))
-    for at, took in ordered[:LONGEST]:
+    for at, took in ordered[:MAX_LABELS]:
         table.add(f"{at:.3f} s", amount(took, "s"))
     missing = len(points) - len(known)
     title = (

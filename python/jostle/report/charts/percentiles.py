@@ -4,7 +4,7 @@ import math
 
 from jostle.report.charts.axes import TIME_LABEL, TimeAxis, at_least, decades, time_scale
 from jostle.report.charts.colours import BY_STRENGTH
-from jostle.report.charts.facets import NARROWEST_PX, curves, lines, side_by_side
+from jostle.report.charts.facets import MIN_WIDTH_PX, curves, lines, side_by_side
 from jostle.report.charts.picture import MUTED, Datasets, Picture, Rows, Spec, layer, quantitative
 from jostle.report.charts.tables import quantile_table
 from jostle.report.charts.titles import about_quantile
@@ -47,7 +47,7 @@ def percentiles(view: View, points: int) -> Picture:
         "the right is ten times rarer." + (" Shaded: requests without a right answer." if missing else "")
     )
     title = about_quantile(view, "p99")
-    return Picture(title, reading, body, quantile_table([view]), data.rows, NARROWEST_PX)
+    return Picture(title, reading, body, quantile_table([view]), data.rows, MIN_WIDTH_PX)
 
 
 def _ends(view: View) -> Rows:

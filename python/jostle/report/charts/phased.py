@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from jostle.analysis.results import PhasedLoad, PhasedTimeline, PublishedFigure
 from jostle.formatting import amount
-from jostle.report.charts.axes import SMALLEST_S
+from jostle.report.charts.axes import MIN_TIME_S
 from jostle.report.charts.colours import HUES, of_contestants
 from jostle.report.charts.panels import DASHED, Panels, groups, log_time_axis, mean, value_axis, values
 from jostle.report.charts.picture import MUTED, Datasets, Picture, Rows, Spec
@@ -14,7 +14,7 @@ from jostle.report.document import Table, columns
 
 __all__ = ["phased"]
 
-MOST_POINTS, TABLE_POINTS = 150, 12
+MAX_POINTS, TABLE_POINTS = 150, 12
 
 LEVELS = {"clients held": "open", "sustained throughput": "rate", "time to headers": "headers_p99"}
 """Published quantities that are drawn as horizontal lines, each with the measured column it belongs to."""
@@ -44,7 +44,7 @@ def phased(
     """
     drawn = list(loads)[:HUES]
     data = Datasets()
-    clients = [row for c in drawn for row in _client_rows(c.contestant, c.timeline, MOST_POINTS)]
+    clients = [row for c in drawn for row in _client_rows(c.contestant, c.timeline, MAX_POINTS)]
     server = [row for c in drawn for row in _server_rows(c.contestant, c.timeline)]
     end_s = max(row["t"] for row in clients + server)
     names = [c.contestant for c in drawn]
@@ -142,7 +142,7 @@ def _client_rows(contestant: str, c: PhasedTimeline, points: int) -> Rows:
 def _server_rows(contestant: str, c: PhasedTimeline) -> Rows:
     return [
         {"contestant": contestant, "t": mean(c.server_t_s[cut]), "cpu": mean(c.server_cpu[cut])}
-        for cut in groups(len(c.server_t_s), MOST_POINTS)
+        for cut in groups(len(c.server_t_s), MAX_POINTS)
     ]
 
 
@@ -151,7 +151,7 @@ def _last(found: Iterable[int | None]) -> int | None:
 
 
 def _times(found: Iterable[float | None]) -> list[float]:
-    return [max(v, SMALLEST_S) for v in found if v is not None]
+    return [max(v, MIN_TIME_S) for v in found if v is not None]
 
 
 def _table(loads: Sequence[PhasedLoad]) -> Table:

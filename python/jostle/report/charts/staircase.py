@@ -12,7 +12,7 @@ from jostle.units import scale
 
 __all__ = ["Sent", "staircase"]
 
-ROW_PX, HIGHEST_PX = 16, 420
+ROW_PX, MAX_HEIGHT_PX = 16, 420
 HUES = 8
 
 
@@ -70,7 +70,7 @@ def staircase(sent: Sequence[Sent], what: str) -> Picture | None:
         y2={"field": "y2"},
         color=colour,
     )
-    body = {"layer": [bars], "width": 820, "height": min(HIGHEST_PX, max(60, ROW_PX * len(ended)))}
+    body = {"layer": [bars], "width": 820, "height": min(MAX_HEIGHT_PX, max(60, ROW_PX * len(ended)))}
     table = Table(f"{what}, in order of answers", columns("request", "by itself | sent at | answered at"))
     for end, one in ended:
         table.add(one.request, *(amount(t, "s") for t in (one.demand_s, one.at_s, end)))

@@ -15,7 +15,7 @@ from jostle.report.views import WITH_SLOW, View, typical_quantity, typical_trial
 
 __all__ = ["Stall", "find_stall", "stall"]
 
-MOST_POINTS = 300
+MAX_POINTS = 300
 AROUND = 0.5  # how much is shown before and after the stall, as a share of its length
 
 
@@ -61,8 +61,8 @@ def stall(found: Stall) -> Picture:
     clients: Rows = []
     server: Rows = []
     for name, trial in found.trials:
-        clients += client_rows(name, WITH_SLOW, trial.timeline, MOST_POINTS)
-        server += server_rows(name, WITH_SLOW, trial.timeline, MOST_POINTS)
+        clients += client_rows(name, WITH_SLOW, trial.timeline, MAX_POINTS)
+        server += server_rows(name, WITH_SLOW, trial.timeline, MAX_POINTS)
     hue = {"color": of_contestants(found.view.order, names, legend=True)}
     panels = Panels(data, hue, found.span_s, (), 760)
     rows = data(clients)

@@ -17,7 +17,7 @@ from jostle.report.workload import published_per_s
 __all__ = ["completed", "throughput"]
 
 ROW_PX = 62
-NARROWEST_PX = 380
+MIN_WIDTH_PX = 380
 
 
 def throughput(view: View) -> Picture:
@@ -39,7 +39,7 @@ def throughput(view: View) -> Picture:
         "share of its own throughput that each contestant keeps"
         + ("; hollow diamonds: as published." if published else ".")
     )
-    return Picture(about_throughput(view), reading, body, _table(view), data.rows, NARROWEST_PX)
+    return Picture(about_throughput(view), reading, body, _table(view), data.rows, MIN_WIDTH_PX)
 
 
 def _table(view: View) -> Table:

@@ -27,7 +27,7 @@ from jostle.text import tied
 
 __all__ = ["fragment", "render"]
 
-MOST_REASONS = 3
+MAX_REASONS = 3
 
 
 def render(document: Document) -> str:
@@ -45,7 +45,7 @@ def render(document: Document) -> str:
             script=Markup(script),
             style=Markup(_asset("page.css")),
             hashes=[_hash(library), _hash(script)],
-            most_reasons=MOST_REASONS,
+            most_reasons=MAX_REASONS,
         )
     )
 
@@ -53,7 +53,7 @@ def render(document: Document) -> str:
 def fragment(document: Document) -> str:
     """The answer, without pictures and scripts."""
     template = _environment().get_template("fragment.html.j2")
-    return template.render(document=upto(document, Depth.ANSWER), pictures={}, most_reasons=MOST_REASONS)
+    return template.render(document=upto(document, Depth.ANSWER), pictures={}, most_reasons=MAX_REASONS)
 
 
 def _drawn(document: Document) -> dict[str, Picture]:

@@ -22,7 +22,7 @@ from jostle.report.document import (
 
 __all__ = ["render"]
 
-DEEPEST = 6
+MAX_HEADING_LEVEL = 6
 
 
 def render(document: Document, *, pictures: str = "") -> str:
@@ -57,7 +57,7 @@ def _section(section: Section, level: int, pictures: str) -> Iterator[str]:
     below = level + 1 if section.title else level
     parts = [part for block in section.blocks for part in _block(block, below, pictures) if part]
     if section.title and parts:
-        yield f"{'#' * min(level, DEEPEST)} {_inline(section.title)}"
+        yield f"{'#' * min(level, MAX_HEADING_LEVEL)} {_inline(section.title)}"
     yield from parts
 
 

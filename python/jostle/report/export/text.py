@@ -43,13 +43,13 @@ if TYPE_CHECKING:
 __all__ = ["render", "show"]
 
 STYLES: dict[Tone, str] = {"good": "green", "warning": "yellow", "bad": "red", "plain": ""}
-MOST_REASONS = 2
+MAX_REASONS = 2
 """How many kinds of reasons are shown, so that a race of two fits into 35 lines. The full report has all."""
 SHAPE_WIDTH = 16
 BAR_WIDTH = 40
-MOST_BINS = 12
+MAX_BINS = 12
 LABEL_WIDTH = 12
-LEAST_NAME = 10
+MIN_NAME_WIDTH = 10
 JOINTS = re.compile(r"(?<=[-:/_ ])|(?<=[.,])(?!\d)")
 """Where a name may be broken; numbers are never broken."""
 
@@ -102,7 +102,7 @@ def _most_important(reasons: Sequence[Reason]) -> Sequence[Reason]:
     first: dict[str, Reason] = {}
     for reason in reasons:
         first.setdefault(reason.remedy, reason)
-    chosen = list(first.values())[:MOST_REASONS]
+    chosen = list(first.values())[:MAX_REASONS]
     alone = not any(reason.contestant for reason in reasons)
     return reasons if alone or len(reasons) <= len(chosen) + 1 else chosen
 
@@ -290,7 +290,7 @@ def _with_folded_names(table: Table, excess: int) -> Table:
     folds: dict[int, int] = {}
     for i in sorted(words, key=lambda i: -widths[i]):
         if excess > 0:
-            folds[i] = max(LEAST_NAME, widths[i] - excess)
+            folds[i] = max(MIN_NAME_WIDTH, widths[i] - excess)
             lines = [line for row in table.rows for line in _folded(str(row[i]), folds[i]).split("\n")]
             excess -= widths[i] - max(map(len, [*lines, *_heading(table.columns[i]).split()]))
     rows = [
@@ -369,7 +369,7 @@ def _histogram(block: Histogram, console: "Console") -> None:
     found = block.distribution
     if not found.quantile_s:
         return
-    edges = round_edges(*span([found]), MOST_BINS)
+    edges = round_edges(*span([found]), MAX_BINS)
     shares = [share * (1 - block.unanswered) for share in shares_of(found, edges)]
     rows = _without_gaps(list(zip(_labels(edges)[1:], shares, strict=True)))
     if block.unanswered:

@@ -39,7 +39,7 @@ from jostle.units import format_bytes
 
 __all__ = ["comparison", "section", "workloads"]
 
-MOST_SENTENCES = 6
+MAX_SENTENCES = 6
 
 PARTS = {"headers": "until headers", "body": "then body"}
 """Parts of a request's time, in words: until the headers, counted from the send, and then until the end."""
@@ -83,11 +83,11 @@ def _forms(result: RunResult) -> Iterable[Block]:
     paired = [view for view in views(result) if view.paired]
     if not paired:
         return
-    shown = [(view, _told(view, few=_sentences(paired) > MOST_SENTENCES)) for view in paired]
+    shown = [(view, _told(view, few=_sentences(paired) > MAX_SENTENCES)) for view in paired]
     yield from (Section(view.title, [Findings(found), _pair(result, view)]) for view, found in shown)
     yield Figure("strips-forms", partial(charts.strips, paired))
     yield comparison(result, paired)
-    if _sentences(paired) > MOST_SENTENCES:
+    if _sentences(paired) > MAX_SENTENCES:
         every = [Section(view.title, [Findings(_told(view, few=False))]) for view in paired]
         yield Section("What each contestant does", every, Depth.MAIN, folded=True)
     forms = {view.open_loop for view in paired}

@@ -13,7 +13,7 @@ from jostle.report.workload import NO_RIGHT_ANSWER, as_published, quantiles, una
 
 __all__ = ["five_numbers", "section", "times"]
 
-MOST_OPEN = 3
+MAX_UNFOLDED = 3
 """If there are more comparisons than this, each of them is folded."""
 
 RESOLUTION_S = 1e-6
@@ -45,7 +45,7 @@ def section(result: RunResult) -> Section:
     """One part for each comparison; folded, as most readers do not need it."""
     found = views(result)
     series = sum(len(p.series) for v in found for p in v.panels)
-    parts = [_view(result, view, series, folded=len(found) > MOST_OPEN) for view in found]
+    parts = [_view(result, view, series, folded=len(found) > MAX_UNFOLDED) for view in found]
     return Section("Distributions", parts, Depth.MAIN, key="distributions", folded=True)
 
 

@@ -8,7 +8,7 @@ from jostle.report.document import Block, Figure, Section
 
 __all__ = ["section"]
 
-MOST = 4
+MAX_STREAMS = 4
 """How many pictures are shown, those of the longest waits; the record contains all waits."""
 
 
@@ -16,6 +16,6 @@ def section(result: RunResult) -> Section:
     """Empty if no stream waited for another one."""
     blocks: list[Block] = [
         Figure(f"head-of-line-{n}", partial(charts.head_of_line, found))
-        for n, found in enumerate(result.head_of_line[:MOST], 1)
+        for n, found in enumerate(result.head_of_line[:MAX_STREAMS], 1)
     ]
     return Section("Streams that waited for one another", blocks, key="head-of-line")

@@ -14,7 +14,7 @@ from jostle.text import shortened
 
 __all__ = ["section"]
 
-MOST_REQUESTS = 3
+MAX_REQUESTS = 3
 
 
 def section(result: RunResult) -> Section:
@@ -69,8 +69,8 @@ def _requests(requests: Sequence[Mapping[str, Any]], journeys: Mapping[str, Any]
     asked = [f"{method.upper()} {one[method]}" for one in requests for method in METHODS if method in one]
     asked += [f"{one['method']} {one['path']}" for one in requests if "method" in one]
     asked = [shortened(one) for one in asked]
-    more = len(asked) - MOST_REQUESTS
-    return ", ".join([*asked[:MOST_REQUESTS], *([f"{more} more"] if more > 0 else [])])
+    more = len(asked) - MAX_REQUESTS
+    return ", ".join([*asked[:MAX_REQUESTS], *([f"{more} more"] if more > 0 else [])])
 
 
 def _connections(load: Mapping[str, Any]) -> str:

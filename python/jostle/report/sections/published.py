@@ -21,7 +21,7 @@ from jostle.report.workload import as_published, published_per_s
 
 __all__ = ["claims", "figures", "parts", "section", "setup", "tally"]
 
-MOST_NAMED = 3
+MAX_NAMED = 3
 """Up to this many failed claims are named in a tally; if there are more, it only gives their number."""
 
 HOW = (
@@ -127,7 +127,7 @@ def _counts(found: Sequence[Claim], order: Sequence[str]) -> str:
     for verdict in order:
         of_it = [c.statement for c in found if c.verdict == verdict and not c.absent]
         if of_it:
-            named = verdict in ("not reproduced", "does not hold") and len(of_it) <= MOST_NAMED
+            named = verdict in ("not reproduced", "does not hold") and len(of_it) <= MAX_NAMED
             names = f" ({'; '.join(of_it)})" if named else ""
             word = _TALLIED.get(verdict, verdict) if len(of_it) == 1 else _PLURAL.get(verdict, verdict)
             texts.append(f"{len(of_it)} {word}{names}")

@@ -10,21 +10,21 @@ from jostle.report.workload import quantiles, statuses_in_words
 
 __all__ = ["section"]
 
-MOST_ROWS = 20
+MAX_ROWS = 20
 """How many requests the answer shows: those with the longest p99. The full report has more."""
-MOST_ROWS_IN_FULL = 500
+MAX_ROWS_FULL_REPORT = 500
 
 
 def section(result: RunResult) -> Section:
     """Empty if no workload sends several requests."""
     found = result.requests
     title, shown, rest = "Requests", found, list[Block]()
-    if len(found) > MOST_ROWS:
-        title = f"The {MOST_ROWS} of {len(found):,} requests with the longest p99"
-        shown = sorted(found, key=_p99, reverse=True)[:MOST_ROWS]
-        more = f", the first {MOST_ROWS_IN_FULL}" if len(found) > MOST_ROWS_IN_FULL else ""
+    if len(found) > MAX_ROWS:
+        title = f"The {MAX_ROWS} of {len(found):,} requests with the longest p99"
+        shown = sorted(found, key=_p99, reverse=True)[:MAX_ROWS]
+        more = f", the first {MAX_ROWS_FULL_REPORT}" if len(found) > MAX_ROWS_FULL_REPORT else ""
         every = f"All {len(found):,} requests{more}"
-        rest = [Section(every, [_table(every, found[:MOST_ROWS_IN_FULL])], Depth.MAIN)]
+        rest = [Section(every, [_table(every, found[:MAX_ROWS_FULL_REPORT])], Depth.MAIN)]
     return Section(title, [_table(title, shown), *rest] if found else [], key="requests")
 
 

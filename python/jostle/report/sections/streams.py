@@ -11,7 +11,7 @@ from jostle.report.workload import quantiles
 
 __all__ = ["section", "stream_table", "time_table"]
 
-MOST = 8
+MAX_TIMES = 8
 """How many pictures are shown; the record contains the intervals of all streams."""
 
 FEW = 2
@@ -41,7 +41,7 @@ def section(result: RunResult) -> Section:
         Section("", [time_table(found)], Depth.ANSWER if len(found) <= FEW else Depth.MAIN),
         *(
             Figure(f"events-{n}", partial(charts.event_times, s, order))
-            for n, s in enumerate(found[:MOST], 1)
+            for n, s in enumerate(found[:MAX_TIMES], 1)
         ),
         Section("", [Paragraph(text, small=True) for text in _notes(found)], Depth.MAIN),
     ]

@@ -9,16 +9,16 @@ from jostle.report.views import View, views
 
 __all__ = ["section"]
 
-MOST_POINTS = 4_000
-MOST_TIMELINES = 16
+MAX_POINTS = 4_000
+MAX_TIMELINES = 16
 
 
 def section(result: RunResult) -> Section:
     """A part for each comparison, limited so that the page stays small however many contestants there are."""
     found = views(result)
     series = sum(len(p.series) for v in found for p in v.panels)
-    points = max(40, min(200, MOST_POINTS // max(series, 1)))
-    parts = [_view(result, view, points, max(1, MOST_TIMELINES // len(found))) for view in found]
+    points = max(40, min(200, MAX_POINTS // max(series, 1)))
+    parts = [_view(result, view, points, max(1, MAX_TIMELINES // len(found))) for view in found]
     return Section("Over time", parts, Depth.MAIN, key="timeline", folded=True)
 
 

@@ -22,7 +22,7 @@ from jostle.text import first_line
 
 __all__ = ["not_measured", "outcomes", "section", "trials"]
 
-MOST_TRIALS = 500
+MAX_TRIALS = 500
 HOW = (
     "Trend: how the median changed during a trial with a steady load: flat, warm-up (longer at first), "
     "slowdown (shorter at first), unsettled; a dash: not judged. Generator CPU: of its busiest thread, "
@@ -97,16 +97,16 @@ def outcomes(result: RunResult) -> Table:
 
 
 def trials(result: RunResult) -> Table:
-    """One row per trial, in the order in which they ran; at most `MOST_TRIALS` rows."""
+    """One row per trial, in the order in which they ran; at most `MAX_TRIALS` rows."""
     count = len(result.trials)
-    more = f" (the first {MOST_TRIALS}; the CSV export has all)" if count > MOST_TRIALS else ""
+    more = f" (the first {MAX_TRIALS}; the CSV export has all)" if count > MAX_TRIALS else ""
     names = columns(
         "no. | contestant | workload | round | verdict | trend",
         "throughput | offered | p50 | p99 | longest | failed | not answered"
         " | generator CPU | generator late | memory",
     )
     table = Table(f"Every trial in the order in which it ran{more}", names)
-    for t in result.trials[:MOST_TRIALS]:
+    for t in result.trials[:MAX_TRIALS]:
         times = (found.value for found in quantiles(t.response, ("p50", "p99", "max")))
         rates = (amount(t.throughput_per_s, "/s"), amount(t.offered_per_s, "/s"))
         lost = (percent(t.error_share), percent(not_answered(t.outcomes)))
@@ -123,14 +123,14 @@ def _ended(t: TrialResult) -> Value:
 
 
 def requests(result: RunResult) -> Table:
-    """A row per trial and request name, for workloads with more than one name; at most `MOST_TRIALS` rows."""
+    """A row per trial and request name, for workloads with more than one name; at most `MAX_TRIALS` rows."""
     found = [(t, r) for t in result.trials if len(t.requests) > 1 for r in t.requests]
-    more = f" (the first {MOST_TRIALS}; the JSON export has all)" if len(found) > MOST_TRIALS else ""
+    more = f" (the first {MAX_TRIALS}; the JSON export has all)" if len(found) > MAX_TRIALS else ""
     told = any(statuses_in_words(r.get("statuses", {})) for _, r in found)
     answers = " | right answers" if told else ""
     names = columns(f"trial | contestant | workload | request{answers}", "requests | p50 | p99 | max")
     table = Table(f"By request name{more}", names)
-    for t, r in found[:MOST_TRIALS]:
+    for t, r in found[:MAX_TRIALS]:
         times = r.get("response", {})
         figures = [_either(times.get(q)) for q in ("p50", "p99", "max")]
         total = amount(sum(r.get("outcomes", {}).values()), "count")

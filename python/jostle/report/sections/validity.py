@@ -16,7 +16,7 @@ from jostle.text import first_line
 
 __all__ = ["FailedCheck", "affects", "failed_checks", "incomplete", "reasons", "section"]
 
-MOST_NUMBERS = 6
+MAX_NUMBERS = 6
 EVERY_FIGURE = "every figure"
 
 AT_LEAST = ("end", "answers")
@@ -201,8 +201,8 @@ def _failed_table(failed: Sequence[FailedCheck]) -> Table:
 
 
 def _numbers(numbers: Sequence[int]) -> str:
-    text = ", ".join(str(n) for n in numbers[:MOST_NUMBERS])
-    more = len(numbers) - MOST_NUMBERS
+    text = ", ".join(str(n) for n in numbers[:MAX_NUMBERS])
+    more = len(numbers) - MAX_NUMBERS
     return f"{text} and {more} more" if more > 0 else text
 
 

@@ -11,7 +11,7 @@ from grpc_reflection.v1alpha.reflection import SERVICE_NAME, enable_server_refle
 from echo_pb2 import DESCRIPTOR, Schedule, Words
 from echo_pb2_grpc import EchoServicer, add_EchoServicer_to_server
 
-MOST, LONGEST_MS = 100_000, 60_000
+MAX_COUNT, MAX_DELAY_MS = 100_000, 60_000
 
 
 class Echo(EchoServicer):
@@ -19,10 +19,10 @@ class Echo(EchoServicer):
         return words
 
     async def Count(self, schedule: Schedule, context: grpc.aio.ServicerContext) -> AsyncIterator[Words]:
-        if not 0 <= schedule.n <= MOST:
-            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, f"n should be a whole number up to {MOST}")
-        if not 0 <= schedule.gap_ms <= LONGEST_MS:
-            text = f"gap_ms should be a whole number up to {LONGEST_MS}"
+        if not 0 <= schedule.n <= MAX_COUNT:
+            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, f"n should be a whole number up to {MAX_COUNT}")
+        if not 0 <= schedule.gap_ms <= MAX_DELAY_MS:
+            text = f"gap_ms should be a whole number up to {MAX_DELAY_MS}"
             await context.abort(grpc.StatusCode.INVALID_ARGUMENT, text)
         loop = asyncio.get_running_loop()
         begin = loop.time()

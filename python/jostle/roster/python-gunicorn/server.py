@@ -19,7 +19,7 @@ import shop
 from web import Html, HTTPError, bad_request, connected, whole
 
 KILOBYTE = b"x" * 1023 + b"\n"
-MOST_THREADS = 10_000
+MAX_THREADS = 10_000
 
 Query = dict[str, list[str]]
 
@@ -124,7 +124,7 @@ def strings(_query: Query) -> Answer:
 def spawn(query: Query, n: str) -> Answer:
     """Hold n threads at a gate until the last has come, then open it."""
     one_of(query, "kind", "os")
-    wanted = whole(n, MOST_THREADS)
+    wanted = whole(n, MAX_THREADS)
     arrived, gate = threading.Semaphore(0), threading.Event()
 
     def hold() -> None:

@@ -18,7 +18,7 @@ from web import Html, HTTPError, connected, whole
 ITERATIONS = 100
 GIFTS = "310"
 """Items to try by default: about 200 ms of computing."""
-MOST_BODY = 10_000
+MAX_BODY = 10_000
 
 Item = tuple[int, str, int]
 
@@ -78,7 +78,7 @@ class Reply:
 def form(environ: dict[str, Any], session: Session) -> dict[str, str]:
     """The fields, if the form is the session's."""
     length = int(environ.get("CONTENT_LENGTH") or 0)
-    if length > MOST_BODY:
+    if length > MAX_BODY:
         raise HTTPError("413 Content Too Large", "the form is too long")
     fields = {name: values[-1] for name, values in parse_qs(environ["wsgi.input"].read(length).decode(errors="replace")).items()}
     if not session.known or not same(fields.get("authenticity_token", ""), session.token):
