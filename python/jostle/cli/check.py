@@ -1,7 +1,6 @@
 """`jostle check PLAN`: what `run` or `race` would do, without starting anything."""
 
 import textwrap
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,7 +16,6 @@ from jostle.redaction.texts import redact_text
 
 if TYPE_CHECKING:
     from jostle.plan import Plan
-    from jostle.runner.preview import Preview
 
 __all__ = ["check"]
 
@@ -88,6 +86,7 @@ def check(
 ) -> int:
     from jostle import experiments
     from jostle.cli.check_all import check_all
+    from jostle.cli.preview_lines import preview_lines
     from jostle.runner.preview import preview
 
     if everything:
@@ -113,7 +112,7 @@ def check(
     plan = options.plan(context, read, duration, tune=False)
     if duration is not None:
         name_unchanged(plan)
-    for label, text in _lines(preview(plan, into, seed), into):
+    for label, text in preview_lines(preview(plan, into, seed), into):
         _say(label, text)
     return _try(plan) if send and plan.journey else ExitCode.DONE
 
@@ -142,63 +141,3 @@ def _say(label: str, text: str) -> None:
         redact_text(text), WIDTH, initial_indent=first, subsequent_indent=others, break_on_hyphens=False
     )
     print(filled, flush=True)
-
-
-def _lines(found: "Preview", into: Path) -> Iterator[tuple[str, str]]:
-    from jostle.cli.power import rounds_will_find
-    from jostle.formatting import listed, plural
-    from jostle.report.workload import describe_load
-    from jostle.runner.duration import is_up_to_the_server, trial_s
-    from jostle.runner.schedule import first_rounds
-    from jostle.units import format_bytes
-
-    plan, rounds = found.plan, first_rounds(found.plan)
-    yield "plan", plan.title
-    ready = [contestant.label for contestant in found.taking_part.contestants]
-    yield "contestants", ", ".join(ready)
-    for whom, why in found.taking_part.left_out():
-        yield "skipped", f"{whom}: {why}"
-    if found.unbuilt:
-        yield "to build", ", ".join(found.unbuilt)
-    for name, tune in plan.tune.items():
-        begin = plan.parameters[name]
-        assumed = f"{begin:,}" if isinstance(begin, int) else begin
-        yield "to tune", f"{name}: {tune.goal}, measured at the start; what follows assumes {assumed}"
-    for name, workload in plan.selected.items():
-        on = [label for label, measured in found.taking_part.cells if measured == name]
-        if not workload.measured_on(plan.contestants):
-            yield "not run", f"{name}: it is for {', '.join(workload.contestants)}"
-        if not on:
-            continue
-        whom = "" if on == ready else f", on {', '.join(on)}"
-        load = describe_load(workload.load.data(), workload.connection.data()) or "a load in phases"
-        each = f"{_time(trial_s(plan, workload))}{' or more' if is_up_to_the_server(workload) else ''}"
-        beside = ", beside a background load" if workload.background is not None else ""
-        yield "workload", f"{name}: {load}{beside}{whom} ({each} each)"
-    yield "trials", f"{plural(len(found.trials), 'trial')} in {plural(rounds, 'round')}"
-    if found.seed is None:
-        yield "order", "random in each round; --seed N fixes it"
-    else:
-        for number in range(1, rounds + 1):
-            order = [f"{t.contestant} {t.workload}" for t in found.trials if t.round == number]
-            yield f"round {number}", ", ".join(order)
-    if plan.until_decided:
-        yield "then", f"more rounds until all is decided, for at most {_time(plan.budget)}"
-    if len(ready) > 1:
-        yield "finds", rounds_will_find(rounds, len(ready) - 1)
-    more = (
-        ", or more: some loads last until their requests are answered"
-        if any(is_up_to_the_server(plan.workload[trial.workload]) for trial in found.trials)
-        else ""
-    )
-    tuned = f"; tuning {listed(list(plan.tune))} will change that" if plan.tune else ""
-    yield "time", f"about {_time(found.seconds)}{', after building' if found.unbuilt else ''}{more}{tuned}"
-    free = "" if found.free_bytes is None else f"; {format_bytes(found.free_bytes)} are free"
-    rows = ", plus a row per request" if any(w.rows for w in plan.selected.values()) else ""
-    yield "disk", f"at least {format_bytes(found.least_bytes)} in {into}/{rows}{free}"
-
-
-def _time(seconds: float) -> str:
-    from jostle.cli.progress import minutes
-
-    return minutes(seconds)

@@ -1,6 +1,7 @@
 """Head-of-line blocking: which streams of one HTTP/2 connection waited for which."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from jostle.analysis.results import Cause, HeadOfLine, StreamOfConnection
@@ -33,56 +34,87 @@ def head_of_line(grouped: "Mapping[Key, Sequence[TrialData]]") -> list[HeadOfLin
     found = []
     for (contestant, workload), trials in grouped.items():
         lines = [(data, line) for data in trials if data.usable and (line := data.counts.head_of_line)]
-        seen = (of_line(contestant, workload, data, line) for data, line in lines)
+        seen = (head_of_line_blocking(contestant, workload, data, line) for data, line in lines)
         longest = max(filter(None, seen), key=lambda one: one.longest_s, default=None)
         found += [longest] if longest else []
     return sorted(found, key=lambda one: -one.longest_s)
 
 
-def of_line(contestant: str, workload: str, data: TrialData, line: Mapping[str, Any]) -> HeadOfLine | None:
+def head_of_line_blocking(
+    contestant: str, workload: str, data: TrialData, line: Mapping[str, Any]
+) -> HeadOfLine | None:
     """What the record says about one connection; None if no stream waited, or if the cause is not known."""
-    times: list[Mapping[str, Any]] = line["streams"]
-    behind = next((one for one in times if one["stream"] == line["behind"] > 0), None)
-    if not times or (line["behind"] and behind is None):
-        return None  # the blocking answer began too long ago to be in the record
-    now = max(max(one["ready_ns"], one["sent_ns"], one["head_ns"], one["end_ns"]) for one in times)
+    waits = _waits_of(line)
+    if waits is None:
+        return None
     names = [request["name"] for request in data.workload().get("requests") or []]
-    waits = queued = [_queued_ns(one, now) for one in times]
-    span = line["from_ns"], line["until_ns"]
-    if behind is not None:
-        coming = behind["head_ns"], behind["end_ns"] or now
-        waits = [_waited_ns(one, coming, now) if one is not behind else 0 for one in times]
-        if max(waits) >= max(queued):
-            span = coming
-        else:
-            behind, waits = None, queued  # most of the wait was for a free stream
-    streams = [_stream(one, names, wait) for one, wait in zip(times, waits, strict=True)]
+    streams = [_stream(one, names, ns) for one, ns in zip(waits.times, waits.each_ns, strict=True)]
     waited = [one for one in streams if one.waited_s]
     if not waited:
         return None
-    blocker = streams[times.index(behind)] if behind else None
-    passed = sum(one is not behind and _passed(one, span) for one in times) if behind else 0
+    blocker = None if waits.behind is None else streams[waits.times.index(waits.behind)]
+    passed = 0 if waits.behind is None else sum(_passed(one, waits.span) for one in waits.others)
+    longest_s = max(one.waited_s for one in waited)
     answers = line["elsewhere_answers"]
     median_s = line["elsewhere_median_ns"] / NS if answers else None
-    longest_s = max(one.waited_s for one in waited)
     return HeadOfLine(
         contestant=contestant,
         workload=workload,
         trial=data.trial.number,
         begin_s=min(one.ready_s for one in [*waited, *([blocker] if blocker else [])]),
-        end_s=now / NS,
+        end_s=waits.now / NS,
         behind=blocker,
         streams=streams,
         waited=len(waited),
         passed=passed,
-        others=sum(one is not behind and _there(one, span, now) for one in times),
+        others=sum(_there(one, waits.span, waits.now) for one in waits.others),
         longest_s=longest_s,
-        open=sum(_open(one, line["until_ns"]) for one in times),
-        cause=_cause(longest_s, answers, median_s) if behind and not passed else "",
+        open=sum(_open(one, line["until_ns"]) for one in waits.times),
+        cause=_cause(longest_s, answers, median_s) if blocker and not passed else "",
         elsewhere_connections=line["elsewhere_connections"],
         elsewhere_answers=answers,
         elsewhere_median_s=median_s,
     )
+
+
+@dataclass(frozen=True)
+class _Waits:
+    """How long the streams of a connection waited, and for what."""
+
+    times: Sequence[Mapping[str, Any]]
+    """The moments of each stream, as recorded."""
+
+    each_ns: Sequence[int]
+    """How long each of them waited."""
+
+    behind: Mapping[str, Any] | None
+    """The one whose response came meanwhile; None: they waited for a free stream."""
+
+    span: tuple[int, int]
+    """From when to when that was."""
+
+    now: int
+    """The last moment that is recorded."""
+
+    @property
+    def others(self) -> list[Mapping[str, Any]]:
+        return [one for one in self.times if one is not self.behind]
+
+
+def _waits_of(line: Mapping[str, Any]) -> _Waits | None:
+    """None if the blocking response began too long ago to be in the record."""
+    times: list[Mapping[str, Any]] = line["streams"]
+    behind = next((one for one in times if one["stream"] == line["behind"] > 0), None)
+    if not times or (line["behind"] and behind is None):
+        return None
+    now = max(max(one["ready_ns"], one["sent_ns"], one["head_ns"], one["end_ns"]) for one in times)
+    queued = [_queued_ns(one, now) for one in times]
+    if behind is not None:
+        coming = behind["head_ns"], behind["end_ns"] or now
+        waited = [_waited_ns(one, coming, now) if one is not behind else 0 for one in times]
+        if max(waited) >= max(queued):  # else most of the wait was for a free stream
+            return _Waits(times, waited, behind, coming, now)
+    return _Waits(times, queued, None, (line["from_ns"], line["until_ns"]), now)
 
 
 def _stream(one: Mapping[str, Any], names: Sequence[str], waited_ns: int) -> StreamOfConnection:
