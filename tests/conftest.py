@@ -4,7 +4,7 @@ import difflib
 import signal
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
@@ -25,6 +25,25 @@ def pytest_configure() -> None:
     # figure of that time is what it tests.
     settings.register_profile("no deadline", deadline=None)
     settings.load_profile("no deadline")
+
+
+SPREAD = (
+    "tests/contract/test_roster.py",
+    "tests/integration/test_documents_run.py",
+    "tests/integration/test_explain.py",
+)
+"""Files whose tests take long and share little: each goes to any worker. All other files stay on one."""
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return nodeid if nodeid.startswith(SPREAD) else super()._split_scope(nodeid)
+
+    return Scheduling(config, log)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

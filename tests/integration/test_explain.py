@@ -1,8 +1,10 @@
-"""`jostle explain` against servers whose behaviour is known: the whole path, real sockets.
+"""`jostle explain` over every protocol that it speaks: the whole path, real sockets.
 
-A busy machine may keep it from telling; what it must never do is to tell something else.
+What it tells of a discipline is tested on servers without noise (tests/unit/test_explain_discipline.py): what
+runs beside these would keep it from telling.
 """
 
+import json
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -17,13 +19,14 @@ from jostle.explain.send import Due, EngineSender
 from jostle.explain.target import Route
 from support.real import REFERENCE_PROTO, Jostle, as_json, reference_server
 
+BUDGET = "20s"
 SIZES = ["--slow", "/work?us=16000", "--slow", "/work?us=8000", "--slow", "/work?us=4000"]
 
 
 def explain(jostle_command: Jostle, *arguments: str) -> dict[str, Any]:
     """What is said of it as JSON, which has its form."""
     found = as_json(
-        jostle_command("explain", *arguments, "--thorough", "--budget", "20s", "-q", "--json", timeout=240)
+        jostle_command("explain", *arguments, "--thorough", "--budget", BUDGET, "-q", "--json", timeout=240)
     )
     jsonschema.validate(found, explanation_schema())
     return found
@@ -33,44 +36,48 @@ def said(explanation: dict[str, Any], topic: str) -> dict[str, Any]:
     return next(finding for finding in explanation["findings"] if finding["topic"] == topic)
 
 
-@pytest.mark.parametrize(("options", "protocol"), [((), "HTTP/1.1"), (("--http2",), "HTTP/2")])
-def test_four_workers_are_found_and_nothing_else_is_said(
-    jostle_command: Jostle, options: tuple[str, ...], protocol: str
-) -> None:
-    with reference_server("workers", "--workers", "4") as url:
-        explanation = explain(jostle_command, f"{url}/hello", *SIZES, "--wait", "/sleep?ms=50", *options)
-    assert explanation["protocol"] == protocol
-    discipline, at_once = said(explanation, "discipline"), said(explanation, "parallelism")
-    assert discipline["says"] == "Four workers, first come, first served." or not discipline["decided"]
-    if at_once["decided"]:
-        (figure,) = at_once["figures"]
-        assert figure["figure"]["low"] <= 4 <= (figure["figure"]["high"] or 4)
-    assert said(explanation, "slots for waiting requests")["says"].startswith(("At least ", "Cannot tell"))
-    assert said(explanation, "queue limit")["reason"] == "it was not asked for"
-    assert len(explanation["bursts"]) > 20
-    assert explanation["connections"] <= 64
-
-
 @pytest.mark.alone
 @pytest.mark.timeout(800)
-def test_where_nothing_else_runs_four_workers_can_be_told(jostle_command: Jostle) -> None:
-    """Otherwise all tests here would pass even if nothing was ever told."""
+def test_where_nothing_else_runs_four_workers_are_told(jostle_command: Jostle) -> None:
+    """Where the machine stands still it cannot tell; what it tells is never wrong."""
 
     def told() -> bool:
-        discipline = said(explain(jostle_command, f"{url}/hello", *SIZES), "discipline")
-        assert discipline["says"] == "Four workers, first come, first served." or not discipline["decided"]
-        return bool(discipline["decided"])
+        explanation = explain(jostle_command, f"{url}/hello", *SIZES, "--budget", "20s")
+        discipline, at_once = said(explanation, "discipline"), said(explanation, "parallelism")
+        if discipline["decided"]:
+            assert discipline["says"] == "Four workers, first come, first served."
+        if at_once["decided"]:
+            (figure,) = at_once["figures"]
+            assert figure["figure"]["low"] <= 4 <= (figure["figure"]["high"] or 4)
+        return bool(discipline["decided"] and at_once["decided"])
 
     with reference_server("workers", "--workers", "4") as url:
         assert any(told() for _ in range(3))
 
 
-def test_a_contestant_is_started_and_explained(jostle_command: Jostle) -> None:
-    explanation = explain(jostle_command, "node")
-    discipline = said(explanation, "discipline")
-    assert discipline["says"] == "One worker, first come, first served." or not discipline["decided"]
-    assert said(explanation, "slots for waiting requests")["says"].startswith(("At least ", "Cannot tell"))
-    assert "waits for most" not in said(explanation, "CPU or waiting")["says"]
+def test_every_probe_says_something_over_http2(jostle_command: Jostle) -> None:
+    with reference_server("workers", "--workers", "4") as url:
+        explanation = explain(jostle_command, f"{url}/hello", *SIZES, "--wait", "/sleep?ms=50", "--http2")
+    assert explanation["protocol"] == "HTTP/2"
+    assert {finding["topic"] for finding in explanation["findings"]} >= HEADLESS
+    assert said(explanation, "queue limit")["reason"] == "it was not asked for"
+    assert [route["path"] for route in explanation["routes"]] == ["/hello", *SIZES[1::2], "/sleep?ms=50"]
+    assert len(explanation["bursts"]) > 20
+    assert explanation["connections"] <= 64
+
+
+def test_a_contestant_is_started_and_explained_with_a_page_and_a_record(
+    jostle_command: Jostle, tmp_path: Path
+) -> None:
+    kept = tmp_path / "kept"
+    finished = jostle_command("explain", "node", "--budget", BUDGET, "-q", "--into", kept, timeout=240)
+    assert finished.returncode == 0, finished.stderr
+    assert max(map(len, finished.stdout.splitlines())) <= 80
+    (folder,) = kept.iterdir()
+    assert {file.name for file in folder.iterdir()} == {"explanation.json", "explain.html"}
+    explanation = json.loads((folder / "explanation.json").read_text(encoding="utf-8"))
+    assert explanation["protocol"] == "HTTP/1.1"
+    assert {route["path"].split("/")[1] for route in explanation["routes"]} >= {"fast", "slow"}
 
 
 def test_a_contestant_that_speaks_grpc_is_asked_as_its_service_says() -> None:
@@ -120,7 +127,7 @@ HEADLESS = {"delay between head and body", "cache", "intermediary"}
 """Topics of HTTP alone."""
 
 
-def test_workers_are_found_over_bare_tcp(jostle_command: Jostle) -> None:
+def test_requests_over_bare_tcp_are_explained(jostle_command: Jostle) -> None:
     """HTTP written by hand, so that the server is one whose workers are known."""
     with reference_server("workers", "--workers", "4") as url:
         explanation = explain(
@@ -131,10 +138,8 @@ def test_workers_are_found_over_bare_tcp(jostle_command: Jostle) -> None:
         )
     assert explanation["protocol"] == "TCP"
     assert explanation["routes"][0]["path"] == f"'{TURN.format('/fast/44')}'"
-    discipline = said(explanation, "discipline")
-    assert discipline["says"] == "Four workers, first come, first served." or not discipline["decided"]
     topics = {finding["topic"] for finding in explanation["findings"]}
-    assert "keep-alive" in topics
+    assert {"discipline", "keep-alive"} <= topics
     assert not HEADLESS & topics
 
 
@@ -156,8 +161,9 @@ def test_a_call_and_one_that_takes_longer_are_explained(jostle_command: Jostle) 
     assert other["path"] == 'jostle.Echo/Say {"text": "b"}'
     assert long["service_s"] >= 0.12
     assert short["service_s"] < long["service_s"]
-    assert said(explanation, "who waits behind whom")["says"].startswith(("Short requests do not", "Cannot"))
-    assert not HEADLESS & {finding["topic"] for finding in explanation["findings"]}
+    topics = {finding["topic"] for finding in explanation["findings"]}
+    assert "who waits behind whom" in topics
+    assert not HEADLESS & topics
 
 
 @pytest.mark.parametrize(
@@ -167,7 +173,7 @@ def test_a_call_and_one_that_takes_longer_are_explained(jostle_command: Jostle) 
         (("datagrams", "--delay-ms", "20"), "udp:{}", "UDP"),
     ],
 )
-def test_messages_that_are_served_side_by_side_do_not_wait(
+def test_messages_are_explained(
     jostle_command: Jostle, kind: tuple[str, ...], to: str, protocol: str
 ) -> None:
     with reference_server(*kind) as url:
@@ -177,11 +183,8 @@ def test_messages_that_are_served_side_by_side_do_not_wait(
     assert explanation["protocol"] == protocol
     assert [route["path"] for route in explanation["routes"]] == ["'one'", "'another'"]
     assert all(route["service_s"] >= 0.02 for route in explanation["routes"])
-    at_once = said(explanation, "parallelism")
-    if at_once["decided"]:
-        (figure,) = at_once["figures"]
-        assert figure["figure"]["low"] >= 8
     topics = {finding["topic"] for finding in explanation["findings"]}
+    assert "parallelism" in topics
     assert not HEADLESS & topics
     assert ("keep-alive" in topics) == (protocol != "UDP")
 
@@ -226,13 +229,3 @@ def refused(finished: subprocess.CompletedProcess[str], word: str) -> None:
     assert finished.stdout == ""
     assert word in finished.stderr
     assert "Traceback" not in finished.stderr
-
-
-def test_a_page_and_a_record_are_kept(jostle_command: Jostle, null_server: str, tmp_path: Path) -> None:
-    finished = jostle_command(
-        "explain", f"{null_server}/", "--budget", "20s", "-q", "--into", tmp_path / "kept"
-    )
-    assert finished.returncode == 0, finished.stderr
-    assert max(map(len, finished.stdout.splitlines())) <= 80
-    (folder,) = (tmp_path / "kept").iterdir()
-    assert {file.name for file in folder.iterdir()} == {"explanation.json", "explain.html"}
