@@ -1,4 +1,4 @@
-"""`jostle contestants start` and `stop`: one that is left running, found and stopped from elsewhere."""
+"""`jostle contestants start`: it serves until it is stopped."""
 
 import signal
 import socket
@@ -18,7 +18,7 @@ LABEL = "reference-null"
 
 @pytest.fixture
 def surroundings() -> Iterator[dict[str, str]]:
-    """A cache of its own, so that nobody else's contestants are stopped."""
+    """A cache of its own."""
     with TemporaryDirectory(prefix="jostle-test-") as name:
         Path(name).chmod(0o755)
         yield {**environment(), "JOSTLE_CACHE": name}
@@ -40,34 +40,20 @@ def started(surroundings: dict[str, str]) -> Iterator[tuple["subprocess.Popen[st
             holder.kill()
 
 
-def stop(surroundings: dict[str, str]) -> str:
-    stopping = [*command("contestants", "stop")]
-    return subprocess.run(stopping, env=surroundings, capture_output=True, text=True, timeout=60).stdout
-
-
 def listens(url: str) -> bool:
     host, port = url.removeprefix("http://").split(":")
     with socket.socket() as attempt:
         return attempt.connect_ex((host, int(port))) == 0
 
 
-def test_stop_finds_what_start_left_running(surroundings: dict[str, str]) -> None:
-    assert stop(surroundings) == "none is running\n"
+@pytest.mark.parametrize("ended_by", [signal.SIGINT, signal.SIGTERM])
+def test_it_serves_until_it_is_stopped(surroundings: dict[str, str], ended_by: signal.Signals) -> None:
     with started(surroundings) as (holder, url):
-        with urlopen(url, timeout=10) as answer:
-            assert answer.status == 200
-        assert stop(surroundings) == f"stopped {LABEL} on {url}\n"
+        with urlopen(url, timeout=10) as response:
+            assert response.status == 200
+        holder.send_signal(ended_by)
         assert holder.wait(20) == 0
         assert not listens(url)
-    assert stop(surroundings) == "none is running\n"
-
-
-def test_ctrl_c_stops_it(surroundings: dict[str, str]) -> None:
-    with started(surroundings) as (holder, url):
-        holder.send_signal(signal.SIGINT)
-        assert holder.wait(20) == 0
-        assert not listens(url)
-    assert stop(surroundings) == "none is running\n"
 
 
 def test_a_port_that_is_taken_is_told(surroundings: dict[str, str]) -> None:

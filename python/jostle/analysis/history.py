@@ -71,7 +71,7 @@ class Unreadable:
     why: str
 
 
-def history(base: Path, *, rebuild: bool = False) -> tuple[list[Entry], list[Unreadable]]:
+def history(base: Path) -> tuple[list[Entry], list[Unreadable]]:
     """All runs under `base`, oldest first, from the index where it is up to date.
 
     Raises NotARun if `base` is not a folder.
@@ -80,7 +80,7 @@ def history(base: Path, *, rebuild: bool = False) -> tuple[list[Entry], list[Unr
         raise NotARun(
             f"there is no folder {str(base)!r}", "give the folder that holds runs, for example runs"
         )
-    known = {} if rebuild else dict(_read(base / INDEX))
+    known = dict(_read(base / INDEX))
     entries: list[Entry] = []
     unreadable: list[Unreadable] = []
     for folder in sorted(path.parent for path in base.glob("*/journal.ndjson")):
@@ -92,7 +92,7 @@ def history(base: Path, *, rebuild: bool = False) -> tuple[list[Entry], list[Unr
                 unreadable.append(Unreadable(folder.name, error.message))
                 continue
         entries.append(entry)
-    if entries != list(known.values()) or rebuild:
+    if entries != list(known.values()):
         _write(base / INDEX, entries)
     return sorted(entries, key=lambda e: (e.started, e.folder)), unreadable
 

@@ -10,7 +10,7 @@ import typer
 from jostle.cli.display import Display
 from jostle.cli.exit_codes import ExitCode
 from jostle.cli.hit import RequestOptions
-from jostle.cli.options import LOAD, OUTPUT, Into, Seed, option_names, unfold
+from jostle.cli.options import LOAD, OUTPUT, Into, Seed, option, option_names, unfold
 from jostle.cli.output import Quiet, ResultOutput, report_written, write
 from jostle.errors import PlanError
 from jostle.report.export import Form, render
@@ -37,10 +37,6 @@ your own.
 """
 
 
-def _option(*names: str, group: str, help: str, metavar: str | None = None) -> Any:
-    return typer.Option(*names, metavar=metavar, help=help, rich_help_panel=group)
-
-
 @unfold
 def capacity(
     context: typer.Context,
@@ -53,7 +49,7 @@ def capacity(
     *,
     slo: Annotated[
         list[str],
-        _option(
+        option(
             "--slo",
             metavar="SLO",
             help="What must hold: 'p99 < 100 ms', 'errors < 1 %'. Repeatable.",
@@ -62,11 +58,11 @@ def capacity(
     ],
     clients: Annotated[
         bool,
-        _option("--clients", help="Closed loop: find a number of clients instead of a rate.", group=LOAD),
+        option("--clients", help="Closed loop: find a number of clients instead of a rate.", group=LOAD),
     ] = False,
     think: Annotated[
         str | None,
-        _option(
+        option(
             "--think",
             metavar="TIME",
             help="With --clients: pause between answer and next request.",
@@ -75,17 +71,17 @@ def capacity(
     ] = None,
     most: Annotated[
         str | None,
-        _option("--most", metavar="LEVEL", help="Try no level above this: 2000/s, 500 clients.", group=LOAD),
+        option("--most", metavar="LEVEL", help="Try no level above this: 2000/s, 500 clients.", group=LOAD),
     ] = None,
     budget: Annotated[
         str | None,
-        _option(
+        option(
             "--budget", metavar="TIME", help="Time for the search (default 4m; with --quick: 1m).", group=LOAD
         ),
     ] = None,
     quick: Annotated[
         bool,
-        _option(
+        option(
             "--quick",
             help="A shorter search: a wider interval, and no model for 'jostle what-if'.",
             group=LOAD,
@@ -96,7 +92,7 @@ def capacity(
     into: Into = Path("runs"),
     output: ResultOutput,
     quiet: Quiet = False,
-    no_pages: Annotated[bool, _option("--no-pages", help="Write no capacity.html.", group=OUTPUT)] = False,
+    no_pages: Annotated[bool, option("--no-pages", help="Write no capacity.html.", group=OUTPUT)] = False,
 ) -> int:
     from jostle.cli.foreign import foreign_hints
     from jostle.cli.target import target_of

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from jostle.cli.exit_codes import ExitCode
-from jostle.cli.options import OUTPUT, PLAN, Seed, refuse_beside, unfold
+from jostle.cli.options import OUTPUT, PLAN, Seed, option, refuse_beside, unfold
 from jostle.cli.plan_options import Duration, RunOptions, ScaleOptions, name_unchanged, read_plan
 from jostle.cli.race import known_experiments, named
 from jostle.errors import PlanError
@@ -61,10 +61,10 @@ def check(
     scale: ScaleOptions,
     everything: Annotated[
         bool,
-        typer.Option(
+        option(
             "--all",
             help="All experiments, or those named, as 'jostle race --all' would run them.",
-            rich_help_panel=PLAN,
+            group=PLAN,
         ),
     ] = False,
     duration: Duration = None,
@@ -72,12 +72,12 @@ def check(
     seed: Seed = None,
     into: Annotated[
         Path,
-        typer.Option(
+        option(
             "--into",
             metavar="DIR",
             help="Where the run would be recorded: is there enough room? With --all, what DIR has already "
             "is not counted.",
-            rich_help_panel=OUTPUT,
+            group=OUTPUT,
         ),
     ] = Path("runs"),
     send: Annotated[

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from jostle.cli.exit_codes import exit_code
-from jostle.cli.options import IntoOfBoth, is_given, run_folders, unfold
+from jostle.cli.options import IntoOfBoth, is_given, option, run_folders, unfold
 from jostle.cli.output import ComparisonOutput, UndecidedAs, write
 from jostle.errors import JostleError, PlanError, UserError
 from jostle.report.export import Form, render
@@ -61,28 +61,28 @@ def compare(
     *,
     contestants: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--contestants",
             metavar="A,B",
             help="Two contestants of one run: node,go.",
-            rich_help_panel=WHAT,
+            group=WHAT,
         ),
     ] = None,
     fail_if: Annotated[
         list[str] | None,
-        typer.Option(
+        option(
             "--fail-if",
             metavar="CONDITION",
             help='For example "p99 > +5 %"; repeatable.',
-            rich_help_panel=WHAT,
+            group=WHAT,
         ),
     ] = None,
     interleaved: Annotated[
         bool,
-        typer.Option(
+        option(
             "--interleaved",
             help="Measure two plans alternately in one run, and compare them.",
-            rich_help_panel=WHAT,
+            group=WHAT,
         ),
     ] = False,
     into: IntoOfBoth = Path("runs"),

@@ -28,7 +28,6 @@ app = group(
   jostle contestants install node go      install what they need, and build them
   jostle contestants verify node go       check every route
   jostle contestants start node           run one, to try it with curl
-  jostle contestants stop                 stop those that `start` left running
 """,
 )
 
@@ -203,14 +202,12 @@ def start(
 ) -> None:
     """Run a contestant until Ctrl-C, to try it with curl."""
     from jostle import contestant
-    from jostle.contestant.registry import registered
 
     found = contestant.find(label)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     with (
         _database_for([found]) as database,
         found.start(port=port, database=database.placeholders() if database else None) as server,
-        registered(label, server.url),
     ):
         try:
             print(f"{label} listens on {server.url} (Ctrl-C stops it)", flush=True)
@@ -220,15 +217,3 @@ def start(
             return
         print(f"{label} exited; {server.printed()}", file=sys.stderr)
         raise typer.Exit(ExitCode.UNTRUSTED)
-
-
-@app.command(cls=Command)
-def stop() -> None:
-    """Stop contestants that `start` left running in any terminal."""
-    from jostle.contestant.registry import stop_all
-
-    stopped = stop_all()
-    for label, url in stopped:
-        print(f"stopped {label} on {url}")
-    if not stopped:
-        print("none is running")

@@ -15,7 +15,7 @@ HELP = """List the runs in a folder by plan, server and workload, newest last.
   jostle history runs --contestants node    only this server
 
 Figures are kept in FOLDER/index.ndjson and computed again when a run has
-changed.
+changed, or when you have deleted that file.
 """
 
 
@@ -24,7 +24,6 @@ def history(
     contestants: Annotated[
         str | None, typer.Option("--contestants", metavar="A,B,…", help="Only these servers.")
     ] = None,
-    rebuild: Annotated[bool, typer.Option("--rebuild", help="Analyse every run again.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the list as JSON.")] = False,
 ) -> int:
     from dataclasses import asdict
@@ -33,7 +32,7 @@ def history(
     from jostle.analysis.history import only
     from jostle.cli.options import split_contestants
 
-    entries, unreadable = read(folder, rebuild=rebuild)
+    entries, unreadable = read(folder)
     nothing = "no run was found"
     if entries and (whom := split_contestants(contestants)) is not None:
         entries, nothing = only(entries, whom), "none of these contestants was measured"

@@ -30,6 +30,7 @@ from jostle.cli.options import (
     Proto,
     Send,
     Until,
+    option,
     option_names,
     refuse_beside,
     seed_option,
@@ -73,17 +74,13 @@ text, as @FILE, or on standard input (-). Options of jostle stand before it.
 """
 
 
-def _option(*names: str, group: str, help: str, metavar: str | None = None) -> Any:
-    return typer.Option(*names, metavar=metavar, help=help, rich_help_panel=group)
-
-
 @dataclass(frozen=True, kw_only=True)
 class LoadOptions:
     """How requests are sent. Each option has the name that it has in `jostle.plan.hit.PLACES`."""
 
     clients: Annotated[
         str | None,
-        _option(
+        option(
             *("-c", "--connections", "--clients"),
             metavar="N",
             help="Clients, each with a connection: 50, 10k (default 10). With --rate: at most this many "
@@ -93,13 +90,13 @@ class LoadOptions:
     ] = None
     seconds: Annotated[
         str | None,
-        _option(
+        option(
             "-d", "--duration", metavar="TIME", help="How long: 500ms, 10s, 2m (default 10s).", group=LOAD
         ),
     ] = None
     requests: Annotated[
         str | None,
-        _option(
+        option(
             "-n",
             "--requests",
             metavar="N",
@@ -109,15 +106,15 @@ class LoadOptions:
     ] = None
     rate: Annotated[
         str | None,
-        _option("-r", "--rate", metavar="RATE", help="Requests per second: 2000/s or 2000.", group=LOAD),
+        option("-r", "--rate", metavar="RATE", help="Requests per second: 2000/s or 2000.", group=LOAD),
     ] = None
     arrivals: Annotated[
         str,
-        _option("--arrivals", metavar="KIND", help="With --rate: poisson (random) or constant.", group=LOAD),
+        option("--arrivals", metavar="KIND", help="With --rate: poisson (random) or constant.", group=LOAD),
     ] = "poisson"
     think: Annotated[
         str | None,
-        _option(
+        option(
             "--think",
             metavar="TIME",
             help="Pause between an answer and the next request: 1s, '900ms ± 10%', 'exponential 1s'.",
@@ -126,7 +123,7 @@ class LoadOptions:
     ] = None
     warm_up: Annotated[
         str | None,
-        _option(
+        option(
             "--warm-up",
             metavar="TIME",
             help="Send the load for this time before it is measured.",
@@ -135,7 +132,7 @@ class LoadOptions:
     ] = None
     urls: Annotated[
         Path | None,
-        _option(
+        option(
             *("-f", "--urls"),
             metavar="FILE",
             help="Load the URLs of this file, one in each line: whole URLs of one server, or paths. "
@@ -145,7 +142,7 @@ class LoadOptions:
     ] = None
     journey: Annotated[
         Path | None,
-        _option(
+        option(
             "--journey",
             metavar="FILE",
             help="Send the journeys of this TOML file ([journey.NAME]), .hurl file or script (.luau); "
@@ -161,7 +158,7 @@ class RequestOptions:
 
     method: Annotated[
         str | None,
-        _option(
+        option(
             *("-m", "--method", "-X"),
             metavar="METHOD",
             help="Any method, such as PUT, PURGE or PROPFIND (default: GET, or POST with a body).",
@@ -170,11 +167,11 @@ class RequestOptions:
     ] = None
     headers: Annotated[
         list[str] | None,
-        _option("-H", "--header", metavar="HEADER", help="'Name: value'; repeatable.", group=REQUEST),
+        option("-H", "--header", metavar="HEADER", help="'Name: value'; repeatable.", group=REQUEST),
     ] = None
     user: Annotated[
         str | None,
-        _option(
+        option(
             *("-u", "--user"),
             metavar="USER:PASSWORD",
             help="Log in with Basic authentication.",
@@ -183,11 +180,11 @@ class RequestOptions:
     ] = None
     agent: Annotated[
         str | None,
-        _option(*("-A", "--user-agent"), metavar="TEXT", help="The header User-Agent.", group=REQUEST),
+        option(*("-A", "--user-agent"), metavar="TEXT", help="The header User-Agent.", group=REQUEST),
     ] = None
     compressed: Annotated[
         bool,
-        _option(
+        option(
             "--compressed",
             help="Accept gzip, brotli and zstd (with --stream: no zstd). Bytes are counted as received; "
             "answers are checked after decompression.",
@@ -196,11 +193,11 @@ class RequestOptions:
     ] = False
     body: Annotated[
         str | None,
-        _option(*("-b", "--body", "--data"), metavar="TEXT", help="Request body, or @FILE.", group=REQUEST),
+        option(*("-b", "--body", "--data"), metavar="TEXT", help="Request body, or @FILE.", group=REQUEST),
     ] = None
     json_body: Annotated[
         str | None,
-        _option(
+        option(
             "--json-body",
             metavar="JSON",
             help="Request body, or @FILE, with Content-Type and Accept of JSON.",
@@ -211,7 +208,7 @@ class RequestOptions:
     match: Match = None
     ping: Annotated[
         str | None,
-        _option(
+        option(
             "--ping",
             metavar="TIME",
             help="With ws://: each client sends a ping every TIME, such as 20s, and its round "
@@ -225,7 +222,7 @@ class RequestOptions:
     message: Message = None
     deadline: Annotated[
         str | None,
-        _option(
+        option(
             "--deadline",
             metavar="TIME",
             help="With grpc://: each call must end within this time, which is also sent to the server "
@@ -235,7 +232,7 @@ class RequestOptions:
     ] = None
     every: Annotated[
         str | None,
-        _option(
+        option(
             "--every",
             metavar="TIME",
             help="With grpc:// and a list of messages: the time from one to the next (default: all at once).",
@@ -244,13 +241,13 @@ class RequestOptions:
     ] = None
     expect: Annotated[
         str | None,
-        _option(
+        option(
             "--expect", metavar="TEXT", help="Text that the body of every answer must contain.", group=ANSWER
         ),
     ] = None
     expect_status: Annotated[
         str | None,
-        _option(
+        option(
             "--expect-status",
             metavar="CODE,…",
             help="Accepted status codes (default 200 to 399).",
@@ -259,7 +256,7 @@ class RequestOptions:
     ] = None
     stream: Annotated[
         str | None,
-        _option(
+        option(
             "--stream",
             metavar="FORMAT",
             help="Read the answer as a stream of events, and time each: sse or lines; with ws://: messages.",
@@ -268,7 +265,7 @@ class RequestOptions:
     ] = None
     stream_until: Annotated[
         str | None,
-        _option(
+        option(
             "--stream-until",
             metavar="TEXT",
             help="The event that ends the stream, such as '[DONE]'; a stream without it fails.",
@@ -277,7 +274,7 @@ class RequestOptions:
     ] = None
     stream_events: Annotated[
         str | None,
-        _option(
+        option(
             "--stream-events",
             metavar="N",
             help="Stop reading after N events; a shorter stream fails.",
@@ -286,7 +283,7 @@ class RequestOptions:
     ] = None
     stall: Annotated[
         str | None,
-        _option(
+        option(
             "--stall",
             metavar="TIME",
             help="Give up a stream if its next event does not come within this time.",
@@ -295,7 +292,7 @@ class RequestOptions:
     ] = None
     stream_first: Annotated[
         str | None,
-        _option(
+        option(
             "--stream-first",
             metavar="PATTERN",
             help="The first event that counts, by a regular expression or json:/POINTER to what is not "
@@ -305,7 +302,7 @@ class RequestOptions:
     ] = None
     stream_fails: Annotated[
         str | None,
-        _option(
+        option(
             "--stream-fails",
             metavar="PATTERN",
             help="Events that are errors, by a regular expression or json:/POINTER; otherwise, with sse, "
@@ -315,7 +312,7 @@ class RequestOptions:
     ] = None
     stream_usage: Annotated[
         str | None,
-        _option(
+        option(
             "--stream-usage",
             metavar="PATTERN",
             help="For language models: where events tell the number of tokens, for tokens per second, by a "
@@ -325,7 +322,7 @@ class RequestOptions:
     ] = None
     timeout: Annotated[
         str | None,
-        _option(
+        option(
             "--timeout",
             metavar="TIME",
             help="Give up on an answer after this time (default 10s).",
@@ -334,7 +331,7 @@ class RequestOptions:
     ] = None
     first_byte_timeout: Annotated[
         str | None,
-        _option(
+        option(
             "--first-byte-timeout",
             metavar="TIME",
             help="Give up if the answer has not begun after this time.",
@@ -343,7 +340,7 @@ class RequestOptions:
     ] = None
     location: Annotated[
         bool,
-        _option(
+        option(
             "-L",
             "--location",
             help="Follow redirects: 301, 302, 303, 307 and 308. Other statuses are answers, even with a "
@@ -353,7 +350,7 @@ class RequestOptions:
     ] = False
     redirects: Annotated[
         int | None,
-        _option(
+        option(
             "--max-redirs",
             metavar="N",
             help="Follow redirects, at most N per request (-L alone: 5).",
@@ -362,7 +359,7 @@ class RequestOptions:
     ] = None
     connect_timeout: Annotated[
         str | None,
-        _option(
+        option(
             "--connect-timeout",
             metavar="TIME",
             help="Give up connecting (DNS, TCP and TLS) after this time (default 3s).",
@@ -371,13 +368,13 @@ class RequestOptions:
     ] = None
     keep_alive: Annotated[
         bool,
-        _option(
+        option(
             "--keepalive/--no-keepalive", help="Reuse connections, or open one per request.", group=CONNECTION
         ),
     ] = True
     requests_per_connection: Annotated[
         int | None,
-        _option(
+        option(
             "--requests-per-connection",
             metavar="N",
             help="Open a new connection after N requests.",
@@ -386,7 +383,7 @@ class RequestOptions:
     ] = None
     http2: Annotated[
         bool,
-        _option(
+        option(
             "--http2",
             help="Speak HTTP/2: by ALPN with https, with prior knowledge (h2c) with http. Each client has "
             "a connection of its own.",
@@ -395,7 +392,7 @@ class RequestOptions:
     ] = False
     http2_connections: Annotated[
         str | None,
-        _option(
+        option(
             "--http2-connections",
             metavar="N",
             help="HTTP/2 over N connections that the clients share, each client as a stream.",
@@ -404,7 +401,7 @@ class RequestOptions:
     ] = None
     connect_to: Annotated[
         list[str] | None,
-        _option(
+        option(
             "--connect-to",
             metavar="IP:PORT",
             help="Connect there instead of to the URL's host; repeat it to alternate. [fe80::1%eth0]:8080 "
@@ -414,7 +411,7 @@ class RequestOptions:
     ] = None
     unix_socket: Annotated[
         str | None,
-        _option(
+        option(
             "--unix-socket",
             metavar="PATH",
             help="Connect to this socket instead of to the URL's host; @NAME is one of Linux's abstract "
@@ -424,7 +421,7 @@ class RequestOptions:
     ] = None
     resolve_each: Annotated[
         bool,
-        _option(
+        option(
             "--resolve-each",
             help="Resolve the URL's host for every connection, so that a change of its DNS record is "
             "followed (otherwise once, before the load).",
@@ -433,7 +430,7 @@ class RequestOptions:
     ] = False
     pid: Annotated[
         int | None,
-        _option(
+        option(
             "--pid",
             metavar="PID",
             help="Watch this process and its children: CPU and memory of a server on this machine.",
@@ -442,7 +439,7 @@ class RequestOptions:
     ] = None
     source_addresses: Annotated[
         list[str] | None,
-        _option(
+        option(
             "--source-address",
             metavar="IP",
             help="Connect from this local address; repeat it to alternate. Each has its own ports.",
@@ -450,27 +447,27 @@ class RequestOptions:
         ),
     ] = None
     insecure: Annotated[
-        bool, _option("-k", "--insecure", help="Do not verify the server's certificate.", group=TLS)
+        bool, option("-k", "--insecure", help="Do not verify the server's certificate.", group=TLS)
     ] = False
     ca: Annotated[
         Path | None,
-        _option(
+        option(
             "--cacert", metavar="PEM", help="Trust these authorities instead of the built-in ones.", group=TLS
         ),
     ] = None
     cert: Annotated[
-        Path | None, _option("--cert", metavar="PEM", help="The client's certificate chain.", group=TLS)
+        Path | None, option("--cert", metavar="PEM", help="The client's certificate chain.", group=TLS)
     ] = None
     key: Annotated[
-        Path | None, _option("--key", metavar="PEM", help="The client's private key.", group=TLS)
+        Path | None, option("--key", metavar="PEM", help="The client's private key.", group=TLS)
     ] = None
     resume: Annotated[
         bool,
-        _option("--tls-resume", help="Resume TLS sessions (otherwise full handshakes).", group=TLS),
+        option("--tls-resume", help="Resume TLS sessions (otherwise full handshakes).", group=TLS),
     ] = False
     threads: Annotated[
         int,
-        _option(
+        option(
             "-t",
             "--threads",
             metavar="N",
@@ -512,7 +509,7 @@ class HitOptions(RequestOptions, LoadOptions):
 
     slo: Annotated[
         str | None,
-        _option(
+        option(
             "--slo",
             metavar="BOUNDS",
             help="With --stream: bounds that each stream must meet: 'first event < 500 ms, gap p99 < 50 ms'. "
@@ -545,7 +542,7 @@ def hit(
     seed: Annotated[int | None, seed_option(LOAD)] = None,
     once: Annotated[
         bool,
-        _option(
+        option(
             "--once",
             group=REQUEST,
             help="With --journey: send each once, and show every request, answer and capture.",
@@ -553,7 +550,7 @@ def hit(
     ] = False,
     into: Annotated[
         Path | None,
-        _option("--into", metavar="DIR", help="Keep the record, in a new folder in DIR.", group=OUTPUT),
+        option("--into", metavar="DIR", help="Keep the record, in a new folder in DIR.", group=OUTPUT),
     ] = None,
     output: RunOutput,
 ) -> int:

@@ -39,6 +39,7 @@ __all__ = [
     "Send",
     "Until",
     "is_given",
+    "option",
     "option_names",
     "refuse_beside",
     "run_folders",
@@ -57,6 +58,11 @@ PLAN, GENERATOR, OUTPUT = "Plan", "Generator", "Output"
 """The groups of options in `--help`."""
 
 
+def option(*names: str, group: str, help: str, metavar: str | None = None, **more: Any) -> Any:
+    """An option in a group of `--help`. `more`: as of `typer.Option`."""
+    return typer.Option(*names, metavar=metavar, help=help, rich_help_panel=group, **more)
+
+
 def _checked_seed(seed: int | None) -> int | None:
     if seed is not None and not 0 <= seed < 2**63:
         raise typer.BadParameter(f"{seed} is not from 0 to {2**63 - 1}")
@@ -64,121 +70,121 @@ def _checked_seed(seed: int | None) -> int | None:
 
 
 def seed_option(group: str) -> Any:
-    return typer.Option(
+    return option(
         "--seed",
         metavar="N",
         callback=_checked_seed,
         help="Seed for all random choices (default: a random one).",
-        rich_help_panel=group,
+        group=group,
     )
 
 
 Seed = Annotated[int | None, seed_option(PLAN)]
 Processes = Annotated[
     int | None,
-    typer.Option(
+    option(
         "--processes",
         metavar="N",
         help="Generator processes, each with its threads (default: one, or more if one process may not open "
         "enough files for all clients).",
-        rich_help_panel=GENERATOR,
+        group=GENERATOR,
     ),
 ]
 Cluster = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--cluster",
         metavar="HOST:PORT",
         help="Send the load from all nodes of a Ray cluster. HOST:PORT is the address of its head: the "
         "node that was started by 'jostle cluster start' without --join.",
-        rich_help_panel=GENERATOR,
+        group=GENERATOR,
     ),
 ]
 AllowTargets = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
         "--allow-target",
         metavar="HOST",
         help="Allow this host as a target of a cluster, of redirects, or of full URLs in steps; repeatable.",
-        rich_help_panel=GENERATOR,
+        group=GENERATOR,
     ),
 ]
 Attention = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--attention",
         metavar="WHEN",
         help="Whether the generator busy-polls instead of sleeping, to keep its wake-up delay out of "
         "response times: always, never or auto (the default: only if it has its own cores).",
-        rich_help_panel=GENERATOR,
+        group=GENERATOR,
     ),
 ]
 
 Send = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--send",
         metavar="TEXT",
         help="With ws://: the message that each request sends, or @FILE. With tcp:// or udp://: text "
         "with escapes (\\r \\n \\t \\0 \\xHH \\\\), hex:BYTES or @FILE; {id:u16} is a two-byte "
         "number that differs in each request of a client.",
-        rich_help_panel=MESSAGES,
+        group=MESSAGES,
     ),
 ]
 Match = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--match",
         metavar="HOW",
         help="Which message or datagram is the answer: the next one (order), or the next that equals "
         "what was sent (echo). With ws:// also the next with the same value at a JSON pointer "
         "(json:/id); with udp:// also the next with the same bytes (bytes:0..2) or the same match "
         "(regex:PATTERN).",
-        rich_help_panel=MESSAGES,
+        group=MESSAGES,
     ),
 ]
 Until = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--until",
         metavar="END",
         help="With tcp://: the answer ends after this text (with escapes), hex:BYTES, length:N bytes, a "
         "match of regex:PATTERN, or when the server closes (close).",
-        rich_help_panel=MESSAGES,
+        group=MESSAGES,
     ),
 ]
 Proto = Annotated[
     list[Path] | None,
-    typer.Option(
+    option(
         "--proto",
         metavar="FILE",
         help="With grpc://HOST:PORT/package.Service/Method: the .proto file that defines the method; "
         "repeatable. If not given, the server is asked (reflection).",
-        rich_help_panel=GRPC,
+        group=GRPC,
     ),
 ]
 ImportPath = Annotated[
     list[Path] | None,
-    typer.Option(
+    option(
         "--import-path",
         metavar="DIR",
         help="With --proto: folder to search for imports, besides that of the file; repeatable.",
-        rich_help_panel=GRPC,
+        group=GRPC,
     ),
 ]
 Message = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--message",
         metavar="JSON",
         help="With grpc://: the message of each call as JSON, or @FILE; -H adds metadata.",
-        rich_help_panel=GRPC,
+        group=GRPC,
     ),
 ]
 
 
 def _into(text: str) -> Any:
-    return typer.Option("--into", metavar="DIR", help=text, rich_help_panel=OUTPUT)
+    return option("--into", metavar="DIR", help=text, group=OUTPUT)
 
 
 Into = Annotated[Path, _into("Record the run in a new folder in DIR.")]

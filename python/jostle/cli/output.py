@@ -9,10 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from jostle.cli.exit_codes import Undecided
-from jostle.cli.options import OUTPUT
+from jostle.cli.options import OUTPUT, option
 from jostle.errors import JostleError, PlanError
 from jostle.formatting import listed
 from jostle.report.export import PICTURES, Form, render
@@ -51,13 +49,13 @@ def _form_option(forms: Sequence[Form]) -> Any:
             raise PlanError(f"--format {name}: the result can only be {listed(forms, 'or')}")
         return Form(name)
 
-    return typer.Option(
+    return option(
         "--format",
         metavar="FORM",
         parser=read,
         autocompletion=lambda incomplete: [form for form in forms if form.startswith(incomplete)],
         help=f"Print the result as {listed(forms, 'or')} (default: text).",
-        rich_help_panel=OUTPUT,
+        group=OUTPUT,
     )
 
 
@@ -77,25 +75,25 @@ def _file_option(forms: Sequence[Form]) -> Any:
             raise PlanError(f"--output: there is no folder {file.parent}", "create it first")
         return file
 
-    return typer.Option(
+    return option(
         "-o",
         "--output",
         metavar="FILE",
         callback=check,
         help="Also write the result into FILE, in the form of its suffix: "
         f"{' '.join(suffixes).replace('.xml', '.xml (JUnit)')}.",
-        rich_help_panel=OUTPUT,
+        group=OUTPUT,
     )
 
 
-Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Show no progress.", rich_help_panel=OUTPUT)]
+Quiet = Annotated[bool, option("-q", "--quiet", help="Show no progress.", group=OUTPUT)]
 UndecidedAs = Annotated[
     Undecided | None,
-    typer.Option(
+    option(
         "--undecided",
         metavar="pass|fail",
         help="Exit with 0 (pass) or 1 (fail) instead of 4 (undecided).",
-        rich_help_panel=OUTPUT,
+        group=OUTPUT,
     ),
 ]
 
@@ -105,9 +103,7 @@ class ResultOutput:
     """Where the result of a command goes: to standard output, and into a file if one is named."""
 
     form: Annotated[Form | None, _form_option(OF_EACH)] = None
-    as_json: Annotated[
-        bool, typer.Option("--json", help="The same as --format json.", rich_help_panel=OUTPUT)
-    ] = False
+    as_json: Annotated[bool, option("--json", help="The same as --format json.", group=OUTPUT)] = False
     file: Annotated[Path | None, _file_option(OF_EACH)] = None
 
     def __post_init__(self) -> None:
@@ -144,7 +140,7 @@ class RunOutput(ResultOutput):
     file: Annotated[Path | None, _file_option(OF_RUNS)] = None
     quiet: Quiet = False
     verbose: Annotated[
-        bool, typer.Option("-v", "--verbose", help="Print a line for every trial.", rich_help_panel=OUTPUT)
+        bool, option("-v", "--verbose", help="Print a line for every trial.", group=OUTPUT)
     ] = False
 
     @property
@@ -163,10 +159,10 @@ class PlanOutput(RunOutput):
 
     no_pages: Annotated[
         bool,
-        typer.Option(
+        option(
             "--no-pages",
             help="Write no report.html and no pictures; `jostle report` can do so later.",
-            rich_help_panel=OUTPUT,
+            group=OUTPUT,
         ),
     ] = False
     undecided: UndecidedAs = None

@@ -16,6 +16,7 @@ from jostle.cli.options import (
     Attention,
     Cluster,
     Processes,
+    option,
     option_names,
     split_contestants,
     split_settings,
@@ -33,13 +34,13 @@ DATABASE = "Database"
 
 Duration = Annotated[
     str | None,
-    typer.Option(
+    option(
         "-d",
         "--duration",
         metavar="TIME",
         help="Run every workload for this long. Loads that count requests stay as they are, as do traces "
         "without `for`.",
-        rich_help_panel=PLAN,
+        group=PLAN,
     ),
 ]
 
@@ -53,60 +54,60 @@ class PlanOptions:
 
     contestants: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--contestants",
             metavar="A,B,…",
             help="Measure these servers instead of those of the plan or experiment: node,go:procs=1 (the "
             "variant of go that uses one core; 'jostle contestants list NAME' lists variants).",
-            rich_help_panel=PLAN,
+            group=PLAN,
         ),
     ] = None
     workloads: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--workloads",
             metavar="A,B,…",
             help="Measure only these workloads ('jostle check' lists them). If a workload names its servers, "
             "only those are measured under it; a server that --contestants adds and that no workload names "
             "is measured under all selected workloads.",
-            rich_help_panel=PLAN,
+            group=PLAN,
         ),
     ] = None
     rounds: Annotated[
         int | None,
-        typer.Option(
+        option(
             "--rounds",
             metavar="N",
             help="Measure every workload on every server this many times.",
-            rich_help_panel=PLAN,
+            group=PLAN,
         ),
     ] = None
     until_decided: Annotated[
         bool,
-        typer.Option(
+        option(
             "--until-decided",
             help="Add rounds until every requirement and claim is decided (if the plan has none: every "
             "comparison).",
-            rich_help_panel=PLAN,
+            group=PLAN,
         ),
     ] = False
     budget: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--budget",
             metavar="TIME",
             help="With --until-decided: stop before the first round that would exceed this time "
             "(default 30m).",
-            rich_help_panel=PLAN,
+            group=PLAN,
         ),
     ] = None
     settings: Annotated[
         list[str] | None,
-        typer.Option(
+        option(
             "--set",
             metavar="NAME=VALUE",
             help="Set a parameter of the plan; repeatable.",
-            rich_help_panel=PLAN,
+            group=PLAN,
         ),
     ] = None
 
@@ -145,47 +146,47 @@ class RunOptions(PlanOptions):
 
     no_repeats: Annotated[
         bool,
-        typer.Option(
+        option(
             "--no-repeats",
             help="Keep trials that are invalid because of the generator or the machine, instead of "
             "repeating them.",
-            rich_help_panel=PLAN,
+            group=PLAN,
         ),
     ] = False
     explain: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--explain",
             metavar="TIME",
             help="Afterwards, run 'jostle explain' on each contestant that comes with jostle, at most "
             "this long on each, such as 2m.",
-            rich_help_panel=PLAN,
+            group=PLAN,
         ),
     ] = None
     share_cores: Annotated[
         bool,
-        typer.Option(
+        option(
             "--share-cores",
             help="Give server and generator all cores, instead of some to each.",
-            rich_help_panel=GENERATOR,
+            group=GENERATOR,
         ),
     ] = False
     database: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--database",
             metavar="URL",
             help="Use this PostgreSQL (postgresql://…) instead of a temporary one.",
-            rich_help_panel=DATABASE,
+            group=DATABASE,
         ),
     ] = None
     fill_database: Annotated[
         bool,
-        typer.Option(
+        option(
             "--fill-database",
             help="Create the tables customers, orders and shop_… in it. Tables of these names are deleted "
             "first.",
-            rich_help_panel=DATABASE,
+            group=DATABASE,
         ),
     ] = False
     processes: Processes = None
@@ -208,15 +209,13 @@ class RunOptions(PlanOptions):
 class ScaleOptions:
     """How large an experiment is."""
 
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Short trials and few rounds.", rich_help_panel=PLAN)
-    ] = False
+    quick: Annotated[bool, option("--quick", help="Short trials and few rounds.", group=PLAN)] = False
     as_published: Annotated[
         bool,
-        typer.Option(
+        option(
             "--as-published",
             help="As large and long as in the article; may take hours.",
-            rich_help_panel=PLAN,
+            group=PLAN,
         ),
     ] = False
 

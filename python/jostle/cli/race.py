@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from jostle.cli.options import PLAN, IntoOfAll, Seed, is_given, option_names, refuse_beside, unfold
+from jostle.cli.options import PLAN, IntoOfAll, Seed, is_given, option, option_names, refuse_beside, unfold
 from jostle.cli.output import PlanOutput
 from jostle.cli.plan_options import RunOptions, ScaleOptions
 
@@ -63,10 +63,10 @@ def race(
     scale: ScaleOptions,
     everything: Annotated[
         bool,
-        typer.Option(
+        option(
             "--all",
             help="Run all experiments, or those named, on one page. Implies --quick.",
-            rich_help_panel=PLAN,
+            group=PLAN,
         ),
     ] = False,
     options: RunOptions,

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from jostle.cli.exit_codes import ExitCode, exit_code_of_all
-from jostle.cli.options import OUTPUT, run_folders, unfold
+from jostle.cli.options import OUTPUT, option, run_folders, unfold
 from jostle.cli.output import ReportOutput, UndecidedAs, report_written, write
 from jostle.errors import PlanError
 from jostle.report.export import PICTURES, Form
@@ -38,7 +38,7 @@ def report(
     *,
     output: ReportOutput,
     full: Annotated[
-        bool, typer.Option("--full", help="Print all tables, reasons and claims.", rich_help_panel=OUTPUT)
+        bool, option("--full", help="Print all tables, reasons and claims.", group=OUTPUT)
     ] = False,
     undecided: UndecidedAs = None,
 ) -> int:

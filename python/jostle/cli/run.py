@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from jostle.cli.options import PLAN, Into, Seed, refuse_beside, unfold
+from jostle.cli.options import PLAN, Into, Seed, option, refuse_beside, unfold
 from jostle.cli.output import PlanOutput
 from jostle.cli.plan_options import Duration, RunOptions, name_unchanged, read_plan
 from jostle.errors import PlanError
@@ -38,7 +38,7 @@ def run(
     seed: Seed = None,
     resume: Annotated[
         Path | None,
-        typer.Option("--resume", metavar="RUN", help="Finish the run in this folder.", rich_help_panel=PLAN),
+        option("--resume", metavar="RUN", help="Finish the run in this folder.", group=PLAN),
     ] = None,
     into: Into = Path("runs"),
     output: PlanOutput,

@@ -1,11 +1,11 @@
 """`jostle what-if`: predict a change from a run, or how many workers a load needs."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from jostle.cli.exit_codes import ExitCode
-from jostle.cli.options import unfold
+from jostle.cli.options import option, unfold
 from jostle.cli.output import ResultOutput, write
 from jostle.errors import PlanError
 
@@ -30,10 +30,6 @@ queue (Erlang C) or, if the SLO is about errors, are rejected (Erlang B); with
 """
 
 
-def _option(*names: str, group: str, help: str, metavar: str | None = None) -> Any:
-    return typer.Option(*names, metavar=metavar, help=help, rich_help_panel=group)
-
-
 SIZING = "How many workers"
 
 
@@ -48,26 +44,26 @@ def what_if(
     ] = None,
     *,
     rate: Annotated[
-        str | None, _option("--rate", metavar="RATE", help="Requests per second: 300/s.", group=SIZING)
+        str | None, option("--rate", metavar="RATE", help="Requests per second: 300/s.", group=SIZING)
     ] = None,
     clients: Annotated[
         str | None,
-        _option(
+        option(
             "--clients", metavar="N", help="Instead of a rate: clients that wait for answers.", group=SIZING
         ),
     ] = None,
     think: Annotated[
         str | None,
-        _option(
+        option(
             "--think", metavar="TIME", help="With --clients: pause between answer and request.", group=SIZING
         ),
     ] = None,
     service: Annotated[
-        str | None, _option("--service", metavar="TIME", help="Mean service time of a request.", group=SIZING)
+        str | None, option("--service", metavar="TIME", help="Mean service time of a request.", group=SIZING)
     ] = None,
     variation: Annotated[
         float | None,
-        _option(
+        option(
             "--variation",
             metavar="RATIO",
             help="How much service times vary: standard deviation divided by mean (0: constant, 1: "
@@ -76,7 +72,7 @@ def what_if(
         ),
     ] = None,
     slo: Annotated[
-        str | None, _option("--slo", metavar="SLO", help="'p99 < 100 ms' or 'errors < 1 %'.", group=SIZING)
+        str | None, option("--slo", metavar="SLO", help="'p99 < 100 ms' or 'errors < 1 %'.", group=SIZING)
     ] = None,
     output: ResultOutput,
 ) -> int:
