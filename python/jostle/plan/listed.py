@@ -2,17 +2,20 @@
 
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from jostle.errors import PlanError
 from jostle.plan.curl import has_curl
+from jostle.plan.hit_headers import without_zstd
 from jostle.plan.http_request import HttpRequest
+from jostle.plan.request import METHODS
 from jostle.plan.url_list import read_url_list
-from jostle.url import has_scheme, shown
+from jostle.url import Url, has_scheme, read_url, shown
 
-__all__ = ["Listed", "listed_requests", "read_urls"]
+__all__ = ["Listed", "listed_requests", "put_into_plan", "read_urls"]
 
 _SAID_BY_CURL = ("method", "headers", "compressed", "body", "json_body", "user", "agent", "urls", "journey")
 """Options of jostle that say what a curl command says already."""
@@ -83,3 +86,43 @@ def _whole(base: str, url: str) -> str:
             "leave out what begins with ? or #",
         )
     return f"{base.rstrip('/')}/{url.removeprefix('/')}"
+
+
+def put_into_plan(data: dict[str, Any], listed: Listed, first: Url) -> None:
+    """Put each of the listed requests into a plan of `hit`, with what all of them share."""
+    workload = data["workload"]["hit"]
+    shared = {key: value for key, value in workload["request"].items() if key not in _ASKED_FOR}
+    tables = [_table(request, shared, first) for request in listed.requests]
+    _name_apart(listed.requests, tables)
+    workload |= {"request": tables if len(tables) > 1 else tables[0], "order": listed.order}
+    if len(tables) > 1:
+        data["title"] = f"{len(tables)} requests to {first.scheme}://{first.address}"
+
+
+_ASKED_FOR = (*METHODS, "method", "path")
+"""The keys of a request that say what is asked for."""
+
+
+def _table(request: HttpRequest, shared: Mapping[str, Any], first: Url) -> dict[str, Any]:
+    url = read_url(request.url, ("http", "https"))
+    if (url.scheme, url.host, url.port) != (first.scheme, first.host, first.port):
+        raise PlanError(
+            f"{url} is on another server than {first.scheme}://{first.address}",
+            "list the URLs of one server; for several write a plan",
+        )
+    table = request.table(url.path or "/")
+    headers = {**shared.get("headers", {}), **table.get("headers", {})}
+    if url.login and not any(name.lower() == "authorization" for name in headers):
+        headers["Authorization"] = url.authorization
+    return {**shared, **table, "headers": without_zstd(headers) if "stream" in shared else headers}
+
+
+def _name_apart(requests: Sequence[HttpRequest], tables: Sequence[dict[str, Any]]) -> None:
+    """Give a name to each request that looks like one before it: what differs is its body or a header."""
+    seen: Counter[str] = Counter()
+    for request, table in zip(requests, tables, strict=True):
+        path = next(table[key] for key in (*METHODS, "path") if key in table)
+        label = path if request.method == "GET" else f"{request.method} {path}"
+        seen[label] += 1
+        if seen[label] > 1:
+            table["name"] = f"{label} #{seen[label]}"
