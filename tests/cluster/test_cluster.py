@@ -39,10 +39,10 @@ threads = 3
 [workload.crowd]
 request = {{ get = "/sleep?ms=100&jitter=0.1" }}
 [workload.crowd.load]
-clients = 15_000
+clients = 6_000
 think = "1.9s ± 10%"
 requests-per-connection = 100
-ramp-up = "15s"
+ramp-up = "6s"
 sustain = "5s"
 ramp-down = "2s"
 [contestant.it]
@@ -268,7 +268,7 @@ def unseen_s(account: dict[str, Any]) -> float:
 
 
 def test_a_crowd_from_three_machines(cluster: Cluster, tmp_path: Path) -> None:
-    """15,000 clients of the crowd experiment; n4 is out of it, so that three bear 5,000 each.
+    """6,000 clients of the crowd experiment; n4 is out of it, so that three bear 2,000 each.
 
     They think for 1.9 s and not 0.9 s: one machine of two cores bears all five hosts.
     """
@@ -290,7 +290,7 @@ def test_a_crowd_from_three_machines(cluster: Cluster, tmp_path: Path) -> None:
     assert [g["host"] for g in record.description["generators"]] == [
         host.address for host in cluster.generators[:3]
     ]
-    assert max(interval["workloads"][0]["clients"] for interval in record.intervals) == 15_000
+    assert max(interval["workloads"][0]["clients"] for interval in record.intervals) == 6_000
     by_generator = [
         max(sum(a["sent"]) for i in record.intervals for a in i["generators"] if a["generator"] == number)
         for number in (1, 2, 3)
