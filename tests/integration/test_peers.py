@@ -1,7 +1,7 @@
 """jostle, wrk and h2load say the same of the same server under the same closed load, in one run.
 
 They are held against one another, not against absolute figures: they take short turns, so that whatever else
-this machine does meets all of them, and the median turn of each counts.
+this machine does meets all of them, and the best turn of each counts, as a disturbance only makes one slower.
 """
 
 import re
@@ -69,7 +69,8 @@ def _number(pattern: str, said: str) -> float:
 TOOLS: dict[str, Callable[[str], Measured]] = {"jostle": jostle, "wrk": wrk, "h2load": h2load}
 
 
-AT_MOST_APART = {"requests/s": 0.10, "median": 0.05}
+AT_MOST_APART = 0.10
+"""A share. The service takes 5 ms, and what each tool adds to it some hundredths of that."""
 
 
 def test_three_tools_agree() -> None:
@@ -83,10 +84,10 @@ def test_three_tools_agree() -> None:
         for _ in range(TURNS):
             for tool, measure in TOOLS.items():
                 turns[tool].append(measure(f"{url}/sleep?ms=5"))
-    for index, (what, at_most) in enumerate(AT_MOST_APART.items()):
-        of = {tool: [turn[index] for turn in taken] for tool, taken in turns.items()}
-        noise = max(_apart(of[peer]) for peer in ("wrk", "h2load"))  # the machine's doing, not jostle's
-        assert _apart(map(statistics.median, of.values())) <= max(at_most, noise), f"{what}: {of}"
+    most = [max(per_s for per_s, _ in taken) for taken in turns.values()]
+    assert _apart(most) <= AT_MOST_APART, f"requests/s: {turns}"
+    least = [min(median_s for _, median_s in taken) for taken in turns.values()]
+    assert _apart(least) <= AT_MOST_APART, f"medians: {turns}"
 
 
 def _apart(values: Iterable[float]) -> float:
