@@ -30,6 +30,7 @@ __all__ = [
     "format_duration",
     "format_number",
     "format_rate",
+    "format_rough_span",
     "format_share",
     "format_span",
     "format_value",
@@ -261,6 +262,11 @@ def format_span(seconds: float) -> str:
     if whole >= 3600:
         large, small, names = (whole // 3600, whole % 3600 // 60, ("h", "min"))
     return f"{large} {names[0]}" + (f" {small} {names[1]}" if small else "")
+
+
+def format_rough_span(seconds: float) -> str:
+    """A rough length of time: "40 s", "12 min"."""
+    return f"{seconds / 60:.0f} min" if seconds >= 90 else f"{seconds:.0f} s"
 
 
 def format_rate(per_s: float) -> str:

@@ -3,6 +3,8 @@
 import html
 import io
 import json
+import math
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -146,14 +148,65 @@ def test_the_sign_says_whether_the_limit_itself_satisfies(
     assert decide(requirement(text), estimate) == decision
 
 
-def test_one_round_cannot_tell_of_throughput_and_says_why(tmp_path: Path) -> None:
-    text = PLAN + '[[require]]\nthat = "throughput > 100/s"\nworkload = "fast-only"'
-    folder = make_run(tmp_path, starvation_trials(1), plan_text=text)
-    requirements = analyse(RunRecord.open(folder)).requirements
-    assert requirements
-    for found in requirements:
-        assert found.verdict == "cannot tell"
-        assert "needs at least 3" in found.message
+def _of_rounds(tmp_path: Path, rounds: int, that: str) -> Requirement:
+    """Rounds of 2 ms at the median and some 3 ms at the p99."""
+    text = PLAN + f'[[require]]\nthat = "{that}"\nworkload = "fast-only"'
+    trials = [
+        Trial("node", "fast-only", n, closed(lognormal(0.002, 0.2), 5.0, seed=n))
+        for n in range(1, rounds + 1)
+    ]
+    (found,) = analyse(RunRecord.open(make_run(tmp_path, trials, plan_text=text))).requirements
+    return found
+
+
+@pytest.mark.parametrize("rounds", [1, 2])
+@pytest.mark.parametrize(
+    ("that", "verdict"),
+    [
+        ("p99 < 250 ms", "pass"),
+        ("p99 < 1 ms", "fail"),
+        ("p50 > 1 ms", "pass"),
+        ("throughput > 100/s", "pass"),
+        ("throughput > 1000/s", "fail"),
+        ("server cpu < 100 ms", "pass"),
+    ],
+)
+def test_a_round_or_two_decide_what_lies_far_from_the_limit(
+    tmp_path: Path, rounds: int, that: str, verdict: str
+) -> None:
+    found = _of_rounds(tmp_path, rounds, that)
+    assert found.verdict == verdict
+    assert "such runs differ by" in found.message
+
+
+def test_one_round_is_as_uncertain_as_such_runs_differ(tmp_path: Path) -> None:
+    """The interval over its requests is part of it, but much narrower."""
+    found = _of_rounds(tmp_path, 1, "p99 < 250 ms").estimate
+    assert found.value is not None
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low < found.value / 1.8
+    assert found.high > found.value * 1.8
+    assert found.value == pytest.approx(0.002 * math.exp(0.2 * 2.326), rel=0.1)
+
+
+def test_near_the_limit_one_round_says_how_many_more_would_tell(tmp_path: Path) -> None:
+    found = _of_rounds(tmp_path, 1, "p99 < 3.5 ms")
+    assert found.verdict == "cannot tell"
+    assert re.search(r"\d+ more rounds, about .+, would probably tell: `--until-decided`$", found.message)
+
+
+def test_one_round_tells_nothing_of_memory_as_its_spread_is_not_known(tmp_path: Path) -> None:
+    found = _of_rounds(tmp_path, 1, "memory < 1 GB")
+    assert found.verdict == "cannot tell"
+    assert "needs at least 3" in found.message
+
+
+def test_too_few_requests_for_an_interval_are_no_decision(tmp_path: Path) -> None:
+    text = PLAN + '[[require]]\nthat = "p50 < 1 s"\nworkload = "fast-only"'
+    trial = Trial("node", "fast-only", 1, [Request(0.0, 0.0, 0.002), Request(0.1, 0.1, 0.102)])
+    (found,) = analyse(RunRecord.open(make_run(tmp_path, [trial], plan_text=text))).requirements
+    assert found.verdict == "cannot tell"
 
 
 def test_a_figure_that_is_zero_in_every_round_decides(tmp_path: Path) -> None:

@@ -99,7 +99,7 @@ def test_what_too_few_rounds_told_anything_about_is_open(tmp_path: Path) -> None
     """As where a slow request ran to the end of the trial in one round of three: another may decide it."""
     found = asked(tmp_path, claim("two rounds"), rounds=2)
     assert found["two rounds"].open
-    requirement = '[[require]]\nthat = "throughput > 1/s"\ncontestant = "node"\nworkload = "stream"\n'
+    requirement = '[[require]]\nthat = "memory > 1 kB"\ncontestant = "node"\nworkload = "stream"\n'
     (question,) = asked(tmp_path, requirement, rounds=2).values()
     assert question.open
 

@@ -21,6 +21,7 @@ from jostle.analysis.stats.over_rounds import (
     round_quantile,
     typical_over_rounds,
     why_not,
+    within_rounds,
 )
 from jostle.analysis.stats.proportion import share_over_rounds
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
@@ -41,7 +42,7 @@ from jostle.analysis.trials.data import TrialData
 from jostle.plan.metrics import LESS_FREQUENT, METRICS
 from jostle.quantiles import LEVELS, NAMED
 
-__all__ = ["COUNTED", "MEASURES", "error_share", "estimate"]
+__all__ = ["COUNTED", "MEASURES", "error_share", "estimate", "within"]
 
 
 def _largest(sample: WeightedSample) -> Value:
@@ -164,6 +165,14 @@ def estimate(
     if len(found.rounds) >= MIN_ROUNDS and not any(found.rounds):
         return replace(found, low=0.0, high=found.high if found.bound else 0.0)
     return found
+
+
+def within(name: str, trials: Sequence[TrialData]) -> float:
+    """The variance of a quantile's logarithm in a round that its few requests explain; 0 of other metrics."""
+    service, _, level = name.rpartition(" ")
+    if level not in NAMED or service not in ("", "service"):
+        return 0.0
+    return within_rounds([data.service if service else data.response for data in trials], NAMED[level])
 
 
 def _streams_in_time(trials: Sequence[TrialData], confidence: float) -> Estimate:

@@ -120,7 +120,9 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
         rerun=rerun_of(record),
         finish=finish(record),
         seed=int(record.host.get("seed") or 0),
-        requirements=judge_requirements(plan, grouped, summaries, skipped, skipped_workloads, usual, level),
+        requirements=judge_requirements(
+            plan, grouped, summaries, skipped, skipped_workloads, usual, level, _round_s(record, summaries)
+        ),
         comparisons=comparisons,
         claims=[
             *judge_claims(plan.claim, measured, level),
@@ -178,6 +180,12 @@ def took_s(record: RunRecord) -> float | None:
     times = [at for at, _ in events]
     waited = sum(after - at for (at, event), (after, _) in pairwise(events) if event == "run waits")
     return (max(times) - min(times) - waited) / 1e9
+
+
+def _round_s(record: RunRecord, summaries: Mapping[Key, WorkloadSummary]) -> float | None:
+    """How long a round took on average, in seconds, if that is known."""
+    rounds, took = max((summary.rounds for summary in summaries.values()), default=0), took_s(record)
+    return took / rounds if took and rounds else None
 
 
 def _in_order(

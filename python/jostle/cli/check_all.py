@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jostle.cli.exit_codes import ExitCode
-from jostle.cli.progress import minutes
 from jostle.cli.race_all import State, in_order
 from jostle.errors import JostleError
 from jostle.plan import Plan
@@ -15,7 +14,7 @@ from jostle.runner.duration import expected_s, is_up_to_the_server
 from jostle.runner.preview import preview
 from jostle.runner.resume import unfinished
 from jostle.runner.schedule import Planned
-from jostle.units import format_bytes
+from jostle.units import format_bytes, format_rough_span
 
 __all__ = ["check_all"]
 
@@ -69,7 +68,7 @@ def check_all(
     print()
     plans = [row.plan for row in rows if row.plan is not None]
     if any(plan.until_decided for plan in plans):
-        budget = minutes(max(plan.budget for plan in plans))
+        budget = format_rough_span(max(plan.budget for plan in plans))
         _say(f"These are the first rounds. More follow until all is decided, for {budget} in all at most.")
     if any(row.or_more for row in rows):
         _say("+: some loads last until their requests are answered.")
@@ -88,7 +87,7 @@ def _figures(rows: Sequence[_Row]) -> tuple[str, str, str]:
         return "0", "-", "-"
     more = "+" if any(row.or_more for row in rows) else ""
     size = format_bytes(sum(row.bytes for row in rows))
-    return f"{trials:,}", f"{minutes(sum(row.seconds for row in rows))}{more}", size
+    return f"{trials:,}", f"{format_rough_span(sum(row.seconds for row in rows))}{more}", size
 
 
 def _row(state: State, name: str, load: Callable[[str], Plan]) -> _Row:

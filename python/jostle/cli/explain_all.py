@@ -14,10 +14,10 @@ from jostle import roster
 from jostle.cli.exit_codes import ExitCode
 from jostle.cli.options import typed
 from jostle.cli.output import report_written
-from jostle.cli.progress import minutes
 from jostle.contestant import Contestant, find
 from jostle.errors import JostleError
 from jostle.formatting import plural
+from jostle.units import format_rough_span
 
 if TYPE_CHECKING:
     from jostle.explain.results import Explanation
@@ -131,7 +131,7 @@ def explain_all(
         if seconds is None:
             course.why |= dict.fromkeys((later.label for later in left[number:]), NO_TIME)
             break
-        _say(f"{number + 1} of {len(left)}  {one.label}: {minutes(seconds)} at most")
+        _say(f"{number + 1} of {len(left)}  {one.label}: {format_rough_span(seconds)} at most")
         try:
             course.why.pop(one.label, None)
             course.keep(one, examined(one.label, seconds))

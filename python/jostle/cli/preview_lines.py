@@ -4,14 +4,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from jostle.cli.power import rounds_will_find
-from jostle.cli.progress import minutes
 from jostle.formatting import listed, plural
 from jostle.plan.workload import Workload
 from jostle.report.workload import describe_load
 from jostle.runner.duration import is_up_to_the_server, trial_s
 from jostle.runner.preview import Preview
 from jostle.runner.schedule import first_rounds
-from jostle.units import format_bytes
+from jostle.units import format_bytes, format_rough_span
 
 __all__ = ["preview_lines"]
 
@@ -50,9 +49,8 @@ def _workload(found: Preview, name: str, workload: Workload) -> Iterator[tuple[s
     if on:
         whom = "" if on == _ready(found) else f", on {', '.join(on)}"
         load = describe_load(workload.load.data(), workload.connection.data()) or "a load in phases"
-        each = (
-            f"{minutes(trial_s(found.plan, workload))}{' or more' if is_up_to_the_server(workload) else ''}"
-        )
+        or_more = " or more" if is_up_to_the_server(workload) else ""
+        each = f"{format_rough_span(trial_s(found.plan, workload))}{or_more}"
         beside = ", beside a background load" if workload.background is not None else ""
         yield "workload", f"{name}: {load}{beside}{whom} ({each} each)"
 
@@ -68,7 +66,7 @@ def _rounds(found: Preview) -> Iterator[tuple[str, str]]:
             order = [f"{t.contestant} {t.workload}" for t in found.trials if t.round == number]
             yield f"round {number}", ", ".join(order)
     if found.plan.until_decided:
-        yield "then", f"more rounds until all is decided, for at most {minutes(found.plan.budget)}"
+        yield "then", f"more rounds until all is decided, for at most {format_rough_span(found.plan.budget)}"
     if len(_ready(found)) > 1:
         yield "finds", rounds_will_find(rounds, len(_ready(found)) - 1)
 
@@ -78,7 +76,9 @@ def _time(found: Preview) -> str:
     open_ended = any(map(is_up_to_the_server, workloads))
     more = ", or more: some loads last until their requests are answered" if open_ended else ""
     tuned = f"; tuning {listed(list(found.plan.tune))} will change that" if found.plan.tune else ""
-    return f"about {minutes(found.seconds)}{', after building' if found.unbuilt else ''}{more}{tuned}"
+    return (
+        f"about {format_rough_span(found.seconds)}{', after building' if found.unbuilt else ''}{more}{tuned}"
+    )
 
 
 def _disk(found: Preview, into: Path) -> str:

@@ -17,20 +17,16 @@ from jostle.runner.observer import (
     TrialEnded,
     TrialStarted,
 )
+from jostle.units import format_rough_span
 
 if TYPE_CHECKING:
     from jostle.analysis.results import Validity
     from jostle.runner.schedule import Planned
 
-__all__ = ["RunProgress", "minutes"]
+__all__ = ["RunProgress"]
 
 PARTS = 10
 """Without a terminal, a line is printed after each of this many equal parts of the run."""
-
-
-def minutes(seconds: float) -> str:
-    """A rough length of time: "40 s", "12 min"."""
-    return f"{seconds / 60:.0f} min" if seconds >= 90 else f"{seconds:.0f} s"
 
 
 class _Course:
@@ -66,7 +62,7 @@ class _Course:
         """The time left, as text; "" before the first trial is over, and after the last."""
         if not self._measured or self.done >= self.total:
             return ""
-        return f"about {minutes(self._took_s / self._measured * (self.total - self.done))} left"
+        return f"about {format_rough_span(self._took_s / self._measured * (self.total - self.done))} left"
 
 
 class _Failures:
@@ -143,7 +139,7 @@ class RunProgress:
         self._failed += sum(sum(outcome.values()) for outcome in outcomes) - ok
         length_s = (interval["end_ns"] - interval["start_ns"]) / 1e9
         over_s = interval["end_ns"] / 1e9
-        of_trial = f"{minutes(max(0.0, self._seconds - over_s))} left"
+        of_trial = f"{format_rough_span(max(0.0, self._seconds - over_s))} left"
         details = [
             f"{ok / length_s:,.0f}/s" if length_s > 0 else "",
             f"{self._failed:,} failed" if self._failed else "",

@@ -15,7 +15,7 @@ from jostle import experiments
 from jostle.cli.display import Display
 from jostle.cli.exit_codes import ExitCode, is_trusted
 from jostle.cli.options import typed
-from jostle.cli.progress import RunProgress, minutes
+from jostle.cli.progress import RunProgress
 from jostle.errors import JostleError, NotARun, UserError
 from jostle.generator import executor_for
 from jostle.host.files import write_json
@@ -27,6 +27,7 @@ from jostle.runner.duration import trial_s
 from jostle.runner.experiment import experiment_in_turns, resume_in_turns
 from jostle.runner.observer import Observer, RunEvent, Scheduled, together
 from jostle.runner.schedule import first_rounds
+from jostle.units import format_rough_span
 
 if TYPE_CHECKING:
     from jostle.analysis.results import RunResult
@@ -126,7 +127,7 @@ def race_all(
             _write(state, names, results, pngs=False)
         while waiting := [one for one in waiting if one.state == "waits"]:
             one = min(waiting, key=lambda one: (one.decided_in_s, one.further_s))
-            left = minutes(max(0.0, budget.left_s))
+            left = format_rough_span(max(0.0, budget.left_s))
             _say(f"\n{one.name}: until all is decided ({left} of the budget left)")
             one.turn()
             if one.state != "waits":
@@ -302,8 +303,8 @@ def _time_left(state: State, plans: Mapping[str, Plan], name: str) -> str:
         for n, plan in plans.items()
         if n not in finished
     }
-    this = f"about {minutes(left_s[name])}" if name in left_s else "its first rounds are measured"
-    return f"{this}; {minutes(sum(left_s.values()))} for all that is left"
+    this = f"about {format_rough_span(left_s[name])}" if name in left_s else "its first rounds are measured"
+    return f"{this}; {format_rough_span(sum(left_s.values()))} for all that is left"
 
 
 def _expected_s(plan: Plan) -> float:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from jostle.analysis import metrics
+from jostle.analysis.judge.few_rounds import Judged, judged
 from jostle.analysis.results import Estimate, Requirement, WorkloadSummary
 from jostle.analysis.results.rule import decide, distrusted
 from jostle.analysis.stats.enough import TOO_FEW_ROUNDS
@@ -20,6 +20,8 @@ from jostle.record.verdict import Verdict
 
 __all__ = ["judge_requirements"]
 
+MORE_ROUNDS = "more rounds would narrow it"
+
 
 def judge_requirements(
     plan: RecordedPlan,
@@ -29,16 +31,18 @@ def judge_requirements(
     skipped_workloads: Mapping[str, Mapping[str, str]],
     usual: UsualOf,
     level: Level = fixed,
+    round_s: float | None = None,
 ) -> list[Requirement]:
     """Every requirement for every cell that it is about; without measured cells the verdict is "cannot tell".
 
-    Those that this version cannot read come last. `level`: the correction for repeated looks.
+    Those that this version cannot read come last. `usual`: the spread that rounds usually have. `level`: the
+    correction for repeated looks. `round_s`: how long a round took, if known.
     """
     found: list[Requirement] = []
     for asked in plan.require:
         known = [*(contestant for contestant, _ in summaries), *skipped]
         whom = meant(asked.contestant, known) if asked.contestant else known
-        judged = list(_judge(asked, whom, plan.starvation, grouped, summaries, usual, level))
+        judged = list(_judge(asked, whom, plan.starvation, grouped, summaries, usual, level, round_s))
         found += judged or [_not_measured(asked, whom, skipped, skipped_workloads)]
     return found + [_unreadable(one) for one in plan.unreadable if one.key == "require"]
 
@@ -51,6 +55,7 @@ def _judge(
     summaries: Mapping[tuple[str, str], WorkloadSummary],
     usual: UsualOf,
     level: Level,
+    round_s: float | None,
 ) -> Iterator[Requirement]:
     quantity = asked.condition.quantity
     for (contestant, workload), summary in summaries.items():
@@ -58,8 +63,8 @@ def _judge(
             continue
         if quantity not in INDICES:
             measured = [data for data in grouped[contestant, workload] if data.usable]
-            estimate = metrics.estimate(quantity, measured, level(asked.confidence, len(measured)), usual)
-            yield _requirement(asked, contestant, workload, estimate, [summary])
+            figure = judged(quantity, measured, level(asked.confidence, len(measured)), usual)
+            yield _requirement(asked, contestant, workload, figure, [summary], round_s)
             continue
         for form in forms:
             if workload != form.with_ and not (asked.workload and workload == form.alone):
@@ -71,25 +76,29 @@ def _judge(
                 compared = compare(form, own, own_cells, [], level(asked.confidence, rounds))
                 index = index_of(quantity, compared)
                 behind = [own_cells[name] for name in workloads_behind(quantity, compared)]
-                yield _requirement(asked, contestant, form.with_, index, behind)
+                yield _requirement(asked, contestant, form.with_, Judged(index), behind, round_s)
 
 
 def _requirement(
     asked: model.Requirement,
     contestant: str,
     workload: str,
-    estimate: Estimate,
+    figure: Judged,
     summaries: Sequence[WorkloadSummary],
+    round_s: float | None,
 ) -> Requirement:
-    condition = asked.condition
+    condition, estimate = asked.condition, figure.estimate
     verdict = decide(condition, estimate)
     message = f"{condition.quantity} {interval(estimate, condition.unit)}"
+    if figure.aside:
+        message += f" ({figure.aside})"
     if any(summary.verdict_of(condition.quantity) is Verdict.INVALID for summary in summaries):
         verdict, message = "cannot tell", distrusted("", message)
     elif estimate.this_run_only:
         message += f": of this run only; {TOO_FEW_ROUNDS}"
     elif verdict == "cannot tell" and estimate.value is not None and not estimate.note:
-        message += ": the limit lies within the interval; more rounds would narrow it"
+        more = figure.more_rounds(condition.limit, asked.confidence, round_s) or MORE_ROUNDS
+        message += f": the limit lies within the interval; {more}"
     return Requirement(
         condition.text, contestant, workload, asked.confidence, estimate, condition.limit, verdict, message
     )

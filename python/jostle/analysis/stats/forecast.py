@@ -13,11 +13,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from jostle.analysis.stats.enough import MIN_ROUNDS
+from jostle.analysis.stats.moderated import Spread
 from jostle.analysis.stats.power import POWER
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
 from jostle.analysis.stats.special import chdtri, nctdtr, stdtrit
 
-__all__ = ["MAX_ROUNDS", "rounds_to_decide"]
+__all__ = ["MAX_ROUNDS", "rounds_for", "rounds_to_decide"]
 
 MAX_ROUNDS = 100
 """Nobody measures more rounds than this."""
@@ -39,13 +40,22 @@ def rounds_to_decide(
     if far <= sd / math.sqrt(n):
         return None
     most = sd * math.sqrt((n - 1) / float(chdtri(n - 1, POWER)))
-    return _rounds(far, sd, confidence), _rounds(far, most, confidence)
+    return (
+        rounds_for(far, Spread(sd**2, 0), confidence),
+        rounds_for(far, Spread(most**2, 0), confidence),
+    )
 
 
-def _rounds(far: float, sd: float, confidence: float) -> int:
-    """The fewest rounds that a new run needs."""
+def rounds_for(far: float, spread: Spread, confidence: float) -> int:
+    """The fewest rounds of a new run that tell a value from a limit `far` from it, on the logarithmic scale.
+
+    `spread`: how much rounds vary, and the degrees of freedom with which that is known before the run. At
+    most `MAX_ROUNDS` + 1.
+    """
+    sd = math.sqrt(spread.variance)
     for rounds in range(MIN_ROUNDS, MAX_ROUNDS + 1):
-        needed = float(stdtrit(rounds - 1, (1 + confidence) / 2))
-        if sd == 0 or nctdtr(rounds - 1, far / sd * math.sqrt(rounds), needed) <= 1 - POWER:
+        df = rounds - 1 + spread.df
+        needed = float(stdtrit(df, (1 + confidence) / 2))
+        if sd == 0 or nctdtr(df, far / sd * math.sqrt(rounds), needed) <= 1 - POWER:
             return rounds
     return MAX_ROUNDS + 1

@@ -44,11 +44,12 @@ __all__ = [
 RESOLUTION = 5e-4
 """Histograms keep three digits, so rounds are taken to differ by at least half a unit of the last one."""
 
-_CENTRE, _UPPER, _TAIL = 0.045, 0.08, 0.12
+_CENTRE, _CPU, _UPPER, _TAIL = 0.045, 0.06, 0.08, 0.12
 
 TYPICAL_SD: Mapping[str, float] = MappingProxyType(
     {
         "throughput": _CENTRE,
+        "server cpu": _CPU,
         **dict.fromkeys(("p5", "p25", "p50", "p75"), _CENTRE),
         **dict.fromkeys(("p90", "p95"), _UPPER),
         **dict.fromkeys(("p99", "p99.9"), _TAIL),

@@ -46,10 +46,11 @@ POINTS = 401
 
 
 def repeated_looks(confidence: float, rounds: int) -> float:
-    """The confidence of an interval at this look with which those of all looks together have `confidence`."""
-    if rounds < FIRST_ROUNDS:
-        return confidence
-    return _levels(round(1 - confidence, 15))[min(rounds, MAX_ROUNDS) - FIRST_ROUNDS]
+    """The confidence of an interval at this look with which those of all looks together have `confidence`.
+
+    If fewer rounds count than there were at the first look, because some failed, it is that of the first.
+    """
+    return _levels(round(1 - confidence, 15))[max(0, min(rounds, MAX_ROUNDS) - FIRST_ROUNDS)]
 
 
 @lru_cache(maxsize=256)

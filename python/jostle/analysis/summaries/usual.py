@@ -1,18 +1,25 @@
 """What spread over rounds is usual in a run: that of its cells, or the recorded one if there is only one."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 
 from jostle.analysis.results.keys import Key
 from jostle.analysis.stats.moderated import TYPICAL_SD, Spread, Usual, UsualOf, fitted, typical
 from jostle.analysis.stats.over_rounds import Value, round_quantile, within_rounds
+from jostle.analysis.summaries.trial import cpu_per_request
 from jostle.analysis.trials.data import TrialData
 from jostle.quantiles import NAMED
 
 __all__ = ["of_service", "usual_in"]
 
 SERVICE = "service "
+
+OF_TRIALS: Mapping[str, Callable[[TrialData], Value]] = {
+    "throughput": lambda data: data.throughput,
+    "server cpu": cpu_per_request,
+}
+"""What is recorded of whole trials; all else is a quantile of times."""
 
 
 def usual_in(grouped: Mapping[Key, Sequence[TrialData]]) -> UsualOf:
@@ -40,9 +47,10 @@ def of_service(usual: UsualOf) -> UsualOf:
 
 def _cell(trials: Sequence[TrialData], name: str, sd: float) -> Spread | None:
     """The variance of a cell as a multiple of the typical one; None unless each round has a value."""
+    within = 0.0
     values: list[Value]
-    if name == "throughput":
-        values, within = [data.throughput for data in trials], 0.0
+    if name in OF_TRIALS:
+        values = [OF_TRIALS[name](data) for data in trials]
     else:
         p = NAMED[name.removeprefix(SERVICE)]
         rounds = [data.service if name.startswith(SERVICE) else data.response for data in trials]

@@ -58,7 +58,7 @@ def summarize(
         error_share=error_share(outcomes),
         response_distribution=describe(pool(responses), shape=distributions),
         service_distribution=describe(pool(services), shape=distributions),
-        server_cpu_s_per_request=typical_over_rounds(cpu, "s"),
+        server_cpu_s_per_request=typical_over_rounds(cpu, "s", usual=spread_of(usual("server cpu"))),
         server_rss_max_bytes=max((m for data in measured if (m := rss_max(data)) is not None), default=None),
         trials=[data.trial.number for data in trials],
         parts=_parts(measured),
