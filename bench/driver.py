@@ -125,7 +125,7 @@ def main(generators: int, seconds: int) -> None:
         run = RunWriter.create(Path(folder), "bench", "", {})
         names = {"number": 1, "contestant": "simulated", "workload": "w", "round": 1}
         trial = run.trial({"format": FORMAT, **names, "engine": spec})
-        fleet.keep(trial.folder)
+        fleet.save_logs_to(trial.folder)
         wall, cpu, last = time.monotonic(), time.process_time(), False
         while not last:
             interval = fleet.next_interval(0.1)

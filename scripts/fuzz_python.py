@@ -95,12 +95,12 @@ def described(data: bytes) -> None:
 
 def samples(data: bytes) -> None:
     """server.ndjson."""
-    from jostle.analysis.trials.resource_usage import Vitals
+    from jostle.analysis.trials.resource_usage import ResourceUsage
     from jostle.record.jsonl import read_objects
     from jostle.record.layout import ResourceSample
 
     with _file("server.ndjson", data) as path:
-        Vitals.of(read_objects(path, ResourceSample))
+        ResourceUsage.of(read_objects(path, ResourceSample))
 
 
 def rows(data: bytes) -> None:

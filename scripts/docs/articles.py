@@ -16,7 +16,7 @@ from jostle.analysis.results.rule import Rule
 from jostle.plan import Plan
 from jostle.plan.claims import Claim, Part
 from jostle.plan.metrics import METRICS
-from jostle.report.sections.marks import claim_mark
+from jostle.report.sections.verdict_marks import claim_mark
 from jostle.roster.lines_of_code import lines_of_code
 
 __all__ = ["PLACE", "files", "filled"]

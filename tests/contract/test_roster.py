@@ -22,7 +22,7 @@ from contract.protocols import (
 )
 from jostle import database
 from jostle.contestant import Server, contract, find
-from jostle.contestant.checks import HELLO, TEXT, Answers, Target
+from jostle.contestant.checks import HELLO, TEXT, Answers, CheckedServer
 from jostle.contestant.contract import CheckResult, verify
 from jostle.database import Database
 from jostle.errors import StartFailed
@@ -126,7 +126,7 @@ def test_a_jdk_that_ringo_does_not_know_is_refused() -> None:
 
 
 def garbage_is_collected_and_told(server: Server, path: str) -> None:
-    before, target = server.ask(path), Target(server.host, server.port)
+    before, target = server.ask(path), CheckedServer(server.host, server.port)
 
     def grown() -> bool:
         for _ in range(50):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from jostle.contestant import find
-from jostle.contestant.checks import AnswersJson, Refuses, Target
+from jostle.contestant.checks import AnswersJson, CheckedServer, Refuses
 from jostle.contestant.contract import CheckResult, verify
 from jostle.host.resource_usage import Sampler
 from support.contestants import FILES
@@ -39,7 +39,7 @@ time.sleep(1000)
 )
 def test_a_server_of_one_request_at_a_time_does_not_wait_for_itself(label: str) -> None:
     with find(label).start() as server:
-        target = Target(server.host, server.port)
+        target = CheckedServer(server.host, server.port)
         AnswersJson("/pair/1/1?where=local", {"a": 1, "b": 1})(target)
         Refuses(409, [f"/pair/1/1?where=remote&peer={server.url}&async={n}" for n in (0, 1)])(target)
         AnswersJson("/pair/1/1", {"a": 1, "b": 1})(target)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import pytest
 
 from jostle.contestant import http2_checks
-from jostle.contestant.checks import HELLO, TEXT, Target, WrongAnswer
+from jostle.contestant.checks import HELLO, TEXT, CheckedServer, WrongAnswer
 from jostle.contestant.http2 import Http2Client, Http2Error
 from jostle.contestant.http2_checks import AnswersHttp2, does_not_speak_http2
 from support.http2 import frame
@@ -18,13 +18,13 @@ SETTINGS = bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
 
 
 @pytest.fixture(scope="module")
-def target() -> Iterator[Target]:
+def target() -> Iterator[CheckedServer]:
     with reference_server("null") as url:
-        yield Target("127.0.0.1", int(url.rpartition(":")[2]))
+        yield CheckedServer("127.0.0.1", int(url.rpartition(":")[2]))
 
 
 @contextmanager
-def answering(answer: bytes) -> Iterator[Target]:
+def answering(answer: bytes) -> Iterator[CheckedServer]:
     """A server that says `answer` to whoever comes, and then nothing."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         taken = []
@@ -35,12 +35,12 @@ def answering(answer: bytes) -> Iterator[Target]:
 
         thread = threading.Thread(target=serve)
         thread.start()
-        yield Target("127.0.0.1", listener.getsockname()[1])
+        yield CheckedServer("127.0.0.1", listener.getsockname()[1])
         thread.join()
         taken[0].close()
 
 
-def test_a_server_that_answers(target: Target) -> None:
+def test_a_server_that_answers(target: CheckedServer) -> None:
     AnswersHttp2("/hello", TEXT, HELLO)(target)
     with pytest.raises(WrongAnswer, match="status and content type"):
         AnswersHttp2("/hello", "text/html", HELLO)(target)
@@ -66,7 +66,7 @@ def test_what_is_not_right(answer: bytes, why: str) -> None:
         asked(target)
 
 
-def asked(target: Target) -> None:
+def asked(target: CheckedServer) -> None:
     with Http2Client(target.host, target.port, 10) as client:
         client.request("/")
         client.receive()

@@ -15,7 +15,7 @@ from jostle.analysis.stats.over_rounds import ratio_of_rounds
 from jostle.analysis.stats.sequential import (
     MAX_ROUNDS,
     STUDENT,
-    Level,
+    ConfidenceRule,
     fixed,
     repeated_looks,
 )
@@ -24,13 +24,13 @@ RUNS, MANY, SPREAD = 200, 20_000, 0.1
 """`SPREAD`: standard deviation of the logarithm of b / a from round to round."""
 
 
-def decisions(seed: int, ratio: float, level: Level) -> list[tuple[str, int]]:
+def decisions(seed: int, ratio: float, level: ConfidenceRule) -> list[tuple[str, int]]:
     """Of each run, what was decided ("more", "less", "": nothing) and after how many rounds."""
     rng = np.random.default_rng(seed)
     return [_decided(np.exp(rng.normal(math.log(ratio), SPREAD, MAX_ROUNDS)), level) for _ in range(RUNS)]
 
 
-def _decided(ratios: npt.NDArray[np.float64], level: Level) -> tuple[str, int]:
+def _decided(ratios: npt.NDArray[np.float64], level: ConfidenceRule) -> tuple[str, int]:
     for rounds in range(FIRST_ROUNDS, MAX_ROUNDS + 1):
         found = ratio_of_rounds(ratios[:rounds].tolist(), [1.0] * rounds, level(0.95, rounds))
         for side, rule in (("more", Rule(low=1.0)), ("less", Rule(high=1.0))):
@@ -39,7 +39,7 @@ def _decided(ratios: npt.NDArray[np.float64], level: Level) -> tuple[str, int]:
     return "", MAX_ROUNDS
 
 
-def ever_decided(draws: npt.NDArray[np.float64], level: Level) -> npt.NDArray[np.bool_]:
+def ever_decided(draws: npt.NDArray[np.float64], level: ConfidenceRule) -> npt.NDArray[np.bool_]:
     """The same with Student's interval for many runs at once; `draws`: run by round."""
     sums, squares = draws.cumsum(axis=1), (draws**2).cumsum(axis=1)
     crossed = np.zeros(len(draws), dtype=np.bool_)

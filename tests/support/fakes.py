@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from jostle.contestant import fit
+from jostle.contestant import compatibility
 from jostle.errors import JostleError, StartFailed, UnknownName
 from jostle.generator import Generator, Running
 from jostle.plan import parse_plan
@@ -53,7 +53,7 @@ class FakeRunning:
     def stop(self) -> None:
         self.stopped = True
 
-    def keep(self, folder: Path) -> None: ...
+    def save_logs_to(self, folder: Path) -> None: ...
 
     def pull(self) -> None:
         self.pulled = True
@@ -194,5 +194,5 @@ def laboratory(base: Path, monkeypatch: pytest.MonkeyPatch) -> Laboratory:
         return made[label]
 
     monkeypatch.setattr(experiment.contestants, "find", find)
-    monkeypatch.setattr(fit, "check_connections", lambda *_: None)
+    monkeypatch.setattr(compatibility, "check_connections", lambda *_: None)
     return Laboratory(base, made)

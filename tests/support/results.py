@@ -24,7 +24,7 @@ from jostle.analysis.results import (
     Validity,
     WorkloadSummary,
 )
-from jostle.analysis.topics.blocking import Answer
+from jostle.analysis.topics.blocking import WaitsFor
 from jostle.analysis.topics.starvation_sentences import Meanwhile, sentence
 from jostle.record.verdict import Verdict, worst
 
@@ -358,7 +358,7 @@ def starvation_of(
         sentence="",
     )
     loop: Literal["closed", "open"] = "closed" if form == "as published" else "open"
-    waits: Answer = "its end" if runtime.blocks else "a turn"
+    waits: WaitsFor = "its end" if runtime.blocks else "a turn"
     meanwhile = Meanwhile(min(1.0, runtime.slow_s / WINDOW_S), None, 1)
     return replace(found, sentence=sentence(found, loop, meanwhile, waits, trusted=True))
 

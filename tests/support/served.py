@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from jostle.explain.limits import GENTLE, Budget, Limits
 from jostle.explain.results import Explanation
 from jostle.explain.run import examine
-from jostle.explain.send import Answer, Beside, Due, Light
-from jostle.explain.target import Look, Route, Target
+from jostle.explain.send import BackgroundLoad, Due, LightStream, Response
+from jostle.explain.target import ResponseHead, Route, Target
 from jostle.record.outcomes import Outcome
 from jostle.runner.observer import Tell, untold
 
@@ -109,12 +109,12 @@ class FakeSender:
         self._server = server
         self._budget = budget
 
-    def burst(self, due: Sequence[Due], opening: Route, opening_s: float) -> list[Answer]:
+    def burst(self, due: Sequence[Due], opening: Route, opening_s: float) -> list[Response]:
         del opening, opening_s
         self._budget.sent(len(due), len({one.connection for one in due}))
         return self._answers([(one.at_s, one.route.name, one.connection) for one in due])
 
-    def serial(self, route: Route, count: int, pause_s: float) -> list[Answer]:
+    def serial(self, route: Route, count: int, pause_s: float) -> list[Response]:
         self._budget.sent(count, 1)
         answers, now = [], 0.0
         for _ in range(count):
@@ -123,8 +123,8 @@ class FakeSender:
         return answers
 
     def stream(
-        self, route: Route, times_s: Sequence[float], connections: int, beside: Beside | None = None
-    ) -> list[Answer]:
+        self, route: Route, times_s: Sequence[float], connections: int, beside: BackgroundLoad | None = None
+    ) -> list[Response]:
         del connections
         self._budget.sent(len(times_s), 1)
         others: list[tuple[float, str, int]] = []
@@ -141,14 +141,14 @@ class FakeSender:
         answers = self._answers([*((at, route.name, 0) for at in times_s), *others])
         return [answer for answer in answers if answer.connection == 0]
 
-    def light(self, route: Route, times_s: Sequence[float], pauses_s: Sequence[float]) -> Light:
+    def light(self, route: Route, times_s: Sequence[float], pauses_s: Sequence[float]) -> LightStream:
         self._budget.sent(len(times_s) + 2 * len(pauses_s), 1 + len(pauses_s))
         answers = self._answers([(at, route.name, 0) for at in times_s])
         idle = [(pause, pause > self._server.idle_limit_s) for pause in pauses_s]
         closed = len(answers) // (self._server.closes_after or len(answers) + 1)
-        return Light(answers, 1 + closed, idle, [float(self._server.closes_after)] * closed)
+        return LightStream(answers, 1 + closed, idle, [float(self._server.closes_after)] * closed)
 
-    def flood(self, route: Route, count: int) -> list[Answer]:
+    def flood(self, route: Route, count: int) -> list[Response]:
         self._budget.sent(count, count)
         return self._answers([(0.0, route.name, i) for i in range(count)])
 
@@ -157,11 +157,11 @@ class FakeSender:
         self._budget.sent(count, count)
         self._server.given_up(route.name, count)
 
-    def _answers(self, sent: Sequence[tuple[float, str, int]]) -> list[Answer]:
+    def _answers(self, sent: Sequence[tuple[float, str, int]]) -> list[Response]:
         server = self._server
         away = [server.away(at) for at, _, _ in sent]
         lost = [
-            Answer(name, connection, at, None, None, at + 1e-4, Outcome.CONNECT_REFUSED, 0)
+            Response(name, connection, at, None, None, at + 1e-4, Outcome.CONNECT_REFUSED, 0)
             for (at, name, connection), gone in zip(sent, away, strict=True)
             if gone
         ]
@@ -178,12 +178,12 @@ class FakeSender:
         answers = []
         for (at, name, connection), ok, wait in zip(sent, taken, waits, strict=True):
             if not ok:
-                refused = Answer(name, connection, at, at, at + 1e-4, at + 1e-4, Outcome.WRONG_STATUS, 429)
+                refused = Response(name, connection, at, at, at + 1e-4, at + 1e-4, Outcome.WRONG_STATUS, 429)
                 answers.append(refused)
                 continue
             end = server.paused(at + server.demand(name) if wait else next(ends))
             head = max(at, end - server.delay_s)
-            answers.append(Answer(name, connection, at, at, head, end, Outcome.OK, 200))
+            answers.append(Response(name, connection, at, at, head, end, Outcome.OK, 200))
         return sorted([*lost, *answers], key=lambda answer: (answer.due_s, answer.connection))
 
 
@@ -192,10 +192,10 @@ def target_of(*routes: Route) -> Target:
     return Target("http://127.0.0.1:1", "http://127.0.0.1:1", routes, WORKLOAD)
 
 
-def look_at(target: Target, status: int = 200, **headers: str) -> list[Look]:
+def look_at(target: Target, status: int = 200, **headers: str) -> list[ResponseHead]:
     """What each route answers, with these headers ("_" for "-")."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return [Look(route, status, named) for route in target.routes]
+    return [ResponseHead(route, status, named) for route in target.routes]
 
 
 def explained(

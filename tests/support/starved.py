@@ -5,7 +5,7 @@ from typing import Literal
 
 from jostle.analysis.results import Estimate, Mode, Starvation
 from jostle.analysis.topics import starvation_sentences
-from jostle.analysis.topics.blocking import Answer
+from jostle.analysis.topics.blocking import WaitsFor
 from jostle.analysis.topics.starvation_sentences import Meanwhile
 from support.sentences import UNKNOWN, e, near
 
@@ -38,7 +38,7 @@ def starved(
     wait_s: float | None = None,
     clients: int = 1,
     slow_clients: int = 1,
-    waits: Answer = "its end",
+    waits: WaitsFor = "its end",
     modes: tuple[Mode, ...] = (),
     trusted: bool = True,
 ) -> str:

@@ -65,7 +65,7 @@ class Trial:
     why: str = ""
     away: bool = False  # its server was not there, so that no load was sent
     rows: bool = False
-    vitals: bool = True
+    resource_usage: bool = True
     database: dict[str, Any] | None = None  # as its server was told of it
     server: dict[str, Any] = field(default_factory=dict)  # what else its description says
     garbage: GarbageEntry | None = None  # as its runtime told of it
@@ -344,10 +344,10 @@ def write_trial(writer: RunWriter, number: int, trial: Trial) -> Path:
     recorded = writer.trial(description)
     for interval in () if trial.away else intervals(trial):
         recorded.write_interval(interval)
-    if trial.vitals:
-        _write_vitals(recorded.folder / "server.ndjson", trial)
+    if trial.resource_usage:
+        _write_usage(recorded.folder / "server.ndjson", trial)
         if trial.database:
-            _write_vitals(recorded.folder / "database.ndjson", trial)
+            _write_usage(recorded.folder / "database.ndjson", trial)
     if trial.status is not None:
         recorded.finish(trial.status, trial.why, garbage=trial.garbage, server_away=trial.away)
     else:
@@ -355,7 +355,7 @@ def write_trial(writer: RunWriter, number: int, trial: Trial) -> Path:
     return recorded.folder
 
 
-def _write_vitals(path: Path, trial: Trial) -> None:
+def _write_usage(path: Path, trial: Trial) -> None:
     import json
 
     with path.open("w", encoding="utf-8") as file:

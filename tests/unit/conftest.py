@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from jostle.cli import carry_out
+from jostle.cli import execution
 from jostle.plan import Plan
 from support.commands import run_command
 
@@ -19,7 +19,7 @@ def plan_of(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Plan]:
         plans.append(plan)
         return 0
 
-    monkeypatch.setattr(carry_out, "carry_out", keep)
+    monkeypatch.setattr(execution, "run_plan", keep)
 
     def parse(*arguments: str) -> Plan:
         code, output = run_command(*arguments)

@@ -209,7 +209,7 @@ def test_what_a_crowd_costs_is_told_per_connection_and_answer(tmp_path: Path) ->
     assert MEASURES["memory per connection"](data) is None  # what it held before is not known
     before = {"t_ns": 0, "cpu_user_s": 0.0, "cpu_system_s": 0.0, "rss_bytes": 40_000_000}
     vars(data.trial)["description"] = {**data.trial.description, "before": before}
-    held = data.vitals.rss_max()
+    held = data.resource_usage.rss_max()
     assert held is not None
     assert MEASURES["memory per connection"](data) == pytest.approx((held - 40_000_000) / 100)
     for name in ("bytes per request", "bytes per answer", "server cores"):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from jostle.analysis.topics.blocking import Answer, Waits, slice_of, waits_for
+from jostle.analysis.topics.blocking import Waits, WaitsFor, slice_of, waits_for
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ from jostle.analysis.topics.blocking import Answer, Waits, slice_of, waits_for
     ],
 )
 def test_it_is_told_by_long_slow_requests_only(
-    what: str, this: Waits, others: list[Waits], slice_s: float | None, answer: Answer
+    what: str, this: Waits, others: list[Waits], slice_s: float | None, answer: WaitsFor
 ) -> None:
     assert waits_for(this, others, slice_s) == answer, what
 

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from jostle import roster
 from jostle.analysis import metrics
-from jostle.analysis.judge.claims import Measured, missing
+from jostle.analysis.judge.claims import Measurements, missing
 from jostle.analysis.results import Claim, Estimate, RunResult
 from jostle.analysis.results.rule import Rule
 from jostle.analysis.run import analyse
@@ -188,7 +188,7 @@ def test_the_cores_of_a_server_that_jostle_did_not_start_are_not_known(tmp_path:
     assert elsewhere.verdict == "reproduced"
 
 
-class OnTwoCores(Measured):
+class OnTwoCores(Measurements):
     def cores(self, key: tuple[str, str]) -> list[int]:
         return [2, 2] if key in self.grouped else []
 
@@ -443,14 +443,14 @@ def test_every_quantity_is_measured() -> None:
 def test_a_claim_on_one_that_was_skipped_is_not_judged_by_its_variants(judged: RunResult) -> None:
     summaries = {(name, "fast"): judged.summaries[0] for name in ("rails:workers=1", "go")}
     reasons = {"rails:workers=4": "no ruby", "warp": "no ghc", "go:procs=1": "no"}
-    measured = Measured({}, summaries, [], reasons, {})
-    assert measured.meant("rails") == ["rails:workers=1"]
-    assert measured.meant("go") == ["go"]
-    assert measured.meant("warp") == ["warp"]
-    assert measured.meant("rust") == ["rust"]
+    measured = Measurements({}, summaries, [], reasons, {})
+    assert measured.resolve_label("rails") == ["rails:workers=1"]
+    assert measured.resolve_label("go") == ["go"]
+    assert measured.resolve_label("warp") == ["warp"]
+    assert measured.resolve_label("rust") == ["rust"]
     summaries["warp:yields", "fast"] = judged.summaries[0]
-    skipped = Measured({}, summaries, [], reasons, {})
-    assert skipped.meant("warp") == ["warp"]
+    skipped = Measurements({}, summaries, [], reasons, {})
+    assert skipped.resolve_label("warp") == ["warp"]
 
 
 REFUSED = [

@@ -86,7 +86,7 @@ def test_every_command_has_help_under_both_options(name: str, capsys: pytest.Cap
 def test_pages_are_left_out_when_asked_to(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
     monkeypatch.setattr(
-        "jostle.cli.carry_out.carry_out", lambda *_, output, **__: asked.append(output.pages) or 0
+        "jostle.cli.execution.run_plan", lambda *_, output, **__: asked.append(output.pages) or 0
     )
     for more in ([], ["--no-pages"]):
         with pytest.raises(SystemExit):

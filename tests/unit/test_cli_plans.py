@@ -91,7 +91,7 @@ def test_a_plan_of_which_nobody_can_run_here_is_refused_as_a_run_would(
     with pytest.raises(SystemExit) as left:
         cli.main(["check", "starvation", "--contestants", whom])
     told = capsys.readouterr()
-    assert (left.value.code, told.out) == (ExitCode.UNTRUSTED, "")
+    assert (left.value.code, told.out) == (ExitCode.INVALID_RESULT, "")
     assert told.err.startswith("jostle: node needs 'node-99'" if whom == "node" else "jostle: none of the c")
     for name in whom.split(","):
         assert told.err.count(f"{name} needs 'node-99': it is not installed") == 1

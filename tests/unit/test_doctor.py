@@ -8,7 +8,7 @@ import pytest
 from jostle import cli, contestant
 from jostle.contestant.tools import MissingTool
 from jostle.doctor import checks
-from jostle.doctor.checks import Finding
+from jostle.doctor.checks import Diagnosis
 from jostle.host.floor import Floor
 from jostle.host.limits import CgroupLimits, OpenFiles, PortRange
 
@@ -30,7 +30,7 @@ FLOOR: Floor = {
 }
 
 
-def states(*findings: Finding) -> list[str]:
+def states(*findings: Diagnosis) -> list[str]:
     for finding in findings:
         assert finding.message
         assert (finding.state == "good") == (not finding.remedy), finding
@@ -105,7 +105,7 @@ def test_a_contestant_without_its_tool_is_noted_with_what_brings_it(monkeypatch:
     lacks = MissingTool("node-99", "apt-get install node-99", "node-99", "it is not installed")
     monkeypatch.setattr(checks.roster, "names", lambda: ["node"])
     monkeypatch.setattr(contestant.Contestant, "missing", lambda _: [lacks])
-    assert checks.check_contestants() == Finding(
+    assert checks.check_contestants() == Diagnosis(
         "contestants", "note", "0 of 1 are ready; not ready: node", "jostle contestants install node"
     )
 
@@ -122,7 +122,7 @@ def test_doctor_looks_at_the_whole_machine(tmp_path: Path, monkeypatch: pytest.M
 def test_only_what_makes_runs_fail_decides_the_exit_code(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], state: str, code: int
 ) -> None:
-    finding = Finding("files", state, "100 per process", "raise it")  # type: ignore[arg-type]
+    finding = Diagnosis("files", state, "100 per process", "raise it")  # type: ignore[arg-type]
     monkeypatch.setattr(checks, "check_machine", lambda: [finding])
     monkeypatch.setattr("sys.argv", ["jostle", "doctor", "--json"])
     with pytest.raises(SystemExit) as ended:

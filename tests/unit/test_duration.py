@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from jostle import experiments
-from jostle.contestant.pace import asked_for_s
+from jostle.contestant.requested_delay import requested_delay_s
 from jostle.plan import Plan, parse_plan
 from jostle.runner.duration import is_up_to_the_server, load_s, trial_s
 
@@ -107,7 +107,7 @@ def test_only_clients_that_count_wait_for_the_server() -> None:
     ],
 )
 def test_what_the_contract_lets_a_path_ask_for(path: str, events: int | None, lasts_s: float) -> None:
-    assert asked_for_s(path, events) == pytest.approx(lasts_s)
+    assert requested_delay_s(path, events) == pytest.approx(lasts_s)
 
 
 def test_the_streams_of_pushes_are_in_the_time_of_a_trial() -> None:

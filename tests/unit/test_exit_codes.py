@@ -17,8 +17,8 @@ from jostle.errors import ContestantError, PlanError
         (["pass", "pass"], True, None, ExitCode.DONE),
         (["pass", "fail", "cannot tell"], True, None, ExitCode.FAILED),
         (["pass", "fail"], False, None, ExitCode.FAILED),
-        (["pass"], False, None, ExitCode.UNTRUSTED),
-        (["cannot tell"], False, Undecided.ok, ExitCode.UNTRUSTED),
+        (["pass"], False, None, ExitCode.INVALID_RESULT),
+        (["cannot tell"], False, Undecided.ok, ExitCode.INVALID_RESULT),
         (["pass", "cannot tell"], True, None, ExitCode.UNDECIDED),
         (["pass", "cannot tell"], True, Undecided.ok, ExitCode.DONE),
         (["pass", "cannot tell"], True, Undecided.fail, ExitCode.FAILED),
@@ -40,9 +40,9 @@ def test_of_several_results_a_failure_comes_first_then_what_cannot_be_trusted() 
 @pytest.mark.parametrize(
     ("error", "code"),
     [
-        (PlanError("a mistake"), ExitCode.MISTAKE),
-        (ContestantError("it does not start"), ExitCode.UNTRUSTED),
-        (ZeroDivisionError("a bug"), ExitCode.UNTRUSTED),
+        (PlanError("a mistake"), ExitCode.USAGE),
+        (ContestantError("it does not start"), ExitCode.INVALID_RESULT),
+        (ZeroDivisionError("a bug"), ExitCode.INVALID_RESULT),
     ],
 )
 def test_no_error_looks_like_a_failed_requirement(

@@ -103,7 +103,7 @@ def test_a_table_is_kept_after_each_and_what_is_known_is_not_asked_again(
         return replace(one_worker, target=label)
 
     labels = ["node", "go", "node-express"]
-    assert explain_all(tmp_path, labels, None, examined) is ExitCode.UNTRUSTED
+    assert explain_all(tmp_path, labels, None, examined) is ExitCode.INVALID_RESULT
     table = (tmp_path / "explain.md").read_text()
     assert "agrees" in table
     assert "go needs 'go'" in table
@@ -130,7 +130,7 @@ def test_without_time_none_is_begun_and_the_table_says_so(tmp_path: Path) -> Non
     def examined(label: str, _seconds: float) -> Explanation:
         raise AssertionError(label)
 
-    assert explain_all(tmp_path, ["node", "go"], 10.0, examined) is ExitCode.UNTRUSTED
+    assert explain_all(tmp_path, ["node", "go"], 10.0, examined) is ExitCode.INVALID_RESULT
     assert (tmp_path / "explain.md").read_text().count("the time was over before its turn") == 2
 
 

@@ -18,7 +18,7 @@ def lacking(label: str, _seconds: float) -> Explanation:
 def test_less_time_than_one_contestant_takes_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as left:
         cli.main(["explain", "--all", "node", "--budget", "59s"])
-    assert left.value.code == ExitCode.MISTAKE
+    assert left.value.code == ExitCode.USAGE
     assert capsys.readouterr().err == (
         "jostle: --budget: 59s is too short for even one contestant\n"
         "  give at least 1m; each takes 3m or less\n"

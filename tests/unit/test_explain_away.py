@@ -7,9 +7,9 @@ import pytest
 
 from jostle.explain.document import explanation_document
 from jostle.explain.finding import Finding, Reason, Topic, cannot_tell, found, unless_away
-from jostle.explain.probes.pauses import Stall, period, regular_ones
+from jostle.explain.probes.pauses import Pause, period, regular_ones
 from jostle.explain.results import Explanation
-from jostle.explain.send import Carried
+from jostle.explain.send import ConnectionCounter
 from jostle.report.export import html
 from support.served import FAST, SLOW, Server, explained
 
@@ -24,7 +24,7 @@ CRON = [2.20, 4.29, 6.38, 8.44, 10.52, 12.61, 14.69, 16.78, 18.86, 20.95]
 
 @pytest.mark.parametrize("others", [[3.1, 13.9], [2.9, 5.3, 9.4, 15.1], [4.31, 7.7, 12.60]])
 def test_a_regular_pause_is_found_although_other_stalls_come_in_between(others: list[float]) -> None:
-    both = [Stall(end, 0.08, 2) for end in sorted([*CRON, *others])]
+    both = [Pause(end, 0.08, 2) for end in sorted([*CRON, *others])]
     assert period(both) is None
     found = regular_ones(both)
     assert len(found) >= len(CRON) - 1
@@ -36,7 +36,7 @@ def test_stalls_at_random_times_are_seldom_taken_for_regular_ones() -> None:
     taken = 0
     for _ in range(200):
         ends = sorted(rng.uniform(0, 22) for _ in range(12))
-        taken += bool(regular_ones([Stall(end, 0.08, 1) for end in ends]))
+        taken += bool(regular_ones([Pause(end, 0.08, 1) for end in ends]))
     assert taken <= 6
 
 
@@ -48,7 +48,7 @@ def test_a_cron_job_is_told_with_its_period_amid_shorter_and_longer_stalls() -> 
 
 def test_how_many_requests_a_connection_carries_is_counted_on_those_that_were_closed() -> None:
     """Of 1,085 requests on two connections the first carried 1,000: not 542."""
-    carried = Carried()
+    carried = ConnectionCounter()
     for tenth in range(200):
         carried.add(5, int(tenth == 0))
     carried.add(5, 1)

@@ -18,7 +18,7 @@ from jostle.explain.burst import Burst
 from jostle.explain.discipline import Decision, Inference
 from jostle.explain.document import explanation_document
 from jostle.explain.finding import Finding, Reason, Topic, found
-from jostle.explain.fit import Unlike
+from jostle.explain.fit import RepeatDifference
 from jostle.explain.limits import GENTLE, THOROUGH, Budget
 from jostle.explain.observe import Usage
 from jostle.explain.paragraph import paragraph
@@ -31,15 +31,15 @@ from jostle.explain.probes.gone import verdict as verdict_of_gone
 from jostle.explain.probes.keep_alive import between
 from jostle.explain.probes.overload import fate, queue_limit, recovery
 from jostle.explain.probes.parallelism import unlike
-from jostle.explain.probes.pauses import Stall, period, stalls
+from jostle.explain.probes.pauses import Pause, period, stalls
 from jostle.explain.probes.rate_limit import bucket, rate_limit
 from jostle.explain.probes.service import robust_spread
 from jostle.explain.probes.warm_up import settled_after
 from jostle.explain.results import Explanation
 from jostle.explain.routes import MAX_S, contract_routes
 from jostle.explain.run import target_of as process_target
-from jostle.explain.send import Answer, Light, as_burst
-from jostle.explain.session import Alone, Session
+from jostle.explain.send import LightStream, Response, as_burst
+from jostle.explain.session import Baseline, Session
 from jostle.explain.target import Route, check, intermediary
 from jostle.plan.contestant import ContestantFile
 from jostle.record.outcomes import Outcome
@@ -49,10 +49,10 @@ from support.pictures import validated
 from support.served import FAST, HALF, QUARTER, SLOW, WAIT, FakeSender, Server, explained, look_at, target_of
 
 
-def answer(due: float, took: float | None, status: int = 200, *, sent: float | None = None) -> Answer:
+def answer(due: float, took: float | None, status: int = 200, *, sent: float | None = None) -> Response:
     outcome = Outcome.OK if status == 200 else Outcome.WRONG_STATUS
     end = None if took is None else due + took
-    return Answer("fast", 0, due, due if sent is None else sent, end, end, outcome, status)
+    return Response("fast", 0, due, due if sent is None else sent, end, end, outcome, status)
 
 
 def of(explanation: Explanation, topic: Topic) -> Finding:
@@ -196,23 +196,23 @@ def session_of(sender: Any = None, **more: Any) -> Session:
 
 def test_where_nothing_was_overloaded_nothing_is_said_of_a_recovery() -> None:
     session = session_of(overload=True, parallelism=1.0)
-    session.alone = {SLOW.name: Alone(SLOW, 0.300, 0.01)}
+    session.alone = {SLOW.name: Baseline(SLOW, 0.300, 0.01)}
     assert queue_limit(session).reason is recovery(session).reason is Reason.TOO_SLOW
     session.sender.timeout_s = 1.0  # 40 requests of 40 ms would take longer than that
-    session.alone = {SLOW.name: Alone(SLOW, 0.040, 0.01)}
+    session.alone = {SLOW.name: Baseline(SLOW, 0.040, 0.01)}
     assert queue_limit(session).reason is Reason.TOO_SLOW
 
 
 def test_without_a_route_that_takes_long_enough_no_sized_bursts_are_sent() -> None:
     session = session_of()
-    session.alone = {FAST.name: Alone(FAST, 0.0001, 0.01)}
+    session.alone = {FAST.name: Baseline(FAST, 0.0001, 0.01)}
     send_sized(session)
     assert session.budget.requests == 0
 
 
 def test_a_stream_that_was_ended_early_decides_nothing() -> None:
     session = session_of(parallelism=1.0)
-    session.alone = {FAST.name: Alone(FAST, 0.001, 0.01), SLOW.name: Alone(SLOW, 0.040, 0.01)}
+    session.alone = {FAST.name: Baseline(FAST, 0.001, 0.01), SLOW.name: Baseline(SLOW, 0.040, 0.01)}
     session.sender.stopped = True
     finding = blocking(session)
     assert finding.reason is Reason.REFUSED
@@ -233,7 +233,7 @@ def test_who_refused_bursts_is_asked_at_the_highest_rate_allowed() -> None:
     budget = Budget(THOROUGH, now=lambda: 0.0)
     server = Server(refuses=token_bucket(100, 20))
     session = Session(target_of(FAST), FakeSender(server, budget), budget, lambda _: None)
-    session.light = Light([answer(float(i), 0.001) for i in range(20)], 1, [])
+    session.light = LightStream([answer(float(i), 0.001) for i in range(20)], 1, [])
     assert rate_limit(session).says == "No rate limit up to 1.05/s."
     session.refusals = 7
     finding = rate_limit(session)
@@ -256,13 +256,13 @@ def test_a_server_that_refuses_what_bursts_ask_is_not_taken_for_full() -> None:
 def test_stalls_that_end_together_are_one() -> None:
     quiet = [answer(i * 0.02, 0.001) for i in range(100)]
     late = [answer(t, 3.0 - t) for t in (2.9, 2.92, 2.94)]
-    assert stalls([*quiet[:90], *late]) == [Stall(3.0, pytest.approx(0.1), 3)]
+    assert stalls([*quiet[:90], *late]) == [Pause(3.0, pytest.approx(0.1), 3)]
     assert stalls(quiet) == []
 
 
 def test_regular_stalls_have_a_period_even_if_one_was_missed() -> None:
-    def at(*ends: float) -> list[Stall]:
-        return [Stall(end, 0.05, 2) for end in ends]
+    def at(*ends: float) -> list[Pause]:
+        return [Pause(end, 0.05, 2) for end in ends]
 
     assert period(at(2, 4, 6, 10, 12)) == pytest.approx(2)
     assert period(at(2, 3, 7, 8.5, 12)) is None
@@ -505,7 +505,7 @@ def test_work_for_clients_that_have_gone_is_told_from_the_server_s_cpu(share: fl
     server, budget = Watched(share=share), Budget(THOROUGH, now=lambda: 0.0)
     target = replace(target_of(FAST, SLOW), usage=lambda: Usage(server.cpu_s, 0.0))
     session = Session(target, FakeSender(server, budget), budget, lambda _: None, parallelism=1.0)
-    session.alone = {SLOW.name: Alone(SLOW, 0.040, 0.01, cpu_share=1.0)}
+    session.alone = {SLOW.name: Baseline(SLOW, 0.040, 0.01, cpu_share=1.0)}
     finding = gone(session)
     assert words in finding.says.replace("\N{NO-BREAK SPACE}", " ")
     assert finding.decided == (share != 0.5)
@@ -516,7 +516,7 @@ def test_without_the_server_s_cpu_or_with_a_core_for_each_nothing_is_said_of_cli
     one_worker: Explanation,
 ) -> None:
     assert of(one_worker, Topic.GONE).reason is Reason.NOT_OURS
-    slow = Alone(SLOW, 0.040, 0.01, cpu_share=1.0)
+    slow = Baseline(SLOW, 0.040, 0.01, cpu_share=1.0)
     assert verdict_of_gone(slow, 38, at_once=12.0, cpu_s=1.5).reason is Reason.NOT_SATURATED
 
 
@@ -565,7 +565,7 @@ def undecided_with(reason: discipline.Reason, **seen: Any) -> str:
 
 
 def test_what_cannot_be_told_names_what_was_measured_and_what_would_tell() -> None:
-    repeats = Unlike(demand=0.005, low=0.012, high=0.031, bursts=3)
+    repeats = RepeatDifference(demand=0.005, low=0.012, high=0.031, bursts=3)
     noisy = undecided_with(discipline.Reason.TOO_NOISY, error=0.12, typical=0.14, unlike=repeats)
     assert "takes 5.00 ms by itself took 12.0 ms to 31.0 ms in 3 bursts that were alike" in noisy
     assert "routes that take longer than this difference of 19.0 ms would tell more" in noisy

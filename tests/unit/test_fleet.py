@@ -170,7 +170,7 @@ def make(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Make:
             follower.answered_at -= start_took_s
         named = [Generator(i + 1, count, 1, 0) for i in range(count)]
         fleet = Fleet(transport, followers, [spec] * count, named, time.time_ns(), when_lost, lease)
-        fleet.keep(tmp_path)
+        fleet.save_logs_to(tmp_path)
         return fleet
 
     return build

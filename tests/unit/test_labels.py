@@ -2,7 +2,7 @@
 
 import pytest
 
-from jostle.plan.labels import meant, split
+from jostle.plan.labels import resolve_label, split
 
 
 @pytest.mark.parametrize(
@@ -43,4 +43,4 @@ def test_a_name_means_the_very_one_or_else_its_variants(name: str, means: list[s
         "./a:b/mine:jdk=25",
         "rails:workers=1",
     ]
-    assert meant(name, known) == means
+    assert resolve_label(name, known) == means

@@ -9,7 +9,7 @@ import pytest
 
 from jostle.analysis.stats.sample import from_values
 from jostle.analysis.trials.machine import Machine
-from jostle.analysis.trials.resource_usage import Vitals
+from jostle.analysis.trials.resource_usage import ResourceUsage
 from jostle.analysis.validity.machine import machine, stolen, told
 from jostle.host.cores import available_cores
 from jostle.host.machine_usage import MachineSampler
@@ -31,7 +31,7 @@ def samples(**rates: dict[int, float]) -> list[dict[str, Any]]:
 def trial(
     *, ours: bool = True, server_cpu_s: float = 1.0, server_waited_s: float = 0.0, **rates: dict[int, float]
 ) -> Any:
-    vitals = [
+    resource_usage = [
         {"t_ns": 0, "cpu_user_s": 3.0, "cpu_system_s": 0.0, "waited_s": 7.0},
         {
             "t_ns": 5_000_000_000,
@@ -42,7 +42,7 @@ def trial(
     ]
     return SimpleNamespace(
         machine=Machine.of(samples(**rates), server_is_ours=ours),
-        vitals=Vitals.of(vitals),
+        resource_usage=ResourceUsage.of(resource_usage),
         responses=SimpleNamespace(whole=from_values([1e-3 * (1 + i / 2000) for i in range(2000)])),
         closed=None,
     )

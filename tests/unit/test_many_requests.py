@@ -14,7 +14,7 @@ from jostle.analysis.trials.data import TrialData
 from jostle.errors import NotARun
 from jostle.record import RunRecord, RunWriter, TrialRecord
 from jostle.record import intervals as recorded_intervals
-from jostle.record.hlog import HIGHEST_US, SLOTS, Entry, empty_histogram, read_entries
+from jostle.record.hlog import HIGHEST_US, SLOTS, HistogramEntry, empty_histogram, read_entries
 from support.synthetic import Trial, closed, engine_spec, histogram, intervals, lognormal
 
 FEW, MANY = 3, 12
@@ -97,7 +97,7 @@ def test_the_histograms_are_read_as_often_for_many_requests_as_for_few(
 ) -> None:
     read: list[Path] = []
 
-    def noted(path: Path, wanted: Callable[..., bool]) -> Iterator[Entry]:
+    def noted(path: Path, wanted: Callable[..., bool]) -> Iterator[HistogramEntry]:
         read.append(path)
         return read_entries(path, wanted)
 
@@ -136,7 +136,7 @@ def test_values_beyond_those_of_the_engine_are_refused() -> None:
     assert len(empty_histogram().counts) == SLOTS
     wide = HdrHistogram(1, 2**40, 3)
     wide.record_value(HIGHEST_US)
-    kept = Entry((0, 0, 0), "response", 0.0, 1.0, wide.encode().decode())
+    kept = HistogramEntry((0, 0, 0), "response", 0.0, 1.0, wide.encode().decode())
     assert kept.decode().get_total_count() == 1
     wide.record_value(2 * HIGHEST_US)
     with pytest.raises(NotARun, match="values beyond 3600000000 µs"):

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import pytest
 
 from jostle.analysis.run import analyse
-from jostle.cli import carry_out
+from jostle.cli import execution
 from jostle.cli.output import PlanOutput, ResultOutput
 from jostle.errors import ContestantError, MissingRuntime
 from jostle.record import RunRecord
@@ -20,18 +20,18 @@ from support.synthetic import Trial, closed, lognormal, make_run
 @pytest.fixture
 def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Laboratory:
     made = laboratory(tmp_path / "runs", monkeypatch)
-    monkeypatch.setattr(carry_out, "executor_for", lambda _: made.executor)
-    monkeypatch.setattr(carry_out, "let_signals_stop_like_ctrl_c", lambda: None)
+    monkeypatch.setattr(execution, "executor_for", lambda _: made.executor)
+    monkeypatch.setattr(execution, "let_signals_stop_like_ctrl_c", lambda: None)
     return made
 
 
 def run(lab: Laboratory, rounds: int = 1) -> int:
     output = PlanOutput(no_pages=True, quiet=True)
-    return carry_out.carry_out(lab.plan(rounds=rounds), lab.base, "fake", seed=7, output=output)
+    return execution.run_plan(lab.plan(rounds=rounds), lab.base, "fake", seed=7, output=output)
 
 
 def reported(folder: Path) -> int:
-    return carry_out.show(folder, ResultOutput(), pages=False, undecided=None)
+    return execution.show(folder, ResultOutput(), pages=False, undecided=None)
 
 
 def test_a_sound_run(lab: Laboratory) -> None:
@@ -108,7 +108,7 @@ def test_json_has_all_that_a_report_has(tmp_path: Path, capsys: pytest.CaptureFi
         for name, median in (("node", 0.002), ("go", 0.004))
     ]
     folder = make_run(tmp_path, trials)
-    carry_out.show(folder, ResultOutput(as_json=True), pages=False, undecided=None)
+    execution.show(folder, ResultOutput(as_json=True), pages=False, undecided=None)
     shown = json.loads(capsys.readouterr().out)
     assert shown["comparisons"]
     assert shown == json.loads(json.dumps(analyse(RunRecord.open(folder)).as_json()))

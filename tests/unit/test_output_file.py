@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from jostle.analysis.results import CompareResult, RunResult, Sizing
-from jostle.cli import carry_out
+from jostle.cli import execution
 from jostle.cli.output import OF_COMPARISONS, OF_EACH, OF_RUNS, RunOutput
 from jostle.errors import JostleError, PlanError, UserError
 from jostle.report import Form, document_of, render
@@ -23,7 +23,7 @@ COMPARISON = CompareResult("go against node", "node", "go", [make_comparison()],
 
 def shown(tmp_path: Path, output: RunOutput) -> None:
     run = make_run(tmp_path, [Trial("a", "w", 1, closed(STEADY, 5.0))])
-    carry_out.show(run, output, pages=False, undecided=None, kept=False)
+    execution.show(run, output, pages=False, undecided=None, kept=False)
 
 
 @pytest.mark.parametrize("form", OF_RUNS)

@@ -107,12 +107,12 @@ def test_what_is_done_stays_done_though_its_plan_cannot_be_loaded(loads: str, tm
     [
         (HIT, ExitCode.DONE),
         (replace(HIT, verdict=Verdict.SUSPECT), ExitCode.DONE),
-        (replace(HIT, verdict=Verdict.INVALID), ExitCode.UNTRUSTED),
-        (replace(HIT, complete=False), ExitCode.UNTRUSTED),
-        (replace(HIT, skipped={"go": "there is no go"}), ExitCode.UNTRUSTED),
-        (replace(HIT, skipped_workloads={"go": {"w": "it has no route"}}), ExitCode.UNTRUSTED),
-        (replace(HIT, summaries=[]), ExitCode.UNTRUSTED),
-        (None, ExitCode.UNTRUSTED),
+        (replace(HIT, verdict=Verdict.INVALID), ExitCode.INVALID_RESULT),
+        (replace(HIT, complete=False), ExitCode.INVALID_RESULT),
+        (replace(HIT, skipped={"go": "there is no go"}), ExitCode.INVALID_RESULT),
+        (replace(HIT, skipped_workloads={"go": {"w": "it has no route"}}), ExitCode.INVALID_RESULT),
+        (replace(HIT, summaries=[]), ExitCode.INVALID_RESULT),
+        (None, ExitCode.INVALID_RESULT),
     ],
     ids=["valid", "suspect", "invalid", "incomplete", "skipped", "skipped once", "no answer", "not shown"],
 )
@@ -133,7 +133,7 @@ def test_what_was_typed_goes_on_and_is_run_again(
     monkeypatch.setattr("sys.argv", ["/usr/bin/jostle", *words])
     monkeypatch.setattr("jostle.runner.interrupt.let_signals_stop_like_ctrl_c", lambda: None)
     monkeypatch.setattr(race_all, "_turns", stopped)
-    assert race_all.race_all(tmp_path, ["pair"], load, None, quiet=True) == ExitCode.UNTRUSTED
+    assert race_all.race_all(tmp_path, ["pair"], load, None, quiet=True) == ExitCode.INVALID_RESULT
     again = "jostle race --all pair --until-decided --budget 5m"
     assert f"stopped; {again} --into {tmp_path} goes on from here" in capsys.readouterr().err
     seed = json.loads((tmp_path / "all.json").read_text())["seed"]
@@ -162,7 +162,7 @@ def test_a_folder_that_is_given_is_the_folder_whatever_its_name(monkeypatch: pyt
 def test_options_without_an_experiment_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as left:
         cli.main(["race", "--quick", "--contestants", "node"])
-    assert left.value.code == ExitCode.MISTAKE
+    assert left.value.code == ExitCode.USAGE
     said = capsys.readouterr()
     assert said.err == "jostle: which experiment?\n  name one, or give --all; 'jostle race' lists them\n"
     assert said.out == ""

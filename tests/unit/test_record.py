@@ -53,7 +53,7 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
     assert trial.histogram("response").get_total_count() == len(ok)
     slowest = max(r.end - r.intended for r in ok)
     assert trial.histogram("response").get_max_value() == pytest.approx(slowest * 1e6, rel=2e-3)
-    assert len(list(trial.server_vitals())) == 21
+    assert len(list(trial.server_usage())) == 21
     assert trial.rows() is None
 
 
@@ -213,7 +213,7 @@ def test_files_torn_at_any_byte_can_be_read(tmp_path_factory: pytest.TempPathFac
     assert len(list(torn.intervals)) <= 2
     assert torn.histogram("response").get_total_count() <= answered
     assert len(list(torn.interval_histograms("response"))) == len(list(torn.intervals))
-    assert len(list(torn.server_vitals())) <= 9
+    assert len(list(torn.server_usage())) <= 9
 
 
 def test_wherever_a_file_is_cut_histograms_agree_with_the_intervals_that_are_read(tmp_path: Path) -> None:

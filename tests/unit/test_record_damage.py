@@ -19,7 +19,7 @@ from jostle.errors import NotARun
 from jostle.plan import parse_plan
 from jostle.record import RunRecord, RunWriter
 from jostle.runner.budget import Budget
-from jostle.runner.until_decided import FurtherRounds
+from jostle.runner.until_decided import RoundsUntilDecided
 from support.synthetic import Trial, as_format_1, closed, lognormal, make_run
 
 PLAN = """\
@@ -304,7 +304,8 @@ def test_an_event_without_what_it_needs_is_named(
     assert not result.complete
     assert named in result.incomplete_reason
     assert (
-        FurtherRounds(parse_plan(PLAN, "plan"), RunWriter.resume(folder), 7, Budget(60.0)).look().trial == 2
+        RoundsUntilDecided(parse_plan(PLAN, "plan"), RunWriter.resume(folder), 7, Budget(60.0)).look().trial
+        == 2
     )
     with (folder / "journal.ndjson").open("a") as journal:
         journal.write(json.dumps({"at": 2, "event": "run stopped"}) + "\n")

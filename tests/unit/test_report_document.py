@@ -14,12 +14,12 @@ from jostle.report.document import (
     Column,
     Depth,
     Document,
-    Finding,
-    Findings,
     Mark,
     Paragraph,
     Preformatted,
     Section,
+    Statement,
+    Statements,
     Table,
     columns,
     figures_in,
@@ -56,7 +56,7 @@ def test_every_text_of_a_document_is_safe_by_its_making() -> None:
         table.columns[0].name,
         *(part for row in table.rows for cell in row for part in cell if isinstance(cell, Formatted)),
         Paragraph(ESCAPE, label=ESCAPE).text,
-        *Finding(ESCAPE, details=(ESCAPE,)).details,
+        *Statement(ESCAPE, details=(ESCAPE,)).details,
         Section(ESCAPE, []).title,
         *Preformatted.of(ESCAPE, f"a\n{ESCAPE}").lines,
         Document(ESCAPE, None, "", [ESCAPE], [], ESCAPE, []).facts[0],
@@ -239,7 +239,7 @@ def test_each_form_shows_the_index_that_defines_it() -> None:
 def test_sentences_stand_above_their_table() -> None:
     form = run_document(make_starvation(RUNTIMES[:2])).sections[0].blocks[0]
     assert isinstance(form, Section)
-    assert isinstance(form.blocks[0], Findings)
+    assert isinstance(form.blocks[0], Statements)
     assert "node answers no fast one" in form.blocks[0].items[0].text
 
 
@@ -280,7 +280,7 @@ def test_what_a_dash_means_is_said_once_for_the_columns_that_are_shown() -> None
 def test_of_many_contestants_the_most_and_the_least_harmed_are_told_first() -> None:
     results = run_document(make_starvation()).sections[0]
     told = [s for s in results.blocks if isinstance(s, Section) and s.depth is Depth.ANSWER]
-    texts = [[f.text for b in s.blocks if isinstance(b, Findings) for f in b.items] for s in told]
+    texts = [[f.text for b in s.blocks if isinstance(b, Statements) for f in b.items] for s in told]
     whose = (("java-virtual-threads", "python-asyncio"), ("node", "java-virtual-threads"))
     for found, names in zip(texts, whose, strict=True):
         assert len(found) == 2

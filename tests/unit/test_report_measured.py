@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from jostle.report.document import Findings
-from jostle.report.sections.measured import section
+from jostle.report.document import Statements
+from jostle.report.sections.workloads import section
 from support.results import RUNTIMES, make_hit, make_starvation
 
 PLAN = """
@@ -27,7 +27,7 @@ def told(workloads: dict[str, str], plan: str = PLAN) -> list[str]:
     (summary, *_) = result.summaries
     summaries = [replace(summary, workload=name, title=title) for name, title in workloads.items()]
     blocks = section(replace(result, summaries=summaries, plan_text=plan)).blocks
-    return [finding.text for block in blocks if isinstance(block, Findings) for finding in block.items]
+    return [finding.text for block in blocks if isinstance(block, Statements) for finding in block.items]
 
 
 def test_each_workload_says_what_was_sent_how_and_beside_what() -> None:

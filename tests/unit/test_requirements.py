@@ -14,7 +14,7 @@ from rich.console import Console
 from jostle.analysis.results import Estimate, Requirement, RunResult
 from jostle.analysis.results.rule import decide
 from jostle.analysis.run import analyse
-from jostle.cli.carry_out import show
+from jostle.cli.execution import show
 from jostle.cli.output import ResultOutput
 from jostle.errors import BadValue, PlanError
 from jostle.plan import parse_plan, to_toml

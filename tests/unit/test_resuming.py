@@ -7,7 +7,7 @@ import pytest
 
 from jostle.analysis.resuming import finish
 from jostle.analysis.run import analyse
-from jostle.cli.carry_out import go_on
+from jostle.cli.execution import resume_run
 from jostle.cli.output import PlanOutput
 from jostle.errors import NotARun
 from jostle.plan import parse_plan, to_toml
@@ -106,7 +106,7 @@ def test_of_a_complete_run_its_own_result_is_shown(
 ) -> None:
     required = f'[[require]]\nthat = "p50 < {limit}"\nworkload = "fast-only"'
     folder = make_run(tmp_path, trials(), plan_text=STARVATION_PLAN.format(rounds=3) + required)
-    assert go_on(folder, JSON) == code
+    assert resume_run(folder, JSON) == code
     said = capsys.readouterr()
     assert said.err == f"{folder} is complete: nothing to do\n"
     assert '"kind": "jostle result"' in said.out
@@ -117,5 +117,5 @@ def test_a_run_that_ended_but_is_damaged_is_not_called_complete(
 ) -> None:
     folder = make_run(tmp_path, trials())
     damage(folder)
-    assert go_on(folder, JSON) == 3
+    assert resume_run(folder, JSON) == 3
     assert capsys.readouterr().err == f"{folder} is damaged, but has ended: nothing to do\n"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from jostle.analysis.judge.claims import Measured, judge_claims
+from jostle.analysis.judge.claims import Measurements, judge_claims
 from jostle.analysis.judge.undecided import Question, _can_narrow, _further, questions
 from jostle.analysis.results import Estimate
 from jostle.analysis.results.rule import Rule
@@ -188,7 +188,7 @@ def test_rounds_count_as_looks_only_if_all_of_a_figure_was_measured_in_them(tmp_
     ]
     folder = make_run(tmp_path, trials, plan_text=PLAN + claim("ratio"))
     record = RunRecord.open(folder)
-    measured = Measured(by_workload([TrialData(trial) for trial in record.trials]), {}, [], {}, {})
+    measured = Measurements(by_workload([TrialData(trial) for trial in record.trials]), {}, [], {}, {})
     looks = list[int]()
 
     def level(confidence: float, rounds: int) -> float:

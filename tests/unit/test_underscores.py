@@ -45,5 +45,5 @@ def test_a_command_names_the_number_that_it_cannot_read(
 ) -> None:
     with pytest.raises(SystemExit) as left:
         cli.main(words)
-    assert left.value.code == ExitCode.MISTAKE
+    assert left.value.code == ExitCode.USAGE
     assert capsys.readouterr().err.startswith("jostle: '100_' is not a count\n")

@@ -6,7 +6,7 @@ import pytest
 
 from jostle.analysis import metrics
 from jostle.analysis.judge import claims
-from jostle.analysis.judge.claims import Measured, _further
+from jostle.analysis.judge.claims import Measurements, _further
 from jostle.analysis.judge.unsettled import have_settled, reaching_over
 from jostle.analysis.results import Estimate
 from jostle.analysis.summaries.workload import by_workload
@@ -56,7 +56,7 @@ def test_only_a_throughput_would_change_with_a_further_run(
 ) -> None:
     trials = [Trial("a", "hello", number, closed(lambda _: 0.002, 5.0)) for number in (1, 2, 3)]
     record = RunRecord.open(make_run(tmp_path, trials, plan_text='title = "t"\ncontestants = ["a"]\n'))
-    measured = Measured(by_workload([TrialData(trial) for trial in record.trials]), {}, [], {}, {})
+    measured = Measurements(by_workload([TrialData(trial) for trial in record.trials]), {}, [], {}, {})
     monkeypatch.setattr(claims, "further_throughput", lambda data: 2 * data.throughput)
     monkeypatch.setitem(metrics.MEASURES, "goodput", lambda data: data.throughput)
     sides = [(("a", "hello"), "throughput"), (("a", "hello"), "goodput")]

@@ -25,7 +25,7 @@ def test_a_capacity_that_was_not_found_is_a_result_without_a_prediction(
     folder = measure(question(slow, ["p99 < 5 ms"]), tmp_path, 5, lambda _text, _final: None)
     with pytest.raises(SystemExit) as left:
         cli.main(["what-if", str(folder), "workers=8"])
-    assert left.value.code == ExitCode.UNTRUSTED
+    assert left.value.code == ExitCode.INVALID_RESULT
     assert "there is nothing to predict from" in capsys.readouterr().err
 
 

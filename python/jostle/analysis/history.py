@@ -13,11 +13,11 @@ from typing import Any
 from jostle.analysis.results import Estimate
 from jostle.errors import NotARun
 from jostle.host.files import write_whole
-from jostle.plan.labels import meant
+from jostle.plan.labels import resolve_label
 from jostle.record import RunRecord
 from jostle.record.verdict import Verdict
 
-__all__ = ["INDEX", "Entry", "Figures", "Unreadable", "history", "only"]
+__all__ = ["INDEX", "IndexedFigures", "IndexedRun", "Unreadable", "history", "only"]
 
 INDEX = "index.ndjson"
 
@@ -26,7 +26,7 @@ VERSION = 1
 
 
 @dataclass(frozen=True)
-class Figures:
+class IndexedFigures:
     """One workload on one contestant in one run."""
 
     contestant: str
@@ -40,7 +40,7 @@ class Figures:
 
 
 @dataclass(frozen=True)
-class Entry:
+class IndexedRun:
     """One run. `stamp` changes when its record does."""
 
     folder: str
@@ -49,13 +49,13 @@ class Entry:
     title: str
     verdict: Verdict
     complete: bool
-    figures: list[Figures]
+    figures: list[IndexedFigures]
 
 
-def only(entries: Sequence[Entry], contestants: Sequence[str]) -> list[Entry]:
+def only(entries: Sequence[IndexedRun], contestants: Sequence[str]) -> list[IndexedRun]:
     """The runs that measured one of these contestants or its variants, with their figures alone."""
     labels = [figures.contestant for entry in entries for figures in entry.figures]
-    whom = {label for name in contestants for label in meant(name, labels)}
+    whom = {label for name in contestants for label in resolve_label(name, labels)}
     kept = [
         replace(entry, figures=[figures for figures in entry.figures if figures.contestant in whom])
         for entry in entries
@@ -71,7 +71,7 @@ class Unreadable:
     why: str
 
 
-def history(base: Path) -> tuple[list[Entry], list[Unreadable]]:
+def history(base: Path) -> tuple[list[IndexedRun], list[Unreadable]]:
     """All runs under `base`, oldest first, from the index where it is up to date.
 
     Raises NotARun if `base` is not a folder.
@@ -81,7 +81,7 @@ def history(base: Path) -> tuple[list[Entry], list[Unreadable]]:
             f"there is no folder {str(base)!r}", "give the folder that holds runs, for example runs"
         )
     known = dict(_read(base / INDEX))
-    entries: list[Entry] = []
+    entries: list[IndexedRun] = []
     unreadable: list[Unreadable] = []
     for folder in sorted(path.parent for path in base.glob("*/journal.ndjson")):
         entry = known.get(folder.name)
@@ -103,13 +103,13 @@ def _stamp(folder: Path) -> str:
     return f"{journal.st_size}.{journal.st_mtime_ns}.{sum(1 for _ in (folder / 'trials').glob('*'))}"
 
 
-def _entry(folder: Path) -> Entry:
+def _entry(folder: Path) -> IndexedRun:
     from jostle.analysis.run import analyse  # imported late: an index that is up to date needs no analysis
 
     stamp = _stamp(folder)
     result = analyse(RunRecord.open(folder), distributions=False)
     figures = [
-        Figures(
+        IndexedFigures(
             c.contestant,
             c.workload,
             c.verdict,
@@ -122,10 +122,10 @@ def _entry(folder: Path) -> Entry:
         for c in result.summaries
     ]
     title = result.title or folder.name
-    return Entry(folder.name, stamp, result.started, title, result.verdict, result.complete, figures)
+    return IndexedRun(folder.name, stamp, result.started, title, result.verdict, result.complete, figures)
 
 
-def _read(path: Path) -> Iterator[tuple[str, Entry]]:
+def _read(path: Path) -> Iterator[tuple[str, IndexedRun]]:
     """Entries from intact lines of this version; all others are computed again."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
@@ -137,22 +137,22 @@ def _read(path: Path) -> Iterator[tuple[str, Entry]]:
             if table.pop("version") != VERSION:
                 continue
             figures = [_figures(f) for f in table.pop("figures")]
-            entry = Entry(figures=figures, verdict=Verdict(table.pop("verdict")), **table)
+            entry = IndexedRun(figures=figures, verdict=Verdict(table.pop("verdict")), **table)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             continue
         yield entry.folder, entry
 
 
-def _figures(table: dict[str, Any]) -> Figures:
+def _figures(table: dict[str, Any]) -> IndexedFigures:
     estimates: dict[str, Any] = {name: _estimate(table.pop(name)) for name in ("throughput", "p50", "p99")}
-    return Figures(verdict=Verdict(table.pop("verdict")), **table, **estimates)
+    return IndexedFigures(verdict=Verdict(table.pop("verdict")), **table, **estimates)
 
 
 def _estimate(table: dict[str, Any]) -> Estimate:
     return Estimate(**table | {"rounds": tuple(table.get("rounds", ()))})
 
 
-def _write(path: Path, entries: list[Entry]) -> None:
+def _write(path: Path, entries: list[IndexedRun]) -> None:
     """Replace the index atomically; a folder without write permission has no index."""
     lines = [json.dumps({"version": VERSION, **asdict(entry)}) for entry in entries]
     with contextlib.suppress(OSError):

@@ -9,7 +9,7 @@ from typing import Any
 
 from jostle.analysis.compare.page import by_chance
 from jostle.analysis.compare.pairs import with_the_first
-from jostle.analysis.judge.claims import Measured, judge_claims, unreadable_claim
+from jostle.analysis.judge.claims import Measurements, judge_claims, unreadable_claim
 from jostle.analysis.judge.published import published_figures
 from jostle.analysis.judge.ratios import ratios
 from jostle.analysis.judge.requirements import judge_requirements
@@ -24,7 +24,7 @@ from jostle.analysis.results import (
 )
 from jostle.analysis.results.keys import Key
 from jostle.analysis.resuming import finish
-from jostle.analysis.stats.sequential import Level, fixed
+from jostle.analysis.stats.sequential import ConfidenceRule, fixed
 from jostle.analysis.summaries.counted import counted, note
 from jostle.analysis.summaries.looks import level_of, looks_of
 from jostle.analysis.summaries.trial import describe_trial
@@ -90,7 +90,9 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
     skipped, skipped_workloads = _skipped(record), _skipped_workloads(record)
     published = published_figures(plan.published, grouped, usual)
     starvation = _starvation(plan.starvation, grouped, summaries, published)
-    measured = Measured(grouped, summaries, starvation, skipped, skipped_workloads, plan.parameters, usual)
+    measured = Measurements(
+        grouped, summaries, starvation, skipped, skipped_workloads, plan.parameters, usual
+    )
     numbers = {one.trial.number for one in kept}
     reasons = _reasons([trial for trial in trials if trial.number in numbers], record)
     verdict = worst([*(summary.verdict for summary in summaries.values()), *_whole_run(record, trials)])
@@ -377,7 +379,7 @@ def _repeated(record: RunRecord) -> list[str]:
     return notes
 
 
-def _looked_at(record: RunRecord, level: Level) -> list[str]:
+def _looked_at(record: RunRecord, level: ConfidenceRule) -> list[str]:
     """For a run with rounds until all is decided: how often it was looked at, and why it ended."""
     looks = looks_of(record)
     if not looks:

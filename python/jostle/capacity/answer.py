@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from jostle.analysis.results import Estimate
-from jostle.analysis.results.capacity import Answer, CapacityResult, SloResult
+from jostle.analysis.results.capacity import CapacityAnswer, CapacityResult, SloResult
 from jostle.analysis.run import rerun_of, took_s
 from jostle.analysis.stats.crossing import Crossing
 from jostle.capacity.block import block_of
@@ -61,7 +61,7 @@ def capacity_of(search: RecordedSearch) -> CapacityResult:
 
 def _answer(
     search: RecordedSearch, crossings: Sequence[Crossing | None], number: int | None
-) -> tuple[Answer, Estimate, str]:
+) -> tuple[CapacityAnswer, Estimate, str]:
     """What kind of answer there is, the capacity, and the reason if there is none."""
     unknown = Estimate(None, unit=search.unit)
     if why := _hopeless(search):
@@ -76,9 +76,9 @@ def _answer(
         level = next(x for x in search.levels if x.level == limited)
         reason = level.limited[0].limited
         return "generator", at_least if held else unknown, f"at {search.shown(limited)}: {reason}"
-    misses = [x.level for x in search.levels if x.seems == "misses"]
+    misses = [x.level for x in search.levels if x.provisional_decision == "misses"]
     gone = went_away(search)
-    if misses and not any(x.seems == "holds" and x.level < min(misses) for x in search.levels):
+    if misses and not any(x.provisional_decision == "holds" and x.level < min(misses) for x in search.levels):
         if gone:
             return "cannot tell", unknown, gone
         return (
@@ -114,7 +114,7 @@ def _hopeless(search: RecordedSearch) -> str:
             else "no single request was answered in time"
         )
     (level,) = by_level([block_of(alone, 1.0, search.slos)], search.slos)
-    if level.seems != "misses" or search.levels:
+    if level.provisional_decision != "misses" or search.levels:
         return ""
     worst = max(range(len(search.slos)), key=lambda i: level.share(i) / search.slos[i].share)
     return (

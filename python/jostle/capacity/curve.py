@@ -75,7 +75,7 @@ def _lateness_p99_s(data: Sequence[TrialData]) -> float | None:
 
 def _server_cores(data: Sequence[TrialData]) -> float | None:
     """Cores that the server used in the busiest block; None if it was not watched."""
-    used = (one.vitals.cores(0, int(one.duration_s * 1e9)) for one in data)
+    used = (one.resource_usage.cores(0, int(one.duration_s * 1e9)) for one in data)
     return max((cores for cores in used if cores is not None), default=None)
 
 

@@ -15,7 +15,7 @@ LAST = 0.5
 ANSWERED = 0.5
 """A server has not recovered if it answers a smaller share than this of the requests that are due."""
 
-BACK_SLACK = 2.0
+HYSTERESIS_SLACK = 2.0
 """After an overload, this many times the permitted share may break the SLO by chance."""
 
 
@@ -50,7 +50,7 @@ def hysteresis(search: RecordedSearch, decides: int) -> Hysteresis | None:
             above, back, None, "there were too few requests to tell whether it recovers from an overload"
         )
     share = (late + failed) / n
-    holds = share <= BACK_SLACK * slo.share
+    holds = share <= HYSTERESIS_SLACK * slo.share
     message = (
         f"{after} it has recovered: {percent(share)} break {slo.text}"
         if holds

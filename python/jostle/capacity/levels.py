@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from jostle.analysis.results.capacity import Decided
+from jostle.analysis.results.capacity import LevelDecision
 from jostle.analysis.stats.crossing import Crossing, crossing
 from jostle.analysis.stats.sprt import around, decide
 from jostle.capacity.block import Block
@@ -80,7 +80,7 @@ class Level:
         return next((block.died for block in self.counted if block.died), "")
 
     @property
-    def decided(self) -> Decided:
+    def decided(self) -> LevelDecision:
         """By the sequential test of each SLO: misses if one of them does, holds if all do."""
         if len(self.limited) > len(self.counted):
             return "generator"
@@ -94,7 +94,7 @@ class Level:
         return "holds" if all(one == "below" for one in found) else "open"
 
     @property
-    def seems(self) -> Decided:
+    def provisional_decision(self) -> LevelDecision:
         """As `decided`; if that is open, what a first look says, from which the search continues."""
         if self.decided != "open":
             return self.decided

@@ -55,7 +55,7 @@ FEW_LEFT, USUAL = 10, 3.0
 OVER, OVER_S, UNDER = 1.3, 2.0, 0.8
 """The check for recovery: the factor above the capacity, for how long, and the share of it afterwards."""
 
-BACK_WITHIN_S = (0.5, 1.0, 2.0)
+RETRY_PAUSES_S = (0.5, 1.0, 2.0)
 """Pauses after which a level is tried again if the server was not there: it may have been restarted."""
 
 
@@ -148,7 +148,7 @@ class Explorer:
             of_all = f" ({percent(level.share(i))} in {len(level.counted)} blocks)"
             parts.append(f"{percent(share)} {what}{of_all if len(level.counted) > 1 else ''}")
         words = {"holds": "holds", "misses": "misses", "open": "not decided yet"}
-        return f"{', '.join(parts)}: {words.get(level.seems, level.seems)}"
+        return f"{', '.join(parts)}: {words.get(level.provisional_decision, level.provisional_decision)}"
 
     def _about(self) -> str:
         """What is known so far, in words; "" if there is no estimate yet."""
@@ -173,7 +173,7 @@ class Explorer:
                 break
             for level in affordable:
                 yield self._batch(level, step)
-                for pause_s in BACK_WITHIN_S:
+                for pause_s in RETRY_PAUSES_S:
                     if not self._blocks[-1].away:
                         break
                     time.sleep(pause_s)
@@ -231,7 +231,7 @@ class Explorer:
         if alone.trial.status != "ended" or not alone.ok() or alone.error_share > BROKEN:
             return True
         (level,) = by_level([block_of(alone, 1.0, self.question.slos)], self.question.slos)
-        return level.seems == "misses"
+        return level.provisional_decision == "misses"
 
     def _affordable(self, step: Step) -> list[float]:
         """The first levels of the step, as many as there is time for."""

@@ -103,7 +103,7 @@ class Search:
 
     def _bracketed(self, levels: Sequence[Level]) -> tuple[float, float] | None:
         """The highest level below the first one that misses, and that one; None as long as none misses."""
-        misses = [level.level for level in levels if level.seems == "misses"]
+        misses = [level.level for level in levels if level.provisional_decision == "misses"]
         if not misses:
             return None
         # A single miss below levels that hold was caused by the machine: the crossing is above them.
@@ -126,7 +126,9 @@ class Search:
         if top.decided == "generator":
             if len(top.blocks) < MAX_TRIES:
                 return Step((top.level,), "once more: what was measured does not count")
-            below = max((level.level for level in levels if level.seems == "holds"), default=0.0)
+            below = max(
+                (level.level for level in levels if level.provisional_decision == "holds"), default=0.0
+            )
             between = self.rounded(math.sqrt(below * top.level)) if below else top.level
             known = {level.level for level in levels}
             if between not in known and top.level / max(below, 1e-9) > 1.3:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from jostle.analysis.results import Estimate
-from jostle.analysis.results.capacity import Answer, FittedModel, Hysteresis, LevelResult
+from jostle.analysis.results.capacity import CapacityAnswer, FittedModel, Hysteresis, LevelResult
 from jostle.analysis.trials.data import TrialData
 from jostle.capacity.doubts import other_answers, went_away
 from jostle.capacity.recorded import RecordedSearch
@@ -22,7 +22,7 @@ idle.
 
 def sentences(
     search: RecordedSearch,
-    answer: Answer,
+    answer: CapacityAnswer,
     capacity: Estimate,
     why: str,
     decides: int,
@@ -65,7 +65,9 @@ def _amount(value: float | None, unit: str) -> str:
     return format_count(value) if unit == "clients" else format_rate(value).removesuffix("/s")
 
 
-def _answer(answer: Answer, slo: str, first: str, capacity: Estimate, why: str, gone: str) -> Iterator[str]:
+def _answer(
+    answer: CapacityAnswer, slo: str, first: str, capacity: Estimate, why: str, gone: str
+) -> Iterator[str]:
     least = written(Estimate(capacity.value, unit=capacity.unit))
     match answer:
         case "found":

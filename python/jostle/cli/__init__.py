@@ -132,13 +132,13 @@ def _leave_without_a_place_to_write(error: OSError) -> NoReturn:
     if error.errno not in (errno.EPIPE, errno.EIO):
         print(f"jostle: {where}{error.strerror}", file=sys.stderr)
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more on exit
-    sys.exit(UNTRUSTED)
+    sys.exit(INVALID_RESULT)
 
 
 TYPERS_BROKEN_PIPE = 1
 """How Typer exits when the reader of its output has gone. It would mean a failed requirement here."""
 
-UNTRUSTED, MISTAKE = 3, 2
+INVALID_RESULT, USAGE = 3, 2
 """As in `jostle.cli.exit_codes`, which is not imported here, to keep `--help` fast."""
 
 
@@ -160,16 +160,16 @@ def main(words: Sequence[str] | None = None) -> None:
     except OSError as error:
         if error.errno not in NO_PLACE_TO_WRITE:
             traceback.print_exc()
-            sys.exit(UNTRUSTED)
+            sys.exit(INVALID_RESULT)
         _leave_without_a_place_to_write(error)
     except JostleError as error:
         print(f"jostle: {error.message}", file=sys.stderr)
         for line in error.hint.splitlines():
             print(f"  {line}", file=sys.stderr)
-        sys.exit(MISTAKE if isinstance(error, UserError) else UNTRUSTED)
+        sys.exit(USAGE if isinstance(error, UserError) else INVALID_RESULT)
     except Exception:  # instead of Python's 1, which means a failed requirement
         traceback.print_exc()
-        sys.exit(UNTRUSTED)
+        sys.exit(INVALID_RESULT)
 
 
 def _open_what_is_closed() -> None:
@@ -207,7 +207,7 @@ def _called(name: str, words: list[str]) -> int:
         raise
     except NoArgsIsHelpError as error:
         error.show()
-        return MISTAKE
+        return USAGE
     except ClickException as error:
         message = error.format_message()
         hint = _habit(name, words) or f"jostle {name} --help"
@@ -230,7 +230,7 @@ def _run(words: list[str]) -> None:
     match words:
         case []:
             print(HELP, end="")
-            sys.exit(MISTAKE)
+            sys.exit(USAGE)
         case ["-h" | "--help", *_]:
             print(HELP, end="")
         case ["--version", *_]:

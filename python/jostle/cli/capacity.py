@@ -159,7 +159,7 @@ def _measured(
     from jostle.capacity.fitted import with_model
     from jostle.capacity.recorded import RecordedSearch
     from jostle.capacity.run import measure
-    from jostle.cli.carry_out import has_intervals
+    from jostle.cli.execution import has_intervals
     from jostle.host.files import write_whole
     from jostle.record import RunRecord
     from jostle.report import document_of
@@ -190,5 +190,5 @@ def _measured(
             if result.model is not None and result.model.accepted:
                 print(f"predict   jostle what-if {folder.path} workers=…")
     if stopped or result.answer in ("none", "generator"):
-        return ExitCode.UNTRUSTED
+        return ExitCode.INVALID_RESULT
     return ExitCode.DONE if result.answer == "found" else ExitCode.UNDECIDED

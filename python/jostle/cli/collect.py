@@ -53,7 +53,7 @@ def collect(
             missing += not account["whole"]
     if not any(map(read_ledger, places.values())):
         print(f"{folder} used no generators on other machines", file=sys.stderr)
-    return ExitCode.UNTRUSTED if missing else ExitCode.DONE
+    return ExitCode.INVALID_RESULT if missing else ExitCode.DONE
 
 
 def _account(account: LedgerEntry) -> str:

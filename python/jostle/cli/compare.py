@@ -123,8 +123,8 @@ def compare(
 def _measured(plans: Sequence[Path], into: Path, fail_if: Sequence[str]) -> "tuple[CompareResult, Path]":
     """Measure two plans as one. Returns their comparison, and the folder of the run."""
     from jostle import api
-    from jostle.cli.carry_out import has_intervals
     from jostle.cli.display import Display
+    from jostle.cli.execution import has_intervals
     from jostle.cli.progress import RunProgress
     from jostle.runner.interrupt import let_signals_stop_like_ctrl_c
     from jostle.runner.observer import RunFolder, together

@@ -216,4 +216,4 @@ def start(
         except KeyboardInterrupt:
             return
         print(f"{label} exited; {server.printed()}", file=sys.stderr)
-        raise typer.Exit(ExitCode.UNTRUSTED)
+        raise typer.Exit(ExitCode.INVALID_RESULT)

@@ -16,9 +16,9 @@ class ExitCode(IntEnum):
     DONE = 0
     FAILED = 1
     """A requirement, a `--fail-if` or a check failed."""
-    MISTAKE = 2
+    USAGE = 2
     """The user made a mistake, and nothing was done."""
-    UNTRUSTED = 3
+    INVALID_RESULT = 3
     """No reliable result: invalid, incomplete, nothing answered, a contestant skipped, or not written."""
     UNDECIDED = 4
     """A requirement or a `--fail-if` can be neither confirmed nor ruled out."""
@@ -33,7 +33,7 @@ class Undecided(StrEnum):
 
 def exit_code_of_all(codes: Iterable[int]) -> int:
     """The exit code of several results: that of the first in the order failed, untrusted, undecided, done."""
-    order = (ExitCode.FAILED, ExitCode.UNTRUSTED, ExitCode.UNDECIDED, ExitCode.DONE)
+    order = (ExitCode.FAILED, ExitCode.INVALID_RESULT, ExitCode.UNDECIDED, ExitCode.DONE)
     return min(codes, key=order.index)
 
 
@@ -56,7 +56,7 @@ def exit_code(decisions: Iterable["Decision"], *, trusted: bool, undecided: Unde
     if "fail" in found:
         return ExitCode.FAILED
     if not trusted:
-        return ExitCode.UNTRUSTED
+        return ExitCode.INVALID_RESULT
     if "cannot tell" in found:
         return {None: ExitCode.UNDECIDED, Undecided.ok: ExitCode.DONE, Undecided.fail: ExitCode.FAILED}[
             undecided

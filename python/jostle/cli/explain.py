@@ -236,7 +236,9 @@ def explain(
     write(document, output)
     if into is not None:
         _keep(document, into)
-    return ExitCode.DONE if any(finding.decided for finding in explanation.findings) else ExitCode.UNTRUSTED
+    return (
+        ExitCode.DONE if any(finding.decided for finding in explanation.findings) else ExitCode.INVALID_RESULT
+    )
 
 
 def _all(

@@ -21,7 +21,7 @@ from jostle.units import format_rough_span
 
 if TYPE_CHECKING:
     from jostle.explain.results import Explanation
-    from jostle.explain.roster_table import Entry
+    from jostle.explain.roster_table import ExplainedContestant
 
 __all__ = ["MIN_BUDGET_S", "all_labels", "explain_all"]
 
@@ -64,9 +64,9 @@ class _Course:
 
         keep(self.folder, contestant.label, explanation)
 
-    def entries(self, *, linked: bool) -> "list[Entry]":
+    def entries(self, *, linked: bool) -> "list[ExplainedContestant]":
         from jostle.explain.declared import declared
-        from jostle.explain.roster_table import Entry
+        from jostle.explain.roster_table import ExplainedContestant
 
         entries = []
         for one in self.contestants:
@@ -74,7 +74,9 @@ class _Course:
             cores = known.cores if known is not None and known.cores else self.cores
             page = self.path(one, ".html").name if linked and known is not None else ""
             why = self.why.get(one.label, NOT_BEGUN)
-            entries.append(Entry(one.label, declared(one.file, one.variants, cores), known, why, page))
+            entries.append(
+                ExplainedContestant(one.label, declared(one.file, one.variants, cores), known, why, page)
+            )
         return entries
 
     def write(self) -> Path:
@@ -152,7 +154,7 @@ def explain_all(
         lacking = f"{plural(len(open_), 'contestant')} without an explanation"
         _say(f"{'stopped; ' if stopped else ''}{lacking}; {again} goes on from here")
     print(f"table     {folder / 'explain.md'}\npage      {index}")
-    return ExitCode.UNTRUSTED if stopped or len(open_) == len(contestants) else ExitCode.DONE
+    return ExitCode.INVALID_RESULT if stopped or len(open_) == len(contestants) else ExitCode.DONE
 
 
 def share_s(budget_s: float | None, passed_s: float, left: int) -> float | None:
@@ -165,7 +167,7 @@ def share_s(budget_s: float | None, passed_s: float, left: int) -> float | None:
     return min(MAX_S, max(MIN_S, each))
 
 
-def _when(entries: "Sequence[Entry]") -> str:
+def _when(entries: "Sequence[ExplainedContestant]") -> str:
     known = [one.explanation.started_unix_ns for one in entries if one.explanation is not None]
     return f"{datetime.fromtimestamp(max(known) / 1e9, UTC):%d %b %Y, %H:%M} UTC" if known else ""
 

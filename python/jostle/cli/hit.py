@@ -554,7 +554,7 @@ def hit(
     ] = None,
     output: RunOutput,
 ) -> int:
-    from jostle.cli.carry_out import carry_out
+    from jostle.cli.execution import run_plan
     from jostle.cli.foreign import foreign_hints
     from jostle.cli.target import target_of
 
@@ -568,9 +568,9 @@ def hit(
         refuse_beside("--once", context, taken, "it measures nothing", "leave it out to measure the load")
         return _once(plan)
     if into is not None:
-        return carry_out(plan, into, "hit", seed=seed, output=output)
+        return run_plan(plan, into, "hit", seed=seed, output=output)
     with tempfile.TemporaryDirectory(prefix="jostle-") as folder:
-        return carry_out(plan, Path(folder), "hit", seed=seed, output=output, kept=False)
+        return run_plan(plan, Path(folder), "hit", seed=seed, output=output, kept=False)
 
 
 def _once(plan: "Plan") -> int:

@@ -69,15 +69,15 @@ class _Failures:
     """What is reported only once: why trials of a contestant and workload fail, and that trials repeat."""
 
     def __init__(self) -> None:
-        self._told: set[tuple[str, str, str]] = set()
+        self._seen: set[tuple[str, str, str]] = set()
         self._repeated = False
 
     def new(self, planned: "Planned", status: str, why: str) -> bool:
         """Whether this failure is new. A server that cannot start fails in all of its trials alike."""
         key = (planned.contestant, "" if status == "failed" else planned.workload, why.partition("\n")[0])
-        if key in self._told:
+        if key in self._seen:
             return False
-        self._told.add(key)
+        self._seen.add(key)
         return True
 
     def first_repeat(self) -> bool:

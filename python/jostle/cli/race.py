@@ -75,7 +75,7 @@ def race(
     output: PlanOutput,
 ) -> int:
     from jostle import experiments
-    from jostle.cli.carry_out import carry_out
+    from jostle.cli.execution import run_plan
     from jostle.cli.race_all import race_all
     from jostle.errors import PlanError
 
@@ -98,4 +98,4 @@ def race(
             print(f"{known:<16} {experiments.load(known).title}")
         return 0
     plan = options.plan(context, scale.experiment(name))
-    return carry_out(plan, into, name, seed=seed, output=output)
+    return run_plan(plan, into, name, seed=seed, output=output)

@@ -151,7 +151,7 @@ def race_all(
         state.of_experiment(name).get("state") == "done" and name in results and is_trusted(results[name])
         for name in names
     )
-    return ExitCode.DONE if sound else ExitCode.UNTRUSTED
+    return ExitCode.DONE if sound else ExitCode.INVALID_RESULT
 
 
 def in_order(only: Sequence[str] | None) -> list[str]:

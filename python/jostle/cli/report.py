@@ -42,7 +42,7 @@ def report(
     ] = False,
     undecided: UndecidedAs = None,
 ) -> int:
-    from jostle.cli.carry_out import show
+    from jostle.cli.execution import show
 
     folders = run_folders(folders)
     if output == ReportOutput():

@@ -43,12 +43,12 @@ def run(
     into: Into = Path("runs"),
     output: PlanOutput,
 ) -> int:
-    from jostle.cli.carry_out import carry_out, go_on
+    from jostle.cli.execution import resume_run, run_plan
 
     if resume is not None:
         why, instead = "a run keeps the plan that it began with", "to change the plan, start a new run"
         refuse_beside("--resume", context, [field.name for field in fields(PlanOutput)], why, instead)
-        return go_on(resume, output)
+        return resume_run(resume, output)
     if plan_file is None:
         raise PlanError("which plan?", "jostle run PLAN.toml, or jostle run --resume RUN")
     plan = options.plan(context, functools.partial(read_plan, plan_file), duration)
@@ -58,4 +58,4 @@ def run(
 
     if simulated := simulated_in(plan):
         raise PlanError(f"{next(iter(simulated))} is simulated", f"jostle simulate {plan_file}")
-    return carry_out(plan, into, plan_file.stem, seed=seed, output=output)
+    return run_plan(plan, into, plan_file.stem, seed=seed, output=output)

@@ -38,7 +38,7 @@ def simulate(
     into: Into = Path("runs"),
     output: PlanOutput,
 ) -> int:
-    from jostle.cli.carry_out import carry_out
+    from jostle.cli.execution import run_plan
     from jostle.generator import simulated_in
 
     plan = options.plan(context, functools.partial(read_plan, plan_file))
@@ -47,4 +47,4 @@ def simulate(
             f"no server of {plan_file} is simulated",
             "jostle run measures real ones; [contestant.NAME] simulate = { … } describes one to calculate",
         )
-    return carry_out(plan, into, plan_file.stem, seed=seed, output=output)
+    return run_plan(plan, into, plan_file.stem, seed=seed, output=output)

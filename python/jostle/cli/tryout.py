@@ -10,7 +10,7 @@ from jostle.text import one_line, plain_lines
 if TYPE_CHECKING:
     from jostle._engine import Trace
     from jostle.plan import Plan
-    from jostle.runner.tryout import Tried
+    from jostle.runner.tryout import JourneyTryout
 
 __all__ = ["show_tried"]
 
@@ -32,7 +32,7 @@ def show_tried(plan: "Plan", label: str) -> bool:
     return good
 
 
-def _lines(tried: "Tried") -> Iterator[str]:
+def _lines(tried: "JourneyTryout") -> Iterator[str]:
     yield ""
     yield f"journey {one_line(tried.journey)} (workload {one_line(tried.workload)})"
     for number, (name, trace) in enumerate(tried.steps, 1):

@@ -25,6 +25,7 @@ __all__ = [
     "AnswersInParallel",
     "AnswersJson",
     "Check",
+    "CheckedServer",
     "OrdersPage",
     "Page",
     "Refuses",
@@ -33,7 +34,6 @@ __all__ = [
     "SelfDescription",
     "SendsAtOnce",
     "TakesAtLeast",
-    "Target",
     "WorkGrows",
     "WrongAnswer",
     "bad_numbers",
@@ -65,7 +65,7 @@ class WrongAnswer(Exception):
 
 
 @dataclass(frozen=True)
-class Target:
+class CheckedServer:
     """The server that is checked.
 
     `pages`: what /orders must show, customer → lines; {} if that is not known, None without a database.
@@ -111,7 +111,7 @@ class Target:
         return time.perf_counter() - start
 
 
-Check = Callable[[Target], None]
+Check = Callable[[CheckedServer], None]
 
 
 @dataclass(frozen=True)
@@ -122,10 +122,10 @@ class Answers:
     kind: str
     body: bytes | None = None
 
-    def __call__(self, target: Target) -> None:
+    def __call__(self, target: CheckedServer) -> None:
         self.body_of(target)
 
-    def body_of(self, target: Target) -> bytes:
+    def body_of(self, target: CheckedServer) -> bytes:
         response, body = target.get(self.path)
         expect(f"GET {self.path}: status", response.status, 200)
         expect(f"GET {self.path}: content type", kind_of(response), self.kind)
@@ -150,7 +150,7 @@ class AnswersJson:
     path: str
     value: Any
 
-    def __call__(self, target: Target) -> None:
+    def __call__(self, target: CheckedServer) -> None:
         body = Answers(self.path, JSON).body_of(target)
         expect(f"GET {self.path}: body as JSON", _json(self.path, body), self.value)
 
@@ -162,7 +162,7 @@ class Refuses:
     status: int
     paths: Sequence[str]
 
-    def __call__(self, target: Target) -> None:
+    def __call__(self, target: CheckedServer) -> None:
         for path in self.paths:
             response, body = target.get(path)
             expect(f"GET {path}: status", response.status, self.status)
@@ -178,7 +178,7 @@ class TakesAtLeast:
     path: str
     seconds: float
 
-    def __call__(self, target: Target) -> None:
+    def __call__(self, target: CheckedServer) -> None:
         if (took_s := target.seconds(self.path)) < self.seconds:
             raise WrongAnswer(f"GET {self.path}: answered after {took_s * 1000:.1f} ms")
 
@@ -191,11 +191,11 @@ class SendsAtOnce:
     first: bytes
     last: bytes
 
-    def __call__(self, target: Target) -> None:
+    def __call__(self, target: CheckedServer) -> None:
         if all(self.last in self._come_with_first(target) for _ in range(ATTEMPTS)):
             raise WrongAnswer(f"GET {self.path}: what is ready is held back until the end")
 
-    def _come_with_first(self, target: Target) -> bytes:
+    def _come_with_first(self, target: CheckedServer) -> bytes:
         with socket.create_connection((target.host, target.port), TIMEOUT_S) as connection:
             connection.sendall(f"GET {self.path} HTTP/1.1\r\nHost: {target.host}\r\n\r\n".encode())
             come = b""
@@ -219,7 +219,7 @@ class WorkGrows:
     pairs: Sequence[tuple[str, str]]
     times: float
 
-    def __call__(self, target: Target) -> None:
+    def __call__(self, target: CheckedServer) -> None:
         problem = "they take no time: nothing is computed"
         for small, large in self.pairs:
             taken: list[tuple[float, float]] = []
@@ -242,7 +242,7 @@ class SelfDescription:
 
     KINDS = (("name", str), ("version", str), ("runtime", str), ("workers", int))
 
-    def __call__(self, target: Target) -> None:
+    def __call__(self, target: CheckedServer) -> None:
         found = _json("/", Answers("/", JSON).body_of(target))
         if not isinstance(found, dict) or any(
             not isinstance(found.get(key), kind) for key, kind in self.KINDS
@@ -259,7 +259,7 @@ class RemotePair:
 
     concurrently: int
 
-    def __call__(self, target: Target) -> None:
+    def __call__(self, target: CheckedServer) -> None:
         path = f"/pair/20/10?where=remote&peer={target.url}&async={self.concurrently}"
         if target.get(path)[0].status != 409:
             AnswersJson(path, {"a": 6765, "b": 55})(target)
@@ -272,13 +272,13 @@ class RemotePair:
 class OrdersPage:
     """Each page shows one customer's orders by date, and not always the same customer."""
 
-    def __call__(self, target: Target) -> None:
+    def __call__(self, target: CheckedServer) -> None:
         Answers("/orders", HTML)(target)
         names = {self._customer(target) for _ in range(PAGES)}
         if len(names) == 1:
             raise WrongAnswer(f"GET /orders: the same customer {PAGES} times: {names.pop()!r}")
 
-    def _customer(self, target: Target) -> str:
+    def _customer(self, target: CheckedServer) -> str:
         """Check a page, and return the customer's name on it."""
         page = Page(target.get("/orders")[1].decode(errors="replace"))
         if len(page.headings) != 1 or not page.items:
@@ -324,7 +324,7 @@ class RefusesMethods:
 
     path: str
 
-    def __call__(self, target: Target) -> None:
+    def __call__(self, target: CheckedServer) -> None:
         for method, body in (("POST", b"a=1"), ("PUT", b"a=1"), ("DELETE", None), ("OPTIONS", None)):
             response, _ = target.get(self.path, method, body)
             expect(f"{method} {self.path}: status", response.status, 405)
@@ -337,7 +337,7 @@ class AnswersInParallel:
     path: str
     body: bytes
 
-    def __call__(self, target: Target) -> None:
+    def __call__(self, target: CheckedServer) -> None:
         connections = [target.connect() for _ in range(PARALLEL)]
         for connection in connections:
             connection.request("GET", self.path, headers={"Connection": "close"})
@@ -347,7 +347,7 @@ class AnswersInParallel:
             connection.close()
 
 
-def keeps_connections(target: Target) -> None:
+def keeps_connections(target: CheckedServer) -> None:
     """Check that many requests can be sent on one connection."""
     connection = target.connect()
     connection.connect()
@@ -361,7 +361,7 @@ def keeps_connections(target: Target) -> None:
     connection.close()
 
 
-def closes_when_asked(target: Target) -> None:
+def closes_when_asked(target: CheckedServer) -> None:
     """Check that with Connection: close the server answers, then closes."""
     answer = target.exchange(f"GET /hello HTTP/1.1\r\nHost: {target.host}\r\nConnection: close\r\n\r\n")
     if not answer.startswith(b"HTTP/1.1 200") or not answer.partition(b"\r\n\r\n")[2]:

@@ -17,6 +17,7 @@ from jostle.contestant.checks import (
     AnswersInParallel,
     AnswersJson,
     Check,
+    CheckedServer,
     OrdersPage,
     Refuses,
     RefusesMethods,
@@ -24,7 +25,6 @@ from jostle.contestant.checks import (
     SelfDescription,
     SendsAtOnce,
     TakesAtLeast,
-    Target,
     WorkGrows,
     WrongAnswer,
     bad_numbers,
@@ -204,7 +204,7 @@ def verify(
     `pages`: what /orders must show, customer → lines; {} if that is not known, None without a database.
     `stock`: what the shop must show, if that is known.
     """
-    target = Target(server.host, server.port, pages, stock)
+    target = CheckedServer(server.host, server.port, pages, stock)
     methods = METHODS if "gRPC" in file.speaks else {}
     called = [
         _run(name, checks, target) for name, checks in methods.items() if parts is None or name in parts
@@ -227,7 +227,7 @@ def verify(
     return [*called, *routes, *protocol]
 
 
-def _check_route(name: str, route: Route, file: ContestantFile, target: Target) -> CheckResult:
+def _check_route(name: str, route: Route, file: ContestantFile, target: CheckedServer) -> CheckResult:
     reason = file.absent.get(name)
     if reason is None:
         without_database = name in WITH_DATABASE and file.database and target.pages is None
@@ -238,7 +238,7 @@ def _check_route(name: str, route: Route, file: ContestantFile, target: Target) 
     return missing if not missing.ok else CheckResult(name, True, f"absent: {reason}")
 
 
-def _check_protocol(name: str, check: Check, absent: str | None, target: Target) -> CheckResult:
+def _check_protocol(name: str, check: Check, absent: str | None, target: CheckedServer) -> CheckResult:
     """Check one part. `absent`: the reason why it is declared absent; it must then really be absent."""
     found = _run(name, [check], target)
     if absent is None:
@@ -248,7 +248,7 @@ def _check_protocol(name: str, check: Check, absent: str | None, target: Target)
     return CheckResult(name, True, f"absent: {absent}")
 
 
-def _run(name: str, checks: Sequence[Check], target: Target) -> CheckResult:
+def _run(name: str, checks: Sequence[Check], target: CheckedServer) -> CheckResult:
     """Run the checks. The first one that fails decides."""
     try:
         for check in checks:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from jostle.contestant.checks import ATTEMPTS, TIMEOUT_S, Check, Target, WrongAnswer, expect
+from jostle.contestant.checks import ATTEMPTS, TIMEOUT_S, Check, CheckedServer, WrongAnswer, expect
 from jostle.contestant.http2 import Http2Client
 
 __all__ = ["METHODS"]
@@ -83,7 +83,7 @@ class _Call:
         return message
 
 
-def _connected(target: Target) -> Http2Client:
+def _connected(target: CheckedServer) -> Http2Client:
     return Http2Client(target.host, target.port, TIMEOUT_S)
 
 
@@ -96,7 +96,7 @@ class _Answers:
     answers: Sequence[bytes]
     status: str = OK
 
-    def __call__(self, target: Target) -> None:
+    def __call__(self, target: CheckedServer) -> None:
         with _connected(target) as client:
             call = _Call(client, self.method)
             call.send(self.message)
@@ -105,14 +105,14 @@ class _Answers:
         expect(f"{call.path}: messages", answers, list(self.answers))
 
 
-def _sends_at_once(target: Target) -> None:
+def _sends_at_once(target: CheckedServer) -> None:
     """Check that a message is not held back until the end of the answer."""
     gap_ms = 300
     if all(_seconds_between(target, gap_ms) < gap_ms / 2000 for _ in range(ATTEMPTS)):
         raise WrongAnswer("Count: what is ready is held back until the end")
 
 
-def _seconds_between(target: Target, gap_ms: int) -> float:
+def _seconds_between(target: CheckedServer, gap_ms: int) -> float:
     """The time between the two messages of a call."""
     with _connected(target) as client:
         call = _Call(client, "Count")
@@ -123,14 +123,14 @@ def _seconds_between(target: Target, gap_ms: int) -> float:
         return time.perf_counter() - first
 
 
-def _keeps_the_schedule(target: Target) -> None:
+def _keeps_the_schedule(target: CheckedServer) -> None:
     begin = time.perf_counter()
     _Answers("Count", _schedule(3, 100), [_words(number=n) for n in (1, 2, 3)])(target)
     if (took_s := time.perf_counter() - begin) < 0.199:
         raise WrongAnswer(f"Count: three messages at an interval of 100 ms within {took_s * 1000:.1f} ms")
 
 
-def _talks(target: Target) -> None:
+def _talks(target: CheckedServer) -> None:
     """Check that each message is answered before the next is sent."""
     with _connected(target) as client:
         call = _Call(client, "Talk")
@@ -142,7 +142,7 @@ def _talks(target: Target) -> None:
         expect(f"{call.path}: grpc-status", call.status, OK)
 
 
-def _answers_in_parallel(target: Target) -> None:
+def _answers_in_parallel(target: CheckedServer) -> None:
     with _connected(target) as client:
         left = dict[int, bytes]()
         for number in range(1, CALLS + 1):

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from jostle.contestant.checks import TIMEOUT_S, Target, WrongAnswer, expect
+from jostle.contestant.checks import TIMEOUT_S, CheckedServer, WrongAnswer, expect
 from jostle.contestant.http2 import Http2Client, Http2Error
 
 __all__ = ["AnswersHttp2", "does_not_speak_http2"]
@@ -21,7 +21,7 @@ class AnswersHttp2:
     kind: str
     body: bytes
 
-    def __call__(self, target: Target) -> None:
+    def __call__(self, target: CheckedServer) -> None:
         with Http2Client(target.host, target.port, TIMEOUT_S) as client:
             left = {client.request(self.path) for _ in range(STREAMS)}
             heads, bodies = dict[int, tuple[str, str]](), dict.fromkeys(left, b"")
@@ -38,7 +38,7 @@ class AnswersHttp2:
             expect(f"GET {self.path} over HTTP/2: body", body, self.body)
 
 
-def does_not_speak_http2(target: Target) -> None:
+def does_not_speak_http2(target: CheckedServer) -> None:
     """Check that an HTTP/2 connection is not accepted."""
     try:
         Http2Client(target.host, target.port, SILENCE_S).close()

@@ -22,9 +22,9 @@ from jostle.contestant.checks import (
     HTML,
     Answers,
     Check,
+    CheckedServer,
     Page,
     Refuses,
-    Target,
     WorkGrows,
     WrongAnswer,
     bad_numbers,
@@ -48,7 +48,7 @@ the shop has twice as many."""
 class Visitor:
     """A visitor with a browser, who keeps cookies and finds the token in a form."""
 
-    target: Target
+    target: CheckedServer
     cookies: dict[str, str] = field(default_factory=dict)
 
     def get(self, path: str) -> tuple[HTTPResponse, str]:
@@ -114,13 +114,13 @@ class Visitor:
             raise WrongAnswer(f"{what}: the message should be one plain line, not {body[:80]!r}")
 
 
-def _stock(target: Target) -> Stock:
+def _stock(target: CheckedServer) -> Stock:
     if target.stock is None:
         raise WrongAnswer("it cannot be checked: what the shop sells is not known")
     return target.stock
 
 
-def searches_find_what_there_is(target: Target) -> None:
+def searches_find_what_there_is(target: CheckedServer) -> None:
     """Search without a login, also for characters that have a meaning in HTML and SQL."""
     for text in ("lamp", "salt & pepper", "<blank>", '12" ruler', "old ", "no such thing", "%", "'"):
         path = f"/shop/search?{urlencode({'q': text})}"
@@ -132,7 +132,7 @@ def searches_find_what_there_is(target: Target) -> None:
         expect(f"GET {path}: buttons", BUTTON.findall(body), [str(item.id) for item in wanted])
 
 
-def a_visit_ends_with_its_receipt(target: Target) -> None:
+def a_visit_ends_with_its_receipt(target: CheckedServer) -> None:
     """Two customers at once: each gets what they ordered, and neither can see the other's receipt."""
     stock = _stock(target)
     first, second = stock.buyers[0], stock.buyers[-1]
@@ -154,7 +154,7 @@ def a_visit_ends_with_its_receipt(target: Target) -> None:
     expect("an order: id", len(set(receipts)), 2)
 
 
-def forgeries_are_refused(target: Target) -> None:
+def forgeries_are_refused(target: CheckedServer) -> None:
     """No token, another visitor's token, a wrong password, no login, a changed cookie: all are refused."""
     buyer, item = _stock(target).buyers[0], _stock(target).items[0]
     right = {"customer": buyer.customer, "password": buyer.password}
@@ -184,7 +184,7 @@ class FindsGifts:
     budget: int
     among: int
 
-    def __call__(self, target: Target) -> None:
+    def __call__(self, target: CheckedServer) -> None:
         path = f"/shop/gifts?budget={self.budget}&among={self.among}"
         page = Page(Answers(path, HTML).body_of(target).decode(errors="replace"))
         wanted = _stock(target).gifts(self.budget, self.among)

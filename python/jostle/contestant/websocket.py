@@ -7,7 +7,7 @@ import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from jostle.contestant.checks import TIMEOUT_S, Target, WrongAnswer
+from jostle.contestant.checks import TIMEOUT_S, CheckedServer, WrongAnswer
 
 __all__ = ["Echoes", "Pushes"]
 
@@ -24,7 +24,7 @@ class Echoes:
     path: str
     messages: Sequence[str]
 
-    def __call__(self, target: Target) -> None:
+    def __call__(self, target: CheckedServer) -> None:
         with _Socket(target, self.path) as client:
             for message in self.messages:
                 client.send(message)
@@ -39,7 +39,7 @@ class Pushes:
     path: str
     messages: Sequence[str]
 
-    def __call__(self, target: Target) -> None:
+    def __call__(self, target: CheckedServer) -> None:
         with _Socket(target, self.path) as client:
             for message in self.messages:
                 _expect(self.path, client.receive(), message)
@@ -49,7 +49,7 @@ class Pushes:
 class _Socket:
     """A client that sends short texts and reads unfragmented messages of less than 64 kB."""
 
-    def __init__(self, target: Target, path: str) -> None:
+    def __init__(self, target: CheckedServer, path: str) -> None:
         self._path = path
         self._socket = socket.create_connection((target.host, target.port), TIMEOUT_S)
         self._come = self._socket.makefile("rb")

@@ -20,7 +20,7 @@ from jostle.host.limits import CgroupLimits, OpenFiles, PortRange
 from jostle.units import format_bytes, format_count, format_duration
 
 __all__ = [
-    "Finding",
+    "Diagnosis",
     "check_accept_queue",
     "check_busy_polling",
     "check_cgroup",
@@ -49,7 +49,7 @@ COARSE_TIMER_S = 0.5e-3
 
 
 @dataclass(frozen=True)
-class Finding:
+class Diagnosis:
     """One result of a check. `bad` makes runs fail, `note` limits them."""
 
     subject: str
@@ -58,7 +58,7 @@ class Finding:
     remedy: str = ""
 
 
-def check_machine() -> list[Finding]:
+def check_machine() -> list[Diagnosis]:
     """Every finding, in the order in which they matter."""
     cores, load, floor = available_cores(), os.getloadavg()[0], stored_floor(machine())
     return [
@@ -77,16 +77,16 @@ def check_machine() -> list[Finding]:
     ]
 
 
-def check_cores(cores: list[int]) -> Finding:
+def check_cores(cores: list[int]) -> Diagnosis:
     placement = place(cores, share=False)
     if placement.shared:
-        return Finding(
+        return Diagnosis(
             "cores",
             "note",
             "one usable core: server and generator will share it, and every run will say so",
             "use a machine with two or more cores for figures that you publish",
         )
-    return Finding(
+    return Diagnosis(
         "cores",
         "good",
         f"{len(cores)} usable: servers run on {_list(placement.server_cores)}, the generator on "
@@ -94,23 +94,23 @@ def check_cores(cores: list[int]) -> Finding:
     )
 
 
-def check_other_work(load: float, cores: int) -> Finding:
+def check_other_work(load: float, cores: int) -> Diagnosis:
     if load > BUSY * cores:
-        return Finding(
+        return Diagnosis(
             "other work",
             "note",
             f"load average {load:.1f} on {cores} cores: other programs will disturb measurements",
             "stop them, or wait",
         )
-    return Finding("other work", "good", f"load average {load:.1f}")
+    return Diagnosis("other work", "good", f"load average {load:.1f}")
 
 
-def check_open_files(files: OpenFiles) -> Finding:
+def check_open_files(files: OpenFiles) -> Diagnosis:
     if files.hard is None:
-        return Finding("open files", "good", "no limit")
+        return Diagnosis("open files", "good", "no limit")
     clients = limits.connections_within(files.hard)
     enough = clients >= ENOUGH_CLIENTS
-    return Finding(
+    return Diagnosis(
         "open files",
         "good" if enough else "bad",
         f"{format_count(files.hard)} per process (hard limit): up to {format_count(clients)} clients in one "
@@ -119,9 +119,9 @@ def check_open_files(files: OpenFiles) -> Finding:
     )
 
 
-def check_local_ports(ports: PortRange) -> Finding:
+def check_local_ports(ports: PortRange) -> Diagnosis:
     enough = len(ports) >= ENOUGH_PORTS
-    return Finding(
+    return Diagnosis(
         "local ports",
         "good" if enough else "note",
         f"{format_count(len(ports))}: the most connections at once to one address and port; without "
@@ -131,9 +131,9 @@ def check_local_ports(ports: PortRange) -> Finding:
     )
 
 
-def check_accept_queue(length: int) -> Finding:
+def check_accept_queue(length: int) -> Diagnosis:
     enough = length >= ENOUGH_QUEUE
-    return Finding(
+    return Diagnosis(
         "accept queue",
         "good" if enough else "note",
         f"net.core.somaxconn = {length}: this many connections may wait to be accepted",
@@ -141,7 +141,7 @@ def check_accept_queue(length: int) -> Finding:
     )
 
 
-def check_cgroup(found: CgroupLimits, cores: int) -> Finding:
+def check_cgroup(found: CgroupLimits, cores: int) -> Diagnosis:
     """A CPU quota stops a container for the rest of each 100 ms period in which it has used up its share."""
     allowed = [
         f"{found.cpus:.3g} of {cores} cores" if found.cpus is not None else "",
@@ -149,13 +149,13 @@ def check_cgroup(found: CgroupLimits, cores: int) -> Finding:
     ]
     text = " and ".join(filter(None, allowed))
     if found.cpus is not None and found.cpus < cores:
-        return Finding(
+        return Diagnosis(
             "container",
             "note",
             f"its cgroup allows {text}; processes that use more are paused for a part of each period",
             "run without a CPU quota, on cores of its own (docker run --cpuset-cpus)",
         )
-    return Finding("container", "good", f"its cgroup allows {text}" if text else "no cgroup limits")
+    return Diagnosis("container", "good", f"its cgroup allows {text}" if text else "no cgroup limits")
 
 
 def _clock_source() -> str:
@@ -171,9 +171,9 @@ def _clock_cost_s() -> float:
     return (time.perf_counter_ns() - start) / 10_000 / 1e9
 
 
-def check_clock(source: str, cost_s: float) -> Finding:
+def check_clock(source: str, cost_s: float) -> Diagnosis:
     slow = cost_s > SLOW_CLOCK_S
-    return Finding(
+    return Diagnosis(
         "clock",
         "note" if slow else "good",
         f"{source}, read in {format_duration(cost_s)} (from Python)",
@@ -191,10 +191,10 @@ def _timer_lateness() -> list[float]:
     return late
 
 
-def check_timers(late_s: Sequence[float]) -> Finding:
+def check_timers(late_s: Sequence[float]) -> Diagnosis:
     median, worst = statistics.median(late_s), max(late_s)
     coarse = median >= COARSE_TIMER_S
-    return Finding(
+    return Diagnosis(
         "timers",
         "note" if coarse else "good",
         f"a sleep of 1 ms ends {format_duration(median)} late at the median, "
@@ -203,14 +203,14 @@ def check_timers(late_s: Sequence[float]) -> Finding:
     )
 
 
-def check_real_time(allowed: bool) -> Finding:
+def check_real_time(allowed: bool) -> Diagnosis:
     if allowed:
-        return Finding(
+        return Diagnosis(
             "real time",
             "good",
             "real-time scheduling is available: paced load is sent with it, on its own cores",
         )
-    return Finding(
+    return Diagnosis(
         "real time",
         "note",
         "not allowed: other programs on the generator's cores delay paced load by some milliseconds",
@@ -218,30 +218,30 @@ def check_real_time(allowed: bool) -> Finding:
     )
 
 
-def check_busy_polling(placement: Placement, floor: Floor | None, quota: float | None = None) -> Finding:
+def check_busy_polling(placement: Placement, floor: Floor | None, quota: float | None = None) -> Diagnosis:
     """What `attention = "auto"` means here."""
     if placement.shared:
         message = (
             "the generator has no core of its own: it sleeps between events, and response times contain "
             "its wake-ups"
         )
-        return Finding("attention", "note", message)
+        return Diagnosis("attention", "note", message)
     if quota is not None and quota < len({*placement.generator_cores, *placement.server_cores}):
         message = "the generator would use up the container's CPU quota: it sleeps while it waits"
-        return Finding("attention", "note", message, "run without a CPU quota")
+        return Diagnosis("attention", "note", message, "run without a CPU quota")
     if leaves_others_alone(placement.generator_cores, placement.server_cores, floor):
-        return Finding(
+        return Diagnosis(
             "attention", "good", f"on its own cores the generator polls instead of sleeping{_gain(floor)}"
         )
     shared = "the generator's cores are hyperthreads of the servers'"
     if floor is None or floor["slowdown"] is None:
-        return Finding(
+        return Diagnosis(
             "attention",
             "note",
             f"{shared}: it sleeps while it waits, until it is measured whether it may",
             "jostle doctor --calibrate",
         )
-    return Finding(
+    return Diagnosis(
         "attention",
         "note",
         f"{shared}: while it polls, work on them is {percent(floor['slowdown'])} slower (the limit is "
@@ -263,23 +263,23 @@ def _gain(floor: Floor | None) -> str:
     return f": 1 client sees {format_duration(awake)} at the median, {format_duration(asleep)} asleep"
 
 
-def check_floor(floor: Floor | None, cores: int) -> Finding:
+def check_floor(floor: Floor | None, cores: int) -> Diagnosis:
     if floor is None:
-        return Finding("floor", "note", "not measured on this machine", "jostle doctor --calibrate")
+        return Diagnosis("floor", "note", "not measured on this machine", "jostle doctor --calibrate")
     loads = "; ".join(map(load_line, floor["loads"]))
     if floor["load_average"] > BUSY * cores:
         message = f"{loads}; measured while other programs ran (load average {floor['load_average']:.1f})"
-        return Finding("floor", "note", message, "jostle doctor --calibrate, when nothing else runs")
-    return Finding("floor", "good", f"{loads} (measured {floor['measured'][:10]})")
+        return Diagnosis("floor", "note", message, "jostle doctor --calibrate, when nothing else runs")
+    return Diagnosis("floor", "good", f"{loads} (measured {floor['measured'][:10]})")
 
 
-def check_contestants() -> Finding:
+def check_contestants() -> Diagnosis:
     names = roster.names()
     lacking = [name for name in names if contestant.find(name).missing()]
     message = f"{len(names) - len(lacking)} of {len(names)} are ready"
     if not lacking:
-        return Finding("contestants", "good", message)
-    return Finding(
+        return Diagnosis("contestants", "good", message)
+    return Diagnosis(
         "contestants",
         "note",
         f"{message}; not ready: {', '.join(lacking)}",

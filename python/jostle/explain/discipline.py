@@ -15,7 +15,7 @@ import numpy as np
 
 from jostle.explain.burst import Burst
 from jostle.explain.candidates import SLICE_STEP, Candidate, Family, candidates, finer_slices
-from jostle.explain.fit import DOUBTFUL_AT_ENDS, MIN_ERROR, TOGETHER_S, Fit, Observed, Unlike
+from jostle.explain.fit import DOUBTFUL_AT_ENDS, MIN_ERROR, TOGETHER_S, Fit, Observed, RepeatDifference
 
 __all__ = ["LEAD", "MAX_ERROR", "REMEDIES", "Decision", "Inference", "Range", "Reason", "infer"]
 
@@ -129,7 +129,7 @@ class Inference:
     error: float | None = None
     lead: float | None = None
     typical: float | None = None
-    unlike: Unlike | None = None
+    unlike: RepeatDifference | None = None
 
 
 def infer(

@@ -20,7 +20,7 @@ from jostle.explain.candidates import Candidate, Family
 from jostle.explain.unknown_order import Explained, Served, any_order, any_queue
 from jostle.generator.bursts import Request, simulated_answers
 
-__all__ = ["MIN_ERROR", "TOGETHER_S", "Fit", "Observed", "Unlike", "unsteadiness"]
+__all__ = ["MIN_ERROR", "TOGETHER_S", "Fit", "Observed", "RepeatDifference", "unsteadiness"]
 
 TOGETHER_S = 0.0008
 """Requests that arrive at most this far apart may be served in either order."""
@@ -137,7 +137,7 @@ class Fit:
 
 
 @dataclass(frozen=True)
-class Unlike:
+class RepeatDifference:
     """A request with demand `demand` took from `low` to `high`, all in seconds, in `bursts` repeats of the
     same burst.
     """
@@ -261,11 +261,11 @@ class Observed:
             freedom += rows[1:].size
         return math.sqrt(squares / freedom) if freedom else None
 
-    def most_unlike(self) -> Unlike | None:
+    def most_unlike(self) -> RepeatDifference | None:
         """The request of a repeated burst whose times differ by the largest factor; None if no burst was
         repeated.
         """
-        found: Unlike | None = None
+        found: RepeatDifference | None = None
         demands = self.demand[np.lexsort((self._group, self.burst))]
         for repeats in self._repeats():
             times = np.exp(self._rows(repeats))
@@ -273,7 +273,7 @@ class Observed:
             place = int(np.argmax(high / low))
             if found is None or high[place] / low[place] > found.high / found.low:
                 demand = float(demands[self.burst == repeats[0]][place])
-                found = Unlike(demand, float(low[place]), float(high[place]), len(repeats))
+                found = RepeatDifference(demand, float(low[place]), float(high[place]), len(repeats))
         return found
 
     def drift(self) -> float:

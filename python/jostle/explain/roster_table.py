@@ -9,7 +9,7 @@ from jostle.explain.results import Explanation
 from jostle.formatting import plural
 from jostle.report.document import Block, Document, Link, Mark, Paragraph, Section, Table, columns
 
-__all__ = ["Entry", "roster_document"]
+__all__ = ["ExplainedContestant", "roster_document"]
 
 MARKS: dict[Judgement, Mark] = {
     "agrees": Mark("✓", "agrees", "good"),
@@ -20,7 +20,7 @@ NOT_ASKED = Mark("-", "not asked")
 
 
 @dataclass(frozen=True)
-class Entry:
+class ExplainedContestant:
     """A contestant. `explanation`: None if there is none, in which case `why` gives the reason. `page`: link
     to the contestant's own page, relative to the table; "" if there is none.
     """
@@ -32,7 +32,7 @@ class Entry:
     page: str = ""
 
 
-def roster_document(entries: Sequence[Entry], when: str, machine: str) -> Document:
+def roster_document(entries: Sequence[ExplainedContestant], when: str, machine: str) -> Document:
     """The table and the paragraphs as a document. `when`, `machine`: when and where the explanations were
     made, in words.
     """
@@ -69,7 +69,7 @@ READING = (
 )
 
 
-def _table(entries: Sequence[Entry]) -> Table:
+def _table(entries: Sequence[ExplainedContestant]) -> Table:
     table = Table(
         "Declared and found", columns("contestant = | declared = | verdict | found = | waiting"), prose=True
     )
@@ -101,7 +101,7 @@ def _says(explanation: Explanation, topic: Topic) -> str:
     return finding.says if finding is not None and finding.decided else ""
 
 
-def _paragraphs(entries: Sequence[Entry]) -> list[Block]:
+def _paragraphs(entries: Sequence[ExplainedContestant]) -> list[Block]:
     blocks: list[Block] = []
     for entry in entries:
         if entry.explanation is not None:

@@ -45,7 +45,7 @@ from jostle.explain.routes import (
 )
 from jostle.explain.send import EngineSender, Sender
 from jostle.explain.session import Session
-from jostle.explain.target import Look, Route, Target, check, connect_s, intermediary, look
+from jostle.explain.target import ResponseHead, Route, Target, check, connect_s, intermediary, look
 from jostle.generator.spec import Address, engine_spec
 from jostle.host.cores import available_cores, place
 from jostle.host.pressure import pressure_s
@@ -110,7 +110,7 @@ def explain(
         return examine(target, looks, sender, spent, delay_s=delay_s, overload=overload, tell=tell)
 
 
-def _looks(target: Target, timeout: float) -> list[Look]:
+def _looks(target: Target, timeout: float) -> list[ResponseHead]:
     """The head of one answer from every route; empty if answers have no head. Raises `UserError`."""
     if target.over_http:
         looks = [look(target, route) for route in target.routes]
@@ -263,7 +263,7 @@ def _workload(plan: Plan, server: Server) -> dict[str, Any]:
 
 def examine(
     target: Target,
-    looks: Sequence[Look],
+    looks: Sequence[ResponseHead],
     sender: Sender,
     budget: Budget,
     *,

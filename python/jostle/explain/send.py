@@ -25,12 +25,12 @@ from jostle.record.rows import COLUMNS
 
 __all__ = [
     "MAX_EXCESS",
-    "Answer",
-    "Beside",
-    "Carried",
+    "BackgroundLoad",
+    "ConnectionCounter",
     "Due",
     "EngineSender",
-    "Light",
+    "LightStream",
+    "Response",
     "Sender",
     "as_burst",
     "median_service_s",
@@ -68,7 +68,7 @@ class Due:
 
 
 @dataclass(frozen=True)
-class Answer:
+class Response:
     """What became of a request. All times are in seconds since the same moment.
 
     `sent_s`: None if it was never sent. `headers_s`, `end_s`: None without an answer. `status`: 0 if none
@@ -119,28 +119,28 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Light:
+class LightStream:
     """The result of a light stream. `connects`: how many connections the stream needed. `idle`: for each of
     the other connections, how long it stayed idle, in seconds, and whether the server had closed it by then.
     `carried`: how many answers came on each connection that the server closed, the last one not included; to
     within those of a tenth of a second.
     """
 
-    answers: list[Answer]
+    answers: list[Response]
     connects: int
     idle: list[tuple[float, bool]]
     carried: Sequence[float] = ()
 
 
 @dataclass(frozen=True)
-class Beside:
+class BackgroundLoad:
     """Clients that ask for a route back to back while something else is measured."""
 
     route: Route
     clients: int
 
 
-def median_service_s(answers: Sequence[Answer]) -> float | None:
+def median_service_s(answers: Sequence[Response]) -> float | None:
     """The median service time of those answered as expected; None if there were none."""
     times = [answer.service_s for answer in answers if answer.service_s is not None]
     return statistics.median(times) if times else None
@@ -158,21 +158,21 @@ class Sender(Protocol):
     stopped: bool
     unconnected: Counter[str]
 
-    def burst(self, due: Sequence[Due], opening: Route, opening_s: float) -> list[Answer]:
+    def burst(self, due: Sequence[Due], opening: Route, opening_s: float) -> list[Response]:
         """Sends a burst on connections that were opened before with `opening`, which takes `opening_s`."""
 
-    def serial(self, route: Route, count: int, pause_s: float) -> list[Answer]:
+    def serial(self, route: Route, count: int, pause_s: float) -> list[Response]:
         """One client on one connection sends each request `pause_s` after the previous answer."""
 
     def stream(
-        self, route: Route, times_s: Sequence[float], connections: int, beside: Beside | None = None
-    ) -> list[Answer]:
+        self, route: Route, times_s: Sequence[float], connections: int, beside: BackgroundLoad | None = None
+    ) -> list[Response]:
         """Sends requests at given times, independently of the answers, on a pool of connections."""
 
-    def light(self, route: Route, times_s: Sequence[float], pauses_s: Sequence[float]) -> Light:
+    def light(self, route: Route, times_s: Sequence[float], pauses_s: Sequence[float]) -> LightStream:
         """Sends requests at given times on one connection; others are idle, each for one of `pauses_s`."""
 
-    def flood(self, route: Route, count: int) -> list[Answer]:
+    def flood(self, route: Route, count: int) -> list[Response]:
         """Sends `count` requests at once, each on a new connection."""
 
     def give_up(self, route: Route, count: int, after_s: float, watched_s: float) -> None:
@@ -180,7 +180,7 @@ class Sender(Protocol):
         `after_s`; returns `watched_s` after they were sent at the earliest."""
 
 
-def as_burst(answers: Sequence[Answer], demands_s: Mapping[str, float], delay_s: float = 0.0) -> Burst:
+def as_burst(answers: Sequence[Response], demands_s: Mapping[str, float], delay_s: float = 0.0) -> Burst:
     """The burst that these answers belong to; its times count from the first send. `demands_s`: service times
     by route name, which include the network delay. `delay_s`: what the network adds to every answer.
     Requests that were never sent are left out.
@@ -199,7 +199,7 @@ def as_burst(answers: Sequence[Answer], demands_s: Mapping[str, float], delay_s:
     )
 
 
-class Carried:
+class ConnectionCounter:
     """Counts the answers on each connection of a client that opens one after the other.
 
     `closed`: those on all connections but the last one.
@@ -235,7 +235,7 @@ class EngineSender:
         self._executor = LocalExecutor(1)
         self._real_time = real_time_allowed()
 
-    def burst(self, due: Sequence[Due], opening: Route, opening_s: float) -> list[Answer]:
+    def burst(self, due: Sequence[Due], opening: Route, opening_s: float) -> list[Response]:
         step = max(1 / self._budget.limits.rate_per_s, opening_s)
         ordered = sorted(due, key=lambda one: (one.connection, one.at_s))
         lanes = [(number, list(jobs)) for number, jobs in groupby(ordered, key=lambda one: one.connection)]
@@ -265,18 +265,18 @@ class EngineSender:
                 failures += [", ".join(texts) or outcome for outcome, texts in series["failures"].items()]
         return ", ".join(failures)
 
-    def serial(self, route: Route, count: int, pause_s: float) -> list[Answer]:
+    def serial(self, route: Route, count: int, pause_s: float) -> list[Response]:
         return self._answers([self._closed(route, 1, pause_s, count)])
 
     def stream(
-        self, route: Route, times_s: Sequence[float], connections: int, beside: Beside | None = None
-    ) -> list[Answer]:
+        self, route: Route, times_s: Sequence[float], connections: int, beside: BackgroundLoad | None = None
+    ) -> list[Response]:
         workloads = [self._open(route.name, [route], times_s, connections)]
         if beside is not None:
             workloads.append(self._closed(beside.route, beside.clients, 0.0, None, role="background"))
         return self._answers(workloads)
 
-    def light(self, route: Route, times_s: Sequence[float], pauses_s: Sequence[float]) -> Light:
+    def light(self, route: Route, times_s: Sequence[float], pauses_s: Sequence[float]) -> LightStream:
         workloads = [
             self._open(route.name, [route], times_s, connections=1),
             *(
@@ -286,9 +286,9 @@ class EngineSender:
                 for place, pause in enumerate(pauses_s)
             ),
         ]
-        answers: list[Answer] = []
+        answers: list[Response] = []
         connects = [0] * len(workloads)
-        carried = Carried()
+        carried = ConnectionCounter()
         for interval in self._intervals(workloads):
             came = [answer for workload, _, answer in _rows(interval, workloads, 0.0) if workload == 0]
             answers += came
@@ -297,9 +297,9 @@ class EngineSender:
                 connects[place] += state["connects"]
         answers.sort(key=lambda answer: answer.due_s)
         closed = [count > 1 for count in connects[1:]]
-        return Light(answers, connects[0], list(zip(pauses_s, closed, strict=True)), carried.closed)
+        return LightStream(answers, connects[0], list(zip(pauses_s, closed, strict=True)), carried.closed)
 
-    def flood(self, route: Route, count: int) -> list[Answer]:
+    def flood(self, route: Route, count: int) -> list[Response]:
         return self._answers([self._open(route.name, [route], [0.0] * count, connections=count)])
 
     def give_up(self, route: Route, count: int, after_s: float, watched_s: float) -> None:
@@ -340,7 +340,7 @@ class EngineSender:
             "timeouts": {**pattern["timeouts"], "total_ns": round(self.timeout_s * NS)},
         }
 
-    def _answers(self, workloads: Sequence[Mapping[str, Any]]) -> list[Answer]:
+    def _answers(self, workloads: Sequence[Mapping[str, Any]]) -> list[Response]:
         intervals = self._intervals(workloads)
         answers = [answer for interval in intervals for _, _, answer in _rows(interval, workloads, 0.0)]
         return sorted(answers, key=lambda answer: answer.due_s)
@@ -405,7 +405,7 @@ def _connections(workload: Mapping[str, Any]) -> int:
 
 def _rows(
     interval: Any, workloads: Sequence[Mapping[str, Any]], begin_s: float
-) -> Iterator[tuple[int, int, Answer]]:
+) -> Iterator[tuple[int, int, Response]]:
     """Yields the index of the workload, the index of the request in it, and its answer, with times relative
     to `begin_s`.
     """
@@ -416,5 +416,7 @@ def _rows(
     for workload, request, client, due, sent, headers, end, outcome, status, _ in zip(*columns, strict=True):
         name = workloads[workload]["requests"][request]["name"]
         sent_s, headers_s, end_s = (None if at == 0 else at / NS - begin_s for at in (sent, headers, end))
-        answer = Answer(name, client, due / NS - begin_s, sent_s, headers_s, end_s, OUTCOMES[outcome], status)
+        answer = Response(
+            name, client, due / NS - begin_s, sent_s, headers_s, end_s, OUTCOMES[outcome], status
+        )
         yield workload, request, answer

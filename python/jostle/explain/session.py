@@ -9,11 +9,11 @@ from jostle.explain.candidates import Family
 from jostle.explain.fit import unsteadiness
 from jostle.explain.limits import Budget, Limits
 from jostle.explain.results import InterferenceCell, SentBurst, StreamPoint
-from jostle.explain.send import Answer, Due, Light, Sender, as_burst, median_service_s
+from jostle.explain.send import Due, LightStream, Response, Sender, as_burst, median_service_s
 from jostle.explain.target import Route, Target
 from jostle.host.pressure import pressure_s
 
-__all__ = ["Alone", "Session"]
+__all__ = ["Baseline", "Session"]
 
 PACE = 3
 """Requests that measure the machine's speed before each burst; even if one of them is held up, their median
@@ -22,7 +22,7 @@ is usable.
 
 
 @dataclass(frozen=True)
-class Alone:
+class Baseline:
     """A route, measured with one request at a time. `demand_s`: median service time in seconds. `spread`:
     robust standard deviation over the median. `cpu_share`: the share of the service time in which the server
     computed; `queued_share`: the share in which it was ready to compute but had no core. Both are None if not
@@ -58,8 +58,8 @@ class Session:
     intermediary: str = ""
     overload: bool = False
     seed: int = 1
-    alone: dict[str, Alone] = field(default_factory=dict)
-    served: dict[str, list[Answer]] = field(default_factory=dict)
+    alone: dict[str, Baseline] = field(default_factory=dict)
+    served: dict[str, list[Response]] = field(default_factory=dict)
     parallelism: float | None = None
     most_at_once: float | None = None
     overtaking: bool | None = None
@@ -67,7 +67,7 @@ class Session:
     bursts: list[SentBurst] = field(default_factory=list)
     interference: list[InterferenceCell] = field(default_factory=list)
     stream: list[StreamPoint] = field(default_factory=list)
-    light: Light | None = None
+    light: LightStream | None = None
     _sent: list["_Sent"] = field(default_factory=list)
     _waited: list[tuple[float, float]] = field(default_factory=list)
     pressure: float | None = None
@@ -83,12 +83,12 @@ class Session:
         return max(0.0, 1 / self.limits.rate_per_s - (known.demand_s if known else 0.0))
 
     @property
-    def opening(self) -> Alone:
+    def opening(self) -> Baseline:
         """The shortest route, which is used to open connections."""
         return min(self.alone.values(), key=lambda alone: alone.demand_s)
 
     @property
-    def slow(self) -> Alone | None:
+    def slow(self) -> Baseline | None:
         """The longest route that computes, or the only one there is."""
         known = [alone for alone in self.alone.values() if alone.route.role != "wait"]
         return max(known, key=lambda alone: alone.demand_s, default=None)
@@ -168,5 +168,5 @@ class _Sent:
     """A burst. `pace_s`: what the slow route took just before it; None if that was not measured."""
 
     probe: str
-    answers: list[Answer]
+    answers: list[Response]
     pace_s: float | None

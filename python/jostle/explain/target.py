@@ -16,7 +16,7 @@ from jostle.redaction.data import redact
 from jostle.runner.tryout import try_journeys
 from jostle.text import one_line, reason
 
-__all__ = ["Look", "Role", "Route", "Target", "check", "connect_s", "intermediary", "look"]
+__all__ = ["ResponseHead", "Role", "Route", "Target", "check", "connect_s", "intermediary", "look"]
 
 Role = Literal["fast", "slow", "wait"]
 """A route that is answered quickly, one that takes long, or one that waits without computing."""
@@ -88,7 +88,7 @@ class Target:
 
 
 @dataclass(frozen=True)
-class Look:
+class ResponseHead:
     """The head of one answer, read before anything is measured. Header names are lower case."""
 
     route: Route
@@ -99,7 +99,7 @@ class Look:
 LOOK_S = 10.0
 
 
-def look(target: Target, route: Route) -> Look:
+def look(target: Target, route: Route) -> ResponseHead:
     """Asks once, as the probes do. Raises `UnreachableTarget` if no answer comes in the protocol."""
     plan = _plan_of_one(target, route)
     ((_, trace),) = next(try_journeys(plan, plan.contestants[0])).steps
@@ -110,7 +110,7 @@ def look(target: Target, route: Route) -> Look:
         )
     first, *lines = trace["head"].decode("latin-1").splitlines()
     headers = dict(line.split(":", 1) for line in lines if ":" in line)
-    return Look(
+    return ResponseHead(
         route, int(first.split()[1]), {name.lower(): value.strip() for name, value in headers.items()}
     )
 
@@ -139,7 +139,7 @@ def connect_s(target: Target) -> float:
     return time.perf_counter() - before
 
 
-def check(target: Target, looks: Sequence[Look]) -> None:
+def check(target: Target, looks: Sequence[ResponseHead]) -> None:
     """Raises `PlanError` if a route redirects or answers with an error: then there is nothing to explain."""
     for seen in looks:
         path = seen.route.name
@@ -156,7 +156,7 @@ def check(target: Target, looks: Sequence[Look]) -> None:
             )
 
 
-def intermediary(looks: Sequence[Look]) -> str:
+def intermediary(looks: Sequence[ResponseHead]) -> str:
     """The header that reveals a proxy or cache in between, such as "via: 1.1 varnish"; "" if none does."""
     for seen in looks:
         for name in PROXY_HEADERS:

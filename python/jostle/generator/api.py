@@ -80,7 +80,7 @@ class Running(Protocol):
     def stop(self) -> None:
         """End cleanly: what was recorded is still returned, up to an interval marked last."""
 
-    def keep(self, folder: Path) -> None:
+    def save_logs_to(self, folder: Path) -> None:
         """Copy what generators on other machines send into `folder`, as it comes. Called before all polls."""
 
     def pull(self) -> None:

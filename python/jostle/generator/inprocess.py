@@ -42,7 +42,7 @@ class _Here:
     def stop(self) -> None:
         self._run.stop()
 
-    def keep(self, folder: Path) -> None:
+    def save_logs_to(self, folder: Path) -> None:
         """Nothing to do: the record of the trial is this generator's own log."""
 
     def pull(self) -> None:

@@ -98,7 +98,7 @@ class _Simulating:
         """Make the next interval the last."""
         self._stopped = True
 
-    def keep(self, folder: Path) -> None:
+    def save_logs_to(self, folder: Path) -> None:
         """Nothing to do: everything is in the record of the trial."""
 
     def pull(self) -> None:

@@ -154,7 +154,7 @@ def hit_plan(
     places = _places(given, counts_journeys=bool(journeys))
     for option, place in places.items():
         if target.tls or not place.startswith(_TLS):
-            _put(data, place, _time(given[option]) if option in _TIMES else given[option])
+            _set_path(data, place, _time(given[option]) if option in _TIMES else given[option])
     if listed is not None:
         put_into_plan(data, listed, target)
     return Plan.of(data, "", base=Path.cwd(), places=_names(target, server, places, name_of))
@@ -243,7 +243,7 @@ def _places(given: Mapping[str, Any], *, counts_journeys: bool) -> dict[str, str
     return {option: _of_journeys(place) for option, place in places.items()} if counts_journeys else places
 
 
-def _put(data: dict[str, Any], place: str, value: Any) -> None:
+def _set_path(data: dict[str, Any], place: str, value: Any) -> None:
     *tables, key = place.split(".")
     for table in tables:
         data = data.setdefault(table, {})

@@ -11,10 +11,10 @@ from jostle.plan.model import Plan
 
 __all__ = ["interleaved", "not_judged"]
 
-DECIDED_ELSEWHERE = ("claim", "published", "ratio", "require", "starvation", "tune")
+NOT_MERGED = ("claim", "published", "ratio", "require", "starvation", "tune")
 """Tables left out because they are about the contestants of only one of the plans."""
 
-MAY_DIFFER = ("title", "about", "contestants", "contestant", "parameters", *DECIDED_ELSEWHERE)
+MAY_DIFFER = ("title", "about", "contestants", "contestant", "parameters", *NOT_MERGED)
 """Keys in which plans may differ. The values of parameters are in their texts already."""
 
 SIDES = ("first", "second")
@@ -59,7 +59,7 @@ def interleaved(first: Plan, second: Plan) -> tuple[Plan, list[tuple[str, str]]]
                 f"contestant.{name} is not the same in both plans",
                 "only those that are compared with each other may differ",
             )
-    data: dict[str, Any] = {key: value for key, value in one.items() if key not in DECIDED_ELSEWHERE}
+    data: dict[str, Any] = {key: value for key, value in one.items() if key not in NOT_MERGED}
     data |= {"contestants": [label for pair in pairs for label in pair], "contestant": tables}
     data["parameters"] = _of_both(one.get("parameters", {}), other.get("parameters", {}))
     return Plan.of(data, "both plans"), pairs

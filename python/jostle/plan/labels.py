@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-__all__ = ["meant", "split"]
+__all__ = ["resolve_label", "split"]
 
 
 def split(label: str) -> tuple[str, str]:
@@ -12,7 +12,7 @@ def split(label: str) -> tuple[str, str]:
     return label[:slash] + name, settings
 
 
-def meant(name: str, labels: Iterable[str]) -> list[str]:
+def resolve_label(name: str, labels: Iterable[str]) -> list[str]:
     """The labels that `name` stands for: itself if it is one of them, otherwise all variants of that name.
 
     "rails" means only "rails" if that label exists, whatever variants there are besides; otherwise it means

@@ -24,7 +24,7 @@ from jostle.plan.conditions import INDICES, Condition, requirement
 from jostle.plan.contestant import ContestantFile
 from jostle.plan.database import DatabaseTable
 from jostle.plan.journey import Journey
-from jostle.plan.labels import meant, split
+from jostle.plan.labels import resolve_label, split
 from jostle.plan.load import OpenLoad
 from jostle.plan.tuning import Tune
 from jostle.plan.values import PARAMETER, Duration, PositiveCount, PositiveDuration, positive_count, shown
@@ -342,7 +342,7 @@ class Plan(Table):
 
     def _measures(self, where: str, require: Requirement) -> None:
         """Refuse a requirement on something that this plan does not measure."""
-        if require.contestant and not meant(require.contestant, self.contestants):
+        if require.contestant and not resolve_label(require.contestant, self.contestants):
             raise BadValue(
                 f"{where}.contestant: {require.contestant!r} is not measured",
                 nearest(require.contestant, self.contestants),
@@ -492,8 +492,8 @@ class Plan(Table):
         data, labels = self.data(), [label(name) for name in self.contestants]
 
         def same(name: str) -> str:
-            found, written = label(name), meant(name, self.contestants)
-            if {label(one) for one in written} - {*meant(found, labels)}:
+            found, written = label(name), resolve_label(name, self.contestants)
+            if {label(one) for one in written} - {*resolve_label(found, labels)}:
                 raise PlanError(
                     f"{name!r} is ambiguous: it names {' and '.join(written)}, and is the name of the one "
                     "with the default settings",

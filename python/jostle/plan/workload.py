@@ -13,7 +13,7 @@ from jostle.plan.base import Table
 from jostle.plan.connection import Connection, Protocol
 from jostle.plan.database import DatabaseChange
 from jostle.plan.journey import Journey
-from jostle.plan.labels import meant
+from jostle.plan.labels import resolve_label
 from jostle.plan.load import ClosedLoad, Load, OpenLoad
 from jostle.plan.request import BODIES, METHODS, PEER, Request, asking
 from jostle.plan.url_list import UrlLine, read_url_list
@@ -190,7 +190,7 @@ class Workload(Table):
 
     def measured_on(self, contestants: Sequence[str]) -> list[str]:
         """The labels among `contestants` on which it is measured."""
-        named = {label for name in self.contestants for label in meant(name, contestants)}
+        named = {label for name in self.contestants for label in resolve_label(name, contestants)}
         return [label for label in contestants if label in named or not self.contestants]
 
     @property

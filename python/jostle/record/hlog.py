@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "GENERATOR",
-    "Entry",
+    "HistogramEntry",
     "Series",
     "empty_histogram",
     "header",
@@ -55,11 +55,11 @@ Series = tuple[int, int, int]
 """Workload, request, phase."""
 
 GENERATOR: Series = (-1, -1, -1)
-"""The `Entry.series` of an entry that belongs to no workload."""
+"""The `HistogramEntry.series` of an entry that belongs to no workload."""
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class HistogramEntry:
     """One line: one measure of one series in one interval, still encoded."""
 
     series: Series
@@ -181,7 +181,7 @@ def interval_lines(interval: Mapping[str, Any]) -> Iterator[str]:
             yield line(f"{numbers}.{measure}", histogram)
 
 
-def read_entries(path: Path, wanted: Callable[[Series, str], bool]) -> Iterator[Entry]:
+def read_entries(path: Path, wanted: Callable[[Series, str], bool]) -> Iterator[HistogramEntry]:
     """The entries of wanted series and measures from complete lines, one at a time, in the file's order.
 
     Lines without one of our tags (comments, the legend) are skipped.
@@ -215,7 +215,7 @@ def _series(where: list[str]) -> Series:
     return GENERATOR if len(where) == 1 else (-1, int(where[1]), -1)
 
 
-def _entry(series: Series, measure: str, rest: str) -> Entry | None:
+def _entry(series: Series, measure: str, rest: str) -> HistogramEntry | None:
     fields = rest.split(",")
     if len(fields) != 4:
         return None
@@ -225,4 +225,4 @@ def _entry(series: Series, measure: str, rest: str) -> Entry | None:
         return None
     if not (math.isfinite(start_s) and math.isfinite(length_s)):
         return None
-    return Entry(series, measure, start_s, length_s, fields[3])
+    return HistogramEntry(series, measure, start_s, length_s, fields[3])

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jostle.errors import NotARun
-from jostle.record.hlog import GENERATOR, Entry, Series, empty_histogram, merge, read_entries
+from jostle.record.hlog import GENERATOR, HistogramEntry, Series, empty_histogram, merge, read_entries
 from jostle.record.interval_line import NUMBERED_BY, IntervalEntry
 from jostle.record.jsonl import damaged, read_objects
 
@@ -162,7 +162,7 @@ def _histogram_counts(interval: Mapping[str, Any]) -> Iterator[tuple[Measure, in
             yield (key, measure), histogram["count"]
 
 
-def _are_there(interval: IntervalEntry, entries: Iterator[Entry]) -> bool:
+def _are_there(interval: IntervalEntry, entries: Iterator[HistogramEntry]) -> bool:
     """Whether the next histograms of intervals.hlog are those of the interval.
 
     They are written before its line, but a power cut may lose either.
@@ -172,7 +172,7 @@ def _are_there(interval: IntervalEntry, entries: Iterator[Entry]) -> bool:
     return len(found) == needed and all(entry.start_ns == interval["start_ns"] for entry in found)
 
 
-def _decoded(path: Path, entry: Entry) -> "HdrHistogram":
+def _decoded(path: Path, entry: HistogramEntry) -> "HdrHistogram":
     try:
         return entry.decode()
     except NotARun as error:

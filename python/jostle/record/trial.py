@@ -215,12 +215,12 @@ class TrialRecord:
         """A row per request, or those of the middle of the trial; None if the plan asked for none."""
         return read_rows(self.folder, columns, at_most, self._outcome.get("files"))
 
-    def server_vitals(self) -> Iterator[ResourceSample]:
+    def server_usage(self) -> Iterator[ResourceSample]:
         """Samples of what the server's process tree used; none if it is not ours to watch."""
         return self._samples("server.ndjson", ResourceSample)
 
-    def database_vitals(self) -> Iterator[ResourceSample]:
-        """The same as `server_vitals` for the private database; none if there was none."""
+    def database_usage(self) -> Iterator[ResourceSample]:
+        """The same as `server_usage` for the private database; none if there was none."""
         return self._samples("database.ndjson", ResourceSample)
 
     def machine(self) -> Iterator[MachineEntry]:

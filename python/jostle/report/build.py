@@ -5,11 +5,10 @@ from functools import partial
 from jostle.analysis.results import CompareResult, RunResult
 from jostle.record.verdict import NOT_COMPLETE, Verdict
 from jostle.report.cases import comparison_cases, run_cases
-from jostle.report.document import Block, Depth, Document, Finding, Findings, Paragraph, Section
+from jostle.report.document import Block, Depth, Document, Paragraph, Section, Statement, Statements
 from jostle.report.figures import figures
 from jostle.report.sections import (
     answer,
-    as_drawn,
     behaviour,
     costs,
     datagrams,
@@ -18,11 +17,12 @@ from jostle.report.sections import (
     goodput,
     head_of_line,
     journeys,
-    measured,
+    longest_stall,
     phased,
     pings,
     provenance,
     published,
+    published_pictures,
     requests,
     requirements,
     streams,
@@ -30,9 +30,9 @@ from jostle.report.sections import (
     timelines,
     trials,
     validity,
-    why,
+    workloads,
 )
-from jostle.report.sections.marks import decision_mark, verdict_mark
+from jostle.report.sections.verdict_marks import decision_mark, verdict_mark
 from jostle.text import shortened
 
 __all__ = ["comparison_document", "run_document"]
@@ -53,7 +53,7 @@ def run_document(result: RunResult, record: str | None = None) -> Document:
         sections=[
             answer.section(result),
             requests.section(result),
-            measured.section(result),
+            workloads.section(result),
             requirements.section(result),
             trials.not_measured(result),
             phased.section(result),
@@ -64,10 +64,10 @@ def run_document(result: RunResult, record: str | None = None) -> Document:
             datagrams.section(result),
             goodput.section(result),
             costs.section(result),
-            why.section(result),
+            longest_stall.section(result),
             behaviour.section(result),
             published.section(result),
-            as_drawn.section(result),
+            published_pictures.section(result),
             differences.section(result),
             Section("Details", _details(result, record), Depth.MAIN, key="details"),
         ],
@@ -104,7 +104,7 @@ def _details(result: RunResult, record: str | None) -> list[Block]:
 def comparison_document(result: CompareResult) -> Document:
     """The document of a comparison: conditions first, then every workload that both sides have."""
     conditions = [
-        Finding(f"{c.condition}, {c.workload}", decision_mark(c.verdict), (c.message,))
+        Statement(f"{c.condition}, {c.workload}", decision_mark(c.verdict), (c.message,))
         for c in result.conditions
     ]
     notes: list[Block] = [Paragraph(note, "warning") for note in result.notes]
@@ -116,7 +116,7 @@ def comparison_document(result: CompareResult) -> Document:
         reasons=[],
         cut_short="",
         sections=[
-            Section("", [Findings(conditions)], key="conditions"),
+            Section("", [Statements(conditions)], key="conditions"),
             *(differences.comparison(c) for c in result.comparisons),
             Section("", notes, key="notes"),
         ],

@@ -17,12 +17,12 @@ from jostle.report.document import (
     Depth,
     Document,
     Figure,
-    Findings,
     Link,
     Mark,
     Paragraph,
     Preformatted,
     Section,
+    Statements,
     Table,
     columns,
     figures_in,
@@ -32,16 +32,16 @@ from jostle.report.export import html, md
 from jostle.report.export.vega import as_png
 from jostle.report.sections import (
     answer,
-    as_drawn,
     costs,
     distributions,
     goodput,
     phased,
     provenance,
     published,
+    published_pictures,
     validity,
 )
-from jostle.report.sections.marks import verdict_mark
+from jostle.report.sections.verdict_marks import verdict_mark
 from jostle.report.workload import moment
 from jostle.units import format_span
 
@@ -112,7 +112,7 @@ class Chapter:
 def _main(result: RunResult, name: str) -> Iterable[Block]:
     """The answer and the main pictures, with keys that are unique among all chapters."""
     sections = [
-        as_drawn.section(result),
+        published_pictures.section(result),
         phased.section(result),
         goodput.section(result),
         costs.section(result),
@@ -226,7 +226,7 @@ class CombinedReport:
                 for finding in published.claims(chapter.result.claims, href=chapter.name).items
             ]
             if items:
-                blocks.append(Section(source, [Findings(items)]))
+                blocks.append(Section(source, [Statements(items)]))
         return Section(
             "What was claimed, and what reproduces here",
             blocks or [Paragraph("No claim was judged.")],

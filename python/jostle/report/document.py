@@ -21,26 +21,26 @@ __all__ = [
     "Case",
     "Column",
     "Depth",
+    "DistributionShape",
     "Document",
     "Figure",
-    "Finding",
-    "Findings",
     "Histogram",
     "Link",
     "Mark",
     "Paragraph",
     "Picture",
     "Preformatted",
-    "Reason",
     "Rows",
     "Section",
-    "Shape",
     "Spec",
+    "Statement",
+    "Statements",
     "Suites",
     "Table",
     "Tabs",
     "Tone",
     "Value",
+    "VerdictReason",
     "columns",
     "figures_in",
     "upto",
@@ -70,7 +70,7 @@ class Mark(NamedTuple):
         return f"{self.symbol}\N{NO-BREAK SPACE}{self.word.replace(' ', chr(160))}"
 
 
-class Shape(NamedTuple):
+class DistributionShape(NamedTuple):
     """A distribution to be drawn in a table cell, on an axis that the whole column shares."""
 
     distribution: Distribution
@@ -79,7 +79,7 @@ class Shape(NamedTuple):
     unanswered: float  # share of all requests
 
 
-Value = str | Formatted | Mark | Shape
+Value = str | Formatted | Mark | DistributionShape
 
 
 @dataclass(frozen=True)
@@ -255,7 +255,7 @@ class Paragraph:
 
 
 @dataclass(frozen=True)
-class Finding:
+class Statement:
     """A sentence, the mark of its verdict if it has one, and further details."""
 
     text: str
@@ -269,10 +269,10 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Findings:
+class Statements:
     """A list of findings, one below the other."""
 
-    items: list[Finding]
+    items: list[Statement]
 
 
 Rows = list[dict[str, Any]]
@@ -380,14 +380,14 @@ class Section:
         return all(_is_empty(block) for block in self.blocks)
 
 
-Block = Paragraph | Findings | Table | Figure | Tabs | Preformatted | Histogram | Link | Section
+Block = Paragraph | Statements | Table | Figure | Tabs | Preformatted | Histogram | Link | Section
 
 
 def _is_empty(block: Block) -> bool:
     match block:
         case Section():
             return block.empty
-        case Findings():
+        case Statements():
             return not block.items
         case Table():
             return not block.rows
@@ -396,7 +396,7 @@ def _is_empty(block: Block) -> bool:
 
 
 @dataclass(frozen=True)
-class Reason:
+class VerdictReason:
     """A reason not to trust a report in full: what failed, where, and what to do about it."""
 
     text: str
@@ -436,7 +436,7 @@ class Document:
     mark: Mark | None
     meaning: str  # what the mark means
     facts: list[str]  # when, where and with what it was measured
-    reasons: list[Reason]  # worst first
+    reasons: list[VerdictReason]  # worst first
     cut_short: str  # why the run is incomplete; "" if it is complete
     sections: list[Section]
     finish: str = ""  # the command that measures the rest of an incomplete run

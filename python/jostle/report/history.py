@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from jostle.analysis.history import Entry, Figures, Unreadable
+from jostle.analysis.history import IndexedFigures, IndexedRun, Unreadable
 from jostle.formatting import formatted, percent
 from jostle.report.workload import moment
 from jostle.text import one_line
@@ -17,7 +17,7 @@ HEADER = ("started", "", "rounds", "throughput", "p50", "p99", "failed")
 
 
 def render_history(
-    entries: Sequence[Entry],
+    entries: Sequence[IndexedRun],
     unreadable: Sequence[Unreadable],
     console: "Console",
     nothing: str,
@@ -25,7 +25,7 @@ def render_history(
     """Print the runs, or `nothing` if there are none. Fits into 80 columns."""
     from rich.text import Text
 
-    series: dict[tuple[str, str, str], list[tuple[Entry, Figures]]] = {}
+    series: dict[tuple[str, str, str], list[tuple[IndexedRun, IndexedFigures]]] = {}
     for entry in entries:
         for f in entry.figures:
             series.setdefault((entry.title, f.workload, f.contestant), []).append((entry, f))
@@ -50,7 +50,7 @@ def render_history(
         )
 
 
-def _row(entry: Entry, figures: Figures) -> Sequence[str]:
+def _row(entry: IndexedRun, figures: IndexedFigures) -> Sequence[str]:
     times = [formatted(e).value for e in (figures.throughput, figures.p50, figures.p99)]
     mark = figures.verdict.symbol + ("" if entry.complete else " part")
     return (moment(entry.started), mark, str(figures.rounds), *times, percent(figures.error_share))

@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Collection, Iterator, Sequence
 
 from jostle.plan import Plan
-from jostle.plan.labels import meant
+from jostle.plan.labels import resolve_label
 
 __all__ = ["Pair", "compared"]
 
@@ -26,7 +26,10 @@ def compared(plan: Plan, cells: Collection[Pair]) -> set[frozenset[Pair]]:
 def _asked(plan: Plan, contestants: Sequence[str]) -> Iterator[tuple[Pair, ...]]:
     for part in (part for claim in plan.claim for part in claim.holds):
         yield from itertools.product(
-            *([(name, workload) for name in meant(side, contestants)] for side, workload, _ in part.sides)
+            *(
+                [(name, workload) for name in resolve_label(side, contestants)]
+                for side, workload, _ in part.sides
+            )
         )
     for contestant in contestants:
         for ratio in plan.ratio:

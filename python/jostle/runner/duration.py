@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping
 
-from jostle.contestant.pace import asked_for_s
+from jostle.contestant.requested_delay import requested_delay_s
 from jostle.generator.spec import trace_starts
 from jostle.plan import ClosedLoad, OpenLoad, Plan, Workload
 from jostle.plan.journey import Group, Journey, Step
@@ -96,4 +96,4 @@ def _step_s(step: Step | Group) -> float:
 def _request_s(request: Call) -> float:
     if request.every is not None:
         return (len(request.message) - 1) * request.every
-    return asked_for_s(request.path, request.stream.events if request.stream else None)
+    return requested_delay_s(request.path, request.stream.events if request.stream else None)

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from jostle import contestant as contestants
-from jostle.analysis.validity.spoiled import MAX_REPEATS, spoiled_by, to_blame
+from jostle.analysis.validity.spoiled import MAX_REPEATS, causes_of, spoiled_by
 from jostle.contestant import Contestant
-from jostle.contestant.fit import check_fit
+from jostle.contestant.compatibility import check_fit
 from jostle.errors import (
     ContestantError,
     JostleError,
@@ -53,7 +53,7 @@ from jostle.runner.observer import (
 )
 from jostle.runner.participants import Participants, participants, with_their_labels
 from jostle.runner.schedule import Planned, note_planned, schedule
-from jostle.runner.trial import KeptServers, TrialContext, run_trial
+from jostle.runner.trial import ServerPool, TrialContext, run_trial
 
 if TYPE_CHECKING:
     from jostle.database.current import CurrentDatabase
@@ -244,10 +244,12 @@ def _until_decided(
     `equipped`: the session with its databases; without it each round has its own, as others may have their
     turns in between.
     """
-    from jostle.runner.until_decided import FurtherRounds  # numpy and scipy would delay the first request
+    from jostle.runner.until_decided import (
+        RoundsUntilDecided,  # numpy and scipy would delay the first request
+    )
 
     known = list(trials)
-    rounds = FurtherRounds(session.plan, session.writer, session.seed, budget)
+    rounds = RoundsUntilDecided(session.plan, session.writer, session.seed, budget)
     while True:
         look = rounds.look()
         if equipped is None:
@@ -265,7 +267,7 @@ def _until_decided(
 def _equipped(session: "_Session", stack: contextlib.ExitStack) -> "_Session":
     """The session with its databases. They and the kept servers end with `stack`."""
     databases = stack.enter_context(_databases(session.plan, session.contestants.values()))
-    stack.callback(session.kept.stop)
+    stack.callback(session.server_pool.stop)
     return replace(session, databases=databases)
 
 
@@ -377,7 +379,7 @@ class _Session:
     seed: int
     quiet: bool
     databases: "CurrentDatabase | None" = None
-    kept: KeptServers = field(default_factory=KeptServers)
+    server_pool: ServerPool = field(default_factory=ServerPool)
     measured: set[int] = field(default_factory=set)
     """The numbers of the trials that ended as they should."""
     given_up: list[str] = field(default_factory=list)
@@ -428,7 +430,7 @@ class _Session:
     def _set_aside(self, planned: Planned, closed: "_Closed") -> None:
         folder, why = self.writer.set_aside(planned.number, SPOILED), closed.spoiled_by
         self.writer.journal(
-            "trial set aside", number=planned.number, folder=folder, why=why, causes=closed.to_blame
+            "trial set aside", number=planned.number, folder=folder, why=why, causes=closed.causes
         )
         self.observer(Repeated(planned, why))
 
@@ -454,7 +456,7 @@ class _Session:
             databases=self.databases,
             writer=self.writer,
             executor=self.executor,
-            kept=self.kept,
+            server_pool=self.server_pool,
             continues=self._on_one_server(planned, before),
             stays=self._on_one_server(planned, after),
             observe=lambda interval: self.observer(IntervalRecorded(planned, interval)),
@@ -488,19 +490,19 @@ class _Session:
         self.writer.journal_outcome(events[trial.status], folder, **fields)
         self.observer(TrialEnded(planned, trial.status, trial.why, validity))
         sound = trial.status == "ended"
-        return _Closed(sound, spoiled_by(validity), to_blame(validity)) if validity else _Closed(sound)
+        return _Closed(sound, spoiled_by(validity), causes_of(validity)) if validity else _Closed(sound)
 
 
 @dataclass(frozen=True)
 class _Closed:
     """Whether a trial ended as it should, and why it is to be measured again ("" if it counts).
 
-    `to_blame`: the causes of that, "generator" and "machine".
+    `causes`: the causes of that, "generator" and "machine".
     """
 
     sound: bool
     spoiled_by: str = ""
-    to_blame: list[str] = field(default_factory=list)
+    causes: list[str] = field(default_factory=list)
 
 
 def _with_neighbours(

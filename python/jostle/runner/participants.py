@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from jostle import contestant as contestants
 from jostle.contestant import Contestant
-from jostle.contestant.fit import check_fit
+from jostle.contestant.compatibility import check_fit
 from jostle.contestant.protocols import EXPLAIN, check_explained
 from jostle.errors import CannotServe, ContestantError, MissingRuntime, PlanError
 from jostle.plan import Plan

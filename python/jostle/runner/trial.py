@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from jostle.database import Database
     from jostle.database.current import CurrentDatabase
 
-__all__ = ["KeptServers", "TrialContext", "run_trial"]
+__all__ = ["ServerPool", "TrialContext", "run_trial"]
 
 POLL_S = 0.1
 """How often a waiting trial checks for Ctrl-C, and whether the server is still alive."""
@@ -70,7 +70,7 @@ class TrialContext:
     databases: "CurrentDatabase | None"
     writer: RunWriter
     executor: Executor
-    kept: "KeptServers"
+    server_pool: "ServerPool"
     continues: bool
     stays: bool
     observe: Callable[["Interval"], None]
@@ -149,18 +149,18 @@ class _Servers:
         return {name: pid for name, pid in pids.items() if pid is not None}
 
 
-class KeptServers:
+class ServerPool:
     """The servers of a trial, kept for the next one of its group."""
 
     def __init__(self) -> None:
         self._servers: _Servers | None = None
         self._stack = contextlib.ExitStack()
 
-    def keep(self, servers: _Servers, stack: contextlib.ExitStack) -> None:
+    def store(self, servers: _Servers, stack: contextlib.ExitStack) -> None:
         """Keep the servers, which then no longer end with `stack`."""
         self._servers, self._stack = servers, stack.pop_all()
 
-    def take(self, stack: contextlib.ExitStack) -> _Servers | None:
+    def acquire(self, stack: contextlib.ExitStack) -> _Servers | None:
         """The kept servers, which end with `stack` from now on. None if there are none, or one has ended."""
         servers, self._servers = self._servers, None
         stack.enter_context(self._stack.pop_all())
@@ -225,7 +225,7 @@ def run_trial(context: TrialContext) -> Path:
     """
     with contextlib.ExitStack() as running, contextlib.ExitStack() as stack:
         try:
-            kept = context.kept.take(running) if context.continues else None
+            kept = context.server_pool.acquire(running) if context.continues else None
             servers = kept or _start_servers(running, context)
             asked = _spec(context, servers, context.workload)
             if context.contestant.url is not None:
@@ -243,7 +243,7 @@ def run_trial(context: TrialContext) -> Path:
             raise
         folder, busy = _drive(context, servers, spec, continues=kept is not None)
         if context.stays and not busy:
-            context.kept.keep(servers, running)
+            context.server_pool.store(servers, running)
         return folder
 
 
@@ -440,7 +440,7 @@ def _measure(
         load = _Load(running, stop, servers)
         try:
             with written(context.writer.folder):
-                running.keep(record.folder)
+                running.save_logs_to(record.folder)
                 with _watched(context, servers, record.folder, running):
                     ending = _record_load(context, record, servers, load, stop)
                 running.pull()

@@ -13,14 +13,14 @@ from jostle.plan.labels import split
 if TYPE_CHECKING:
     from jostle._engine import Trace
 
-__all__ = ["Tried", "running_contestant", "try_journeys"]
+__all__ = ["JourneyTryout", "running_contestant", "try_journeys"]
 
 MAX_S = 60.0
 """How long a journey may take without its pauses."""
 
 
 @dataclass(frozen=True)
-class Tried:
+class JourneyTryout:
     """One journey. `steps`: names and traces of what was sent. `end`: how it ended; "" if completed."""
 
     workload: str
@@ -38,7 +38,7 @@ def running_contestant(plan: Plan) -> str:
     return ""
 
 
-def try_journeys(plan: Plan, label: str) -> Iterator[Tried]:
+def try_journeys(plan: Plan, label: str) -> Iterator[JourneyTryout]:
     """Send every journey of the selected workloads once to a contestant that runs already, without pauses.
 
     Raises `PlanError` and `StartRefused`.
@@ -66,7 +66,7 @@ def _without_pauses(spec: dict[str, Any]) -> dict[str, Any]:
     return {**spec, "trace": True, "duration_ns": round(MAX_S * 1e9)}
 
 
-def _try(workload: str, name: str, spec: dict[str, Any]) -> Tried:
+def _try(workload: str, name: str, spec: dict[str, Any]) -> JourneyTryout:
     requests = [request["name"] for request in spec["workloads"][0]["requests"]]
     running = InProcessExecutor().start(spec)
     steps: list[tuple[str, Trace]] = []
@@ -85,7 +85,7 @@ def _try(workload: str, name: str, spec: dict[str, Any]) -> Tried:
             for ended in series["ended"]:
                 end = f"the step {requests[ended['step']]!r} ended it"
         _failures(interval, requests, steps)
-    return Tried(workload, name, steps, end)
+    return JourneyTryout(workload, name, steps, end)
 
 
 def _failures(interval: Any, requests: list[str], steps: list[tuple[str, "Trace"]]) -> None:

@@ -14,14 +14,14 @@ from jostle.runner.budget import Budget
 from jostle.runner.duration import trial_s
 from jostle.runner.schedule import Planned, later_round, note_planned
 
-__all__ = ["FurtherRounds", "Look"]
+__all__ = ["InterimResult", "RoundsUntilDecided"]
 
 ABOUT_AS_SOON = 2.0
 """A question is measured together with another one if it needs at most this many times as long."""
 
 
 @dataclass(frozen=True)
-class Look:
+class InterimResult:
     """What a look at the results so far found.
 
     `round`, `trial`: the highest numbers so far. `asked`: the number of questions. `still_open`: those that
@@ -37,7 +37,7 @@ class Look:
     took_s: dict[Key, float]
 
 
-class FurtherRounds:
+class RoundsUntilDecided:
     """Rounds after the first ones, each of which is preceded by a look at the results so far.
 
     A round is about the open question that will probably be decided in the least time, and those that will be
@@ -47,7 +47,7 @@ class FurtherRounds:
     def __init__(self, plan: Plan, writer: RunWriter, seed: int, budget: Budget) -> None:
         self._plan, self._writer, self._seed, self._budget = plan, writer, seed, budget
 
-    def look(self) -> Look:
+    def look(self) -> InterimResult:
         """Analyse what was measured so far."""
         record = RunRecord.open(self._writer.folder)
         compared = not (self._plan.claim or self._plan.require)
@@ -56,7 +56,7 @@ class FurtherRounds:
         for entry in record.planned:
             rounds.setdefault((entry["contestant"], entry["workload"]), set()).add(entry["round"])
         still_open = [question for question in asked if question.open]
-        return Look(
+        return InterimResult(
             round=max((trial.round for trial in record.trials), default=0),
             trial=max((entry["number"] for entry in record.planned), default=0),
             asked=len(asked),
@@ -69,14 +69,14 @@ class FurtherRounds:
             took_s=_took_s(record),
         )
 
-    def decided_in_s(self, look: Look) -> float:
+    def decided_in_s(self, look: InterimResult) -> float:
         """The time in which the next question will probably be decided.
 
         Infinite if probably none will be; 0 if there is no next round, so that the run can end.
         """
         return self._next(look)[1]
 
-    def after(self, look: Look) -> list[Planned]:
+    def after(self, look: InterimResult) -> list[Planned]:
         """The next round, written to the journal as planned.
 
         There is none if nothing is open, if what is open had `MAX_ROUNDS`, or if no open question can be
@@ -90,7 +90,7 @@ class FurtherRounds:
         note_planned(trials, self._writer)
         return trials
 
-    def _next(self, look: Look) -> tuple[frozenset[Key], float]:
+    def _next(self, look: InterimResult) -> tuple[frozenset[Key], float]:
         """What the next round measures, and the time in which the next question will probably be decided.
 
         Only questions of which a round still fits into the budget count.
@@ -105,21 +105,21 @@ class FurtherRounds:
                 cells |= one.cells
         return cells, nearest.further * self._seconds(cells, look)
 
-    def _to_go_s(self, one: Question, look: Look) -> float:
+    def _to_go_s(self, one: Question, look: InterimResult) -> float:
         """The time in which a question will probably be decided if nothing else is measured."""
         return one.further * self._seconds(one.cells, look)
 
-    def _fits(self, cells: Collection[Key], look: Look) -> bool:
+    def _fits(self, cells: Collection[Key], look: InterimResult) -> bool:
         return self._seconds(cells, look) <= self._budget.left_s
 
-    def _seconds(self, cells: Collection[Key], look: Look) -> float:
+    def _seconds(self, cells: Collection[Key], look: InterimResult) -> float:
         """How long a round of these cells takes: as long as before, or as planned where that is not known."""
         return sum(
             look.took_s.get((contestant, workload)) or trial_s(self._plan, self._plan.workload[workload])
             for contestant, workload in cells
         )
 
-    def _why_it_ends(self, look: Look) -> str:
+    def _why_it_ends(self, look: InterimResult) -> str:
         if not look.still_open:
             return "the run ends"
         if not look.continuing:

@@ -12,7 +12,7 @@ from jostle.analysis.stats.many_to_one import Pooled, pooled
 from jostle.analysis.stats.moderated import TYPICAL_SD, Spread, Usual, UsualOf, fitted, not_known, typical
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
 from jostle.analysis.stats.sample import Floats
-from jostle.analysis.stats.sequential import Level, fixed
+from jostle.analysis.stats.sequential import ConfidenceRule, fixed
 from jostle.quantiles import LEVELS
 
 __all__ = ["ALONE", "Family", "family_of", "usual_differences", "within"]
@@ -27,7 +27,7 @@ class Family:
 
     others: int = 1
     errors: Mapping[str, Pooled] = field(default_factory=dict)
-    level: Level = fixed
+    level: ConfidenceRule = fixed
     usual: UsualOf = not_known
 
     def confidence(self, rounds: int) -> float:
@@ -43,7 +43,7 @@ ALONE = Family()
 """The comparison of two contestants only."""
 
 
-def family_of(sides: Sequence[Side], level: Level = fixed, usual: UsualOf = not_known) -> Family:
+def family_of(sides: Sequence[Side], level: ConfidenceRule = fixed, usual: UsualOf = not_known) -> Family:
     """The family of the first and all others. Errors are pooled only if all have the same rounds."""
     others = max(1, len(sides) - 1)
     if len({tuple(r.number for r in side.rounds) for side in sides}) != 1:

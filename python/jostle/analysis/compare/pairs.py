@@ -14,7 +14,7 @@ from jostle.analysis.results import Comparison, WorkloadSummary
 from jostle.analysis.results.keys import Key
 from jostle.analysis.stats.enough import REQUESTS_FOR_A_SHAPE
 from jostle.analysis.stats.moderated import UsualOf
-from jostle.analysis.stats.sequential import Level, fixed
+from jostle.analysis.stats.sequential import ConfidenceRule, fixed
 from jostle.analysis.trials.data import TrialData
 
 __all__ = ["definition", "differs", "side", "with_the_first"]
@@ -26,7 +26,7 @@ def with_the_first(
     order: Sequence[str],
     usual: UsualOf,
     primary: str = "",
-    level: Level = fixed,
+    level: ConfidenceRule = fixed,
 ) -> list[Comparison]:
     """Each contestant against the first of `order`, by workload.
 

@@ -19,7 +19,7 @@ import numpy as np
 from jostle.analysis.compare.family import ALONE, Family, within
 from jostle.analysis.compare.sentences import in_words, summary
 from jostle.analysis.compare.side import ALL_LEVELS, SHIFT_LEVELS, Side
-from jostle.analysis.results import Comparison, Difference, Estimate, Finding, Shift
+from jostle.analysis.results import Comparison, Difference, DifferenceFinding, Estimate, Shift
 from jostle.analysis.stats.bootstrap import stretch
 from jostle.analysis.stats.effect_size import cliffs_delta
 from jostle.analysis.stats.enough import MIN_ROUNDS, TOO_FEW_ROUNDS, TOO_FEW_RUNS, TWO_RUNS
@@ -264,7 +264,7 @@ def _exp(value: float) -> float:
     return math.exp(max(-700.0, min(700.0, value)))
 
 
-def _finding(ratio: Estimate, difference: Estimate) -> tuple[Finding, float | None]:
+def _finding(ratio: Estimate, difference: Estimate) -> tuple[DifferenceFinding, float | None]:
     """How b compares with a, and the largest share by which they can still differ."""
     if ratio.low is None or ratio.high is None:
         return _side_of_zero(difference), None
@@ -274,7 +274,7 @@ def _finding(ratio: Estimate, difference: Estimate) -> tuple[Finding, float | No
     ), within
 
 
-def _side_of_zero(interval: Estimate) -> Finding:
+def _side_of_zero(interval: Estimate) -> DifferenceFinding:
     if interval.low is not None and interval.low > 0:
         return "more"
     if interval.high is not None and interval.high < 0:

@@ -21,7 +21,7 @@ from jostle.analysis.results.keys import Key
 from jostle.analysis.results.rule import decide
 from jostle.analysis.stats.enough import TWO_RUNS
 from jostle.analysis.stats.moderated import UsualOf
-from jostle.analysis.stats.sequential import Level
+from jostle.analysis.stats.sequential import ConfidenceRule
 from jostle.analysis.summaries.counted import counted, note
 from jostle.analysis.summaries.looks import level_of
 from jostle.analysis.summaries.usual import usual_in
@@ -45,7 +45,7 @@ class _Run:
     grouped: Mapping[Key, Sequence[TrialData]]
     summaries: Mapping[Key, WorkloadSummary]
     usual: UsualOf
-    level: Level
+    level: ConfidenceRule
 
     @classmethod
     def of(cls, record: RunRecord) -> "_Run":

@@ -24,29 +24,37 @@ from jostle.analysis.results import (
     WorkloadSummary,
 )
 from jostle.analysis.results.keys import Key
-from jostle.analysis.results.rule import Answer, Rule, distrusted, written
+from jostle.analysis.results.rule import Rule, RuleDecision, distrusted, written
 from jostle.analysis.stats.forecast import MAX_ROUNDS, rounds_to_decide
 from jostle.analysis.stats.moderated import UsualOf, not_known, typical_ratio
 from jostle.analysis.stats.over_rounds import ratio_of_rounds, typical_over_rounds
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
-from jostle.analysis.stats.sequential import Level, fixed
+from jostle.analysis.stats.sequential import ConfidenceRule, fixed
 from jostle.analysis.topics.starvation import index_at, workloads_behind
 from jostle.analysis.trials.data import TrialData, by_round, common_rounds
 from jostle.formatting import interval, plural
 from jostle.plan import claims as asked
-from jostle.plan.labels import meant
+from jostle.plan.labels import resolve_label
 from jostle.plan.metrics import INDICES, METRICS
 from jostle.plan.recorded import Unreadable
 from jostle.record.verdict import Verdict
 
-__all__ = ["Figure", "Measured", "judge_claims", "missing", "rounds_needed", "sides_of", "unreadable_claim"]
+__all__ = [
+    "Figure",
+    "Measurements",
+    "judge_claims",
+    "missing",
+    "rounds_needed",
+    "sides_of",
+    "unreadable_claim",
+]
 
 Figure = tuple[Key, str]
 """A quantity of a contestant under a workload."""
 
 
 @dataclass(frozen=True)
-class Measured:
+class Measurements:
     """What a run measured, as far as claims need it."""
 
     grouped: Mapping[Key, Sequence[TrialData]]
@@ -61,9 +69,9 @@ class Measured:
         """The contestants that were measured."""
         return list(dict.fromkeys(name for name, _ in self.summaries))
 
-    def meant(self, name: str) -> list[str]:
+    def resolve_label(self, name: str) -> list[str]:
         """The contestants that a name means in this run: those that were measured, else those skipped."""
-        found = meant(name, [*self.contestants(), *self.skipped])
+        found = resolve_label(name, [*self.contestants(), *self.skipped])
         return [label for label in found if label in self.contestants()] or found or [name]
 
     def rounds(self, key: Key) -> dict[int, TrialData]:
@@ -117,7 +125,9 @@ class Measured:
         ]
 
 
-def judge_claims(claims: Sequence[asked.Claim], measured: Measured, level: Level = fixed) -> list[Claim]:
+def judge_claims(
+    claims: Sequence[asked.Claim], measured: Measurements, level: ConfidenceRule = fixed
+) -> list[Claim]:
     """Every claim, in the plan's order. `level`: the correction for repeated looks."""
     return [_claim(claim, measured, level) for claim in claims]
 
@@ -130,7 +140,7 @@ def unreadable_claim(one: Unreadable) -> Claim:
     return Claim(says, published, "cannot tell", sentence, [], table.get("ours") is True)
 
 
-def _claim(claim: asked.Claim, measured: Measured, level: Level) -> Claim:
+def _claim(claim: asked.Claim, measured: Measurements, level: ConfidenceRule) -> Claim:
     sides = [(part, *pair) for part in claim.holds for pair in sides_of(part, measured)]
     confidence = 1 - (1 - CONFIDENCE) / max(1, len(sides))
     judge = partial(_part, measured=measured, settled=claim.needs.settled, confidence=confidence, level=level)
@@ -170,7 +180,7 @@ def _deciding(parts: Sequence[CriterionResult]) -> str:
     return "; ".join(dict.fromkeys(part.message for part in parts)) + "." if parts else "It has no rule."
 
 
-def missing(needs: asked.Needs, keys: Sequence[Key], measured: Measured) -> str:
+def missing(needs: asked.Needs, keys: Sequence[Key], measured: Measurements) -> str:
     """What is lacking: "needs 8 server cores, has 1"; "" if nothing is, or if that is not known."""
     return (
         _other_cores(needs, keys, measured)
@@ -180,7 +190,7 @@ def missing(needs: asked.Needs, keys: Sequence[Key], measured: Measured) -> str:
     )
 
 
-def _other_parameter(needs: asked.Needs, measured: Measured) -> str:
+def _other_parameter(needs: asked.Needs, measured: Measurements) -> str:
     """The first parameter that differs from the one needed; "" if none does."""
     for name, wanted in needs.parameters.items():
         if (had := measured.parameters.get(name)) != wanted:
@@ -188,7 +198,7 @@ def _other_parameter(needs: asked.Needs, measured: Measured) -> str:
     return ""
 
 
-def _without_network(needs: asked.Needs, keys: Sequence[Key], measured: Measured) -> str:
+def _without_network(needs: asked.Needs, keys: Sequence[Key], measured: Measurements) -> str:
     """That a generator was on this machine, if a network is needed; "" otherwise, or if that is not known."""
     if not needs.network:
         return ""
@@ -197,7 +207,7 @@ def _without_network(needs: asked.Needs, keys: Sequence[Key], measured: Measured
     return "" if all(hosts) else "needs generators on other machines (--cluster)"
 
 
-def _without_limit(needs: asked.Needs, keys: Sequence[Key], measured: Measured) -> str:
+def _without_limit(needs: asked.Needs, keys: Sequence[Key], measured: Measurements) -> str:
     """Why there was no memory limit; "" if none is needed, or if it was set.
 
     Without it, a server does not show what it does under the limit.
@@ -210,7 +220,7 @@ def _without_limit(needs: asked.Needs, keys: Sequence[Key], measured: Measured) 
     return f"needs a limit of the server's memory, which could not be set: {why}" if why else ""
 
 
-def _other_cores(needs: asked.Needs, keys: Sequence[Key], measured: Measured) -> str:
+def _other_cores(needs: asked.Needs, keys: Sequence[Key], measured: Measurements) -> str:
     """How the number of server cores differs from that needed; "" if it does not.
 
     If nothing of the claim was measured, the cores of the run's other trials count.
@@ -225,10 +235,11 @@ def _other_cores(needs: asked.Needs, keys: Sequence[Key], measured: Measured) ->
     return ""
 
 
-def sides_of(part: asked.Part, measured: Measured) -> list[tuple[Key, Key | None]]:
+def sides_of(part: asked.Part, measured: Measurements) -> list[tuple[Key, Key | None]]:
     """What is measured, and what it is divided by: one pair for each contestant that the names mean."""
     left, *others = (
-        [(name, workload) for name in measured.meant(contestant)] for contestant, workload, _ in part.sides
+        [(name, workload) for name in measured.resolve_label(contestant)]
+        for contestant, workload, _ in part.sides
     )
     right: Sequence[Key | None] = others[0] if others else [None]
     return [(a, b) for a in left for b in right]
@@ -239,10 +250,10 @@ def _part(
     left: Key,
     right: Key | None,
     *,
-    measured: Measured,
+    measured: Measurements,
     settled: float | None,
     confidence: float,
-    level: Level,
+    level: ConfidenceRule,
 ) -> CriterionResult:
     """Judge one part: it holds by the interval of 95 %, and fails by that of `confidence`.
 
@@ -282,7 +293,7 @@ def _part(
     elif invalid := measured.invalid(figures):
         verdict, message = "cannot tell", distrusted(", ".join(invalid[0]), message)
     else:
-        message += _told(verdict, rule, size, unit)
+        message += _verdict_suffix(verdict, rule, size, unit)
         foreseeable = part.quantity not in metrics.COUNTED and not changing
         if verdict in ("cannot tell", "size unclear") and foreseeable:
             open_rule = rule if verdict == "cannot tell" or size is None else size
@@ -304,7 +315,7 @@ def _part(
 
 
 def _changing(
-    sides: Sequence[tuple[Key, str]], measured: Measured, settled: float | None, confidence: float
+    sides: Sequence[tuple[Key, str]], measured: Measurements, settled: float | None, confidence: float
 ) -> list[str]:
     """The sides whose runs are not known to have settled, if they must: "node, hello 0.97 to 1.13"."""
     if settled is None:
@@ -321,7 +332,7 @@ def _changing(
     ]
 
 
-def _further(sides: Sequence[tuple[Key, str]], measured: Measured, confidence: float) -> Estimate:
+def _further(sides: Sequence[tuple[Key, str]], measured: Measurements, confidence: float) -> Estimate:
     """What the sides, or their ratio, would be after a further run. Paired by round.
 
     Only a throughput is known to change; any other quantity counts as it was measured.
@@ -343,14 +354,14 @@ def _further(sides: Sequence[tuple[Key, str]], measured: Measured, confidence: f
 def _judge(rule: Rule, size: Rule | None, estimate: Estimate, surely: Estimate) -> PartVerdict:
     """The verdict on one part. `surely`: the wider interval, which must violate a rule for it to fail."""
 
-    def answer(by: Rule) -> Answer:
+    def answer(by: Rule) -> RuleDecision:
         found = by.judge(estimate)
         return by.judge(surely) if found == "fails" else found
 
     held = answer(rule)
     if held != "holds" or size is None:
         return held
-    sized: Mapping[Answer, PartVerdict] = {
+    sized: Mapping[RuleDecision, PartVerdict] = {
         "holds": "holds",
         "fails": "other size",
         "cannot tell": "size unclear",
@@ -358,7 +369,7 @@ def _judge(rule: Rule, size: Rule | None, estimate: Estimate, surely: Estimate) 
     return sized[answer(size)]
 
 
-def _told(verdict: PartVerdict, rule: Rule, size: Rule | None, unit: str) -> str:
+def _verdict_suffix(verdict: PartVerdict, rule: Rule, size: Rule | None, unit: str) -> str:
     asked_for = rule.text(unit)
     if verdict == "fails":
         return f", is not {asked_for}"
@@ -374,7 +385,7 @@ def _told(verdict: PartVerdict, rule: Rule, size: Rule | None, unit: str) -> str
     return f", is {asked_for}{sizes[verdict]} of the published size, {size.text(unit)}"
 
 
-def _plain(quantity: str, key: Key, measured: Measured, confidence: float) -> Estimate:
+def _plain(quantity: str, key: Key, measured: Measurements, confidence: float) -> Estimate:
     if quantity in INDICES:
         return _index(quantity, key, measured, confidence)
     if quantity not in metrics.MEASURES:
@@ -382,14 +393,16 @@ def _plain(quantity: str, key: Key, measured: Measured, confidence: float) -> Es
     return metrics.estimate(quantity, list(measured.rounds(key).values()), confidence, measured.usual)
 
 
-def _index(quantity: str, key: Key, measured: Measured, confidence: float) -> Estimate:
+def _index(quantity: str, key: Key, measured: Measurements, confidence: float) -> Estimate:
     compared = measured.compared(key)
     if compared is None:
         return Estimate(None, unit="", note="not measured alone and beside a slow request")
     return index_at(quantity, compared, measured.grouped, confidence)
 
 
-def _ratio(left: tuple[str, Key], right: tuple[str, Key], measured: Measured, confidence: float) -> Estimate:
+def _ratio(
+    left: tuple[str, Key], right: tuple[str, Key], measured: Measurements, confidence: float
+) -> Estimate:
     """The ratio of two quantities, paired by round."""
     if any(quantity not in metrics.MEASURES for quantity, _ in (left, right)):
         return Estimate(None, unit="", note="another version of jostle measures it")
@@ -403,7 +416,7 @@ def _ratio(left: tuple[str, Key], right: tuple[str, Key], measured: Measured, co
     )
 
 
-def _absent(key: Key, measured: Measured) -> str:
+def _absent(key: Key, measured: Measurements) -> str:
     contestant, workload = key
     if contestant in measured.contestants():
         absent = f"{workload} was not measured on {contestant}"

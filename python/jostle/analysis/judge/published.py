@@ -9,7 +9,7 @@ from jostle.analysis.results.keys import Key
 from jostle.analysis.stats.moderated import UsualOf
 from jostle.analysis.trials.data import TrialData
 from jostle.plan.claims import Published
-from jostle.plan.labels import meant
+from jostle.plan.labels import resolve_label
 
 __all__ = ["published_figures"]
 
@@ -47,7 +47,7 @@ def _beside_measured(
     usual: UsualOf,
 ) -> list[PublishedFigure]:
     named = {f.contestant for f in figures if (f.workload, f.quantity) == (figure.workload, figure.quantity)}
-    measured = meant(figure.contestant, [name for name, w in grouped if w == figure.workload])
+    measured = resolve_label(figure.contestant, [name for name, w in grouped if w == figure.workload])
     own = [name for name in measured if name == figure.contestant or name not in named]
     if not own:
         return [figure]

@@ -8,13 +8,13 @@ from jostle.analysis.results.rule import decide, distrusted
 from jostle.analysis.stats.enough import TOO_FEW_ROUNDS
 from jostle.analysis.stats.moderated import UsualOf
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
-from jostle.analysis.stats.sequential import Level, fixed
+from jostle.analysis.stats.sequential import ConfidenceRule, fixed
 from jostle.analysis.topics.starvation import compare, index_of, workloads_behind
 from jostle.analysis.trials.data import TrialData, by_round, common_rounds
 from jostle.formatting import interval
 from jostle.plan import model
 from jostle.plan.conditions import INDICES
-from jostle.plan.labels import meant
+from jostle.plan.labels import resolve_label
 from jostle.plan.recorded import RecordedPlan, Unreadable
 from jostle.record.verdict import Verdict
 
@@ -30,7 +30,7 @@ def judge_requirements(
     skipped: Mapping[str, str],
     skipped_workloads: Mapping[str, Mapping[str, str]],
     usual: UsualOf,
-    level: Level = fixed,
+    level: ConfidenceRule = fixed,
     round_s: float | None = None,
 ) -> list[Requirement]:
     """Every requirement for every cell that it is about; without measured cells the verdict is "cannot tell".
@@ -41,7 +41,7 @@ def judge_requirements(
     found: list[Requirement] = []
     for asked in plan.require:
         known = [*(contestant for contestant, _ in summaries), *skipped]
-        whom = meant(asked.contestant, known) if asked.contestant else known
+        whom = resolve_label(asked.contestant, known) if asked.contestant else known
         judged = list(_judge(asked, whom, plan.starvation, grouped, summaries, usual, level, round_s))
         found += judged or [_not_measured(asked, whom, skipped, skipped_workloads)]
     return found + [_unreadable(one) for one in plan.unreadable if one.key == "require"]
@@ -54,7 +54,7 @@ def _judge(
     grouped: Mapping[tuple[str, str], Sequence[TrialData]],
     summaries: Mapping[tuple[str, str], WorkloadSummary],
     usual: UsualOf,
-    level: Level,
+    level: ConfidenceRule,
     round_s: float | None,
 ) -> Iterator[Requirement]:
     quantity = asked.condition.quantity

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from jostle.analysis import metrics
-from jostle.analysis.judge.claims import Figure, Measured, missing, rounds_needed, sides_of
+from jostle.analysis.judge.claims import Figure, Measurements, missing, rounds_needed, sides_of
 from jostle.analysis.results import Claim, Comparison, CriterionResult, Estimate, Requirement, RunResult
 from jostle.analysis.results.keys import Key
 from jostle.analysis.results.rule import Rule, rule_of
@@ -48,7 +48,7 @@ def questions(record: RunRecord, result: RunResult) -> list[Question]:
     `result`: the analysis of `record`, with intervals that hold under repeated looks.
     """
     plan = RecordedPlan.parse(record.plan_text)
-    measured = Measured(
+    measured = Measurements(
         by_workload([TrialData(trial) for trial in record.trials]),
         {(cell.contestant, cell.workload): cell for cell in result.summaries},
         result.starvation,
@@ -56,7 +56,7 @@ def questions(record: RunRecord, result: RunResult) -> list[Question]:
         result.skipped_workloads,
         plan.parameters,
     )
-    asking = _Asking(measured)
+    asking = _QuestionBuilder(measured)
     conditions = {one.condition.text: one.condition for one in plan.require}
     found = [
         *(asking.requirement(one, conditions.get(one.that)) for one in result.requirements),
@@ -66,8 +66,8 @@ def questions(record: RunRecord, result: RunResult) -> list[Question]:
 
 
 @dataclass(frozen=True)
-class _Asking:
-    measured: Measured
+class _QuestionBuilder:
+    measured: Measurements
 
     def requirement(self, one: Requirement, condition: Condition | None) -> Question:
         text, key = f"{one.that} ({one.contestant}, {one.workload})", (one.contestant, one.workload)

@@ -5,7 +5,7 @@ Field names contain their units: `_s` seconds, `_per_s` per second, `_bytes` byt
 
 from jostle.analysis.results.capacity import CapacityResult, Sizing, WhatIf
 from jostle.analysis.results.comparison import CompareResult, Comparison, ConditionResult, Difference, Shift
-from jostle.analysis.results.estimate import Decision, Distribution, Estimate, Finding
+from jostle.analysis.results.estimate import Decision, DifferenceFinding, Distribution, Estimate
 from jostle.analysis.results.head_of_line import Cause, HeadOfLine, StreamOfConnection
 from jostle.analysis.results.journeys import JourneyResult, StepResult
 from jostle.analysis.results.judgement import (
@@ -52,11 +52,11 @@ __all__ = [
     "CriterionResult",
     "Decision",
     "Difference",
+    "DifferenceFinding",
     "Distribution",
     "EarlierRun",
     "Estimate",
     "EventTimes",
-    "Finding",
     "Garbage",
     "GeneratorStats",
     "Goodput",

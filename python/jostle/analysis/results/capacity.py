@@ -8,11 +8,11 @@ from jostle.analysis.results.plain_data import plain_data
 from jostle.analysis.results.version import FORMAT
 
 __all__ = [
-    "Answer",
+    "CapacityAnswer",
     "CapacityResult",
-    "Decided",
     "FittedModel",
     "Hysteresis",
+    "LevelDecision",
     "LevelResult",
     "Prediction",
     "Scalability",
@@ -23,11 +23,11 @@ __all__ = [
     "WhatIfFigure",
 ]
 
-Answer = Literal["found", "generator", "at least", "none", "cannot tell"]
+CapacityAnswer = Literal["found", "generator", "at least", "none", "cannot tell"]
 """found: an interval. generator: the generator was the limit. at least: all levels held, and the budget was
 spent. none: missed at the lowest level. cannot tell: too little was measured."""
 
-Decided = Literal["holds", "misses", "open", "generator", "spoiled", "away"]
+LevelDecision = Literal["holds", "misses", "open", "generator", "spoiled", "away"]
 """What was decided about a level. open: too near to the limit, or too few requests. generator: it, not the
 server, was the limit. spoiled: other programs or virtual machines disturbed all of its blocks. away: the
 server was not there."""
@@ -48,7 +48,7 @@ class LevelResult:
     """One rate, or number of clients. `exceeded_share`: share of requests that break the deciding SLO."""
 
     level: float
-    decided: Decided
+    decided: LevelDecision
     why: str
     trials: list[int]
     requests: int
@@ -134,7 +134,7 @@ class CapacityResult:
     started: str
     target: str
     unit: str
-    answer: Answer
+    answer: CapacityAnswer
     capacity: Estimate
     decides: str
     sentences: list[str]

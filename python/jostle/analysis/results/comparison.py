@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from jostle.analysis.results.estimate import Decision, Estimate, Finding
+from jostle.analysis.results.estimate import Decision, DifferenceFinding, Estimate
 from jostle.analysis.results.plain_data import plain_data
 from jostle.analysis.results.version import FORMAT
 from jostle.record.verdict import Verdict
@@ -20,7 +20,7 @@ class Difference:
     b: Estimate
     difference: Estimate
     ratio: Estimate
-    finding: Finding  # b against a; "same": to within `within`
+    finding: DifferenceFinding  # b against a; "same": to within `within`
     within: float | None  # no difference is larger than this share; None if it is unbounded
     sentence: str
     verdict: Verdict = Verdict.VALID  # of this quantity, the worse of both

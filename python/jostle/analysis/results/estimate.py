@@ -3,12 +3,12 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-__all__ = ["Decision", "Distribution", "Estimate", "Finding"]
+__all__ = ["Decision", "DifferenceFinding", "Distribution", "Estimate"]
 
 
 Decision = Literal["pass", "fail", "cannot tell"]
 
-Finding = Literal["less", "more", "same", "may be chance", "unclear"]
+DifferenceFinding = Literal["less", "more", "same", "may be chance", "unclear"]
 
 
 @dataclass(frozen=True)

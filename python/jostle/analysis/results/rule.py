@@ -9,9 +9,9 @@ from jostle.formatting import amount
 from jostle.plan.conditions import Condition
 from jostle.units import format_number
 
-__all__ = ["Answer", "Rule", "decide", "distrusted", "rule_of", "written"]
+__all__ = ["Rule", "RuleDecision", "decide", "distrusted", "rule_of", "written"]
 
-Answer = Literal["holds", "fails", "cannot tell"]
+RuleDecision = Literal["holds", "fails", "cannot tell"]
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Rule:
     high: float = math.inf
     touching: bool = False
 
-    def judge(self, e: Estimate) -> Answer:
+    def judge(self, e: Estimate) -> RuleDecision:
         """The answer for an estimate, whose interval may be open at its upper end ("≥")."""
         if e.value is None or e.low is None or e.this_run_only or (e.high is None and not e.bound):
             return "cannot tell"
@@ -66,7 +66,7 @@ def rule_of(condition: Condition) -> Rule:
 
 def decide(condition: Condition, estimate: Estimate) -> Decision:
     """ "pass" if the condition surely holds, "fail" if it surely does not."""
-    answers: dict[Answer, Decision] = {"holds": "pass", "fails": "fail", "cannot tell": "cannot tell"}
+    answers: dict[RuleDecision, Decision] = {"holds": "pass", "fails": "fail", "cannot tell": "cannot tell"}
     return answers[rule_of(condition).judge(estimate)]
 
 

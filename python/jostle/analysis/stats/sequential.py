@@ -23,13 +23,13 @@ from jostle.analysis.stats.enough import FIRST_ROUNDS
 from jostle.analysis.stats.sample import Floats
 from jostle.analysis.stats.special import ndtr
 
-__all__ = ["MAX_ROUNDS", "Level", "fixed", "repeated_looks"]
+__all__ = ["MAX_ROUNDS", "ConfidenceRule", "fixed", "repeated_looks"]
 
-Level = Callable[[float, int], float]
+ConfidenceRule = Callable[[float, int], float]
 """From the requested confidence and the number of rounds, the confidence of an interval at that look."""
 
 
-def fixed(confidence: float, rounds: int) -> float:  # noqa: ARG001 (a `Level`)
+def fixed(confidence: float, rounds: int) -> float:  # noqa: ARG001 (a `ConfidenceRule`)
     """The level for a number of rounds that was fixed beforehand: it needs no correction."""
     return confidence
 

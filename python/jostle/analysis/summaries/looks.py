@@ -1,6 +1,6 @@
 """A run that is looked at while it goes on: how often, and the correction that its intervals need for it."""
 
-from jostle.analysis.stats.sequential import Level, fixed, repeated_looks
+from jostle.analysis.stats.sequential import ConfidenceRule, fixed, repeated_looks
 from jostle.plan.recorded import RecordedPlan
 from jostle.record import RunRecord
 from jostle.record.journal_line import LookedAt
@@ -14,7 +14,7 @@ def looks_of(record: RunRecord) -> list[LookedAt]:
     return [entry for entry in record.journal if entry["event"] == "looked at"]
 
 
-def level_of(record: RunRecord, plan: RecordedPlan) -> Level:
+def level_of(record: RunRecord, plan: RecordedPlan) -> ConfidenceRule:
     """The correction for repeated looks.
 
     None is needed if the run's budget allowed no round after the first look. Where runs share a budget, what

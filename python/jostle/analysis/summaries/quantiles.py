@@ -22,7 +22,9 @@ def quantile(
     usual: Usual | None = None,
 ) -> Estimate:
     """The p-quantile of response times, or of service times, of a typical start; `trials` must be usable."""
-    return quantile_over_rounds(_times(trials, service), p, confidence, _Tau(trials, service), usual)
+    return quantile_over_rounds(
+        _times(trials, service), p, confidence, _AutocorrelationTime(trials, service), usual
+    )
 
 
 def quantiles(
@@ -30,7 +32,7 @@ def quantiles(
 ) -> dict[str, Estimate]:
     """The quantiles that tables show, by name."""
     known = of_service(usual) if service else usual
-    return quantiles_over_rounds(_times(trials, service), _Tau(trials, service), known)
+    return quantiles_over_rounds(_times(trials, service), _AutocorrelationTime(trials, service), known)
 
 
 def quartiles(trials: Sequence[TrialData], usual: UsualOf = not_known) -> dict[str, Estimate]:
@@ -42,7 +44,7 @@ def _times(trials: Sequence[TrialData], service: bool) -> list[WeightedSample]:
     return [data.service if service else data.response for data in trials]
 
 
-class _Tau:
+class _AutocorrelationTime:
     """The autocorrelation time of "longer than this", which only matters for one round's response times."""
 
     def __init__(self, trials: Sequence[TrialData], service: bool) -> None:

@@ -81,12 +81,12 @@ def _trend(data: TrialData) -> Trend | Literal[""]:
 
 def cpu_per_request(data: TrialData) -> float | None:
     """CPU time of the server's process tree per success, in seconds; None if the tree was not watched."""
-    return data.vitals.cpu_s_per(data.ok())
+    return data.resource_usage.cpu_s_per(data.ok())
 
 
 def rss_max(data: TrialData) -> float | None:
     """The most memory that the server's process tree held."""
-    return data.vitals.rss_max()
+    return data.resource_usage.rss_max()
 
 
 def _background(data: TrialData) -> dict[str, Any]:
@@ -125,7 +125,7 @@ def _requests(data: TrialData) -> list[dict[str, Any]]:
 
 def _timeline(data: TrialData) -> Timeline:
     counts, lengths_s = data.counts, data.lengths_s
-    server_t, server_cpu, server_rss = data.vitals.line()
+    server_t, server_cpu, server_rss = data.resource_usage.line()
     return Timeline(
         t_s=data.middles_s.tolist(),
         throughput_per_s=data.throughputs.tolist(),

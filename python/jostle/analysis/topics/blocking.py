@@ -14,9 +14,9 @@ from typing import Literal
 from jostle.errors import BadValue
 from jostle.units import duration
 
-__all__ = ["Answer", "Waits", "slice_of", "waits_for"]
+__all__ = ["Waits", "WaitsFor", "slice_of", "waits_for"]
 
-Answer = Literal["its end", "a turn", "cannot tell"]
+WaitsFor = Literal["its end", "a turn", "cannot tell"]
 
 NEARLY_ALL = 0.7
 """A fast request that waits for this share of a slow one counts as waiting for its end."""
@@ -48,7 +48,7 @@ class Waits:
         return self.longest_s is None or self.longest_s >= NEARLY_ALL * self.slow_s
 
 
-def waits_for(this: Waits, others: Sequence[Waits], slice_s: float | None) -> Answer:
+def waits_for(this: Waits, others: Sequence[Waits], slice_s: float | None) -> WaitsFor:
     """What fast requests wait for in `this` comparison; `others` are of the same server.
 
     `slice_s`: the server's time slice, if known.

@@ -52,7 +52,7 @@ def time_to_read_body(data: TrialData) -> float | None:
 def server_cores(data: TrialData) -> float | None:
     """Cores that the server's process tree used while all clients should be present, else all the time."""
     phases = sustained(data) or [Phase("", 0.0, data.duration_s)]
-    used = [data.vitals.cores(round(p.start_s * 1e9), round(p.end_s * 1e9)) for p in phases]
+    used = [data.resource_usage.cores(round(p.start_s * 1e9), round(p.end_s * 1e9)) for p in phases]
     known = [cores for cores in used if cores is not None]
     return float(np.mean(known)) if known else None
 

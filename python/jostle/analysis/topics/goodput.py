@@ -14,7 +14,7 @@ import numpy as np
 from jostle.analysis.results import Estimate, Goodput
 from jostle.analysis.stats.over_rounds import mean_over_rounds, typical_over_rounds
 from jostle.analysis.trials.data import TrialData
-from jostle.analysis.trials.resource_usage import Vitals
+from jostle.analysis.trials.resource_usage import ResourceUsage
 from jostle.record.outcomes import TIMEOUTS
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def timeouts(data: TrialData) -> int:
 
 def database_cpu_per_request(data: TrialData) -> float | None:
     """CPU time of the private database per success, in seconds; None if none was watched."""
-    return Vitals.of(data.trial.database_vitals()).cpu_s_per(data.ok())
+    return ResourceUsage.of(data.trial.database_usage()).cpu_s_per(data.ok())
 
 
 def dispersion(data: TrialData) -> float | None:

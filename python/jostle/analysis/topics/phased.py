@@ -145,7 +145,7 @@ def _times(rounds: Sequence[TrialData], part: str, phase: Phase | None) -> Times
 
 def _server_cores(data: TrialData, there: Bools) -> float | None:
     """Cores that the server's process tree used between the first and the last sample in these intervals."""
-    return data.vitals.cores(int(data.counts.start_ns[there][0]), int(data.counts.end_ns[there][-1]))
+    return data.resource_usage.cores(int(data.counts.start_ns[there][0]), int(data.counts.end_ns[there][-1]))
 
 
 def _generator_cores(parts: Sequence[Part]) -> float:
@@ -157,14 +157,14 @@ def _generator_cores(parts: Sequence[Part]) -> float:
 
 def _first_refusal(trials: Sequence[TrialData]) -> str:
     """When the first connection was refused or lost, in the round where this was earliest; "" if none was."""
-    first = [_told(data.counts.refusal) for data in trials if data.counts.refusal is not None]
+    first = [_refusal_fields(data.counts.refusal) for data in trials if data.counts.refusal is not None]
     if not first:
         return ""
     at_s, opened, kinds = min(first)
     return f"after {format_duration(at_s)}, with {format_count(opened)} open: {kinds}"
 
 
-def _told(refusal: Refusal) -> tuple[float, int, str]:
+def _refusal_fields(refusal: Refusal) -> tuple[float, int, str]:
     kinds = [f"{format_count(n)} {outcome_label(kind)}" for kind, n in refusal.kinds.items()]
     return refusal.start_s, refusal.connections, ", ".join(kinds)
 
@@ -172,7 +172,7 @@ def _told(refusal: Refusal) -> tuple[float, int, str]:
 def _timeline(data: TrialData) -> PhasedTimeline:
     """One trial interval by interval, for a picture."""
     counts = data.counts
-    server_t_s, server_cpu, _ = data.vitals.line()
+    server_t_s, server_cpu, _ = data.resource_usage.line()
 
     def per_second(counted: Floats | Ints) -> list[float]:
         lengths_s = (counts.end_ns - counts.start_ns) / 1e9

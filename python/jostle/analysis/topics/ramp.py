@@ -37,7 +37,7 @@ def ramp_steps(data: TrialData) -> list[RampStep]:
                 headers_mean_s=sample.mean_s,
                 headers_deviation_s=sample.deviation_s,
                 headers_p95_s=quantile_of(sample, 0.95),
-                server_cpu=data.vitals.cores(round(step.start_s * 1e9), round(step.end_s * 1e9)),
+                server_cpu=data.resource_usage.cores(round(step.start_s * 1e9), round(step.end_s * 1e9)),
             )
         )
     return found

@@ -6,7 +6,7 @@ from typing import Literal
 
 from jostle.analysis.results import Estimate, Mode, Starvation
 from jostle.analysis.stats.enough import TOO_FEW_ROUNDS
-from jostle.analysis.topics.blocking import LONG_S, Answer
+from jostle.analysis.topics.blocking import LONG_S, WaitsFor
 from jostle.formatting import interval, percent, plural
 from jostle.units import format_duration
 
@@ -36,7 +36,7 @@ class Meanwhile:
 
 
 def sentence(
-    s: Starvation, loop: Literal["closed", "open"], meanwhile: Meanwhile, waits: Answer, *, trusted: bool
+    s: Starvation, loop: Literal["closed", "open"], meanwhile: Meanwhile, waits: WaitsFor, *, trusted: bool
 ) -> str:
     """The finding; `waits` says what the fast requests waited for (`jostle.analysis.topics.blocking`)."""
     told = _closed(s, meanwhile, waits) if loop == "closed" else _open(s, meanwhile, waits)
@@ -60,7 +60,7 @@ def _two_modes(found: list[Mode]) -> str:
     )
 
 
-def _closed(s: Starvation, meanwhile: Meanwhile, waits: Answer) -> str:
+def _closed(s: Starvation, meanwhile: Meanwhile, waits: WaitsFor) -> str:
     index, name = s.index, s.contestant
     if index.value is None and not index.rounds:
         return f"It is unknown whether a slow request starves {name}: {index.note}."
@@ -154,7 +154,7 @@ def _unknown_wait(s: Starvation) -> str:
     )
 
 
-def _open(s: Starvation, meanwhile: Meanwhile, waits: Answer) -> str:
+def _open(s: Starvation, meanwhile: Meanwhile, waits: WaitsFor) -> str:
     blocking, name = s.blocking, s.contestant
     if blocking.value is None or s.slow_s.value is None:
         return f"It is unknown whether slow requests block {name}: {blocking.note}."
@@ -186,7 +186,7 @@ def _ends(found: Estimate) -> str:
     return f" ({least} to {most})"
 
 
-def _delayed(s: Starvation, meanwhile: Meanwhile, waits: Answer, change: str) -> str:
+def _delayed(s: Starvation, meanwhile: Meanwhile, waits: WaitsFor, change: str) -> str:
     """For a p99 that is longer by half of a slow request or more."""
     name, median = s.contestant, s.with_response["p50"]
     if waits == "cannot tell":

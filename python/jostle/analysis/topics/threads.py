@@ -37,7 +37,7 @@ def virtual_memory_per_thread(data: TrialData) -> float | None:
     """The most address space that the process tree had, less what it had before, in bytes per thread."""
     count, sample = started_threads(data), data.trial.description.get("before")
     before = sample.get("peak_virtual_bytes") if sample else None
-    peak = data.vitals.peak_virtual_bytes
+    peak = data.resource_usage.peak_virtual_bytes
     if not count or not data.ok() or not before or not peak:
         return None
     return max(0.0, peak - before) / count
@@ -57,7 +57,7 @@ def _before(data: TrialData) -> float | None:
 def _peak(data: TrialData) -> float | None:
     """The peak that the kernel recorded, or the largest sample if that peak was before the load."""
     before = data.trial.description.get("before")
-    peak = data.vitals.peak_rss_bytes
+    peak = data.resource_usage.peak_rss_bytes
     return peak if peak > (before.get("peak_rss_bytes", 0) if before else 0) else rss_max(data)
 
 

@@ -25,7 +25,7 @@ from jostle.analysis.stats.sample import (
 )
 from jostle.analysis.trials.counters import BACKGROUND, MEASURED, Counts
 from jostle.analysis.trials.machine import Machine
-from jostle.analysis.trials.resource_usage import Vitals
+from jostle.analysis.trials.resource_usage import ResourceUsage
 from jostle.analysis.trials.streaming import Figure, Folded, Timelines, fold, timelines_by_request
 from jostle.quantiles import NAMED
 from jostle.record import TrialRecord
@@ -427,9 +427,9 @@ class TrialData:
         return {}
 
     @cached_property
-    def vitals(self) -> Vitals:
+    def resource_usage(self) -> ResourceUsage:
         """Resource usage of the server's process tree; without samples if it was not watched."""
-        return Vitals.of(self.trial.server_vitals())
+        return ResourceUsage.of(self.trial.server_usage())
 
     @cached_property
     def machine(self) -> Machine:

@@ -9,11 +9,11 @@ import numpy as np
 
 from jostle.analysis.stats.sample import Bools, Floats, Ints
 
-__all__ = ["Vitals"]
+__all__ = ["ResourceUsage"]
 
 
 @dataclass(frozen=True)
-class Vitals:
+class ResourceUsage:
     """Arrays of equal length, with a row for each sample; empty if the tree was not watched."""
 
     t_ns: Ints
@@ -24,7 +24,7 @@ class Vitals:
     peak_virtual_bytes: float = 0.0  # of address space; 0 where it was not recorded
 
     @classmethod
-    def of(cls, samples: Iterable[Mapping[str, Any]]) -> "Vitals":
+    def of(cls, samples: Iterable[Mapping[str, Any]]) -> "ResourceUsage":
         t_ns, cpu_s, rss_bytes, peak, virtual = array("q"), array("d"), array("d"), 0.0, 0.0
         waits: list[float] = []
         for sample in samples:

@@ -16,12 +16,12 @@ from jostle.analysis.validity import (
 from jostle.formatting import MISSING, percent
 from jostle.units import format_duration
 
-__all__ = ["CATALOGUE", "Entry"]
+__all__ = ["CATALOGUE", "CheckDescription"]
 
 NEVER = MISSING
 
 
-class Entry(NamedTuple):
+class CheckDescription(NamedTuple):
     """A check as documents list it."""
 
     name: str
@@ -31,9 +31,9 @@ class Entry(NamedTuple):
 
 
 CATALOGUE = [
-    Entry("end", "Did the trial run to its end?", "cut short", "failed, or recorded nothing"),
-    Entry("verified work", "Were all answers right (status and body)?", NEVER, "any wrong answer"),
-    Entry(
+    CheckDescription("end", "Did the trial run to its end?", "cut short", "failed, or recorded nothing"),
+    CheckDescription("verified work", "Were all answers right (status and body)?", NEVER, "any wrong answer"),
+    CheckDescription(
         "statuses",
         "Did the right answers have the same mixture of statuses throughout, and were redirects followed?",
         f"a stretch with another mixture (G² over all stretches), by {percent(mixture.DIFFERENCE)} of its "
@@ -41,149 +41,153 @@ CATALOGUE = [
         "named as right",
         NEVER,
     ),
-    Entry(
+    CheckDescription(
         "same answers",
         "Were right answers of the same kind in each round, and on each contestant?",
         f"a status whose share differs by {percent(mixture.DIFFERENCE)} or more (G²)",
         NEVER,
     ),
-    Entry(
+    CheckDescription(
         "errors",
         "What share of the requests failed?",
         f"more than {percent(checks.ERRORS_SUSPECT)}",
         f"more than {percent(checks.ERRORS_INVALID)}, timeouts not counted",
     ),
-    Entry("outage", "Did the server answer throughout?", "any stretch without a right answer", NEVER),
-    Entry("framing", "Did bytes follow a complete answer?", "any", NEVER),
-    Entry("addresses", "Did all addresses of the host's name accept?", "any that did not", NEVER),
-    Entry(
+    CheckDescription(
+        "outage", "Did the server answer throughout?", "any stretch without a right answer", NEVER
+    ),
+    CheckDescription("framing", "Did bytes follow a complete answer?", "any", NEVER),
+    CheckDescription("addresses", "Did all addresses of the host's name accept?", "any that did not", NEVER),
+    CheckDescription(
         "answers",
         "Were there enough answers?",
         f"fewer than {checks.FEW_ANSWERS}, except beside a background load",
         "no request was sent",
     ),
-    Entry(
+    CheckDescription(
         "generator CPU",
         "How busy was the generator's busiest thread?",
         f"more than {percent(checks.CPU_SUSPECT)} of a core",
         f"more than {percent(checks.CPU_INVALID)}",
     ),
-    Entry(
+    CheckDescription(
         "offered load",
         "Open loop: what share of the requests that were due was sent?",
         f"less than {percent(checks.SENT_SUSPECT)}",
         f"less than {percent(checks.SENT_INVALID)}, unless all connections waited for the server",
     ),
-    Entry(
+    CheckDescription(
         "lateness",
         "By what share would any quantile be shorter, had every request been sent on time?",
         f"more than {percent(lateness.SUSPECT)}, for each quantile",
         NEVER,
     ),
-    Entry(
+    CheckDescription(
         "mostly lateness",
         "Is a response time mostly the generator's own lateness?",
         NEVER,
         f"more than {percent(lateness.INVALID)}, for each quantile; all figures if the median is",
     ),
-    Entry(
+    CheckDescription(
         "wake-up",
         "How much of a time may be the generator's waking up, if it slept until answers came?",
         f"more than {percent(wake_up.SUSPECT)}, for each quantile",
         NEVER,
     ),
-    Entry(
+    CheckDescription(
         "Little's law",
         "Do the time in flight and the sum of all response times agree?",
         f"more than {percent(checks.LITTLE_SUSPECT)} apart",
         NEVER,
     ),
-    Entry(
+    CheckDescription(
         "interactive law",
         "Closed loop: were all clients waiting or thinking all the time?",
         f"more than {percent(checks.INTERACTIVE_SUSPECT)} of their time unaccounted for",
         NEVER,
     ),
-    Entry(
+    CheckDescription(
         "cores",
         "Did server and generator have cores of their own?",
         f"shared, unless one client takes turns with the server and uses at most {percent(checks.TURNS_CPU)}",
         NEVER,
     ),
-    Entry("background", "Did the background requests succeed?", "any failed", "none was sent"),
-    Entry(
+    CheckDescription("background", "Did the background requests succeed?", "any failed", "none was sent"),
+    CheckDescription(
         "arrivals",
         "Did requests follow the plan's Poisson process (Anderson and Darling)?",
         f"above {checks.ARRIVALS_FACTOR:g} times the critical value of 1 %",
         NEVER,
     ),
-    Entry(
+    CheckDescription(
         "steady state",
         "Did throughput and p99 settle (MSER-5)?",
         f"not settled, and the halves differ by more than {percent(checks.STEADY_CHANGE)}",
         NEVER,
     ),
-    Entry(
+    CheckDescription(
         "clock resolution",
         "Is one microsecond a large part of the median response time?",
         f"more than {percent(checks.CLOCK_SUSPECT)}",
         NEVER,
     ),
-    Entry(
+    CheckDescription(
         "lost time",
         "Did the generator stop running, or was the machine suspended?",
         f"for {format_duration(lost_time.STILL_S)} or more",
         f"for more than {percent(lost_time.LOST_INVALID)} of the trial",
     ),
-    Entry(
+    CheckDescription(
         "machine",
         "While the server had work, for what share of the time did other processes use its cores?",
         f"more than {percent(machine.SUSPECT)}",
         f"more than {percent(machine.INVALID)}",
     ),
-    Entry(
+    CheckDescription(
         "steal",
         "Did the hypervisor withhold a core while requests were due?",
         "for enough requests that a quantile lies among them",
         NEVER,
     ),
-    Entry("wall clock", "Was the wall clock set?", NEVER, NEVER),
-    Entry(
+    CheckDescription("wall clock", "Was the wall clock set?", NEVER, NEVER),
+    CheckDescription(
         "open files",
         "Did the generator have open files left?",
         f"at least {percent(limits.FULL)} used, and connects failed",
         NEVER,
     ),
-    Entry(
+    CheckDescription(
         "local ports",
         "Did the generator have local ports left?",
         f"at least {percent(limits.FULL)} used, and connects failed",
         NEVER,
     ),
-    Entry(
+    CheckDescription(
         "memory limit", "Did the server have the memory limit that the plan asks for?", "it did not", NEVER
     ),
-    Entry(
+    CheckDescription(
         "generators",
         "Several generators: did all of them run to the end?",
         "any part of the load is missing",
         f"more than {percent(generator.MISSING_INVALID)} is missing",
     ),
-    Entry("accounts", "Other machines: has everything they recorded arrived?", "anything is missing", NEVER),
-    Entry(
+    CheckDescription(
+        "accounts", "Other machines: has everything they recorded arrived?", "anything is missing", NEVER
+    ),
+    CheckDescription(
         "same view",
         "Several generators: do they see the same service times?",
         f"a median {generator.DIFFERENT:g} times that of the others, "
         f"by {format_duration(generator.DIFFERENT_S)} or more",
         NEVER,
     ),
-    Entry(
+    CheckDescription(
         "start",
         "Several generators: did they start together?",
         f"more than {format_duration(generator.APART_SUSPECT_S)} apart",
         NEVER,
     ),
-    Entry(
+    CheckDescription(
         "record",
         "Was everything recorded?",
         "rows were lost",

@@ -100,7 +100,7 @@ def lateness(data: TrialData) -> Check | None:
         return Check("lateness", Verdict.VALID, share, SUSPECT, "share", message, cause="generator")
     share = max(effect.share for effect in touched.values())
     affects = _with_composed(touched)
-    message, remedy = _told(touched), _remedy(data)
+    message, remedy = _message(touched), _remedy(data)
     return Check(
         "lateness", Verdict.SUSPECT, share, SUSPECT, "share", message, remedy, affects, cause="generator"
     )
@@ -114,7 +114,7 @@ def mostly_lateness(data: TrialData) -> Check | None:
         return None
     share = max(effect.share for effect in spoiled.values())
     affects = () if "p50" in spoiled else _with_composed(spoiled)
-    message, remedy = _told(spoiled), _remedy(data)
+    message, remedy = _message(spoiled), _remedy(data)
     return Check(
         "mostly lateness", Verdict.INVALID, share, INVALID, "share", message, remedy, affects, "generator"
     )
@@ -135,7 +135,7 @@ def _with_composed(touched: Mapping[str, Effect]) -> tuple[str, ...]:
     return tuple(name for name in RESPONSE_TIMES if name in touched or name in composed)
 
 
-def _told(touched: Mapping[str, Effect]) -> str:
+def _message(touched: Mapping[str, Effect]) -> str:
     shown = {SHOWN[n]: touched[n] for n in SHOWN if n in touched} or {
         NOT_SHOWN.get(n, n): effect for n, effect in touched.items()
     }

@@ -108,7 +108,7 @@ def machine(data: TrialData) -> Check | None:
     A server also waits for its own threads, so no more waiting is counted than others worked. What a
     hypervisor took is shared among all that ran. None if the server is not ours, and in older records.
     """
-    m, server = data.machine, data.vitals
+    m, server = data.machine, data.resource_usage
     if len(m.start_s) == 0 or len(server.t_ns) < 2 or np.isnan(m.others_s).any():
         return None
     cpu_s, busy_s = float(server.cpu_s[-1] - server.cpu_s[0]), float(m.busy_s.sum())

@@ -10,12 +10,12 @@ from jostle.record.verdict import Verdict
 if TYPE_CHECKING:
     from jostle.analysis.trials.data import TrialData
 
-__all__ = ["MAX_REPEATS", "left_out", "spoiled_by", "to_blame"]
+__all__ = ["MAX_REPEATS", "causes_of", "left_out", "spoiled_by"]
 
 MAX_REPEATS = 2
 """Most repeats of one trial."""
 
-BLAMELESS = ("generator", "machine")
+NOT_THE_SERVER = ("generator", "machine")
 
 
 def spoiled_by(validity: Validity) -> str:
@@ -24,12 +24,12 @@ def spoiled_by(validity: Validity) -> str:
     It is measured again if any figure is invalid, and only the generator or the machine is the cause. What
     the server answered, and how fast, plays no part.
     """
-    return "; ".join(dict.fromkeys(check.message for check in _spoiling(validity, BLAMELESS)))
+    return "; ".join(dict.fromkeys(check.message for check in _spoiling(validity, NOT_THE_SERVER)))
 
 
-def to_blame(validity: Validity) -> list[str]:
-    """Which of `BLAMELESS` spoiled a trial that must be measured again."""
-    return sorted({check.cause for check in _spoiling(validity, BLAMELESS)})
+def causes_of(validity: Validity) -> list[str]:
+    """Which of `NOT_THE_SERVER` spoiled a trial that must be measured again."""
+    return sorted({check.cause for check in _spoiling(validity, NOT_THE_SERVER)})
 
 
 def _spoiling(validity: Validity, causes: Iterable[str]) -> list[Check]:

@@ -49,7 +49,7 @@ def wake_up(data: TrialData) -> Check | None:
     worst = max(touched.values())
     message = (
         "the generator slept until answers came: "
-        f"{_told(_known_s(data), {f: s for f, s in touched.items() if f in SHOWN} or touched)}"
+        f"{_wake_up_text(_known_s(data), {f: s for f, s in touched.items() if f in SHOWN} or touched)}"
     )
     remedy = "measure on an idle machine, where the generator polls; or make it poll (--attention always)"
     return Check(
@@ -75,11 +75,11 @@ def note(trials: Sequence[TrialData], host: Mapping[str, Any]) -> str:
     shown = {name: largest[name] for name in SHOWN if name in largest}
     return (
         f"The generator slept instead of polling{why}: "
-        f"{_told(known_s, shown, 'any' if len(trials) > 1 else 'the')}."
+        f"{_wake_up_text(known_s, shown, 'any' if len(trials) > 1 else 'the')}."
     )
 
 
-def _told(known_s: float, shares: Mapping[str, float], of: str = "the") -> str:
+def _wake_up_text(known_s: float, shares: Mapping[str, float], of: str = "the") -> str:
     """ "waking up takes up to 50 µs, which may be more than half of the p50 and 40 % of the p90"."""
     most = [f"{of} {name}" for name, share in shares.items() if share > SUSPECT]
     parts = [f"more than half of {listed(most)}"] if most else []

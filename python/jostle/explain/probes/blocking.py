@@ -11,8 +11,8 @@ from jostle.analysis.results import Estimate
 from jostle.explain.finding import Finding, Reason, Topic, cannot_tell, found
 from jostle.explain.light import LIGHT, poisson
 from jostle.explain.results import InterferenceCell
-from jostle.explain.send import MAX_EXCESS, Beside
-from jostle.explain.session import Alone, Session
+from jostle.explain.send import MAX_EXCESS, BackgroundLoad
+from jostle.explain.session import Baseline, Session
 from jostle.formatting import amount, plural
 
 __all__ = ["SHORTER", "blocking", "verdict"]
@@ -101,22 +101,22 @@ def blocking(session: Session) -> Finding:
             "a server without a limit for the time of the probe",
             [_line(cell, session) for cell in session.interference if cell.beside],
         )
-    return _told(session, fast, slow, clients)
+    return _finding(session, fast, slow, clients)
 
 
-def _distinct(routes: Sequence[Alone], fast: Alone, slow: Alone) -> list[Alone]:
+def _distinct(routes: Sequence[Baseline], fast: Baseline, slow: Baseline) -> list[Baseline]:
     """The shortest route, the longest that computes, and one that waits, if there is one."""
     waiting = [one for one in routes if one.route.role == "wait"]
     return list(dict.fromkeys([fast, slow, *waiting[:1]]))
 
 
-def _cell(session: Session, one: Alone, beside: Alone | None, clients: int) -> InterferenceCell:
+def _cell(session: Session, one: Baseline, beside: Baseline | None, clients: int) -> InterferenceCell:
     """Measures `one` in a light stream while `clients` clients ask for `beside`."""
     allowed_s = session.limits.seconds
     rate = min(STREAM_PER_S, LIGHT / one.demand_s)
     length_s = min(MAX_CELL * allowed_s, max(CELL * allowed_s, 2 * MIN_REQUESTS / rate))
     times = poisson(rate, length_s, seed=len(session.interference))
-    others = Beside(beside.route, clients) if beside else None
+    others = BackgroundLoad(beside.route, clients) if beside else None
     answers = session.sender.stream(one.route, times, max(1, session.limits.connections - clients), others)
     session.refusals += sum(answer.refused for answer in answers)
     took = sorted(answer.response_s for answer in answers if answer.response_s is not None)
@@ -158,7 +158,7 @@ IN_STREAM = {
 }
 
 
-def _told(session: Session, fast: Alone, slow: Alone, clients: int) -> Finding:
+def _finding(session: Session, fast: Baseline, slow: Baseline, clients: int) -> Finding:
     topic = Topic.BLOCKING
     cells = {(c.route, c.beside, c.clients): c for c in session.interference}
     alone, beside = (

@@ -6,7 +6,7 @@ import math
 from jostle.analysis.results import Estimate
 from jostle.explain.finding import Finding, Reason, Topic, cannot_tell, found
 from jostle.explain.probes.service import COMPUTES
-from jostle.explain.session import Alone, Session
+from jostle.explain.session import Baseline, Session
 from jostle.formatting import amount, plural
 
 __all__ = ["gone", "verdict"]
@@ -62,7 +62,7 @@ def gone(session: Session) -> Finding:
     return verdict(slow, count, session.parallelism or 1.0, usage().cpu_s - before_s)
 
 
-def verdict(slow: Alone, count: int, at_once: float, cpu_s: float) -> Finding:
+def verdict(slow: Baseline, count: int, at_once: float, cpu_s: float) -> Finding:
     """The finding for a server that can serve `at_once` requests at a time and spent `cpu_s` of CPU time on
     `count` requests that were given up after `PATIENCE` service times."""
     topic = Topic.GONE

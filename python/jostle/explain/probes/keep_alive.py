@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from jostle.analysis.results import Estimate
 from jostle.explain.finding import Finding, Reason, Topic, cannot_tell, found
-from jostle.explain.send import Light
+from jostle.explain.send import LightStream
 from jostle.explain.session import Session
 from jostle.formatting import plural
 
@@ -26,7 +26,7 @@ def between(idle: Sequence[tuple[float, bool]]) -> tuple[float, float | None] | 
     return None if gone is not None and gone < outlived else (outlived, gone)
 
 
-def _busy(answers: int, light: Light) -> tuple[Estimate, str]:
+def _busy(answers: int, light: LightStream) -> tuple[Estimate, str]:
     """How many requests a connection carries, counted on those that were closed; and that in words."""
     if not light.carried:
         known = Estimate(float(answers), unit="", bound="≥", n=answers)

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from jostle.analysis.results import Estimate
 from jostle.explain.finding import Finding, Reason, Topic, cannot_tell, found
-from jostle.explain.send import Answer
-from jostle.explain.session import Alone, Session
+from jostle.explain.send import Response
+from jostle.explain.session import Baseline, Session
 from jostle.formatting import amount, listed, plural
 from jostle.record.outcomes import REFUSALS, TIMEOUTS, Outcome
 
@@ -31,7 +31,7 @@ RECOVERED = 1.25
 """The server has recovered when a request takes no more than this many times its usual time."""
 
 
-def fate(answer: Answer) -> str:
+def fate(answer: Response) -> str:
     """What became of a request that was not answered as expected; "" if it was."""
     if answer.ok:
         return ""
@@ -53,13 +53,13 @@ def _unfit(session: Session, topic: Topic) -> Finding:
     return cannot_tell(topic, Reason.FAILED, "no route was answered", "a route that answers 200")
 
 
-def _most(session: Session, slow: Alone) -> int:
+def _most(session: Session, slow: Baseline) -> int:
     """How many requests can be answered before the last of them seems never to be."""
     longest_s = min(SLOW_S, PATIENT * session.sender.timeout_s)
     return min(MAX_CONNECTIONS, int((session.parallelism or 1.0) * longest_s / slow.demand_s))
 
 
-def _too_slow(topic: Topic, slow: Alone) -> Finding:
+def _too_slow(topic: Topic, slow: Baseline) -> Finding:
     return cannot_tell(
         topic,
         Reason.TOO_SLOW,
@@ -98,7 +98,7 @@ def queue_limit(session: Session) -> Finding:
     )
 
 
-def _limit(answers: Sequence[Answer], fates: Counter[str], evidence: list[str], demand_s: float) -> Finding:
+def _limit(answers: Sequence[Response], fates: Counter[str], evidence: list[str], demand_s: float) -> Finding:
     topic = Topic.QUEUE_LIMIT
     held = sum(answer.ok for answer in answers)
     what = listed([kind for kind, _ in fates.most_common()])

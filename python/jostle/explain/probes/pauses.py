@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 from jostle.analysis.results import Estimate
 from jostle.explain.finding import Finding, Reason, Topic, cannot_tell, found
-from jostle.explain.send import Answer
+from jostle.explain.send import Response
 from jostle.explain.session import Session
 from jostle.formatting import amount, plural
 
-__all__ = ["Stall", "pauses", "period", "regular_ones", "stalls"]
+__all__ = ["Pause", "pauses", "period", "regular_ones", "stalls"]
 
 LONGER, AT_LEAST_S = 8.0, 0.005
 """A request stalls if it takes more than this many times the median, and longer than the second value."""
@@ -51,7 +51,7 @@ SURE = 3.0
 
 
 @dataclass(frozen=True)
-class Stall:
+class Pause:
     """`end_s`: when the first answer came; `length_s`: the longest wait; `requests`: how many waited."""
 
     end_s: float
@@ -59,7 +59,7 @@ class Stall:
     requests: int
 
 
-def stalls(answers: Sequence[Answer]) -> list[Stall]:
+def stalls(answers: Sequence[Response]) -> list[Pause]:
     """All stalls of a stream on one connection. Times count from when a request was due, as a request that
     waits for its connection is sent late.
     """
@@ -74,10 +74,10 @@ def stalls(answers: Sequence[Answer]) -> list[Stall]:
             groups[-1].append((end, t))
         else:
             groups.append([(end, t)])
-    return [Stall(group[0][0], max(t for _, t in group), len(group)) for group in groups]
+    return [Pause(group[0][0], max(t for _, t in group), len(group)) for group in groups]
 
 
-def period(found_stalls: Sequence[Stall]) -> float | None:
+def period(found_stalls: Sequence[Pause]) -> float | None:
     """Seconds between stalls if they are regular; None if they are not, or if there are too few."""
     ends = [stall.end_s for stall in found_stalls]
     gaps = [b - a for a, b in itertools.pairwise(ends)]
@@ -93,7 +93,7 @@ def period(found_stalls: Sequence[Stall]) -> float | None:
     return statistics.fmean(folded) if statistics.pstdev(folded) <= REGULAR * middle else None
 
 
-def regular_ones(found_stalls: Sequence[Stall]) -> list[Stall]:
+def regular_ones(found_stalls: Sequence[Pause]) -> list[Pause]:
     """The most stalls that follow each other at one period, if others came in between; [] if those that do
     may be chance.
 
@@ -104,7 +104,7 @@ def regular_ones(found_stalls: Sequence[Stall]) -> list[Stall]:
     if len(ends) <= FEW:
         return []
     rate = len(ends) / (ends[-1] - ends[0]) if ends[-1] > ends[0] else math.inf
-    best: list[Stall] = []
+    best: list[Pause] = []
     pairs = list(itertools.combinations(range(len(ends)), 2))
     for first, second in pairs:
         every = ends[second] - ends[first]
@@ -202,7 +202,7 @@ def pauses(session: Session) -> Finding:
     )
 
 
-def _lengths(those: Sequence[Stall]) -> dict[str, Estimate]:
+def _lengths(those: Sequence[Pause]) -> dict[str, Estimate]:
     lengths = [stall.length_s for stall in those]
     return {
         "longest": Estimate(max(lengths), n=len(lengths)),
@@ -210,7 +210,7 @@ def _lengths(those: Sequence[Stall]) -> dict[str, Estimate]:
     }
 
 
-def _generator_stalls(answers: Sequence[Answer]) -> int:
+def _generator_stalls(answers: Sequence[Response]) -> int:
     """How many requests were sent late although the previous answer had come."""
     count, free_s = 0, 0.0
     for answer in answers:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from jostle.analysis.results import Estimate
 from jostle.explain.finding import Finding, Reason, Topic, cannot_tell, found
-from jostle.explain.send import Answer
+from jostle.explain.send import Response
 from jostle.explain.session import Session
 from jostle.formatting import amount, listed, plural
 
@@ -17,7 +17,7 @@ FEW = 5
 """How many refusals, and how many accepted requests after the first refusal, it takes to state a rate."""
 
 
-def bucket(answers: Sequence[Answer]) -> tuple[float, float] | None:
+def bucket(answers: Sequence[Response]) -> tuple[float, float] | None:
     """Rate per second and burst of a token bucket that would refuse the same requests; None if there were too
     few.
 
@@ -45,7 +45,7 @@ def rate_limit(session: Session) -> Finding:
     topic, light = Topic.RATE_LIMIT, session.light
     if light is None:
         return cannot_tell(topic, Reason.NO_TIME, "there was no time left", "--thorough, or fewer routes")
-    answers: Sequence[Answer] = light.answers
+    answers: Sequence[Response] = light.answers
     if session.refusals and not any(answer.refused for answer in answers):
         answers = _faster(session)
     refused = [answer for answer in answers if answer.refused]
@@ -92,7 +92,7 @@ STREAM = 1 / 24
 """Share of the time allowed for the faster stream."""
 
 
-def _faster(session: Session) -> Sequence[Answer]:
+def _faster(session: Session) -> Sequence[Response]:
     """Sends a stream with equal gaps to the first route, which is the short one."""
     limits, route = session.limits, session.target.routes[0]
     session.tell(f"at which rate {route.asked} is refused")

@@ -12,8 +12,8 @@ from jostle.analysis.results import Estimate
 from jostle.analysis.stats.quantile_ci import quantile_estimate
 from jostle.analysis.stats.sample import from_values
 from jostle.explain.finding import Finding, Reason, Topic, cannot_tell, found
-from jostle.explain.send import Answer, median_service_s
-from jostle.explain.session import Alone, Session
+from jostle.explain.send import Response, median_service_s
+from jostle.explain.session import Baseline, Session
 from jostle.explain.target import Route
 from jostle.formatting import amount, formatted, interval, percent, plural
 
@@ -68,7 +68,7 @@ def spread_from_one_to_the_next(times_s: Sequence[float]) -> float:
     return 1.4826 * statistics.median(abs(b - a) for a, b in pairwise(logs)) / math.sqrt(2)
 
 
-def _warmed(session: Session, route: Route) -> list[Answer]:
+def _warmed(session: Session, route: Route) -> list[Response]:
     """Sends requests from a cold start until two successive batches take the same time, or time is over."""
     answers = session.sender.serial(route, 2, session.pause_s(route))
     before = median_service_s(answers[1:])
@@ -120,11 +120,11 @@ def service_time(session: Session, route: Route) -> Finding:
     if before is not None and after is not None and sum(times) >= MIN_CPU_S:
         cpu = min(1.0, (after.cpu_s - before.cpu_s) / sum(times))
         queued = min(1.0, (after.waited_s - before.waited_s) / sum(times))
-    session.alone[route.name] = Alone(route, median, spread_from_one_to_the_next(times), cpu, queued)
-    return _told(route, times, spread)
+    session.alone[route.name] = Baseline(route, median, spread_from_one_to_the_next(times), cpu, queued)
+    return _finding(route, times, spread)
 
 
-def _told(route: Route, times: Sequence[float], spread: float) -> Finding:
+def _finding(route: Route, times: Sequence[float], spread: float) -> Finding:
     estimate = quantile_estimate(from_values(times), 0.5)
     longest = max(times)
     return found(
@@ -143,7 +143,7 @@ def _told(route: Route, times: Sequence[float], spread: float) -> Finding:
     )
 
 
-def _outcomes(answers: Sequence[Answer]) -> str:
+def _outcomes(answers: Sequence[Response]) -> str:
     kinds = [f"status {a.status}" if a.status else str(a.outcome) for a in answers if not a.ok]
     return ", ".join(f"{kinds.count(kind)} × {kind}" for kind in dict.fromkeys(kinds))
 
@@ -217,7 +217,7 @@ def measured_again(session: Session) -> None:
     session.tell(f"whether {', '.join(alone.route.asked for alone in again)} still take as long")
     round_s = AT_A_TIME * sum(max(one.demand_s, 1 / session.limits.rate_per_s) for one in again)
     rounds = max(MIN_TURNS, min(MIN_REQUESTS, int(AGAIN * session.limits.seconds / round_s)))
-    answers: dict[str, list[Answer]] = {alone.route.name: [] for alone in again}
+    answers: dict[str, list[Response]] = {alone.route.name: [] for alone in again}
     for _ in range(rounds):
         for alone in again:
             answers[alone.route.name] += session.sender.serial(

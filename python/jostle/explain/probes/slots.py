@@ -7,7 +7,7 @@ from jostle.explain import design
 from jostle.explain.discipline import Inference
 from jostle.explain.finding import Finding, Reason, Topic, cannot_tell, found, undecided
 from jostle.explain.probes.parallelism import MIN_S, count_estimate, how_many
-from jostle.explain.session import Alone, Session
+from jostle.explain.session import Baseline, Session
 from jostle.formatting import amount
 
 __all__ = ["send_waits", "slots", "unfit"]
@@ -18,7 +18,7 @@ TIME = 1 / 9
 REPEATS = 2
 
 
-def waiting(session: Session) -> Alone | None:
+def waiting(session: Session) -> Baseline | None:
     """The route that waits, if one is known."""
     return next((alone for alone in session.alone.values() if alone.route.role == "wait"), None)
 
@@ -57,7 +57,7 @@ def unfit(session: Session) -> Finding | None:
     return None
 
 
-def most(session: Session, wait: Alone) -> int:
+def most(session: Session, wait: Baseline) -> int:
     """The largest burst that the limits allow and that fits into the time if one request waits at a time."""
     return min(session.limits.connections, int(TIME * session.limits.seconds / (2 * REPEATS * wait.demand_s)))
 

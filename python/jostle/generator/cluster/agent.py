@@ -14,7 +14,7 @@ from jostle.generator.files_and_ports import local_ports
 from jostle.generator.inprocess import InProcessExecutor
 from jostle.host.limits import open_files
 
-__all__ = ["Agent", "Answer", "Hello"]
+__all__ = ["Agent", "Hello", "PollReply"]
 
 State = Literal["running", "ended", "fenced", "failed"]
 
@@ -37,7 +37,7 @@ class Hello(TypedDict):
     tls: bool
 
 
-class Answer(TypedDict):
+class PollReply(TypedDict):
     """`data`: the spool from the requested offset on. Nothing follows once `state` is not "running"."""
 
     state: State
@@ -80,7 +80,7 @@ class Agent:
         threading.Thread(target=self._record, name="spool", daemon=True).start()
         return self._run.started_unix_ns
 
-    def poll(self, offset: int, lease_end_ns: int) -> Answer:
+    def poll(self, offset: int, lease_end_ns: int) -> PollReply:
         """The spool after `offset`; waits a while if there is nothing yet. It is safe to call twice."""
         self._lease.renew(lease_end_ns)
         size, closed = self._log.wait_beyond(offset, WAIT_S)

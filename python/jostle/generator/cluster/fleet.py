@@ -93,7 +93,7 @@ class Fleet:
         for follower in self._running():
             follower.remote.call("stop")
 
-    def keep(self, folder: Path) -> None:
+    def save_logs_to(self, folder: Path) -> None:
         self._folder = folder / "generators"
         self._folder.mkdir()
         for follower in self._followers:
@@ -118,7 +118,7 @@ class Fleet:
 
     def _keep(self, follower: Follower) -> None:
         if self._folder is not None:
-            follower.keep(self._folder)
+            follower.save_logs_to(self._folder)
             note_follower(self._folder, follower)
 
     def _poll(self, timeout_s: float) -> None:

@@ -63,7 +63,7 @@ class Follower:
     def node(self) -> Node:
         return self.remote.node
 
-    def keep(self, folder: Path) -> None:
+    def save_logs_to(self, folder: Path) -> None:
         """From now on, `take` also appends to a file in `folder`."""
         moved = f"-from-{self.from_ns / 1e9:g}s" if self.from_ns else ""
         self.copy = folder / f"{self.index + 1}{moved}.frames"

@@ -13,14 +13,14 @@ from jostle.report.charts.titles import extremes
 from jostle.report.document import Table, columns
 from jostle.report.views import WITH_SLOW, View, typical_quantity, typical_trial
 
-__all__ = ["Stall", "find_stall", "stall"]
+__all__ = ["LongestStall", "find_stall", "stall"]
 
 MAX_POINTS = 300
 AROUND = 0.5  # how much is shown before and after the stall, as a share of its length
 
 
 @dataclass(frozen=True)
-class Stall:
+class LongestStall:
     """The longest standstill of a view: whose and when, and the trial that it is compared with."""
 
     view: View
@@ -36,13 +36,13 @@ class Stall:
         return max(0.0, self.begin_s - room), min(end, self.begin_s + self.length_s + room)
 
 
-def find_stall(result: RunResult, views: Sequence[View]) -> Stall | None:
+def find_stall(result: RunResult, views: Sequence[View]) -> LongestStall | None:
     """The longest time without a completed request beside slow ones; None if no contestant stalled."""
     found = [s for view in views if view.paired and (s := _of_view(result, view)) is not None]
     return max(found, key=lambda s: s.length_s, default=None)
 
 
-def _of_view(result: RunResult, view: View) -> Stall | None:
+def _of_view(result: RunResult, view: View) -> LongestStall | None:
     workload = {p.contestant: s.workload for p in view.panels for s in p.series if s.name == WITH_SLOW}
     trials = {name: t for name, w in workload.items() if (t := typical_trial(result, name, w))}
     still = {name: standstill(t.timeline) for name, t in trials.items()}
@@ -51,10 +51,10 @@ def _of_view(result: RunResult, view: View) -> Stall | None:
         return None
     best = extremes(view)[1].contestant
     shown = [name for name in dict.fromkeys([worst, best]) if name in trials]
-    return Stall(view, tuple((name, trials[name]) for name in shown), *still[worst])
+    return LongestStall(view, tuple((name, trials[name]) for name in shown), *still[worst])
 
 
-def stall(found: Stall) -> Picture:
+def stall(found: LongestStall) -> Picture:
     """Completed requests, their times, and the server's CPU, one below the other on one axis of time."""
     data = Datasets()
     names = [name for name, _ in found.trials]
@@ -78,7 +78,7 @@ def stall(found: Stall) -> Picture:
     return Picture(_title(found), _reading(found), panels.stacked(), _table(clients), data.rows)
 
 
-def _title(found: Stall) -> str:
+def _title(found: LongestStall) -> str:
     """A sentence about what the panels show. The other contestant's rates are given as a range, because a
     mean over intervals that differ would be misleading.
     """
@@ -106,7 +106,7 @@ def _between(rates: Sequence[float]) -> str:
     return most if least == most else f"{least} to {most}"
 
 
-def _reading(found: Stall) -> str:
+def _reading(found: LongestStall) -> str:
     numbers = " and ".join(f"trial {t.number} ({name})" for name, t in found.trials)
     which = "the trial" if len(found.trials) == 1 else "the trials"
     median = typical_quantity(t for _, t in found.trials)

@@ -47,7 +47,7 @@ def _table(view: View) -> Table:
     table = Table("Throughput alone and with a slow request", names)
     for panel in view.panels:
         if (s := panel.starvation) is not None:
-            told = _told_share(s)
+            told = _published_share(s)
             published = "" if told is None else percent(told)
             kept = formatted(_share_kept(s.index))
             table.add(panel.contestant, formatted(s.alone), formatted(s.with_slow), kept, published)
@@ -60,7 +60,7 @@ def _share_kept(index: Estimate) -> Estimate:
     return replace(index, value=value, low=low, high=high, unit="share")
 
 
-def _told_share(found: Starvation) -> float | None:
+def _published_share(found: Starvation) -> float | None:
     """The published share of throughput kept; None if it was not published."""
     before, after = published_per_s(found.published_alone), published_per_s(found.published_with)
     return after / before if before and after is not None else None
@@ -166,7 +166,7 @@ def _kept_rows(view: View) -> tuple[Rows, Rows, Rows]:
             dots.append({"x": kept, "low": low, "high": high, **about})
             if low is not None:
                 rounds += [{"contestant": panel.contestant, "x": 1 - v, "y": y} for v in s.index.rounds]
-        told = _told_share(s)
+        told = _published_share(s)
         if told is not None:
             diamonds.append({"x": told, "y": y, "text": f"published {percent(told)}"})
     return dots, diamonds, rounds
@@ -196,7 +196,7 @@ def completed(
         rounds += _rounds(c.throughput, len(summaries) - i - 0.675)
     names = [c.contestant for c in summaries]
     hue = {"color": of_contestants(order, names)}
-    told = [_told(published, c) for c in summaries]
+    told = [_published_per_s(published, c) for c in summaries]
     marks: Rows = [{"x": v, "middle": len(names) - i - 0.675} for i, v in enumerate(told) if v is not None]
     bars = _bars(data, rows, rounds, names, hue, "requests per second", room=1.4, published=marks)
     table = Table(
@@ -212,7 +212,7 @@ def completed(
     return Picture(_most(summaries), reading, body, table, data.rows)
 
 
-def _told(published: Sequence[PublishedFigure], summary: WorkloadSummary) -> float | None:
+def _published_per_s(published: Sequence[PublishedFigure], summary: WorkloadSummary) -> float | None:
     found = figure(published, summary.contestant, summary.workload, "throughput")
     return found.amount if found else None
 

@@ -61,15 +61,19 @@ def _add(panels: Panels, data: Datasets, clients: Rows, server: Rows) -> None:
         panels.line(rows, "p99", y, DASHED),
         panels.points(rows, "max", y, {"filled": True, "size": 14, "opacity": 0.8}),
     )
-    vitals = data(server) if server else None
+    resource_usage = data(server) if server else None
     y = value_axis("cores", [1.0, *values(clients, "generator"), *values(server, "cpu")])
     cores = [panels.line(rows, "generator", y, DASHED)]
-    cores += [panels.line(vitals, "cpu", y)] if vitals else []
-    panels.add(f"cores in use: {'server solid, ' if vitals else ''}generator's busiest thread dashed", *cores)
+    cores += [panels.line(resource_usage, "cpu", y)] if resource_usage else []
+    panels.add(
+        f"cores in use: {'server solid, ' if resource_usage else ''}generator's busiest thread dashed", *cores
+    )
     _lateness(panels, clients, rows)
-    if vitals and _moves(values(server, "rss")):
+    if resource_usage and _moves(values(server, "rss")):
         y = value_axis("MB", values(server, "rss"), unit="MB", room=1.15)
-        panels.add("server's memory, MB resident in the whole process tree", panels.line(vitals, "rss", y))
+        panels.add(
+            "server's memory, MB resident in the whole process tree", panels.line(resource_usage, "rss", y)
+        )
 
 
 def _throughput(panels: Panels, data: Datasets, clients: Rows, rows: Spec) -> None:

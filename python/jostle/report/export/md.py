@@ -8,13 +8,13 @@ from jostle.report.document import (
     Depth,
     Document,
     Figure,
-    Finding,
-    Findings,
     Link,
     Mark,
     Paragraph,
     Preformatted,
     Section,
+    Statement,
+    Statements,
     Table,
     Value,
     upto,
@@ -67,7 +67,7 @@ def _block(block: Block, level: int, pictures: str) -> Iterator[str]:
             yield from _section(block, level, pictures)
         case Paragraph():
             yield (f"**{_inline(block.label)}:** " if block.label else "") + _inline(block.text)
-        case Findings():
+        case Statements():
             yield "\n".join(map(_finding, block.items))
         case Table():
             yield from map(_table, block.by_group())
@@ -82,7 +82,7 @@ def _block(block: Block, level: int, pictures: str) -> Iterator[str]:
             return
 
 
-def _finding(finding: Finding) -> str:
+def _finding(finding: Statement) -> str:
     lead = f"{_mark(finding.mark)}: " if finding.mark else ""
     return "\n".join([f"- {lead}{_inline(finding.text)}", *(f"  - {_inline(t)}" for t in finding.details)])
 

@@ -14,19 +14,19 @@ from jostle.report.document import (
     Block,
     Column,
     Depth,
+    DistributionShape,
     Document,
-    Finding,
-    Findings,
     Histogram,
     Mark,
     Paragraph,
     Preformatted,
-    Reason,
     Section,
-    Shape,
+    Statement,
+    Statements,
     Table,
     Tone,
     Value,
+    VerdictReason,
     upto,
 )
 from jostle.report.export.shapes import round_edges, shape, shares_of
@@ -95,11 +95,11 @@ def _head(document: Document, console: "Console") -> None:
             _say(console, fact, "dim")
 
 
-def _most_important(reasons: Sequence[Reason]) -> Sequence[Reason]:
+def _most_important(reasons: Sequence[VerdictReason]) -> Sequence[VerdictReason]:
     """The first reason of each kind; reasons with the same remedy are of one kind. All of them if at most one
     would be left out, or if only one server was measured under one workload.
     """
-    first: dict[str, Reason] = {}
+    first: dict[str, VerdictReason] = {}
     for reason in reasons:
         first.setdefault(reason.remedy, reason)
     chosen = list(first.values())[:MAX_REASONS]
@@ -116,7 +116,7 @@ def _short(text: str) -> str:
     return text
 
 
-def _where(reason: Reason, text: str) -> str:
+def _where(reason: VerdictReason, text: str) -> str:
     place = ", ".join(filter(None, (reason.contestant, reason.workload)))
     return f"{place}: {text}" if place else text
 
@@ -126,7 +126,7 @@ def _section(section: Section, console: "Console") -> None:
     if not blocks:
         return
     if section.key == "results":
-        blocks = _told_with_its_table(blocks)
+        blocks = _findings_with_table(blocks)
     match blocks:
         case [Paragraph(label="") as only] if section.title and len(section.title) < LABEL_WIDTH:
             console.print()
@@ -143,7 +143,7 @@ def _section(section: Section, console: "Console") -> None:
         _block(block, console)
 
 
-def _told_with_its_table(blocks: Sequence[Block]) -> list[Block]:
+def _findings_with_table(blocks: Sequence[Block]) -> list[Block]:
     """The blocks, with each group of a table's columns moved behind the section of the same name, if any."""
     groups = {part.caption: part for table in blocks if isinstance(table, Table) for part in table.by_group()}
     told = {block.title for block in blocks if isinstance(block, Section)} & groups.keys()
@@ -169,7 +169,7 @@ def _visible(block: Block) -> bool:
         return any(_visible(part) for part in block.blocks)
     if isinstance(block, Table):
         return bool(block.places(narrow=True))
-    return isinstance(block, Paragraph | Findings | Preformatted | Histogram)
+    return isinstance(block, Paragraph | Statements | Preformatted | Histogram)
 
 
 def _block(block: Block, console: "Console") -> None:
@@ -180,7 +180,7 @@ def _block(block: Block, console: "Console") -> None:
             label = f"{block.label:<{LABEL_WIDTH}}" if block.label else ""
             style = "dim" if block.small else STYLES[block.tone]
             _say(console, block.text, style or ("bold" if block.label == "throughput" else ""), lead=label)
-        case Findings():
+        case Statements():
             for finding in block.items:
                 _finding(finding, console)
         case Table():
@@ -194,7 +194,7 @@ def _block(block: Block, console: "Console") -> None:
             pass  # only the page shows pictures and links
 
 
-def _finding(finding: Finding, console: "Console") -> None:
+def _finding(finding: Statement, console: "Console") -> None:
     if finding.mark is None:
         _say(console, finding.text)
         return
@@ -345,7 +345,7 @@ def _cell(value: Value, table: Table, place: int, intervals: bool) -> "Text":
     match value:
         case Mark():
             return _text(value.symbol, STYLES[value.tone])
-        case Shape():
+        case DistributionShape():
             if (not value.distribution.quantile_s and not value.unanswered) or value.high_s <= value.low_s:
                 return _text("")
             return _text(

@@ -14,18 +14,18 @@ from jostle.report.document import (
     Block,
     Column,
     Depth,
+    DistributionShape,
     Figure,
-    Finding,
-    Findings,
     Histogram,
     Paragraph,
     Section,
-    Shape,
+    Statement,
+    Statements,
     Table,
     Value,
     columns,
 )
-from jostle.report.sections.marks import verdict_mark
+from jostle.report.sections.verdict_marks import verdict_mark
 from jostle.report.views import ALONE, WITH_SLOW, View, find_summary, views
 from jostle.report.workload import (
     describe_load,
@@ -83,12 +83,12 @@ def _forms(result: RunResult) -> Iterable[Block]:
     paired = [view for view in views(result) if view.paired]
     if not paired:
         return
-    shown = [(view, _told(view, few=_sentences(paired) > MAX_SENTENCES)) for view in paired]
-    yield from (Section(view.title, [Findings(found), _pair(result, view)]) for view, found in shown)
+    shown = [(view, _starvation_findings(view, few=_sentences(paired) > MAX_SENTENCES)) for view in paired]
+    yield from (Section(view.title, [Statements(found), _pair(result, view)]) for view, found in shown)
     yield Figure("strips-forms", partial(charts.strips, paired))
     yield comparison(result, paired)
     if _sentences(paired) > MAX_SENTENCES:
-        every = [Section(view.title, [Findings(_told(view, few=False))]) for view in paired]
+        every = [Section(view.title, [Statements(_starvation_findings(view, few=False))]) for view in paired]
         yield Section("What each contestant does", every, Depth.MAIN, folded=True)
     forms = {view.open_loop for view in paired}
     words = [
@@ -117,11 +117,11 @@ def _sentences(paired: Sequence[View]) -> int:
     return sum(len(view.panels) for view in paired)
 
 
-def _told(view: View, *, few: bool) -> list[Finding]:
+def _starvation_findings(view: View, *, few: bool) -> list[Statement]:
     """A sentence for each contestant, or with `few` only for the most and the least harmed one."""
     panels = dict.fromkeys(p.contestant for p in (charts.extremes(view) if few else view.panels))
     told = [p.starvation for p in view.panels if p.starvation and p.contestant in panels]
-    return [Finding(s.sentence) for s in told if s.sentence]
+    return [Statement(s.sentence) for s in told if s.sentence]
 
 
 def comparison(result: RunResult, paired: Sequence[View]) -> Table:
@@ -181,10 +181,12 @@ def _others(result: RunResult) -> Iterable[Block]:
         chosen = [c for c in left if c.workload == workload]
         title = chosen[0].title or workload
         title += f" ({workload})" if title != workload else ""
-        sentences = [Finding(c.sentence) for c in result.comparisons if c.workload == workload and c.sentence]
+        sentences = [
+            Statement(c.sentence) for c in result.comparisons if c.workload == workload and c.sentence
+        ]
         view = drawn.get(workload)
         figures = [Figure(f"strips-{view.key}", partial(charts.strips, [view]))] if view else []
-        yield Section(title, [Findings(sentences), *figures, workloads(chosen, title)])
+        yield Section(title, [Statements(sentences), *figures, workloads(chosen, title)])
     if left:
         yield Section("", [Paragraph(HOW_TIMES, small=True)], Depth.DETAIL)
 
@@ -211,7 +213,7 @@ def workloads(chosen: Sequence[WorkloadSummary], caption: str, *, named: bool = 
             formatted(c.server_cpu_s_per_request, fine=True),
             amount(c.server_rss_max_bytes, "bytes"),
         )
-        drawn = Shape(c.response_distribution, low, high, unanswered(c.outcomes))
+        drawn = DistributionShape(c.response_distribution, low, high, unanswered(c.outcomes))
         table.add(
             *about,
             formatted(c.throughput),

@@ -1,7 +1,7 @@
 """How much load a server can carry: the answer, the curve level by level, the model, and notes."""
 
 from jostle.analysis.results import CapacityResult, Estimate
-from jostle.analysis.results.capacity import Answer, Decided, LevelResult, Sizing, WhatIf
+from jostle.analysis.results.capacity import CapacityAnswer, LevelDecision, LevelResult, Sizing, WhatIf
 from jostle.formatting import MISSING, amount, formatted, percent
 from jostle.report.document import (
     Block,
@@ -20,7 +20,7 @@ from jostle.units import format_rate
 
 __all__ = ["capacity_document", "sizing_document", "what_if_document"]
 
-ANSWERS: dict[Answer, Mark] = {
+ANSWERS: dict[CapacityAnswer, Mark] = {
     "found": Mark("✓", "found", "good"),
     "generator": Mark("✗", "generator was the limit", "bad"),
     "at least": Mark("≈", "at least", "warning"),
@@ -28,7 +28,7 @@ ANSWERS: dict[Answer, Mark] = {
     "cannot tell": Mark("?", "cannot tell", "warning"),
 }
 
-LEVELS: dict[Decided, Mark] = {
+LEVELS: dict[LevelDecision, Mark] = {
     "holds": Mark("✓", "holds", "good"),
     "misses": Mark("✗", "misses", "bad"),
     "open": Mark("?", "open", "warning"),

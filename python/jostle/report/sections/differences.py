@@ -13,10 +13,10 @@ from jostle.report.document import (
     Column,
     Depth,
     Figure,
-    Finding,
-    Findings,
     Paragraph,
     Section,
+    Statement,
+    Statements,
     Table,
     Value,
 )
@@ -35,7 +35,7 @@ HOW = (
 
 def section(result: RunResult) -> Section:
     """All comparisons of the run: their sentences, and a folded table for each."""
-    blocks: list[Block] = [Findings([Finding(f"{c.workload}: {c.sentence}") for c in result.comparisons])]
+    blocks: list[Block] = [Statements([Statement(f"{c.workload}: {c.sentence}") for c in result.comparisons])]
     blocks.append(Paragraph(HOW, small=True))
     for number, c in enumerate(result.comparisons, 1):
         title = f"{c.workload}: {c.b} against {c.a}"
@@ -49,8 +49,8 @@ def comparison(c: Comparison) -> Section:
     why.
     """
     decided = any(d.difference.low is not None for d in c.differences)
-    sentences = Findings([Finding(d.sentence) for d in c.differences] if decided else [])
-    return Section(c.title, [Findings([Finding(c.sentence)]), table(c, narrow=True), sentences])
+    sentences = Statements([Statement(d.sentence) for d in c.differences] if decided else [])
+    return Section(c.title, [Statements([Statement(c.sentence)]), table(c, narrow=True), sentences])
 
 
 def table(c: Comparison, *, narrow: bool = False) -> Table:

@@ -10,11 +10,11 @@ from jostle.report.document import (
     Block,
     Depth,
     Figure,
-    Finding,
-    Findings,
     Mark,
     Paragraph,
     Section,
+    Statement,
+    Statements,
     Table,
     Value,
     columns,
@@ -42,7 +42,7 @@ def section(result: RunResult) -> Section:
     groups = [[c for c in result.phased_loads if c.workload == workload] for workload in workloads]
     closed = [group for group in groups if group[0].asked is not None]
     blocks: list[Block] = [
-        Findings([Finding(sentence(group)) for group in closed]),
+        Statements([Statement(sentence(group)) for group in closed]),
         *([held(result)] if closed else []),
         *([over_time(result)] if len(closed) < len(groups) else []),
         Section("", [Paragraph(HOW_HELD, small=True)], Depth.DETAIL),

@@ -9,14 +9,14 @@ from jostle.plan.claims import SAME
 from jostle.report.document import (
     Block,
     Depth,
-    Finding,
-    Findings,
     Paragraph,
     Section,
+    Statement,
+    Statements,
     Table,
     columns,
 )
-from jostle.report.sections.marks import NOT_MEASURED, claim_mark, decision_mark
+from jostle.report.sections.verdict_marks import NOT_MEASURED, claim_mark, decision_mark
 from jostle.report.workload import as_published, published_per_s
 
 __all__ = ["claims", "figures", "parts", "section", "setup", "tally"]
@@ -92,16 +92,16 @@ def _judged(result: RunResult) -> list[Block]:
         title = (
             f"{count} not measured: {'it needs' if len(absent) == 1 else 'each needs one or more of'} {names}"
         )
-        statements = Findings([Finding(c.statement) for c in absent])
+        statements = Statements([Statement(c.statement) for c in absent])
         blocks.append(Section(title, [statements], Depth.DETAIL, folded=True))
     return blocks
 
 
-def claims(found: Sequence[Claim], *, href: str = "") -> Findings:
+def claims(found: Sequence[Claim], *, href: str = "") -> Statements:
     """A finding per claim: what was published, and what was found here. Our own checks are marked as such."""
-    return Findings(
+    return Statements(
         [
-            Finding(
+            Statement(
                 f"Our check: {c.statement}" if c.ours else c.statement,
                 claim_mark(c.verdict),
                 (f"Published: {c.published.rstrip('.')}. Here: {c.sentence}" if c.published else c.sentence,),

@@ -16,7 +16,7 @@ from jostle.report.document import (
     Value,
     columns,
 )
-from jostle.report.sections.marks import verdict_mark
+from jostle.report.sections.verdict_marks import verdict_mark
 from jostle.report.workload import not_answered, quantiles, statuses_in_words
 from jostle.text import first_line
 

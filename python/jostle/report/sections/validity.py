@@ -9,8 +9,8 @@ from jostle.analysis.validity.figures import named
 from jostle.formatting import MISSING, amount, listed
 from jostle.plan.metrics import METRICS
 from jostle.record.verdict import Verdict
-from jostle.report.document import Depth, Reason, Section, Table, columns
-from jostle.report.sections.marks import verdict_mark
+from jostle.report.document import Depth, Section, Table, VerdictReason, columns
+from jostle.report.sections.verdict_marks import verdict_mark
 from jostle.report.views import ALONE, WITH_SLOW
 from jostle.text import first_line
 
@@ -37,12 +37,12 @@ class FailedCheck:
     affects: tuple[str, ...]  # figures by their names in plans; empty: all
 
     @property
-    def reason(self) -> Reason:
+    def reason(self) -> VerdictReason:
         """The result in the worst trial, and in how many trials the check failed."""
         failed = len(self.trials)
         worst = " (worst shown)" if failed > 1 else ""
         count = f"in {failed} of {self.rounds} rounds{worst}, " if self.rounds > 1 else ""
-        return Reason(
+        return VerdictReason(
             f"{count}{first_line(self.worst.message)}",
             verdict_mark(self.worst.verdict),
             self.contestant,
@@ -84,7 +84,7 @@ def _affected(checks: Sequence[Check]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(figure for check in checks for figure in check.affects))
 
 
-def reasons(result: RunResult) -> list[Reason]:
+def reasons(result: RunResult) -> list[VerdictReason]:
     """Why the run is not valid, worst first. Contestant and workload are not named if there is only one of
     each.
     """
@@ -95,9 +95,9 @@ def reasons(result: RunResult) -> list[Reason]:
         for r in (f.reason for f in failed_checks(result))
     ]
     if alone:
-        found = [Reason(r.text, r.mark, remedy=r.remedy) for r in found]
+        found = [VerdictReason(r.text, r.mark, remedy=r.remedy) for r in found]
     if not result.trials:
-        found.insert(0, Reason("nothing was measured", verdict_mark(Verdict.INVALID)))
+        found.insert(0, VerdictReason("nothing was measured", verdict_mark(Verdict.INVALID)))
     return found
 
 

@@ -2,13 +2,13 @@
 
 from urllib.parse import parse_qsl, urlsplit
 
-__all__ = ["asked_for_s"]
+__all__ = ["requested_delay_s"]
 
 SLEEP_MS, EVENTS, GAP_MS = "100", "20", "50"
 """The defaults, used if the query does not say otherwise."""
 
 
-def asked_for_s(path: str, events: int | None) -> float:
+def requested_delay_s(path: str, events: int | None) -> float:
     """How many seconds the answer (or its first `events` events) takes if a contestant does as `path` asks.
 
     0 if the path asks for no time, or contains a parameter that is filled in only when it is sent.

@@ -21,20 +21,20 @@ from jostle.runner.observer import Observer, RunFolder, together
 if TYPE_CHECKING:
     from jostle.analysis.results import RunResult
 
-__all__ = ["carry_out", "go_on", "has_intervals", "show"]
+__all__ = ["has_intervals", "resume_run", "run_plan", "show"]
 
 
-def carry_out(
+def run_plan(
     plan: Plan, base: Path, slug: str, *, seed: int | None, output: RunOutput, kept: bool = True
 ) -> int:
     """Run `plan` and show its result. Returns the exit code. `kept`: the record stays in `base`."""
     executor = executor_for(plan)
-    return _carried_out(
+    return _execute(
         lambda observer: run_experiment(plan, base, slug, seed, executor, observer), plan, output, kept=kept
     )
 
 
-def go_on(folder: Path, output: RunOutput) -> int:
+def resume_run(folder: Path, output: RunOutput) -> int:
     """Finish the run in `folder` and show its result. Returns the exit code."""
     from jostle.record import RunRecord
     from jostle.runner.resume import unfinished
@@ -46,12 +46,10 @@ def go_on(folder: Path, output: RunOutput) -> int:
         return show(folder, output, pages=output.pages, undecided=output.undecided_as)
     print(f"{len(run.left)} of {len(run.trials)} trials are left", file=sys.stderr)
     executor = executor_for(run.plan)
-    return _carried_out(lambda observer: resume_experiment(run, executor, observer), run.plan, output)
+    return _execute(lambda observer: resume_experiment(run, executor, observer), run.plan, output)
 
 
-def _carried_out(
-    work: Callable[[Observer], Path], plan: Plan, output: RunOutput, *, kept: bool = True
-) -> int:
+def _execute(work: Callable[[Observer], Path], plan: Plan, output: RunOutput, *, kept: bool = True) -> int:
     """Show what was measured, whatever ended the run. If nothing was, the error is raised."""
     folder, display = RunFolder(), Display(sys.stderr, quiet=output.quiet)
     let_signals_stop_like_ctrl_c()

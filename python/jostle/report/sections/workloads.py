@@ -8,7 +8,7 @@ from jostle.analysis.results import RunResult
 from jostle.formatting import listed
 from jostle.plan.request import METHODS
 from jostle.plan.toml import TOMLDecodeError, read_toml
-from jostle.report.document import Block, Depth, Finding, Findings, Paragraph, Section
+from jostle.report.document import Block, Depth, Paragraph, Section, Statement, Statements
 from jostle.report.workload import describe_load
 from jostle.text import shortened
 
@@ -22,10 +22,10 @@ def section(result: RunResult) -> Section:
     plan is of an incompatible version.
     """
     measured = {summary.workload: summary.title for summary in result.summaries}
-    found: list[Finding] = []
+    found: list[Statement] = []
     if len(measured) > 1:
-        found = [Finding(text) for text in _lines(result.plan_text, measured)]
-    blocks: list[Block] = [Findings(found)] if found else []
+        found = [Statement(text) for text in _lines(result.plan_text, measured)]
+    blocks: list[Block] = [Statements(found)] if found else []
     if about := _about(result.plan_text):
         blocks.append(Section("What the plan says about it", about, Depth.DETAIL, folded=True))
     return Section("What was measured", blocks, Depth.MAIN, key="measured")
