@@ -11,20 +11,8 @@ import typer
 from jostle import units
 from jostle.cli.display import Display
 from jostle.cli.exit_codes import ExitCode
-from jostle.cli.options import (
-    GENERATOR,
-    OUTPUT,
-    REQUEST,
-    TLS,
-    ImportPath,
-    Match,
-    Message,
-    Proto,
-    Send,
-    Until,
-    refuse_beside,
-    unfold,
-)
+from jostle.cli.explain_options import PROBES, ProbedRequest, ProbeOptions
+from jostle.cli.options import OUTPUT, refuse_beside, unfold
 from jostle.cli.output import Quiet, ResultOutput, report_written, write
 from jostle.errors import PlanError
 from jostle.report.export import Form, render
@@ -59,8 +47,6 @@ limits of what it sends; they are low for a server that jostle did not start.
 docs/EXPLAIN.md explains how to read the result.
 """
 
-PROBES = "Probes"
-
 ALL_TAKES = ("servers", "budget", "timeout", "share_cores", "into", "quiet")
 
 
@@ -84,100 +70,8 @@ def explain(
             rich_help_panel=PROBES,
         ),
     ] = False,
-    slow: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--slow",
-            metavar="PATH",
-            help="A slow route (10 to 500 ms); repeatable: several sizes tell more. With grpc:// a method, "
-            "its message, or both ('shop.Shop/Report {\"days\": 90}'); with ws://, tcp:// and udp:// what "
-            "is sent in place of --send.",
-            rich_help_panel=PROBES,
-        ),
-    ] = None,
-    wait: Annotated[
-        str | None,
-        typer.Option(
-            "--wait",
-            metavar="PATH",
-            help="A route that waits for something else, without computing; written as for --slow.",
-            rich_help_panel=PROBES,
-        ),
-    ] = None,
-    gentle: Annotated[
-        bool | None,
-        typer.Option(
-            "--gentle/--thorough",
-            help="How much load to send (default: gentle, unless jostle starts the server).",
-            rich_help_panel=PROBES,
-        ),
-    ] = None,
-    budget: Annotated[
-        str | None,
-        typer.Option(
-            "--budget",
-            metavar="TIME",
-            help="Time for everything together (default 3m; with --all: 3m times the number of contestants).",
-            rich_help_panel=PROBES,
-        ),
-    ] = None,
-    overload: Annotated[
-        bool,
-        typer.Option(
-            "--overload", help="Also overload it: queue limit, shedding, recovery.", rich_help_panel=PROBES
-        ),
-    ] = False,
-    headers: Annotated[
-        list[str] | None,
-        typer.Option(
-            "-H", "--header", metavar="HEADER", help="'Name: value'; repeatable.", rich_help_panel=REQUEST
-        ),
-    ] = None,
-    timeout: Annotated[
-        str,
-        typer.Option(
-            "--timeout",
-            metavar="TIME",
-            help="Give up on an answer after this time: 100ms to 60s.",
-            rich_help_panel=REQUEST,
-        ),
-    ] = "10s",
-    http2: Annotated[
-        bool,
-        typer.Option(
-            "--http2",
-            help="Ask over HTTP/2, each client on a connection of its own: by ALPN with https, with prior "
-            "knowledge (h2c) with http.",
-            rich_help_panel=REQUEST,
-        ),
-    ] = False,
-    send: Send = None,
-    match: Match = None,
-    until: Until = None,
-    proto: Proto = None,
-    import_path: ImportPath = None,
-    message: Message = None,
-    insecure: Annotated[
-        bool,
-        typer.Option("-k", "--insecure", help="Do not verify the server's certificate.", rich_help_panel=TLS),
-    ] = False,
-    pid: Annotated[
-        int | None,
-        typer.Option(
-            "--pid",
-            metavar="PID",
-            help="Watch the CPU of this process, a server on this machine.",
-            rich_help_panel=PROBES,
-        ),
-    ] = None,
-    share_cores: Annotated[
-        bool,
-        typer.Option(
-            "--share-cores",
-            help="Give server and generator all cores, instead of some to each.",
-            rich_help_panel=GENERATOR,
-        ),
-    ] = False,
+    probes: ProbeOptions,
+    request: ProbedRequest,
     into: Annotated[
         Path | None,
         typer.Option(
@@ -192,11 +86,10 @@ def explain(
     quiet: Quiet = False,
 ) -> int:
     names = servers or []
-    patience = _timeout(timeout)
     if everything:
         why = "it asks every contestant as its contract says"
         refuse_beside("--all", context, ALL_TAKES, why, "explain one of them by name")
-        return _all(names, into, budget, patience, share_cores=share_cores, quiet=quiet)
+        return _all(names, into, probes, request, quiet=quiet)
     if into is not None and into.exists() and not into.is_dir():
         raise PlanError(f"--into: {into} is not a folder", "choose another place")
     if len(names) != 1:
@@ -211,27 +104,7 @@ def explain(
 
     let_signals_stop_like_ctrl_c()
     with Display(sys.stderr, quiet=quiet) as display:
-        explanation = examined(
-            server,
-            slow=slow or (),
-            wait=wait,
-            intensity=None if gentle is None else "gentle" if gentle else "thorough",
-            budget=_seconds(budget or "3m"),
-            overload=overload,
-            headers=headers or (),
-            http2=http2,
-            insecure=insecure,
-            send=send,
-            match=match,
-            until=until,
-            proto=proto,
-            import_path=import_path,
-            message=message,
-            timeout=patience,
-            share_cores=share_cores,
-            pid=pid,
-            tell=_tell_on(display),
-        )
+        explanation = examined(server, **probes.given(), **request.given(), tell=_tell_on(display))
     document = explanation_document(explanation)
     write(document, output)
     if into is not None:
@@ -242,16 +115,17 @@ def explain(
 
 
 def _all(
-    names: list[str], into: Path | None, budget: str | None, timeout: float, *, share_cores: bool, quiet: bool
+    names: list[str], into: Path | None, probes: ProbeOptions, request: ProbedRequest, *, quiet: bool
 ) -> int:
     from jostle.cli.explain_all import MIN_BUDGET_S, explain_all
     from jostle.explain.run import explain as examined
 
+    timeout_s, cores, budget = request.timeout_s, request.share_cores, probes.budget
+
     def one(label: str, seconds: float) -> "Explanation":
         with Display(sys.stderr, quiet=quiet) as display:
-            return examined(
-                label, budget=seconds, timeout=timeout, share_cores=share_cores, tell=_tell_on(display)
-            )
+            tell = _tell_on(display)
+            return examined(label, budget=seconds, timeout=timeout_s, share_cores=cores, tell=tell)
 
     for name in names:
         if has_scheme(name):
@@ -262,26 +136,6 @@ def _all(
         raise PlanError(f"--budget: {budget} is too short for even one contestant", hint)
     folder = into or Path("runs") / time.strftime("%Y-%m-%dT%H-%M-%S-explain-all")
     return explain_all(folder, names, seconds, one)
-
-
-MAX_S = 3600.0
-MIN_TIMEOUT_S, MAX_TIMEOUT_S = 0.1, 60.0
-
-
-def _seconds(text: str) -> float:
-    from jostle.plan.model import MIN_EXPLAIN_S
-
-    seconds = units.duration(text, bare="s")
-    if not MIN_EXPLAIN_S <= seconds <= MAX_S:
-        raise PlanError(f"--budget: {text} is not between 20 s and an hour", "3m is what it usually takes")
-    return seconds
-
-
-def _timeout(text: str) -> float:
-    seconds = units.duration(text, bare="s")
-    if not MIN_TIMEOUT_S <= seconds <= MAX_TIMEOUT_S:
-        raise PlanError(f"--timeout: {text} is not between 100 ms and 60 s", "10s is the default")
-    return seconds
 
 
 def _keep(document: "Document", base: Path) -> None:
