@@ -22,23 +22,20 @@ def document_of(result: "Result", *, full: bool = False) -> "Document":
 
     `full`: as text, too, it is shown with all tables, reasons and claims.
     """
-    document = _document_of(result)
-    return replace(document, depth=document.depth.MAIN) if full else document
-
-
-def _document_of(result: "Result") -> "Document":
     from jostle.analysis.results import CapacityResult, CompareResult, RunResult, Sizing, WhatIf
     from jostle.report.build import comparison_document, run_document
+    from jostle.report.document import Depth
     from jostle.report.sections.capacity import capacity_document, sizing_document, what_if_document
 
     match result:
         case RunResult():
-            return run_document(result)
+            document = run_document(result)
         case CompareResult():
-            return comparison_document(result)
+            document = comparison_document(result)
         case CapacityResult():
-            return capacity_document(result)
+            document = capacity_document(result)
         case WhatIf():
-            return what_if_document(result)
+            document = what_if_document(result)
         case Sizing():
-            return sizing_document(result)
+            document = sizing_document(result)
+    return replace(document, depth=Depth.MAIN) if full else document
