@@ -1,4 +1,4 @@
-"""What of a fast server's response time is the generator's own waking up: jostle's engine waiting awake
+"""What of a fast server's response time is the generator's own waking up: jostle's engine busy-polling
 and asleep, in turn with a C program that never sleeps, on the null server and on nginx. Beside them what wrk,
 oha and k6 report of the same servers.
 

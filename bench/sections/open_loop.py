@@ -1,6 +1,6 @@
 """CPU time per request of an open loop at a constant rate: jostle beside a C program of nothing but the
 system's calls, both asleep while they wait. And what the end of an interval costs: 12 kinds of requests at
-50,000/s, recorded in intervals of 100 ms by a generator that waits awake, so that a stall of its worker is in
+50,000/s, recorded in intervals of 100 ms by a generator that busy-polls, so that a stall of its worker is in
 the lateness.
 """
 

@@ -195,6 +195,6 @@ def _late_us(server: Nginx, effort: Effort, name: str) -> int:
     plan = load_plan(file)
     (workload,) = plan.selected.values()
     address = Address(host="127.0.0.1", port=server.port)
-    spec = engine_spec("paced", workload, address, cores=[TOOL_CORE], attentive=True, journeys=plan.journey)
+    spec = engine_spec("paced", workload, address, cores=[TOOL_CORE], busy_poll=True, journeys=plan.journey)
     file.with_suffix(".json").write_text(json.dumps(spec))
     return int(printed([*ENGINE, str(file.with_suffix(".json")), str(SETTLE_S)])["late_p99.9"])

@@ -41,7 +41,7 @@ def test_later_runs_carry_the_floor(tmp_path: Path, null_server: str, cache: str
     floor = RunRecord.open(next((tmp_path / "runs").iterdir())).host["floor"]
     apart = len(os.sched_getaffinity(0)) > 1
     loads = [(load["title"], load["awake"]) for load in floor["loads"]]
-    assert loads == [(title, awake) for awake in (False, True)[: 1 + apart] for title in LOADS]
+    assert loads == [(title, polling) for polling in (False, True)[: 1 + apart] for title in LOADS]
     assert (floor["slowdown"] is not None) == apart
     for load in floor["loads"]:
         assert 0 < load["response_s"]["p50"] <= load["response_s"]["p99"]

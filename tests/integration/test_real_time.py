@@ -1,4 +1,4 @@
-"""Threads on cores where no server may be: they wait awake, or, if they are not to, those of a paced load go
+"""Threads on cores where no server may be: they busy-poll, or, if they are not to, those of a paced load go
 before others in real time.
 """
 
@@ -27,7 +27,7 @@ title = "Who goes first?"
 contestants = ["reference-null"]
 rounds = 1
 seed = 7
-attention = "{attention}"
+busy_poll = "{busy_poll}"
 
 [workload.w]
 request = {{ get = "/" }}
@@ -40,12 +40,12 @@ LOADS = {
 }
 
 
-def plan_of(load: str, attention: str = "never", *, share_cores: bool = False) -> Plan:
-    return parse_plan(PLAN.format(attention=attention) + load, "test", share_cores=share_cores)
+def plan_of(load: str, busy_poll: str = "never", *, share_cores: bool = False) -> Plan:
+    return parse_plan(PLAN.format(busy_poll=busy_poll) + load, "test", share_cores=share_cores)
 
 
 def asked_for(folder: Path) -> tuple[bool, bool]:
-    """Whether the load of the run's trial was to wait awake, and to be in real time, by the record."""
+    """Whether the load of the run's trial was to busy-poll, and to be in real time, by the record."""
     (trial,) = folder.glob("*/trials/*/trial.json")
     spec = json.loads(trial.read_text())["engine"]
     return spec["attentive"], spec["real_time"]

@@ -60,7 +60,7 @@ class Trial:
     """Every request's pacing lag, None: all of sent - intended; only open loops and think times have one."""
     shared: bool | None = False  # None: jostle did not start the server
     host: str | None = None  # of its generator, "" is this machine; None: not recorded
-    attentive: bool = False
+    busy_poll: bool = False
     status: str | None = "ended"  # None: no outcome.json, as after `kill -9`
     why: str = ""
     away: bool = False  # its server was not there, so that no load was sent
@@ -307,7 +307,7 @@ def engine_spec(trial: Trial) -> dict[str, Any]:
     return {
         "seed": 1,
         "threads": 1,
-        "attentive": trial.attentive,
+        "attentive": trial.busy_poll,
         "duration_ns": round(trial.duration * 1e9),
         "interval_ns": round(trial.interval * 1e9),
         "rows": trial.rows,

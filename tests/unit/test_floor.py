@@ -69,9 +69,9 @@ def test_an_open_loop_is_held_beside_open_loops(tmp_path: Path) -> None:
 
 
 def test_a_generator_that_waited_awake_is_held_beside_its_own_floor(tmp_path: Path) -> None:
-    awake: FloorLoad = {**ONE_CLIENT, "awake": True, "response_s": {"p50": 12e-6, "p99": 20e-6}}
-    trial = Trial("a", "w", 1, closed(TIMES, 5.0), attentive=True)
-    said = notes(tmp_path, trial, {**FLOOR, "loads": [ONE_CLIENT, awake]})
+    polling: FloorLoad = {**ONE_CLIENT, "awake": True, "response_s": {"p50": 12e-6, "p99": 20e-6}}
+    trial = Trial("a", "w", 1, closed(TIMES, 5.0), busy_poll=True)
+    said = notes(tmp_path, trial, {**FLOOR, "loads": [ONE_CLIENT, polling]})
     assert (
         "The generator polled instead of sleeping: its wake-up delay is in no time of up to 20 ms, "
         "and is at most 0.3 % of longer ones."
@@ -104,10 +104,10 @@ def test_a_floor_of_another_shape_is_none() -> None:
     assert "floor" not in host_facts(1)
 
 
-@pytest.mark.parametrize("awake", [True, False])
-def test_the_plan_has_the_three_loads(awake: bool) -> None:
-    plan = calibration_plan(3.0, awake=awake)
-    assert plan.attention == ("always" if awake else "never")
+@pytest.mark.parametrize("polling", [True, False])
+def test_the_plan_has_the_three_loads(polling: bool) -> None:
+    plan = calibration_plan(3.0, polling=polling)
+    assert plan.busy_poll == ("always" if polling else "never")
     assert list(plan.workload) == list(LOADS)
     loads = [w.load for w in plan.workload.values()]
     assert [load.most_clients for load in loads if isinstance(load, ClosedLoad)] == [1, 64]

@@ -314,7 +314,7 @@ GIVEN: dict[str, Any] = {
     "seed": 7,
     "threads": 2,
     "processes": 3,
-    "attention": "never",
+    "busy_poll": "never",
     "cluster": "10.0.0.1:6379",
     "allow_targets": ["10.0.0.2"],
     "clients": 5,

@@ -10,7 +10,7 @@ from jostle.errors import PlanError
 CHANGES = [
     *("--contestants", "reference-null:threads=1,go", "--workloads", "hello", "--rounds", "3"),
     *("--set", "clients=4", "--share-cores", "--processes", "2"),
-    *("--attention", "always"),
+    *("--busy-poll", "always"),
     *("--database", "postgresql://me@here/shop", "--fill-database"),
     *("--cluster", "10.0.0.1:6379", "--allow-target", "10.0.0.2", "--allow-target", "10.0.0.3"),
 ]
@@ -37,7 +37,7 @@ def test_every_option_changes_the_plan(plan_of: Any, tmp_path: Path) -> None:
     plan = plan_of("run", str(file), *CHANGES, "-d", "2s")
     assert plan.contestants == ["reference-null:threads=1", "go"]
     assert (plan.workloads, plan.rounds, plan.share_cores, plan.processes) == (["hello"], 3, True, 2)
-    assert plan.attention == "always"
+    assert plan.busy_poll == "always"
     assert plan.workload["hello"].load.clients == 4
     assert plan.workload["hello"].seconds() == 2.0
     assert (plan.database.url, plan.database.fill) == ("postgresql://me@here/shop", True)

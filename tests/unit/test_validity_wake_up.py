@@ -38,7 +38,7 @@ def test_quantiles_that_hardly_contain_waking_up_stand(tmp_path: Path) -> None:
 
 
 def test_a_generator_that_polled_or_a_slow_server_is_not_doubted(tmp_path: Path) -> None:
-    folder = recorded(tmp_path / "awake", Trial("a", "w", 1, closed(FAST, 0.5), attentive=True))
+    folder = recorded(tmp_path / "awake", Trial("a", "w", 1, closed(FAST, 0.5), busy_poll=True))
     assert "wake-up" not in {c.name for c in judge(folder).checks}
     assert "wake-up" not in names(judged(tmp_path / "slow", closed(lognormal(0.002, 0.1), 2.0)))
 
@@ -47,8 +47,8 @@ def test_waking_up_takes_what_the_floor_of_this_machine_says_and_at_most_a_servi
     tmp_path: Path,
 ) -> None:
     loads = [
-        {"title": "1 client", "awake": awake, "response_s": {"p50": p50}}
-        for awake, p50 in ((False, 60e-6), (True, 20e-6))
+        {"title": "1 client", "awake": polling, "response_s": {"p50": p50}}
+        for polling, p50 in ((False, 60e-6), (True, 20e-6))
     ]
     folder = make_run(tmp_path, [Trial("a", "w", 1, closed(FAST, 0.5))])
     host = json.loads((folder / "host.json").read_text())

@@ -337,8 +337,8 @@ def _notes(data: Sequence[TrialData], host: Mapping[str, Any]) -> list[str]:
             "In a closed loop all clients send their first request at once. With so few requests per client, "
             "these first answers influence the quantiles."
         )
-    if awake := sum(f.attentive for f in data):
-        where = "" if awake == len(data) else f" in {awake} of {len(data)} trials"
+    if polling := sum(f.busy_poll for f in data):
+        where = "" if polling == len(data) else f" in {polling} of {len(data)} trials"
         notes.append(
             f"The generator polled instead of sleeping{where}: its wake-up delay is in no time of up to 20 "
             "ms, and is at most 0.3 % of longer ones."

@@ -21,7 +21,7 @@ from jostle.cli.options import (
     STREAM,
     TLS,
     AllowTargets,
-    Attention,
+    BusyPoll,
     Cluster,
     ImportPath,
     Match,
@@ -476,7 +476,7 @@ class RequestOptions:
         ),
     ] = 1
     processes: Processes = None
-    attention: Attention = None
+    busy_poll: BusyPoll = None
     cluster: Cluster = None
     allow_targets: AllowTargets = None
 

@@ -25,7 +25,7 @@ __all__ = [
     "STREAM",
     "TLS",
     "AllowTargets",
-    "Attention",
+    "BusyPoll",
     "Cluster",
     "ImportPath",
     "Into",
@@ -109,10 +109,10 @@ AllowTargets = Annotated[
         group=GENERATOR,
     ),
 ]
-Attention = Annotated[
+BusyPoll = Annotated[
     str | None,
     option(
-        "--attention",
+        "--busy-poll",
         metavar="WHEN",
         help="Whether the generator busy-polls instead of sleeping, to keep its wake-up delay out of "
         "response times: always, never or auto (the default: only if it has its own cores).",

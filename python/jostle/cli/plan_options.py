@@ -13,7 +13,7 @@ from jostle.cli.options import (
     GENERATOR,
     PLAN,
     AllowTargets,
-    Attention,
+    BusyPoll,
     Cluster,
     Processes,
     option,
@@ -190,7 +190,7 @@ class RunOptions(PlanOptions):
         ),
     ] = False
     processes: Processes = None
-    attention: Attention = None
+    busy_poll: BusyPoll = None
     cluster: Cluster = None
     allow_targets: AllowTargets = None
 

@@ -1,7 +1,7 @@
 """The floor of this machine: what jostle measures of a server that does nothing.
 
 Nothing below it can be measured. It is measured by a plan like any other, against the null server, with a
-generator that sleeps while it waits and with one that waits awake. It is kept in the cache folder with its
+generator that sleeps while it waits and with one that busy-polls. It is kept in the cache folder with its
 record; later runs on the same machine include it in their host.json.
 """
 
@@ -38,7 +38,7 @@ LOADS: dict[str, tuple[Literal["closed", "open"], str, str]] = {
 }
 
 
-def calibration_plan(seconds: float, *, awake: bool) -> Plan:
+def calibration_plan(seconds: float, *, polling: bool) -> Plan:
     """A closed loop of one client and of 64, and an open loop, on the null server."""
     workloads = "".join(
         f"""
@@ -50,7 +50,7 @@ load = {{ {load}, for = "{seconds:g}s" }}
         for name, (_, title, load) in LOADS.items()
     )
     head = 'title = "The floor of this machine"\ncontestants = ["reference-null"]\n'
-    head += f'rounds = 1\nwarm-up = "200ms"\nattention = "{"always" if awake else "never"}"\n'
+    head += f'rounds = 1\nwarm-up = "200ms"\nbusy_poll = "{"always" if polling else "never"}"\n'
     return parse_plan(head + workloads, "calibration")
 
 
@@ -69,22 +69,22 @@ def calibrate(observer: Observer, seconds: float = 2.0) -> Floor:
         "slowdown": None if placement.shared else measure_slowdown(placement),
         "loads": [
             load
-            for awake in ([False] if placement.shared else [False, True])
-            for load in _loads(calibration_plan(seconds, awake=awake), observer, awake=awake)
+            for polling in ([False] if placement.shared else [False, True])
+            for load in _loads(calibration_plan(seconds, polling=polling), observer, polling=polling)
         ],
     }
     store_floor(machine(), floor)
     return floor
 
 
-def _loads(plan: Plan, observer: Observer, *, awake: bool) -> list[FloorLoad]:
+def _loads(plan: Plan, observer: Observer, *, polling: bool) -> list[FloorLoad]:
     folder = cache_folder("calibration")
     run = run_experiment(plan, folder, "calibration", 1, LocalExecutor(), observer)
     trials = {trial.workload: trial for trial in RunRecord.open(run).trials}
-    return [_load(name, trials[name], awake=awake) for name in LOADS]
+    return [_load(name, trials[name], polling=polling) for name in LOADS]
 
 
-def _load(name: str, trial: TrialRecord, *, awake: bool) -> FloorLoad:
+def _load(name: str, trial: TrialRecord, *, polling: bool) -> FloorLoad:
     kind, title, _ = LOADS[name]
     data = TrialData(trial)
     if trial.status != "ended" or not data.ok():
@@ -97,7 +97,7 @@ def _load(name: str, trial: TrialRecord, *, awake: bool) -> FloorLoad:
     return {
         "kind": kind,
         "title": title,
-        "awake": awake,
+        "awake": polling,
         "verdict": Validity.of(checks).verdict,
         "throughput_per_s": result.throughput_per_s,
         "response_s": {p: result.response[p].value for p in QUANTILES},

@@ -11,7 +11,7 @@ from typing import Literal
 from jostle import contestant, roster
 from jostle.analysis.topics.baseline import load_line
 from jostle.formatting import percent
-from jostle.generator.attention import SLOWDOWN, leaves_others_alone
+from jostle.generator.busy_poll import SLOWDOWN, leaves_others_alone
 from jostle.host import limits
 from jostle.host.cores import Placement, available_cores, place, real_time_allowed
 from jostle.host.facts import machine
@@ -219,30 +219,30 @@ def check_real_time(allowed: bool) -> Diagnosis:
 
 
 def check_busy_polling(placement: Placement, floor: Floor | None, quota: float | None = None) -> Diagnosis:
-    """What `attention = "auto"` means here."""
+    """What `busy_poll = "auto"` means here."""
     if placement.shared:
         message = (
             "the generator has no core of its own: it sleeps between events, and response times contain "
             "its wake-ups"
         )
-        return Diagnosis("attention", "note", message)
+        return Diagnosis("busy polling", "note", message)
     if quota is not None and quota < len({*placement.generator_cores, *placement.server_cores}):
         message = "the generator would use up the container's CPU quota: it sleeps while it waits"
-        return Diagnosis("attention", "note", message, "run without a CPU quota")
+        return Diagnosis("busy polling", "note", message, "run without a CPU quota")
     if leaves_others_alone(placement.generator_cores, placement.server_cores, floor):
         return Diagnosis(
-            "attention", "good", f"on its own cores the generator polls instead of sleeping{_gain(floor)}"
+            "busy polling", "good", f"on its own cores the generator polls instead of sleeping{_gain(floor)}"
         )
     shared = "the generator's cores are hyperthreads of the servers'"
     if floor is None or floor["slowdown"] is None:
         return Diagnosis(
-            "attention",
+            "busy polling",
             "note",
             f"{shared}: it sleeps while it waits, until it is measured whether it may",
             "jostle doctor --calibrate",
         )
     return Diagnosis(
-        "attention",
+        "busy polling",
         "note",
         f"{shared}: while it polls, work on them is {percent(floor['slowdown'])} slower (the limit is "
         f"{percent(SLOWDOWN)}), so it sleeps while it waits",
@@ -251,16 +251,16 @@ def check_busy_polling(placement: Placement, floor: Floor | None, quota: float |
 
 
 def _gain(floor: Floor | None) -> str:
-    """What attention gains: one client's median from a server that does nothing, awake and asleep."""
+    """What busy polling gains: one client's median from a server that does nothing, awake and asleep."""
     found = {
         load["awake"]: load["response_s"]["p50"]
         for load in (floor["loads"] if floor else [])
         if load["title"] == "1 client"
     }
-    asleep, awake = found.get(False), found.get(True)
-    if asleep is None or awake is None:
+    asleep, polling = found.get(False), found.get(True)
+    if asleep is None or polling is None:
         return ""
-    return f": 1 client sees {format_duration(awake)} at the median, {format_duration(asleep)} asleep"
+    return f": 1 client sees {format_duration(polling)} at the median, {format_duration(asleep)} asleep"
 
 
 def check_floor(floor: Floor | None, cores: int) -> Diagnosis:

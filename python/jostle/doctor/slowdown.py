@@ -1,4 +1,4 @@
-"""How much longer a CPU-bound request takes while the generator waits awake on cores of its own.
+"""How much longer a CPU-bound request takes while the generator busy-polls on cores of its own.
 
 If these are hyperthreads of the server's cores, a thread that never sleeps uses up much of their capacity.
 """
@@ -45,21 +45,21 @@ def measure_slowdown(placement: Placement) -> float:
         own = os.sched_getaffinity(0)
         os.sched_setaffinity(0, {server_core})
         try:
-            for awake in (False, True) * ROUNDS:
-                running = _steady(server, cores, awake=awake)
+            for polling in (False, True) * ROUNDS:
+                running = _steady(server, cores, polling=polling)
                 found = min(_compute_s() for _ in range(REPEATS))
                 _end(running)
-                took[awake] = min(found, took.get(awake, found))
+                took[polling] = min(found, took.get(polling, found))
         finally:
             os.sched_setaffinity(0, own)
     return took[True] / took[False] - 1
 
 
-def _steady(server: Server, cores: list[int], *, awake: bool) -> Running:
+def _steady(server: Server, cores: list[int], *, polling: bool) -> Running:
     workload = parse_plan(PLAN, "slowdown").workload["steady"]
     address = Address(host=server.host, port=server.port)
     executor = LocalExecutor(1)
-    spec = engine_spec("steady", workload, address, threads=len(cores), cores=cores, attentive=awake)
+    spec = engine_spec("steady", workload, address, threads=len(cores), cores=cores, busy_poll=polling)
     return executor.start(executor.prepare(spec))
 
 

@@ -101,7 +101,7 @@ class Executor(Protocol):
 
     def prepare(self, spec: Mapping[str, Any]) -> dict[str, Any]:
         """The specification as it can run here: with more source addresses if ports would run short, and with
-        `attentive` decided.
+        `busy_poll` decided.
 
         Raises `StartRefused` if there is no room for the load. Nothing is started.
         """

@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from jostle.errors import GeneratorsLost, StartRefused
 from jostle.generator.api import Generator, Lost, Running
-from jostle.generator.attention import with_attention
+from jostle.generator.busy_poll import with_busy_poll
 from jostle.generator.files_and_ports import generator_processes, with_sources
 from jostle.generator.inprocess import InProcessExecutor
 from jostle.generator.merge import Merger
@@ -64,7 +64,7 @@ class LocalExecutor:
 
     def prepare(self, spec: Mapping[str, Any]) -> dict[str, Any]:
         count = generator_processes(spec, self._processes)
-        return with_attention(with_sources(spec), count)
+        return with_busy_poll(with_sources(spec), count)
 
     def start(self, spec: Mapping[str, Any]) -> Running:
         count = generator_processes(spec, self._processes)

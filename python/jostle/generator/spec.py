@@ -62,7 +62,7 @@ def engine_spec(
     threads: int = 1,
     cores: Sequence[int] = (),
     real_time: bool = False,
-    attentive: bool | None = False,
+    busy_poll: bool | None = False,
     allowed_hosts: Sequence[str] = (),
     journeys: Mapping[str, Journey] = {},
     reflect: bool = False,
@@ -70,7 +70,7 @@ def engine_spec(
     """The specification of one run of a workload: the measured load first, then the background, if any.
 
     `allowed_hosts`: hosts to which redirects and URLs may lead, besides the server itself. `journeys`: those
-    of the plan. `attentive`: None leaves it to the executor, which knows how many threads there will be.
+    of the plan. `busy_poll`: None leaves it to the executor, which knows how many threads there will be.
     `reflect`: the server is running, and can be asked for its gRPC services. Files that the workload names
     are read here. Raises `PlanError` for a file that is missing.
     """
@@ -130,7 +130,7 @@ def engine_spec(
         "threads": threads,
         "cores": list(cores),
         "real_time": real_time,
-        "attentive": attentive,
+        "attentive": busy_poll,
         "duration_ns": _ns(seconds) if seconds is not None else None,
         "interval_ns": interval_ns(seconds),
         "rows": workload.rows,

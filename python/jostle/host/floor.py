@@ -26,7 +26,7 @@ class Machine(TypedDict):
 class FloorLoad(TypedDict):
     """The result of one load.
 
-    `awake`: the generator waited awake. `pacing_s`: how late it began the requests of an open loop.
+    `awake`: the generator busy-polled. `pacing_s`: how late it began the requests of an open loop.
     """
 
     kind: Literal["closed", "open"]
@@ -43,7 +43,7 @@ class Floor(TypedDict):
     """The floor of one machine.
 
     `measured`: when, in ISO 8601. `load_average`: of the machine just before. `slowdown`: how much longer a
-    computation on a server's core takes while the generator waits awake (0.3: 30 %); None if the generator
+    computation on a server's core takes while the generator busy-polls (0.3: 30 %); None if the generator
     has no core of its own.
     """
 

@@ -28,7 +28,7 @@ PLACES = {
     "seed": "seed",
     "threads": "threads",
     "processes": "processes",
-    "attention": "attention",
+    "busy_poll": "busy_poll",
     "cluster": "cluster.address",
     "allow_targets": "cluster.allow-targets",
     "clients": f"{WORKLOAD}.load.clients",

@@ -169,7 +169,7 @@ class Plan(Table):
         description="after the trials, `jostle explain` runs on each contestant that comes with jostle, for "
         'at most this long (at least "20s"); the report says in a paragraph how each of them behaves',
     )
-    attention: Literal["auto", "always", "never"] = Field(
+    busy_poll: Literal["auto", "always", "never"] = Field(
         default="auto",
         description="whether the generator polls instead of sleeping when it expects an answer or has a "
         "request to send soon, so that its wake-up delay adds nothing to short response times and at most "
@@ -443,7 +443,7 @@ class Plan(Table):
             for name in changes.workloads or []:
                 if name in self.workload:
                     data["workload"][name]["contestants"] = [*self.workload[name].contestants, *newcomers]
-        values = {"rounds": changes.rounds, "processes": changes.processes, "attention": changes.attention}
+        values = {"rounds": changes.rounds, "processes": changes.processes, "busy_poll": changes.busy_poll}
         data |= {key: value for key, value in values.items() if value is not None}
         if changes.until_decided:
             if changes.rounds is not None:
@@ -532,7 +532,7 @@ class Changes:
     database: str | None = None
     fill_database: bool = False
     processes: int | None = None
-    attention: str | None = None
+    busy_poll: str | None = None
     cluster: str | None = None
     allow_targets: Sequence[str] = ()
 

@@ -49,7 +49,7 @@ class RecordedPlan:
     primary: str = ""
     """The quantity by which contestants are compared first; "" if the plan names none."""
     parameters: Mapping[str, int | float | str] = field(default_factory=dict)
-    attention: str = "auto"
+    busy_poll: str = "auto"
     cluster_address: str = ""
     """ "HOST:PORT" of the cluster's head; "" if the load came from one machine."""
     starvation: list[Starvation] = field(default_factory=list)
@@ -77,7 +77,7 @@ class RecordedPlan:
 
         return cls(
             title=str(data.get("title", "")),
-            attention=str(data.get("attention", "auto")),
+            busy_poll=str(data.get("busy_poll", data.get("attention", "auto"))),
             contestants=[str(name) for name in _list(data.get("contestants"))],
             workload={name: _table(workload) for name, workload in _table(data.get("workload")).items()},
             repeats=data.get("repeats") is not False,

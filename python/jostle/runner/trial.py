@@ -24,7 +24,7 @@ from jostle.errors import (
     UserError,
 )
 from jostle.generator import Executor, Running
-from jostle.generator.attention import leaves_others_alone
+from jostle.generator.busy_poll import leaves_others_alone
 from jostle.generator.spec import Address, engine_spec, without_secrets
 from jostle.host import ports
 from jostle.host.cores import Placement, kept_off, real_time_allowed
@@ -231,7 +231,7 @@ def run_trial(context: TrialContext) -> Path:
             if context.contestant.url is not None:
                 check_certificate(asked["workloads"][0]["target"])
             spec = context.executor.prepare(asked)
-            # Other work of this process, such as recording, would interrupt a thread that waits awake.
+            # Other work of this process, such as recording, would interrupt a thread that busy-polls.
             stack.enter_context(kept_off(spec["cores"] if spec["attentive"] else ()))
             _warm_up(context, servers, spec)
         except ExecutorLost:
@@ -307,7 +307,7 @@ def _spec(context: TrialContext, servers: _Servers, workload: Workload) -> dict[
         threads=plan.threads or workload.connection.threads(len(placement.generator_cores) if pinned else 1),
         cores=placement.generator_cores if pinned else [],
         real_time=own_cores and _paced(plan, context.workload) and real_time_allowed(),
-        attentive=_attentive(context, own_cores=own_cores),
+        busy_poll=_busy_poll(context, own_cores=own_cores),
         allowed_hosts=plan.cluster.allow_targets if plan.cluster else (),
         journeys=plan.journey,
         reflect=True,
@@ -325,9 +325,9 @@ def _paced(plan: Plan, workload: Workload) -> bool:
     )
 
 
-def _attentive(context: TrialContext, *, own_cores: bool) -> bool | None:
-    """Whether to wait awake, as the plan says; None if the executor decides, by whether cores suffice."""
-    placement, wanted = context.placement, context.plan.attention
+def _busy_poll(context: TrialContext, *, own_cores: bool) -> bool | None:
+    """Whether to busy-poll, as the plan says; None if the executor decides, by whether cores suffice."""
+    placement, wanted = context.placement, context.plan.busy_poll
     if wanted != "auto" or not own_cores or not context.quiet:
         return wanted == "always"
     cores = placement.generator_cores

@@ -11,7 +11,7 @@ __all__ = ["floor_note", "load_line"]
 
 def floor_note(host: Mapping[str, Any], data: Sequence[TrialData]) -> str:
     """A sentence on the floor under loads of the kinds that were measured; empty if none is known."""
-    kinds = {(kind, f.attentive) for f in data for kind in ("open", "closed") if getattr(f, kind) is not None}
+    kinds = {(kind, f.busy_poll) for f in data for kind in ("open", "closed") if getattr(f, kind) is not None}
     floor = host.get("floor") or {}
     loads = [load for load in floor.get("loads", []) if (load.get("kind"), load.get("awake", False)) in kinds]
     lines = [load_line(load) for load in loads]
@@ -29,5 +29,5 @@ def load_line(load: Mapping[str, Any]) -> str:
     times = ", ".join(
         f"{name} {format_duration(value)}" for name, value in load["response_s"].items() if value is not None
     )
-    awake = ", polling" if load.get("awake") else ""
-    return f"{load['title']}{awake}: {times}"
+    polling = ", polling" if load.get("awake") else ""
+    return f"{load['title']}{polling}: {times}"

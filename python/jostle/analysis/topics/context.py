@@ -55,7 +55,7 @@ def _cores(data: TrialData) -> str:
         return "server and generator on the same cores"
     servers, generators = placement["server_cores"], placement["generator_cores"]
     told = f"{_count(len(servers))} for the server, {_count(len(generators))} for the generator"
-    return f"{told}, which polled instead of sleeping" if data.attentive else told
+    return f"{told}, which polled instead of sleeping" if data.busy_poll else told
 
 
 def _count(cores: int) -> str:

@@ -296,7 +296,7 @@ class TrialData:
         return self.ok() / seconds if seconds > 0 else 0.0
 
     @property
-    def attentive(self) -> bool:
+    def busy_poll(self) -> bool:
         """Whether the generator polled for answers and due times instead of sleeping."""
         return self._spec.get("attentive") is True
 

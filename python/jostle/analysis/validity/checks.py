@@ -341,7 +341,7 @@ def _shared_cores(data: TrialData) -> Check | None:
         return None
     if not shared:
         message = "server and generator had cores of their own"
-        if data.attentive:
+        if data.busy_poll:
             message += "; the generator polled instead of sleeping"
         return Check("cores", Verdict.VALID, None, None, "", message)
     if _takes_turns(data) and data.generator_cpu <= TURNS_CPU:

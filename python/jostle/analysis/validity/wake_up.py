@@ -51,7 +51,7 @@ def wake_up(data: TrialData) -> Check | None:
         "the generator slept until answers came: "
         f"{_wake_up_text(_known_s(data), {f: s for f, s in touched.items() if f in SHOWN} or touched)}"
     )
-    remedy = "measure on an idle machine, where the generator polls; or make it poll (--attention always)"
+    remedy = "measure on an idle machine, where the generator polls; or make it poll (--busy-poll always)"
     return Check(
         "wake-up", Verdict.SUSPECT, worst, SUSPECT, "share", message, remedy, (*rates, *affects), "generator"
     )
@@ -89,7 +89,7 @@ def _wake_up_text(known_s: float, shares: Mapping[str, float], of: str = "the") 
 
 def _shares(data: TrialData) -> dict[str, float]:
     """What share of the median and longer quantiles, also of service times, may be waking up."""
-    if data.attentive or data.trial.simulated:
+    if data.busy_poll or data.trial.simulated:
         return {}
     delay_s = _delay_s(data)
     found = {
@@ -124,8 +124,8 @@ def _known_s(data: TrialData) -> float:
     loads = (data.host.get("floor") or {}).get("loads", [])
     medians = {(load["title"], load.get("awake", False)): load["response_s"].get("p50") for load in loads}
     measured = [
-        asleep - awake
+        asleep - polling
         for (title, polls), asleep in medians.items()
-        if not polls and asleep and (awake := medians.get((title, True)))
+        if not polls and asleep and (polling := medians.get((title, True)))
     ]
     return max(measured) if measured else WAKE_UP_S

@@ -1,4 +1,4 @@
-"""Whether the generator waits awake, decided for a trial: `attention = "auto"`."""
+"""Whether the generator busy-polls, decided for a trial: `busy_poll = "auto"`."""
 
 import json
 import os
@@ -9,7 +9,7 @@ import pytest
 
 from jostle.analysis.run import analyse
 from jostle.doctor import checks
-from jostle.generator.attention import SLOWDOWN, leaves_others_alone, with_attention
+from jostle.generator.busy_poll import SLOWDOWN, leaves_others_alone, with_busy_poll
 from jostle.generator.partition import partition
 from jostle.host import cores
 from jostle.host.cores import Placement, kept_off
@@ -28,14 +28,14 @@ def floor(slowdown: float | None) -> Floor:
 def decided(processes: int = 1, **spec: Any) -> tuple[bool, bool]:
     """Attentive, real time."""
     whole = {"threads": 1, "cores": [1], "real_time": True, "attentive": None, **spec}
-    made = with_attention(whole, processes)
+    made = with_busy_poll(whole, processes)
     return made["attentive"], made["real_time"]
 
 
 @pytest.fixture
 def hyperthreads(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two physical cores with two threads each: 0 and 2, 1 and 3."""
-    for module in ("jostle.generator.attention", "jostle.host.cores"):
+    for module in ("jostle.generator.busy_poll", "jostle.host.cores"):
         monkeypatch.setattr(f"{module}.siblings", HYPERTHREADS.__getitem__)
 
 
@@ -59,12 +59,12 @@ def test_without_cores_of_their_own_one_is_left_to_everything_else(monkeypatch: 
 
 
 def test_what_the_plan_says_is_done() -> None:
-    assert decided(attentive=True, threads=9) == (True, False)
-    assert decided(attentive=False) == (False, True)
+    assert decided(busy_poll=True, threads=9) == (True, False)
+    assert decided(busy_poll=False) == (False, True)
 
 
 def test_every_part_of_a_load_waits_alike() -> None:
-    spec = with_attention({"threads": 2, "cores": [2, 3], "real_time": True, "attentive": None}, 2)
+    spec = with_busy_poll({"threads": 2, "cores": [2, 3], "real_time": True, "attentive": None}, 2)
     assert [(part["cores"], part["attentive"]) for part in partition(spec, 2)] == [([2], True), ([3], True)]
 
 
