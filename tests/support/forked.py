@@ -21,7 +21,7 @@ LARGEST = 1 << 20
 """Bytes of what is asked at once."""
 
 IMPORTED = (
-    *(f"jostle.cli.{name}" for name in ("carry_out", "hit", "run", "race", "explain", "capacity", "report")),
+    *(f"jostle.cli.{name}" for name in ("execution", "hit", "run", "race", "explain", "capacity", "report")),
     *("jostle.analysis.run", "jostle.plan.hit", "jostle.report.build", "jinja2", "scipy.special"),
 )
 """Modules that most commands import."""
