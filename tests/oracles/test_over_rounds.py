@@ -147,7 +147,7 @@ def _twice(unit: float) -> Callable[[int], float]:
 @pytest.mark.parametrize("unit_s", [1e-4, 1e-2, 1.0])
 def test_how_much_a_series_changes_does_not_depend_on_its_unit(unit_s: float) -> None:
     """A p99 that doubles was "settled" at 0.1 ms, and 195 % away at 1 s."""
-    from jostle.analysis.validity.checks import change_of_logs
+    from jostle.analysis.validity.steady import change_of_logs
 
     ramp = np.log(np.array([_twice(unit_s)(n) for n in range(100)]))
     assert change_of_logs(ramp) == pytest.approx(2**0.5 - 1, rel=1e-6)

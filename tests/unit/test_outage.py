@@ -1,13 +1,19 @@
 """A server that goes away is told as that, with its times; slow servers and chance are not."""
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from jostle.analysis.metrics import estimate
+from jostle.analysis.run import analyse, judge
+from jostle.analysis.summaries.quantiles import quantiles
 from jostle.analysis.trials.data import TrialData
-from jostle.analysis.trials.outage import Outage, away_s, outages
-from support.judging import STEADY, check, judged, recorded
-from support.synthetic import Request, Trial, closed, lognormal, open_loop
+from jostle.analysis.trials.outage import Outage, away_s
+from jostle.record import RunRecord
+from support.judging import POISSON, STEADY, check, judged, recorded
+from support.synthetic import Request, Trial, closed, lognormal, make_run, open_loop
 
 
 def away(start: float, end: float, kind: str = "connect_refused", *, every: float = 0.5) -> list[Request]:
@@ -19,7 +25,7 @@ def away(start: float, end: float, kind: str = "connect_refused", *, every: floa
 
 def found(tmp_path: Path, requests: list[Request], duration: float = 10.0) -> list[Outage]:
     trial = Trial("a", "w", 1, requests, duration=duration, interval=0.25)
-    return outages(TrialData(recorded(tmp_path, trial)))
+    return TrialData(recorded(tmp_path, trial)).outages
 
 
 def test_an_outage_in_the_middle_has_a_beginning_and_an_end(tmp_path: Path) -> None:
@@ -70,16 +76,81 @@ def test_all_outages_are_told_in_one_clause(tmp_path: Path) -> None:
     message = check(judged(tmp_path, both, duration=10.0, interval=0.25), "outage").message
     assert message == (
         "no response from 2.00 s to 3.00 s (2 × connection refused) and no response from 7.00 s to 9.00 s "
-        "(4 × reset): 3.00 s, 30 % of the run"
+        "(4 × reset): 3.00 s, 30 % of the run, "
+        "488/s while it answered"
     )
 
 
-def test_an_outage_makes_a_trial_suspect_however_few_requests_failed(tmp_path: Path) -> None:
+def test_an_outage_makes_rates_suspect_however_few_requests_failed(tmp_path: Path) -> None:
     judgement = judged(tmp_path, away(3.0, 5.0, every=1.0), duration=10.0, interval=0.25)
     outage = check(judgement, "outage")
     assert outage.verdict == "suspect"
-    assert outage.message == (
-        "no response from 3.00 s to 5.00 s (2 × connection refused): 2.00 s, 20 % of the run"
+    assert outage.message.startswith(
+        "no response from 3.00 s to 5.00 s (2 × connection refused): 2.00 s, 20 % of the run, "
     )
-    assert check(judgement, "errors").value < 0.001
+    assert outage.message.endswith("/s while it answered")
+    assert (judgement.verdict_of("throughput"), judgement.verdict_of("p99")) == ("suspect", "valid")
     assert check(judged(tmp_path, closed(STEADY, 5.0)), "outage").verdict == "valid"
+
+
+def trial_of(tmp_path: Path, requests: list[Request], **more: Any) -> TrialData:
+    trial = Trial("a", "w", 1, requests, duration=10.0, interval=0.25, **more)
+    return TrialData(recorded(tmp_path, trial))
+
+
+def test_an_outage_counts_as_time_where_clients_wait_for_it(tmp_path: Path) -> None:
+    """Two refusals among 4,000 responses: 0.05 % of the requests, and a fifth of the clients' time."""
+    data = trial_of(tmp_path, away(3.0, 5.0, every=1.0))
+    assert data.error_share < 0.001
+    assert data.unavailable == 0.2
+    assert data.failing_share == pytest.approx(0.2, abs=0.001)
+    assert estimate("errors", [data]).value == pytest.approx(0.2, abs=0.001)
+    assert estimate("unavailable", [data]).value == 0.2
+    assert check(judge(data.trial), "errors").message.startswith(
+        "clients spent 20 % of their time failing, 0.05"
+    )
+
+
+def test_the_requests_that_an_outage_kept_from_being_sent_are_longer_than_all_others(tmp_path: Path) -> None:
+    """A server that is away for half of the time has no p99, however fast it was before."""
+    data = trial_of(tmp_path, away(5.0, 10.0, every=1.0))
+    found = quantiles([data])
+    assert (found["p50"].bound, found["p99"].bound) == ("≥", "≥")
+    whole = trial_of(tmp_path / "whole", closed(STEADY, 10.0))
+    assert quantiles([whole])["p99"].bound == ""
+
+
+def test_in_an_open_loop_those_that_failed_are_counted_and_none_is_added(tmp_path: Path) -> None:
+    due = [replace(r, outcome="reset") if 3 <= r.intended < 5 else r for r in open_loop(STEADY, 200, 9.9)]
+    data = trial_of(tmp_path, due, load=POISSON)
+    assert data.never_answered == sum(r.outcome == "reset" for r in due)
+    assert data.failing_share == data.error_share
+
+
+@pytest.mark.parametrize(
+    ("condition", "verdict"),
+    [
+        ("p99 < 250 ms", "fail"),
+        ("p50 < 250 ms", "pass"),
+        ("errors < 1 %", "fail"),
+        ("unavailable < 5 %", "fail"),
+    ],
+)
+def test_requirements_do_not_pass_a_server_that_was_away(
+    tmp_path: Path, condition: str, verdict: str
+) -> None:
+    plan = f"""
+title = "Away"
+contestants = ["a"]
+rounds = 3
+
+[workload.w]
+request = {{ get = "/" }}
+load = {{ clients = 1, for = "10s" }}
+
+[[require]]
+that = "{condition}"
+"""
+    trials = [Trial("a", "w", n, away(3.0, 5.0), duration=10.0, interval=0.25) for n in (1, 2, 3)]
+    (found,) = analyse(RunRecord.open(make_run(tmp_path, trials, plan_text=plan))).requirements
+    assert found.verdict == verdict

@@ -94,7 +94,8 @@ MEASURES: Mapping[str, Callable[[TrialData], Value]] = {
     "throughput": lambda data: data.throughput,
     "dispersion": dispersion,
     "goodput": goodput,
-    "errors": lambda data: data.error_share,
+    "errors": lambda data: data.failing_share,
+    "unavailable": lambda data: data.unavailable,
     "memory": rss_max,
     "server cpu": cpu_per_request,
     "database cpu": database_cpu_per_request,
@@ -193,21 +194,36 @@ def _streams_in_time(trials: Sequence[TrialData], confidence: float) -> Estimate
 
 
 def error_share(trials: Sequence[TrialData], confidence: float = CONFIDENCE) -> Estimate:
-    """Share of failed requests among those that ended; the interval spans those over requests and rounds."""
-    failed = [sum(f.errors.values()) for f in trials]
-    ended = [n + f.ok() for n, f in zip(failed, trials, strict=True)]
-    k, n = sum(failed), sum(ended)
+    """Share of failed requests among those that ended, or of a closed loop's time spent failing if more.
+
+    The interval spans those over requests and over rounds.
+    """
+    pairs = [(data.failing, data.ended) for data in trials if data.ended]
+    k, n = sum(failed for failed, _ in pairs), sum(ended for _, ended in pairs)
     if n == 0:
         note = "no request came to an end" if trials else "nothing was measured"
         return Estimate(None, unit="share", note=note)
-    pairs = [(f, e) for f, e in zip(failed, ended, strict=True) if e]
     low, high = share_over_rounds([f for f, _ in pairs], [e for _, e in pairs], confidence)
     shares = tuple(f / e for f, e in pairs)
     return Estimate(k / n, low, high, "share", n=n, rounds=shares)
 
 
+def _unavailable(trials: Sequence[TrialData], confidence: float) -> Estimate:
+    """The share of the time; of fewer rounds than have an interval, what happened in them is all there is."""
+    rounds = tuple(data.unavailable for data in trials)
+    whole_s = sum(data.duration_s for data in trials)
+    if not whole_s:
+        return Estimate(None, unit="share", note="nothing was measured")
+    share = sum(data.unavailable * data.duration_s for data in trials) / whole_s
+    found = mean_over_rounds(rounds, "share", confidence)
+    if found.low is not None and found.high is not None:
+        return replace(found, value=share, high=min(1.0, found.high))
+    return Estimate(share, min(rounds), max(rounds), "share", n=len(rounds), rounds=rounds)
+
+
 COUNTED: Mapping[str, Callable[[Sequence[TrialData], float], Estimate]] = {
     "errors": error_share,
     "streams in time": _streams_in_time,
+    "unavailable": _unavailable,
 }
 """Shares whose intervals depend on how many requests or streams there were, and not on the rounds alone."""

@@ -4,11 +4,13 @@ result = analyse(RunRecord.open("runs/2026-11-21T18-52-34-starvation"))
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 from jostle.analysis.compare.page import by_chance
 from jostle.analysis.compare.pairs import with_the_first
+from jostle.analysis.invalid_if import as_the_plan_says
 from jostle.analysis.judge.claims import Measurements, judge_claims, unreadable_claim
 from jostle.analysis.judge.published import published_figures
 from jostle.analysis.judge.ratios import ratios
@@ -80,7 +82,8 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
     plan = RecordedPlan.parse(record.plan_text)
     data = [TrialData(trial) for trial in record.trials]
     trials = [_described(f) for f in data]
-    validities = {trial.number: trial.validity for trial in trials}
+    validities = as_the_plan_says({trial.number: trial.validity for trial in trials}, data, plan)
+    trials = [replace(trial, validity=validities[trial.number]) for trial in trials]
     kept = counted(record, data, validities, plan)
     grouped = _in_order(by_workload(kept), plan, record)
     trials = with_unlike_answers(trials, grouped)

@@ -10,7 +10,6 @@ from jostle.analysis.stats.sample import EMPTY, Bools, WeightedSample, from_hist
 from jostle.analysis.trials.data import TrialData
 from jostle.analysis.trials.streaming import fold
 from jostle.analysis.validity.checks import CPU_SUSPECT, judge_data
-from jostle.analysis.validity.lateness import lateness_effects
 from jostle.capacity.slo import Slo
 from jostle.formatting import percent
 from jostle.record.outcomes import ENDED_BY_STOP, TIMEOUTS, Outcome
@@ -163,7 +162,7 @@ def _limited(data: TrialData, validity: Validity, slos: Sequence[Slo], tallies: 
     for slo in missed:
         if slo.limit_s is not None and _kept_from_the_send(data, slo.limit_s, slo.share):
             return f"counted from the moment of sending {slo.text} holds: the generator sent too late"
-    effects = lateness_effects(data) if missed else {}
+    effects = data.lateness if missed else {}
     for slo in missed:
         effect = effects.get(slo.quantity)
         if effect and slo.limit_s is not None and effect.without_s <= slo.limit_s < effect.reported_s:
@@ -192,5 +191,9 @@ def _kept_from_the_send(data: TrialData, limit_s: float, share: float) -> bool:
 
 def _spoiled(validity: Validity) -> str:
     """What the machine did to the block; "" if nothing."""
-    invalid = [c for c in validity.checks if c.verdict is Verdict.INVALID and c.cause == "machine"]
-    return invalid[0].message if invalid else ""
+    spoiled = [
+        check
+        for check in validity.checks
+        if check.cause == "machine" and (check.again or check.verdict is Verdict.INVALID)
+    ]
+    return spoiled[0].message if spoiled else ""

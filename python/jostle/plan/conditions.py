@@ -7,13 +7,24 @@ import math
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator
 
 from jostle import units
 from jostle.errors import BadValue, nearest
 from jostle.plan.metrics import INDICES, METRICS
 from jostle.quantiles import LEVELS
 
-__all__ = ["INDICES", "SLO_PARAMETER", "Condition", "change", "requirement"]
+__all__ = [
+    "INDICES",
+    "SLO_PARAMETER",
+    "Condition",
+    "Conditions",
+    "change",
+    "of_one_trial",
+    "requirement",
+]
 
 CHANGES = ("throughput", *LEVELS, "errors")
 """Quantities whose change a condition may be about."""
@@ -48,6 +59,28 @@ def requirement(text: str) -> Condition:
     quantity, sign, value = _parts(text, METRICS, example)
     unit = METRICS[quantity]
     return Condition(text, quantity, sign in BELOW, _amount(value, unit), unit, sign in TOUCHING)
+
+
+def of_one_trial(text: str) -> Condition:
+    """A condition on a figure that every trial has. Raises BadValue, as `requirement` does."""
+    condition = requirement(text)
+    if condition.quantity in INDICES:
+        raise BadValue(
+            f"the {condition.quantity} is no figure of one trial", 'write for example "errors > 5 %"'
+        )
+    return condition
+
+
+def _readable(value: Any) -> Any:
+    if isinstance(value, str):
+        raise BadValue(f'"{value}" is not a list', f'write it in brackets: ["{value}"]')
+    for text in value if isinstance(value, list) else []:
+        of_one_trial(str(text))
+    return value
+
+
+Conditions = Annotated[list[str], BeforeValidator(_readable)]
+"""Conditions on figures of single trials, as they are written."""
 
 
 def change(text: str) -> Condition:

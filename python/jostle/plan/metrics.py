@@ -26,6 +26,7 @@ METRICS: dict[str, str] = {
     "dispersion": "ratio",
     "goodput": "/s",
     "errors": "share",
+    "unavailable": "share",
     "memory": "bytes",
     "server cpu": "s",
     "database cpu": "s",

@@ -20,7 +20,7 @@ from jostle.errors import BadValue, PlanError, nearest
 from jostle.plan.base import Table, in_own_words
 from jostle.plan.claims import Claim, Figure, Part, Published, Ratio
 from jostle.plan.cluster import Cluster
-from jostle.plan.conditions import INDICES, Condition, requirement
+from jostle.plan.conditions import INDICES, Condition, Conditions, requirement
 from jostle.plan.contestant import ContestantFile
 from jostle.plan.database import DatabaseTable
 from jostle.plan.journey import Journey
@@ -152,6 +152,11 @@ class Plan(Table):
     )
     seed: Annotated[int, Field(ge=0, lt=2**63)] | None = Field(
         default=None, description="seed of every random choice; if not given, a random one, which is recorded"
+    )
+    invalid_if: Conditions = Field(
+        default=[],
+        description='trials that no figure may be taken from: ["errors > 5 %", "unavailable > 10 %"]. '
+        "Otherwise failed requests are a result like any other ([the verdict](explanation/verdict.md))",
     )
     warm_up: Duration = Field(
         default=0.0, description="how long the load is sent before each trial without being recorded"

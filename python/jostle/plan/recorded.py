@@ -10,13 +10,15 @@ tables. A table that still cannot be read is in `unreadable`, with the reason. L
 was sent is in each trial's own record (`engine` in trial.json).
 """
 
-from collections.abc import Iterable, Mapping
+import contextlib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from jostle.errors import PlanError
+from jostle.errors import BadValue, PlanError
 from jostle.plan.base import Table
 from jostle.plan.claims import Claim, Drawn, Figure, Published, Ratio
+from jostle.plan.conditions import Condition, of_one_trial
 from jostle.plan.model import UNTIL_DECIDED, Requirement, Starvation
 from jostle.plan.toml import TOMLDecodeError, read_toml
 
@@ -48,6 +50,8 @@ class RecordedPlan:
     """Whether rounds were added until all was decided. Intervals are then wider, to pay for the looks."""
     primary: str = ""
     """The quantity by which contestants are compared first; "" if the plan names none."""
+    invalid_if_of_all: Sequence[str] = ()
+    """Of all workloads that say nothing of their own."""
     parameters: Mapping[str, int | float | str] = field(default_factory=dict)
     busy_poll: str = "auto"
     cluster_address: str = ""
@@ -83,6 +87,7 @@ class RecordedPlan:
             repeats=data.get("repeats") is not False,
             until_decided=data.get("rounds") == UNTIL_DECIDED,
             primary=str(data.get("primary") or ""),
+            invalid_if_of_all=[str(text) for text in _list(data.get("invalid-if"))],
             parameters=_table(data.get("parameters")),
             cluster_address=str(_table(data.get("cluster")).get("address", "")),
             starvation=tables("starvation", Starvation, data.get("starvation")),
@@ -92,6 +97,16 @@ class RecordedPlan:
             claim=tables("claim", Claim, data.get("claim")),
             unreadable=unreadable,
         )
+
+    def invalid_if(self, workload: str) -> list[Condition]:
+        """What makes a trial of a workload invalid; conditions that cannot be read are left out."""
+        own = self.workload.get(workload, {}).get("invalid-if")
+        texts = self.invalid_if_of_all if own is None else own
+        found = []
+        for text in _list(texts):
+            with contextlib.suppress(BadValue):
+                found.append(of_one_trial(str(text)))
+        return found
 
     def workload_title(self, name: str) -> str:
         """The title of a workload; "" if the plan gives none."""

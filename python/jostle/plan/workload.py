@@ -10,6 +10,7 @@ from pydantic import model_validator as validator
 
 from jostle.errors import BadValue
 from jostle.plan.base import Table
+from jostle.plan.conditions import Conditions
 from jostle.plan.connection import Connection, Protocol
 from jostle.plan.database import DatabaseChange
 from jostle.plan.journey import Journey
@@ -127,6 +128,7 @@ class Workload(Table):
         "`allow-targets` of [cluster] names that host, also where the load comes from this machine. If "
         "`redirects` is not given, a redirect is an answer like any other",
     )
+    invalid_if: Conditions | None = Field(default=None, description="overrides the plan's invalid-if")
     warm_up: Duration | None = Field(default=None, description="overrides the plan's warm-up")
     warm_up_clients: PositiveCount | None = Field(
         default=None,

@@ -72,6 +72,7 @@ def run_document(result: RunResult, record: str | None = None) -> Document:
             Section("Details", _details(result, record), Depth.MAIN, key="details"),
         ],
         affects=validity.affects(result),
+        in_full=f"jostle report --full {result.folder}" if result.folder else "",
         finish=result.finish,
         links=provenance.links(result, record),
         data=result.as_json,

@@ -30,6 +30,7 @@ __all__ = [
     "Paragraph",
     "Picture",
     "Preformatted",
+    "Reason",
     "Rows",
     "Section",
     "Spec",
@@ -40,7 +41,6 @@ __all__ = [
     "Tabs",
     "Tone",
     "Value",
-    "VerdictReason",
     "columns",
     "figures_in",
     "upto",
@@ -396,8 +396,8 @@ def _is_empty(block: Block) -> bool:
 
 
 @dataclass(frozen=True)
-class VerdictReason:
-    """A reason not to trust a report in full: what failed, where, and what to do about it."""
+class Reason:
+    """What a reader must know before the figures: what was found, where, and what to do about it."""
 
     text: str
     mark: Mark
@@ -436,11 +436,12 @@ class Document:
     mark: Mark | None
     meaning: str  # what the mark means
     facts: list[str]  # when, where and with what it was measured
-    reasons: list[VerdictReason]  # worst first
+    reasons: list[Reason]  # what a reader must know first, most important first
     cut_short: str  # why the run is incomplete; "" if it is complete
     sections: list[Section]
     finish: str = ""  # the command that measures the rest of an incomplete run
     affects: str = ""  # which figures the reasons affect
+    in_full: str = ""  # the command that shows all reasons; "" if the record was not kept
     links: list[Link] = field(default_factory=list)  # the article, the plan, the files of the record
     depth: Depth = Depth.ANSWER  # how much of it is shown as text
     data: Callable[[], dict[str, Any]] | None = None
@@ -448,7 +449,7 @@ class Document:
     cases: Callable[[], Suites] | None = None
 
     def __post_init__(self) -> None:
-        for name in ("title", "meaning", "cut_short", "finish", "affects"):
+        for name in ("title", "meaning", "cut_short", "finish", "affects", "in_full"):
             object.__setattr__(self, name, one_line(getattr(self, name)))
         object.__setattr__(self, "facts", [one_line(fact) for fact in self.facts if fact])
 

@@ -81,6 +81,7 @@ def _cell_rows(result: RunResult) -> Iterator[dict[str, Any]]:
         for status, count in c.all_statuses.items():
             yield about | {"quantity": f"right answers: {status}", "value": count, "unit": "requests"}
         yield about | {"quantity": "share not as expected", "value": c.error_share}
+        yield about | {"quantity": "unavailable", "value": c.unavailable, "unit": "share"}
         yield about | _figure("server CPU per request", c.server_cpu_s_per_request)
         if c.server_rss_max_bytes is not None:
             yield about | {"quantity": "server memory", "value": c.server_rss_max_bytes, "unit": "bytes"}

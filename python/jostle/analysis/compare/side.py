@@ -45,8 +45,8 @@ class Round:
 
     @classmethod
     def of(cls, data: TrialData) -> "Round":
-        failed = sum(data.errors.values())
-        return cls(data.trial.round, data.response, data.throughput, data.ok(), failed)
+        ok, failed = data.ended - data.failing, data.failing
+        return cls(data.trial.round, data.response, data.throughput, ok, failed)
 
     def value(self, quantity: str) -> Value:
         """Throughput, or a quantile of the response times."""

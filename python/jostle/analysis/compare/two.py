@@ -9,6 +9,7 @@ from jostle.analysis.compare.pairs import differs, side
 from jostle.analysis.compare.several import compare_several
 from jostle.analysis.compare.side import Side, doubts, pair
 from jostle.analysis.compare.sides import compare_sides
+from jostle.analysis.invalid_if import as_the_plan_says
 from jostle.analysis.results import (
     CompareResult,
     Comparison,
@@ -50,8 +51,8 @@ class _Run:
     @classmethod
     def of(cls, record: RunRecord) -> "_Run":
         data = [TrialData(trial) for trial in record.trials]
-        validities = {f.trial.number: judge_data(f) for f in data}
         plan = RecordedPlan.parse(record.plan_text)
+        validities = as_the_plan_says({f.trial.number: judge_data(f) for f in data}, data, plan)
         kept = counted(record, data, validities, plan)
         grouped = by_workload(kept)
         usual = usual_in(grouped)

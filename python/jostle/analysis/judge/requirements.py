@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from jostle.analysis.judge.among_failures import lies_among_failures
 from jostle.analysis.judge.few_rounds import Judged, judged
 from jostle.analysis.results import Estimate, Requirement, WorkloadSummary
 from jostle.analysis.results.rule import decide, distrusted
@@ -64,7 +65,8 @@ def _judge(
         if quantity not in INDICES:
             measured = [data for data in grouped[contestant, workload] if data.usable]
             figure = judged(quantity, measured, level(asked.confidence, len(measured)), usual)
-            yield _requirement(asked, contestant, workload, figure, [summary], round_s)
+            beyond = lies_among_failures(asked.condition, measured, asked.confidence)
+            yield _requirement(asked, contestant, workload, figure, [summary], round_s, beyond=beyond)
             continue
         for form in forms:
             if workload != form.with_ and not (asked.workload and workload == form.alone):
@@ -86,6 +88,8 @@ def _requirement(
     figure: Judged,
     summaries: Sequence[WorkloadSummary],
     round_s: float | None,
+    *,
+    beyond: bool = False,
 ) -> Requirement:
     condition, estimate = asked.condition, figure.estimate
     verdict = decide(condition, estimate)
@@ -94,6 +98,8 @@ def _requirement(
         message += f" ({figure.aside})"
     if any(summary.verdict_of(condition.quantity) is Verdict.INVALID for summary in summaries):
         verdict, message = "cannot tell", distrusted("", message)
+    elif beyond:
+        verdict, message = "fail", f"{message}: it lies among the requests that failed"
     elif estimate.this_run_only:
         message += f": of this run only; {TOO_FEW_ROUNDS}"
     elif verdict == "cannot tell" and estimate.value is not None and not estimate.note:

@@ -9,6 +9,9 @@ from jostle.record.verdict import Verdict, worst
 
 __all__ = ["Cause", "Check", "Validity"]
 
+IN_NO_TABLE = frozenset(("min", "p5", "p25", "p75", "p95", "mean", "spread", "quartile spread"))
+"""Figures that are shown only where a requirement or a claim is about them, which asks for their verdict."""
+
 Cause = Literal["generator", "machine", "server", "plan"]
 """What is to blame when a check fails."""
 
@@ -18,7 +21,8 @@ class Check:
     """One validity check: a measured value, its threshold, and what to do when it fails.
 
     `affects`: the figures that a failure affects, by their names in plans (`jostle.plan.metrics`); if empty,
-    all but those that it `spares`.
+    all but those that it `spares`. `notable`: what the server did, or how far a disturbance reaches, which
+    stands in the first lines although the check passed. `again`: a further measurement may be less disturbed.
     """
 
     name: str
@@ -31,9 +35,18 @@ class Check:
     affects: tuple[str, ...] = ()
     cause: Cause = "server"
     spares: tuple[str, ...] = ()
+    notable: bool = False
+    again: bool = False
 
     def touches(self, figure: str) -> bool:
         return figure in self.affects if self.affects else figure not in self.spares
+
+    @property
+    def of_the_trial(self) -> Verdict:
+        """What it means for the trial: a figure that no table shows spoils no verdict but its own."""
+        if self.affects and IN_NO_TABLE.issuperset(self.affects):
+            return Verdict.VALID
+        return Verdict.SUSPECT if self.affects and self.verdict is Verdict.INVALID else self.verdict
 
     @property
     def severity(self) -> tuple[int, float]:
@@ -67,13 +80,22 @@ class Validity:
     def of(cls, checks: Iterable[Check]) -> "Validity":
         """The verdict that follows from these checks."""
         checks = list(checks)
-        return cls(worst(_of_the_trial(check) for check in checks), checks)
+        return cls(worst(check.of_the_trial for check in checks), checks)
+
+    def with_check(self, check: Check) -> "Validity":
+        """The same with one check more."""
+        return Validity.of([*self.checks, check])
 
     @property
     def failed(self) -> list[Check]:
-        """The checks that failed, worst first."""
-        failed = [c for c in self.checks if c.verdict is not Verdict.VALID]
+        """The checks that failed for figures that are shown, worst first."""
+        failed = [c for c in self.checks if c.of_the_trial is not Verdict.VALID]
         return sorted(failed, key=lambda c: -c.verdict.rank)
+
+    @property
+    def notable(self) -> list[Check]:
+        """The checks that passed, and say something that a reader must know first."""
+        return [c for c in self.checks if c.notable and c.verdict is Verdict.VALID]
 
     @property
     def reasons(self) -> list[str]:
@@ -83,9 +105,3 @@ class Validity:
     def verdict_of(self, figure: str) -> Verdict:
         """The verdict on one figure, by its name in plans: that of the worst check that affects it."""
         return worst(c.verdict for c in self.checks if c.touches(figure))
-
-
-def _of_the_trial(check: Check) -> Verdict:
-    if check.affects and check.verdict is Verdict.INVALID:
-        return Verdict.SUSPECT
-    return check.verdict

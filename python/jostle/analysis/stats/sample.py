@@ -26,7 +26,6 @@ __all__ = [
     "Ints",
     "WeightedSample",
     "cut_off",
-    "failed",
     "from_histograms",
     "from_values",
     "pool",
@@ -120,11 +119,6 @@ def from_histograms(
 ) -> WeightedSample:
     """A sample from HdrHistograms in microseconds."""
     return pool(chain((_one(h, False) for h in events), (_one(h, True) for h in censored)))
-
-
-def failed(histogram: "HdrHistogram") -> WeightedSample:
-    """A sample of as many failures as it holds; how soon they failed says nothing about an answer's time."""
-    return replace(EMPTY, never=int(histogram.get_total_count()))
 
 
 def cut_off(sample: WeightedSample) -> WeightedSample:

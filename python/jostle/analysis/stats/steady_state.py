@@ -8,7 +8,7 @@ import numpy as np
 
 from jostle.analysis.stats.sample import Floats
 
-__all__ = ["Trend", "Truncation", "change_points", "level_changes", "mser", "trend"]
+__all__ = ["Trend", "Truncation", "change_points", "level_changes", "mser", "trend", "warm_up_length"]
 
 Trend = Literal["flat", "warm-up", "slowdown", "unsettled"]
 
@@ -144,15 +144,29 @@ def trend(series: Floats) -> Trend:
     within `SMALL` of the last one count as the same. Source: Barrett et al., Virtual Machine Warmup Blows Hot
     and Cold (OOPSLA 2017).
     """
-    if len(series) > MAX_VALUES:
-        series = np.array([part.mean() for part in np.array_split(series, MAX_VALUES)])
+    return _course(series)[0]
+
+
+def warm_up_length(series: Floats) -> int:
+    """How many values at the beginning of a series are those of a warm-up; 0 if it has none."""
+    found, settled = _course(series)
+    return settled if found == "warm-up" else 0
+
+
+def _course(series: Floats) -> tuple[Trend, int]:
+    """The course, and how many values come before the last level."""
+    whole, parts = len(series), [series]
+    if whole > MAX_VALUES:
+        parts = np.array_split(series, MAX_VALUES)
+        series = np.array([part.mean() for part in parts])
     edges = [0, *level_changes(series), len(series)]
     levels = [float(np.mean(series[a:b])) for a, b in itertools.pairwise(edges)]
     final = levels[-1]
     same = [abs(level - final) <= SMALL * abs(final) for level in levels]
     settled = len(same) - next((i for i, s in enumerate(reversed(same)) if not s), len(same))
+    before = edges[settled] if whole <= MAX_VALUES else sum(map(len, parts[: edges[settled]]))
     if settled == 0:
-        return "flat"
+        return "flat", 0
     if len(series) - edges[settled] < len(series) / 4:
-        return "unsettled"
-    return "warm-up" if levels[settled - 1] > final else "slowdown"
+        return "unsettled", before
+    return ("warm-up" if levels[settled - 1] > final else "slowdown"), before

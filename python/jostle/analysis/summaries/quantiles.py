@@ -7,8 +7,10 @@ from jostle.analysis.stats.moderated import Usual, UsualOf, not_known
 from jostle.analysis.stats.over_rounds import quantile_over_rounds, quantiles_over_rounds
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
 from jostle.analysis.stats.sample import WeightedSample
+from jostle.analysis.summaries.disturbed import without_the_generator
 from jostle.analysis.summaries.usual import of_service
 from jostle.analysis.trials.data import TrialData
+from jostle.quantiles import NAMED
 
 __all__ = ["quantile", "quantiles", "quartiles"]
 
@@ -22,9 +24,10 @@ def quantile(
     usual: Usual | None = None,
 ) -> Estimate:
     """The p-quantile of response times, or of service times, of a typical start; `trials` must be usable."""
-    return quantile_over_rounds(
+    found = quantile_over_rounds(
         _times(trials, service), p, confidence, _AutocorrelationTime(trials, service), usual
     )
+    return without_the_generator(found, trials, p, service=service)
 
 
 def quantiles(
@@ -32,7 +35,11 @@ def quantiles(
 ) -> dict[str, Estimate]:
     """The quantiles that tables show, by name."""
     known = of_service(usual) if service else usual
-    return quantiles_over_rounds(_times(trials, service), _AutocorrelationTime(trials, service), known)
+    found = quantiles_over_rounds(_times(trials, service), _AutocorrelationTime(trials, service), known)
+    return {
+        name: without_the_generator(one, trials, NAMED[name], service=service) if name in NAMED else one
+        for name, one in found.items()
+    }
 
 
 def quartiles(trials: Sequence[TrialData], usual: UsualOf = not_known) -> dict[str, Estimate]:

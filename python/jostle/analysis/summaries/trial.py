@@ -48,6 +48,7 @@ def describe_trial(data: TrialData) -> TrialResult:
         server=dict(trial.server),
         requests=_requests(data),
         received_bytes_per_s=float(data.counts.bytes_in.sum()) / data.duration_s if data.duration_s else 0.0,
+        unavailable=data.unavailable,
         connections_opened=data.parts["connect"].whole.n,
         connections_most=int(data.counts.connections.max(initial=0)),
         datagrams=_datagrams(data),

@@ -64,6 +64,7 @@ def summarize(
         parts=_parts(measured),
         failures={kind: dict(texts.most_common()) for kind, texts in reasons.items() if texts},
         statuses=statuses_of(measured),
+        unavailable=_unavailable(measured),
         verdicts=verdicts_of_figures(validities),
     )
 
@@ -92,6 +93,11 @@ def summarize_all(
         )
         for key, group in grouped.items()
     }
+
+
+def _unavailable(measured: Sequence[TrialData]) -> float:
+    whole_s = sum(data.duration_s for data in measured)
+    return sum(data.unavailable * data.duration_s for data in measured) / whole_s if whole_s else 0.0
 
 
 def _parts(measured: Sequence[TrialData]) -> dict[str, dict[str, Estimate]]:

@@ -17,14 +17,16 @@ from jostle.analysis.stats.sample import (
     Floats,
     WeightedSample,
     cut_off,
-    failed,
     from_histograms,
     pool,
     pool_by_key,
     quantile_of,
 )
 from jostle.analysis.trials.counters import BACKGROUND, MEASURED, Counts
+from jostle.analysis.trials.failing import clients_s, missed
+from jostle.analysis.trials.lateness import Effect, effects_of_lateness
 from jostle.analysis.trials.machine import Machine
+from jostle.analysis.trials.outage import Outage, away_s, outages, within
 from jostle.analysis.trials.resource_usage import ResourceUsage
 from jostle.analysis.trials.streaming import Figure, Folded, Timelines, fold, timelines_by_request
 from jostle.quantiles import NAMED
@@ -259,6 +261,48 @@ class TrialData:
         """Failures among all requests that came to an end of their own."""
         return error_share(self.outcomes())
 
+    @cached_property
+    def outages(self) -> list[Outage]:
+        """When the server was away, in order."""
+        times = self.responses.whole.values_s
+        longest_s = float(times[-1]) if len(times) else 0.0
+        return outages(self.counts, None if self.has_background else longest_s)
+
+    @property
+    def unavailable(self) -> float:
+        """The share of the trial in which the server was away."""
+        return away_s(self.outages) / self.duration_s if self.duration_s else 0.0
+
+    @cached_property
+    def failing_share(self) -> float:
+        """Failures as a share of the requests or, in a closed loop, of its clients' time if that is more."""
+        return max(self.error_share, self._failing_time)
+
+    @property
+    def ended(self) -> int:
+        """Requests that came to an end of their own."""
+        return self.ok() + sum(self.errors.values())
+
+    @property
+    def failing(self) -> int:
+        """How many of the `ended` requests count as failed: `failing_share` of them."""
+        return round(self.failing_share * self.ended)
+
+    @property
+    def _failing_time(self) -> float:
+        """The share of its clients' time in which they waited for failures or the server was away."""
+        whole_s = clients_s(self.counts)
+        if self.closed is None or not whole_s.sum() or not (self.errors or self.outages):
+            return 0.0
+        inside = within(self.counts, self.outages)
+        outside, ended = ~inside, np.arange(len(inside)) < len(inside) - 1  # the stop gives up the last ones
+        waits = [
+            fold(self.trial.interval_histograms(measure), [counted]).parts[0]
+            for measure, counted in (("failed", outside), ("censored", outside & ended))
+        ]
+        failing_s = float(whole_s[inside].sum()) + sum(one.total_s for one in waits)
+        return min(1.0, failing_s / float(whole_s.sum()))
+
     def total(self, what: str, workload: int = MEASURED) -> int:
         """Sum over the intervals of a counter of the workload ("due", "sent", "busy_sum_ns", …)."""
         return self.counts.totals.get(workload, {}).get(what, 0)
@@ -332,9 +376,20 @@ class TrialData:
 
     @cached_property
     def response(self) -> WeightedSample:
-        """Response times; requests given up are censored, failed ones lie beyond every time."""
+        """Response times; requests given up are censored, failed ones lie beyond every time.
+
+        So do those that clients of a closed loop did not send because the server was away.
+        """
         given_up = self.waits(from_histograms([], [self.trial.histogram("censored")]))
-        return pool([self.responses.whole, given_up, failed(self.trial.histogram("failed"))])
+        return pool([self.responses.whole, given_up, replace(EMPTY, never=self.never_answered)])
+
+    @cached_property
+    def never_answered(self) -> int:
+        """Requests that failed for good, and those that a closed loop's clients did not send in an outage."""
+        failed = int(self.trial.histogram("failed").get_total_count())
+        if self.closed is None:
+            return failed
+        return failed + missed(self.counts, self.outages, within(self.counts, self.outages))
 
     def waits(self, given_up: WeightedSample) -> WeightedSample:
         """Requests of the measured workload that were given up, with what their waits tell of a time.
@@ -370,6 +425,11 @@ class TrialData:
     @cached_property
     def pacings(self) -> Folded:
         return fold(self.trial.interval_histograms("pacing"), figures={"p99": QUANTILES["p99"]})
+
+    @cached_property
+    def lateness(self) -> Mapping[str, Effect]:
+        """What the generator's lateness does to each figure of response times; empty if nothing was paced."""
+        return effects_of_lateness(self.response, self.responses.whole, self.service, self.pacing)
 
     @cached_property
     def parts(self) -> Mapping[str, Folded]:

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jostle.analysis.trials.data import TrialData
+from jostle.analysis.stats.sample import Bools
+from jostle.analysis.trials.counters import Counts
 from jostle.formatting import tallied
 from jostle.record.outcomes import WRONG_ANSWERS, outcome_label
 from jostle.units import format_duration
 
-__all__ = ["Outage", "away_s", "outages"]
+__all__ = ["Outage", "away_s", "outages", "within"]
 
 MISSED = 10.0
 """At the rate of the rest of the trial, at least this many right answers would have come meanwhile: fewer may
@@ -49,41 +50,49 @@ class Outage:
         return f"no {what} {when}" + (f" ({kinds})" if kinds else "")
 
 
-def outages(data: TrialData) -> list[Outage]:
+def outages(counts: Counts, longest_s: float | None) -> list[Outage]:
     """All outages of a trial, in order; empty if the server never answered, or is not to blame.
 
-    Beside a background workload silence is a finding of another kind: that is what blocking looks like.
+    `longest_s`: the longest response time. None if a silence without failures is a finding of another kind:
+    beside a background workload, that is what blocking looks like.
     """
-    ok, bounds = data.counts.ok, _without_answers(data)
+    ok, duration_s = counts.ok, float(counts.end_ns[-1]) / 1e9 if len(counts.end_ns) else 0.0
     found = []
-    for start, end in bounds:
-        start_s, end_s = float(data.counts.start_ns[start]) / 1e9, float(data.counts.end_ns[end - 1]) / 1e9
-        elsewhere_s = data.duration_s - (end_s - start_s)
+    for start, end in _without_answers(counts):
+        start_s, end_s = float(counts.start_ns[start]) / 1e9, float(counts.end_ns[end - 1]) / 1e9
+        elsewhere_s = duration_s - (end_s - start_s)
         if elsewhere_s <= 0 or float(ok.sum()) / elsewhere_s * (end_s - start_s) < MISSED:
             continue
         failures = Counter[str]()
-        for kind, column in data.counts.failed_by_kind.items():
+        for kind, column in counts.failed_by_kind.items():
             failures[kind] += int(column[start:end].sum())
         ends = end < len(ok) and bool(ok[end:].any())
-        if +failures or (not ends and _silent(data, end_s - start_s)):
+        if +failures or (not ends and _silent(counts, longest_s, end_s - start_s)):
             found.append(Outage(start_s, end_s, ends, dict(+failures)))
     return found
 
 
-def away_s(found: "list[Outage]") -> float:
+def away_s(found: list[Outage]) -> float:
     """For how long the server was away in all."""
     return math.fsum(outage.length_s for outage in found)
 
 
-def _without_answers(data: TrialData) -> list[tuple[int, int]]:
+def within(counts: Counts, found: list[Outage]) -> Bools:
+    """For each interval, whether it belongs to an outage."""
+    inside = np.zeros(len(counts.end_ns), dtype=np.bool_)
+    for outage in found:
+        inside |= (counts.start_ns / 1e9 >= outage.start_s) & (counts.end_ns / 1e9 <= outage.end_s)
+    return inside
+
+
+def _without_answers(counts: Counts) -> list[tuple[int, int]]:
     """Stretches without right answers: the first interval, and the one after the last."""
-    silent = np.concatenate([[False], data.counts.ok == 0, [False]])
+    silent = np.concatenate([[False], counts.ok == 0, [False]])
     edges = np.flatnonzero(np.diff(silent.astype(np.int8)))
     return [(int(start), int(end)) for start, end in edges.reshape(-1, 2)]
 
 
-def _silent(data: TrialData, seconds: float) -> bool:
-    longest = data.responses.whole.values_s
-    usual_s = float(longest[-1]) if len(longest) else 0.0
-    waited = data.counts.in_flight_ns[-1] > 0
-    return not data.has_background and bool(waited) and seconds >= max(SILENT_S, SILENT * usual_s)
+def _silent(counts: Counts, longest_s: float | None, seconds: float) -> bool:
+    if longest_s is None:
+        return False
+    return bool(counts.in_flight_ns[-1] > 0) and seconds >= max(SILENT_S, SILENT * longest_s)

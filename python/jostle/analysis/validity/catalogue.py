@@ -5,12 +5,14 @@ from typing import NamedTuple
 from jostle.analysis.stats import mixture
 from jostle.analysis.validity import (
     checks,
+    failures,
     generator,
     lateness,
     limits,
     lost_time,
     machine,
     statuses,
+    steady,
     wake_up,
 )
 from jostle.formatting import MISSING, percent
@@ -31,8 +33,7 @@ class CheckDescription(NamedTuple):
 
 
 CATALOGUE = [
-    CheckDescription("end", "Did the trial run to its end?", "cut short", "failed, or recorded nothing"),
-    CheckDescription("verified work", "Were all answers right (status and body)?", NEVER, "any wrong answer"),
+    CheckDescription("end", "Did the trial run to its end?", NEVER, "failed, or recorded nothing"),
     CheckDescription(
         "statuses",
         "Did the right answers have the same mixture of statuses throughout, and were redirects followed?",
@@ -47,22 +48,31 @@ CATALOGUE = [
         f"a status whose share differs by {percent(mixture.DIFFERENCE)} or more (G²)",
         NEVER,
     ),
+    CheckDescription("errors", "How many requests failed, how, and when? They are a result.", NEVER, NEVER),
     CheckDescription(
-        "errors",
-        "What share of the requests failed?",
-        f"more than {percent(checks.ERRORS_SUSPECT)}",
-        f"more than {percent(checks.ERRORS_INVALID)}, timeouts not counted",
+        "outage",
+        "Did the server answer throughout?",
+        "any stretch without a right answer (throughput)",
+        NEVER,
     ),
     CheckDescription(
-        "outage", "Did the server answer throughout?", "any stretch without a right answer", NEVER
+        "warm-up",
+        "Was the beginning slower than the rest (PELT)?",
+        f"by {steady.SLOWER:g} times or more, for each figure that it changes by more than "
+        f"{percent(steady.CHANGE)}",
+        NEVER,
+    ),
+    CheckDescription(
+        "invalid-if", "Does the plan call the trial invalid?", NEVER, "a condition of its `invalid-if` is met"
     ),
     CheckDescription("framing", "Did bytes follow a complete answer?", "any", NEVER),
     CheckDescription("addresses", "Did all addresses of the host's name accept?", "any that did not", NEVER),
     CheckDescription(
         "answers",
         "Were there enough answers?",
-        f"fewer than {checks.FEW_ANSWERS}, except beside a background load",
-        "no request was sent",
+        f"fewer than {checks.FEW_ANSWERS}, or more than {percent(checks.CUT_OFF_SUSPECT)} of the requests "
+        "still waited at the end, except beside a background load",
+        f"no request was sent; or all but {percent(failures.RIGHT_INVALID)} failed, timeouts not counted",
     ),
     CheckDescription(
         "generator CPU",
@@ -80,18 +90,13 @@ CATALOGUE = [
         "lateness",
         "By what share would any quantile be shorter, had every request been sent on time?",
         f"more than {percent(lateness.SUSPECT)}, for each quantile",
-        NEVER,
-    ),
-    CheckDescription(
-        "mostly lateness",
-        "Is a response time mostly the generator's own lateness?",
-        NEVER,
-        f"more than {percent(lateness.INVALID)}, for each quantile; all figures if the median is",
+        f"more than {percent(lateness.INVALID)} of the median",
     ),
     CheckDescription(
         "wake-up",
         "How much of a time may be the generator's waking up, if it slept until answers came?",
-        f"more than {percent(wake_up.SUSPECT)}, for each quantile",
+        f"more than {percent(wake_up.SUSPECT)} of the median, for throughput of a closed loop; more than "
+        f"{percent(wake_up.UNBOUNDED)}, for each quantile",
         NEVER,
     ),
     CheckDescription(
@@ -112,7 +117,12 @@ CATALOGUE = [
         f"shared, unless one client takes turns with the server and uses at most {percent(checks.TURNS_CPU)}",
         NEVER,
     ),
-    CheckDescription("background", "Did the background requests succeed?", "any failed", "none was sent"),
+    CheckDescription(
+        "background",
+        "Did the background requests succeed?",
+        f"more than {percent(checks.BACKGROUND_SUSPECT)} failed",
+        "none was sent, or none answered as expected",
+    ),
     CheckDescription(
         "arrivals",
         "Did requests follow the plan's Poisson process (Anderson and Darling)?",
@@ -122,7 +132,7 @@ CATALOGUE = [
     CheckDescription(
         "steady state",
         "Did throughput and p99 settle (MSER-5)?",
-        f"not settled, and the halves differ by more than {percent(checks.STEADY_CHANGE)}",
+        f"not settled, and the halves differ by more than {percent(steady.CHANGE)}",
         NEVER,
     ),
     CheckDescription(
@@ -135,7 +145,7 @@ CATALOGUE = [
         "lost time",
         "Did the generator stop running, or was the machine suspended?",
         f"for {format_duration(lost_time.STILL_S)} or more",
-        f"for more than {percent(lost_time.LOST_INVALID)} of the trial",
+        f"for more than {percent(lost_time.INVALID)} of the trial",
     ),
     CheckDescription(
         "machine",

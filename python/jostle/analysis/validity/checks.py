@@ -14,10 +14,15 @@ import numpy as np
 from jostle.analysis.results import Check, Validity
 from jostle.analysis.stats.arrivals import EXPONENTIAL_1_PERCENT, anderson_darling_exponential
 from jostle.analysis.stats.quantile_ci import quantile_estimate, samples_needed
-from jostle.analysis.stats.sample import Floats
-from jostle.analysis.stats.steady_state import mser
 from jostle.analysis.trials.data import BACKGROUND, MEASURED, TrialData
 from jostle.analysis.validity.away import answered_throughout
+from jostle.analysis.validity.failures import (
+    EVEN_IF_NOTHING_WAS_RIGHT,
+    RIGHT_INVALID,
+    almost_none_right,
+    kinds_of,
+    requests_failed,
+)
 from jostle.analysis.validity.figures import RATES, RESPONSE_TIMES, TIMES
 from jostle.analysis.validity.generator import (
     accounts_closed,
@@ -27,27 +32,21 @@ from jostle.analysis.validity.generator import (
     saw_the_same,
     started_together,
 )
-from jostle.analysis.validity.lateness import lateness, mostly_lateness
+from jostle.analysis.validity.lateness import lateness
 from jostle.analysis.validity.limits import memory_limited, within_files, within_ports
 from jostle.analysis.validity.lost_time import clock_was_set, time_was_lost
 from jostle.analysis.validity.machine import machine, stolen, told
 from jostle.analysis.validity.remedies import remedy_for
 from jostle.analysis.validity.statuses import one_kind_of_answer
+from jostle.analysis.validity.steady import steady_state, warm_up
 from jostle.analysis.validity.wake_up import wake_up
 from jostle.formatting import percent, tallied
-from jostle.record.outcomes import (
-    NOT_CONNECTED,
-    TIMEOUTS,
-    WRONG_ANSWERS,
-    Outcome,
-    failures,
-    outcome_label,
-)
+from jostle.quantiles import NAMED
+from jostle.record.outcomes import ENDED_BY_STOP, NOT_CONNECTED, TIMEOUTS, Outcome, failures
 from jostle.record.verdict import Verdict
-from jostle.text import one_line, shortened
 from jostle.units import format_count, format_duration, format_rate
 
-__all__ = ["change_of_logs", "judge_data"]
+__all__ = ["judge_data"]
 
 CPU_SUSPECT, CPU_INVALID = 0.80, 0.95
 TURNS_CPU = 0.02
@@ -55,9 +54,10 @@ TURNS_CPU = 0.02
 SENT_SUSPECT, SENT_INVALID = 0.99, 0.95
 MANY_WAITED = 0.1
 """If this share of the requests that were sent waited for a stream, those that were not sent did, too."""
-ERRORS_SUSPECT, ERRORS_INVALID = 0.001, 0.05
-HOW_MANY_FAILED = ("errors",)
-"""The figure that is sound, whatever failures do to the others."""
+CUT_OFF_SUSPECT = 0.5
+"""If more requests than this still waited at the end, not even the median was seen."""
+BACKGROUND_SUSPECT = 0.05
+"""If more of the background's requests fail, another load than the planned one ran beside this one."""
 LITTLE_SUSPECT = 0.01
 INTERACTIVE_SUSPECT = 0.02
 BY_CHANCE = 3.0
@@ -69,10 +69,6 @@ FEW_ANSWERS = 6
 CYCLES = 100
 """Requests per client with which start and end of a closed loop no longer matter to the interactive law."""
 
-STEADY_CHANGE = 0.05
-"""The halves must also differ by more than this, as MSER-5 finds "no steady state" in 2 % of steady series of
-100 intervals (simulated)."""
-
 MAX_ARRIVALS, ARRIVALS_FACTOR = 2000, 2.0
 
 
@@ -83,8 +79,18 @@ def judge_data(data: TrialData) -> Validity:
     else:
         left_out = OF_THE_MACHINE if data.trial.simulated else ()
         makes = (make for make in CHECKS if make not in left_out)
-        checks = [check for make in makes if (check := make(data)) is not None]
+        checks = [_about_what_is_there(data, check) for make in makes if (check := make(data)) is not None]
     return _with_cause(Validity.of(checks), data)
+
+
+def _about_what_is_there(data: TrialData, check: Check) -> Check:
+    """The check without the quantiles that the trial has too few requests for: they spoil no verdict."""
+    missing = {name for name, p in NAMED.items() if p > 0.5 and data.response.n < samples_needed(p)}
+    missing |= {f"service {name}" for name in missing}
+    left = tuple(figure for figure in check.affects if figure not in missing)
+    if not check.affects or left:
+        return replace(check, affects=left)
+    return replace(check, verdict=Verdict.VALID, affects=())
 
 
 def _with_cause(validity: Validity, data: TrialData) -> Validity:
@@ -118,53 +124,10 @@ def _ended(data: TrialData) -> Check:
         )
     if status == "cut short":
         message = f"cut short after {format_duration(data.duration_s)}{planned}: {why}"
-        return Check("end", Verdict.SUSPECT, done, 1, "share", message, "run it again to its end")
+        return Check("end", Verdict.VALID, done, None, "share", message)
     return Check(
         "end", Verdict.VALID, done, 1, "share", f"ran for {format_duration(data.duration_s)}{planned}"
     )
-
-
-def _wrong_answers(data: TrialData) -> Check:
-    found = {w: data.outcomes(w) for w in (MEASURED, BACKGROUND)}
-    wrong = {str(kind): sum(o.get(kind, 0) for o in found.values()) for kind in sorted(WRONG_ANSWERS)}
-    wrong[Outcome.SCRIPT_FAILED] = sum(map(data.scripts_failed, found))
-    total = sum(wrong.values())
-    if not total:
-        return Check("verified work", Verdict.VALID, 0, 0, "wrong answers", "every answer was the right one")
-    kinds = ", ".join(f"{format_count(n)} {outcome_label(k)}" for k, n in wrong.items() if n)
-    codes = tallied(sum((Counter(data.reasons(Outcome.WRONG_STATUS, w)) for w in found), Counter()))
-    kinds += f" ({codes})" if codes else ""
-    if refused := next((data.counts.refused[w] for w in found if w in data.counts.refused), ""):
-        kinds += f", for example {shortened(one_line(refused))}"
-    return Check(
-        "verified work",
-        Verdict.INVALID,
-        total,
-        0,
-        "wrong answers",
-        f"wrong answers: {kinds}",
-        remedy_for(wrong),
-        spares=HOW_MANY_FAILED,
-    )
-
-
-def _errors(data: TrialData) -> Check:
-    """Timeouts alone never make a run invalid: they are counted as censored response times."""
-    share = data.error_share
-    errors = {kind: n for kind, n in data.errors.items() if kind not in WRONG_ANSWERS}
-    answered = data.ok() + sum(data.errors.values())
-    failed = sum(n for kind, n in errors.items() if kind not in TIMEOUTS) / answered if answered else 0.0
-    verdict = _graded(share, ERRORS_SUSPECT)
-    threshold = ERRORS_SUSPECT
-    if failed > ERRORS_INVALID:
-        verdict, threshold = Verdict.INVALID, ERRORS_INVALID
-    if not data.errors:
-        return Check("errors", Verdict.VALID, 0, ERRORS_SUSPECT, "share", "no request failed")
-    kinds = ", ".join(f"{format_count(n)} {outcome_label(k)}" for k, n in sorted(data.errors.items()))
-    why = tallied(sum((Counter(data.reasons(kind)) for kind in errors), Counter()))
-    message = f"{percent(share)} of the requests failed ({kinds}{f'; {why}' if why else ''})"
-    remedy = remedy_for(data.errors) if verdict is not Verdict.VALID else ""
-    return Check("errors", verdict, share, threshold, "share", message, remedy, spares=HOW_MANY_FAILED)
 
 
 def _excess(data: TrialData) -> Check | None:
@@ -197,7 +160,22 @@ def _answers(data: TrialData) -> Check:
         why = ": the script failed before its first one" if only_scripts else ": no connection could be made"
         message = "no request was sent" + (why if data.errors else "")
         remedy = remedy_for(data.errors) if data.errors else "let it run longer, or raise the rate"
-        return Check("answers", Verdict.INVALID, 0, 1, "requests", message, remedy)
+        return Check(
+            "answers", Verdict.INVALID, 0, 1, "requests", message, remedy, spares=EVEN_IF_NOTHING_WAS_RIGHT
+        )
+    if almost_none_right(data):
+        message = f"{'none' if n == 0 else f'only {format_count(n)}'} of {format_count(sent)} requests "
+        message += f"{'was' if n < 2 else 'were'} answered as expected"
+        return Check(
+            "answers",
+            Verdict.INVALID,
+            n / (n + sum(data.errors.values())),
+            RIGHT_INVALID,
+            "share",
+            message,
+            remedy_for(data.errors),
+            spares=EVEN_IF_NOTHING_WAS_RIGHT,
+        )
     if n == 0 and not data.has_background:
         message = f"none of {format_count(sent)} requests was answered as expected"
         remedy = (
@@ -206,6 +184,10 @@ def _answers(data: TrialData) -> Check:
             else "let it run longer than an answer takes: try one by hand"
         )
         return Check("answers", Verdict.SUSPECT, 0, FEW_ANSWERS, "answers", message, remedy)
+    if (waiting := _cut_off_share(data)) > CUT_OFF_SUSPECT and not data.has_background:
+        message = f"{percent(waiting)} of the requests were neither answered nor failed when the trial ended"
+        remedy = "let it run longer, or send less: these figures are of the first responses only"
+        return Check("answers", Verdict.SUSPECT, waiting, CUT_OFF_SUSPECT, "share", message, remedy)
     least = min(FEW_ANSWERS, _planned_requests(data))
     if n < least and not data.has_background:
         message = f"only {n} of {format_count(sent)} requests were answered as expected: "
@@ -217,6 +199,11 @@ def _answers(data: TrialData) -> Check:
     if n < needed:
         message += f"; p99.9 is left out: it needs {format_count(needed)}"
     return Check("answers", Verdict.VALID, n, least, "answers", message)
+
+
+def _cut_off_share(data: TrialData) -> float:
+    outcomes = data.outcomes()
+    return sum(outcomes.get(kind, 0) for kind in ENDED_BY_STOP) / max(1, sum(outcomes.values()))
 
 
 def _planned_requests(data: TrialData) -> float:
@@ -302,7 +289,7 @@ def _interactive_law(data: TrialData) -> Check | None:
         return None  # each step has a pause of its own
     if any(data.closed.get(limit) for limit in ("requests", "requests_per_client")):
         return None
-    clients, requests = data.closed["clients"], data.response.n
+    clients, requests = data.closed["clients"], sum(data.outcomes().values())
     if requests < CYCLES * clients or data.total("backoffs"):
         return None
     there = clients * data.duration_s
@@ -363,26 +350,32 @@ def _takes_turns(data: TrialData) -> bool:
 def _background(data: TrialData) -> Check | None:
     if not data.has_background:
         return None
-    sent = data.total("sent", BACKGROUND)
-    failed = sum(n for kind, n in failures(data.outcomes(BACKGROUND)).items() if kind not in WRONG_ANSWERS)
+    sent, failed = data.total("sent", BACKGROUND), failures(data.outcomes(BACKGROUND))
     if sent == 0:
-        message = "the background workload sent nothing"
-        return Check(
-            "background",
+        message, remedy = "the background workload sent nothing", "let it run longer, or check its request"
+        return Check("background", Verdict.INVALID, 0, 1, "requests", message, remedy, cause="plan")
+    if not failed:
+        message = f"{format_count(sent)} background requests were sent, and none failed"
+        return Check("background", Verdict.VALID, 0, BACKGROUND_SUSPECT, "share", message)
+    count, right = sum(failed.values()), data.ok(BACKGROUND)
+    share = count / (count + right)
+    message = f"{percent(share)} of the background requests failed: {', '.join(kinds_of(data, BACKGROUND))}"
+    verdict = _graded(share, BACKGROUND_SUSPECT)
+    if not right and failed.keys() - TIMEOUTS:
+        verdict, message = (
             Verdict.INVALID,
-            0,
-            1,
-            "requests",
-            message,
-            "let it run longer, or check its request",
-            cause="plan",
+            f"{message}; the load beside the measured one was not the planned one",
         )
-    if failed:
-        message = f"{format_count(failed)} of {format_count(sent)} background requests failed"
-        remedy = "raise their timeout above the time that they take, or look at the server's log"
-        return Check("background", Verdict.SUSPECT, failed, 0, "failed requests", message, remedy)
-    message = f"{format_count(sent)} background requests were sent, and none failed"
-    return Check("background", Verdict.VALID, failed, 0, "failed requests", message)
+    return Check(
+        "background",
+        verdict,
+        share,
+        BACKGROUND_SUSPECT,
+        "share",
+        message,
+        remedy_for(failed) or "look at the server's log",
+        notable=True,
+    )
 
 
 def _arrivals(data: TrialData) -> Check | None:
@@ -419,37 +412,6 @@ def _arrivals(data: TrialData) -> Check | None:
     )
 
 
-def _steady_state(data: TrialData) -> Check | None:
-    """MSER-5 on throughput and on log p99, if the load is meant to be steady and the run is long."""
-    if not data.settles:
-        return None
-    throughput, p99 = data.throughputs[:-1], data.responses.figure("p99 to settle")[:-1]
-    changes: dict[tuple[str, ...], float] = {} if mser(throughput).settled else {RATES: _change(throughput)}
-    if all(p99):
-        logs = np.log(np.array(p99, dtype=float))
-        changes |= {} if mser(logs).settled else {TIMES: change_of_logs(logs)}
-    change = max(changes.values(), default=0.0)
-    verdict = _graded(change, STEADY_CHANGE)
-    if verdict is Verdict.VALID:
-        return Check("steady state", verdict, change, STEADY_CHANGE, "share", "the run settled")
-    message = f"no steady state: the second half differs from the first by {percent(change)}"
-    remedy = "let it run longer, or give it a warm-up"
-    affects = tuple(figure for group, c in changes.items() if c > STEADY_CHANGE for figure in group)
-    return Check("steady state", verdict, change, STEADY_CHANGE, "share", message, remedy, affects)
-
-
-def _change(series: Floats) -> float:
-    half = len(series) // 2
-    first, second = float(series[:half].mean()), float(series[half:].mean())
-    return abs(second - first) / abs(first) if first else math.inf
-
-
-def change_of_logs(series: Floats) -> float:
-    """The same for a series of logarithms, in terms of the values themselves, whatever their unit."""
-    half = len(series) // 2
-    return abs(math.expm1(float(series[half:].mean()) - float(series[:half].mean())))
-
-
 def _clock(data: TrialData) -> Check | None:
     if data.response.n_events == 0:
         return None
@@ -475,10 +437,10 @@ CHECKS: list[Callable[[TrialData], Check | None]] = [
     all_recorded,
     time_was_lost,
     clock_was_set,
-    _wrong_answers,
-    one_kind_of_answer,
     answered_throughout,
-    _errors,
+    requests_failed,
+    warm_up,
+    one_kind_of_answer,
     _excess,
     _passed_over,
     _answers,
@@ -487,7 +449,6 @@ CHECKS: list[Callable[[TrialData], Check | None]] = [
     within_ports,
     memory_limited,
     lateness,
-    mostly_lateness,
     wake_up,
     machine,
     stolen,
@@ -497,6 +458,6 @@ CHECKS: list[Callable[[TrialData], Check | None]] = [
     _shared_cores,
     _background,
     _arrivals,
-    _steady_state,
+    steady_state,
     _clock,
 ]

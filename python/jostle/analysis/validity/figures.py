@@ -51,7 +51,8 @@ NOT_SHOWN = {"min": "the shortest response time"}
 def verdicts_of_figures(trials: Iterable[Validity]) -> dict[str, Verdict]:
     """The verdict on each figure of these trials together; empty if all failed checks affect all figures."""
     trials = list(trials)
-    if not any(check.affects or check.spares for trial in trials for check in trial.failed):
+    failed = (c for trial in trials for c in trial.checks if c.verdict is not Verdict.VALID)
+    if not any(check.affects or check.spares for check in failed):
         return {}
     return {figure: worst(trial.verdict_of(figure) for trial in trials) for figure in METRICS}
 

@@ -2,7 +2,9 @@
 
 from jostle.analysis.results import Check
 from jostle.analysis.trials.data import TrialData
+from jostle.analysis.validity.figures import RATES, TIMES
 from jostle.formatting import percent
+from jostle.quantiles import NAMED
 from jostle.record.verdict import Verdict
 from jostle.units import format_duration
 
@@ -11,8 +13,8 @@ __all__ = ["clock_was_set", "time_was_lost"]
 STILL_S = 0.25
 """A generator whose loop is late by this much is not merely busy: it was stopped, or had no processor."""
 
-LOST_INVALID = 0.05
-"""Share of the trial; the same as for requests that were due but not sent."""
+AGAIN, INVALID = 0.05, 0.50
+"""Share of the trial from which on it is measured again, or was hardly measured at all."""
 
 
 def time_was_lost(data: TrialData) -> Check | None:
@@ -34,10 +36,37 @@ def time_was_lost(data: TrialData) -> Check | None:
     if suspended_s:
         each.append(f"the machine was suspended for {format_duration(suspended_s)}")
     message = f"{' and '.join(each)}: {percent(share)} of the trial was not measured"
-    verdict = Verdict.INVALID if share > LOST_INVALID else Verdict.SUSPECT
-    threshold = LOST_INVALID if verdict is Verdict.INVALID else 0
+    verdict = Verdict.INVALID if share > INVALID else Verdict.SUSPECT
+    threshold = INVALID if verdict is Verdict.INVALID else 0
     remedy = "run it again, and neither stop jostle nor suspend or overload the machine meanwhile"
-    return Check("lost time", verdict, share, threshold, "share", message, remedy, cause="machine")
+    affects = () if verdict is Verdict.INVALID else _affected(data, share, int(still.sum()))
+    return Check(
+        "lost time",
+        verdict,
+        share,
+        threshold,
+        "share",
+        message,
+        remedy,
+        affects,
+        "machine",
+        again=share > AGAIN,
+    )
+
+
+def _affected(data: TrialData, share: float, stops: int) -> tuple[str, ...]:
+    """Rates, and the quantiles among the requests that were due or in flight meanwhile."""
+    if data.closed is not None:
+        n = max(1, data.response.n)
+        share = min(1.0, max(1, stops) * float(data.counts.clients.max(initial=1)) / n)
+    among = [name for name, p in NAMED.items() if 1 - p <= share]
+    return (
+        *RATES,
+        *among,
+        *(f"service {name}" for name in among if f"service {name}" in TIMES),
+        "max",
+        "mean",
+    )
 
 
 def clock_was_set(data: TrialData) -> Check | None:

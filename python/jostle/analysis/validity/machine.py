@@ -4,6 +4,7 @@ The kernel counts the time that a hypervisor takes, and the work of others, by s
 than `TOLD_S` in a step is not reported, nor is what may be a sampling error.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -16,12 +17,13 @@ from jostle.analysis.validity.figures import RATES, TIMES
 from jostle.formatting import listed, percent
 from jostle.quantiles import NAMED
 from jostle.record.verdict import Verdict
-from jostle.units import format_duration
+from jostle.units import format_duration, format_number
 
 __all__ = ["Trouble", "machine", "stolen", "told", "troubles"]
 
-SUSPECT, INVALID = 0.05, 0.20
-"""Share of the time in which the server had work but others ran, which slowed it down by as much."""
+SUSPECT, AGAIN, INVALID = 0.05, 0.20, 0.50
+"""Share of the time in which the server had work but others ran, which slowed it down by as much: the figures
+are in doubt, the trial is measured again, or others had the cores more than the server."""
 
 TOLD_S = 0.03
 OTHERS_SHARE = 0.2
@@ -124,9 +126,20 @@ def machine(data: TrialData) -> Check | None:
         f"other programs or virtual machines used the server's cores for {percent(share)} of the time in "
         "which it had work"
     )
-    remedy = "run on a machine that is otherwise idle" if verdict is not Verdict.VALID else ""
+    remedy = _remedy(share) if verdict is not Verdict.VALID else ""
     affects = (*RATES, *TIMES) if verdict is Verdict.SUSPECT else ()
-    return Check("machine", verdict, share, limit, "share", message, remedy, affects, "machine")
+    return Check(
+        "machine", verdict, share, limit, "share", message, remedy, affects, "machine", again=share > AGAIN
+    )
+
+
+def _remedy(share: float) -> str:
+    """What to do, and what can be seen in spite of it."""
+    stop = "stop what else runs on this machine"
+    if share > INVALID:
+        return stop
+    factor = format_number(math.ceil(10 / (1 - share)) / 10)
+    return f"{stop}; medians and throughputs that differ by more than {factor} times differ in spite of it"
 
 
 def stolen(data: TrialData) -> Check | None:

@@ -21,8 +21,8 @@ NOT_THE_SERVER = ("generator", "machine")
 def spoiled_by(validity: Validity) -> str:
     """Why a trial must be measured again; empty if it counts.
 
-    It is measured again if any figure is invalid, and only the generator or the machine is the cause. What
-    the server answered, and how fast, plays no part.
+    It is measured again if a figure is invalid, or so disturbed that a further try is worth its time, and
+    only the generator or the machine is the cause. What the server answered, and how fast, plays no part.
     """
     return "; ".join(dict.fromkeys(check.message for check in _spoiling(validity, NOT_THE_SERVER)))
 
@@ -33,9 +33,9 @@ def causes_of(validity: Validity) -> list[str]:
 
 
 def _spoiling(validity: Validity, causes: Iterable[str]) -> list[Check]:
-    """The checks that are invalid, if each of them has one of these causes."""
-    invalid = [check for check in validity.checks if check.verdict is Verdict.INVALID]
-    return invalid if all(check.cause in causes for check in invalid) else []
+    """The checks for which a trial is measured again, if each of them has one of these causes."""
+    found = [check for check in validity.checks if check.again or check.verdict is Verdict.INVALID]
+    return found if all(check.cause in causes for check in found) else []
 
 
 def left_out(

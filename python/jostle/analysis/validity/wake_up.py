@@ -15,20 +15,23 @@ from jostle.analysis.stats.kaplan_meier import known_part
 from jostle.analysis.stats.quantile_ci import samples_needed
 from jostle.analysis.stats.sample import WeightedSample
 from jostle.analysis.trials.data import TrialData
-from jostle.analysis.validity.figures import COMPOSED, RATES, TIMES
+from jostle.analysis.validity.figures import RATES, TIMES
 from jostle.formatting import listed, percent
 from jostle.host.pressure import BUSY
 from jostle.quantiles import NAMED
 from jostle.record.verdict import Verdict
 from jostle.units import format_duration
 
-__all__ = ["SUSPECT", "WAKE_UP_S", "note", "wake_up"]
+__all__ = ["SUSPECT", "WAKE_UP_S", "note", "shares_of_wake_up", "wake_up"]
 
 WAKE_UP_S = 50e-6
 """Difference of the medians between a generator that sleeps and one that polls (docs/METHODOLOGY)."""
 
 SUSPECT = 0.50
 """Share of a time above which it may be mostly waking up."""
+
+UNBOUNDED = 0.90
+"""Share of a time above which hardly anything is known to be the server's."""
 
 TOLD = 0.05
 """Share of a median above which it is reported."""
@@ -37,23 +40,27 @@ SHOWN = ("p50", "p90", "p99")
 
 
 def wake_up(data: TrialData) -> Check | None:
-    """Suspect: times of which more than half may be the generator's waking up. None if there are none."""
-    shares = _shares(data)
+    """How far waking up reaches where it may be more than half of a time. None if there is no such time.
+
+    Intervals reach down to what the time would be without it. In doubt are the rates of a closed loop, and
+    times that may be nothing but waking up.
+    """
+    shares = shares_of_wake_up(data)
     touched = {name: share for name, share in shares.items() if share > SUSPECT}
     if not touched:
         return None
-    composed = {name for name, parts in COMPOSED.items() if any(part in touched for part in parts)}
-    shorter = ("min", "p5", "p25") if "p50" in touched else ()
+    unbounded = [name for name, share in touched.items() if share > UNBOUNDED]
     rates = RATES if "p50" in touched and data.closed is not None else ()  # waiting longer means sending less
-    affects = [f for f in TIMES if f in {*touched, *composed, *shorter}]
     worst = max(touched.values())
     message = (
         "the generator slept until answers came: "
         f"{_wake_up_text(_known_s(data), {f: s for f, s in touched.items() if f in SHOWN} or touched)}"
     )
     remedy = "measure on an idle machine, where the generator polls; or make it poll (--busy-poll always)"
+    affects = (*rates, *unbounded)
+    verdict = Verdict.SUSPECT if affects else Verdict.VALID
     return Check(
-        "wake-up", Verdict.SUSPECT, worst, SUSPECT, "share", message, remedy, (*rates, *affects), "generator"
+        "wake-up", verdict, worst, SUSPECT, "share", message, remedy, affects, "generator", notable=True
     )
 
 
@@ -61,7 +68,7 @@ def note(trials: Sequence[TrialData], host: Mapping[str, Any]) -> str:
     """Why the generator slept, and how much of the times waking up may be; empty if it is hardly anything."""
     largest: dict[str, float] = {}
     for data in trials:
-        for name, share in _shares(data).items():
+        for name, share in shares_of_wake_up(data).items():
             largest[name] = max(largest.get(name, 0.0), share)
     if largest.get("p50", 0.0) <= TOLD:
         return ""
@@ -87,7 +94,7 @@ def _wake_up_text(known_s: float, shares: Mapping[str, float], of: str = "the") 
     return f"waking up takes up to {format_duration(known_s)}, which may be {listed(parts)}"
 
 
-def _shares(data: TrialData) -> dict[str, float]:
+def shares_of_wake_up(data: TrialData) -> dict[str, float]:
     """What share of the median and longer quantiles, also of service times, may be waking up."""
     if data.busy_poll or data.trial.simulated:
         return {}

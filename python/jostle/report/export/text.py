@@ -20,13 +20,13 @@ from jostle.report.document import (
     Mark,
     Paragraph,
     Preformatted,
+    Reason,
     Section,
     Statement,
     Statements,
     Table,
     Tone,
     Value,
-    VerdictReason,
     upto,
 )
 from jostle.report.export.shapes import round_edges, shape, shares_of
@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 __all__ = ["render", "show"]
 
 STYLES: dict[Tone, str] = {"good": "green", "warning": "yellow", "bad": "red", "plain": ""}
-MAX_REASONS = 2
-"""How many kinds of reasons are shown, so that a race of two fits into 35 lines. The full report has all."""
+MAX_REASONS = 3
+"""How many reasons are shown. The full report has all."""
 SHAPE_WIDTH = 16
 BAR_WIDTH = 40
 MAX_BINS = 12
@@ -75,7 +75,7 @@ def _head(document: Document, console: "Console") -> None:
     mark, full = document.mark, document.depth > Depth.ANSWER
     style = f"bold {STYLES[mark.tone]}" if mark else "bold"
     _say(console, document.title, style, lead=f"{mark.symbol} {mark.word}  " if mark else "")
-    chosen = document.reasons if full else _most_important(document.reasons)
+    chosen = document.reasons if full else document.reasons[:MAX_REASONS]
     for remedy in dict.fromkeys(reason.remedy for reason in chosen):
         for reason in (r for r in chosen if r.remedy == remedy):
             text = reason.text if full else _short(reason.text)
@@ -83,7 +83,7 @@ def _head(document: Document, console: "Console") -> None:
         if remedy:
             _say(console, remedy, lead="  → ")
     more = len(document.reasons) - len(chosen)
-    left = f"And {plural(more, 'more reason')}." if more else ""
+    left = f"And {plural(more, 'more')}{f': {document.in_full}' if document.in_full else ''}." if more else ""
     if told := " ".join(filter(None, (left, document.affects))):
         _say(console, told, lead="  ")
     if document.cut_short:
@@ -95,18 +95,6 @@ def _head(document: Document, console: "Console") -> None:
             _say(console, fact, "dim")
 
 
-def _most_important(reasons: Sequence[VerdictReason]) -> Sequence[VerdictReason]:
-    """The first reason of each kind; reasons with the same remedy are of one kind. All of them if at most one
-    would be left out, or if only one server was measured under one workload.
-    """
-    first: dict[str, VerdictReason] = {}
-    for reason in reasons:
-        first.setdefault(reason.remedy, reason)
-    chosen = list(first.values())[:MAX_REASONS]
-    alone = not any(reason.contestant for reason in reasons)
-    return reasons if alone or len(reasons) <= len(chosen) + 1 else chosen
-
-
 def _short(text: str) -> str:
     """What was found, without the explanation that follows a semicolon outside of brackets."""
     for semicolon in re.finditer("; ", text):
@@ -116,7 +104,7 @@ def _short(text: str) -> str:
     return text
 
 
-def _where(reason: VerdictReason, text: str) -> str:
+def _where(reason: Reason, text: str) -> str:
     place = ", ".join(filter(None, (reason.contestant, reason.workload)))
     return f"{place}: {text}" if place else text
 

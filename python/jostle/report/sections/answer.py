@@ -236,6 +236,8 @@ def _single(result: RunResult, summary: WorkloadSummary) -> list[Block]:
     failed = f"; {percent(summary.error_share)} failed"
     missing = not_answered(summary.outcomes)
     failed += f", {percent(missing)} not answered" if missing else ""
+    away = summary.unavailable
+    failed += f"; unavailable for {percent(away)} of the time" if away else ""
     view = next(iter(views(result)), None)
     return [
         *([Paragraph(load, label="load")] if load else []),

@@ -1,15 +1,15 @@
 """Whether the figures can be trusted: which checks failed, where, how far, and what to do about it."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from jostle.analysis.results import Check, RunResult, TrialResult
+from jostle.analysis.results import Check, RunResult, TrialResult, Validity
 from jostle.analysis.validity.catalogue import CATALOGUE
 from jostle.analysis.validity.figures import named
 from jostle.formatting import MISSING, amount, listed
 from jostle.plan.metrics import METRICS
 from jostle.record.verdict import Verdict
-from jostle.report.document import Depth, Section, Table, VerdictReason, columns
+from jostle.report.document import Depth, Mark, Reason, Section, Table, columns
 from jostle.report.sections.verdict_marks import verdict_mark
 from jostle.report.views import ALONE, WITH_SLOW
 from jostle.text import first_line
@@ -18,6 +18,8 @@ __all__ = ["FailedCheck", "affects", "failed_checks", "incomplete", "reasons", "
 
 MAX_NUMBERS = 6
 EVERY_FIGURE = "every figure"
+MAIN_FIGURES = {"throughput", "p50", "p90", "p99"}
+NOTABLE = Mark("•", "note")
 
 AT_LEAST = ("end", "answers")
 """Checks of a minimum whose values often equal the threshold, which hides that it is a minimum."""
@@ -27,7 +29,7 @@ WORDS = {Verdict.INVALID: "Do not use", Verdict.SUSPECT: "Doubtful"}
 
 @dataclass(frozen=True)
 class FailedCheck:
-    """One check that failed in some trials of one workload on one contestant."""
+    """One check that failed, or is notable, in some trials of one workload on one contestant."""
 
     contestant: str
     workload: str
@@ -37,33 +39,40 @@ class FailedCheck:
     affects: tuple[str, ...]  # figures by their names in plans; empty: all
 
     @property
-    def reason(self) -> VerdictReason:
+    def reason(self) -> Reason:
         """The result in the worst trial, and in how many trials the check failed."""
         failed = len(self.trials)
         worst = " (worst shown)" if failed > 1 else ""
         count = f"in {failed} of {self.rounds} rounds{worst}, " if self.rounds > 1 else ""
-        return VerdictReason(
+        return Reason(
             f"{count}{first_line(self.worst.message)}",
-            verdict_mark(self.worst.verdict),
+            _mark(self.worst),
             self.contestant,
             self.workload,
             self.worst.remedy,
         )
 
 
+def _mark(check: Check) -> Mark:
+    return NOTABLE if check.verdict is Verdict.VALID else verdict_mark(check.verdict)
+
+
 def failed_checks(result: RunResult) -> list[FailedCheck]:
     """The failed checks of the trials that count, worst first; each check once per workload and contestant,
     with its worst result.
     """
+    found = _by_cell(result, lambda validity: validity.failed)
+    return sorted(found, key=lambda f: -f.worst.verdict.rank)
+
+
+def _by_cell(result: RunResult, chosen: Callable[[Validity], list[Check]]) -> list[FailedCheck]:
     counted = {number for summary in result.summaries for number in summary.trials}
     trials = [trial for trial in result.trials if trial.number in counted]
-    failed: dict[tuple[str, str, str], list[tuple[Check, TrialResult]]] = {}
+    found: dict[tuple[str, str, str], list[tuple[Check, TrialResult]]] = {}
     for trial in trials:
-        for check in trial.validity.checks:
-            if check.verdict is not Verdict.VALID:
-                key = (trial.contestant, trial.workload, check.name)
-                failed.setdefault(key, []).append((check, trial))
-    found = [
+        for check in chosen(trial.validity):
+            found.setdefault((trial.contestant, trial.workload, check.name), []).append((check, trial))
+    return [
         FailedCheck(
             contestant,
             workload,
@@ -72,9 +81,8 @@ def failed_checks(result: RunResult) -> list[FailedCheck]:
             sum((t.contestant, t.workload) == (contestant, workload) for t in trials),
             _affected([check for check, _ in group]),
         )
-        for (contestant, workload, _), group in failed.items()
+        for (contestant, workload, _), group in found.items()
     ]
-    return sorted(found, key=lambda f: -f.worst.verdict.rank)
 
 
 def _affected(checks: Sequence[Check]) -> tuple[str, ...]:
@@ -84,21 +92,41 @@ def _affected(checks: Sequence[Check]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(figure for check in checks for figure in check.affects))
 
 
-def reasons(result: RunResult) -> list[VerdictReason]:
-    """Why the run is not valid, worst first. Contestant and workload are not named if there is only one of
-    each.
+def reasons(result: RunResult) -> list[Reason]:
+    """What a reader must know first, each cause once: what is invalid, what the server did, what is in doubt.
+
+    Contestant and workload are not named if there is only one of each.
     """
     alone = len({(t.contestant, t.workload) for t in result.trials}) == 1
     row = _rows(result)
-    found = [
-        replace(r, workload=row.get(r.workload, r.workload))
-        for r in (f.reason for f in failed_checks(result))
-    ]
+    by_check: dict[str, list[FailedCheck]] = {}
+    for one in sorted(_by_cell(result, lambda validity: [*validity.failed, *validity.notable]), key=_urgency):
+        by_check.setdefault(one.worst.name, []).append(one)
+    total = sum(len(summary.trials) for summary in result.summaries)
+    found = [_together(same, total, row) for same in by_check.values()]
     if alone:
-        found = [VerdictReason(r.text, r.mark, remedy=r.remedy) for r in found]
+        found = [replace(reason, contestant="", workload="") for reason in found]
     if not result.trials:
-        found.insert(0, VerdictReason("nothing was measured", verdict_mark(Verdict.INVALID)))
+        found.insert(0, Reason("nothing was measured", verdict_mark(Verdict.INVALID)))
     return found
+
+
+def _urgency(one: FailedCheck) -> int:
+    check = one.worst
+    if check.verdict is Verdict.INVALID:
+        return 0
+    return 1 if check.cause == "server" else 2 if check.verdict is Verdict.SUSPECT else 3
+
+
+def _together(same: Sequence[FailedCheck], total: int, row: Mapping[str, str]) -> Reason:
+    """One reason for what a check found under several workloads or on several contestants."""
+    worst = max(same, key=lambda one: one.worst.severity)
+    workload = row.get(worst.workload, worst.workload)
+    if len(same) == 1:
+        return replace(worst.reason, workload=workload)
+    trials = sum(len(one.trials) for one in same)
+    where = f"in {trials} of {total} trials (worst: {worst.contestant}, {workload}), "
+    return Reason(where + first_line(worst.worst.message), _mark(worst.worst), remedy=worst.worst.remedy)
 
 
 def _rows(result: RunResult) -> dict[str, str]:
@@ -134,8 +162,9 @@ def affects(result: RunResult) -> str:
     ]
     if not told:
         return ""
-    all_doubtful = all(EVERY_FIGURE in touched[Verdict.SUSPECT].get(cell, ()) for cell in measured)
-    return " ".join(told if all_doubtful else [*told, "All other figures stand."])
+    if all(touched[Verdict.SUSPECT].get(cell, set()) >= MAIN_FIGURES for cell in measured):
+        return " ".join(told[:-1])  # where all is in doubt, the reasons say enough
+    return " ".join([*told, "All other figures stand."])
 
 
 def _places(touched: Mapping[tuple[str, str], set[str]], measured: Collection[tuple[str, str]]) -> str:
@@ -172,8 +201,14 @@ def _place(workload: str, contestants: Sequence[str], measured: Collection[tuple
 
 
 def incomplete(result: RunResult) -> str:
-    """Why the run is incomplete; "" if it is complete."""
-    return "" if result.complete else result.incomplete_reason or "the run did not reach its end"
+    """Why the run is incomplete; "" if it is complete. Of a single trial, after how much of its time."""
+    if result.complete:
+        return ""
+    match result.trials:
+        case [TrialResult(status="cut short") as only]:
+            ends = (check.message for check in only.validity.checks if check.name == "end")
+            return next(ends, "").removeprefix("cut short ")
+    return result.incomplete_reason or "the run did not reach its end"
 
 
 def section(result: RunResult) -> Section:
