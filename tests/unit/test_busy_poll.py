@@ -26,7 +26,7 @@ def floor(slowdown: float | None) -> Floor:
 
 
 def decided(processes: int = 1, **spec: Any) -> tuple[bool, bool]:
-    """Attentive, real time."""
+    """Whether it busy-polls, and is in real time."""
     whole = {"threads": 1, "cores": [1], "real_time": True, "attentive": None, **spec}
     made = with_busy_poll(whole, processes)
     return made["attentive"], made["real_time"]
@@ -59,8 +59,8 @@ def test_without_cores_of_their_own_one_is_left_to_everything_else(monkeypatch: 
 
 
 def test_what_the_plan_says_is_done() -> None:
-    assert decided(busy_poll=True, threads=9) == (True, False)
-    assert decided(busy_poll=False) == (False, True)
+    assert decided(attentive=True, threads=9) == (True, False)
+    assert decided(attentive=False) == (False, True)
 
 
 def test_every_part_of_a_load_waits_alike() -> None:
