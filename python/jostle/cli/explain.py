@@ -12,7 +12,7 @@ from jostle import units
 from jostle.cli.display import Display
 from jostle.cli.exit_codes import ExitCode
 from jostle.cli.explain_options import PROBES, ProbedRequest, ProbeOptions
-from jostle.cli.options import OUTPUT, refuse_beside, unfold
+from jostle.cli.options import OUTPUT, option, refuse_beside, unfold
 from jostle.cli.output import Quiet, ResultOutput, report_written, write
 from jostle.errors import PlanError
 from jostle.report.export import Form, render
@@ -63,23 +63,23 @@ def explain(
     *,
     everything: Annotated[
         bool,
-        typer.Option(
+        option(
             "--all",
             help="Explain every contestant that speaks HTTP/1.1, or the named ones, and compare with the "
             "discipline that its contestant.toml declares.",
-            rich_help_panel=PROBES,
+            group=PROBES,
         ),
     ] = False,
     probes: ProbeOptions,
     request: ProbedRequest,
     into: Annotated[
         Path | None,
-        typer.Option(
+        option(
             "--into",
             metavar="DIR",
             help="Keep the page and the record of all bursts, in a new folder in DIR. With --all, DIR itself "
             "is the table's folder; contestants already in it are not measured again.",
-            rich_help_panel=OUTPUT,
+            group=OUTPUT,
         ),
     ] = None,
     output: ResultOutput,
