@@ -27,7 +27,7 @@ title = "Who goes first?"
 contestants = ["reference-null"]
 rounds = 1
 seed = 7
-busy_poll = "{busy_poll}"
+busy-poll = "{busy_poll}"
 
 [workload.w]
 request = {{ get = "/" }}

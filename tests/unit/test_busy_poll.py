@@ -1,4 +1,4 @@
-"""Whether the generator busy-polls, decided for a trial: `busy_poll = "auto"`."""
+"""Whether the generator busy-polls, decided for a trial: `busy-poll = "auto"`."""
 
 import json
 import os

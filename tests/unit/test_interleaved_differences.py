@@ -30,7 +30,7 @@ def plan(command: str, more: str = "", *, first: str = "", contestants: str = '[
         "repeats = false",
         "seed = 3",
         "rounds = 3",
-        'busy_poll = "never"',
+        'busy-poll = "never"',
         'explain = "20s"',
         'primary = "p50"',
         'warm-up = "1s"',

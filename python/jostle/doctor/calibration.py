@@ -50,7 +50,7 @@ load = {{ {load}, for = "{seconds:g}s" }}
         for name, (_, title, load) in LOADS.items()
     )
     head = 'title = "The floor of this machine"\ncontestants = ["reference-null"]\n'
-    head += f'rounds = 1\nwarm-up = "200ms"\nbusy_poll = "{"always" if polling else "never"}"\n'
+    head += f'rounds = 1\nwarm-up = "200ms"\nbusy-poll = "{"always" if polling else "never"}"\n'
     return parse_plan(head + workloads, "calibration")
 
 

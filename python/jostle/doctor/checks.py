@@ -219,7 +219,7 @@ def check_real_time(allowed: bool) -> Diagnosis:
 
 
 def check_busy_polling(placement: Placement, floor: Floor | None, quota: float | None = None) -> Diagnosis:
-    """What `busy_poll = "auto"` means here."""
+    """What `busy-poll = "auto"` means here."""
     if placement.shared:
         message = (
             "the generator has no core of its own: it sleeps between events, and response times contain "

@@ -28,7 +28,7 @@ PLACES = {
     "seed": "seed",
     "threads": "threads",
     "processes": "processes",
-    "busy_poll": "busy_poll",
+    "busy_poll": "busy-poll",
     "cluster": "cluster.address",
     "allow_targets": "cluster.allow-targets",
     "clients": f"{WORKLOAD}.load.clients",

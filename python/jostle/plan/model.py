@@ -448,7 +448,7 @@ class Plan(Table):
             for name in changes.workloads or []:
                 if name in self.workload:
                     data["workload"][name]["contestants"] = [*self.workload[name].contestants, *newcomers]
-        values = {"rounds": changes.rounds, "processes": changes.processes, "busy_poll": changes.busy_poll}
+        values = {"rounds": changes.rounds, "processes": changes.processes, "busy-poll": changes.busy_poll}
         data |= {key: value for key, value in values.items() if value is not None}
         if changes.until_decided:
             if changes.rounds is not None:

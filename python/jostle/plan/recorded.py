@@ -81,7 +81,7 @@ class RecordedPlan:
 
         return cls(
             title=str(data.get("title", "")),
-            busy_poll=str(data.get("busy_poll", data.get("attention", "auto"))),
+            busy_poll=str(data.get("busy-poll", data.get("attention", "auto"))),
             contestants=[str(name) for name in _list(data.get("contestants"))],
             workload={name: _table(workload) for name, workload in _table(data.get("workload")).items()},
             repeats=data.get("repeats") is not False,
