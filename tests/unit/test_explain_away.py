@@ -6,8 +6,9 @@ from collections import Counter
 import pytest
 
 from jostle.explain.document import explanation_document
-from jostle.explain.finding import Finding, Reason, Topic, cannot_tell, found, unless_away
+from jostle.explain.finding import Finding, Topic, cannot_tell, found, unless_away
 from jostle.explain.probes.pauses import Pause, period, regular_ones
+from jostle.explain.reason import Reason
 from jostle.explain.results import Explanation
 from jostle.explain.send import ConnectionCounter
 from jostle.report.export import html

@@ -13,11 +13,10 @@ from docs.explanation_schema import explanation_schema
 from jostle.analysis.results import Estimate
 from jostle.contestant import is_known
 from jostle.errors import PlanError, UnknownName, UnreachableTarget
-from jostle.explain import discipline
 from jostle.explain.burst import Burst
 from jostle.explain.discipline import Decision, Inference
 from jostle.explain.document import explanation_document
-from jostle.explain.finding import Finding, Reason, Topic, found
+from jostle.explain.finding import Finding, Topic, found
 from jostle.explain.fit import RepeatDifference
 from jostle.explain.limits import GENTLE, THOROUGH, Budget
 from jostle.explain.observe import Usage
@@ -35,6 +34,7 @@ from jostle.explain.probes.pauses import Pause, period, stalls
 from jostle.explain.probes.rate_limit import bucket, rate_limit
 from jostle.explain.probes.service import robust_spread
 from jostle.explain.probes.warm_up import settled_after
+from jostle.explain.reason import Reason
 from jostle.explain.results import Explanation
 from jostle.explain.routes import MAX_S, contract_routes
 from jostle.explain.run import target_of as process_target
@@ -556,7 +556,7 @@ class NoBursts:
         return []
 
 
-def undecided_with(reason: discipline.Reason, **seen: Any) -> str:
+def undecided_with(reason: Reason, **seen: Any) -> str:
     nothing: Decision[bool] = Decision(reason=reason)
     inference = Inference(nothing, Decision(reason=reason), nothing, Decision(reason=reason), **seen)
     finding = told_discipline(cast("Session", NoBursts()), inference)
@@ -566,9 +566,9 @@ def undecided_with(reason: discipline.Reason, **seen: Any) -> str:
 
 def test_what_cannot_be_told_names_what_was_measured_and_what_would_tell() -> None:
     repeats = RepeatDifference(demand=0.005, low=0.012, high=0.031, bursts=3)
-    noisy = undecided_with(discipline.Reason.TOO_NOISY, error=0.12, typical=0.14, unlike=repeats)
+    noisy = undecided_with(Reason.NOISY, error=0.12, typical=0.14, unlike=repeats)
     assert "takes 5.00 ms by itself took 12.0 ms to 31.0 ms in 3 bursts that were alike" in noisy
     assert "routes that take longer than this difference of 19.0 ms would tell more" in noisy
     assert "off by 14 %; 10 % is the most" in noisy
-    alike = undecided_with(discipline.Reason.TOO_ALIKE, error=0.02, typical=0.02, lead=4.0)
+    alike = undecided_with(Reason.AMBIGUOUS, error=0.02, typical=0.02, lead=4.0)
     assert "A lead of 10 would decide" in alike

@@ -8,7 +8,6 @@ separately. Anything less is "cannot tell", with a reason and a remedy.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -16,8 +15,9 @@ import numpy as np
 from jostle.explain.burst import Burst
 from jostle.explain.candidates import SLICE_STEP, Candidate, Family, candidates, finer_slices
 from jostle.explain.fit import DOUBTFUL_AT_ENDS, MIN_ERROR, TOGETHER_S, Fit, Observed, RepeatDifference
+from jostle.explain.reason import Reason
 
-__all__ = ["LEAD", "MAX_ERROR", "REMEDIES", "Decision", "Inference", "Range", "Reason", "infer"]
+__all__ = ["LEAD", "MAX_ERROR", "Decision", "Inference", "Range", "infer"]
 
 LEAD = 10.0
 """Required lead in BIC over the best candidate of any other family: very strong evidence [Kass and Raftery,
@@ -53,33 +53,6 @@ taken to leave together, from the second on each in its own time.
 """
 
 T = TypeVar("T")
-
-
-class Reason(StrEnum):
-    """Why something cannot be told."""
-
-    UNSATURATED = "unsaturated"
-    EQUAL_SIZES = "equal-sizes"
-    TOO_NOISY = "too-noisy"
-    NOT_STATIONARY = "not-stationary"
-    NO_CANDIDATE_FITS = "no-candidate-fits"
-    TOO_ALIKE = "too-alike"
-    UNANSWERED = "unanswered"
-    DIVIDED = "divided"
-
-
-REMEDIES: dict[Reason, str] = {
-    Reason.UNSATURATED: "send more requests at once: with these the server had a worker or a core for each",
-    Reason.EQUAL_SIZES: "name a second route that takes another time, such as a quarter of the longest; "
-    "those of less than 2 ms are too short for a burst",
-    Reason.TOO_NOISY: "measure on a quiet machine, or name longer requests: repeated bursts took other times",
-    Reason.NOT_STATIONARY: "warm the server up for longer: its service times changed meanwhile",
-    Reason.NO_CANDIDATE_FITS: "look at the staircase: the server does something that jostle has no model of",
-    Reason.TOO_ALIKE: "send more bursts, or more requests at once: two disciplines would have answered alike",
-    Reason.UNANSWERED: "send fewer requests at once: most were refused or not answered",
-    Reason.DIVIDED: "name requests whose times differ more: only some short ones overtook long ones",
-}
-"""What the user can do to get an answer."""
 
 
 @dataclass(frozen=True)
@@ -145,7 +118,7 @@ def infer(
     observed = Observed(bursts, unsteady)
     at_once = _at_once(bursts, spread, unsteady)
     if observed.bursts and _mostly_unanswered(bursts):
-        at_once = Decision(reason=Reason.UNANSWERED)
+        at_once = Decision(reason=Reason.REFUSED)
     if at_once.value is None:
         nothing: Decision[bool] = Decision(reason=at_once.reason)
         return Inference(nothing, at_once, nothing, Decision(reason=at_once.reason), slots=slots)
@@ -197,7 +170,7 @@ def _at_once(bursts: Sequence[Burst], spread: float, unsteady: float) -> Decisio
                 soonest.append(min(answers) / demand)
     ratios.pop(1, None)
     if not ratios:
-        return Decision(reason=Reason.UNSATURATED)
+        return Decision(reason=Reason.NOT_SATURATED)
     service = min(1.0, float(np.median(soonest)))
     typical = {count: float(np.median(times)) for count, times in ratios.items()}
     off = 3 * spread + 4 * unsteady  # a machine whose speed changes has long tails
@@ -214,7 +187,7 @@ def _at_once(bursts: Sequence[Burst], spread: float, unsteady: float) -> Decisio
             high = min(high, (count - 1) / (time / slack[count] - 1))
     most = max(typical)
     if typical[most] < 1.3:
-        return Decision(reason=Reason.UNSATURATED)
+        return Decision(reason=Reason.NOT_SATURATED)
     least = max(1, math.ceil(low - 0.05))
     # Nothing is known about more requests than the largest burst had.
     return Decision(Range(least, None if high >= most else max(least, math.floor(high))))
@@ -253,24 +226,24 @@ def _objection(
 ) -> Reason | None:
     """Why the best candidate cannot be accepted as the verdict; None if it can."""
     if max(observed.demand) < SIZES_DIFFER * min(observed.demand):
-        return Reason.EQUAL_SIZES
+        return Reason.EQUAL_TIMES
     if spread > NOISY:
-        return Reason.TOO_NOISY
+        return Reason.NOISY
     if abs(observed.drift()) > max(DRIFT, unsteady):
-        return Reason.NOT_STATIONARY
+        return Reason.DRIFTS
     repeat = observed.repeat_error() or 0.0
     typical = _typical_error(observed, best)
     if max(best.error(), typical) > MAX_ERROR:
-        return Reason.TOO_NOISY if repeat > MAX_ERROR / 2 else Reason.NO_CANDIDATE_FITS
+        return Reason.NOISY if repeat > MAX_ERROR / 2 else Reason.NO_FIT
     if best.varies_with_size():
-        return Reason.NO_CANDIDATE_FITS
+        return Reason.NO_FIT
     fits = [fit for fit in tried if not fit.refuted]
     if lead < LEAD or not _agree(observed, fits, best, floor):
-        return Reason.TOO_ALIKE
+        return Reason.AMBIGUOUS
     if best.candidate.family in OPEN and not _clearly_random(tried, best, floor):
-        return Reason.TOO_ALIKE
+        return Reason.AMBIGUOUS
     if _one_burst_decides(fits, best, floor):
-        return Reason.TOO_ALIKE
+        return Reason.AMBIGUOUS
     return None
 
 
@@ -369,7 +342,7 @@ def _overtaking(bursts: Sequence[Burst], at_once: Range) -> Decision[bool]:
     before the first plug does. Bursts whose plugs may have left a worker idle tell nothing.
     """
     if at_once.high is None:
-        return Decision(reason=Reason.UNSATURATED)
+        return Decision(reason=Reason.NOT_SATURATED)
     before: list[bool] = []
     for burst in bursts:
         if not burst.jobs:  # no connection
@@ -386,7 +359,7 @@ def _overtaking(bursts: Sequence[Burst], at_once: Range) -> Decision[bool]:
         if short and len(plugs) >= at_once.low:
             before += [end < 0.95 * min(plugs) for end in short]
     if not before:
-        return Decision(reason=Reason.EQUAL_SIZES)
+        return Decision(reason=Reason.EQUAL_TIMES)
     share = sum(before) / len(before)
     if 0.2 < share < 0.8:
         return Decision(reason=Reason.DIVIDED)
@@ -402,10 +375,10 @@ def _leave_as_computed(bursts: Sequence[Burst], spread: float) -> Decision[bool]
         if len(ends) > 2 and max(demands) >= 2 * min(demands):
             spreads.append((max(ends) - float(np.median(ends))) / max(ends))
     if not spreads:
-        return Decision(reason=Reason.EQUAL_SIZES)
+        return Decision(reason=Reason.EQUAL_TIMES)
     typical = float(np.median(spreads))
     if TOGETHER < typical < max(APART, spread):
-        return Decision(reason=Reason.TOO_NOISY)
+        return Decision(reason=Reason.NOISY)
     return Decision(typical >= APART)
 
 
@@ -413,12 +386,12 @@ def _slots(waits: Sequence[Burst], spread: float) -> Decision[Range]:
     """How many requests of the waiting route wait at once; without an upper bound if all of them did."""
     observed = Observed(waits)
     if not observed.bursts or _mostly_unanswered(waits):
-        return Decision(reason=Reason.UNANSWERED)
+        return Decision(reason=Reason.REFUSED)
     most = max(len(served) for served in observed.bursts)
     floor = max(MIN_ERROR, spread / 2)
     fits = [observed.fit(Candidate(Family.FIRST_COME, count)) for count in range(1, most + 1)]
     best = min(fits, key=lambda fit: fit.bic(floor))
     if best.error() > MAX_ERROR:
-        return Decision(reason=Reason.TOO_NOISY if spread > NOISY else Reason.NO_CANDIDATE_FITS)
+        return Decision(reason=Reason.NOISY if spread > NOISY else Reason.NO_FIT)
     near = [fit.candidate.workers for fit in fits if fit.bic(floor) <= best.bic(floor) + LEAD]
     return Decision(Range(min(near), None if max(near) == most else max(near)))

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from jostle.analysis.results import Estimate
-from jostle.explain import discipline
+from jostle.explain.reason import Reason
 from jostle.formatting import plural, tallied
 from jostle.record.outcomes import outcome_label
 
-__all__ = ["Finding", "Named", "Reason", "Topic", "cannot_tell", "found", "undecided", "unless_away"]
+__all__ = ["UNDECIDED", "Finding", "Named", "Topic", "cannot_tell", "found", "undecided", "unless_away"]
 
 
 class Topic(StrEnum):
@@ -33,28 +33,6 @@ class Topic(StrEnum):
     CACHE = "cache"
     KEEP_ALIVE = "keep-alive"
     INTERMEDIARY = "intermediary"
-
-
-class Reason(StrEnum):
-    """Why something cannot be told."""
-
-    NO_ROUTE = "no route to ask it with"
-    TOO_FAST = "requests are too short"
-    TOO_SLOW = "requests are too long for the time allowed"
-    EQUAL_TIMES = "all routes take the same time"
-    NOISY = "the times vary too much"
-    DRIFTS = "the service time changes while it is measured"
-    NOT_SATURATED = "the server was never full"
-    NO_FIT = "nothing known behaves like this"
-    AMBIGUOUS = "more than one explanation fits"
-    FAILED = "requests failed"
-    AWAY = "the server did not accept connections"
-    REFUSED = "the server refused requests"
-    GENERATOR = "the generator was late"
-    INTERMEDIARY = "something stands between"
-    NOT_OURS = "jostle did not start the server"
-    NOT_ASKED = "it was not asked for"
-    NO_TIME = "the time allowed was over"
 
 
 @dataclass(frozen=True)
@@ -148,33 +126,52 @@ def _named(figures: Mapping[str, Estimate] | None) -> list[Named]:
     return [Named(name, figure) for name, figure in (figures or {}).items()]
 
 
-BECAUSE: dict[discipline.Reason, tuple[Reason, str]] = {
-    discipline.Reason.UNSATURATED: (
-        Reason.NOT_SATURATED,
+UNDECIDED: Mapping[Reason, tuple[str, str]] = {
+    Reason.NOT_SATURATED: (
         "the server had room for all requests of the largest burst",
+        "send more requests at once: with these the server had a worker or a core for each",
     ),
-    discipline.Reason.EQUAL_SIZES: (Reason.EQUAL_TIMES, "all requests of the bursts took the same time"),
-    discipline.Reason.TOO_NOISY: (Reason.NOISY, "the same requests took different times"),
-    discipline.Reason.NOT_STATIONARY: (Reason.DRIFTS, "the service time changed meanwhile"),
-    discipline.Reason.NO_CANDIDATE_FITS: (Reason.NO_FIT, "no discipline that jostle knows answers like this"),
-    discipline.Reason.TOO_ALIKE: (Reason.AMBIGUOUS, "two disciplines would have answered alike"),
-    discipline.Reason.UNANSWERED: (Reason.REFUSED, "most requests were refused or not answered"),
-    discipline.Reason.DIVIDED: (
-        Reason.AMBIGUOUS,
+    Reason.EQUAL_TIMES: (
+        "all requests of the bursts took the same time",
+        "name a second route that takes another time, such as a quarter of the longest; those of less than "
+        "2 ms are too short for a burst",
+    ),
+    Reason.NOISY: (
+        "the same requests took different times",
+        "measure on a quiet machine, or name longer requests: repeated bursts took other times",
+    ),
+    Reason.DRIFTS: (
+        "the service time changed meanwhile",
+        "warm the server up for longer: its service times changed meanwhile",
+    ),
+    Reason.NO_FIT: (
+        "no discipline that jostle knows answers like this",
+        "look at the staircase: the server does something that jostle has no model of",
+    ),
+    Reason.AMBIGUOUS: (
+        "two disciplines would have answered alike",
+        "send more bursts, or more requests at once: two disciplines would have answered alike",
+    ),
+    Reason.REFUSED: (
+        "most requests were refused or not answered",
+        "send fewer requests at once: most were refused or not answered",
+    ),
+    Reason.DIVIDED: (
         "some short requests overtook long ones and others did not",
+        "name requests whose times differ more: only some short ones overtook long ones",
     ),
 }
-"""The inference's reasons, translated into the reasons and words of findings."""
+"""What the bursts may leave undecided: why, and what the user can do."""
 
 
 def undecided(
     topic: Topic,
-    reason: discipline.Reason | None,
+    reason: Reason | None,
     evidence: Sequence[str],
     figures: Mapping[str, Estimate] | None = None,
 ) -> Finding:
     """A finding for what the inference could not tell. `reason` None: it had nothing to work with."""
     if reason is None:
         return cannot_tell(topic, Reason.NO_TIME, "there was no time left for it", "fewer routes", evidence)
-    found_reason, because = BECAUSE[reason]
-    return cannot_tell(topic, found_reason, because, discipline.REMEDIES[reason], evidence, figures)
+    because, would_tell = UNDECIDED[reason]
+    return cannot_tell(topic, reason, because, would_tell, evidence, figures)

@@ -14,7 +14,7 @@ from jostle.contestant.protocols import check_explained
 from jostle.contestant.server import Server, attach
 from jostle.errors import PlanError, UnknownName, UnreachableTarget
 from jostle.explain.discipline import Inference
-from jostle.explain.finding import Finding, Reason, Topic, cannot_tell, found, unless_away
+from jostle.explain.finding import Finding, Topic, cannot_tell, found, unless_away
 from jostle.explain.light import light_stream
 from jostle.explain.limits import GENTLE, THOROUGH, Budget, Limits
 from jostle.explain.observe import usage_of
@@ -34,6 +34,7 @@ from jostle.explain.probes import (
     slots,
     warm_up,
 )
+from jostle.explain.reason import Reason
 from jostle.explain.results import Explanation, RouteEntry
 from jostle.explain.routes import (
     CALL,

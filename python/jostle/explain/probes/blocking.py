@@ -8,8 +8,9 @@ import statistics
 from collections.abc import Sequence
 
 from jostle.analysis.results import Estimate
-from jostle.explain.finding import Finding, Reason, Topic, cannot_tell, found
+from jostle.explain.finding import Finding, Topic, cannot_tell, found
 from jostle.explain.light import LIGHT, poisson
+from jostle.explain.reason import Reason
 from jostle.explain.results import InterferenceCell
 from jostle.explain.send import MAX_EXCESS, BackgroundLoad
 from jostle.explain.session import Baseline, Session

@@ -8,7 +8,8 @@ it."""
 import statistics
 
 from jostle.analysis.results import Estimate
-from jostle.explain.finding import Finding, Reason, Topic, cannot_tell, found
+from jostle.explain.finding import Finding, Topic, cannot_tell, found
+from jostle.explain.reason import Reason
 from jostle.explain.session import Session
 from jostle.formatting import amount, percent, plural
 

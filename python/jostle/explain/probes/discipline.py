@@ -11,9 +11,10 @@ from jostle.analysis.results import Estimate
 from jostle.explain import design
 from jostle.explain.burst import Burst
 from jostle.explain.candidates import Candidate, Family
-from jostle.explain.discipline import LEAD, MAX_ERROR, Decision, Inference, Range, Reason, infer
+from jostle.explain.discipline import LEAD, MAX_ERROR, Decision, Inference, Range, infer
 from jostle.explain.finding import Finding, Topic, found, undecided
 from jostle.explain.probes.parallelism import MIN_S, how_many, most
+from jostle.explain.reason import Reason
 from jostle.explain.session import Session
 from jostle.explain.target import Route
 from jostle.formatting import amount, percent, plural
@@ -81,7 +82,7 @@ def inferred(session: Session) -> Inference:
     if session.unsteady and session.contended > OTHERS:
         # A server that shares its core with other programs gets it in slices, which would be mistaken for the
         # server's own discipline.
-        inference = replace(inference, discipline=Decision(reason=Reason.TOO_NOISY), workers=None)
+        inference = replace(inference, discipline=Decision(reason=Reason.NOISY), workers=None)
     if inference.at_once.value is not None:
         session.parallelism = inference.at_once.value.low
         session.most_at_once = inference.at_once.value.high
@@ -111,7 +112,7 @@ def _objection(inference: Inference) -> list[str]:
     """The measurements that speak against the best candidate, and what would help."""
     error, typical, unlike, lead = inference.error, inference.typical, inference.unlike, inference.lead
     reason = inference.discipline.reason
-    if reason in (Reason.TOO_NOISY, Reason.NO_CANDIDATE_FITS) and error is not None and typical is not None:
+    if reason in (Reason.NOISY, Reason.NO_FIT) and error is not None and typical is not None:
         lines = []
         if unlike is not None:
             lines.append(
@@ -126,7 +127,7 @@ def _objection(inference: Inference) -> list[str]:
                 f"{percent(MAX_ERROR)} is the most that is believed."
             )
         return lines
-    if reason is Reason.TOO_ALIKE and lead is not None and lead < LEAD:
+    if reason is Reason.AMBIGUOUS and lead is not None and lead < LEAD:
         return [f"A lead of {LEAD:.0f} would decide: more bursts increase it (a longer --budget)."]
     return []
 

@@ -4,8 +4,9 @@ and the CPU time that the server nevertheless spends on them."""
 import math
 
 from jostle.analysis.results import Estimate
-from jostle.explain.finding import Finding, Reason, Topic, cannot_tell, found
+from jostle.explain.finding import Finding, Topic, cannot_tell, found
 from jostle.explain.probes.service import COMPUTES
+from jostle.explain.reason import Reason
 from jostle.explain.session import Baseline, Session
 from jostle.formatting import amount, plural
 

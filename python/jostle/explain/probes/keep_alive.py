@@ -4,7 +4,8 @@ import statistics
 from collections.abc import Sequence
 
 from jostle.analysis.results import Estimate
-from jostle.explain.finding import Finding, Reason, Topic, cannot_tell, found
+from jostle.explain.finding import Finding, Topic, cannot_tell, found
+from jostle.explain.reason import Reason
 from jostle.explain.send import LightStream
 from jostle.explain.session import Session
 from jostle.formatting import plural

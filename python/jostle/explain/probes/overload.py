@@ -9,7 +9,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from jostle.analysis.results import Estimate
-from jostle.explain.finding import Finding, Reason, Topic, cannot_tell, found
+from jostle.explain.finding import Finding, Topic, cannot_tell, found
+from jostle.explain.reason import Reason
 from jostle.explain.send import Response
 from jostle.explain.session import Baseline, Session
 from jostle.formatting import amount, listed, plural

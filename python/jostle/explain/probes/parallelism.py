@@ -7,9 +7,10 @@ import statistics
 from collections.abc import Mapping, Sequence
 
 from jostle.analysis.results import Estimate
-from jostle.explain import design, discipline
+from jostle.explain import design
 from jostle.explain.discipline import Inference, Range
-from jostle.explain.finding import Finding, Reason, Topic, cannot_tell, found, undecided
+from jostle.explain.finding import Finding, Topic, cannot_tell, found, undecided
+from jostle.explain.reason import Reason
 from jostle.explain.session import Session
 from jostle.formatting import amount, plural
 
@@ -80,7 +81,7 @@ def parallelism(session: Session, inference: Inference) -> Finding:
     topic, at_once = Topic.PARALLELISM, inference.at_once
     took = _lengths(session)
     evidence = [_line(count, ratios) for count, ratios in took.items()]
-    if at_once.reason is discipline.Reason.UNSATURATED and (full := _all_at_once(took)):
+    if at_once.reason is Reason.NOT_SATURATED and (full := _all_at_once(took)):
         least = Range(full, None)
         return found(
             topic,
@@ -91,7 +92,7 @@ def parallelism(session: Session, inference: Inference) -> Finding:
     if at_once.value is None:
         return undecided(topic, at_once.reason, evidence)
     if inference.discipline.value is None and unlike(took):
-        return undecided(topic, discipline.Reason.TOO_NOISY, evidence)
+        return undecided(topic, Reason.NOISY, evidence)
     number = _common(at_once.value, inference.workers)
     noun = "request progresses" if number.low == number.high == 1 else "requests progress"
     return found(topic, f"{how_many(number)} {noun} at once.", evidence, {"at once": count_estimate(number)})

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from jostle.analysis.results import Estimate
-from jostle.explain.finding import Finding, Reason, Topic, cannot_tell, found
+from jostle.explain.finding import Finding, Topic, cannot_tell, found
+from jostle.explain.reason import Reason
 from jostle.explain.send import Response
 from jostle.explain.session import Session
 from jostle.formatting import amount, plural

@@ -6,7 +6,8 @@ A token bucket with rate r and burst b accepts b requests at once, and then r pe
 from collections.abc import Sequence
 
 from jostle.analysis.results import Estimate
-from jostle.explain.finding import Finding, Reason, Topic, cannot_tell, found
+from jostle.explain.finding import Finding, Topic, cannot_tell, found
+from jostle.explain.reason import Reason
 from jostle.explain.send import Response
 from jostle.explain.session import Session
 from jostle.formatting import amount, listed, plural

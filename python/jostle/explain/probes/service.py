@@ -11,7 +11,8 @@ from itertools import pairwise
 from jostle.analysis.results import Estimate
 from jostle.analysis.stats.quantile_ci import quantile_estimate
 from jostle.analysis.stats.sample import from_values
-from jostle.explain.finding import Finding, Reason, Topic, cannot_tell, found
+from jostle.explain.finding import Finding, Topic, cannot_tell, found
+from jostle.explain.reason import Reason
 from jostle.explain.send import Response, median_service_s
 from jostle.explain.session import Baseline, Session
 from jostle.explain.target import Route

@@ -5,8 +5,9 @@ time."""
 
 from jostle.explain import design
 from jostle.explain.discipline import Inference
-from jostle.explain.finding import Finding, Reason, Topic, cannot_tell, found, undecided
+from jostle.explain.finding import Finding, Topic, cannot_tell, found, undecided
 from jostle.explain.probes.parallelism import MIN_S, count_estimate, how_many
+from jostle.explain.reason import Reason
 from jostle.explain.session import Baseline, Session
 from jostle.formatting import amount
 

@@ -4,8 +4,9 @@ import statistics
 from collections.abc import Sequence
 
 from jostle.analysis.results import Estimate
-from jostle.explain.finding import Finding, Reason, Topic, cannot_tell, found
+from jostle.explain.finding import Finding, Topic, cannot_tell, found
 from jostle.explain.probes.service import robust_spread
+from jostle.explain.reason import Reason
 from jostle.explain.session import Session
 from jostle.formatting import amount, plural
 
