@@ -89,7 +89,7 @@ def test_wrong_statuses_are_told_by_their_code(jostle_command: Jostle) -> None:
     assert summary["outcomes"] == {"wrong_status": 20}
     assert summary["failures"] == {"wrong_status": {"500": 20}}
     assert "20 wrong status (20 × 500)" in said.stdout
-    assert "wrong answers: 20 wrong status (20 × 500)" in said.stdout
+    assert "100 % failed: 20 × 500" in said.stdout
 
 
 @pytest.mark.parametrize("keepalive", ["--keepalive", "--no-keepalive"])

@@ -266,7 +266,7 @@ def test_a_run_with_wrong_statuses_shows_what_was_really_sent(
     (tmp_path / "v.csv").write_text("v\nitems/1\n")
     finished = jostle_command("hit", site, "--journey", "a.toml", "-n", "5", "-c", "1")
     said = " ".join(finished.stdout.split())
-    assert "wrong answers: 5 wrong status (5 × 404), for example GET /no/items%2F1?token=(hidden)" in said
+    assert "100 % failed: 5 × 404, for example GET /no/items%2F1?token=(hidden)" in said
 
 
 def test_a_long_url_fills_no_screen(jostle_command: Jostle, site: str, tmp_path: Path) -> None:

@@ -255,10 +255,10 @@ def _whole_run(record: RunRecord, trials: Sequence[TrialResult]) -> list[Verdict
 
 
 def _reasons(trials: Sequence[TrialResult], record: RunRecord) -> list[str]:
-    """What failed, worst first; each check of a cell once, for its worst round, with how many failed."""
+    """What a reader must know first; each check of a cell once, for its worst round, with how many."""
     failed: dict[tuple[str, str, str], list[Check]] = {}
     for trial in trials:
-        for check in trial.validity.failed:
+        for check in (*trial.validity.failed, *trial.validity.notable):
             failed.setdefault((trial.contestant, trial.workload, check.name), []).append(check)
     rounds: dict[tuple[str, str], int] = {}
     for trial in trials:

@@ -40,9 +40,10 @@ def requests_failed(data: TrialData) -> Check:
     share = data.failing_share
     if not data.errors and not data.scripts_failed():
         return Check("errors", Verdict.VALID, 0, None, "share", "no request failed")
-    message = f"{_shares(data)}: {', '.join(kinds_of(data))}{_when(data)}{_beyond(data)}"
+    kinds = ", ".join(kinds_of(data))
     if refused := data.counts.refused.get(MEASURED):
-        message += f", for example {shortened(one_line(refused))}"
+        kinds += f", for example {shortened(one_line(refused))}"
+    message = f"{_shares(data)}: {kinds}{_when(data)}{_beyond(data)}"
     return Check(
         "errors", Verdict.VALID, share, None, "share", message, remedy_for(data.errors), notable=True
     )
