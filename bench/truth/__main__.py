@@ -17,10 +17,10 @@ import numpy as np
 ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "bench")]
 
-from truth import servers, simulated, tables  # noqa: E402
+from truth import servers, simulated, spread, tables  # noqa: E402
 
 RESULTS = ROOT / "bench" / "results"
-CASES, PAGES, SEED = 2000, 200, 13
+CASES, PAGES, SEED = 1000, 100, 13
 
 
 def main() -> None:
@@ -42,13 +42,24 @@ def main() -> None:
     cases, pages = (20, 4) if options.quick else (CASES, PAGES)
     cells = simulated.all_cells(SEED, cases)
     of_pages = simulated.pages(np.random.default_rng(SEED), pages)
-    text = tables.markdown(cells, of_pages, cases)
+    few = spread.coverages(SEED, cases)
+    kept_promises = spread.promises(SEED, cases)
+    text = "\n\n".join(
+        [
+            tables.of_records(spread.recorded()),
+            tables.of_cells(few),
+            tables.of_promises(kept_promises),
+            tables.markdown(cells, of_pages, cases),
+        ]
+    )
     print(text)
-    wrong = tables.broken(cells, of_pages, cases)
+    wrong = tables.broken(cells, of_pages, few, kept_promises, cases)
     print("\n".join(["", "Bars that are not kept:", *wrong] if wrong else ["", "All bars are kept."]))
     if not options.quick:
         tables.write(text, ROOT / "docs" / "explanation" / "how-often-right.md")
+    of_few = {"few rounds": [asdict(c) for c in few], "promises": [asdict(p) for p in kept_promises]}
     kept = {"cases": cases, "cells": [asdict(c) for c in cells], "pages": [asdict(p) for p in of_pages]}
+    kept |= of_few
     _keep("truth", {**kept, "bars not kept": wrong}, begun, options.quick)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from jostle.analysis.compare.family import family_of
+from jostle.analysis.compare.family import family_of, usual_differences
 from jostle.analysis.compare.page import beyond_chance
 from jostle.analysis.compare.sides import compare_errors, compare_sides
 from jostle.analysis.metrics import error_share
@@ -21,6 +21,7 @@ from jostle.analysis.results import Estimate
 from jostle.analysis.stats.enough import MIN_ROUNDS
 from jostle.analysis.stats.indices import blocking_index, starvation_index
 from jostle.analysis.stats.many_to_one import against_first
+from jostle.analysis.stats.moderated import TYPICAL_SD, Spread, typical
 from jostle.analysis.stats.over_rounds import typical_over_rounds
 from support.sides import known_side
 
@@ -75,6 +76,13 @@ def logs(rng: np.random.Generator, quantity: str, sides: int, rounds: int, sd: f
     return level + rng.normal(0, sd, (sides, rounds)) + NOISE[quantity](rng, (sides, rounds))
 
 
+def usual_of(quantity: str, sides: int) -> Spread:
+    """What is usual where a run tells nothing of it, for the value of a side or the difference of two."""
+    noise = NOISE[quantity](np.random.default_rng(1), (9999,))
+    within = 0.0 if quantity == "throughput" else float(np.var(noise))
+    return typical(TYPICAL_SD[quantity] * math.sqrt(sides), within * sides)
+
+
 def missed(found: Estimate, truth: float) -> bool | None:
     """None where no interval is shown."""
     if found.low is None or found.high is None:
@@ -90,16 +98,17 @@ def rates(outcomes: list[bool | None]) -> tuple[float, float]:
 
 def measured(rng: np.random.Generator, quantity: str, rounds: int, sd: float, cases: int) -> Rates:
     """A throughput or a quantile: its own interval, and two contestants paired by round."""
-    own = []
+    own, usual = [], usual_of(quantity, 1)
     for _ in range(cases):
         values = np.exp(rng.normal(0, sd, rounds) + NOISE[quantity](rng, (rounds,)))
-        own.append(missed(typical_over_rounds(values.tolist(), "s"), 1.0))
+        own.append(missed(typical_over_rounds(values.tolist(), "s", usual=usual), 1.0))
+    usual = usual_of(quantity, 2)
     found = {}
     for change in CHANGES:
         hits = 0
         for _ in range(cases if rounds > 2 else 1):
             x, y = logs(rng, quantity, 2, rounds, sd)
-            contrast = against_first(x, y + math.log1p(change), 1, None)
+            contrast = against_first(x, y + math.log1p(change), 1, None, usual=usual)
             hits += rounds > 2 and abs(contrast.middle) > contrast.half
         found[change] = hits / cases
     return Rates(quantity, rounds, sd, *rates(own), found)
@@ -168,7 +177,7 @@ class PageRates:
 
 def page(rng: np.random.Generator, contestants: int, workloads: int, change: float) -> tuple[int, int, int]:
     """Differences, findings, and findings by Student's test of each pair; five rounds, sd 0.1."""
-    comparisons, alone = [], 0
+    families, alone = [], 0
     for number in range(workloads):
         level, sides, rows = rng.normal(0, SHARED, 5), [], []
         for contestant in range(contestants):
@@ -178,11 +187,16 @@ def page(rng: np.random.Generator, contestants: int, workloads: int, change: flo
             rows.append(own)
             values = {q: np.exp(v) for q, v in own.items()}
             sides.append(known_side(f"c{contestant}", values, workload=f"w{number}"))
-        family = family_of(sides)
-        comparisons += [replace(compare_sides(sides[0], s, family), primary="throughput") for s in sides[1:]]
+        families.append(sides)
         for other in rows[1:]:
             contrasts = [against_first(rows[0][q], other[q], 1, None) for q in METRICS]
             alone += sum(abs(c.middle) > c.half for c in contrasts)
+    usual = usual_differences([(sides[0], other) for sides in families for other in sides[1:]])
+    comparisons = [
+        replace(compare_sides(sides[0], other, family_of(sides, usual=usual)), primary="throughput")
+        for sides in families
+        for other in sides[1:]
+    ]
     told = sum(d.finding in ("less", "more") for c in beyond_chance(comparisons) for d in c.differences)
     return len(comparisons) * len(METRICS), told, alone
 

@@ -4,21 +4,26 @@ import math
 from collections.abc import Mapping
 
 from jostle.analysis.stats.enough import TOO_FEW_ROUNDS
-from jostle.analysis.stats.power import POWER, TYPICAL_SD, detectable
+from jostle.analysis.stats.moderated import TYPICAL_SD
+from jostle.analysis.stats.power import POWER, detectable
 from jostle.formatting import listed, percent
 
 __all__ = ["rounds_will_find"]
 
 
-def rounds_will_find(rounds: int, others: int = 1, sds: Mapping[str, float] = TYPICAL_SD) -> str:
-    """A sentence for a plan: "5 rounds find a difference of …", by quantity. `sds`: see `TYPICAL_SD`."""
+TOLD = ("throughput", "p50", "p99")
+
+
+def rounds_will_find(rounds: int, others: int = 1) -> str:
+    """A sentence for a plan: "5 rounds find a difference of …", by metric, if rounds vary as usual."""
     amounts: dict[str, list[str]] = {}
     spreads: dict[str, list[str]] = {}
-    for quantity, sd in sds.items():
+    for quantity in TOLD:
+        sd = TYPICAL_SD[quantity]
         change = detectable(rounds, sd, others)
         if change is None:
-            counted = "1 round decides" if rounds == 1 else f"{rounds} rounds decide"
-            return f"{counted} nothing: {TOO_FEW_ROUNDS}"
+            counted = "1 round tells" if rounds == 1 else f"{rounds} rounds tell"
+            return f"{counted} no contestants apart: {TOO_FEW_ROUNDS}"
         amounts.setdefault(_rough(change), []).append(quantity)
         spreads.setdefault(percent(sd), []).append(quantity)
     return (

@@ -21,7 +21,7 @@ _WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
 _LEGENDRE, _LEGENDRE_WEIGHTS = np.polynomial.legendre.leggauss(64)
 
 
-def within(c: float, others: int, df: int) -> float:
+def within(c: float, others: int, df: float) -> float:
     """P(|t| ≤ c for each of `others`), if all are equal. All t share the variance and the first mean.
 
     `df`: degrees of freedom of the variance. The t of any two others have a correlation of one half.
@@ -40,7 +40,7 @@ def within(c: float, others: int, df: int) -> float:
 
 
 @lru_cache(maxsize=512)
-def critical(others: int, df: int, confidence: float = CONFIDENCE) -> float:
+def critical(others: int, df: float, confidence: float = CONFIDENCE) -> float:
     """The two-sided critical value; Student's if there is only one other."""
     single = float(stdtrit(df, (1 + confidence) / 2))
     if others == 1:

@@ -7,8 +7,8 @@ by degrees of freedom, and Student's quantile has the degrees of freedom of both
 
 A cell that is unlike the others must keep its own variance. The usual one counts only with the weight p³,
 where p is the two-sided probability of a variance as far from the usual one as that of the cell. Then no
-cell pays for its neighbours: with three rounds, intervals of 95 % hold in 92 % or more however wild it is
-(simulated: docs/explanation/how-often-right.md); without the weight, in 70 %.
+cell pays much for its neighbours: with three rounds and the recorded spread, intervals of 95 % hold in 92 % or
+more however wild it is (simulated: docs/explanation/how-often-right.md); without the weight, in 84 %.
 
 Sources: Smyth, Statistical Applications in Genetics and Molecular Biology 3 (2004), article 3; the smaller
 weight where a variance stands out: Phipson, Lee, Majewski, Alexander and Smyth, Annals of Applied Statistics
@@ -44,7 +44,7 @@ __all__ = [
 RESOLUTION = 5e-4
 """Histograms keep three digits, so rounds are taken to differ by at least half a unit of the last one."""
 
-_CENTRE, _CPU, _UPPER, _TAIL = 0.045, 0.06, 0.08, 0.12
+_CENTRE, _CPU, _UPPER, _TAIL = 0.04, 0.055, 0.07, 0.11
 
 TYPICAL_SD: Mapping[str, float] = MappingProxyType(
     {
@@ -55,12 +55,11 @@ TYPICAL_SD: Mapping[str, float] = MappingProxyType(
         **dict.fromkeys(("p99", "p99.9"), _TAIL),
     }
 )
-"""Standard deviation of ln(value) from round to round where nothing else is known: the median of the cells of
-docs/results (`make truth` prints it)."""
+"""Standard deviation of ln(value) from round to round where nothing else is known, one for each family of
+metrics: about the median over the valid cells of docs/results (docs/explanation/how-often-right.md)."""
 
 TYPICAL_DF = 1.5
-"""Degrees of freedom of that: with them, one round and `TYPICAL_SD` predict another round of the same cell in
-about 95 % of docs/results."""
+"""Degrees of freedom of that: with them, one round of those cells predicts another at 95 % in 94 to 97 %."""
 
 MAX_DF = 1000.0
 """More degrees of freedom than this make no difference."""
