@@ -7,8 +7,8 @@ by degrees of freedom, and Student's quantile has the degrees of freedom of both
 
 A cell that is unlike the others must keep its own variance. The usual one counts only with the weight p³,
 where p is the two-sided probability of a variance as far from the usual one as that of the cell. Then no
-cell pays much for its neighbours: with three rounds and the recorded spread, intervals of 95 % hold in 92 % or
-more however wild it is (simulated: docs/explanation/how-often-right.md); without the weight, in 84 %.
+cell pays much for its neighbours: with three rounds and the recorded spread, intervals of 95 % hold in 92 %
+or more however wild it is (simulated: docs/explanation/how-often-right.md); without the weight, in 84 %.
 
 Sources: Smyth, Statistical Applications in Genetics and Molecular Biology 3 (2004), article 3; the smaller
 weight where a variance stands out: Phipson, Lee, Majewski, Alexander and Smyth, Annals of Applied Statistics
