@@ -31,31 +31,42 @@ SETTLING = 0.2
 
 @dataclass(frozen=True)
 class Tally:
-    """Number of requests, and of those that broke one SLO; the same for each part of the block."""
+    """How many requests broke one SLO."""
 
     n: int
+    """All that count."""
+
     exceeded: int
     parts: tuple[tuple[int, int], ...] = ()
+    """The same two numbers for each part of the block."""
 
 
 @dataclass(frozen=True)
 class Block:
-    """What one trial of a level says.
-
-    `tallies`: one for each SLO, in their order. `rate`: requests per second of an open loop; 0 in a closed
-    loop. `limited`: why the generator was the limit, "" if it was not. `spoiled`: what the machine did.
-    `away`: why no load was sent, as the server was not there. `died`: how it ended in the middle.
-    `response`: response times after the start.
-    """
+    """What one trial of a level says."""
 
     level: float
     trial: int
+    """Its number."""
+
     tallies: tuple[Tally, ...]
+    """One for each SLO, in their order."""
+
     rate: float = 0.0
+    """Requests per second of an open loop; 0 in a closed one."""
+
     limited: str = ""
+    """Why the generator was the limit; empty if it was not."""
+
     spoiled: str = ""
+    """What the machine did to it; empty if nothing."""
+
     away: str = ""
+    """Why no load was sent, as the server was not there; empty if it was."""
+
     died: str = ""
+    """How the server ended in the middle; empty if it did not."""
+
     response: WeightedSample = EMPTY
     data: TrialData | None = None
 

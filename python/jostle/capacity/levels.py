@@ -26,15 +26,13 @@ MIN_EXCEEDED = 3
 
 @dataclass(frozen=True)
 class Level:
-    """All blocks of one rate, or number of clients.
-
-    `shared`: for each SLO, the autocorrelation time near its limit.
-    """
+    """All blocks of one rate, or number of clients."""
 
     level: float
     blocks: tuple[Block, ...]
     slos: tuple[Slo, ...]
     shared: tuple[float, ...] = ()
+    """For each SLO, the autocorrelation time near its limit."""
 
     @property
     def counted(self) -> list[Block]:

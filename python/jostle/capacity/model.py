@@ -75,26 +75,33 @@ SEED = 20260
 
 @dataclass(frozen=True)
 class Point:
-    """A level as it was measured. `spec`: the engine's specification of its trial. `figures`: in seconds, by
-    name.
-    """
+    """A level as it was measured."""
 
     level: float
     spec: Mapping[str, Any]
+    """The engine's specification of its trial."""
+
     figures: Mapping[str, float]
+    """Response times in seconds, by name: "mean", "p99"."""
+
     throughput_per_s: float
 
 
 @dataclass(frozen=True)
 class Model:
-    """`times_s`: equally likely service times of a request that is alone. `factor`: multiplies all of them.
-    `workers`: number of workers or cores; 0 for no limit.
-    """
+    """A server that is calculated."""
 
     discipline: str
+    """ "workers", "processor-sharing" or "no limit"."""
+
     workers: int
+    """Number of workers or cores; 0 for no limit."""
+
     factor: float
+    """Multiplies all service times."""
+
     times_s: tuple[float, ...]
+    """Equally likely service times of a request that is alone."""
 
     @property
     def service_s(self) -> float:

@@ -32,18 +32,29 @@ LOOKS_LIKE_A_HOST = re.compile(r"^[^/]*@|^localhost\b|^[^/]*[.\[][^/]*|^[^/:]+:\
 
 @dataclass(frozen=True)
 class Question:
-    """`plan`: has only the workload "alone". `closed`: whether levels are numbers of clients, not rates.
-    `most`: the highest level allowed. `precision`: as for `Search`.
-    """
+    """What is searched for, and on which server."""
 
     target: str
+    """The server for readers: a URL, or a contestant with its path."""
+
     plan: Plan
+    """It has only the workload "alone"; each level is added as a workload like it."""
+
     slos: tuple[Slo, ...]
     closed: bool
+    """Whether levels are numbers of clients, not rates."""
+
     most: float
+    """The highest level allowed."""
+
     precision: float
+    """As for `Search`."""
+
     budget_s: float
+    """The time for the whole search, in seconds."""
+
     quick: bool = False
+    """Whether blocks are short, and no model is fitted."""
 
     @property
     def unit(self) -> str:

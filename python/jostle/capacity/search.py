@@ -53,32 +53,41 @@ MIN_LEVELS, MIN_BLOCKS = 3, 10
 
 @dataclass(frozen=True)
 class Step:
-    """Levels to measure, in this order, and why; no levels if the search is over. `model`: the levels that
-    serve the model; `held_out`: those of them that it is judged at instead of fitted to.
-    """
+    """Levels to measure; none if the search is over."""
 
     levels: tuple[float, ...]
+    """In the order in which they are measured."""
+
     why: str
+    """For readers."""
+
     model: frozenset[float] = frozenset()
+    """Those that serve the model."""
+
     held_out: frozenset[float] = frozenset()
+    """Those of them that the model is judged at instead of fitted to."""
 
 
 @dataclass(frozen=True)
 class Search:
-    """A search for the level at which the first SLO breaks.
-
-    `start`: the first level. `most`: the highest level allowed. `whole`: levels are whole numbers (clients).
-    `precision`: half the width of an interval that is narrow enough, as a share of the answer. `model`:
-    whether levels for fitting and judging a model are measured too.
-    """
+    """A search for the level at which the first SLO breaks."""
 
     slos: tuple[Slo, ...]
     start: float
+    """The first level."""
+
     most: float
+    """The highest level allowed."""
+
     whole: bool
+    """Whether levels are whole numbers (clients)."""
+
     precision: float
+    """Half the width of an interval that is narrow enough, as a share of the capacity."""
+
     seed: int
     model: bool = True
+    """Whether levels for fitting and judging a model are measured too."""
 
     def next(self, blocks: Sequence[Block], batch: int) -> Step:
         """The step after `batch` batches, which consisted of `blocks`. The last step has no levels."""

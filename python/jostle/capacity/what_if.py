@@ -39,16 +39,19 @@ HALVINGS = 12
 
 @dataclass(frozen=True)
 class Changes:
-    """The changes; None means unchanged. The service time is either replaced by `service_s` (seconds) or
-    multiplied by `factor`.
-    """
+    """What is to be changed; None: nothing."""
 
     text: tuple[str, ...]
+    """As they were typed: "workers=8"."""
+
     workers: int | None = None
     rate: float | None = None
     clients: int | None = None
     service_s: float | None = None
+    """The new service time, in seconds."""
+
     factor: float | None = None
+    """What the service time is multiplied by."""
 
     def model(self, model: models.Model) -> models.Model:
         """The model with the changes to the server applied."""
@@ -117,11 +120,15 @@ def _factor(text: str) -> float:
 
 @dataclass(frozen=True)
 class _Fitted:
-    """The models that fit, the best first. `spec`: the engine's specification of a measured load."""
+    """The models that fit a run."""
 
     kept: list[models.Model]
+    """The best first."""
+
     judged: FittedModel
     spec: Mapping[str, Any]
+    """The engine's specification of a measured load."""
+
     unit: str
 
 

@@ -75,34 +75,49 @@ class Range:
 class Inference:
     """What was inferred about a server.
 
-    `overtaking`: whether short requests are answered before long ones that began earlier. `at_once`: how many
-    requests are worked on at the same time. `leave_as_computed`: whether a short request's answer leaves
-    before the others are computed.
-
-    `workers`: number of workers, cores or processes of the discipline; `threads`: threads of each process;
-    `slice`: in seconds, 0 if it is too short to be seen; for gated answers, the service time from which on an
-    answer waits. These three are None if the discipline has no such number or is not known. `slots`: how many
-    requests of the waiting route may wait at once. `error`: root mean square of the best candidate's log
-    errors; `lead`: its distance in BIC from `rival`, the best candidate of another family. `best` and `rival`
-    are set even if the discipline is not decided. `typical`: the error of all bursts but the worst sixth, in
-    the probe that is explained worst. `unlike`: the largest difference between repeats.
+    `workers`, `threads`, `slice`: None if the discipline has no such number, or is not known.
     """
 
     overtaking: Decision[bool]
+    """Whether short requests are answered before long ones that began earlier."""
+
     at_once: Decision[Range]
+    """How many requests are worked on at the same time."""
+
     leave_as_computed: Decision[bool]
+    """Whether a short request's response leaves before the others are computed."""
+
     discipline: Decision[Family]
     workers: Range | None = None
+    """Workers, cores or processes of the discipline."""
+
     threads: Range | None = None
+    """Threads of each process."""
+
     slice: Range | None = None
+    """In seconds; 0 if it is too short to be seen. Of gated answers: from which service time on one waits."""
+
     newest_first: bool | None = None
     slots: Decision[Range] | None = None
+    """How many requests of the waiting route may wait at once."""
+
     best: Candidate | None = None
+    """The candidate that fits best, even if the discipline is not decided."""
+
     rival: Candidate | None = None
+    """The best candidate of another family."""
+
     error: float | None = None
+    """Root mean square of the best candidate's log errors."""
+
     lead: float | None = None
+    """The best candidate's distance in BIC from `rival`."""
+
     typical: float | None = None
+    """The error of all bursts but the worst sixth, in the probe that is explained worst."""
+
     unlike: RepeatDifference | None = None
+    """The largest difference between repeats."""
 
 
 def infer(

@@ -23,55 +23,69 @@ is usable.
 
 @dataclass(frozen=True)
 class Baseline:
-    """A route, measured with one request at a time. `demand_s`: median service time in seconds. `spread`:
-    robust standard deviation over the median. `cpu_share`: the share of the service time in which the server
-    computed; `queued_share`: the share in which it was ready to compute but had no core. Both are None if not
-    known.
-    """
+    """A route, measured with one request at a time."""
 
     route: Route
     demand_s: float
+    """Median service time in seconds."""
+
     spread: float
+    """Robust standard deviation over the median."""
+
     cpu_share: float | None = None
+    """The share of the service time in which the server computed; None if not known."""
+
     queued_share: float | None = None
+    """The share in which it was ready to compute but had no core; None if not known."""
 
 
 @dataclass
 class Session:
-    """What is known about a server so far, and the means to ask it.
-
-    `tell`: called with what is being asked. `delay_s`: what the network adds to every answer. `intermediary`:
-    the header that reveals a proxy or cache in between, "" if there is none. `alone`: the measured routes, by
-    name; `served`: all requests behind them, from the very first on.
-
-    `parallelism`, `most_at_once` (None: no upper bound is known), `overtaking`, `family`: what the bursts
-    revealed. `light`: the result of the light stream,
-    and `pressure` the share of its time in which some thread of this machine waited for a core. `bursts`,
-    `interference`, `stream`: all observations, for pictures and for the record. `refusals`: how many requests
-    the server refused."""
+    """What is known about a server so far, and the means to ask it."""
 
     target: Target
     sender: Sender
     budget: Budget
     tell: Callable[[str], None]
+    """Called with what is being asked."""
+
     delay_s: float = 0.0
+    """What the network adds to every response."""
+
     intermediary: str = ""
+    """The header that reveals a proxy or cache in between; empty if there is none."""
+
     overload: bool = False
     seed: int = 1
     alone: dict[str, Baseline] = field(default_factory=dict)
+    """The measured routes, by name."""
+
     served: dict[str, list[Response]] = field(default_factory=dict)
+    """All requests behind them, from the very first on."""
+
     parallelism: float | None = None
+    """How many requests progress at once; like the next three, from the bursts."""
+
     most_at_once: float | None = None
+    """The upper bound of that; None if none is known."""
+
     overtaking: bool | None = None
     family: Family | None = None
     bursts: list[SentBurst] = field(default_factory=list)
+    """All that was sent, for pictures and for the record; so are the next two."""
+
     interference: list[InterferenceCell] = field(default_factory=list)
     stream: list[StreamPoint] = field(default_factory=list)
     light: LightStream | None = None
+    """The result of the light stream."""
+
     _sent: list["_Sent"] = field(default_factory=list)
     _waited: list[tuple[float, float]] = field(default_factory=list)
     pressure: float | None = None
+    """The share of the light stream's time in which some thread of this machine waited for a core."""
+
     refusals: int = 0
+    """How many requests the server refused."""
 
     @property
     def limits(self) -> Limits:

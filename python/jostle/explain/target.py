@@ -54,26 +54,34 @@ class Route:
 
 @dataclass(frozen=True)
 class Target:
-    """The server to explain.
-
-    `routes`: the fast one comes first. `workload`: the engine's specification of a workload that asks for the
-    first route; every probe is derived from it. `protocol`: its name for readers. `headers`: sent with every
-    request. `options`: how to connect, as `hit_plan` takes them. `usage`: reads the CPU time that the server
-    has used so far; None if its process is not known. `started_here`: whether jostle started the server and
-    may load it as it likes. `cores`: how many cores it may use, if known.
-    """
+    """The server to explain."""
 
     label: str
     url: str
     routes: tuple[Route, ...]
+    """The fast one comes first."""
+
     workload: Mapping[str, Any] = field(repr=False)
+    """The specification of a workload that asks for the first route; each probe is derived from it."""
+
     protocol: str = "HTTP/1.1"
+    """Its name for readers."""
+
     headers: Mapping[str, str | list[str]] = field(default_factory=dict, repr=False)
+    """Sent with every request."""
+
     options: Mapping[str, Any] = field(default_factory=dict)
+    """How to connect, as `hit_plan` takes them."""
+
     generator_cores: tuple[int, ...] = ()
     usage: Callable[[], Usage] | None = None
+    """Reads the CPU time that the server has used so far; None if its process is not known."""
+
     started_here: bool = False
+    """Whether jostle started the server and may load it as it likes."""
+
     cores: int | None = None
+    """How many cores it may use, if known."""
 
     @property
     def over_http(self) -> bool:
