@@ -42,6 +42,7 @@ check-python:
 	$(BIN)/lint-imports
 	$(BIN)/python scripts/unused.py
 	$(BIN)/python scripts/docs --check
+	$(BIN)/python scripts/engine_layers.py
 	$(BIN)/python scripts/audit
 
 runtimes: setup ## Debian packages: the runtimes of all contestants, the browser for the page's tests, and peers.

@@ -133,16 +133,22 @@ def test_the_whole_audit_finds_nothing() -> None:
 
 
 UNSAFE = {
-    "crates/engine/src/machine.rs", "crates/engine/src/prepare.rs",
-    "crates/engine/src/scenario/script/answer.rs", "crates/engine/src/scenario/script/collector.rs",
-    "crates/engine/src/scenario/script/coroutines.rs",
-    "crates/engine/src/scenario/script/guard.rs", "crates/engine/src/scenario/script/json.rs",
-    "crates/engine/src/scenario/script/request.rs", "crates/engine/src/scenario/script/stack.rs",
-    "crates/engine/src/schedule/clock.rs",
-    "crates/engine/src/schedule/timer.rs", "crates/engine/src/seat.rs", "crates/engine/src/wire/dial.rs",
-    "crates/engine/src/wire/stamped.rs",
+    "crates/engine/src/machine/clock.rs",
+    "crates/engine/src/machine/cores.rs",
+    "crates/engine/src/machine/seat.rs",
+    "crates/engine/src/machine/timer.rs",
+    "crates/engine/src/net/dial.rs",
+    "crates/engine/src/net/stamped.rs",
+    "crates/engine/src/run/prepare.rs",
+    "crates/engine/src/script/answer.rs",
+    "crates/engine/src/script/collector.rs",
+    "crates/engine/src/script/coroutines.rs",
+    "crates/engine/src/script/guard.rs",
+    "crates/engine/src/script/json.rs",
+    "crates/engine/src/script/request.rs",
+    "crates/engine/src/script/stack.rs",
     "crates/reference/src/timer.rs",
-}  # fmt: skip
+}
 """Calls of the system, and of scripts' language. The compiler refuses it elsewhere, and blocks without a
 SAFETY comment."""
 

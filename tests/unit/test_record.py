@@ -148,7 +148,7 @@ def test_rows_of_the_middle_are_read_without_the_rest(tmp_path: Path) -> None:
 
 
 def test_outcomes_of_rows_are_the_engines_in_its_order() -> None:
-    source = (Path(__file__).parents[2] / "crates/engine/src/record/interval.rs").read_text()
+    source = (Path(__file__).parents[2] / "crates/engine/src/outcome.rs").read_text()
     names = source.split("OUTCOME_NAMES: [&str; OUTCOMES] = [")[1].split("]")[0]
     engines = [n.strip().strip('"') for n in names.split(",") if n.strip()]
     assert engines == list(Outcome)[: len(engines)]

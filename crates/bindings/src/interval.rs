@@ -5,10 +5,11 @@ use jostle_engine::encode_v2;
 use jostle_engine::hdrhistogram::Histogram;
 use jostle_engine::head_of_line::{HeadOfLine, StreamTimes};
 use jostle_engine::interval::{
-    Interval, JOURNEY_MEASURE_NAMES, MEASURE_NAMES, OUTCOME_NAMES, Rows, STREAM_MEASURE_NAMES,
-    Series, Texts, ThreadState, WorkloadState,
+    Interval, JOURNEY_MEASURE_NAMES, MEASURE_NAMES, Rows, STREAM_MEASURE_NAMES, Series, Texts,
+    ThreadState, WorkloadState,
 };
 use jostle_engine::journeys::JourneySeries;
+use jostle_engine::outcome::OUTCOME_NAMES;
 use jostle_engine::pings::PingSeries;
 use jostle_engine::streams::StreamSeries;
 use jostle_engine::trace::Trace;

@@ -6,7 +6,8 @@
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
-use jostle_engine::interval::{Interval, MEASURE_NAMES, Measure, OUTCOME_NAMES, OUTCOMES};
+use jostle_engine::interval::{Interval, MEASURE_NAMES, Measure};
+use jostle_engine::outcome::{OUTCOME_NAMES, OUTCOMES};
 use jostle_engine::{Poll, Run};
 use serde_json::json;
 

@@ -1,7 +1,7 @@
 //! Closed loops: a client sends, waits for the answer, thinks, and sends again.
 
-use jostle_engine::interval::Outcome;
-use jostle_engine::scenario::Mix;
+use jostle_engine::outcome::Outcome;
+use jostle_engine::schedule::mix::Mix;
 use jostle_engine::schedule::phases::Phases;
 use jostle_engine::schedule::random::Stream;
 use jostle_engine::schedule::think::pause;

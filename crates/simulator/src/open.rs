@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 
-use jostle_engine::interval::Outcome;
-use jostle_engine::scenario::Mix;
+use jostle_engine::outcome::Outcome;
 use jostle_engine::schedule::arrivals::{Schedule, seed_of};
+use jostle_engine::schedule::mix::Mix;
 use jostle_engine::schedule::partition::Partition;
 use jostle_engine::schedule::random::Stream;
 use jostle_engine::spec::{Arrivals, OpenSpec};

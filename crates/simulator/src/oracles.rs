@@ -1,6 +1,7 @@
 //! Simulated runs, checked against exact results of queueing theory and against the balances that every run must keep.
 
-use jostle_engine::interval::{Interval, Measure, Outcome};
+use jostle_engine::interval::{Interval, Measure};
+use jostle_engine::outcome::Outcome;
 use jostle_engine::spec::RunSpec;
 use serde_json::{Value, json};
 

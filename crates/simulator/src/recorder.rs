@@ -1,6 +1,7 @@
 //! What the clients saw, cut into the engine's intervals.
 
-use jostle_engine::interval::{Interval, Measure, Outcome, Series, ThreadState, WorkloadState};
+use jostle_engine::interval::{Interval, Measure, Series, ThreadState, WorkloadState};
+use jostle_engine::outcome::Outcome;
 
 use jostle_discipline::Nanos;
 

@@ -1,7 +1,7 @@
 //! A simulated run: moves from event to event, and yields intervals.
 
 use jostle_engine::interval::Interval;
-use jostle_engine::scenario::Mix;
+use jostle_engine::schedule::mix::Mix;
 use jostle_engine::spec::{LoadSpec, Role, RunSpec, WorkloadSpec};
 
 use crate::closed::Crowd;

@@ -88,7 +88,7 @@ class Running(Protocol):
 
 
 class Executor(Protocol):
-    """Starts load from a specification as `crates/engine/src/spec.rs` defines it.
+    """Starts load from a specification as `crates/engine/src/spec` defines it.
 
     A trial does not know which executor it has: this process, several on this machine, or a cluster. Each
     places a load (`prepare`), sets clocks and starts it (`start`); the running load is polled, stopped and

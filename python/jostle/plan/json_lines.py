@@ -1,6 +1,6 @@
 """Lines of JSON whose values keep the text that they are written with.
 
-The rules are those of the engine's reader of JSON (crates/engine/src/scenario/json): of several members with
+The rules are those of the engine's reader of JSON (crates/engine/src/search/json): of several members with
 the same name the last counts, a number keeps its digits, a byte order mark is skipped, and half of a
 surrogate pair is no character.
 """

@@ -18,7 +18,7 @@ __all__ = [
 
 
 class Outcome(StrEnum):
-    """In the engine's order (crates/engine/src/record/interval.rs), which determines the numbers in rows."""
+    """In the engine's order (crates/engine/src/outcome.rs), which determines the numbers in rows."""
 
     OK = "ok"
     CONNECT_REFUSED = "connect_refused"

@@ -1,6 +1,6 @@
 //! Feeding a response whole, in pieces and byte by byte gives the same result; see the README.
 
-use jostle_engine::codec::{DecodeError, HeadValues, ResponseDecoder, Step};
+use jostle_engine::http1::{DecodeError, HeadValues, ResponseDecoder, Step};
 
 use super::input::{Cut, pieces};
 

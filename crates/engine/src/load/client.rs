@@ -7,23 +7,22 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use crate::body::tap::TapStates;
+use crate::exchange::link::{Destination, Link, Unasked};
+use crate::exchange::redirect::Hop;
+use crate::exchange::request::Call;
+use crate::exchange::watch::Watch;
 use crate::load::Shared;
-use crate::load::journey::Visit;
-use crate::machine::Prefetched;
-use crate::plan::Workload;
-use crate::record::interval::Outcome;
+use crate::load::plan::Workload;
+use crate::load::step::{Answer, Visit};
+use crate::machine::cores::Prefetched;
+use crate::machine::seat::Seat;
+use crate::net::target::Target;
+use crate::net::tls::Sessions;
+use crate::outcome::Outcome;
 use crate::record::sample::Sample;
-use crate::record::trace::Transcript;
 use crate::schedule::random::Stream;
-use crate::seat::Seat;
 use crate::spec::LoadSpec;
-use crate::wire::link::{Destination, Link, Unasked};
-use crate::wire::redirect::Hop;
-use crate::wire::request::Call;
-use crate::wire::tap::TapStates;
-use crate::wire::target::Target;
-use crate::wire::tls::Sessions;
-use crate::wire::watch::Watch;
 
 const MS: u64 = 1_000_000;
 
@@ -36,21 +35,6 @@ pub struct Job {
     pub ran: Option<u64>,
     /// No other request of this client follows on its connection.
     pub last: bool,
-}
-
-/// The result of a step's exchange.
-pub struct Answer {
-    pub outcome: Outcome,
-    pub head: Option<Box<[u8]>>,
-    /// The path of the request, if it is needed.
-    pub path: Box<[u8]>,
-    /// The URL of the request, if a URL captured from the answer may be relative to it.
-    pub url: Option<String>,
-    pub transcript: Option<Box<Transcript>>,
-    /// The answer is a redirect, and the client follows it.
-    pub redirects: bool,
-    /// The answer came from the workload's own server.
-    pub at_home: bool,
 }
 
 /// How a request ended.
@@ -280,6 +264,7 @@ impl Client {
         };
         let mut to = Destination {
             dialer: &shared.dialers[workload.index],
+            pool: &shared.pools[workload.index],
             target: target.as_deref().unwrap_or(&workload.target),
             sessions: &mut way.sessions,
         };

@@ -5,18 +5,19 @@ use std::rc::Rc;
 
 use tokio::task::{spawn_local, yield_now};
 
+use crate::journey::traveller::Traveller;
 use crate::load::Shared;
 use crate::load::client::{Client, Job};
-use crate::load::journey::{Start, journeys_of, travel};
+use crate::load::journey::{Start, travel};
+use crate::load::plan::Workload;
+use crate::load::step::journeys_of;
 use crate::load::together::{Lanes, Visitor};
-use crate::machine::Prefetched;
-use crate::plan::Workload;
-use crate::record::interval::Outcome;
-use crate::scenario::traveller::Traveller;
+use crate::machine::cores::Prefetched;
+use crate::machine::seat::Seat;
+use crate::outcome::Outcome;
 use crate::schedule::partition::{deal, share};
 use crate::schedule::random::Stream;
 use crate::schedule::think::pause;
-use crate::seat::Seat;
 use crate::spec::{ClosedSpec, LoadSpec};
 
 /// The wait of a client that could not connect, or whose script failed before its first request.

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
-use crate::plan::Plan;
+use crate::load::plan::Plan;
 use crate::spec::Role;
 
 /// The end of the run: known from the plan, or set during the run. Shared by all workers and the handle.

@@ -1,27 +1,30 @@
 //! Load models: who sends the next request, and when.
+pub mod plan;
+pub mod step;
 
-mod client;
+pub mod client;
 pub mod closed;
 pub mod finish;
-mod journey;
+pub mod journey;
 pub mod open;
-mod together;
+pub mod together;
 
 use std::cell::RefCell;
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::attention::Attention;
-use crate::plan::{Plan, Workload};
+use crate::exchange::h2::pool::Pool;
+use crate::load::finish::Finish;
+use crate::load::plan::{Plan, Workload};
+use crate::machine::attention::Attention;
+use crate::machine::clock::Clock;
+use crate::machine::seat::Seats;
+use crate::net::buffers::Common;
+use crate::net::dial::Dialer;
 use crate::record::recorder::Recorder;
-use crate::scenario::script::Vm;
-use crate::schedule::clock::Clock;
-use crate::seat::Seats;
+use crate::script::Vm;
 use crate::spec::Role;
-use crate::wire::Common;
-use crate::wire::dial::Dialer;
-use finish::Finish;
 
 /// What the clients of all loads of one worker share.
 pub struct Shared {
@@ -34,6 +37,8 @@ pub struct Shared {
     pub finish: Arc<Finish>,
     /// One per workload, in the plan's order.
     pub dialers: Vec<Dialer>,
+    /// The connections that clients share (HTTP/2): one pool per workload.
+    pub pools: Vec<Rc<Pool>>,
     /// `None` if no journey of the run is a script.
     pub scripts: Option<Vm>,
 }
@@ -51,10 +56,12 @@ impl Shared {
         let attention = Attention::new(plan.attentive, recorder.waited_ns.clone());
         let recorder = Rc::new(RefCell::new(recorder));
         let dialer = |workload: &Workload| {
-            let shared = workload.target.http2.and_then(|http2| http2.connections);
-            let shared = shared.unwrap_or(0) as usize / plan.workers();
-            let stamps = workload.stamping.is_some();
-            Dialer::new(worker, shared, stamps, common.clone(), recorder.clone())
+            let (index, stamps) = (workload.index, workload.stamping.is_some());
+            Dialer::new(worker, index, stamps, common.clone(), recorder.clone())
+        };
+        let pool = |workload: &Workload| {
+            let connections = workload.target.http2.and_then(|http2| http2.connections);
+            Pool::new(connections.unwrap_or(0) as usize / plan.workers())
         };
         let scripts = (!plan.scripts.is_empty())
             .then(|| Vm::new(&plan.scripts, plan.clients_per_worker(), plan.trace))
@@ -63,6 +70,7 @@ impl Shared {
         Ok(Self {
             worker,
             dialers: plan.workloads.iter().map(dialer).collect(),
+            pools: plan.workloads.iter().map(pool).collect(),
             scripts,
             plan,
             clock,

@@ -7,18 +7,19 @@ use std::rc::Rc;
 
 use tokio::task::spawn_local;
 
+use crate::journey::traveller::Traveller;
 use crate::load::Shared;
 use crate::load::client::{Client, Job};
-use crate::load::journey::{Start, journeys_of, travel};
+use crate::load::journey::{Start, travel};
+use crate::load::plan::Workload;
+use crate::load::step::journeys_of;
 use crate::load::together::{Lanes, Visitor};
-use crate::plan::Workload;
+use crate::machine::seat::Seat;
 use crate::record::sample::Sample;
-use crate::scenario::traveller::Traveller;
 use crate::schedule::arrivals::{Schedule, seed_of};
 use crate::schedule::partition::Partition;
 use crate::schedule::queue::{Arrival, Queue};
 use crate::schedule::random::Stream;
-use crate::seat::Seat;
 use crate::spec::OpenSpec;
 
 /// The arrivals of one workload on one worker, and its pool of connections.

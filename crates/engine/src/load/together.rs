@@ -9,16 +9,16 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::Poll;
 
+use crate::exchange::h2::pool::OneConnection;
+use crate::journey::program::Program;
+use crate::journey::traveller::Traveller;
 use crate::load::Shared;
 use crate::load::client::{Client, Ended, Job};
-use crate::load::journey::{Visit, ends_with, journeys_of};
-use crate::plan::Workload;
-use crate::record::interval::Outcome;
+use crate::load::plan::Workload;
+use crate::load::step::{Visit, ends_with, journeys_of};
+use crate::outcome::Outcome;
 use crate::record::journeys::HowEnded;
-use crate::scenario::program::Program;
-use crate::scenario::traveller::Traveller;
 use crate::schedule::random::Stream;
-use crate::wire::h2::OneConnection;
 
 /// What a client on journeys has: what it knows, and its additional connections.
 pub struct Visitor {
@@ -78,8 +78,8 @@ impl Lanes {
     pub fn new(shared: &Shared, workload: &Workload) -> Self {
         let mut programs = workload.journeys.iter().flat_map(|all| &all.programs);
         Self(programs.any(Program::sends_together).then(|| {
-            let (dialer, target) = (&shared.dialers[workload.index], &workload.target);
-            let one = target.http2.map(|_| OneConnection::of(dialer, target));
+            let (pool, target) = (&shared.pools[workload.index], &workload.target);
+            let one = target.http2.map(|_| OneConnection::of(pool, target));
             Box::new(Several {
                 clients: Vec::new(),
                 connection: one.map(Rc::new),

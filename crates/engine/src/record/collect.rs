@@ -5,9 +5,10 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use crate::machine::open_files;
-use crate::record::filling::{WorkerInterval, histogram};
+use crate::machine::cores::open_files;
+use crate::record::histogram::histogram;
 use crate::record::interval::{Interval, Rows, Series, ThreadState, WorkloadState};
+use crate::record::worker_interval::WorkerInterval;
 use crate::record::{head_of_line, journeys, pings, ports, streams};
 
 /// How many intervals are kept if nobody fetches them. Beyond that, the two oldest are merged into one.
@@ -349,5 +350,4 @@ impl Rows {
 }
 
 #[cfg(test)]
-#[path = "collect_tests.rs"]
 mod tests;

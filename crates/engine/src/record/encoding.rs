@@ -6,8 +6,7 @@ use flate2::read::ZlibDecoder;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
 
-use super::filling::histogram;
-use super::interval::{DIGITS, HIGHEST_US, LOWEST_US};
+use crate::record::histogram::{DIGITS, HIGHEST_US, LOWEST_US, histogram};
 
 /// Outer header: cookie, length of what follows.
 const OUTER_BYTES: usize = 8;

@@ -2,6 +2,7 @@
 
 use hdrhistogram::Histogram;
 
+use crate::outcome::{OUTCOMES, Outcome};
 use crate::record::head_of_line::HeadOfLine;
 use crate::record::journeys::JourneySeries;
 pub use crate::record::journeys::{JOURNEY_MEASURE_NAMES, JOURNEY_MEASURES, JourneyMeasure};
@@ -11,11 +12,6 @@ use crate::record::statuses::Statuses;
 use crate::record::streams::StreamSeries;
 pub use crate::record::streams::{STREAM_MEASURE_NAMES, STREAM_MEASURES, StreamMeasure};
 use crate::record::trace::Trace;
-
-/// Range and precision of histograms: 1 µs to 1 h with 3 digits, in microseconds. They start small and grow on demand.
-pub const LOWEST_US: u64 = 1;
-pub const HIGHEST_US: u64 = 3_600_000_000;
-pub const DIGITS: u8 = 3;
 
 /// What all workers saw from `start_ns` to `end_ns`, counted from the start of the run.
 #[derive(Debug, Clone)]
@@ -177,99 +173,6 @@ pub const MEASURES: usize = 12;
 pub const MEASURE_NAMES: [&str; MEASURES] = [
     "connect", "headers", "body", "service", "response", "lag", "censored", "failed", "dns", "tcp",
     "tls", "pacing",
-];
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(usize)]
-pub enum Outcome {
-    Ok,
-    ConnectRefused,
-    ConnectTimeout,
-    /// Host unreachable, no local port, no descriptor, …
-    ConnectFailed,
-    DnsFailed,
-    TlsFailed,
-    Reset,
-    /// The peer closed before the response was whole.
-    ClosedEarly,
-    ResponseTimeout,
-    Malformed,
-    /// Header or body limit exceeded.
-    TooLarge,
-    WrongStatus,
-    WrongBody,
-    /// Due, but not sent before the end of the run.
-    NeverSent,
-    /// Sent, but not answered before the end of the run.
-    Unfinished,
-    /// The peer closed a reused connection before any byte of this request's answer came. Neither side need be at
-    /// fault.
-    Stale,
-    /// The answer was a redirect that could not be followed: too many in a row, or to a host that may not be loaded.
-    RedirectFailed,
-    /// The answer was right, but a value to be captured was not found in it.
-    CaptureFailed,
-    /// The next event of a stream did not come within the allowed time.
-    StreamStalled,
-    /// A stream ended without all of its events.
-    StreamEnded,
-    /// The answer is not a stream of events.
-    NoStream,
-    /// The server did not change to the protocol that was asked for (WebSocket).
-    UpgradeRefused,
-    /// The script of a journey failed: a check did not hold, or an error occurred. After a request, it is reported in
-    /// addition to the outcome of that request.
-    ScriptFailed,
-    /// A gRPC call ended with a status other than the expected one.
-    GrpcStatus,
-    /// An event of a stream was an error.
-    StreamError,
-    /// A value that was filled in makes a request that cannot be sent. Nothing was sent.
-    Unsendable,
-}
-
-impl Outcome {
-    /// Whether such a request was given up before an answer or a failure came, so that it is only known to take longer.
-    pub fn is_censored(self) -> bool {
-        matches!(
-            self,
-            Self::ConnectTimeout
-                | Self::ResponseTimeout
-                | Self::StreamStalled
-                | Self::NeverSent
-                | Self::Unfinished
-        )
-    }
-}
-
-pub const OUTCOMES: usize = 26;
-pub const OUTCOME_NAMES: [&str; OUTCOMES] = [
-    "ok",
-    "connect_refused",
-    "connect_timeout",
-    "connect_failed",
-    "dns_failed",
-    "tls_failed",
-    "reset",
-    "closed_early",
-    "response_timeout",
-    "malformed",
-    "too_large",
-    "wrong_status",
-    "wrong_body",
-    "never_sent",
-    "unfinished",
-    "stale",
-    "redirect_failed",
-    "capture_failed",
-    "stream_stalled",
-    "stream_ended",
-    "no_stream",
-    "upgrade_refused",
-    "script_failed",
-    "grpc_status",
-    "stream_error",
-    "unsendable",
 ];
 
 #[derive(Debug, Clone, Default)]

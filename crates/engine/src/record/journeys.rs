@@ -2,8 +2,8 @@
 
 use hdrhistogram::Histogram;
 
-use crate::record::filling::{histogram, record};
-use crate::record::interval::Outcome;
+use crate::outcome::Outcome;
+use crate::record::histogram::{histogram, record};
 use crate::record::sorted;
 
 /// One journey of one workload within an interval, counting the iterations that ended in it.

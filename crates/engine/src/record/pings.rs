@@ -2,7 +2,7 @@
 
 use hdrhistogram::Histogram;
 
-use crate::record::filling::{histogram, record};
+use crate::record::histogram::{histogram, record};
 use crate::record::sorted;
 
 /// The pings over the sockets that one request of one workload opened, within an interval. Sending, answering and

@@ -11,16 +11,19 @@ use std::sync::mpsc::{Receiver, Sender};
 
 use hdrhistogram::Histogram;
 
-use crate::record::filling::{WorkerInterval, histogram, microseconds, record};
+use crate::machine::clock::{monotonic_ns, thread_cpu_ns};
+use crate::outcome::Outcome;
 use crate::record::head_of_line::{self, HeadOfLine, Longest, Wait};
-use crate::record::interval::{Measure, Outcome, Rows, Series, ThreadState, WorkloadState};
+use crate::record::histogram::{histogram, microseconds, record};
+use crate::record::interval::{Measure, Rows, Series, ThreadState, WorkloadState};
 use crate::record::journeys::{self, JourneySample, JourneySeries};
 use crate::record::pings::{self, PingSeries};
 use crate::record::ports::PortTable;
 use crate::record::sample::{ConnectTimes, Sample};
-use crate::record::streams::{self, StreamSample, StreamSeries};
+use crate::record::stream_sample::StreamSample;
+use crate::record::streams::{self, StreamSeries};
 use crate::record::trace::Trace;
-use crate::schedule::clock::{monotonic_ns, thread_cpu_ns};
+use crate::record::worker_interval::WorkerInterval;
 use crate::schedule::queue::{Arrival, Queue};
 
 /// A longer request line is cut.
@@ -541,5 +544,4 @@ impl Load {
 }
 
 #[cfg(test)]
-#[path = "recorder_tests.rs"]
 mod tests;

@@ -1,7 +1,7 @@
 //! One request as its client knows it: when it was due, what became of it, and when.
 
-use crate::record::interval::Outcome;
-use crate::record::streams::StreamSample;
+use crate::outcome::Outcome;
+use crate::record::stream_sample::StreamSample;
 
 /// One request, from the moment when it was due. Times are nanoseconds from the start of the run.
 #[derive(Debug, Clone)]

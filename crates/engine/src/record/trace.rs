@@ -1,6 +1,6 @@
 //! The exchanges between client and server, step by step, for trying out a journey.
 
-use crate::record::interval::Outcome;
+use crate::outcome::Outcome;
 
 /// How many bytes are shown of a request, of an answer's head, and of an answer's body.
 const SHOWN_BYTES: usize = 16 * 1024;

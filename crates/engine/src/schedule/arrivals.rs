@@ -178,5 +178,4 @@ impl Schedule {
 }
 
 #[cfg(test)]
-#[path = "arrivals_tests.rs"]
 mod tests;

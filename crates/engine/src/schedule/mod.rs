@@ -1,11 +1,9 @@
-//! When things happen: clock, timers, arrivals, phases, think times, random numbers.
+//! When things are due, and in which order: pure functions of elapsed time, counts and a seed.
 pub mod arrivals;
-pub(crate) mod clock;
+pub mod mix;
 pub mod partition;
 pub mod phases;
 pub(crate) mod queue;
 pub mod random;
 pub mod think;
-pub(crate) mod timer;
-pub(crate) mod timer_queue;
-pub(crate) mod wall_clock;
+pub(crate) mod turns;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{RequestSpec, WorkloadSpec};
+use crate::spec::{RequestSpec, WorkloadSpec};
 
 /// What fits into one datagram over IPv4: 65,535 bytes less the headers of IP and UDP.
 const MOST_BYTES: usize = 65_507;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{RequestSpec, WorkloadSpec};
+use crate::spec::{RequestSpec, WorkloadSpec};
 
 /// Headers that a gRPC call sets itself.
 const OWN_HEADERS: [&str; 3] = ["content-type", "te", "grpc-timeout"];

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::WorkloadSpec;
-use super::error::StartError;
-use super::load::MOST_CLIENTS;
+use crate::spec::WorkloadSpec;
+use crate::spec::error::StartError;
+use crate::spec::load::MOST_CLIENTS;
 
 /// A client uses one stream at a time, or one for each step that is sent together with others.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,9 +5,9 @@ use std::iter::once;
 
 use serde::{Deserialize, Serialize};
 
-use super::error::StartError;
-use super::rows::FeedRows;
-use super::{LoadSpec, ParamSpec, RequestSpec, ThinkSpec, WorkloadSpec, one, yes};
+use crate::spec::error::StartError;
+use crate::spec::rows::FeedRows;
+use crate::spec::{LoadSpec, ParamSpec, RequestSpec, ThinkSpec, WorkloadSpec, one, yes};
 
 /// The longest value that a capture may be allowed to keep, in bytes.
 pub const MAX_CAPTURED_BYTES: usize = 1024 * 1024;

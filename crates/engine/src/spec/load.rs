@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::error::StartError;
+use crate::spec::error::StartError;
 
 /// Client numbers have 32 bits.
 pub(super) const MOST_CLIENTS: u64 = u32::MAX as u64;

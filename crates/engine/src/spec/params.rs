@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::error::StartError;
-use super::{RequestSpec, WorkloadSpec};
+use crate::spec::error::StartError;
+use crate::spec::{RequestSpec, WorkloadSpec};
 
 /// Where a parameter's values come from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{RequestSpec, WorkloadSpec};
+use crate::spec::{RequestSpec, WorkloadSpec};
 
 /// The request's body is sent as it is, over a connection that carries one exchange after another.
 ///

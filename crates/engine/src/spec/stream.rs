@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::RequestSpec;
+use crate::spec::RequestSpec;
 
 /// The answer is a stream of events. It is complete when it ends, or earlier as `events` and `until` say.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

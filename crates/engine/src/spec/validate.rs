@@ -1,9 +1,11 @@
 //! The checks of a run before it starts. Those of protocols, loads, journeys and parameters are in their own modules.
 
-use super::error::StartError;
-use super::load::{count_in_range, duration_in_range};
-use super::{Order, Role, RunSpec, WorkloadSpec};
-use super::{datagram, grpc, http2, journey, params, raw, stream, websocket};
+use crate::spec::error::StartError;
+use crate::spec::load::{count_in_range, duration_in_range};
+use crate::spec::{
+    Order, Role, RunSpec, WorkloadSpec, datagram, grpc, http2, journey, params, raw, stream,
+    websocket,
+};
 
 const MILLISECOND: u64 = 1_000_000;
 const SECOND: u64 = 1_000 * MILLISECOND;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{RequestSpec, WorkloadSpec};
+use crate::spec::{RequestSpec, WorkloadSpec};
 
 /// The request is a message over a WebSocket, which is opened with a GET of its path.
 ///

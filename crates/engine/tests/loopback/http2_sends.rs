@@ -7,7 +7,7 @@ use crate::http2::{Answer, hello, ok, over_http2, serving};
 use crate::http2_hostile::{SETTINGS, frame};
 use crate::support::*;
 use h2::server::Builder;
-use jostle_engine::interval::Outcome;
+use jostle_engine::outcome::Outcome;
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
 

@@ -4,7 +4,8 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
 use crate::support::{MS, Seen, answering_with, one, run, start, with, workload};
-use jostle_engine::interval::{JourneyMeasure, Outcome};
+use jostle_engine::interval::JourneyMeasure;
+use jostle_engine::outcome::Outcome;
 use jostle_engine::spec::FeedRows;
 use serde_json::{Value, json};
 

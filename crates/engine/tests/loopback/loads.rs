@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use crate::support::*;
-use jostle_engine::interval::{Measure, Outcome};
+use jostle_engine::interval::Measure;
+use jostle_engine::outcome::Outcome;
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
 

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::support::*;
-use jostle_engine::interval::{Measure, Outcome};
+use jostle_engine::interval::Measure;
+use jostle_engine::outcome::Outcome;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;

@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crate::support::{MS, SECOND, Seen, answering_with, one, run, several, start, with, workload};
-use jostle_engine::interval::{JourneyMeasure, Measure, Outcome};
-use jostle_engine::scenario::script;
+use jostle_engine::interval::{JourneyMeasure, Measure};
+use jostle_engine::outcome::Outcome;
+use jostle_engine::script;
 use jostle_engine::spec::FeedRows;
 use serde_json::{Value, json};
 

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use crate::support::*;
-use jostle_engine::interval::Outcome;
+use jostle_engine::outcome::Outcome;
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 

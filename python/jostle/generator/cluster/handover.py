@@ -123,7 +123,7 @@ def _cut_rate(step: Mapping[str, Any], passed: int) -> list[dict[str, Any]]:
 def _cut_phase(step: Mapping[str, Any], passed: int) -> list[dict[str, Any]]:
     """Cut a phase. A ramp continues from where it is; a staircase becomes its remaining stairs, one by one.
 
-    Clients are counted in whole numbers, as in `crates/engine/src/phases.rs`.
+    Clients are counted in whole numbers, as in `crates/engine/src/schedule/phases.rs`.
     """
     length, low, count = step["duration_ns"], step["from"], step.get("steps")
     change, sign = abs(step["to"] - low), 1 if step["to"] >= low else -1

@@ -6,10 +6,8 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use jostle_engine::interval::{
-    Failures, Interval, Measure, OUTCOME_NAMES, OUTCOMES, Outcome, Rows, Series, Texts,
-    WorkloadState,
-};
+use jostle_engine::interval::{Failures, Interval, Measure, Rows, Series, Texts, WorkloadState};
+use jostle_engine::outcome::{OUTCOME_NAMES, OUTCOMES, Outcome};
 use jostle_engine::streams::{self, StreamSeries};
 use jostle_engine::{Poll, Run, StartError};
 use rcgen::{CertificateParams, KeyPair};

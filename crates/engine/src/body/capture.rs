@@ -1,0 +1,175 @@
+//! Values captured from an answer: from its head once that is complete, from its body as it streams by.
+
+use crate::protocol::head::Head;
+use crate::search::html;
+use crate::search::json::{self, Pointer};
+use crate::search::missing::{MAX_VALUE_BYTES, Missing};
+use crate::search::window::{Pattern, Window};
+use crate::spec::SourceSpec;
+
+/// A value to look for in the head of an answer.
+#[derive(Debug)]
+pub enum InHead {
+    Header(String),
+    Cookie(String),
+    Status,
+}
+
+impl InHead {
+    pub fn of(source: &SourceSpec) -> Option<Self> {
+        match source {
+            SourceSpec::Header(name) => Some(Self::Header(name.clone())),
+            SourceSpec::Cookie(name) => Some(Self::Cookie(name.clone())),
+            SourceSpec::Status => Some(Self::Status),
+            SourceSpec::Json(_) | SourceSpec::Regex(_) | SourceSpec::Html(_) | SourceSpec::Body => {
+                None
+            }
+        }
+    }
+
+    pub fn find(&self, head: &Head<'_>) -> Result<Vec<u8>, Missing> {
+        let found = match self {
+            Self::Header(name) => head.header(name).map(<[u8]>::to_vec),
+            Self::Cookie(name) => head.cookie(name).map(<[u8]>::to_vec),
+            Self::Status => Some(head.status.to_string().into_bytes()),
+        };
+        match found {
+            None => Err(Missing::Nothing),
+            Some(value) if value.len() > MAX_VALUE_BYTES => Err(Missing::TooLong(MAX_VALUE_BYTES)),
+            Some(value) => Ok(value),
+        }
+    }
+}
+
+/// A value to look for in the body of an answer; prepared once and shared by all clients.
+#[derive(Debug)]
+pub struct InBody {
+    from: From,
+    /// The longest value that is captured, in bytes.
+    most: usize,
+}
+
+#[derive(Debug)]
+enum From {
+    Json(Pointer<'static>),
+    Regex(Pattern),
+    /// A regular expression, whose match is text in HTML.
+    Html(Pattern),
+    Whole,
+}
+
+/// The state of one client's search through a body as it streams by.
+#[derive(Debug)]
+pub enum BodySearch {
+    Json(json::Search),
+    Regex(Window),
+    Whole { kept: Vec<u8>, too_long: bool },
+}
+
+impl InBody {
+    /// Returns `None` if the source is not in the body; the error says what is wrong with the source.
+    pub fn of(source: &SourceSpec, most: usize) -> Result<Option<Self>, String> {
+        let from = match source {
+            SourceSpec::Json(pointer) => {
+                From::Json(Pointer::parse(pointer.as_bytes())?.into_owned())
+            }
+            SourceSpec::Regex(pattern) => From::Regex(Pattern::compile(pattern, most)?),
+            SourceSpec::Html(pattern) => From::Html(Pattern::compile(pattern, most)?),
+            SourceSpec::Body => From::Whole,
+            SourceSpec::Header(_) | SourceSpec::Cookie(_) | SourceSpec::Status => return Ok(None),
+        };
+        Ok(Some(Self { from, most }))
+    }
+
+    /// The whole body.
+    pub fn whole(most: usize) -> Self {
+        let from = From::Whole;
+        Self { from, most }
+    }
+
+    pub fn begin(&self) -> BodySearch {
+        match &self.from {
+            From::Json(_) => BodySearch::Json(json::Search::of_at_most(self.most)),
+            From::Regex(_) | From::Html(_) => BodySearch::Regex(Window::default()),
+            From::Whole => BodySearch::Whole {
+                kept: Vec::new(),
+                too_long: false,
+            },
+        }
+    }
+
+    pub fn feed(&self, search: &mut BodySearch, bytes: &[u8]) {
+        match (&self.from, search) {
+            (From::Json(pointer), BodySearch::Json(search)) => search.feed(pointer, bytes),
+            (From::Regex(pattern) | From::Html(pattern), BodySearch::Regex(window)) => {
+                window.feed(pattern, bytes);
+            }
+            (From::Whole, BodySearch::Whole { kept, too_long }) => {
+                *too_long |= kept.len() + bytes.len() > self.most;
+                if *too_long {
+                    kept.clear();
+                } else {
+                    kept.extend_from_slice(bytes);
+                }
+            }
+            _ => unreachable!("a search is made by what it is for"),
+        }
+    }
+
+    pub fn end(&self, search: &mut BodySearch) -> Result<Vec<u8>, Missing> {
+        match (&self.from, search) {
+            (From::Json(_), BodySearch::Json(search)) => search.end(),
+            (From::Regex(pattern), BodySearch::Regex(window)) => window.end(pattern),
+            (From::Html(pattern), BodySearch::Regex(window)) => {
+                window.end(pattern).map(html::decoded)
+            }
+            (From::Whole, BodySearch::Whole { kept, too_long }) => match too_long {
+                true => Err(Missing::TooLong(self.most)),
+                false => Ok(std::mem::take(kept)),
+            },
+            _ => unreachable!("a search is made by what it is for"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_whole_body_is_kept_up_to_a_bound() {
+        let source = InBody::of(&SourceSpec::Body, MAX_VALUE_BYTES)
+            .unwrap()
+            .unwrap();
+        let body = |bytes: usize| {
+            let mut search = source.begin();
+            for piece in vec![b'x'; bytes].chunks(1000) {
+                source.feed(&mut search, piece);
+            }
+            source.end(&mut search).map(|value| value.len())
+        };
+        assert_eq!(body(0), Ok(0));
+        assert_eq!(body(MAX_VALUE_BYTES), Ok(MAX_VALUE_BYTES));
+        assert_eq!(
+            body(MAX_VALUE_BYTES + 1),
+            Err(Missing::TooLong(MAX_VALUE_BYTES))
+        );
+    }
+
+    #[test]
+    fn values_of_the_head_are_found_by_name() {
+        let head = b"HTTP/1.1 302 Found\r\nLocation: /next\r\nSet-Cookie: sid=a=b; Path=/\r\nset-cookie: sid=2\r\n\r\n";
+        let head = Head::parse(head).unwrap();
+        let find = |source: SourceSpec| InHead::of(&source).unwrap().find(&head);
+        assert_eq!(find(SourceSpec::Status).unwrap(), b"302");
+        assert_eq!(
+            find(SourceSpec::Header("location".into())).unwrap(),
+            b"/next"
+        );
+        assert_eq!(find(SourceSpec::Cookie("sid".into())).unwrap(), b"2");
+        assert_eq!(
+            find(SourceSpec::Cookie("other".into())),
+            Err(Missing::Nothing)
+        );
+    }
+}

@@ -1,0 +1,173 @@
+//! The answer to one call, read while it comes.
+
+use crate::exchange::grpc::method::Method;
+use crate::exchange::watch::Watch;
+use crate::outcome::{Failure, Outcome};
+use crate::protocol::grpc::frames::{Piece, Reader};
+use crate::protocol::grpc::{schema, status};
+
+const CONTENT_TYPE: &[u8] = b"application/grpc";
+/// The largest message that is read as JSON.
+const MAX_READ_BYTES: usize = 4 * 1024 * 1024;
+/// How many bytes of a Content-Type are quoted in an error.
+const SHOWN_BYTES: usize = 60;
+
+/// An answer that is not one of gRPC.
+pub struct Foreign {
+    /// The status that its HTTP status stands for; `None` if that says that all is well.
+    pub status: Option<u32>,
+    pub why: String,
+}
+
+/// Checks that the head of an answer is one of gRPC. With an HTTP status other than 200 it is one only if it has a
+/// `grpc-status`.
+pub fn check_head<'h>(
+    http_status: u16,
+    header: impl Fn(&str) -> Option<&'h [u8]>,
+) -> Result<(), Foreign> {
+    let given = header("content-type").unwrap_or_default();
+    let rest = given.strip_prefix(CONTENT_TYPE);
+    let right = rest.is_some_and(|rest| rest.is_empty() || b"+;".contains(&rest[0]));
+    if right && (http_status == 200 || header("grpc-status").is_some()) {
+        return Ok(());
+    }
+    let shown = match &given[..given.len().min(SHOWN_BYTES)] {
+        [] => "no Content-Type".to_owned(),
+        given => format!("Content-Type {}", given.escape_ascii()),
+    };
+    if http_status == 200 {
+        let why = format!(
+            "the server does not answer in gRPC here: {shown} in place of application/grpc"
+        );
+        return Err(Foreign { status: None, why });
+    }
+    let status = status::of_http(http_status);
+    let name = status::describe(status, None);
+    let why = format!("{name}: HTTP status {http_status}, {shown}, and no grpc-status");
+    let status = Some(status);
+    Err(Foreign { status, why })
+}
+
+pub struct Answer<'a> {
+    method: &'a Method,
+    reader: Reader,
+    /// How many messages have come completely.
+    messages: u64,
+    /// The message that is coming, if its content is wanted.
+    kept: Option<Vec<u8>>,
+}
+
+impl<'a> Answer<'a> {
+    pub fn new(method: &'a Method, watch: &Watch<'_>) -> Self {
+        Self {
+            method,
+            reader: Reader::default(),
+            messages: 0,
+            kept: watch.reads_body().then(Vec::new),
+        }
+    }
+
+    /// How many messages are complete.
+    pub fn messages(&self) -> u64 {
+        self.messages
+    }
+
+    /// How a call is counted whose answer is not one of gRPC.
+    pub fn foreign(&self, foreign: Foreign, watch: &mut Watch<'_>) -> Outcome {
+        match foreign.status {
+            Some(status) if status == self.method.status => watch.complete(),
+            Some(_) => watch.failed(Failure::new(Outcome::GrpcStatus, foreign.why)),
+            None => watch.failed(Failure::new(Outcome::Malformed, foreign.why)),
+        }
+    }
+
+    /// Takes in the next bytes. Returns true if no more are wanted.
+    pub fn data(&mut self, mut bytes: &[u8], watch: &mut Watch<'_>) -> Result<bool, Failure> {
+        while let Some(piece) = self.reader.next(&mut bytes) {
+            match piece {
+                Piece::Begin { compressed, length } => self.begin(compressed, length)?,
+                Piece::Bytes(piece) => {
+                    if let Some(kept) = &mut self.kept {
+                        kept.extend_from_slice(piece);
+                    }
+                }
+                Piece::End => {
+                    if self.message(watch)? {
+                        return Ok(true);
+                    }
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    fn begin(&mut self, compressed: bool, length: usize) -> Result<(), Failure> {
+        if compressed {
+            let why = "a message is compressed, which was not offered";
+            return Err(Failure::new(Outcome::Malformed, why));
+        }
+        if self.messages > 0 && !self.method.gives_stream() {
+            let why = "a second message came where the method answers with one";
+            return Err(Failure::new(Outcome::Malformed, why));
+        }
+        if self.kept.is_some() && length > MAX_READ_BYTES {
+            let why = format!("a message of {length} bytes is too long to be looked at");
+            return Err(Failure::new(Outcome::TooLarge, why));
+        }
+        Ok(())
+    }
+
+    fn message(&mut self, watch: &mut Watch<'_>) -> Result<bool, Failure> {
+        self.messages += 1;
+        if let Some(kept) = &mut self.kept {
+            let json =
+                schema::to_json(&self.method.descriptor.output(), kept).map_err(|error| {
+                    let name = self.method.descriptor.output();
+                    let why = format!("a message is no {}: {error}", name.full_name());
+                    Failure::new(Outcome::Malformed, why)
+                })?;
+            kept.clear();
+            watch.body(&json);
+        }
+        Ok(self.method.gives_stream() && watch.message())
+    }
+
+    /// The answer has ended with these trailers; returns how the call is counted.
+    pub fn end<'h>(
+        self,
+        trailer: impl Fn(&str) -> Option<&'h [u8]>,
+        watch: &mut Watch<'_>,
+    ) -> Outcome {
+        match self.judge(trailer) {
+            Ok(()) => watch.complete(),
+            Err(failure) => watch.failed(failure),
+        }
+    }
+
+    fn judge<'h>(&self, trailer: impl Fn(&str) -> Option<&'h [u8]>) -> Result<(), Failure> {
+        let malformed = |why: &str| Err(Failure::new(Outcome::Malformed, why));
+        let Some(given) = trailer("grpc-status") else {
+            return malformed("the answer ended without grpc-status");
+        };
+        let found = std::str::from_utf8(given).ok();
+        let Some(found) = found.and_then(|text| text.parse().ok()) else {
+            return malformed("its grpc-status is no number");
+        };
+        if found != self.method.status {
+            let why = status::describe(found, trailer("grpc-message"));
+            let outcome = match (found, self.method.deadline_ns) {
+                // Both sides watch the deadline, and it is a matter of chance which of them notices first.
+                (status::DEADLINE_EXCEEDED, Some(_)) => Outcome::ResponseTimeout,
+                _ => Outcome::GrpcStatus,
+            };
+            return Err(Failure::new(outcome, why));
+        }
+        if self.reader.is_within() {
+            return malformed("the answer ended in the middle of a message");
+        }
+        if found == status::OK && self.messages == 0 && !self.method.gives_stream() {
+            return malformed("the answer ended without its message");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,95 @@
+//! The messages of one call that are sent at an interval, and the answers to them.
+
+use crate::protocol::grpc::frames;
+
+/// The schedule of a call's messages. Each is due at its own time, whether or not those before it have left, so that a
+/// delay of one does not shift the others.
+#[derive(Debug, Clone, Copy)]
+pub struct Pace {
+    intended: u64,
+    every: u64,
+    /// Whether each message has an answer of its own; if not, there is one answer to the whole call.
+    answered: bool,
+    /// How many messages have become due.
+    due: u64,
+    /// How many bytes these messages have in all.
+    due_bytes: usize,
+    /// How many messages of the answer are complete.
+    answers: u64,
+}
+
+impl Pace {
+    pub fn new(intended: u64, every: u64, answered: bool) -> Self {
+        Self {
+            intended,
+            every,
+            answered,
+            due: 0,
+            due_bytes: 0,
+            answers: 0,
+        }
+    }
+
+    /// How many bytes of the messages in `body` are due at `now`.
+    pub fn advance(&mut self, body: &[u8], now: u64) -> usize {
+        while now >= self.time(self.due)
+            && let Some(length) = frames::first(&body[self.due_bytes..])
+        {
+            self.due += 1;
+            self.due_bytes += length;
+        }
+        self.due_bytes
+    }
+
+    /// When the next message is due.
+    pub fn next(&self) -> u64 {
+        self.time(self.due)
+    }
+
+    fn time(&self, message: u64) -> u64 {
+        self.intended
+            .saturating_add(self.every.saturating_mul(message))
+    }
+
+    /// Takes note that `answers` messages of the answer are complete. Returns for each new one when the message that it
+    /// answers was due; `None` if it answers none.
+    pub fn answered(&mut self, answers: u64) -> impl Iterator<Item = Option<u64>> + use<> {
+        let before = if self.answered { self.answers } else { answers };
+        self.answers = answers;
+        let pace = *self;
+        (before..answers).map(move |message| (message < pace.due).then(|| pace.time(message)))
+    }
+
+    /// How many messages were due and have no answer.
+    pub fn unanswered(&self) -> u64 {
+        if self.answered {
+            self.due.saturating_sub(self.answers)
+        } else {
+            0
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_is_due_at_its_own_time() {
+        let mut body = Vec::new();
+        for message in [&b"abc"[..], b"", b"de"] {
+            frames::write(message, &mut body);
+        }
+        let mut pace = Pace::new(100, 20, true);
+        assert_eq!(pace.advance(&body, 99), 0);
+        assert_eq!((pace.advance(&body, 100), pace.next()), (8, 120));
+        assert_eq!((pace.advance(&body, 119), pace.unanswered()), (8, 1));
+        assert_eq!(
+            pace.advance(&body, 500),
+            body.len(),
+            "what is late leaves at once"
+        );
+        assert_eq!(pace.unanswered(), 3);
+        assert_eq!(Pace::new(0, 20, false).unanswered(), 0);
+    }
+}

@@ -1,0 +1,19 @@
+//! HTTP/2 (RFC 9113), by ALPN over TLS and with prior knowledge (h2c) without.
+//!
+//! A client uses one stream at a time, or one for each step where the steps of a journey are sent together. It has a
+//! connection of its own, or shares one with other clients of its worker if the plan sets the number of connections.
+//!
+//! ```text
+//!  link (one client) ─► pool ─► connection, its task ─► transport
+//!     ├─► message, answer           ├─► room: who waits for a stream; history: who waited for whom
+//!     └───────────────► codec ◄─────┘
+//! ```
+pub mod connection;
+pub mod failure;
+pub mod history;
+pub mod link;
+pub mod pool;
+pub mod room;
+
+pub use link::Link;
+pub use pool::{OneConnection, Pool};

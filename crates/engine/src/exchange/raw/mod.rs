@@ -1,0 +1,5 @@
+//! Bytes without a protocol: a request is sent as it is, and its answer is all that comes up to the end that is stated.
+pub mod link;
+pub mod until;
+
+pub use link::{Link, STATUS};

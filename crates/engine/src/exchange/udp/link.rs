@@ -1,0 +1,296 @@
+//! A socket that carries one exchange after another. Datagrams that answer none of them are counted, and the socket
+//! stays in use.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::io::{self, Read};
+use std::pin::{Pin, pin};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use socket2::SockRef;
+use tokio::io::{Interest, ReadBuf, Ready};
+
+use crate::exchange::link::Unasked;
+use crate::exchange::request::Call;
+use crate::exchange::udp::matching::Matching;
+use crate::exchange::udp::memory::{Memory, Other};
+use crate::exchange::watch::Watch;
+use crate::net::buffers::Common;
+use crate::net::datagrams as socket;
+use crate::net::datagrams::{Open, Place};
+use crate::net::dial::{Dialer, looked_up, refusal};
+use crate::net::rotation::Rotation;
+use crate::net::target::{Address, Target};
+use crate::outcome::{Failure, Outcome};
+use crate::protocol::h1::head::HeadValues;
+use crate::record::ports::PortTable;
+use crate::record::recorder::Recorder;
+use crate::record::sample::ConnectTimes;
+
+/// The status that is recorded for every exchange, as datagrams have none.
+pub const STATUS: u16 = 0;
+const REFUSED: &str = "refused (ICMP): nothing listens there";
+/// How many earlier datagrams are removed before a request is sent whose answer is the next datagram.
+const MOST_BEFORE: usize = 64;
+
+pub struct Link {
+    open: Open,
+    /// The other addresses of the server's name, which have not refused yet.
+    others: VecDeque<Place>,
+    matching: Arc<Matching>,
+    memory: Memory,
+    spent: bool,
+    common: Rc<Common>,
+    ports: Rc<PortTable>,
+    rotation: Rc<Rotation>,
+    recorder: Rc<RefCell<Recorder>>,
+    workload: usize,
+}
+
+impl Link {
+    /// Opens a socket. A name may have to be resolved; nothing is sent to the server.
+    pub async fn open(
+        dialer: &Dialer,
+        target: &Target,
+        matching: Arc<Matching>,
+        watch: &mut Watch<'_>,
+    ) -> Result<Self, Failure> {
+        let start = watch.seat.now();
+        watch.connecting(start);
+        let found = looked_up(watch.seat, target).await?;
+        let asked = watch.seat.now();
+        let addresses = found.as_ref().unwrap_or(&target.addresses);
+        let mut others = dialer.places(target, addresses, asked);
+        let first = others.pop_front().expect("there is at least one address");
+        let open = socket::open(first, &dialer.ports).map_err(|error| refusal(&error))?;
+        watch.connected(ConnectTimes {
+            total: watch.seat.now() - start,
+            dns: found.is_some().then_some(asked - start),
+            tcp: None,
+            tls: None,
+            resumed: false,
+        });
+        Ok(Self {
+            open,
+            others,
+            matching,
+            memory: Memory::default(),
+            spent: false,
+            common: dialer.common.clone(),
+            ports: dialer.ports.clone(),
+            rotation: dialer.rotation.clone(),
+            recorder: dialer.recorder.clone(),
+            workload: watch.workload,
+        })
+    }
+
+    /// Counts what comes between exchanges. It never makes the socket unusable.
+    pub fn poll_unasked(&mut self, cx: &mut Context<'_>) -> Poll<Unasked> {
+        let common = self.common.clone();
+        let mut scratch = common.scratch.borrow_mut();
+        loop {
+            let mut buffer = ReadBuf::new(&mut scratch);
+            // An error belongs to a request that has ended.
+            if ready!(self.open.socket.poll_recv(cx, &mut buffer)).is_ok() {
+                self.count(self.matching.key(buffer.filled()));
+            }
+        }
+    }
+
+    pub fn is_spent(&self) -> bool {
+        self.spent
+    }
+
+    pub async fn exchange(&mut self, mut call: Call<'_>, watch: &mut Watch<'_>) -> Outcome {
+        self.spent = true;
+        let common = self.common.clone();
+        let template = call.template;
+        let mut filled = Vec::new();
+        let datagram = template.fixed().unwrap_or_else(|| {
+            filled = common.take_spare();
+            let fits = call.request.fill(template, &mut call, &mut filled);
+            fits.expect("only the values of steps may not fit");
+            &filled
+        });
+        watch.asking(datagram);
+        let in_order = matches!(*self.matching, Matching::Order);
+        if in_order {
+            self.take_away();
+        }
+        self.memory.begin();
+        let key = self.matching.key(datagram);
+        let mut exchange = Exchange {
+            link: self,
+            watch,
+            datagram,
+            key,
+            sent: false,
+            strays: false,
+            answered: false,
+        };
+        let outcome = loop {
+            let socket = exchange.link.open.socket.clone();
+            let mut alarm = pin!(socket.ready(Interest::ERROR));
+            if let Some(outcome) = poll_fn(|cx| exchange.poll(cx, alarm.as_mut())).await {
+                break outcome;
+            }
+        };
+        let answered = exchange.answered;
+        self.memory.end(key, answered);
+        // With `Order`, a late answer would be taken for that of the next request.
+        self.spent = call.last || outcome == Outcome::ConnectRefused || (in_order && !answered);
+        common.put_spare(filled);
+        outcome
+    }
+
+    /// Removes the datagrams that have come and cannot answer a request any more.
+    fn take_away(&mut self) {
+        let common = self.common.clone();
+        let mut scratch = common.scratch.borrow_mut();
+        for _ in 0..MOST_BEFORE {
+            let read = (&*SockRef::from(&*self.open.socket)).read(&mut scratch);
+            if read.is_err() {
+                return;
+            }
+            self.count(None);
+        }
+    }
+
+    /// Counts a datagram that is not the answer of the request in hand.
+    fn count(&mut self, key: Option<u64>) -> Other {
+        // With `Order`, every earlier request on this socket has been answered.
+        let other = match *self.matching {
+            Matching::Order => Other::Duplicate,
+            _ => self.memory.place(key),
+        };
+        let mut recorder = self.recorder.borrow_mut();
+        match other {
+            Other::Duplicate => recorder.duplicate_answer(self.workload),
+            Other::Late { overtaken } => recorder.late_answer(self.workload, overtaken),
+            Other::Stray => recorder.stray_answer(self.workload),
+        }
+        other
+    }
+}
+
+/// One request and its answer.
+struct Exchange<'a, 'w> {
+    link: &'a mut Link,
+    watch: &'a mut Watch<'w>,
+    datagram: &'a [u8],
+    key: Option<u64>,
+    sent: bool,
+    /// Whether datagrams have come that answer nothing.
+    strays: bool,
+    answered: bool,
+}
+
+impl Exchange<'_, '_> {
+    /// `alarm` is ready when the network has returned an error in place of an answer. `None`: a new `alarm` is needed.
+    fn poll(
+        &mut self,
+        cx: &mut Context<'_>,
+        alarm: Pin<&mut impl Future<Output = io::Result<Ready>>>,
+    ) -> Poll<Option<Outcome>> {
+        if let Some(outcome) = self.watch.sending() {
+            return Poll::Ready(Some(outcome));
+        }
+        let problem = match self.poll_answer(cx) {
+            Poll::Ready(Ok(outcome)) => return Poll::Ready(Some(outcome)),
+            Poll::Ready(Err(problem)) => Some(problem),
+            Poll::Pending if alarm.poll(cx).is_ready() => self.link.open.take_error(),
+            Poll::Pending => {
+                let interrupted = self.watch.seat.poll_interrupt();
+                return interrupted.map(|_| Some(self.timed_out()));
+            }
+        };
+        let failed = problem.and_then(|problem| self.go_elsewhere(&problem).err());
+        Poll::Ready(failed.map(|failure| self.watch.failed(failure)))
+    }
+
+    fn poll_answer(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Outcome>> {
+        if !self.sent {
+            ready!(self.poll_send(cx))?;
+            self.sent = true;
+            self.watch.wrote(self.datagram.len());
+        }
+        let common = self.link.common.clone();
+        let mut scratch = common.scratch.borrow_mut();
+        loop {
+            let mut buffer = ReadBuf::new(&mut scratch);
+            ready!(self.link.open.socket.poll_recv(cx, &mut buffer))?;
+            if let Some(outcome) = self.read(buffer.filled()) {
+                return Poll::Ready(Ok(outcome));
+            }
+        }
+    }
+
+    /// Tries at once, as the runtime learns only in its next round that a new socket can be written to.
+    fn poll_send(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        let socket = &self.link.open.socket;
+        match SockRef::from(&**socket).send(self.datagram) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                socket.poll_send(cx, self.datagram)
+            }
+            sent => Poll::Ready(sent),
+        }
+    }
+
+    /// Takes in a datagram. Returns the outcome if it is the answer.
+    fn read(&mut self, datagram: &[u8]) -> Option<Outcome> {
+        let key = self.link.matching.key(datagram);
+        let is_answer = match *self.link.matching {
+            Matching::Order => true,
+            _ => key.is_some() && key == self.key,
+        };
+        if !is_answer {
+            self.strays |= self.link.count(key) == Other::Stray;
+            return None;
+        }
+        self.answered = true;
+        self.link.others.clear();
+        self.link
+            .rotation
+            .accepted(&Address::Tcp(self.link.open.place.to));
+        self.watch.received(datagram.len());
+        self.watch.head(STATUS, HeadValues::default(), None);
+        if let Some(limit) = self.watch.limits.body
+            && datagram.len() as u64 > limit
+        {
+            let why = format!("the answer is longer than {limit} bytes");
+            return Some(self.watch.failed(Failure::new(Outcome::TooLarge, why)));
+        }
+        self.watch.body(datagram);
+        Some(self.watch.complete())
+    }
+
+    /// Has the request sent to the next address of the name, as any will do until one has answered. The error says why
+    /// the request has failed.
+    fn go_elsewhere(&mut self, problem: &io::Error) -> Result<(), Failure> {
+        let link = &mut *self.link;
+        let mut failure = refusal(problem);
+        if failure.outcome == Outcome::ConnectRefused {
+            failure.why = REFUSED.into();
+        }
+        let Some(next) = link.others.pop_front() else {
+            return Err(failure);
+        };
+        let refused = Address::Tcp(link.open.place.to);
+        link.rotation.failed(&refused, self.watch.seat.now(), false);
+        link.recorder
+            .borrow_mut()
+            .passed_over(link.workload, &format!("{refused}: {}", failure.why));
+        link.open = socket::open(next, &link.ports).map_err(|error| refusal(&error))?;
+        self.sent = false;
+        Ok(())
+    }
+
+    fn timed_out(&mut self) -> Outcome {
+        let outcome = self.watch.timed_out();
+        let why = self.link.matching.missed(self.key, self.strays);
+        self.watch.failed(Failure::new(outcome, why))
+    }
+}

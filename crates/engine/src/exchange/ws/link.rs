@@ -1,0 +1,477 @@
+//! A WebSocket that carries one message after another, each with its answer.
+
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker, ready};
+
+use tokio::io::ReadBuf;
+
+use crate::exchange::link::Unasked;
+use crate::exchange::request::Call;
+use crate::exchange::watch::Watch;
+use crate::exchange::ws::pings::Pings;
+use crate::exchange::ws::upgrade::{Upgrade, random};
+use crate::exchange::ws::wanted::Wanted;
+use crate::machine::seat::Seat;
+use crate::net::buffers::Common;
+use crate::net::dial::Dialer;
+use crate::net::failure::broken;
+use crate::net::linger::linger;
+use crate::net::transport::Transport;
+use crate::outcome::{Failure, Outcome};
+use crate::protocol::h1::head::HeadValues;
+use crate::protocol::ws::frame::{Decoder, Step, close_reason, encode, opcode};
+use crate::schedule::random::Stream;
+use crate::spec::{Match, MessageKind};
+use crate::template::values::path_of;
+
+/// The status that is recorded for every exchange: that of the upgrade.
+pub const STATUS: u16 = 101;
+/// "Normal closure", section 7.4.1.
+const NORMAL: [u8; 2] = 1000_u16.to_be_bytes();
+const GOING_AWAY: u16 = 1001;
+/// Pings are not answered while this many bytes are in the send buffer. A server that pings faster than it reads need
+/// not get a pong for each ping (section 5.5.3).
+const MOST_UNSENT: usize = 64 * 1024;
+const CLOSED: &str = "the server closed the connection without closing the WebSocket";
+
+pub struct Link {
+    transport: Transport,
+    common: Rc<Common>,
+    decoder: Decoder,
+    /// Draws the masking keys. Not seeded from the run's seed, because the keys do not affect the load.
+    keys: Stream,
+    /// Bytes of a stream that came with the answer to the handshake.
+    early: Vec<u8>,
+    /// The path of the upgrade, if it was for a step: a URL in a message may be relative to it.
+    path: Box<[u8]>,
+    /// Frames to be written. The buffer is borrowed from the worker while there are any.
+    out: Vec<u8>,
+    /// How many bytes of `out` have been written.
+    written: usize,
+    /// Whether a message that could be mistaken for an answer came between exchanges.
+    unasked: bool,
+    /// How the connection ended between exchanges, if it did.
+    ended: Option<Failure>,
+    spent: bool,
+    /// Boxed because most sockets have none.
+    pings: Option<Box<Pings>>,
+}
+
+impl Link {
+    /// Turns a connection into a WebSocket.
+    pub async fn open(
+        mut transport: Transport,
+        dialer: &Dialer,
+        call: &mut Call<'_>,
+        watch: &mut Watch<'_>,
+    ) -> Result<Self, Failure> {
+        let common = dialer.common.clone();
+        let upgrade = upgrade_of(call);
+        let mut head = Vec::new();
+        match upgrade.head.fixed() {
+            Some(fixed) => head.extend_from_slice(fixed),
+            None => call
+                .request
+                .fill(&upgrade.head, call, &mut head)
+                .map_err(|why| Failure::new(Outcome::Unsendable, why))?,
+        }
+        watch.asking(&head);
+        let step = call.source.is_some();
+        let path: Option<Box<[u8]>> = step.then(|| path_of(&head).into());
+        let early = upgrade
+            .shake_hands(&head, &mut transport, &common, watch.seat)
+            .await?;
+        let pings = upgrade.ping_ns.map(|every| {
+            let (workload, request) = (watch.workload, watch.sample.request);
+            let recorder = dialer.recorder.clone();
+            Box::new(Pings::new(
+                recorder,
+                every,
+                watch.seat.now(),
+                workload,
+                request,
+            ))
+        });
+        let mut link = Self {
+            transport,
+            common,
+            decoder: Decoder::new(watch.limits.body),
+            keys: Stream::new(u64::from_ne_bytes(random()), &[]),
+            early: Vec::new(),
+            path: path.unwrap_or_default(),
+            out: Vec::new(),
+            written: 0,
+            unasked: false,
+            ended: None,
+            spent: false,
+            pings,
+        };
+        if watch.request.stream.is_some() {
+            link.early = early;
+        } else {
+            link.pass_over(&early, watch.seat);
+        }
+        Ok(link)
+    }
+
+    pub fn room(&mut self, seat: &Seat) -> Result<(), Unasked> {
+        match self.poll_unasked(seat, &mut Context::from_waker(Waker::noop())) {
+            Poll::Pending => Ok(()),
+            Poll::Ready(unasked) => Err(unasked),
+        }
+    }
+
+    /// Answers pings, sends its own, and ignores messages. The next exchange reports a violation of the protocol.
+    pub fn poll_unasked(&mut self, seat: &Seat, cx: &mut Context<'_>) -> Poll<Unasked> {
+        let common = self.common.clone();
+        let mut scratch = common.scratch.borrow_mut();
+        while self.ended.is_none() {
+            let mut buffer = ReadBuf::new(&mut scratch);
+            match self.transport.poll_read(cx, &mut buffer) {
+                Poll::Ready(Ok(())) if !buffer.filled().is_empty() => {
+                    self.pass_over(buffer.filled(), seat);
+                }
+                Poll::Ready(_) => {
+                    self.ended = Some(Failure::new(Outcome::ClosedEarly, CLOSED));
+                }
+                Poll::Pending => break,
+            }
+        }
+        if self.ended.is_none() {
+            self.ended = self.ping(seat).err();
+        }
+        // A failure to write is ignored: reading will show it.
+        let _ = self.write(cx);
+        match self.ended.as_ref().map(|ended| ended.outcome) {
+            Some(Outcome::ClosedEarly) => Poll::Ready(Unasked::Closed),
+            Some(Outcome::ResponseTimeout) => Poll::Ready(Unasked::Silent),
+            _ => Poll::Pending,
+        }
+    }
+
+    /// Takes in what comes between exchanges, and ignores its messages.
+    fn pass_over(&mut self, mut input: &[u8], seat: &Seat) {
+        loop {
+            match self.step(input, seat) {
+                Ok((_, Step::NeedMore)) => return,
+                Ok((used, step)) => {
+                    if let Step::Close(code) = step {
+                        self.ended = Some(self.closed(code));
+                        return;
+                    }
+                    self.unasked |= matches!(step, Step::End(_));
+                    input = &input[used..];
+                }
+                Err(failure) => {
+                    self.ended = Some(failure);
+                    return;
+                }
+            }
+        }
+    }
+
+    pub fn is_spent(&self) -> bool {
+        self.spent
+    }
+
+    pub async fn exchange(&mut self, mut call: Call<'_>, watch: &mut Watch<'_>) -> Outcome {
+        self.spent = true;
+        if let Some(failure) = self.ended.take() {
+            return watch.failed(failure);
+        }
+        let upgrade = upgrade_of(&call);
+        let streams = call.request.stream.is_some();
+        let unasked = std::mem::take(&mut self.unasked);
+        if unasked && upgrade.matched == Match::Order && !streams {
+            watch.excess("a message came that answers none");
+        }
+        let common = self.common.clone();
+        let template = call.template;
+        let mut filled = Vec::new();
+        let mut fits = Ok(());
+        let payload = template.fixed().unwrap_or_else(|| {
+            filled = common.take_spare();
+            fits = call.request.fill(template, &mut call, &mut filled);
+            &filled
+        });
+        let wanted = match fits.and_then(|()| Wanted::new(&upgrade.matched, payload)) {
+            Ok(wanted) => wanted,
+            Err(why) => {
+                self.spent = call.last;
+                return watch.failed(Failure::new(Outcome::Unsendable, why));
+            }
+        };
+        watch.saying(payload, &self.path);
+        match upgrade.message {
+            Some(MessageKind::Text) => self.queue(opcode::TEXT, payload),
+            Some(MessageKind::Binary) => self.queue(opcode::BINARY, payload),
+            None => {}
+        }
+        let begun = !streams && self.decoder.is_within_message();
+        let mut exchange = Exchange {
+            link: self,
+            watch,
+            wanted,
+            others: 0,
+            begun_before: begun,
+            sent: false,
+            answered: false,
+            broken: None,
+        };
+        let outcome = poll_fn(|cx| exchange.poll(cx)).await;
+        let whole = exchange.sent && exchange.answered && exchange.broken.is_none();
+        self.spent = !whole || call.last || self.ended.is_some();
+        common.put_spare(filled);
+        outcome
+    }
+
+    /// Sends a close frame, and lets the server close the connection.
+    pub fn part(mut self, seat: &Seat) {
+        let silent = self.pings.as_ref().is_some_and(|pings| pings.given_up);
+        if silent || !self.out.is_empty() {
+            return; // nobody listens, or frames are left that are partly written or no longer to be sent
+        }
+        self.queue(opcode::CLOSE, &NORMAL);
+        let written = self.write(&mut Context::from_waker(Waker::noop()));
+        if written.is_ok() {
+            linger(self.transport, seat, &self.common);
+        }
+    }
+
+    /// Continues reading, and answers pings.
+    fn step(&mut self, input: &[u8], seat: &Seat) -> Result<(usize, Step), Failure> {
+        let read = self.decoder.step(input);
+        let (used, step) = read.map_err(|error| Failure::new(error.outcome(), error))?;
+        if step == Step::Ping && self.out.len() < MOST_UNSENT {
+            let key = self.begin_frame();
+            encode(opcode::PONG, self.decoder.payload(), key, &mut self.out);
+        }
+        if let (Step::Pong, Some(pings)) = (step, &mut self.pings) {
+            pings.pong(self.decoder.payload(), seat);
+        }
+        Ok((used, step))
+    }
+
+    /// Queues a ping if one is due. Fails if the one before got no answer in time.
+    fn ping(&mut self, seat: &Seat) -> Result<(), Failure> {
+        let due = self.pings.as_mut().map(|pings| pings.poll(seat));
+        if let Some(payload) = due.transpose()?.flatten() {
+            self.queue(opcode::PING, &payload);
+        }
+        Ok(())
+    }
+
+    /// The failure that the server has closed the WebSocket.
+    fn closed(&self, code: Option<u16>) -> Failure {
+        let why = match (code, close_reason(self.decoder.payload())) {
+            (None, _) => "the server closed the WebSocket without a code".to_owned(),
+            (Some(code), "") => format!("the server closed the WebSocket with code {code}"),
+            (Some(code), reason) => {
+                let reason = reason.escape_debug();
+                format!("the server closed the WebSocket with code {code} ({reason})")
+            }
+        };
+        Failure::new(Outcome::ClosedEarly, why)
+    }
+
+    fn queue(&mut self, opcode: u8, payload: &[u8]) {
+        let key = self.begin_frame();
+        encode(opcode, payload, key, &mut self.out);
+    }
+
+    /// Makes sure that there is a buffer; returns the frame's masking key.
+    fn begin_frame(&mut self) -> [u8; 4] {
+        if self.out.capacity() == 0 {
+            self.out = self.common.take_spare();
+        }
+        (self.keys.below(1 << 32) as u32).to_ne_bytes()
+    }
+
+    /// Writes what can be written now; returns how many bytes that was.
+    fn write(&mut self, cx: &mut Context<'_>) -> Result<usize, Failure> {
+        let before = self.written;
+        while self.written < self.out.len() {
+            match self.transport.poll_write(cx, &self.out[self.written..]) {
+                Poll::Ready(Ok(written)) => self.written += written,
+                Poll::Ready(Err(error)) => return Err(broken(&error)),
+                Poll::Pending => return Ok(self.written - before),
+            }
+        }
+        let written = self.written - before;
+        if self.written > 0 {
+            self.written = 0;
+            self.common.put_spare(std::mem::take(&mut self.out));
+        }
+        match self.transport.poll_flush(cx) {
+            Poll::Ready(Err(error)) => Err(broken(&error)),
+            _ => Ok(written),
+        }
+    }
+}
+
+fn upgrade_of<'a>(call: &Call<'a>) -> &'a Upgrade {
+    let upgrade = call.request.websocket.as_deref();
+    upgrade.expect("only messages go over a WebSocket")
+}
+
+/// One message and its answer.
+struct Exchange<'a, 'w> {
+    link: &'a mut Link,
+    watch: &'a mut Watch<'w>,
+    wanted: Wanted<'a>,
+    /// How many messages were passed over.
+    others: u64,
+    /// Whether the message that is coming began before this exchange, so that it is not the answer.
+    begun_before: bool,
+    /// Whether the message has been written.
+    sent: bool,
+    /// Whether its answer is complete.
+    answered: bool,
+    /// Why writing failed, if it did. It is the failure of the exchange unless an answer can be read all the same.
+    broken: Option<Failure>,
+}
+
+impl Exchange<'_, '_> {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Outcome> {
+        if let Some(outcome) = self.watch.sending() {
+            return Poll::Ready(outcome);
+        }
+        self.write(cx);
+        let outcome = self.poll_answer(cx);
+        if outcome.is_ready() {
+            self.write(cx);
+            return outcome;
+        }
+        if let Err(silent) = self.link.ping(self.watch.seat) {
+            return Poll::Ready(self.fail(silent));
+        }
+        // Writes the pings and pongs that were queued.
+        self.write(cx);
+        let interrupted = self.watch.seat.poll_interrupt();
+        interrupted.map(|_| self.timed_out())
+    }
+
+    fn poll_answer(&mut self, cx: &mut Context<'_>) -> Poll<Outcome> {
+        let early = std::mem::take(&mut self.link.early);
+        if !early.is_empty()
+            && let Some(outcome) = self.read(&early)
+        {
+            return Poll::Ready(outcome);
+        }
+        let common = self.link.common.clone();
+        let mut scratch = common.scratch.borrow_mut();
+        loop {
+            let mut buffer = ReadBuf::new(&mut scratch);
+            match ready!(self.link.transport.poll_read(cx, &mut buffer)) {
+                Ok(()) if buffer.filled().is_empty() => {
+                    self.watch.received(0);
+                    return Poll::Ready(self.fail(Failure::new(Outcome::ClosedEarly, CLOSED)));
+                }
+                Ok(()) => {
+                    if let Some(outcome) = self.read(buffer.filled()) {
+                        return Poll::Ready(outcome);
+                    }
+                }
+                Err(error) => return Poll::Ready(self.fail(broken(&error))),
+            }
+        }
+    }
+
+    fn write(&mut self, cx: &mut Context<'_>) {
+        if self.broken.is_none() {
+            match self.link.write(cx) {
+                Ok(written) => self.watch.wrote(written),
+                Err(failure) => self.broken = Some(failure),
+            }
+        }
+        self.sent |= self.link.out.is_empty();
+    }
+
+    /// Takes in what has come; returns the outcome if the exchange ends with it.
+    fn read(&mut self, mut input: &[u8]) -> Option<Outcome> {
+        self.watch.received(input.len());
+        loop {
+            let (used, step) = match self.link.step(input, self.watch.seat) {
+                Ok(result) => result,
+                Err(failure) => return Some(self.fail(failure)),
+            };
+            match step {
+                Step::NeedMore => return None,
+                Step::Data(length) if !self.begun_before => {
+                    self.take(&input[used - length..used]);
+                }
+                Step::End(_) if self.begun_before => self.begun_before = false,
+                Step::End(_) => {
+                    if self.end_message() {
+                        self.answered = true;
+                        self.link.pass_over(&input[used..], self.watch.seat);
+                        return Some(self.watch.complete());
+                    }
+                }
+                Step::Close(code) => return Some(self.closed(code)),
+                Step::Data(_) | Step::Ping | Step::Pong => {}
+            }
+            input = &input[used..];
+        }
+    }
+
+    /// Takes in a piece of a message.
+    fn take(&mut self, data: &[u8]) {
+        if let Wanted::Next = self.wanted {
+            self.begin();
+            self.watch.body(data);
+        } else {
+            self.wanted.feed(data);
+        }
+    }
+
+    /// A message is complete. Returns true if that completes the answer.
+    fn end_message(&mut self) -> bool {
+        if let Wanted::Next = self.wanted {
+            self.begin();
+            return self.watch.message();
+        }
+        let found = self.wanted.end();
+        if let Some(message) = &found {
+            self.begin();
+            self.watch.body(message);
+        } else {
+            self.others += 1;
+        }
+        found.is_some()
+    }
+
+    /// Notes that the answer has begun, unless that was done already.
+    fn begin(&mut self) {
+        if self.watch.sample.headers.is_none() {
+            self.watch.head(STATUS, HeadValues::default(), None);
+        }
+    }
+
+    /// The server has closed the WebSocket, which may be the regular end of a stream.
+    fn closed(&mut self, code: Option<u16>) -> Outcome {
+        let in_order = code.is_none_or(|code| code <= GOING_AWAY);
+        if in_order && self.watch.request.stream.is_some() {
+            self.begin();
+            return self.watch.complete();
+        }
+        let failure = self.link.closed(code);
+        self.watch.failed(failure)
+    }
+
+    fn fail(&mut self, failure: Failure) -> Outcome {
+        let failure = self.broken.take().unwrap_or(failure);
+        self.watch.failed(failure)
+    }
+
+    fn timed_out(&mut self) -> Outcome {
+        let outcome = self.watch.timed_out();
+        let silent = outcome == Outcome::ResponseTimeout && self.watch.sample.headers.is_none();
+        let nothing = silent.then(|| "no byte of the answer came in time".to_owned());
+        match self.wanted.missed(self.others).or(nothing) {
+            Some(why) => self.watch.failed(Failure::new(outcome, why)),
+            None => outcome,
+        }
+    }
+}

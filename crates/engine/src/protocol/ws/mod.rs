@@ -1,0 +1,3 @@
+//! WebSocket frames (RFC 6455).
+pub mod frame;
+pub mod utf8;

@@ -1,0 +1,430 @@
+//! From the specification to the plan: encodes requests, resolves names, and checks whether this machine can run it.
+
+#![expect(unsafe_code, reason = "the limit of open files")]
+
+use std::sync::Arc;
+
+use crate::body::capture::{InBody, InHead};
+use crate::body::event_meaning::EventStream;
+use crate::body::tap::Tap;
+use crate::body::verify::BodyVerifier;
+use crate::exchange::grpc::method::Method;
+use crate::exchange::raw::until::Until;
+use crate::exchange::redirect::Redirects;
+use crate::exchange::request::Request;
+use crate::exchange::udp::matching::Matching;
+use crate::exchange::watch::Limits;
+use crate::exchange::ws::upgrade::Upgrade;
+use crate::exchange::{raw, udp, ws};
+use crate::journey::feed::Feed;
+use crate::journey::program::{Journeys, Program};
+use crate::load::plan::{Plan, Workload};
+use crate::machine::cores::open_files;
+use crate::net::linger::MOST_LINGERING;
+use crate::net::stamped::Stamping;
+use crate::net::target::Target;
+use crate::protocol::h2::message;
+use crate::protocol::url::Origin;
+use crate::schedule::mix::Mix;
+use crate::schedule::partition::share;
+use crate::schedule::phases::Phases;
+use crate::schedule::turns::Turns;
+use crate::script::source::Script;
+use crate::script::{self, Vm};
+use crate::search::json::MAX_DOCUMENT_BYTES;
+use crate::search::missing::MAX_VALUE_BYTES;
+use crate::spec::error::StartError;
+use crate::spec::validate::validate;
+use crate::spec::{
+    JourneySpec, LoadSpec, OnFailure, Order, RequestSpec, Role, RunSpec, ScriptSpec, ShareSpec,
+    StepSpec, WorkloadSpec,
+};
+use crate::template::cookies::Site;
+use crate::template::request::{Template, encode_asked, encode_message, encode_request};
+
+/// Open files that the run needs besides its connections: timers, pollers, resolver, pipes.
+const OTHER_FILES: u64 = 64;
+const FILES_PER_THREAD: u64 = 8 + MOST_LINGERING;
+
+/// Checks everything, encodes the requests, resolves the names, and raises the limit of open files.
+pub fn prepare(spec: RunSpec) -> Result<Plan, StartError> {
+    validate(&spec)?;
+    raise_open_files(&spec)?;
+    let share = share_of(spec.share);
+    let mut scripts = Vec::new();
+    let workloads = spec
+        .workloads
+        .into_iter()
+        .enumerate()
+        .map(|(index, workload)| prepare_workload(index, workload, share, &mut scripts));
+    let mut workloads: Vec<Workload> = workloads.collect::<Result<_, _>>()?;
+    number_those_apart(&mut workloads);
+    let plan = Plan {
+        attentive: spec.attentive,
+        seed: spec.seed,
+        threads: spec.threads,
+        share,
+        interval_ns: spec.interval_ns,
+        rows: spec.rows,
+        trace: spec.trace,
+        end_ns: planned_end(&workloads).min(spec.duration_ns.unwrap_or(u64::MAX)),
+        workloads,
+        scripts,
+    };
+    if !plan.scripts.is_empty() {
+        Vm::new(&plan.scripts, plan.clients_per_worker(), false).map_err(StartError::Script)?;
+    }
+    Ok(plan)
+}
+
+fn share_of(spec: Option<ShareSpec>) -> ShareSpec {
+    spec.unwrap_or(ShareSpec { index: 0, of: 1 })
+}
+
+/// Returns the end of the longest phased load if all measured loads are phased, and otherwise `u64::MAX`.
+fn planned_end(workloads: &[Workload]) -> u64 {
+    let measured = workloads
+        .iter()
+        .filter(|workload| workload.role == Role::Measured);
+    let ends = measured.map(|workload| workload.phases.as_ref().map_or(u64::MAX, Phases::end_ns));
+    ends.max().unwrap_or(u64::MAX)
+}
+
+fn prepare_workload(
+    index: usize,
+    spec: WorkloadSpec,
+    share: ShareSpec,
+    scripts: &mut Vec<Script>,
+) -> Result<Workload, StartError> {
+    let target = &spec.target;
+    let origin = Origin::new(target.tls.is_some(), &target.host, target.port);
+    let host = origin.authority();
+    let redirects = Redirects::new(&spec);
+    let name = spec.name;
+    let mut requests = Vec::with_capacity(spec.requests.len());
+    for (index, request) in spec.requests.iter().enumerate() {
+        let mut steps = spec.journeys.iter().flat_map(|journey| {
+            let script = journey.script.as_ref();
+            let steps = journey.steps.iter().enumerate();
+            steps.map(move |(number, step)| (step, script.map(|script| (script, number))))
+        });
+        let made_by = steps.find(|(step, _)| step.request == index);
+        if spec.target.http2.is_some() {
+            let field = format!("request {:?}", request.name);
+            message::check(request)
+                .map_err(|problem| StartError::invalid(&name, &field, problem))?;
+        }
+        let turns = Turns::new(&spec.load, share);
+        let (step, script) = made_by.map_or((None, None), |(step, script)| (Some(step), script));
+        requests.push(match script {
+            Some(site) => request_of_script(&name, request, site, turns)?,
+            None => prepare_request(&name, request, step, &host, turns)?,
+        });
+    }
+    let site = Site::new(&origin.host, spec.target.tls.is_some());
+    let phases = match &spec.load {
+        LoadSpec::Closed(closed) if !closed.phases.is_empty() => Some(Phases::new(&closed.phases)),
+        _ => None,
+    };
+    let mut programs = Vec::with_capacity(spec.journeys.len());
+    let mut slots = spec.slots;
+    let weights: Vec<u32> = spec.journeys.iter().map(|journey| journey.weight).collect();
+    for journey in spec.journeys {
+        let script = script_of(&name, &journey, &spec.requests, redirects.as_ref(), &host)?;
+        let number = script.is_some().then_some(scripts.len());
+        scripts.extend(script);
+        let program = compile(journey, &requests, &spec.load, share, number, &mut slots);
+        programs.push(program);
+    }
+    Ok(Workload {
+        index,
+        role: spec.role,
+        target: Target::new(&name, &spec.target)?,
+        stamping: (spec.target.http2.is_none() && requests.iter().any(Request::streams_over_http))
+            .then(Stamping::begin)
+            .and_then(Result::ok),
+        mix: Mix::new(spec.order, &spec.requests),
+        journeys: (!programs.is_empty()).then(|| Journeys {
+            mix: Mix::of(Order::Weighted, weights.into_iter()),
+            programs,
+            slots,
+            site,
+        }),
+        apart: None,
+        requests,
+        load: spec.load,
+        phases,
+        limits: Limits {
+            timeouts: spec.timeouts,
+            body: spec.body_limit,
+            follow: redirects.as_ref().is_some_and(Redirects::follows),
+        },
+        redirects,
+    })
+}
+
+/// Numbers the workloads under which steps are recorded that every client makes only once.
+///
+/// These numbers follow those of all workloads. Open loads have none: every arrival is a new client there, so such
+/// steps are steps like any other.
+fn number_those_apart(workloads: &mut [Workload]) {
+    let mut number = workloads.len();
+    for workload in workloads {
+        let programs = workload
+            .journeys
+            .iter()
+            .flat_map(|journeys| &journeys.programs);
+        let mut steps = programs.flat_map(|program| &program.steps);
+        let closed = matches!(workload.load, LoadSpec::Closed(_));
+        if closed && steps.any(|step| step.once.is_some()) {
+            workload.apart = Some(number);
+            number += 1;
+        }
+    }
+}
+
+fn compile(
+    mut spec: JourneySpec,
+    requests: &[Request],
+    load: &LoadSpec,
+    share: ShareSpec,
+    script: Option<usize>,
+    slots: &mut usize,
+) -> Program {
+    if script.is_some() {
+        for step in &mut spec.steps {
+            step.on_failure = OnFailure::GoOn; // the script decides
+        }
+    }
+    let feeds = std::mem::take(&mut spec.feeds).into_iter();
+    let feeds = feeds.map(|feed| Feed::new(feed, Turns::new(load, share)));
+    let first_tap = |request: usize| {
+        let taps = requests[request].taps.iter();
+        taps.take_while(|tap| matches!(tap, Tap::Check(_))).count()
+    };
+    let mut program = Program::compile(spec, feeds.collect(), first_tap, slots);
+    program.script = script;
+    program
+}
+
+fn keeps_url(step: &StepSpec) -> bool {
+    step.capture.iter().any(|capture| capture.base.is_some())
+}
+
+/// Returns what the step captures from the answer's body, in the order of its captures.
+fn keeps(step: &StepSpec) -> Result<Vec<Tap>, String> {
+    let mut taps = Vec::new();
+    for capture in &step.capture {
+        let found = InBody::of(&capture.from, capture.limit.unwrap_or(MAX_VALUE_BYTES));
+        let found = found.map_err(|problem| format!("capture {:?}: {problem}", capture.name))?;
+        taps.extend(found.map(Tap::Keep));
+    }
+    Ok(taps)
+}
+
+fn prepare_request(
+    workload: &str,
+    spec: &RequestSpec,
+    step: Option<&StepSpec>,
+    host: &str,
+    turns: Turns,
+) -> Result<Request, StartError> {
+    let invalid = |problem: String| {
+        StartError::invalid(workload, &format!("request {:?}", spec.name), problem)
+    };
+    let encode = |keep_alive| -> Result<Template, StartError> {
+        encode_request(spec, host, keep_alive).map_err(|error| invalid(error.to_string()))
+    };
+    let upgrade = spec
+        .websocket
+        .as_ref()
+        .map(|socket| Upgrade::new(spec, socket, host).map(Box::new))
+        .transpose()
+        .map_err(invalid)?;
+    let until = spec.raw.as_ref().map(|raw| Until::new(&raw.until));
+    let until = until.transpose().map_err(invalid)?;
+    let alone = upgrade.is_some() || until.is_some() || spec.datagram.is_some();
+    let method = spec.grpc.as_ref().map(|grpc| Method::new(spec, grpc));
+    let method = method.transpose().map_err(invalid)?;
+    let (keep_alive, close) = if let Some(method) = &method {
+        method
+            .check_stream(spec.stream.is_some())
+            .map_err(invalid)?;
+        let call = method.encode(spec, host).map_err(invalid)?;
+        (call.clone(), call)
+    } else if alone {
+        let message = encode_message(spec).map_err(|error| invalid(error.to_string()))?;
+        if let Some(socket) = &spec.websocket {
+            ws::check(&socket.matched, &message).map_err(invalid)?;
+        }
+        (message.clone(), message)
+    } else {
+        (encode(true)?, encode(false)?)
+    };
+    let datagram = spec
+        .datagram
+        .as_ref()
+        .map(|datagram| Matching::new(&datagram.matched, spec, &keep_alive).map(Arc::new));
+    let datagram = datagram.transpose().map_err(invalid)?;
+    let check = spec.expect.body.as_ref().map(BodyVerifier::new).transpose();
+    let check = check.map_err(|error| invalid(error.to_string()))?;
+    let kept = step.map_or(Ok(Vec::new()), keeps).map_err(invalid)?;
+    let in_head = |step: &StepSpec| {
+        let mut captures = step.capture.iter();
+        captures.any(|capture| InHead::of(&capture.from).is_some())
+    };
+    let stream = spec.stream.as_ref().map(EventStream::new);
+    let stream = stream.transpose().map_err(invalid)?;
+    let taps: Vec<Tap> = check.map(Tap::Check).into_iter().chain(kept).collect();
+    Ok(Request {
+        keep_alive,
+        close,
+        params: spec.params.clone().into_iter().collect(),
+        turns,
+        statuses: match (&upgrade, &until, &datagram) {
+            (Some(_), ..) => vec![ws::STATUS],
+            (_, Some(_), _) => vec![raw::STATUS],
+            (.., Some(_)) => vec![udp::STATUS],
+            (None, None, None) => spec.expect.status.clone(),
+        },
+        cookies: spec.cookies,
+        reads_path: spec.cookies || step.is_some_and(keeps_url),
+        reads_head: spec.cookies || spec.stream.is_some() || step.is_some_and(in_head),
+        taps,
+        stream,
+        websocket: upgrade,
+        raw: until,
+        datagram,
+        grpc: method.map(Box::new),
+    })
+}
+
+/// Prepares a request that a script makes: `number` of those in the script. What it sends is known only at run time.
+fn request_of_script(
+    workload: &str,
+    spec: &RequestSpec,
+    (script, number): (&ScriptSpec, usize),
+    turns: Turns,
+) -> Result<Request, StartError> {
+    let encode = |keep_alive| {
+        encode_asked(&spec.method, keep_alive, spec.cookies).map_err(|error| {
+            let field = format!("request {:?}", spec.name);
+            StartError::invalid(workload, &field, error.to_string())
+        })
+    };
+    Ok(Request {
+        keep_alive: encode(true)?,
+        close: encode(false)?,
+        params: Vec::new(),
+        turns,
+        statuses: spec.expect.status.clone(),
+        cookies: spec.cookies,
+        reads_path: spec.cookies,
+        reads_head: spec.cookies || script::reads_headers(&script.source),
+        taps: if script::is_unseen(&script.source, number) {
+            Vec::new()
+        } else {
+            vec![Tap::Keep(InBody::whole(MAX_DOCUMENT_BYTES))]
+        },
+        stream: None,
+        websocket: None,
+        raw: None,
+        datagram: None,
+        grpc: None,
+    })
+}
+
+/// Returns the script of a journey, if it has one. The journey's steps must be the requests that occur in the script.
+fn script_of(
+    workload: &str,
+    journey: &JourneySpec,
+    requests: &[RequestSpec],
+    redirects: Option<&Redirects>,
+    host: &str,
+) -> Result<Option<Script>, StartError> {
+    let Some(script) = &journey.script else {
+        return Ok(None);
+    };
+    let (sites, source) =
+        script::outline(&script.file, &script.source).map_err(StartError::Script)?;
+    let steps = || journey.steps.iter().map(|step| &requests[step.request]);
+    let same = steps()
+        .map(|request| request.method.as_str())
+        .eq(sites.iter().map(|site| site.method.as_str()));
+    if !same {
+        let field = format!("journey {:?}", journey.name);
+        let problem = "its steps are not the requests of its script";
+        return Err(StartError::invalid(workload, &field, problem));
+    }
+    if redirects.is_none() && sites.iter().any(|site| site.anywhere) {
+        let field = format!("journey {:?}", journey.name);
+        let problem =
+            "its script may ask for URLs, and redirects do not say to which hosts they may lead";
+        return Err(StartError::invalid(workload, &field, problem));
+    }
+    Ok(Some(Script {
+        file: script.file.clone(),
+        source,
+        methods: sites.into_iter().map(|site| site.method).collect(),
+        authority: host.to_owned(),
+        authorization: steps().find_map(authorization),
+        cookies: steps().any(|request| request.cookies),
+        columns: script.columns.clone(),
+        sleeps: script.sleeps,
+    }))
+}
+
+/// The `Authorization` with which a request is to be sent.
+fn authorization(request: &RequestSpec) -> Option<String> {
+    let mut lines = request.headers.iter();
+    let line = lines.find(|(name, _)| name.eq_ignore_ascii_case("authorization"));
+    line.map(|(_, value)| value.clone())
+}
+
+fn raise_open_files(spec: &RunSpec) -> Result<(), StartError> {
+    let ShareSpec { index, of } = share_of(spec.share);
+    let connections = spec.workloads.iter().map(|workload| {
+        let clients = match &workload.load {
+            LoadSpec::Closed(closed) => closed.clients,
+            LoadSpec::Open(open) => open.max_connections,
+        };
+        let shared = workload.target.http2.and_then(|http2| http2.connections);
+        let connections = shared.map_or(clients, |shared| shared.min(clients));
+        // A redirect or a URL may lead a client to another server while its own connection stays open.
+        let away = workload.redirects.as_ref().map_or(0, |_| clients);
+        let journeys = workload.journeys.iter();
+        let each = journeys.map(|journey| u64::from(journey.connections)).max();
+        // On journeys, a WebSocket is an additional connection.
+        let mut requests = workload.requests.iter();
+        let socket = each.is_some() && requests.any(|request| request.websocket.is_some());
+        (each.unwrap_or(1) + u64::from(socket))
+            * (share(connections, index, of) + share(away, index, of))
+    });
+    let needed = connections.sum::<u64>()
+        + open_files()
+        + OTHER_FILES
+        + FILES_PER_THREAD * spec.threads as u64;
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: `limit` is a valid place for the answer, and then a valid setting.
+    unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) };
+    if needed > limit.rlim_max {
+        return Err(StartError::OpenFiles {
+            needed,
+            limit: limit.rlim_max,
+        });
+    }
+    if needed > limit.rlim_cur {
+        limit.rlim_cur = limit.rlim_max;
+        // SAFETY: as above.
+        if unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) } != 0 {
+            return Err(StartError::OpenFiles {
+                needed,
+                limit: limit.rlim_cur,
+            });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,150 @@
+//! A worker: one thread, one runtime, many clients. It owns everything they touch, so nothing is locked.
+//!
+//! Every few milliseconds its own loop wakes the tasks whose deadline has passed, and cuts an interval if nothing else
+//! has done so.
+
+use std::future::poll_fn;
+use std::io;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::thread;
+use std::time::Duration;
+
+use crate::exchange::request::Request;
+use crate::load::finish::Finish;
+use crate::load::open::{self, Dispatch};
+use crate::load::plan::Plan;
+use crate::load::{Shared, closed};
+use crate::machine::clock::{Clock, monotonic_ns};
+use crate::record::recorder::Recorder;
+use crate::spec::LoadSpec;
+
+/// Longest and shortest time between two rounds of the worker's loop.
+const LONGEST_ROUND_NS: u64 = 20_000_000;
+const SHORTEST_ROUND_NS: u64 = 1_000_000;
+/// Before the start: for how long at the end a worker waits without sleeping, and how often before that it checks for a
+/// stop.
+const AWAKE_NS: u64 = 200_000;
+const LONGEST_SLEEP: Duration = Duration::from_millis(20);
+/// A timeout is noticed late by at most this fraction of its length, or by one shortest round.
+const ROUNDS_PER_TIMEOUT: u64 = 32;
+
+pub struct Worker(Rc<Shared>);
+
+impl Worker {
+    /// Must be called within the runtime. `index` is the worker's number among those of all generators.
+    pub fn new(
+        index: usize,
+        plan: Arc<Plan>,
+        clock: Clock,
+        finish: Arc<Finish>,
+        recorder: Recorder,
+    ) -> io::Result<Self> {
+        Shared::new(index, plan, clock, finish, recorder).map(|shared| Self(Rc::new(shared)))
+    }
+
+    /// Runs from before t = 0 to the end; everything recorded has been delivered when it returns.
+    pub async fn run(self) {
+        let shared = &self.0;
+        shared.finish.watch(shared.seats.preside().await);
+        let mut dispatches = Vec::new();
+        for (index, workload) in shared.plan.workloads.iter().enumerate() {
+            match &workload.load {
+                LoadSpec::Closed(spec) => closed::start(shared, index, spec),
+                LoadSpec::Open(spec) => dispatches.push(open::start(shared, index, spec)),
+            }
+        }
+        self.wait_for_start();
+        shared.recorder.borrow_mut().begin();
+        let mut rounds = Rounds::new(round_ns(&shared.plan));
+        poll_fn(|cx| self.turn(cx, &mut rounds, &dispatches)).await;
+        shared.recorder.borrow_mut().keep_state();
+        shared.seats.stop().await;
+        let end = shared.finish.end_ns();
+        for dispatch in dispatches {
+            dispatch.record_never_sent(end);
+        }
+        let last_moment = shared.last_moment();
+        shared.recorder.borrow_mut().finish(last_moment);
+    }
+
+    /// Blocks until t = 0, or until the run is stopped before. A sleep ends late, so the last stretch is busy-waited.
+    fn wait_for_start(&self) {
+        let Shared { clock, finish, .. } = &*self.0;
+        let left = || clock.monotonic(0).saturating_sub(monotonic_ns());
+        while left() > 0 && finish.end_ns() > 0 {
+            match left().checked_sub(AWAKE_NS) {
+                Some(sleep) => thread::sleep(Duration::from_nanos(sleep).min(LONGEST_SLEEP)),
+                None => std::hint::spin_loop(),
+            }
+        }
+    }
+
+    /// One turn of the worker's loop, which precedes whatever else a woken worker does. Ready at the end of the run.
+    fn turn(
+        &self,
+        cx: &mut Context<'_>,
+        rounds: &mut Rounds,
+        dispatches: &[Rc<Dispatch>],
+    ) -> Poll<()> {
+        let seats = &self.0.seats;
+        let now = seats.begin_turn();
+        let end = self.0.finish.end_ns();
+        seats.set_end(end);
+        if now >= rounds.due.min(end) {
+            self.round(now.min(end), now.checked_sub(rounds.due));
+            rounds.due = now + rounds.length;
+        }
+        if now >= end {
+            return Poll::Ready(());
+        }
+        let arrivals = dispatches.iter().filter_map(|dispatch| dispatch.turn(now));
+        let due = arrivals.fold(end, u64::min);
+        seats.end_turn(cx, due, rounds.due);
+        Poll::Pending
+    }
+
+    /// Does what is due every few milliseconds, and at the end.
+    fn round(&self, now: u64, late: Option<u64>) {
+        let mut recorder = self.0.recorder.borrow_mut();
+        recorder.roll(now);
+        recorder.count_waiting(now);
+        late.inspect(|late| recorder.loop_lag(*late));
+        drop(recorder);
+        self.0.seats.wake_overdue(now);
+    }
+}
+
+struct Rounds {
+    due: u64,
+    length: u64,
+}
+
+impl Rounds {
+    fn new(length: u64) -> Self {
+        Self {
+            due: length,
+            length,
+        }
+    }
+}
+
+fn round_ns(plan: &Plan) -> u64 {
+    let timeouts = plan.workloads.iter().map(|workload| {
+        let timeouts = &workload.limits.timeouts;
+        let deadlines = workload.requests.iter().filter_map(Request::deadline_ns);
+        let streams = workload.requests.iter().filter_map(|r| r.stream.as_ref());
+        let stalls = streams.filter_map(|stream| stream.spec.stall_ns);
+        timeouts
+            .connect_ns
+            .min(timeouts.total_ns)
+            .min(timeouts.first_byte_ns.unwrap_or(u64::MAX))
+            .min(deadlines.chain(stalls).min().unwrap_or(u64::MAX))
+    });
+    let shortest = timeouts.min().unwrap_or(u64::MAX);
+    (shortest / ROUNDS_PER_TIMEOUT).clamp(SHORTEST_ROUND_NS, LONGEST_ROUND_NS)
+}
+
+#[cfg(test)]
+mod tests;

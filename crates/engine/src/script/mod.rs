@@ -1,0 +1,73 @@
+//! Journeys as scripts (Luau), for what a sequence of steps cannot express.
+//!
+//! ```text
+//!  source ─► lexer ─► sites ─► (requests by number) ─► vm ─► request, pause, end ─► the traveller
+//!                                                       ▲                              │
+//!                                                       └─────────── reply ◄───────────┘
+//! ```
+//!
+//! There is one virtual machine per worker, and one coroutine per client. A script has no files, no sockets and no
+//! clock but `now`; the time and memory that it may take are bounded ([`guard`], [`vm`]).
+
+mod answer;
+mod collector;
+mod coroutines;
+mod edit;
+mod guard;
+mod json;
+mod lexer;
+mod natives;
+mod options;
+pub(crate) mod reply;
+mod request;
+mod sites;
+pub(crate) mod source;
+mod stack;
+mod vm;
+
+pub use sites::{Site, is_unseen, reads_headers};
+pub use vm::{Start, Vm, Walk};
+
+use crate::script::source::Script;
+
+/// The number of the tap that keeps the body, among those of a script's request.
+pub const SCRIPT_TAP: usize = 0;
+
+/// Returns the requests of a script, and its source with their numbers.
+///
+/// The error says what is wrong, and in which line.
+pub fn outline(file: &str, source: &str) -> Result<(Vec<Site>, String), String> {
+    compile(file, source)?;
+    sites::find(file, source)
+}
+
+/// Loads a script, and returns its requests in the order of their numbers.
+///
+/// The error says what is wrong, and in which line.
+pub fn requests(file: &str, source: &str) -> Result<Vec<Site>, String> {
+    let (sites, source) = outline(file, source)?;
+    let methods = sites.iter().map(|site| site.method.clone());
+    let script = Script {
+        file: file.into(),
+        source,
+        methods: methods.collect(),
+        authority: String::new(),
+        authorization: None,
+        cookies: false,
+        columns: Vec::new(),
+        sleeps: true,
+    };
+    Vm::new(&[script], 1, false)?;
+    Ok(sites)
+}
+
+fn compile(file: &str, source: &str) -> Result<(), String> {
+    match mlua::chunk::Compiler::new().compile(source) {
+        Ok(_) => Ok(()),
+        Err(mlua::Error::SyntaxError { message, .. }) => Err(format!("{file}:{message}")),
+        Err(error) => Err(format!("{file}: {error}")),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,139 @@
+//! The options of a request as they are written in a script: what is known of them before the run, and how the others
+//! become arguments of its call.
+
+use crate::script::edit::Edit;
+use crate::script::lexer::{Kind, Token, before};
+
+const FIELDS: &str = "the options of a request stand by their names: {headers = …, json = …}";
+const NAME: &str =
+    "the name of a request is a text, so that it is known before the run: name = \"…\"";
+
+#[derive(Default)]
+pub struct Given {
+    pub name: Option<String>,
+    /// Accepted statuses.
+    pub expect: Vec<u16>,
+    /// The first letter of each option that is known only while the script runs.
+    pub shape: String,
+    pub edits: Vec<Edit>,
+}
+
+/// Reads the options of a request; `words` begins with the comma before them.
+pub fn given(method: &str, words: &[Token<'_>]) -> Result<Given, String> {
+    let mut given = Given::default();
+    let (comma, open, mut fields) = match words {
+        [] => return Ok(given),
+        [comma, open, fields @ ..] if open.kind == Kind::Symbol(b'{') => (comma, open, fields),
+        _ => {
+            return Err(format!(
+                "write the options of a request where it is made: http.{method}(path, {{headers = …}})"
+            ));
+        }
+    };
+    given
+        .edits
+        .extend([Edit::word(comma, ""), Edit::word(open, "")]);
+    loop {
+        fields = match fields {
+            [close] if close.kind == Kind::Symbol(b'}') => {
+                given.edits.push(Edit::word(close, ""));
+                return Ok(given);
+            }
+            [
+                key @ Token {
+                    kind: Kind::Name(name),
+                    ..
+                },
+                sign,
+                value @ ..,
+            ] if sign.kind == Kind::Symbol(b'=') => {
+                let (value, behind) = value.split_at(before(value, b",;}"));
+                let Some(last) = value.last() else {
+                    return Err(FIELDS.into());
+                };
+                let edits = if given.knows(name, value)? {
+                    let lines = "\n".repeat(last.line - key.line);
+                    vec![Edit::new(key.start..last.end, lines)]
+                } else {
+                    vec![
+                        Edit::word(key, ","),
+                        Edit::word(sign, "("),
+                        Edit::new(last.end..last.end, ")"),
+                    ]
+                };
+                given.edits.extend(edits);
+                match behind {
+                    [separator, more @ ..] if separator.kind != Kind::Symbol(b'}') => {
+                        given.edits.push(Edit::word(separator, ""));
+                        more
+                    }
+                    _ => behind,
+                }
+            }
+            _ => return Err(FIELDS.into()),
+        };
+    }
+}
+
+impl Given {
+    /// Takes an option, and returns whether its value is known already, so that it is not needed while the script runs.
+    fn knows(&mut self, option: &str, value: &[Token<'_>]) -> Result<bool, String> {
+        match option {
+            "name" => self.name = Some(name(value)?),
+            "expect" => self.expect = expect(value)?,
+            "headers" | "json" | "form" | "body" => {
+                let letter = &option[..1];
+                if self.shape.contains(letter) {
+                    return Err(format!("a request has {option} twice"));
+                }
+                self.shape.push_str(letter);
+                return Ok(false);
+            }
+            _ => {
+                return Err(format!(
+                    "a request has no option {option}: it has headers, json, form, body, name and expect"
+                ));
+            }
+        }
+        Ok(true)
+    }
+}
+
+fn name(value: &[Token<'_>]) -> Result<String, String> {
+    match value {
+        [
+            Token {
+                kind: Kind::Text(text),
+                ..
+            },
+        ] if !text.is_empty() => Ok((*text).to_owned()),
+        _ => Err(NAME.into()),
+    }
+}
+
+fn expect(value: &[Token<'_>]) -> Result<Vec<u16>, String> {
+    let status = |word: &Token<'_>| match word.kind {
+        Kind::Number(digits) => digits.parse().ok().filter(|code| (200..600).contains(code)),
+        _ => None,
+    };
+    let wrong = || {
+        "expect is a status, or a list of statuses: expect = 404, expect = {200, 404}".to_owned()
+    };
+    let codes = match value {
+        [open, codes @ .., _] if open.kind == Kind::Symbol(b'{') => codes,
+        [_] => value,
+        _ => return Err(wrong()),
+    };
+    let codes = codes.split(|word| matches!(word.kind, Kind::Symbol(b',' | b';')));
+    let codes = codes.filter(|between| !between.is_empty());
+    let codes: Vec<u16> = codes
+        .map(|code| match code {
+            [code] => status(code).ok_or_else(wrong),
+            _ => Err(wrong()),
+        })
+        .collect::<Result<_, _>>()?;
+    if codes.is_empty() {
+        return Err(wrong());
+    }
+    Ok(codes)
+}

@@ -1,0 +1,39 @@
+//! Why a value was not found.
+
+use std::fmt;
+
+use crate::search::json::Problem;
+
+/// The longest value that is captured unless the capture has a limit of its own, in bytes.
+pub const MAX_VALUE_BYTES: usize = 16 * 1024;
+
+/// Why nothing was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Missing {
+    Nothing,
+    /// The value is longer than so many bytes.
+    TooLong(usize),
+    /// No match of at most so many bytes was in a body of more.
+    NoMatch {
+        most: usize,
+        body: u64,
+    },
+    /// The document cannot be read.
+    Json(Problem),
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nothing => f.write_str("found nothing"),
+            Self::TooLong(most) => {
+                write!(f, "found more than {most} bytes, which is its limit")
+            }
+            Self::NoMatch { most, body } => write!(
+                f,
+                "found no match of at most {most} bytes, which is its limit, in {body} bytes"
+            ),
+            Self::Json(problem) => write!(f, "cannot be read as JSON: {problem}"),
+        }
+    }
+}

@@ -1,0 +1,329 @@
+//! Requests that a script composes at run time, so that they cannot be encoded before the run.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use crate::spec::{Fill, RequestSpec};
+use crate::template::request::{EncodeError, Part, check, is_token};
+
+/// The content that is filled into the template of such a request.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// Path or URL, header lines and body, one after another.
+    bytes: Vec<u8>,
+    path: usize,
+    headers: usize,
+    /// Which of [`NOTED`] the script has given.
+    given: [bool; NOTED.len()],
+}
+
+/// What a request needs besides what its script says.
+#[derive(Debug, Clone, Copy)]
+pub struct Around<'a> {
+    /// What goes into `Host`.
+    pub authority: &'a str,
+    /// The value of `Authorization` unless the script sets one; `None` to send none.
+    pub authorization: Option<&'a str>,
+    pub method: &'a str,
+    /// Whether the client's cookies are sent automatically.
+    pub cookies: bool,
+}
+
+/// Determined by the connection or the body's length, so a script must not set them.
+const ADDED: [&str; 3] = ["connection", "content-length", "transfer-encoding"];
+
+/// Added if the script does not set them.
+const NOTED: [&str; 4] = ["host", "user-agent", "content-type", "authorization"];
+const HOST: usize = 0;
+const AGENT: usize = 1;
+const TYPE: usize = 2;
+const LOGIN: usize = 3;
+
+/// Initial room, enough for most requests, as a buffer that grows is copied.
+const MOST_REQUESTS_BYTES: usize = 384;
+/// The memory of a longer request is not kept for the next one.
+const MOST_KEPT_BYTES: usize = 4096;
+
+const ENCODE: &str = ", or percent-encode it: escape(text)";
+
+impl Asked {
+    /// Starts a new request with its path or URL.
+    pub fn begin(&mut self, target: &[u8]) -> Result<(), EncodeError> {
+        if !is_path(target) && !is_url(target) {
+            let path = std::str::from_utf8(target).unwrap_or("\u{fffd}");
+            check("the path", path, |byte| byte.is_ascii_graphic(), ENCODE)?;
+            let target = path.to_owned();
+            return Err(EncodeError::Target { target });
+        }
+        if self.bytes.capacity() > MOST_KEPT_BYTES {
+            self.bytes = Vec::new();
+        }
+        self.bytes.clear();
+        self.bytes.reserve(MOST_REQUESTS_BYTES);
+        self.bytes.extend_from_slice(target);
+        self.path = target.len();
+        self.headers = target.len();
+        self.given = [false; NOTED.len()];
+        Ok(())
+    }
+
+    /// Appends a header line.
+    pub fn header(
+        &mut self,
+        name: &[u8],
+        value: &[u8],
+        around: Around<'_>,
+    ) -> Result<(), EncodeError> {
+        if name.is_empty() || !all(name, is_token) {
+            let name = std::str::from_utf8(name).unwrap_or("\u{fffd}");
+            check("the name of a header", name, is_token, "")?;
+        }
+        let is = |known: &&str| name.eq_ignore_ascii_case(known.as_bytes());
+        if ADDED.iter().any(is) || (around.cookies && is(&"cookie")) {
+            let name = String::from_utf8_lossy(name).into_owned();
+            return Err(EncodeError::Added { name });
+        }
+        let fit = |byte: u8| byte == b'\t' || !byte.is_ascii_control();
+        if !all(value, fit) {
+            let field = format!("header {}", String::from_utf8_lossy(name));
+            check(&field, &String::from_utf8_lossy(value), fit, "")?;
+        }
+        for (given, known) in self.given.iter_mut().zip(NOTED) {
+            *given |= is(&known);
+        }
+        self.append(&[name, b": ", value, b"\r\n"]);
+        Ok(())
+    }
+
+    /// What it asks for, if that is a URL. Such a request goes where the URL leads, not to the workload's own server.
+    pub fn url(&self) -> Option<&[u8]> {
+        Some(self.part(Part::Path)).filter(|target| is_url(target))
+    }
+
+    /// Whether it has a `Content-Type`.
+    pub fn has_type(&self) -> bool {
+        self.given[TYPE]
+    }
+
+    /// Adds the missing header lines and the body.
+    pub fn finish(&mut self, body: Option<&[u8]>, around: Around<'_>) {
+        if !self.given[HOST] {
+            self.append(&[b"Host: ", around.authority.as_bytes(), b"\r\n"]);
+        }
+        if !self.given[AGENT] {
+            let agent = concat!("User-Agent: jostle/", env!("CARGO_PKG_VERSION"), "\r\n");
+            self.append(&[agent.as_bytes()]);
+        }
+        if let Some(login) = around.authorization
+            && !self.given[LOGIN]
+        {
+            self.append(&[b"Authorization: ", login.as_bytes(), b"\r\n"]);
+        }
+        if body.is_some() || matches!(around.method, "POST" | "PUT" | "PATCH") {
+            let length = body.map_or(0, <[u8]>::len);
+            let length = length.to_string();
+            self.append(&[b"Content-Length: ", length.as_bytes(), b"\r\n"]);
+        }
+        self.headers = self.bytes.len();
+        self.bytes.extend_from_slice(body.unwrap_or_default());
+    }
+
+    pub fn part(&self, part: Part) -> &[u8] {
+        match part {
+            Part::Path => &self.bytes[..self.path],
+            Part::Headers => &self.bytes[self.path..self.headers],
+            Part::Body => &self.bytes[self.headers..],
+        }
+    }
+
+    /// Converts it to the specification of a request, for a redirect or a URL. Everything else is taken from `site`.
+    pub fn spec(&self, site: &RequestSpec) -> RequestSpec {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let added = |name: &str| {
+            let is = |known| name.eq_ignore_ascii_case(known);
+            is("content-length") || (is("host") && !self.given[HOST])
+        };
+        let own = self
+            .lines()
+            .map(|(name, value)| (text(name), text(value)))
+            .filter(|(name, _)| !added(name));
+        let body = self.part(Part::Body);
+        RequestSpec {
+            path: text(self.part(Part::Path)),
+            headers: own.collect(),
+            body_base64: (!body.is_empty()).then(|| STANDARD.encode(body)),
+            fill: Some(Fill::Text),
+            ..site.clone()
+        }
+    }
+
+    fn append(&mut self, line: &[&[u8]]) {
+        for part in line {
+            self.bytes.extend_from_slice(part);
+        }
+    }
+
+    fn lines(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        let lines = self
+            .part(Part::Headers)
+            .split_inclusive(|byte| *byte == b'\n');
+        lines.filter_map(|line| {
+            let colon = line.iter().position(|byte| *byte == b':')?;
+            Some((&line[..colon], line[colon + 1..].trim_ascii()))
+        })
+    }
+}
+
+fn is_path(target: &[u8]) -> bool {
+    target.first() == Some(&b'/') && all(target, |byte| byte.is_ascii_graphic())
+}
+
+/// Looks at all bytes, because stopping at the first unfit one would take several times as long.
+fn all(bytes: &[u8], fit: impl Fn(u8) -> bool) -> bool {
+    bytes.iter().fold(true, |all, byte| all & fit(*byte))
+}
+
+/// Whether it begins like a URL and not like a path.
+fn is_url(target: &[u8]) -> bool {
+    let begins = |scheme: &str| {
+        let start = target.get(..scheme.len());
+        start.is_some_and(|start| start.eq_ignore_ascii_case(scheme.as_bytes()))
+    };
+    begins("http://") || begins("https://")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::request::encode_asked;
+    use super::*;
+    use crate::template::request::Gap;
+
+    const AROUND: Around<'_> = Around {
+        authority: "shop:81",
+        authorization: None,
+        method: "POST",
+        cookies: true,
+    };
+
+    fn begun(target: &[u8]) -> Result<Asked, EncodeError> {
+        let mut asked = Asked::default();
+        asked.begin(target)?;
+        Ok(asked)
+    }
+
+    fn sent(asked: &Asked, keep_alive: bool) -> String {
+        let template = encode_asked("POST", keep_alive, true).unwrap();
+        let mut out = Vec::new();
+        template.write(&mut out, |gap, out| match gap {
+            Gap::Asked(part) => out.extend_from_slice(asked.part(part)),
+            Gap::Cookies { begun } => {
+                out.extend_from_slice(if begun { b"?" } else { b"Cookie: a=1\r\n" });
+            }
+            Gap::Param(..) => unreachable!(),
+        });
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn a_request_is_written_whole() {
+        let mut asked = begun(b"/orders?x={1}").unwrap();
+        asked.header(b"X-One", "ü".as_bytes(), AROUND).unwrap();
+        asked.finish(Some(b"hi"), AROUND);
+        let agent = concat!("User-Agent: jostle/", env!("CARGO_PKG_VERSION"));
+        let head = format!(
+            "POST /orders?x={{1}} HTTP/1.1\r\nX-One: ü\r\nHost: shop:81\r\n{agent}\r\nContent-Length: 2\r\nCookie: a=1\r\n"
+        );
+        assert_eq!(sent(&asked, true), format!("{head}\r\nhi"));
+        assert_eq!(
+            sent(&asked, false),
+            format!("{head}Connection: close\r\n\r\nhi")
+        );
+    }
+
+    #[test]
+    fn host_and_agent_can_be_another_s() {
+        let mut asked = begun(b"/").unwrap();
+        asked.header(b"HOST", b"other", AROUND).unwrap();
+        asked.header(b"user-agent", b"me", AROUND).unwrap();
+        asked.finish(None, AROUND);
+        let lines = "HOST: other\r\nuser-agent: me\r\nContent-Length: 0\r\n";
+        assert_eq!(asked.part(Part::Headers), lines.as_bytes());
+    }
+
+    #[test]
+    fn the_servers_login_is_sent_unless_the_script_has_another() {
+        let around = Around {
+            authorization: Some("Basic eDp5"),
+            ..AROUND
+        };
+        let mut asked = begun(b"/").unwrap();
+        asked.finish(None, around);
+        let sent = String::from_utf8(asked.part(Part::Headers).to_vec()).unwrap();
+        assert!(sent.contains("Authorization: Basic eDp5\r\n"), "{sent}");
+        let mut asked = begun(b"/").unwrap();
+        asked.header(b"authorization", b"Bearer t", around).unwrap();
+        asked.finish(None, around);
+        let sent = String::from_utf8(asked.part(Part::Headers).to_vec()).unwrap();
+        assert!(sent.starts_with("authorization: Bearer t\r\n"), "{sent}");
+        assert!(!sent.contains("Basic"), "{sent}");
+    }
+
+    #[test]
+    fn a_url_is_known_by_its_scheme() {
+        for target in ["http://a/b c", "HTTPS://a", "http://"] {
+            let asked = begun(target.as_bytes()).unwrap();
+            assert_eq!(asked.url(), Some(target.as_bytes()));
+        }
+        assert_eq!(begun(b"/http://").unwrap().url(), None);
+        assert!(begun(b"ftp://a/").is_err());
+    }
+
+    #[test]
+    fn what_would_break_the_request_is_refused() {
+        for path in [
+            &b"/a b"[..],
+            b"/a\r\nX: y",
+            b"",
+            b"a",
+            "/ü".as_bytes(),
+            b"/\xff",
+        ] {
+            assert!(begun(path).is_err(), "{path:?}");
+        }
+        let mut asked = begun(b"/").unwrap();
+        for (name, value) in [
+            ("X", "a\r\nY: b"),
+            ("X Y", "a"),
+            ("", "a"),
+            ("Content-length", "3"),
+            ("Connection", "close"),
+            ("Cookie", "a=1"),
+        ] {
+            let refused = asked.header(name.as_bytes(), value.as_bytes(), AROUND);
+            assert!(refused.is_err(), "{name}: {value}");
+        }
+        assert_eq!(asked.part(Part::Headers), b"");
+    }
+
+    #[test]
+    fn a_redirect_takes_headers_and_body_along() {
+        let site = serde_json::json!({"name": "r", "method": "POST", "path": "/"});
+        let site: RequestSpec = serde_json::from_value(site).unwrap();
+        let mut asked = begun(b"/a").unwrap();
+        asked.header(b"X", b"{y}", AROUND).unwrap();
+        asked.finish(Some(b"hi"), AROUND);
+        let spec = asked.spec(&site);
+        assert_eq!(spec.headers[0], ("X".into(), "{y}".into()));
+        assert_eq!(spec.headers.len(), 2, "{:?}", spec.headers);
+        assert_eq!(spec.body_base64.as_deref(), Some("aGk="));
+        let mut asked = begun(b"/a").unwrap();
+        asked.header(b"Host", b"other", AROUND).unwrap();
+        asked.finish(None, AROUND);
+        let spec = asked.spec(&site);
+        assert_eq!(
+            spec.headers[0],
+            ("Host".into(), "other".into()),
+            "its own word"
+        );
+    }
+}
