@@ -3,16 +3,14 @@
 import itertools
 from collections.abc import Collection, Iterator, Sequence
 
+from jostle.analysis.results.keys import Key
 from jostle.plan import Plan
 from jostle.plan.labels import resolve_label
 
-__all__ = ["Pair", "compared"]
-
-Pair = tuple[str, str]
-"""A contestant and a workload."""
+__all__ = ["compared"]
 
 
-def compared(plan: Plan, cells: Collection[Pair]) -> set[frozenset[Pair]]:
+def compared(plan: Plan, cells: Collection[Key]) -> set[frozenset[Key]]:
     """The pairs of `cells` that the plan's claims, ratios and `[[starvation]]` compare with each other.
 
     A plan with none of these compares contestants under the same workload.
@@ -23,7 +21,7 @@ def compared(plan: Plan, cells: Collection[Pair]) -> set[frozenset[Pair]]:
     return {pair for pair in asked if len(pair) == 2} or set(_under_one_workload(cells))
 
 
-def _asked(plan: Plan, contestants: Sequence[str]) -> Iterator[tuple[Pair, ...]]:
+def _asked(plan: Plan, contestants: Sequence[str]) -> Iterator[tuple[Key, ...]]:
     for part in (part for claim in plan.claim for part in claim.holds):
         yield from itertools.product(
             *(
@@ -38,8 +36,8 @@ def _asked(plan: Plan, contestants: Sequence[str]) -> Iterator[tuple[Pair, ...]]
             yield (contestant, form.alone), (contestant, form.with_)
 
 
-def _under_one_workload(cells: Collection[Pair]) -> Iterator[frozenset[Pair]]:
-    under: dict[str, list[Pair]] = {}
+def _under_one_workload(cells: Collection[Key]) -> Iterator[frozenset[Key]]:
+    under: dict[str, list[Key]] = {}
     for cell in cells:
         under.setdefault(cell[1], []).append(cell)
     for beside in under.values():

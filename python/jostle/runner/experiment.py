@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from jostle import contestant as contestants
+from jostle.analysis.results.keys import Key
 from jostle.analysis.validity.spoiled import MAX_REPEATS, causes_of, spoiled_by
 from jostle.contestant import Contestant
 from jostle.contestant.compatibility import check_fit
@@ -37,7 +38,6 @@ from jostle.record import RunWriter, TrialRecord
 from jostle.record.layout import CUT_SHORT, SPOILED, Event, Status
 from jostle.redaction.data import secrets_in
 from jostle.runner.budget import Budget
-from jostle.runner.compared import Pair
 from jostle.runner.disk_space import check_disk_space, least_bytes
 from jostle.runner.duration import load_s
 from jostle.runner.extra_rounds import plan_repeats
@@ -312,7 +312,7 @@ def _databases(plan: Plan, ready: Iterable[Contestant]) -> AbstractContextManage
 
 
 def find_room(
-    plan: Plan, found: Sequence[Contestant], cells: Collection[Pair], executor: Executor, *, ask: bool = True
+    plan: Plan, found: Sequence[Contestant], cells: Collection[Key], executor: Executor, *, ask: bool = True
 ) -> None:
     """Raise `StartRefused` for a load for which this machine has no room, before anything is started.
 

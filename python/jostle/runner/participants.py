@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from jostle import contestant as contestants
+from jostle.analysis.results.keys import Key
 from jostle.contestant import Contestant
 from jostle.contestant.compatibility import check_fit
 from jostle.contestant.protocols import EXPLAIN, check_explained
 from jostle.errors import CannotServe, ContestantError, MissingRuntime, PlanError
 from jostle.plan import Plan
-from jostle.runner.compared import Pair
 
 __all__ = ["Participants", "participants", "with_their_labels"]
 
@@ -30,7 +30,7 @@ class Participants:
     """
 
     contestants: list[Contestant]
-    cells: list[Pair]
+    cells: list[Key]
     unasked: list[str] = field(default_factory=list)
     skipped: dict[str, str] = field(default_factory=dict)
     skipped_workloads: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -71,7 +71,7 @@ def participants(plan: Plan) -> Participants:
     """
     labels, unasked = _measured(plan)
     found = {label: contestants.find(label, plan.contestant) for label in labels}
-    cells: list[Pair] = []
+    cells: list[Key] = []
     unfit: dict[str, dict[str, str]] = {}
     for name, workload in plan.selected.items():
         asked = [found[label] for label in workload.measured_on(plan.contestants)]

@@ -5,10 +5,11 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from jostle.analysis.results.keys import Key
 from jostle.analysis.stats.enough import FIRST_ROUNDS
 from jostle.plan import Plan
 from jostle.record import RunWriter
-from jostle.runner.compared import Pair, compared
+from jostle.runner.compared import compared
 
 __all__ = ["Planned", "first_rounds", "in_order", "later_round", "note_planned", "schedule"]
 
@@ -37,7 +38,7 @@ def first_rounds(plan: Plan) -> int:
     return FIRST_ROUNDS if isinstance(plan.rounds, str) else plan.rounds
 
 
-def schedule(cells: Sequence[Pair], plan: Plan, seed: int) -> list[Planned]:
+def schedule(cells: Sequence[Key], plan: Plan, seed: int) -> list[Planned]:
     """Each of `cells` once in every round, in an order that follows from `seed`."""
     order = random.Random(seed)
     trials: list[Planned] = []
@@ -47,28 +48,26 @@ def schedule(cells: Sequence[Pair], plan: Plan, seed: int) -> list[Planned]:
 
 
 def _one_round(
-    cells: Sequence[Pair], plan: Plan, round_number: int, order: random.Random, before: int
+    cells: Sequence[Key], plan: Plan, round_number: int, order: random.Random, before: int
 ) -> list[Planned]:
     """The trials of one round, in order. `before`: how many trials were planned before it."""
     placed = enumerate(in_order(cells, plan, round_number, order), before + 1)
     return [Planned(number, *cell, round_number) for number, cell in placed]
 
 
-def later_round(
-    cells: Sequence[Pair], plan: Plan, round_number: int, seed: int, before: int
-) -> list[Planned]:
+def later_round(cells: Sequence[Key], plan: Plan, round_number: int, seed: int, before: int) -> list[Planned]:
     """The trials of a round that is added later, in an order of its own that follows from `seed`."""
     return _one_round(cells, plan, round_number, random.Random(f"{seed}/{round_number}"), before)
 
 
-def in_order(cells: Sequence[Pair], plan: Plan, round_number: int, order: random.Random) -> list[Pair]:
+def in_order(cells: Sequence[Key], plan: Plan, round_number: int, order: random.Random) -> list[Key]:
     """The order of one round.
 
     Trials that are compared are next to each other as far as possible, since machines change their speed
     within minutes. Everything else is random. Trials on the same started server stay together, in reverse
     order in even rounds.
     """
-    blocks: dict[tuple[str, ...], list[Pair]] = {}
+    blocks: dict[tuple[str, ...], list[Key]] = {}
     for contestant, workload in cells:
         blocks.setdefault((contestant, *plan.group_of(workload)), []).append((contestant, workload))
     shuffled = list(blocks.items())
@@ -81,9 +80,7 @@ def in_order(cells: Sequence[Pair], plan: Plan, round_number: int, order: random
     return [cell for block in placed for cell in block]
 
 
-def _neighbours_first(
-    blocks: Sequence[list[Pair]], pairs: Collection[frozenset[Pair]]
-) -> Iterator[list[Pair]]:
+def _neighbours_first(blocks: Sequence[list[Key]], pairs: Collection[frozenset[Key]]) -> Iterator[list[Key]]:
     """Order the blocks depth first: each is followed by one that is compared with it or an earlier one."""
     where = {cell: number for number, block in enumerate(blocks) for cell in block}
     beside: dict[int, set[int]] = {}
