@@ -9,7 +9,6 @@ from support.real import SILENTLY, Jostle, jostle_running
 from support.waiting import eventually
 
 
-@pytest.mark.alone
 @pytest.mark.timeout(600)
 def test_all_goes_on_where_it_was_killed(jostle_command: Jostle, tmp_path: Path) -> None:
     arguments = ["race", "--all", "threads", "--quick", "--rounds", "1", "--into", "everything"]

@@ -7,7 +7,7 @@ from support.real import Jostle, as_json
 STEPS = ["form", "login", "search", "order", "receipt"]
 
 
-@pytest.mark.parametrize("contestant", ["go", pytest.param("rails-puma", marks=pytest.mark.alone)])
+@pytest.mark.parametrize("contestant", ["go", "rails-puma"])
 def test_visits_come_to_their_receipt(jostle_command: Jostle, contestant: str) -> None:
     settings = (
         "--set",

@@ -8,12 +8,14 @@ exactly, as the engine would give them.
 """
 
 import base64
+import functools
 import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from hdrh.histogram import HdrHistogram
 
@@ -43,9 +45,12 @@ class Request:
     status: int = 200  # of a right answer
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Trial:
-    """What is to be recorded of one trial; everything but the first four has a sensible value."""
+    """What is to be recorded of one trial; everything but the first four has a sensible value.
+
+    As a key it is itself, so that what is calculated of it is calculated once.
+    """
 
     contestant: str
     workload: str
@@ -315,6 +320,9 @@ def engine_spec(trial: Trial) -> dict[str, Any]:
     }
 
 
+_INTERVALS: WeakKeyDictionary[Trial, list[dict[str, Any]]] = WeakKeyDictionary()
+
+
 def write_trial(writer: RunWriter, number: int, trial: Trial) -> Path:
     """Record one trial and return its folder."""
     description = {
@@ -342,7 +350,9 @@ def write_trial(writer: RunWriter, number: int, trial: Trial) -> Path:
         started = {"number": 1, "of": 1, "pid": 1, "started_unix_ns": 0, "host": trial.host}
         description["generators"] = [started]
     recorded = writer.trial(description)
-    for interval in () if trial.away else intervals(trial):
+    if trial not in _INTERVALS:
+        _INTERVALS[trial] = [] if trial.away else [*intervals(trial)]
+    for interval in _INTERVALS[trial]:
         recorded.write_interval(interval)
     if trial.resource_usage:
         _write_usage(recorded.folder / "server.ndjson", trial)
@@ -509,6 +519,7 @@ def starvation_trials(rounds: int = 5, rows: bool = False) -> list[Trial]:
     ]
 
 
+@functools.cache
 def _starvation_round(contestant: str, blocks: bool, number: int, rows: bool) -> list[Trial]:
     seed = number * 100 + len(contestant)
     rng = random.Random(seed)
