@@ -37,10 +37,10 @@ load = {{ clients = 4, for = "1s" }}
 
 @dataclass(frozen=True)
 class Contrast:
-    """One quantity over all runs of a pair."""
+    """One metric over all runs of a pair."""
 
     slower: float  # percent
-    quantity: str
+    metric: str
     runs: int
     told: int  # "less" or "more"
     held: int  # intervals that hold the true ratio
@@ -58,30 +58,30 @@ def measure(runs: int) -> list[Contrast]:
                 run = jostle.run(plan, into=Path(folder) / "runs", seed=number)
                 (comparison,) = run.result.comparisons
                 for d in comparison.differences:
-                    found.setdefault((slower, d.quantity), []).append(d)
+                    found.setdefault((slower, d.metric), []).append(d)
                 print(f"  run {number + 1} of {runs}, {slower:g} % slower: {comparison.sentence}", flush=True)
     return [_compared(slower, q, found[slower, q]) for slower in SLOWER for q in METRICS]
 
 
-def _compared(slower: float, quantity: str, found: Sequence[Difference]) -> Contrast:
-    true = (1 + slower / 100) ** (-1 if quantity == "throughput" else 1)
+def _compared(slower: float, metric: str, found: Sequence[Difference]) -> Contrast:
+    true = (1 + slower / 100) ** (-1 if metric == "throughput" else 1)
     ends = [(d.ratio.low, d.ratio.high) for d in found]
     shown = [(low, high) for low, high in ends if low is not None and high is not None]
     told = sum(d.finding in ("less", "more") for d in found)
-    return Contrast(slower, quantity, len(found), told, sum(lo <= true <= hi for lo, hi in shown), len(shown))
+    return Contrast(slower, metric, len(found), told, sum(lo <= true <= hi for lo, hi in shown), len(shown))
 
 
 def markdown(found: Sequence[Contrast], runs: int) -> str:
-    """A row for each pair and quantity."""
+    """A row for each pair and metric."""
     lines = [
         f"{runs} runs of two real servers, five rounds of a second each: how often a difference is said (at "
         "0 % a false alarm), and how often the interval misses the true ratio:",
         "",
-        "| more service time | quantity | said | missed |",
+        "| more service time | metric | said | missed |",
         "|---|---|---|---|",
     ]
     for c in found:
         missed = math.nan if not c.shown else 1 - c.held / c.shown
-        row = f"| {c.slower:g} % | {c.quantity} | {c.told} of {c.runs} | {missed:.0%} of {c.shown} |"
+        row = f"| {c.slower:g} % | {c.metric} | {c.told} of {c.runs} | {missed:.0%} of {c.shown} |"
         lines.append(row.replace("0%", "0 %").replace("% of", " % of").replace("  %", " %"))
     return "\n".join(lines)

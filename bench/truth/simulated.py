@@ -41,7 +41,7 @@ Floats = NDArray[np.float64]
 class Rates:
     """Shares of all cases: intervals that were shown, of those that missed, and findings by true change."""
 
-    quantity: str
+    metric: str
     rounds: int
     sd: float
     shown: float
@@ -70,17 +70,17 @@ NOISE: Mapping[str, Callable[[np.random.Generator, tuple[int, ...]], Floats]] = 
 }
 
 
-def logs(rng: np.random.Generator, quantity: str, sides: int, rounds: int, sd: float) -> Floats:
+def logs(rng: np.random.Generator, metric: str, sides: int, rounds: int, sd: float) -> Floats:
     """ln(value) of each side in each round; a typical start is at 0."""
     level = rng.normal(0, SHARED, rounds)
-    return level + rng.normal(0, sd, (sides, rounds)) + NOISE[quantity](rng, (sides, rounds))
+    return level + rng.normal(0, sd, (sides, rounds)) + NOISE[metric](rng, (sides, rounds))
 
 
-def usual_of(quantity: str, sides: int) -> Spread:
+def usual_of(metric: str, sides: int) -> Spread:
     """What is usual where a run tells nothing of it, for the value of a side or the difference of two."""
-    noise = NOISE[quantity](np.random.default_rng(1), (9999,))
-    within = 0.0 if quantity == "throughput" else float(np.var(noise))
-    return typical(TYPICAL_SD[quantity] * math.sqrt(sides), within * sides)
+    noise = NOISE[metric](np.random.default_rng(1), (9999,))
+    within = 0.0 if metric == "throughput" else float(np.var(noise))
+    return typical(TYPICAL_SD[metric] * math.sqrt(sides), within * sides)
 
 
 def missed(found: Estimate, truth: float) -> bool | None:
@@ -96,22 +96,22 @@ def rates(outcomes: list[bool | None]) -> tuple[float, float]:
     return len(shown) / len(outcomes), sum(shown) / len(shown) if shown else math.nan
 
 
-def measured(rng: np.random.Generator, quantity: str, rounds: int, sd: float, cases: int) -> Rates:
+def measured(rng: np.random.Generator, metric: str, rounds: int, sd: float, cases: int) -> Rates:
     """A throughput or a quantile: its own interval, and two contestants paired by round."""
-    own, usual = [], usual_of(quantity, 1)
+    own, usual = [], usual_of(metric, 1)
     for _ in range(cases):
-        values = np.exp(rng.normal(0, sd, rounds) + NOISE[quantity](rng, (rounds,)))
+        values = np.exp(rng.normal(0, sd, rounds) + NOISE[metric](rng, (rounds,)))
         own.append(missed(typical_over_rounds(values.tolist(), "s", usual=usual), 1.0))
-    usual = usual_of(quantity, 2)
+    usual = usual_of(metric, 2)
     found = {}
     for change in CHANGES:
         hits = 0
         for _ in range(cases if rounds > 2 else 1):
-            x, y = logs(rng, quantity, 2, rounds, sd)
+            x, y = logs(rng, metric, 2, rounds, sd)
             contrast = against_first(x, y + math.log1p(change), 1, None, usual=usual)
             hits += rounds > 2 and abs(contrast.middle) > contrast.half
         found[change] = hits / cases
-    return Rates(quantity, rounds, sd, *rates(own), found)
+    return Rates(metric, rounds, sd, *rates(own), found)
 
 
 def errors(rng: np.random.Generator, rounds: int, sd: float, cases: int) -> Rates:
@@ -181,7 +181,7 @@ def page(rng: np.random.Generator, contestants: int, workloads: int, change: flo
     for number in range(workloads):
         level, sides, rows = rng.normal(0, SHARED, 5), [], []
         for contestant in range(contestants):
-            shared = rng.normal(0, 0.077, 5)  # quantities of one contestant correlate by 0.6
+            shared = rng.normal(0, 0.077, 5)  # metrics of one contestant correlate by 0.6
             effect = math.log1p(change) if contestant else 0.0
             own = {q: level + shared + rng.normal(0, 0.063, 5) + effect for q in METRICS}
             rows.append(own)
@@ -220,7 +220,7 @@ def all_cells(seed: int, cases: int) -> list[Rates]:
     cells = []
     for rounds in ROUNDS:
         for sd in SDS:
-            cells += [measured(rng, quantity, rounds, sd, cases) for quantity in NOISE]
+            cells += [measured(rng, metric, rounds, sd, cases) for metric in NOISE]
             cells.append(errors(rng, rounds, sd, max(1, cases // 2)))
             cells += indices(rng, rounds, sd, cases)
     return cells

@@ -12,8 +12,8 @@ HIDDEN = "-"
 
 
 def markdown(cells: Sequence[Rates], pages: Sequence[PageRates], cases: int) -> str:
-    by = {(c.quantity, c.rounds, c.sd): c for c in cells}
-    names = list(dict.fromkeys(c.quantity for c in cells))
+    by = {(c.metric, c.rounds, c.sd): c for c in cells}
+    names = list(dict.fromkeys(c.metric for c in cells))
     columns = " | ".join(f"{r} rounds" for r in ROUNDS)
     lines = [
         f"How many intervals miss the true value, in percent ({cases:,} cases each). 3 to 7 is right; "
@@ -43,7 +43,7 @@ def markdown(cells: Sequence[Rates], pages: Sequence[PageRates], cases: int) -> 
             ]
     lines += [
         "",
-        "Pages with several contestants and workloads (contestants × workloads; four quantities each, five "
+        "Pages with several contestants and workloads (contestants × workloads; four metrics each, five "
         "rounds, sd 0.1). False findings: per page, if nothing differs (at most 0.3). Found: the share of "
         "true differences, if each contestant differs from the first by a fifth. In brackets: the same with "
         "a separate Student's test of each pair.",
@@ -139,9 +139,9 @@ def broken(
     found = []
     for c in cells:
         if not math.isnan(c.missed) and c.missed > 0.07 + slack / math.sqrt(max(c.shown, 0.01)):
-            found.append(f"{c.quantity}, {c.rounds} rounds, sd {c.sd:g}: misses {c.missed:.1%}")
+            found.append(f"{c.metric}, {c.rounds} rounds, sd {c.sd:g}: misses {c.missed:.1%}")
         if c.found and c.found[0.0] > 0.07 + slack:
-            found.append(f"{c.quantity}, {c.rounds} rounds, sd {c.sd:g}: {c.found[0.0]:.1%} false alarms")
+            found.append(f"{c.metric}, {c.rounds} rounds, sd {c.sd:g}: {c.found[0.0]:.1%} false alarms")
     found += [
         f"{c.case}, {c.rounds} rounds: {c.held:.1%} hold"
         for c in few

@@ -57,7 +57,7 @@ class Run:
 
     @property
     def figures(self) -> "polars.DataFrame":
-        """A row per figure of each contestant, workload and trial: quantity, value, interval, unit, n."""
+        """A row per figure of each contestant, workload and trial: metric, value, interval, unit, n."""
         import polars
 
         from jostle.report.figures import figures

@@ -70,15 +70,15 @@ def _lines(plan: Plan, measured: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 def _same_rules(claim: Claim, known: Mapping[str, Any]) -> bool:
     """Whether the claim was judged by the rules that the plan has now, under the same workloads."""
     rules = {
-        (part.quantity, part.workload, Rule(*part.limits).text(_unit(part)), part.published)
+        (part.metric, part.workload, Rule(*part.limits).text(_unit(part)), part.published)
         for part in claim.holds
     }
     judged = known["criteria"]
-    return rules == {(p["quantity"], p["workload"], p["rule"], p.get("published")) for p in judged}
+    return rules == {(p["metric"], p["workload"], p["rule"], p.get("published")) for p in judged}
 
 
 def _unit(part: Part) -> str:
-    return "ratio" if part.against else METRICS[part.quantity]
+    return "ratio" if part.against else METRICS[part.metric]
 
 
 def files(docs: Path) -> dict[Path, str]:

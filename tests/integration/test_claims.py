@@ -46,14 +46,14 @@ setup = "nothing in particular"
 [[published.figures]]
 contestant = "reference-run-to-completion"
 workload = "slow"
-quantity = "mean"
+metric = "mean"
 value = 0.8
 unit = "s"
 
 [[claim]]
 says = "a slow request is slow"
 [[claim.holds]]
-quantity = "mean"
+metric = "mean"
 contestant = "reference-run-to-completion"
 workload = "slow"
 above = 0.5
@@ -61,7 +61,7 @@ above = 0.5
 [[claim]]
 says = "a slow request is a hundred times as quick as a fast one"
 [[claim.holds]]
-quantity = "mean"
+metric = "mean"
 contestant = "reference-run-to-completion"
 workload = "slow"
 against = { workload = "alone" }
@@ -69,12 +69,12 @@ below = 0.01
 
 [[claim]]
 says = "the third is quick"
-holds = [{ quantity = "p50", contestant = "no-such-runtime", workload = "alone", below = 1 }]
+holds = [{ metric = "p50", contestant = "no-such-runtime", workload = "alone", below = 1 }]
 
 [[claim]]
 says = "run to completion starves"
 [[claim.holds]]
-quantity = "starvation index"
+metric = "starvation index"
 contestant = "reference-run-to-completion"
 workload = "with-slow"
 above = 0.4

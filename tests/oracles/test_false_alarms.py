@@ -82,13 +82,13 @@ def test_poisson_arrivals_are_seldom_called_something_else() -> None:
 
 @pytest.mark.parametrize("rounds", [3, 5])
 def test_a_comparison_of_a_with_a_finds_no_difference(rounds: int) -> None:
-    """No quantity, no quantile, no place of the shift function (whose bands hold all at once), no effect."""
+    """No metric, no quantile, no place of the shift function (whose bands hold all at once), no effect."""
     rng = np.random.default_rng(rounds)
     alarms: Counter[str] = Counter()
     for repeat in range(REPEATS // 2):
         levels = np.exp(rng.normal(0, 0.1, rounds))
         found = compare_sides(*(make_side(f"{name}{repeat}", levels, rng=rng) for name in "ab"))
-        alarms.update(d.quantity for d in found.differences if d.finding in ("less", "more"))
+        alarms.update(d.metric for d in found.differences if d.finding in ("less", "more"))
         bands = zip(found.shift.low_s, found.shift.high_s, strict=True)
         alarms["shift"] += any(lo is not None and hi is not None and not lo <= 0 <= hi for lo, hi in bands)
         delta = found.cliffs_delta

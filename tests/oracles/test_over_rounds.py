@@ -87,7 +87,7 @@ def test_noise_of_requests_counts_once() -> None:
         levels = np.exp(rng.normal(0, 0.1, 5))
         a = make_side(f"a{repeat}", levels, noise=0.02, requests=1000, rng=rng)
         b = make_side(f"b{repeat}", levels, noise=0.02, requests=1000, scale=1.1, rng=rng)
-        found.update(d.quantity for d in compare_sides(a, b).differences if d.finding in ("less", "more"))
+        found.update(d.metric for d in compare_sides(a, b).differences if d.finding in ("less", "more"))
     assert min(found[name] for name in ("throughput", "p50")) >= 18
     assert found["p99"] >= 12
 

@@ -19,7 +19,7 @@ METRICS = ("throughput", "p50", "p90", "p99")
 
 
 def page(rng: np.random.Generator, contestants: int, workloads: int, change: float = 0.0) -> list[Comparison]:
-    """Rounds differ by 20 %, contestants by 10 % of their own, of which quantities share the greater part."""
+    """Rounds differ by 20 %, contestants by 10 % of their own, of which metrics share the greater part."""
     found = []
     for number in range(workloads):
         level = rng.normal(0, 0.2, 5)
@@ -38,17 +38,14 @@ def page(rng: np.random.Generator, contestants: int, workloads: int, change: flo
     return beyond_chance(found)
 
 
-def told(comparisons: list[Comparison], quantity: str = "") -> int:
+def told(comparisons: list[Comparison], metric: str = "") -> int:
     return sum(
-        d.finding in ("less", "more")
-        for c in comparisons
-        for d in c.differences
-        if quantity in ("", d.quantity)
+        d.finding in ("less", "more") for c in comparisons for d in c.differences if metric in ("", d.metric)
     )
 
 
 def test_a_page_of_equals_has_hardly_a_finding() -> None:
-    """Four contestants, three workloads, four quantities: 1.8 without a guard."""
+    """Four contestants, three workloads, four metrics: 1.8 without a guard."""
     rng = np.random.default_rng(1)
     pages = 25
     false = sum(told(page(rng, 4, 3)) for _ in range(pages))
@@ -103,6 +100,6 @@ def test_a_finding_that_may_be_chance_among_so_many_says_so() -> None:
             for d in c.differences:
                 if "may be chance among" in d.sentence:
                     assert d.finding == "may be chance"
-                    assert d.quantity != "throughput"
+                    assert d.metric != "throughput"
                     return
     raise AssertionError("no such finding in 40 pages")

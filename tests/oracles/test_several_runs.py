@@ -42,7 +42,7 @@ def test_what_varies_from_run_to_run_is_no_finding(count: int) -> None:
     cases, alarms = 60, 0
     for _ in range(cases):
         found = compare_sides(runs(rng, "a", count), runs(rng, "b", count))
-        (throughput,) = [d for d in found.differences if d.quantity == "throughput"]
+        (throughput,) = [d for d in found.differences if d.metric == "throughput"]
         assert throughput.ratio.low is not None
         alarms += throughput.finding in ("less", "more")
     assert alarms <= int(stats.binom(cases, 0.05).ppf(0.999))
@@ -51,16 +51,16 @@ def test_what_varies_from_run_to_run_is_no_finding(count: int) -> None:
 def test_what_is_larger_than_that_is_found() -> None:
     rng = np.random.default_rng(1)
     found = compare_sides(runs(rng, "a", 5), runs(rng, "b", 5, change=1.0))
-    assert "more" in {d.finding for d in found.differences if d.quantity == "throughput"}
+    assert "more" in {d.finding for d in found.differences if d.metric == "throughput"}
     assert found.sentence.startswith("b against a: throughput +")
 
 
-def single(rounds: list[list[float]], name: str, quantity: str) -> Side:
+def single(rounds: list[list[float]], name: str, metric: str) -> Side:
     """One run for each list; each round answers in the time given, or has that throughput."""
     found = []
     for number, values in enumerate(rounds):
         known = {q: np.ones(len(values)) for q in ("throughput", *LEVELS)}
-        known[quantity] = np.array(values)
+        known[metric] = np.array(values)
         found.append(WholeRun.of_rounds(number, known_side(name, known).rounds))
     return Side(name, known_side(name, {"throughput": np.ones(1)}).summary, found, name, of_runs=True)
 
@@ -69,7 +69,7 @@ def test_a_run_whose_rounds_are_far_apart_has_no_throughput_and_not_zero() -> No
     a = single([[100, 110, 2000], [100, 100, 101], [99, 100, 98]], "a", "throughput")
     assert a.values("throughput")[0] is None
     found = compare_sides(a, single([[100, 100, 100]] * 3, "b", "throughput"))
-    (throughput,) = [d for d in found.differences if d.quantity == "throughput"]
+    (throughput,) = [d for d in found.differences if d.metric == "throughput"]
     assert (throughput.finding, throughput.difference.low, throughput.ratio.value) == ("unclear", None, None)
 
 
@@ -87,7 +87,7 @@ def test_a_quantile_that_is_only_bounded_is_not_compared_as_if_it_were_exact(tmp
         trials = [Trial("go", "w", r, requests, 8.0, load=load) for r in range(1, 7)]
         folders.append(make_run(tmp_path, trials, slug=f"run-{number}"))
     (comparison,) = jostle.compare(folders[:3], folders[3:]).result.comparisons
-    (p99,) = [d for d in comparison.differences if d.quantity == "p99"]
+    (p99,) = [d for d in comparison.differences if d.metric == "p99"]
     assert (p99.finding, p99.ratio.low, p99.a.bound) == ("unclear", None, "≥")
 
 
@@ -98,7 +98,7 @@ def test_the_worst_run_decides_whether_a_figure_can_be_trusted() -> None:
     late = replace(cell, verdict=Verdict.SUSPECT, verdicts=figures)
     runs = [(grouped, {("go", "w"): summary}) for summary in (cell, late, cell)]
     (comparison,) = compare_several(runs, runs).comparisons
-    verdicts = {d.quantity: d.verdict for d in comparison.differences}
+    verdicts = {d.metric: d.verdict for d in comparison.differences}
     assert (verdicts["p99"], verdicts["throughput"]) == (Verdict.INVALID, Verdict.VALID)
     assert comparison.sentence.endswith("needs at least 3 runs on each side that measured something.")
 

@@ -460,7 +460,7 @@ def make_comparison(
 
     differences = [
         Difference(
-            quantity,
+            metric,
             about(x, unit, x / 50),
             about(y, unit, y / 50),
             about(y - x, unit, x / 30),
@@ -469,7 +469,7 @@ def make_comparison(
             0.2,
             "",
         )
-        for quantity, unit, x, y in (
+        for metric, unit, x, y in (
             ("throughput", "/s", 900.0, 1100.0),
             ("p50", "s", 0.001, 0.0011),
             ("p99", "s", 0.004, 0.004 + slower_s),

@@ -43,15 +43,15 @@ class Known(Round):
 
     values: Mapping[str, float] = field(default_factory=dict)
 
-    def value(self, quantity: str) -> Value:
-        return self.values.get(quantity)
+    def value(self, metric: str) -> Value:
+        return self.values.get(metric)
 
 
 ENOUGH = from_values([0.01] * 100_000)
 
 
 def known_side(label: str, values: Mapping[str, NDArray[np.float64]], *, workload: str = "w") -> Side:
-    """A side of rounds whose throughput and quantiles are `values`, by quantity."""
+    """A side of rounds whose throughput and quantiles are `values`, by metric."""
     rounds = [
         Known(
             n, ENOUGH, float(values["throughput"][n]), 100_000, 0, {q: float(v[n]) for q, v in values.items()}

@@ -493,14 +493,14 @@ source = "Haskell and Node, an article of 2017"
 [[published.figures]]
 contestant = "node"
 workload = "fast-only"
-quantity = "throughput"
+metric = "throughput"
 value = 572
 unit = "requests/5 s"
 
 [[published.figures]]
 contestant = "node"
 workload = "fast-with-slow"
-quantity = "throughput"
+metric = "throughput"
 value = 114
 unit = "requests/5 s"
 """

@@ -32,8 +32,8 @@ def two(scale: float, rounds: int = 5, run: str = "", **more: int) -> Comparison
     return compare_sides(a, b) if run else compare_sides(*pair(a, b))
 
 
-def of(comparison: Comparison, quantity: str) -> Difference:
-    (found,) = [d for d in comparison.differences if d.quantity == quantity]
+def of(comparison: Comparison, metric: str) -> Difference:
+    (found,) = [d for d in comparison.differences if d.metric == metric]
     return found
 
 
@@ -105,8 +105,8 @@ def test_two_runs_have_no_rounds_in_common() -> None:
     """How far runs of the same server lie apart is not known from two of them."""
     paired, apart = two(1.5), two(1.5, run="another")
     assert not apart.paired
-    for quantity in ("throughput", "p50", "p99", "errors"):
-        known, unknown = (of(c, quantity) for c in (paired, apart))
+    for metric in ("throughput", "p50", "p99", "errors"):
+        known, unknown = (of(c, metric) for c in (paired, apart))
         assert known.difference.value == pytest.approx(unknown.difference.value)
         assert (unknown.finding, unknown.difference.low, unknown.ratio.low) == ("unclear", None, None)
     assert apart.sentence == (
@@ -153,8 +153,8 @@ def test_all_figures_of_a_comparison_are_of_the_rounds_that_both_have() -> None:
         of(found, "p99").sentence
         == "p99: cannot be compared: too few requests: each side needs at least 20 beyond this quantile."
     )
-    for quantity in ("throughput", "p50", "p99"):
-        assert of(found, quantity).a.value == pytest.approx(of(same, quantity).a.value)
+    for metric in ("throughput", "p50", "p99"):
+        assert of(found, metric).a.value == pytest.approx(of(same, metric).a.value)
 
 
 def test_no_difference_is_given_from_a_figure_that_is_not() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from jostle.analysis.metrics import MEASURES
+from jostle.analysis.metrics import VALUE_OF
 from jostle.analysis.results import RunResult
 from jostle.analysis.run import analyse
 from jostle.analysis.stats.over_rounds import AtLeast
@@ -86,12 +86,12 @@ def test_each_phase_has_figures_of_its_own(tmp_path: Path) -> None:
 def test_quantities_of_claims_are_of_the_time_with_all_clients(tmp_path: Path) -> None:
     folder = make_run(tmp_path, [crowd_trial("a", HALF)])
     facts = TrialData(RunRecord.open(folder).trials[0])
-    assert MEASURES["clients held"](facts) == pytest.approx(0.6)
-    assert MEASURES["sustained throughput"](facts) == pytest.approx(8.0)
-    assert MEASURES["time to headers"](facts) == pytest.approx(0.18, rel=2e-3)
+    assert VALUE_OF["clients held"](facts) == pytest.approx(0.6)
+    assert VALUE_OF["sustained throughput"](facts) == pytest.approx(8.0)
+    assert VALUE_OF["time to headers"](facts) == pytest.approx(0.18, rel=2e-3)
     steady = make_run(tmp_path, [Trial("a", "w", 1, [Request(0.1, 0.1, 0.2)])])
     facts = TrialData(RunRecord.open(steady).trials[0])
-    assert [MEASURES[q](facts) for q in ("clients held", "sustained throughput", "time to headers")] == [
+    assert [VALUE_OF[q](facts) for q in ("clients held", "sustained throughput", "time to headers")] == [
         None,
         None,
         None,
@@ -158,11 +158,11 @@ def ramped(name: str, late: float, jitter: float = 0.0, clients: int = 100) -> T
 def test_a_jump_in_the_ramp_is_told_from_a_creep(tmp_path: Path) -> None:
     made = make_run(tmp_path, [ramped("flat", 0.1), ramped("jumps", 0.5, 0.2)])
     flat, jumps = (TrialData(t) for t in RunRecord.open(made).trials)
-    mean, deviation = MEASURES["growth of headers"], MEASURES["growth of their deviation"]
+    mean, deviation = VALUE_OF["growth of headers"], VALUE_OF["growth of their deviation"]
     assert mean(flat) == pytest.approx(1.0, abs=0.05)
     assert mean(jumps) == pytest.approx(5.7, abs=0.5)
     assert (deviation(jumps) or 0) > 10
-    assert MEASURES["time to headers"](jumps) == pytest.approx(0.52, abs=0.03)
+    assert VALUE_OF["time to headers"](jumps) == pytest.approx(0.52, abs=0.03)
 
 
 def test_clients_are_counted_until_the_answers_come_late(tmp_path: Path) -> None:
@@ -171,8 +171,8 @@ def test_clients_are_counted_until_the_answers_come_late(tmp_path: Path) -> None
     late, never = (replace(ramped("x", slow), open_connections=opened) for slow in (0.5, 0.105))
     made = make_run(tmp_path, [late, replace(never, contestant="y")])
     of_late, of_never = (TrialData(t) for t in RunRecord.open(made).trials)
-    assert MEASURES["clients in time"](of_late) == 60
-    assert MEASURES["clients in time"](of_never) == AtLeast(100)
+    assert VALUE_OF["clients in time"](of_late) == 60
+    assert VALUE_OF["clients in time"](of_never) == AtLeast(100)
     found = analyse(RunRecord.open(made))
     (crowd, _) = found.phased_loads
     assert [step.open for step in crowd.ramp] == [10, 20, 30, 40, 50, 60, 70, 80, 90, 100]
@@ -191,8 +191,8 @@ load = { clients = 100, ramp-up = "4s", sustain = "4s", ramp-down = "2s" }
 [published]
 source = "Someone, 2019"
 figures = [
-  { contestant = "whole", workload = "crowd", quantity = "clients held", value = 0.6, unit = "share" },
-  { contestant = "whole", workload = "crowd", quantity = "sustained throughput", value = 9999, unit = "/s" },
+  { contestant = "whole", workload = "crowd", metric = "clients held", value = 0.6, unit = "share" },
+  { contestant = "whole", workload = "crowd", metric = "sustained throughput", value = 9999, unit = "/s" },
 ]
 """
     made = make_run(tmp_path, [crowd_trial("whole", HELD)], plan_text=plan)
@@ -206,16 +206,16 @@ figures = [
 def test_what_a_crowd_costs_is_told_per_connection_and_answer(tmp_path: Path) -> None:
     folder = make_run(tmp_path, [ramped("one", 0.1)])
     data = TrialData(RunRecord.open(folder).trials[0])
-    assert MEASURES["memory per connection"](data) is None  # what it held before is not known
+    assert VALUE_OF["memory per connection"](data) is None  # what it held before is not known
     before = {"t_ns": 0, "cpu_user_s": 0.0, "cpu_system_s": 0.0, "rss_bytes": 40_000_000}
     vars(data.trial)["description"] = {**data.trial.description, "before": before}
     held = data.resource_usage.rss_max()
     assert held is not None
-    assert MEASURES["memory per connection"](data) == pytest.approx((held - 40_000_000) / 100)
+    assert VALUE_OF["memory per connection"](data) == pytest.approx((held - 40_000_000) / 100)
     for name in ("bytes per request", "bytes per answer", "server cores"):
-        assert isinstance(MEASURES[name](data), float), name
+        assert isinstance(VALUE_OF[name](data), float), name
 
 
 def test_without_a_ramp_nothing_grows(tmp_path: Path) -> None:
     made = make_run(tmp_path, [Trial("steady", "hello", 1, [Request(0.0, 0.0, 0.1)], 1.0)])
-    assert MEASURES["growth of headers"](TrialData(RunRecord.open(made).trials[0])) is None
+    assert VALUE_OF["growth of headers"](TrialData(RunRecord.open(made).trials[0])) is None

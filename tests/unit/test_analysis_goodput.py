@@ -61,8 +61,8 @@ def test_what_comes_late_or_never_is_no_goodput(tmp_path: Path) -> None:
     assert (row.hits.value, row.timeouts.value, row.goodput.value) == (205, 3, pytest.approx(10))
     assert row.database == {}
     assert row.database_cpu_s_per_request.value is None
-    assert metrics.MEASURES["goodput"](facts) == 10
-    assert metrics.MEASURES["database cpu"](facts) is None
+    assert metrics.VALUE_OF["goodput"](facts) == 10
+    assert metrics.VALUE_OF["database cpu"](facts) is None
 
 
 def test_if_all_are_answered_in_time_it_is_the_throughput(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_if_all_are_answered_in_time_it_is_the_throughput(tmp_path: Path) -> Non
     requests = closed(lambda _: 1.9, 10.0, clients=10)
     trial = Trial("node", "closed", 1, requests, duration=10, load={"closed": {"clients": 10}}, database=NEAR)
     _, (facts,) = analysed(tmp_path, trial)
-    assert metrics.MEASURES["goodput"](facts) == pytest.approx(facts.throughput)
+    assert metrics.VALUE_OF["goodput"](facts) == pytest.approx(facts.throughput)
     assert facts.throughput > 50 / 10
 
 

@@ -411,7 +411,7 @@ def test_who_was_skipped_in_one_workload_is_named_with_it(tmp_path: Path) -> Non
     workload = "streams"
     [[claim]]
     says = "Streams are short."
-    holds = [{ contestant = "a", workload = "streams", quantity = "p50", below = 1 }]
+    holds = [{ contestant = "a", workload = "streams", metric = "p50", below = 1 }]
     """
     folder = make_run(tmp_path, [Trial("a", "w", 1, closed(STEADY, 5.0))], plan_text=plan)
     why = "a speaks HTTP/1.1"

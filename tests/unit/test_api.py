@@ -136,11 +136,11 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> api.Run:
 
 def test_figures_have_a_row_for_everything_that_was_measured(run: api.Run) -> None:
     found = run.figures
-    assert {"contestant", "workload", "quantity", "value", "low", "high", "unit", "n"} <= set(found.columns)
+    assert {"contestant", "workload", "metric", "value", "low", "high", "unit", "n"} <= set(found.columns)
     [p50] = [
         row
         for row in found.to_dicts()
-        if (row["contestant"], row["workload"], row["quantity"], row["trial"])
+        if (row["contestant"], row["workload"], row["metric"], row["trial"])
         == ("node", "fast-only", "response time p50", None)
     ]
     pairs = {(s.contestant, s.workload): s for s in run.result.summaries}

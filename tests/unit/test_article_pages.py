@@ -13,7 +13,7 @@ PAGE = "before\n<!-- claims: threads begin -->\nstale text\n<!-- claims: threads
 
 
 CRITERION = {
-    "quantity": "memory per connection",
+    "metric": "memory per connection",
     "workload": "connections",
     "rule": "below 1.65 kB",
     "published": None,
@@ -43,7 +43,7 @@ def test_a_claim_stands_with_its_verdict_and_the_measured_figure() -> None:
     assert filled(page, results()) == page
 
 
-@pytest.mark.parametrize("other", [{"rule": "below 2 kB"}, {"workload": "threads"}, {"quantity": "memory"}])
+@pytest.mark.parametrize("other", [{"rule": "below 2 kB"}, {"workload": "threads"}, {"metric": "memory"}])
 def test_what_was_judged_by_other_rules_counts_as_not_measured(other: dict[str, str]) -> None:
     page = filled(PAGE, results(criteria=[CRITERION | other]))
     assert "✗" not in page

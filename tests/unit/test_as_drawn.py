@@ -20,8 +20,8 @@ from support.synthetic import Trial, closed, lognormal, make_run
 
 FIVE = {"min": 1.04, "p25": 6.328, "p50": 13.58, "p75": 20.94, "max": 29.59}
 FIGURES = "\n".join(
-    f'  {{ contestant = "node", workload = "hello", quantity = "{quantity}", value = {value}, unit = "s" }},'
-    for quantity, value in FIVE.items()
+    f'  {{ contestant = "node", workload = "hello", metric = "{metric}", value = {value}, unit = "s" }},'
+    for metric, value in FIVE.items()
 )
 PLAN = f"""
 title = "drawn"
@@ -100,7 +100,7 @@ def area(rows: Rows) -> float:
 
 
 def test_without_published_quartiles_there_is_no_box(tmp_path: Path) -> None:
-    plan = PLAN.replace('quantity = "p75"', 'quantity = "p99"')
+    plan = PLAN.replace('metric = "p75"', 'metric = "p99"')
     trials = [Trial("node", "hello", 1, closed(lognormal(0.02, 0.1), 2.0), 2.0)]
     found = pictures_of(analyse(RunRecord.open(make_run(tmp_path, trials, plan_text=plan))))
     assert "boxes-hello" not in found

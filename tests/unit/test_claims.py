@@ -37,14 +37,14 @@ setup = "two cores\\nNode 6"
 [[published.figures]]
 contestant = "node"
 workload = "fast-only"
-quantity = "throughput"
+metric = "throughput"
 value = 572
 unit = "requests/5 s"
 
 [[published.figures]]
 contestant = "node"
 workload = "fast-only"
-quantity = "p50"
+metric = "p50"
 value = 8.7
 unit = "ms"
 note = "by hand"
@@ -52,14 +52,14 @@ note = "by hand"
 [[published.figures]]
 contestant = "node"
 workload = "fast-only"
-quantity = "max"
+metric = "max"
 value = 12
 unit = "ms"
 
 [[published.figures]]
 contestant = "rust-axum"
 workload = "fast-only"
-quantity = "p50"
+metric = "p50"
 value = 1
 unit = "ms"
 """
@@ -69,25 +69,25 @@ CLAIMS = """
 says = "One slow request takes most of Node's throughput"
 published = "572 requests in 5 s alone, 114 beside a slow one"
 holds = [
-    { quantity = "starvation index", contestant = "node", workload = "fast-with-slow", above = 0.3 },
-    { quantity = "throughput", contestant = "node", workload = "fast-only", above = 1 },
+    { metric = "starvation index", contestant = "node", workload = "fast-with-slow", above = 0.3 },
+    { metric = "throughput", contestant = "node", workload = "fast-only", above = 1 },
 ]
 
 [[claim]]
 says = "Go starves too"
 holds = [
-    { quantity = "starvation index", contestant = "go", workload = "fast-with-slow", above = 0.5 },
-    { quantity = "p50", contestant = "rust-axum", workload = "fast-only", below = 1 },
+    { metric = "starvation index", contestant = "go", workload = "fast-with-slow", above = 0.5 },
+    { metric = "p50", contestant = "rust-axum", workload = "fast-only", below = 1 },
 ]
 
 [[claim]]
 says = "Rust is quick"
-holds = [{ quantity = "p50", contestant = "rust-axum", workload = "fast-only", below = 1 }]
+holds = [{ metric = "p50", contestant = "rust-axum", workload = "fast-only", below = 1 }]
 
 [[claim]]
 says = "Node waits a hundred times longer than Go"
 holds = [
-    { quantity = "max", contestant = "node", workload = "stream", above = 9, against.contestant = "go" },
+    { metric = "max", contestant = "node", workload = "stream", above = 9, against.contestant = "go" },
 ]
 """
 
@@ -136,7 +136,7 @@ RULES = [  # rule, estimate, verdict
 
 @pytest.mark.parametrize(("rule", "estimate", "verdict"), RULES)
 def test_the_whole_interval_decides(rule: dict[str, object], estimate: Estimate, verdict: str) -> None:
-    part = Part.model_validate({"quantity": "p50", "contestant": "node", "workload": "w"} | rule)
+    part = Part.model_validate({"metric": "p50", "contestant": "node", "workload": "w"} | rule)
     assert Rule(*part.limits).judge(estimate) == verdict
 
 
@@ -280,7 +280,7 @@ load = {{ clients = 1, for = "1s" }}
 [[claim]]
 says = "fast"
 {needs}
-holds = [{{ quantity = "p50", contestant = "node", workload = "w", below = 1 }}]
+holds = [{{ metric = "p50", contestant = "node", workload = "w", below = 1 }}]
 """
     with pytest.raises(PlanError, match=r"claim\.1\.needs: there is no parameter 'thnk'"):
         parse_plan(plan, "p")
@@ -319,7 +319,7 @@ contestants = ["a", "b"]
 [[claim]]
 says = "b takes longer"
 {keys}
-holds = [{{ quantity = "service p50", contestant = "b", workload = "hello", {part} }}]
+holds = [{{ metric = "service p50", contestant = "b", workload = "hello", {part} }}]
 """
     (found,) = analyse(RunRecord.open(make_run(folder, trials, plan_text=text))).claims
     return found
@@ -343,7 +343,7 @@ def test_all_must_hold_and_one_failure_is_enough(judged: RunResult) -> None:
 
 def test_a_ratio_is_paired_by_round(judged: RunResult) -> None:
     (part,) = claim(judged, "Node waits").criteria
-    assert part.measure == "max of node, stream / max of go, stream"
+    assert part.subject == "max of node, stream / max of go, stream"
     assert part.rule == "above 9"
     assert part.estimate.value is not None
     assert part.estimate.n == 5
@@ -378,7 +378,7 @@ def test_a_claim_of_many_parts_fails_only_by_an_interval_that_allows_for_them_al
         Trial("node", "fast-only", number, closed(lambda _, level=level: 0.002 * level, 5.0))
         for number, level in enumerate(levels, 1)
     ]
-    part = '{ quantity = "p50", contestant = "node", workload = "fast-only", above = 0.0023 }'
+    part = '{ metric = "p50", contestant = "node", workload = "fast-only", above = 0.0023 }'
     verdicts, sentences, rounds = [], [], tuple[float, ...]()
     for parts in (1, 12):
         text = (
@@ -408,7 +408,7 @@ def test_no_number_of_rounds_is_foretold_for_a_share_of_requests(tmp_path: Path)
         trial = Trial("node", "fast-only", number, closed(lambda _, level=level: 0.002 * level, 5.0))
         requests = [failing(request, index) for index, request in enumerate(trial.requests)]
         trials.append(replace(trial, requests=requests))
-    part = '{ quantity = "errors", contestant = "node", workload = "fast-only", above = 0.0495 }'
+    part = '{ metric = "errors", contestant = "node", workload = "fast-only", above = 0.0495 }'
     text = f'{PLAN.split("[[claim]]")[0]}\n[[claim]]\nsays = "fails"\nholds = [{part}]\n'
     (found,) = analyse(RunRecord.open(make_run(tmp_path, trials, plan_text=text))).claims
     assert found.verdict == "cannot tell"
@@ -428,7 +428,7 @@ def test_an_index_from_invalid_trials_on_either_side_decides_nothing(tmp_path: P
     text = """
 [[claim]]
 says = "One slow request takes most of Node's throughput"
-holds = [{ quantity = "starvation index", contestant = "node", workload = "fast-with-slow", above = 0.3 }]
+holds = [{ metric = "starvation index", contestant = "node", workload = "fast-with-slow", above = 0.3 }]
 """
     made = make_run(tmp_path, list(map(spoiled, starvation_trials(5))), plan_text=PLAN + text)
     (found,) = analyse(RunRecord.open(made)).claims
@@ -437,7 +437,7 @@ holds = [{ quantity = "starvation index", contestant = "node", workload = "fast-
 
 
 def test_every_quantity_is_measured() -> None:
-    assert {*metrics.MEASURES, *INDICES} == {*METRICS}
+    assert {*metrics.VALUE_OF, *INDICES} == {*METRICS}
 
 
 def test_a_claim_on_one_that_was_skipped_is_not_judged_by_its_variants(judged: RunResult) -> None:
@@ -455,52 +455,52 @@ def test_a_claim_on_one_that_was_skipped_is_not_judged_by_its_variants(judged: R
 
 REFUSED = [
     (
-        '{ quantity = "p9", contestant = "node", workload = "fast-only", above = 1 }',
+        '{ metric = "p9", contestant = "node", workload = "fast-only", above = 1 }',
         "does not measure 'p9'",
         "p90",
     ),
-    ('{ quantity = "p50", contestant = "nod", workload = "fast-only", above = 1 }', "'nod'", "node"),
-    ('{ quantity = "p50", contestant = "node", workload = "fast", above = 1 }', "'fast'", "fast-only"),
-    ('{ quantity = "p50", contestant = "node", workload = "fast-only" }', "a rule is missing", "exactly one"),
+    ('{ metric = "p50", contestant = "nod", workload = "fast-only", above = 1 }', "'nod'", "node"),
+    ('{ metric = "p50", contestant = "node", workload = "fast", above = 1 }', "'fast'", "fast-only"),
+    ('{ metric = "p50", contestant = "node", workload = "fast-only" }', "a rule is missing", "exactly one"),
     (
-        '{ quantity = "p50", contestant = "node", workload = "fast-only", above = 1, below = 2 }',
+        '{ metric = "p50", contestant = "node", workload = "fast-only", above = 1, below = 2 }',
         "above and below together",
         "exactly one",
     ),
     (
-        '{ quantity = "p50", contestant = "node", workload = "fast-only", above = 1, published = 0.5 }',
+        '{ metric = "p50", contestant = "node", workload = "fast-only", above = 1, published = 0.5 }',
         "does not satisfy the rule beside it",
         "not the article's",
     ),
     (
-        '{ quantity = "p50", contestant = "node", workload = "fast-only", above = -1, published = 0 }',
+        '{ metric = "p50", contestant = "node", workload = "fast-only", above = -1, published = 0 }',
         "has no size",
         "leave published out",
     ),
     (
-        '{ quantity = "p50", contestant = "node", workload = "fast-only", between = [2, 1] }',
+        '{ metric = "p50", contestant = "node", workload = "fast-only", between = [2, 1] }',
         "not an interval",
         "ascending",
     ),
     (
-        '{ quantity = "p50", contestant = "node", workload = "fast-only", against = {}, above = 1 }',
+        '{ metric = "p50", contestant = "node", workload = "fast-only", against = {}, above = 1 }',
         "against itself",
         "differs",
     ),
     (
-        '{ quantity = "p50", contestant = "node", workload = "fast-only",'
-        ' against = { quantity = "memory" }, above = 1 }',
+        '{ metric = "p50", contestant = "node", workload = "fast-only",'
+        ' against = { metric = "memory" }, above = 1 }',
         "their units differ",
         "like with like",
     ),
     (
-        '{ quantity = "starvation index", contestant = "node", workload = "fast-with-slow",'
+        '{ metric = "starvation index", contestant = "node", workload = "fast-with-slow",'
         ' against = { contestant = "go" }, above = 1 }',
         "an index is a ratio already",
         "each",
     ),
     (
-        '{ quantity = "starvation index", contestant = "node", workload = "slow-alone", above = 0 }',
+        '{ metric = "starvation index", contestant = "node", workload = "slow-alone", above = 0 }',
         "no [[starvation]] of this plan",
         "[[starvation]]",
     ),
@@ -591,8 +591,8 @@ def test_what_is_left_beside_a_slow_request_is_told_within_one_trial(tmp_path: P
         for name in ("blocks", "shares")
     ]
     parts = [
-        '{ quantity = "throughput left", contestant = "blocks", workload = "beside", below = 0.05 }',
-        '{ quantity = "throughput left", contestant = "shares", workload = "beside", above = 0.9 }',
+        '{ metric = "throughput left", contestant = "blocks", workload = "beside", below = 0.05 }',
+        '{ metric = "throughput left", contestant = "shares", workload = "beside", above = 0.9 }',
     ]
     text = f'title = "t"\n[[claim]]\nsays = "x"\nholds = [{", ".join(parts)}]\n'
     (found,) = analyse(RunRecord.open(make_run(tmp_path, trials, plan_text=text))).claims

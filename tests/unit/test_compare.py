@@ -110,7 +110,7 @@ def test_json_and_markdown_and_junit(runs: tuple[Path, Path]) -> None:
     assert (found["kind"], found["format"]) == ("jostle comparison", 2)
     assert {c["verdict"] for c in found["conditions"]} == {"fail", "pass"}
     assert found["comparisons"][0]["paired"] is True
-    assert "| quantity | node | go |" in run(*asked, "--format", "md")[1]
+    assert "| metric | node | go |" in run(*asked, "--format", "md")[1]
     root = ET.fromstring(run(*asked, "--format", "junit")[1])
     conditions, comparisons = root.findall("testsuite")
     assert (conditions.get("tests"), conditions.get("failures")) == ("2", "1")

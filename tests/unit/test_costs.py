@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from jostle.analysis.judge.ratios import ratios
-from jostle.analysis.metrics import MEASURES
+from jostle.analysis.metrics import VALUE_OF
 from jostle.analysis.results import PublishedFigure, RunResult
 from jostle.analysis.run import analyse
 from jostle.analysis.summaries.workload import by_workload
@@ -38,16 +38,16 @@ load = { clients = 1, for = "5s" }
 
 [[ratio]]
 title = "Buffers beside hello"
-quantity = "throughput"
+metric = "throughput"
 workload = "buffers"
 against = "hello"
 
 [published]
 source = "Someone, Something, 2010"
 figures = [
-    { contestant = "go", workload = "hello", quantity = "throughput", value = 8000, unit = "requests/s" },
-    { contestant = "go", workload = "buffers", quantity = "throughput", value = 2000, unit = "requests/s" },
-    { contestant = "haskell:threaded", workload = "hello", quantity = "memory per thread", value = 1.65, unit = "kB" },
+    { contestant = "go", workload = "hello", metric = "throughput", value = 8000, unit = "requests/s" },
+    { contestant = "go", workload = "buffers", metric = "throughput", value = 2000, unit = "requests/s" },
+    { contestant = "haskell:threaded", workload = "hello", metric = "memory per thread", value = 1.65, unit = "kB" },
 ]
 """  # noqa: E501
 
@@ -98,8 +98,8 @@ def test_a_ratio_is_taken_round_by_round_and_beside_the_published_one(compared: 
     assert "0.250 (2,000 / 8,000)" in [str(row[-1]) for row in table.rows]
 
 
-def figure(workload: str, quantity: str, value: float, unit: str) -> PublishedFigure:
-    return PublishedFigure("go", quantity, value, unit, "s", workload, beside="go")
+def figure(workload: str, metric: str, value: float, unit: str) -> PublishedFigure:
+    return PublishedFigure("go", metric, value, unit, "s", workload, beside="go")
 
 
 @pytest.mark.parametrize(
@@ -218,18 +218,18 @@ def test_earlier_runs_stand_beside_the_measured_one(tmp_path: Path) -> None:
         cell = next(c for c in result.summaries if c.contestant == earlier.contestant)
         assert earlier.throughput.value == pytest.approx((cell.throughput.value or 0) / 2, rel=0.02)
     trial = TrialData(next(t for t in RunRecord.open(folder).trials if t.contestant == "go"))
-    assert MEASURES["change from run before"](trial) == pytest.approx(2.0, rel=0.02)
+    assert VALUE_OF["change from run before"](trial) == pytest.approx(2.0, rel=0.02)
     settles = (
         PLAN
         + """
 [[claim]]
 says = "Go answers something, warm or not"
 needs = { settled = "3 %" }
-holds = [{ quantity = "throughput", contestant = "go", workload = "hello", above = 1 }]
+holds = [{ metric = "throughput", contestant = "go", workload = "hello", above = 1 }]
 [[claim]]
 says = "Go answers less than one and a half times of what it was measured at"
 needs = { settled = "3 %" }
-holds = [{ quantity = "throughput", contestant = "go", workload = "hello", below = 300 }]
+holds = [{ metric = "throughput", contestant = "go", workload = "hello", below = 300 }]
 """
     )
     (folder / "plan.toml").write_text(settles)

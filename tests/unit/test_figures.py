@@ -14,19 +14,19 @@ source = "Someone, 2010"
 [[published.figures]]
 contestant = "rails"
 workload = "hello"
-quantity = "throughput"
+metric = "throughput"
 value = 4
 unit = "/s"
 [[published.figures]]
 contestant = "rails:workers=1"
 workload = "hello"
-quantity = "throughput"
+metric = "throughput"
 value = 1
 unit = "/s"
 [[published.figures]]
 contestant = "go"
 workload = "hello"
-quantity = "throughput"
+metric = "throughput"
 value = 9
 unit = "/s"
 """

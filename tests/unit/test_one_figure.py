@@ -27,11 +27,11 @@ contestant = "node"
 
 [[claim]]
 says = "fast"
-holds = [{ quantity = "p99", contestant = "node", workload = "w", below = 1 }]
+holds = [{ metric = "p99", contestant = "node", workload = "w", below = 1 }]
 
 [published]
 source = "an article"
-figures = [{ contestant = "node", workload = "w", quantity = "p99", value = 0.1, unit = "s" }]
+figures = [{ contestant = "node", workload = "w", metric = "p99", value = 0.1, unit = "s" }]
 """
 
 
@@ -60,7 +60,7 @@ def test_a_p99_is_the_same_in_tables_requirements_claims_comparisons_and_publish
     found += [criterion.estimate for claim in result.claims for criterion in claim.criteria]
     found += [figure.measured for figure in result.published]
     compared = compare_contestants(record, "node", "go").comparisons
-    found += [d.a for c in [*result.comparisons, *compared] for d in c.differences if d.quantity == "p99"]
+    found += [d.a for c in [*result.comparisons, *compared] for d in c.differences if d.metric == "p99"]
     assert len(found) == (6 if rounds > 1 else 5)
     assert all(estimate == expected for estimate in found)
     assert expected.value is not None

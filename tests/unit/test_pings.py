@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hdrh.histogram import HdrHistogram
 
-from jostle.analysis.metrics import MEASURES
+from jostle.analysis.metrics import VALUE_OF
 from jostle.analysis.topics.pings import pings
 from jostle.analysis.trials.counters import Counts
 from jostle.generator.merge import Merger
@@ -54,8 +54,8 @@ def test_a_ping_without_a_pong_lies_beyond_every_round_trip() -> None:
     assert (found.workload, found.sent, found.answered, found.unanswered) == ("w", 10, 8, 1)
     assert found.round_trip["p50"].value == pytest.approx(0.005, rel=0.01)
     assert found.round_trip["max"].bound == "≥", "one has no pong"
-    assert MEASURES["ping p50"](cells["node", "w"][0]) == pytest.approx(0.005, rel=0.01)
-    assert MEASURES["ping p50"](cells["node", "plain"][0]) is None
+    assert VALUE_OF["ping p50"](cells["node", "w"][0]) == pytest.approx(0.005, rel=0.01)
+    assert VALUE_OF["ping p50"](cells["node", "plain"][0]) is None
     shown: Any = section.section(SimpleNamespace(pings=[found]))  # type: ignore[arg-type]
     (table, _) = shown.blocks
     assert table.rows[0][2:5] == ("10", "8", "1")

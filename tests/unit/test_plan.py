@@ -122,11 +122,11 @@ def test_names_of_contestants_are_changed_wherever_one_is_meant() -> None:
     contestant = "rails:workers=4"
     [published]
     source = "somebody"
-    figures = [{ contestant = "rails:workers=4", workload = "w", quantity = "p50", value = 1, unit = "s" }]
+    figures = [{ contestant = "rails:workers=4", workload = "w", metric = "p50", value = 1, unit = "s" }]
     [[claim]]
     says = "four are better than one"
     [[claim.holds]]
-    quantity = "p99"
+    metric = "p99"
     contestant = "rails:workers=4"
     workload = "w"
     against = { contestant = "rails:workers=1" }

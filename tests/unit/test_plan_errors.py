@@ -234,7 +234,7 @@ REFUSED = [
     ),
     (
         PLAN + '[published]\nsource = "s"\nfigures = '
-        '[{ contestant = "c", workload = "crow", quantity = "p50", value = 1.0, unit = "s" }]',
+        '[{ contestant = "c", workload = "crow", metric = "p50", value = 1.0, unit = "s" }]',
         "published.figures.1.workload: there is no workload 'crow'",
         "'crowd'",
     ),

@@ -52,14 +52,14 @@ source = "A. Author, 2016"
 [[published.figures]]
 contestant = "node"
 workload = "alone"
-quantity = "throughput"
+metric = "throughput"
 value = 572
 unit = "requests/5 s"
 
 [[published.figures]]
 contestant = "node"
 workload = "alone"
-quantity = "warmth"
+metric = "warmth"
 value = 3
 unit = "furlongs"
 
@@ -68,13 +68,13 @@ contestant = "node"
 
 [[ratio]]
 title = "p98"
-quantity = "p98"
+metric = "p98"
 workload = "both"
 against = "alone"
 
 [[claim]]
 says = "It is faster"
-holds = [{ quantity = "p98", contestant = "go", workload = "alone", between = [0.5, 2] }]
+holds = [{ metric = "p98", contestant = "go", workload = "alone", between = [0.5, 2] }]
 
 [[claim]]
 says = "It has no rule"
@@ -102,12 +102,12 @@ def test_workloads_are_known_by_name_and_title_whatever_their_load_was_called(pl
 
 def test_metrics_of_another_version_are_kept_by_name(plan: RecordedPlan) -> None:
     assert plan.published is not None
-    assert [(f.quantity, f.amount) for f in plan.published.figures] == [
+    assert [(f.metric, f.amount) for f in plan.published.figures] == [
         ("throughput", pytest.approx(114.4)),
         ("warmth", None),
     ]
-    assert [r.quantity for r in plan.ratio] == ["p98"]
-    assert plan.claim[0].holds[0].quantity == "p98"
+    assert [r.metric for r in plan.ratio] == ["p98"]
+    assert plan.claim[0].holds[0].metric == "p98"
 
 
 def test_what_cannot_be_read_is_named_with_its_reason(plan: RecordedPlan) -> None:
@@ -145,7 +145,7 @@ def test_a_plan_as_it_is_recorded_reads_as_the_plan_that_ran(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("quantity", "unit", "amount"),
+    ("metric", "unit", "amount"),
     [
         ("throughput", "requests/5 s", 2.0),
         ("throughput", "hits/min", pytest.approx(1 / 6)),
@@ -157,8 +157,8 @@ def test_a_plan_as_it_is_recorded_reads_as_the_plan_that_ran(name: str) -> None:
         ("starvation index", "ratio", 10.0),
     ],
 )
-def test_a_figure_is_compared_in_the_unit_of_its_quantity(quantity: str, unit: str, amount: float) -> None:
-    figure = Figure(contestant="node", workload="alone", quantity=quantity, value=10, unit=unit)
+def test_a_figure_is_compared_in_the_unit_of_its_quantity(metric: str, unit: str, amount: float) -> None:
+    figure = Figure(contestant="node", workload="alone", metric=metric, value=10, unit=unit)
     assert figure.amount == amount
 
 
@@ -173,7 +173,7 @@ value = 5
 
 
 @pytest.mark.parametrize(
-    ("quantity", "unit", "says"),
+    ("metric", "unit", "says"),
     [
         ("memory", "Kb", "published.figures.1: unit: 'Kb' is not a unit"),
         ("memory", "ms", "published.figures.1: unit: memory is not measured in 'ms'"),
@@ -181,9 +181,9 @@ value = 5
         ("throughput", "requests/0 s", "published.figures.1: unit: 'requests/0 s' is not a unit"),
     ],
 )
-def test_a_figure_in_a_unit_that_does_not_fit_is_refused(quantity: str, unit: str, says: str) -> None:
+def test_a_figure_in_a_unit_that_does_not_fit_is_refused(metric: str, unit: str, says: str) -> None:
     text = 'title = "x"\ncontestants = ["node"]\n[workload.w]\nrequest = { get = "/" }\n'
-    text += f'load = {{ clients = 1, for = "1s" }}\n{FIGURE}quantity = "{quantity}"\nunit = "{unit}"\n'
+    text += f'load = {{ clients = 1, for = "1s" }}\n{FIGURE}metric = "{metric}"\nunit = "{unit}"\n'
     with pytest.raises(PlanError, match=says):
         parse_plan(text, "plan.toml")
 

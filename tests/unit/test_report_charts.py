@@ -239,7 +239,7 @@ def test_differences_are_drawn_with_the_words_and_intervals_of_their_table() -> 
     compared = make_comparison()
     assert slower.title == f"fast-only: {compared.sentence}"
     drawn = {r["quantile"]: (r["low"], r["high"]) for r in slower.datasets["rows-1"]}
-    ratios = {d.quantity: (d.ratio.low, d.ratio.high) for d in compared.differences}
+    ratios = {d.metric: (d.ratio.low, d.ratio.high) for d in compared.differences}
     assert list(drawn) == ["p50", "p99"]
     assert all(drawn[name] == pytest.approx(ratios[name]) for name in drawn)
 

@@ -27,7 +27,7 @@ def test_csv_has_what_belongs_to_journeys_and_their_steps() -> None:
     step = StepResult("form", False, False, 9, {"ok": 9}, {}, time)
     journey = JourneyResult("node", "shop", "buy", 3, 1, 0, time, time, [step])
     rows = csv.DictReader(io.StringIO(rendered(replace(make_hit(), journeys=[journey]), "csv")))
-    values = {row["quantity"]: row["value"] for row in rows if row["workload"] == "shop"}
+    values = {row["metric"]: row["value"] for row in rows if row["workload"] == "shop"}
     assert values["journey buy: ended"] == "1"
     assert values["journey buy: time p50"] == "0.25"
     assert values["journey buy, step form: requests"] == "9"
@@ -68,12 +68,12 @@ def test_csv_is_rectangular_and_reads_back() -> None:
     result = make_starvation(rounds=2)
     rows = list(csv.DictReader(io.StringIO(rendered(result, "csv"))))
     throughput = [
-        r for r in rows if r["quantity"] == "throughput" and r["workload"] == "fast-only" and not r["trial"]
+        r for r in rows if r["metric"] == "throughput" and r["workload"] == "fast-only" and not r["trial"]
     ]
     assert [r["contestant"] for r in throughput] == [r.name for r in RUNTIMES]
     assert float(throughput[0]["value"]) > 0
     assert throughput[0]["unit"] == "/s"
-    assert {r["quantity"] for r in rows if r["form"]} >= {"starvation index", "blocking index"}
+    assert {r["metric"] for r in rows if r["form"]} >= {"starvation index", "blocking index"}
 
 
 def test_csv_gives_a_spreadsheet_no_formula() -> None:

@@ -45,7 +45,7 @@ def test_every_request_has_a_row_in_every_form() -> None:
     assert row.endswith("7 × wrong status")
     assert "| POST /orders |" in rendered(MIX, "md")
     assert "POST /orders" in rendered(MIX, "html")
-    rows = {row["quantity"]: row for row in csv.DictReader(io.StringIO(rendered(MIX, "csv")))}
+    rows = {row["metric"]: row for row in csv.DictReader(io.StringIO(rendered(MIX, "csv")))}
     assert rows["request POST /orders: response p99"]["value"] == "0.35"
     assert rows["request POST /orders: throughput"]["value"] == "100"
     assert rows["request POST /orders: outcomes wrong_status"]["value"] == "7"

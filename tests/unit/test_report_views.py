@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from jostle.analysis.results import Distribution, Estimate
 from jostle.record.verdict import Verdict
-from jostle.report.views import ALONE, WITH_SLOW, find_summary, typical_quantity, typical_trial, views
+from jostle.report.views import ALONE, WITH_SLOW, find_summary, typical_metric, typical_trial, views
 from support.results import make_hit, make_plain, make_starvation
 
 
@@ -57,6 +57,6 @@ def test_in_an_open_loop_the_drawn_trial_is_that_of_the_median_p99() -> None:
         for t, rate, p99 in zip(chosen, rates, p99s, strict=True)
     }
     opened = replace(whole, trials=[changed.get(t.number, t) for t in whole.trials])
-    assert typical_quantity(changed.values()) == "p99"
+    assert typical_metric(changed.values()) == "p99"
     assert typical_trial(opened, "node", "fast-only") == changed[chosen[2].number]
-    assert typical_quantity(chosen) == "throughput"
+    assert typical_metric(chosen) == "throughput"

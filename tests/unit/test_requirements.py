@@ -371,7 +371,7 @@ def test_a_plan_with_requirements_reads_back() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "quantity", "below", "limit", "relative"),
+    ("text", "metric", "below", "limit", "relative"),
     [
         ("p99 > +5%", "p99", False, 0.05, True),
         ("throughput < -10 %", "throughput", True, -0.1, True),
@@ -381,9 +381,9 @@ def test_a_plan_with_requirements_reads_back() -> None:
         ("p99.9 >= −3 %", "p99.9", False, -0.03, True),
     ],
 )
-def test_changes(text: str, quantity: str, below: bool, limit: float, relative: bool) -> None:
+def test_changes(text: str, metric: str, below: bool, limit: float, relative: bool) -> None:
     found = change(text)
-    assert (found.quantity, found.below, found.relative) == (quantity, below, relative)
+    assert (found.metric, found.below, found.relative) == (metric, below, relative)
     assert found.limit == pytest.approx(limit)
 
 

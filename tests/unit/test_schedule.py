@@ -26,7 +26,7 @@ CLAIM = """
 says = "it is faster"
 ours = true
 [[claim.holds]]
-quantity = "throughput"
+metric = "throughput"
 contestant = "{left[0]}"
 workload = "{left[1]}"
 against = {{ contestant = "{right[0]}", workload = "{right[1]}" }}
@@ -35,7 +35,7 @@ above = 1
 RATIO = """
 [[ratio]]
 title = "left"
-quantity = "throughput"
+metric = "throughput"
 workload = "x"
 against = "z"
 """

@@ -8,16 +8,16 @@ from jostle.record.verdict import Verdict
 from support.sentences import UNKNOWN, Row, by_row, check, e
 
 
-def difference(quantity: str, finding: Any, ratio: Estimate, **more: Any) -> Difference:
-    unit = {"throughput": "/s", "errors": "share"}.get(quantity, "s")
+def difference(metric: str, finding: Any, ratio: Estimate, **more: Any) -> Difference:
+    unit = {"throughput": "/s", "errors": "share"}.get(metric, "s")
     a, b = more.pop("a", e(0.010, unit=unit)), more.pop("b", e(0.012, unit=unit))
     known = e(0.002, 0.001, 0.003, unit=unit) if ratio.low is not None else e(None, note=ratio.note)
     moved, verdict = more.pop("moved", known), more.pop("verdict", Verdict.VALID)
-    return Difference(quantity, a, b, moved, ratio, finding, more.pop("within", None), "", verdict)
+    return Difference(metric, a, b, moved, ratio, finding, more.pop("within", None), "", verdict)
 
 
-def words(quantity: str, finding: Any, ratio: Estimate, **more: Any) -> str:
-    return comparing.in_words(difference(quantity, finding, ratio, **more), "old", "new")
+def words(metric: str, finding: Any, ratio: Estimate, **more: Any) -> str:
+    return comparing.in_words(difference(metric, finding, ratio, **more), "old", "new")
 
 
 BROKEN = {"a": e(0.0, unit="/s"), "b": e(500, unit="/s"), "moved": e(500, 490, 510, unit="/s")}

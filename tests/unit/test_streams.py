@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hdrh.histogram import HdrHistogram
 
-from jostle.analysis.metrics import MEASURES, estimate
+from jostle.analysis.metrics import VALUE_OF, estimate
 from jostle.analysis.stats.over_rounds import AtLeast
 from jostle.analysis.topics.streams import longest_gap, streams, streams_in_time
 from jostle.analysis.trials.data import TrialData
@@ -281,12 +281,12 @@ def test_the_picture_shows_round_trips_where_messages_leave_at_an_interval() -> 
 
 def test_round_trips_are_quantities_that_a_claim_may_name() -> None:
     data: Any = recorded(event_round_trip=[7] * 20)
-    assert MEASURES["round trip p50"](data) is None, "no message leaves at an interval"
+    assert VALUE_OF["round trip p50"](data) is None, "no message leaves at an interval"
     requests = data.workload()["requests"]
     requests[1]["grpc"] = {"every_ns": 20 * MS}
     data.workload = lambda: {"requests": requests}
-    assert MEASURES["round trip p50"](data) == pytest.approx(0.007, rel=0.01)
-    assert MEASURES["round trip p99"](data) is None, "too few"
+    assert VALUE_OF["round trip p50"](data) == pytest.approx(0.007, rel=0.01)
+    assert VALUE_OF["round trip p99"](data) is None, "too few"
 
 
 def test_where_no_event_came_nothing_is_drawn() -> None:

@@ -33,7 +33,7 @@ RATIO = """
 says = "{says}"
 {needs}
 [[claim.holds]]
-quantity = "{quantity}"
+metric = "{metric}"
 contestant = "{left}"
 workload = "{workload}"
 against = {{ contestant = "go" }}
@@ -44,13 +44,13 @@ above = {limit}
 def claim(
     says: str,
     *,
-    quantity: str = "throughput",
+    metric: str = "throughput",
     left: str = "node",
     workload: str = "fast-only",
     limit: float = 1.0,
     needs: str = "",
 ) -> str:
-    return RATIO.format(says=says, quantity=quantity, left=left, workload=workload, limit=limit, needs=needs)
+    return RATIO.format(says=says, metric=metric, left=left, workload=workload, limit=limit, needs=needs)
 
 
 def both(says: str, *limits: float) -> str:

@@ -1,4 +1,4 @@
-"""Quantities: what is read, what is refused and in which words, and that what is shown reads back."""
+"""Metrics: what is read, what is refused and in which words, and that what is shown reads back."""
 
 import math
 

@@ -58,7 +58,7 @@ def test_only_a_throughput_would_change_with_a_further_run(
     record = RunRecord.open(make_run(tmp_path, trials, plan_text='title = "t"\ncontestants = ["a"]\n'))
     measured = Measurements(by_workload([TrialData(trial) for trial in record.trials]), {}, [], {}, {})
     monkeypatch.setattr(claims, "further_throughput", lambda data: 2 * data.throughput)
-    monkeypatch.setitem(metrics.MEASURES, "goodput", lambda data: data.throughput)
+    monkeypatch.setitem(metrics.VALUE_OF, "goodput", lambda data: data.throughput)
     sides = [(("a", "hello"), "throughput"), (("a", "hello"), "goodput")]
     assert _further(sides, measured, 0.95).value == pytest.approx(2)
     assert _further([*sides[:1], (("a", "hello"), "of another version")], measured, 0.95).value is None

@@ -70,5 +70,5 @@ def test_comparisons_have_the_spread_of_all_differences_of_the_page(tmp_path: Pa
     result = analyse(RunRecord.open(make_run(tmp_path, trials)))
     assert len(result.comparisons) == 4
     for comparison in result.comparisons:
-        (rate,) = [d for d in comparison.differences if d.quantity == "throughput"]
+        (rate,) = [d for d in comparison.differences if d.metric == "throughput"]
         assert half(rate.ratio) < 0.7 * student(rate.ratio)

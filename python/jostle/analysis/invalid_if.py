@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from jostle.analysis.metrics import MEASURES
+from jostle.analysis.metrics import VALUE_OF
 from jostle.analysis.results import Check, Validity
 from jostle.analysis.results.rule import rule_of, written
 from jostle.analysis.stats.over_rounds import AtLeast, number
@@ -30,15 +30,15 @@ def as_the_plan_says(
 def _met(data: TrialData, conditions: Sequence[Condition]) -> Iterator[Check]:
     """The value of the trial decides: there is nothing to be uncertain about in what happened in it."""
     for condition in conditions:
-        value = MEASURES[condition.quantity](data)
+        value = VALUE_OF[condition.metric](data)
         if value is None or (isinstance(value, AtLeast) and condition.below):
             continue
         if rule_of(condition).holds_at(number(value)):
             message = (
-                f"{condition.quantity} {written(number(value), condition.unit)}, and the plan says "
+                f"{condition.metric} {written(number(value), condition.unit)}, and the plan says "
                 f"invalid-if {condition.text}"
             )
-            spares = (*EVEN_IF_NOTHING_WAS_RIGHT, condition.quantity)
+            spares = (*EVEN_IF_NOTHING_WAS_RIGHT, condition.metric)
             yield Check(
                 "invalid-if",
                 Verdict.INVALID,

@@ -1,7 +1,7 @@
-"""How each quantity of `jostle.plan.metrics` is measured: one value per trial, an interval over rounds.
+"""How each metric of `jostle.plan.metrics` is measured: one value per trial, an interval over rounds.
 
 A function of one trial returns a float, `AtLeast` if requests that were given up hide the rest, or None if
-the trial has no value. To add a quantity, put its name and unit there, and its function in `MEASURES` here.
+the trial has no value. To add a metric, put its name and unit there, and its function in `VALUE_OF` here.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -42,7 +42,7 @@ from jostle.analysis.trials.data import TrialData
 from jostle.plan.metrics import LESS_FREQUENT, METRICS
 from jostle.quantiles import LEVELS, NAMED
 
-__all__ = ["COUNTED", "MEASURES", "error_share", "estimate", "within"]
+__all__ = ["COUNTED", "VALUE_OF", "error_share", "estimate", "within"]
 
 
 def _largest(sample: WeightedSample) -> Value:
@@ -90,7 +90,7 @@ OF_TIMES: Mapping[str, Callable[[WeightedSample], Value]] = {
 }
 """Of response times; `min` is of answered requests, `mean` a lower bound if the longest were not answered."""
 
-MEASURES: Mapping[str, Callable[[TrialData], Value]] = {
+VALUE_OF: Mapping[str, Callable[[TrialData], Value]] = {
     "throughput": lambda data: data.throughput,
     "dispersion": dispersion,
     "goodput": goodput,
@@ -137,13 +137,13 @@ MEASURES: Mapping[str, Callable[[TrialData], Value]] = {
     },
     **{name: lambda data, of=of: of(data.response) for name, of in OF_TIMES.items()},  # type: ignore[misc]
 }
-"""Quantities of one trial. Indices compare two trials: see `jostle.analysis.topics.starvation`."""
+"""Metrics of one trial. Indices compare two trials: see `jostle.analysis.topics.starvation`."""
 
 
 def estimate(
     name: str, trials: Sequence[TrialData], confidence: float = CONFIDENCE, usual: UsualOf = not_known
 ) -> Estimate:
-    """A quantity over rounds with Student's interval: that of a typical start, or the mean of shares.
+    """A metric over rounds with Student's interval: that of a typical start, or the mean of shares.
 
     `usual`: the spread that rounds usually have.
     """
@@ -155,7 +155,7 @@ def estimate(
         return quantile(trials, NAMED[level], confidence, service=bool(service), usual=usual(name))
     if name == "throughput left":
         return left_over_rounds(trials, confidence)
-    values = [MEASURES[name](data) for data in trials]
+    values = [VALUE_OF[name](data) for data in trials]
     if not values or any(value is None for value in values):
         return Estimate(None, unit=unit, n=len(values), note=why_not(values))
     if unit != "share":

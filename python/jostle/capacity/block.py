@@ -175,10 +175,10 @@ def _limited(data: TrialData, validity: Validity, slos: Sequence[Slo], tallies: 
             return f"counted from the moment of sending {slo.text} holds: the generator sent too late"
     effects = data.lateness if missed else {}
     for slo in missed:
-        effect = effects.get(slo.quantity)
+        effect = effects.get(slo.metric)
         if effect and slo.limit_s is not None and effect.without_s <= slo.limit_s < effect.reported_s:
             return (
-                f"without the generator's own lateness {slo.quantity} would be as low as "
+                f"without the generator's own lateness {slo.metric} would be as low as "
                 f"{format_duration(effect.without_s)} instead of {format_duration(effect.reported_s)}"
             )
     return ""

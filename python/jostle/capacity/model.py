@@ -314,7 +314,7 @@ def _judged(
     rejected = len(wrong) > (1 - HELD_BAR) * len(tested)
     if rejected:
         worst = max(wrong, key=lambda one: abs(one.error) / (one.bar or 1.0))
-        why = f"its {worst.quantity} at {worst.level:g} is {worst.error:+.0%} off"
+        why = f"its {worst.metric} at {worst.level:g} is {worst.error:+.0%} off"
     return FittedModel(
         model.discipline,
         model.workers,

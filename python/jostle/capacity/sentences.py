@@ -128,7 +128,7 @@ def model_sentences(fitted: FittedModel | None, note: str) -> Iterator[str]:
         yield f"Model rejected: {like} fits the lower levels best, but {fitted.why}."
         return
     held = sorted({one.level for one in fitted.predictions})
-    p99 = [abs(one.error) for one in fitted.predictions if one.quantity == "p99"]
+    p99 = [abs(one.error) for one in fitted.predictions if one.metric == "p99"]
     off = f", p99 within {percent(max(p99))}" if p99 else ""
     unseen = plural(len(held), "level")
     tested = [one.accepted for one in fitted.predictions if one.bar is not None]

@@ -19,7 +19,7 @@ class Slo:
     """At most `share` of the requests may fail or take longer than `limit_s`; None: only failures count."""
 
     text: str
-    quantity: str
+    metric: str
     share: float
     limit_s: float | None
 
@@ -29,19 +29,19 @@ def read_slo(text: str) -> Slo:
     condition = requirement(text)
     if not condition.below:
         raise BadValue(f'"{text}" asks for more, not for less', EXAMPLE)
-    if condition.quantity in QUANTILES:
+    if condition.metric in QUANTILES:
         if condition.limit <= 0:
             raise BadValue(f'"{text}" leaves no time for an answer', EXAMPLE)
-        share = round(1 - QUANTILES[condition.quantity], 9)
-        return Slo(text, condition.quantity, share, condition.limit)
-    if condition.quantity == "errors":
+        share = round(1 - QUANTILES[condition.metric], 9)
+        return Slo(text, condition.metric, share, condition.limit)
+    if condition.metric == "errors":
         if not 0 < condition.limit < 1:
             raise BadValue(
                 f'"{text}" cannot be tested: no number of requests proves a share of none', EXAMPLE
             )
         return Slo(text, "errors", condition.limit, None)
     raise BadValue(
-        f'"{text}": a capacity is about {", ".join(QUANTILES)} and errors, not {condition.quantity}', EXAMPLE
+        f'"{text}": a capacity is about {", ".join(QUANTILES)} and errors, not {condition.metric}', EXAMPLE
     )
 
 

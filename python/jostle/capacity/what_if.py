@@ -338,7 +338,7 @@ def _at_the_level(fitted: _Fitted, changes: Changes, level: float) -> list[WhatI
 def _sentences(fitted: _Fitted, changes: Changes, figures: Sequence[WhatIfFigure]) -> list[str]:
     said = []
     for figure in figures:
-        if figure.quantity == "capacity" and figure.now is not None:
+        if figure.metric == "capacity" and figure.now is not None:
             low, high = (_end(end, fitted.unit) for end in (figure.predicted.low, figure.predicted.high))
             about = written(Estimate(figure.predicted.value, unit=fitted.unit))
             said.append(

@@ -18,14 +18,14 @@ def rounds_will_find(rounds: int, others: int = 1) -> str:
     """A sentence for a plan: "5 rounds find a difference of …", by metric, if rounds vary as usual."""
     amounts: dict[str, list[str]] = {}
     spreads: dict[str, list[str]] = {}
-    for quantity in TOLD:
-        sd = TYPICAL_SD[quantity]
+    for metric in TOLD:
+        sd = TYPICAL_SD[metric]
         change = detectable(rounds, sd, others)
         if change is None:
             counted = "1 round tells" if rounds == 1 else f"{rounds} rounds tell"
             return f"{counted} no contestants apart: {TOO_FEW_ROUNDS}"
-        amounts.setdefault(_rough(change), []).append(quantity)
-        spreads.setdefault(percent(sd), []).append(quantity)
+        amounts.setdefault(_rough(change), []).append(metric)
+        spreads.setdefault(percent(sd), []).append(metric)
     return (
         f"{rounds} rounds find a difference of {_each(amounts)} in {percent(POWER)} of runs, if a server's "
         f"rounds vary by {_each(spreads)}"
@@ -34,7 +34,7 @@ def rounds_will_find(rounds: int, others: int = 1) -> str:
 
 def _each(amounts: Mapping[str, list[str]]) -> str:
     """ "35 % (throughput, p50) and 150 % (p99)"."""
-    return listed([f"{amount} ({', '.join(quantities)})" for amount, quantities in amounts.items()])
+    return listed([f"{amount} ({', '.join(metrics)})" for amount, metrics in amounts.items()])
 
 
 def _rough(change: float) -> str:

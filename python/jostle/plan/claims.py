@@ -52,7 +52,7 @@ def _known(value: Any, info: ValidationInfo) -> Any:
     return value
 
 
-Quantity = Annotated[str, BeforeValidator(_known)]
+Metric = Annotated[str, BeforeValidator(_known)]
 
 
 class Figure(Table):
@@ -60,7 +60,7 @@ class Figure(Table):
 
     contestant: str = Field(description="whose figure it is, as this plan names it")
     workload: str = Field(description="the workload of this plan that corresponds to it")
-    quantity: Quantity = Field(description='what was published: "throughput", "p50", "mean", …')
+    metric: Metric = Field(description='what was published: "throughput", "p50", "mean", …')
     value: float = Field(description="the figure")
     unit: str = Field(description='its unit as published: "requests/5 s", "s"')
     note: str = Field(default="", description="a note for the reader")
@@ -73,30 +73,30 @@ class Figure(Table):
             unit, _ = units.base_unit(self.unit)
         except BadValue as error:
             raise BadValue(f"unit: {error.message}", error.hint) from None
-        measured = base_unit_of(self.quantity)
+        measured = base_unit_of(self.metric)
         if measured is not None and unit != measured:
             raise BadValue(
-                f"unit: {self.quantity} is not measured in {self.unit!r}",
+                f"unit: {self.metric} is not measured in {self.unit!r}",
                 f'write for example "{_EXAMPLE[measured]}"',
             )
         return self
 
     @property
     def amount(self) -> float | None:
-        """The figure in the base unit of its quantity, to compare and draw it: per second for "requests/5 s".
+        """The figure in the base unit of its metric, to compare and draw it: per second for "requests/5 s".
 
         None if the plan was written by another version and the unit does not fit.
         """
-        return in_base_unit(self.value, self.unit, self.quantity)
+        return in_base_unit(self.value, self.unit, self.metric)
 
 
-def in_base_unit(value: float, unit: str, quantity: str) -> float | None:
-    """Convert `value` from `unit` to the base unit of `quantity`; None if the unit does not fit."""
+def in_base_unit(value: float, unit: str, metric: str) -> float | None:
+    """Convert `value` from `unit` to the base unit of `metric`; None if the unit does not fit."""
     try:
         base, factor = units.base_unit(unit)
     except BadValue:
         return None
-    return value * factor if base == base_unit_of(quantity) else None
+    return value * factor if base == base_unit_of(metric) else None
 
 
 _EXAMPLE = {"s": "ms", "/s": "requests/5 s", "bytes": "MB", "": "%"}
@@ -134,25 +134,25 @@ class Published(Table):
 
 
 class Opponent(Table):
-    """What the quantity is divided by. Give only what differs; other keys are taken from the part."""
+    """What the metric is divided by. Give only what differs; other keys are taken from the part."""
 
     contestant: str = Field(default="", description="another server")
     workload: str = Field(default="", description="another workload")
-    quantity: Quantity | None = Field(default=None, description="another quantity of the same unit")
+    metric: Metric | None = Field(default=None, description="another metric of the same unit")
 
 
 class Ratio(Table):
-    """The ratio of a quantity under two workloads, for each contestant, as a table and a picture."""
+    """The ratio of a metric under two workloads, for each contestant, as a table and a picture."""
 
     title: str = Field(min_length=1, description="title in reports")
-    quantity: Quantity = Field(description='"throughput", "mean", …')
-    workload: str = Field(description="the workload whose quantity is divided")
-    against: str = Field(description="the workload by whose quantity it is divided")
+    metric: Metric = Field(description='"throughput", "mean", …')
+    workload: str = Field(description="the workload whose metric is divided")
+    against: str = Field(description="the workload by whose metric it is divided")
 
     @model_validator(mode="after")
     def _of_two(self) -> "Ratio":
-        if self.quantity in INDICES:
-            raise BadValue(f"{self.quantity} is a ratio already", "write a [[starvation]]")
+        if self.metric in INDICES:
+            raise BadValue(f"{self.metric} is a ratio already", "write a [[starvation]]")
         if self.workload == self.against:
             raise BadValue("against itself", "name two workloads")
         return self
@@ -161,7 +161,7 @@ class Ratio(Table):
 class Part(Table):
     """One thing that must hold. Exactly one of `above`, `below` and `between` is its rule."""
 
-    quantity: Quantity = Field(description='"p99", "throughput", "spread", "starvation index", …')
+    metric: Metric = Field(description='"p99", "throughput", "spread", "starvation index", …')
     contestant: str = Field(
         description="for this server; a name alone (go) stands for all of its variants, unless it was itself "
         "measured"
@@ -169,8 +169,8 @@ class Part(Table):
     workload: str = Field(description="under this workload")
     against: Opponent | None = Field(
         default=None,
-        description="if given, the rule is about a ratio: the quantity divided by that of another "
-        "contestant or workload, or by another quantity, in the same round",
+        description="if given, the rule is about a ratio: the metric divided by that of another "
+        "contestant or workload, or by another metric, in the same round",
     )
     above: float | None = Field(
         default=None, description="the whole interval must lie above this, and not touch it"
@@ -195,10 +195,10 @@ class Part(Table):
 
     @property
     def sides(self) -> list[tuple[str, str, str]]:
-        """Contestant, workload and quantity of the measured side and, for a ratio, of the divisor."""
+        """Contestant, workload and metric of the measured side and, for a ratio, of the divisor."""
         others = [Opponent(), *([self.against] if self.against else [])]
         return [
-            (o.contestant or self.contestant, o.workload or self.workload, o.quantity or self.quantity)
+            (o.contestant or self.contestant, o.workload or self.workload, o.metric or self.metric)
             for o in others
         ]
 
@@ -243,12 +243,12 @@ class Part(Table):
             )
 
     def _check_ratio(self, against: Opponent) -> None:
-        other = against.quantity or self.quantity
-        if METRICS.get(other) != METRICS.get(self.quantity):
-            raise BadValue(f"{self.quantity} against {other}: their units differ", "compare like with like")
-        if {self.quantity, other} & {*INDICES}:
+        other = against.metric or self.metric
+        if METRICS.get(other) != METRICS.get(self.metric):
+            raise BadValue(f"{self.metric} against {other}: their units differ", "compare like with like")
+        if {self.metric, other} & {*INDICES}:
             raise BadValue(
-                f"{self.quantity} against another: an index is a ratio already",
+                f"{self.metric} against another: an index is a ratio already",
                 "write a rule for each of the two indices",
             )
         ours, theirs = self.sides

@@ -1,6 +1,6 @@
 """Conditions as people write them: "p99 < 250 ms", "errors < 0.1 %"; for changes: "p99 > +5 %".
 
-A condition names a quantity, a direction, and a limit in the quantity's own unit.
+A condition names a metric, a direction, and a limit in the metric's own unit.
 """
 
 import math
@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 CHANGES = ("throughput", *LEVELS, "errors")
-"""Quantities whose change a condition may be about."""
+"""Metrics whose change a condition may be about."""
 
 SLO_PARAMETER = "capacity-slo"
 """The parameter of a plan that contains the SLOs of a search for a capacity, by which it is recognised."""
@@ -39,13 +39,13 @@ _FORM = re.compile(r"\s*([a-z][a-z0-9. ]*?)\s*(<=|>=|<|>|≤|≥)\s*(.+?)\s*")
 
 @dataclass(frozen=True)
 class Condition:
-    """`quantity` is below or above `limit`, or equal to it if `touching`.
+    """`metric` is below or above `limit`, or equal to it if `touching`.
 
     A change from a to b is b / a - 1 if `relative`, else b - a.
     """
 
     text: str
-    quantity: str
+    metric: str
     below: bool
     limit: float
     unit: str
@@ -54,19 +54,19 @@ class Condition:
 
 
 def requirement(text: str) -> Condition:
-    """A condition on a figure. Raises BadValue with a similar quantity or an example of what is allowed."""
+    """A condition on a figure. Raises BadValue with a similar metric or an example of what is allowed."""
     example = 'write for example "p99 < 250 ms" or "errors < 0.1 %"'
-    quantity, sign, value = _parts(text, METRICS, example)
-    unit = METRICS[quantity]
-    return Condition(text, quantity, sign in BELOW, _amount(value, unit), unit, sign in TOUCHING)
+    metric, sign, value = _parts(text, METRICS, example)
+    unit = METRICS[metric]
+    return Condition(text, metric, sign in BELOW, _amount(value, unit), unit, sign in TOUCHING)
 
 
 def of_one_trial(text: str) -> Condition:
     """A condition on a figure that every trial has. Raises BadValue, as `requirement` does."""
     condition = requirement(text)
-    if condition.quantity in INDICES:
+    if condition.metric in INDICES:
         raise BadValue(
-            f"the {condition.quantity} is no figure of one trial", 'write for example "errors > 5 %"'
+            f"the {condition.metric} is no figure of one trial", 'write for example "errors > 5 %"'
         )
     return condition
 
@@ -86,24 +86,24 @@ Conditions = Annotated[list[str], BeforeValidator(_readable)]
 def change(text: str) -> Condition:
     """A condition on the change from one side to another. Raises BadValue, as `requirement` does."""
     example = 'write for example "p99 > +5 %", "throughput < -10 %" or "p50 > +2 ms"'
-    quantity, sign, value = _parts(text, CHANGES, example)
-    unit = METRICS[quantity]
+    metric, sign, value = _parts(text, CHANGES, example)
+    unit = METRICS[metric]
     factor = -1.0 if value[0] in "-−" else 1.0
     size = value.lstrip("+-−").strip()
     relative = size.endswith("%") and unit != "share"
     limit = factor * (_share(size) if relative else _amount(size, unit))
-    return Condition(text, quantity, sign in BELOW, limit, unit, sign in TOUCHING, relative)
+    return Condition(text, metric, sign in BELOW, limit, unit, sign in TOUCHING, relative)
 
 
 def _parts(text: str, known: Collection[str], example: str) -> tuple[str, str, str]:
-    """Quantity, sign, value."""
+    """Metric, sign, value."""
     found = _FORM.fullmatch(text)
     if found is None:
         raise BadValue(f'"{text}" is not a condition', example)
-    quantity = " ".join(found[1].split())
-    if quantity not in known:
-        raise BadValue(f"jostle does not measure {quantity!r}", nearest(quantity, known))
-    return quantity, found[2], found[3]
+    metric = " ".join(found[1].split())
+    if metric not in known:
+        raise BadValue(f"jostle does not measure {metric!r}", nearest(metric, known))
+    return metric, found[2], found[3]
 
 
 def _amount(value: str, unit: str) -> float:

@@ -1,4 +1,4 @@
-"""The quantities that conditions, claims and published figures are about, each with its unit.
+"""The metrics that conditions, claims and published figures are about, each with its unit.
 
 `jostle.analysis.metrics` says how each is measured.
 """
@@ -9,7 +9,7 @@ __all__ = ["BLOCKING", "INDICES", "LESS_FREQUENT", "METRICS", "STARVATION", "bas
 
 STARVATION, BLOCKING = "starvation index", "blocking index"
 INDICES = (STARVATION, BLOCKING)
-"""Quantities that compare workloads with and without slow requests."""
+"""Metrics that compare workloads with and without slow requests."""
 
 LESS_FREQUENT = ("p50", "p90", "p99")
 """Quantiles of journeys, messages and pings: there are fewer of them than of requests."""
@@ -53,13 +53,13 @@ METRICS: dict[str, str] = {
     STARVATION: "",
     BLOCKING: "ratio",
 }
-"""Unit of each quantity: "s" (response times count from the moment a request was due), "/s", "bytes",
+"""Unit of each metric: "s" (response times count from the moment a request was due), "/s", "bytes",
 "share" (of requests, of clients or of the time), "cores" in use, "clients", "ratio" (may exceed 1, as the
 blocking index does where requests queue up), or "" for an index from 0 to 1.
 """
 
 
-def base_unit_of(quantity: str) -> str | None:
-    """The base unit of a quantity: "s", "/s", "bytes", or "" for plain numbers; None if it is unknown."""
-    unit = METRICS.get(quantity)
+def base_unit_of(metric: str) -> str | None:
+    """The base unit of a metric: "s", "/s", "bytes", or "" for plain numbers; None if it is unknown."""
+    unit = METRICS.get(metric)
     return "" if unit in ("share", "ratio", "cores", "clients") else unit

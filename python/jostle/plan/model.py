@@ -60,8 +60,8 @@ class Requirement(Table):
     """What must hold: it passes, fails, or is undecided (exit codes 0, 1 and 4)."""
 
     that: str = Field(
-        description='"p99 < 250 ms", "errors < 0.1 %", "throughput > 1000/s", "memory < 1 GB": a quantity '
-        "([above](#quantities)), one of < <= > >=, and a limit in its unit"
+        description='"p99 < 250 ms", "errors < 0.1 %", "throughput > 1000/s", "memory < 1 GB": a metric '
+        "([above](#metrics)), one of < <= > >=, and a limit in its unit"
     )
     workload: str = Field(default="", description="for this workload only")
     contestant: str = Field(
@@ -135,7 +135,7 @@ class Plan(Table):
         default=5,
         description='how often each workload is measured on each server; "until decided": at least three '
         "times, then as long as more may decide a requirement or claim (in a plan that has neither: the "
-        "primary quantity of a comparison)",
+        "primary metric of a comparison)",
     )
     budget: PositiveDuration = Field(
         default=1800.0,
@@ -203,7 +203,7 @@ class Plan(Table):
     starvation: list[Starvation] = Field(default=[], description="comparisons with and without slow requests")
     primary: Literal["throughput", "p50", "p90", "p99", "p99.9"] | None = Field(
         default=None,
-        description="the quantity whose own interval decides when contestants are compared; "
+        description="the metric whose own interval decides when contestants are compared; "
         "if not given, the throughput of a closed loop and the p99 of an open one",
     )
     require: list[Requirement] = Field(default=[], description="what must hold")
@@ -317,9 +317,9 @@ class Plan(Table):
     def _indices_are_measured(self) -> None:
         compared = {w for s in self.starvation for w in (s.alone, s.with_)}
         for where, part in self._parts():
-            if part.quantity in INDICES and part.workload not in compared:
+            if part.metric in INDICES and part.workload not in compared:
                 raise BadValue(
-                    f"{where}: no [[starvation]] of this plan measures the {part.quantity}"
+                    f"{where}: no [[starvation]] of this plan measures the {part.metric}"
                     f" of {part.workload!r}",
                     "write a [[starvation]] with alone, with and slow",
                 )
@@ -352,11 +352,11 @@ class Plan(Table):
                 f"{where}.contestant: {require.contestant!r} is not measured",
                 nearest(require.contestant, self.contestants),
             )
-        if require.condition.quantity in INDICES:
+        if require.condition.metric in INDICES:
             compared = {w for s in self.starvation for w in (s.alone, s.with_)}
             if not compared or require.workload not in ("", *compared):
                 raise BadValue(
-                    f"{where}: no [[starvation]] of this plan measures the {require.condition.quantity}"
+                    f"{where}: no [[starvation]] of this plan measures the {require.condition.metric}"
                     + (f" of {require.workload!r}" if require.workload else ""),
                     "write a [[starvation]] with alone, with and slow, or leave the requirement out",
                 )

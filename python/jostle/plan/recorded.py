@@ -49,7 +49,7 @@ class RecordedPlan:
     until_decided: bool = False
     """Whether rounds were added until all was decided. Intervals are then wider, to pay for the looks."""
     primary: str = ""
-    """The quantity by which contestants are compared first; "" if the plan names none."""
+    """The metric by which contestants are compared first; "" if the plan names none."""
     invalid_if_of_all: Sequence[str] = ()
     """Of all workloads that say nothing of their own."""
     parameters: Mapping[str, int | float | str] = field(default_factory=dict)

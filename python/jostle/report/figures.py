@@ -14,7 +14,7 @@ COLUMNS = [
     "contestant",
     "workload",
     "trial",
-    "quantity",
+    "metric",
     "value",
     "low",
     "high",
@@ -43,15 +43,15 @@ def figures(result: RunResult) -> list[dict[str, Any]]:
 
 def _claim_rows(result: RunResult) -> Iterator[dict[str, Any]]:
     for number, c in enumerate(result.claims, 1):
-        yield {"quantity": f"claim {number}", "value": c.verdict, "note": c.statement}
+        yield {"metric": f"claim {number}", "value": c.verdict, "note": c.statement}
         for part in c.criteria:
             about = {"contestant": part.contestant, "workload": part.workload}
             note = f"{part.verdict}: {part.rule}"
-            yield about | _figure(f"claim {number}: {part.measure}", part.estimate) | {"note": note}
+            yield about | _figure(f"claim {number}: {part.subject}", part.estimate) | {"note": note}
     for f in result.published:
         about = {"contestant": f.beside or f.contestant, "workload": f.workload}
         about |= {"unit": f.unit, "note": f.source}
-        yield about | {"quantity": f"published {f.quantity}", "value": f.value}
+        yield about | {"metric": f"published {f.metric}", "value": f.value}
 
 
 def _comparison_rows(result: RunResult) -> Iterator[dict[str, Any]]:
@@ -68,29 +68,29 @@ def _comparison_rows(result: RunResult) -> Iterator[dict[str, Any]]:
 def _cell_rows(result: RunResult) -> Iterator[dict[str, Any]]:
     for c in result.summaries:
         about = {"contestant": c.contestant, "workload": c.workload}
-        yield about | {"quantity": "verdict", "value": c.verdict}
+        yield about | {"metric": "verdict", "value": c.verdict}
         yield about | _figure("throughput", c.throughput)
         for kind, found in (("response", c.response), ("service", c.service), *c.parts.items()):
             for name, estimate in found.items():
                 yield about | _figure(f"{kind} time {name}", estimate)
         for kind, count in c.outcomes.items():
-            yield about | {"quantity": f"outcome {kind}", "value": count, "unit": "requests"}
+            yield about | {"metric": f"outcome {kind}", "value": count, "unit": "requests"}
         for kind, reasons in c.failures.items():
             for why, count in reasons.items():
-                yield about | {"quantity": f"outcome {kind}: {why}", "value": count, "unit": "requests"}
+                yield about | {"metric": f"outcome {kind}: {why}", "value": count, "unit": "requests"}
         for status, count in c.all_statuses.items():
-            yield about | {"quantity": f"right answers: {status}", "value": count, "unit": "requests"}
-        yield about | {"quantity": "share not as expected", "value": c.error_share}
-        yield about | {"quantity": "unavailable", "value": c.unavailable, "unit": "share"}
+            yield about | {"metric": f"right answers: {status}", "value": count, "unit": "requests"}
+        yield about | {"metric": "share not as expected", "value": c.error_share}
+        yield about | {"metric": "unavailable", "value": c.unavailable, "unit": "share"}
         yield about | _figure("server CPU per request", c.server_cpu_s_per_request)
         if c.server_rss_max_bytes is not None:
-            yield about | {"quantity": "server memory", "value": c.server_rss_max_bytes, "unit": "bytes"}
+            yield about | {"metric": "server memory", "value": c.server_rss_max_bytes, "unit": "bytes"}
 
 
 def _goodput_rows(result: RunResult) -> Iterator[dict[str, Any]]:
     for g in result.goodputs:
         about = {"contestant": g.contestant, "workload": g.workload, "note": chosen(g)}
-        for quantity, found in (
+        for metric, found in (
             ("hits", g.hits),
             ("timeouts", g.timeouts),
             ("least hits in a second", g.least_per_s),
@@ -99,7 +99,7 @@ def _goodput_rows(result: RunResult) -> Iterator[dict[str, Any]]:
             ("dispersion", g.dispersion),
             ("database CPU per request", g.database_cpu_s_per_request),
         ):
-            yield _figure(quantity, found) | about
+            yield _figure(metric, found) | about
 
 
 def _rows_of(kind: str, results: Sequence[Any]) -> Iterator[dict[str, Any]]:
@@ -114,17 +114,17 @@ def _rows_of(kind: str, results: Sequence[Any]) -> Iterator[dict[str, Any]]:
 
 def _fields(name: str, one: Any, about: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for field in fields(one):
-        found, quantity = getattr(one, field.name), f"{name}: {field.name.replace('_', ' ')}"
+        found, metric = getattr(one, field.name), f"{name}: {field.name.replace('_', ' ')}"
         if isinstance(found, Estimate):
-            yield _figure(quantity, found) | about
+            yield _figure(metric, found) | about
         elif isinstance(found, Mapping):
             for part, figure in found.items():
                 if isinstance(figure, Estimate):
-                    yield _figure(f"{quantity} {part}", figure) | about
+                    yield _figure(f"{metric} {part}", figure) | about
                 elif isinstance(figure, int):
-                    yield about | {"quantity": f"{quantity} {part}", "value": figure}
+                    yield about | {"metric": f"{metric} {part}", "value": figure}
         elif isinstance(found, int) and not isinstance(found, bool):
-            yield about | {"quantity": quantity, "value": found}
+            yield about | {"metric": metric, "value": found}
 
 
 def _phase_rows(result: RunResult) -> Iterator[dict[str, Any]]:
@@ -133,7 +133,7 @@ def _phase_rows(result: RunResult) -> Iterator[dict[str, Any]]:
         about = {"contestant": c.contestant, "workload": c.workload}
         for name, found in (("clients held", c.held), ("most connections open", c.open_most)):
             plain = {"value": found.value, "low": found.low, "high": found.high}
-            yield about | {"quantity": name, **plain, "unit": found.unit, "n": found.n, "note": found.note}
+            yield about | {"metric": name, **plain, "unit": found.unit, "n": found.n, "note": found.note}
         for s in c.phases:
             for name, value, unit in (
                 ("most connections open", s.open_most, ""),
@@ -149,23 +149,23 @@ def _phase_rows(result: RunResult) -> Iterator[dict[str, Any]]:
                 ("server CPU", s.server_cpu, "cores"),
                 ("generator CPU", s.generator_cpu, "cores"),
             ):
-                yield about | {"quantity": f"{s.name}: {name}", "value": value, "unit": unit}
+                yield about | {"metric": f"{s.name}: {name}", "value": value, "unit": unit}
 
 
 def _trial_rows(result: RunResult) -> Iterator[dict[str, Any]]:
     for t in result.trials:
         about = {"contestant": t.contestant, "workload": t.workload, "trial": t.number}
         yield about | {
-            "quantity": "verdict",
+            "metric": "verdict",
             "value": t.validity.verdict,
             "note": "; ".join(t.validity.reasons),
         }
-        yield about | {"quantity": "throughput", "value": t.throughput_per_s, "unit": "/s"}
+        yield about | {"metric": "throughput", "value": t.throughput_per_s, "unit": "/s"}
         for name, estimate in t.response.items():
             yield about | _figure(f"response time {name}", estimate)
 
 
-def _figure(quantity: str, e: Estimate) -> dict[str, Any]:
+def _figure(metric: str, e: Estimate) -> dict[str, Any]:
     """An estimate as part of a row."""
     values = {"value": e.value, "low": e.low, "high": e.high}
-    return {"quantity": quantity, **values, "bound": e.bound, "unit": e.unit, "n": e.n, "note": e.note}
+    return {"metric": metric, **values, "bound": e.bound, "unit": e.unit, "n": e.n, "note": e.note}

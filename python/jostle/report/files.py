@@ -65,7 +65,7 @@ def _chosen(result: RunResult) -> dict[str, Picture]:
 def _published_shape(result: RunResult, view: View) -> str:
     """The workload's name, safe for a file name, if its quartiles were published; otherwise ""."""
     workloads = {s.workload for p in view.panels for s in p.series}
-    quartiles = [f for f in result.published if f.quantity in ("p25", "p75") and f.workload in workloads]
+    quartiles = [f for f in result.published if f.metric in ("p25", "p75") and f.workload in workloads]
     return re.sub(r"[^\w-]+", "-", quartiles[0].workload) if quartiles else ""
 
 

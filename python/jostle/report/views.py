@@ -28,7 +28,7 @@ __all__ = [
     "View",
     "contestants",
     "find_summary",
-    "typical_quantity",
+    "typical_metric",
     "typical_trial",
     "views",
 ]
@@ -153,11 +153,11 @@ def typical_trial(result: RunResult, contestant: str, workload: str) -> TrialRes
         return None
     best = min(t.validity.verdict.rank for t in ran)
     trusted = [t for t in ran if t.validity.verdict.rank == best]
-    by = _p99 if typical_quantity(trusted) == "p99" else _throughput
+    by = _p99 if typical_metric(trusted) == "p99" else _throughput
     return sorted(trusted, key=lambda t: (by(t), t.number))[len(trusted) // 2]
 
 
-def typical_quantity(trials: Iterable[TrialResult]) -> Literal["p99", "throughput"]:
+def typical_metric(trials: Iterable[TrialResult]) -> Literal["p99", "throughput"]:
     """The figure by which the typical one of these trials is chosen."""
     return "p99" if all(t.offered_per_s is not None for t in trials) else "throughput"
 

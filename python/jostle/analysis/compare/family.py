@@ -20,7 +20,7 @@ __all__ = ["ALONE", "Family", "family_of", "usual_differences", "within"]
 
 @dataclass(frozen=True)
 class Family:
-    """How many contestants are compared with the first, and the error that they share in a quantity, if any.
+    """How many contestants are compared with the first, and the error that they share in a metric, if any.
 
     `level`: the correction for repeated looks. `usual`: the spread that differences usually have.
     """
@@ -49,12 +49,12 @@ def family_of(sides: Sequence[Side], level: ConfidenceRule = fixed, usual: Usual
     if len({tuple(r.number for r in side.rounds) for side in sides}) != 1:
         return Family(others, level=level, usual=usual)
     found = {}
-    for quantity in ("throughput", *LEVELS):
-        rows = [side.values(quantity) for side in sides]
+    for metric in ("throughput", *LEVELS):
+        rows = [side.values(metric) for side in sides]
         if all(isinstance(v, float) and v > 0 for row in rows for v in row):
             error = pooled(np.array([[math.log(float(v)) for v in row] for row in rows]))  # type: ignore[arg-type]
             if error is not None:
-                found[quantity] = error
+                found[metric] = error
     return Family(others, found, level, usual)
 
 
@@ -66,30 +66,30 @@ def usual_differences(pairs: Sequence[tuple[Side, Side]]) -> UsualOf:
     """
 
     @cache
-    def usual(quantity: str) -> Usual | None:
-        sd = TYPICAL_SD.get(quantity)
+    def usual(metric: str) -> Usual | None:
+        sd = TYPICAL_SD.get(metric)
         if sd is None:
             return None
         sd *= math.sqrt(2)
         found = []
         for a, b in pairs:
-            differences = log_ratios(a, b, quantity)
+            differences = log_ratios(a, b, metric)
             if differences is not None and len(differences) > 1:
-                expected = typical(sd, within(a, b, quantity))
+                expected = typical(sd, within(a, b, metric))
                 found.append(Spread.of(differences).times(1 / expected.variance))
         return Usual(sd, fitted(found))
 
     return usual
 
 
-def within(a: Side, b: Side, quantity: str) -> float:
+def within(a: Side, b: Side, metric: str) -> float:
     """The variance of the difference of ln(value) in a round that few requests explain."""
-    return a.within(quantity) + b.within(quantity)
+    return a.within(metric) + b.within(metric)
 
 
-def log_ratios(a: Side, b: Side, quantity: str) -> Floats | None:
+def log_ratios(a: Side, b: Side, metric: str) -> Floats | None:
     """ln(b/a) round by round, of paired sides; None unless all values are known and above 0."""
-    values = [[v for v in side.values(quantity) if isinstance(v, float) and v > 0] for side in (a, b)]
+    values = [[v for v in side.values(metric) if isinstance(v, float) and v > 0] for side in (a, b)]
     if len(values[0]) != len(a.rounds) or len(values[1]) != len(a.rounds):
         return None
     return np.asarray(np.log(values[1]) - np.log(values[0]))

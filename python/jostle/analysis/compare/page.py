@@ -1,8 +1,8 @@
 """All comparisons of a page together: a reported difference must exceed what so many would show by chance.
 
-One quantity of each workload is the primary one, which decides by its own interval; if there are many
-workloads, they share its level. All other quantities are judged together, so that at most one in twenty of
-the differences reported in them is chance. A page of a single workload has so few quantities that their
+One metric of each workload is the primary one, which decides by its own interval; if there are many
+workloads, they share its level. All other metrics are judged together, so that at most one in twenty of
+the differences reported in them is chance. A page of a single workload has so few metrics that their
 intervals are enough. Source: Benjamini and Hochberg, Journal of the Royal Statistical Society B 57 (1995).
 """
 
@@ -20,7 +20,7 @@ __all__ = ["beyond_chance", "by_chance"]
 LEVEL = 1 - CONFIDENCE
 
 FREE = 0.08
-"""False findings in primary quantities that a page may have on average if nothing differs."""
+"""False findings in primary metrics that a page may have on average if nothing differs."""
 
 
 def beyond_chance(comparisons: Sequence[Comparison]) -> list[Comparison]:
@@ -29,11 +29,11 @@ def beyond_chance(comparisons: Sequence[Comparison]) -> list[Comparison]:
     if workloads < 2:
         return list(comparisons)
     tested = _tested(comparisons)
-    limit = _largest_told([p for c, d, p in tested if d.quantity != c.primary])
+    limit = _largest_told([p for c, d, p in tested if d.metric != c.primary])
     alone = min(LEVEL, FREE / workloads)
 
     def judged(c: Comparison, d: Difference) -> Difference:
-        chance, most = (d.p_of_all, alone) if d.quantity == c.primary else (d.p, limit)
+        chance, most = (d.p_of_all, alone) if d.metric == c.primary else (d.p, limit)
         if d.finding not in ("less", "more") or chance is None or chance <= most:
             return d
         taken_back = replace(d, finding="may be chance")
@@ -66,20 +66,20 @@ def by_chance(comparisons: Sequence[Comparison]) -> str:
     if not tested:
         return ""
     told = sum(d.finding in ("less", "more") for _, d, _ in tested)
-    families = {(c.workload, d.quantity) for c, d, _ in tested}
+    families = {(c.workload, d.metric) for c, d, _ in tested}
     told_of = f"Of {len(tested)} rates and quantiles that could be compared on this page, {told} differ."
     if len({c.workload for c in comparisons}) < 2:
         expected = len(families) * LEVEL
         return f"{told_of} If the servers were equal, about {expected:.1g} would still differ by chance."
-    primary = {(c.workload, d.quantity) for c, d, _ in tested if d.quantity == c.primary}
-    names = sorted({quantity for _, quantity in primary})
+    primary = {(c.workload, d.metric) for c, d, _ in tested if d.metric == c.primary}
+    names = sorted({metric for _, metric in primary})
     if not names:
         return f"{told_of} Of the differences, expect at most one in twenty to be chance."
-    noun = "quantity" if len(names) == 1 else "quantities"
+    noun = "metric" if len(names) == 1 else "metrics"
     expected = min(FREE, len(primary) * LEVEL)
     return (
         f"{told_of} The primary {noun} of the comparisons {'is' if len(names) == 1 else 'are'} "
         f"{listed(names)}. If the servers were equal, a page like this would show a difference in "
         f"{'it' if len(names) == 1 else 'any of them'} with a probability of at most {percent(expected)}. Of "
-        "the differences in other quantities, expect at most one in twenty to be chance."
+        "the differences in other metrics, expect at most one in twenty to be chance."
     )

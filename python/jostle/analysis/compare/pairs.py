@@ -30,7 +30,7 @@ def with_the_first(
 ) -> list[Comparison]:
     """Each contestant against the first of `order`, by workload.
 
-    Only those with at least 2 rounds and enough requests for a distribution. `primary`: the quantity that the
+    Only those with at least 2 rounds and enough requests for a distribution. `primary`: the metric that the
     plan names; by default, the throughput of a closed loop and the p99 of an open one.
     """
     rank = {name: i for i, name in enumerate(order)}
@@ -56,13 +56,13 @@ def _without_given_rate(c: Comparison, trials: Sequence[TrialData]) -> Compariso
     """The comparison without the throughput of an open loop if both kept up: it was prescribed to them."""
     if all(f.open is None for f in trials):
         return c
-    kept = [d for d in c.differences if d.quantity != "throughput" or d.finding != "same"]
+    kept = [d for d in c.differences if d.metric != "throughput" or d.finding != "same"]
     shorter = replace(c, differences=kept)
     return replace(shorter, sentence=summary(shorter))
 
 
 def _primary(trials: Sequence[TrialData]) -> str:
-    """The quantity that a load is meant to find out; an open loop prescribes the throughput."""
+    """The metric that a load is meant to find out; an open loop prescribes the throughput."""
     return "p99" if any(f.open is not None for f in trials) else "throughput"
 
 

@@ -19,29 +19,29 @@ MORE_ROUNDS = "more rounds may decide it"
 
 
 def in_words(d: Difference, a: str, b: str, among: int = 0) -> str:
-    """One sentence on one quantity of `a` and `b`. `among`: how many were tested, if it may be chance."""
-    told = _errors(d, a, b) if d.quantity == "errors" else _in_words(d, a, b, among)
+    """One sentence on one metric of `a` and `b`. `among`: how many were tested, if it may be chance."""
+    told = _errors(d, a, b) if d.metric == "errors" else _in_words(d, a, b, among)
     return distrusted("", told) + "." if d.verdict is Verdict.INVALID else told
 
 
 def _in_words(d: Difference, a: str, b: str, among: int) -> str:
     both = f"{_amount(d.a)} on {a}, {_amount(d.b)} on {b}"
     if not _compared(d):
-        return f"{d.quantity}: cannot be compared: {_why_not(d)}."
+        return f"{d.metric}: cannot be compared: {_why_not(d)}."
     if d.ratio.value is None or (d.ratio.low is None and d.difference.low is not None):
         # Where a side is 0, only the difference decides.
         found = "inconclusive" if d.finding == "unclear" else f"{direction(d)} on {b}"
-        return f"{d.quantity}: {found}: {both}, difference {formatted(d.difference)}."
+        return f"{d.metric}: {found}: {both}, difference {formatted(d.difference)}."
     if d.ratio.low is None or d.ratio.high is None:
-        return f"{d.quantity}: {both} ({change(d.ratio.value)}); no interval: {d.ratio.note}."
+        return f"{d.metric}: {both} ({change(d.ratio.value)}); no interval: {d.ratio.note}."
     if d.finding == "same":
-        return f"{d.quantity}: no difference larger than {percent(d.within or 0.0)} ({both})."
+        return f"{d.metric}: no difference larger than {percent(d.within or 0.0)} ({both})."
     interval = change(d.ratio.value, d.ratio.low, d.ratio.high)
     if d.finding == "may be chance":
-        return f"{d.quantity}: {interval} ({both}), which may be chance among {among} differences."
+        return f"{d.metric}: {interval} ({both}), which may be chance among {among} differences."
     if d.finding == "unclear":
-        return f"{d.quantity}: inconclusive: {interval} ({both})."
-    return f"{d.quantity}: {direction(d)} on {b}: {interval} ({both})."
+        return f"{d.metric}: inconclusive: {interval} ({both})."
+    return f"{d.metric}: {direction(d)} on {b}: {interval} ({both})."
 
 
 def summary(c: Comparison) -> str:
@@ -70,7 +70,7 @@ def _summary(c: Comparison) -> str:
 
 def _found(differences: list[Difference]) -> list[str]:
     """What differs and what does not, in parts of a sentence."""
-    chosen = [d for d in differences if d.quantity in TOLD]
+    chosen = [d for d in differences if d.metric in TOLD]
     clear = [d for d in differences if d.finding in ("less", "more")]
     if not clear and all(not _compared(d) for d in chosen):
         return _not_compared(chosen)
@@ -103,9 +103,9 @@ def _why_not(d: Difference) -> str:
 
 
 def _changed(d: Difference) -> str:
-    if d.quantity == "errors" or d.ratio.value is None:  # where one side is 0, no factor tells the change
-        return f"{d.quantity} {_amount(d.b)} instead of {_amount(d.a)}"
-    return f"{d.quantity} {change(d.ratio.value)}"
+    if d.metric == "errors" or d.ratio.value is None:  # where one side is 0, no factor tells the change
+        return f"{d.metric} {_amount(d.b)} instead of {_amount(d.a)}"
+    return f"{d.metric} {change(d.ratio.value)}"
 
 
 def _not_compared(chosen: list[Difference]) -> list[str]:
@@ -148,15 +148,15 @@ def _errors(d: Difference, a: str, b: str) -> str:
 
 def direction(d: Difference) -> str:
     """How the second side differs from the first, if it does."""
-    if d.quantity == "errors":
+    if d.metric == "errors":
         return d.finding
-    if d.quantity == "throughput":
+    if d.metric == "throughput":
         return "higher" if d.finding == "more" else "lower"
     return "longer" if d.finding == "more" else "shorter"
 
 
 def _names(chosen: list[Difference]) -> str:
-    return listed([d.quantity for d in chosen])
+    return listed([d.metric for d in chosen])
 
 
 def _most(chosen: list[Difference]) -> str:

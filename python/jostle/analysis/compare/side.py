@@ -48,16 +48,14 @@ class Round:
         ok, failed = data.ended - data.failing, data.failing
         return cls(data.trial.round, data.response, data.throughput, ok, failed)
 
-    def value(self, quantity: str) -> Value:
+    def value(self, metric: str) -> Value:
         """Throughput, or a quantile of the response times."""
-        return (
-            self.throughput if quantity == "throughput" else round_quantile(self.response, LEVELS[quantity])
-        )
+        return self.throughput if metric == "throughput" else round_quantile(self.response, LEVELS[metric])
 
 
 @dataclass(frozen=True)
 class WholeRun(Round):
-    """All rounds of a run, if runs are the unit: its quantities are those of a typical start."""
+    """All rounds of a run, if runs are the unit: its metrics are those of a typical start."""
 
     rounds: Sequence[Round] = ()
 
@@ -72,10 +70,10 @@ class WholeRun(Round):
             rounds,
         )
 
-    def value(self, quantity: str) -> Value:
-        if quantity == "throughput":
+    def value(self, metric: str) -> Value:
+        if metric == "throughput":
             return self.throughput
-        return _typical([r.value(quantity) for r in self.rounds])
+        return _typical([r.value(metric) for r in self.rounds])
 
 
 def _typical(rounds: Sequence[Value]) -> Value:
@@ -108,13 +106,13 @@ class Side:
     def pooled(self) -> WeightedSample:
         return pool(self.responses)
 
-    def values(self, quantity: str) -> list[Value]:
+    def values(self, metric: str) -> list[Value]:
         """Throughput, or a quantile, of each round."""
-        return [r.value(quantity) for r in self.rounds]
+        return [r.value(metric) for r in self.rounds]
 
-    def within(self, quantity: str) -> float:
-        """The variance of the quantity's logarithm in a round that its few requests explain, if known."""
-        return within_rounds(self.responses, LEVELS[quantity]) if quantity in LEVELS else 0.0
+    def within(self, metric: str) -> float:
+        """The variance of the metric's logarithm in a round that its few requests explain, if known."""
+        return within_rounds(self.responses, LEVELS[metric]) if metric in LEVELS else 0.0
 
     @cached_property
     def drawn(self) -> Ints:

@@ -39,7 +39,7 @@ from jostle.units import scale
 __all__ = ["SAME", "compare_errors", "compare_sides"]
 
 SAME = 0.05
-"""Two quantities are called the same if no difference larger than this share is possible."""
+"""Two metrics are called the same if no difference larger than this share is possible."""
 
 FEW = 20
 """A quantile with fewer requests than this beyond it on either side is not compared."""
@@ -49,9 +49,7 @@ def compare_sides(a: Side, b: Side, family: Family = ALONE) -> Comparison:
     """Everything that differs between `a` and `b`; `family`: who else is compared with `a`."""
     differences = [_rate(a, b, family), *(_quantile(a, b, name, family) for name in LEVELS)]
     differences.append(compare_errors(a, b, family))
-    judged = [
-        replace(d, verdict=worst(s.summary.verdict_of(d.quantity) for s in (a, b))) for d in differences
-    ]
+    judged = [replace(d, verdict=worst(s.summary.verdict_of(d.metric) for s in (a, b))) for d in differences]
     unlike = contrast(a.summary.statuses, b.summary.statuses, (f"on {a.label}", f"on {b.label}"))
     comparison = Comparison(
         workload=a.summary.workload,
@@ -101,9 +99,9 @@ def _rate(a: Side, b: Side, family: Family) -> Difference:
     return _compared("throughput", (a, b), (ours, theirs), xs, ys, family)
 
 
-def _known(side: Side, quantity: str) -> list[float] | None:
+def _known(side: Side, metric: str) -> list[float] | None:
     """The value of each round; None if one of them is not known, or only bounded."""
-    values = side.values(quantity)
+    values = side.values(metric)
     known = [value for value in values if isinstance(value, float)]
     return known if len(known) == len(values) else None
 
@@ -135,7 +133,7 @@ def _why_not_compared(a: Side, b: Side, name: str, *, few: bool) -> str:
 
 
 def _compared(
-    quantity: str,
+    metric: str,
     sides: tuple[Side, Side],
     cells: tuple[Estimate, Estimate],
     xs: Sequence[float],
@@ -146,7 +144,7 @@ def _compared(
     note, n, unit, p = _undecided(*sides), _rounds(*sides), cells[0].unit, None
     p_of_all: float | None = None
     paired, others = sides[0].run == sides[1].run, family.others
-    usual = spread_of(family.usual(quantity), within(*sides, quantity)) if paired else None
+    usual = spread_of(family.usual(metric), within(*sides, metric)) if paired else None
     x, y = (_typical(values) for values in (xs, ys))
     if min(*xs, *ys) <= 0:
         usual, ratio = None, Estimate(y / x if x else None, unit="", n=n, note="zero in some round")
@@ -160,7 +158,7 @@ def _compared(
             ratio = replace(ratio, value=None, note=note)
         elif not note:
             contrast = (
-                against_first(*logs, others, family.errors.get(quantity), family.confidence(n), usual)
+                against_first(*logs, others, family.errors.get(metric), family.confidence(n), usual)
                 if paired
                 else _of_runs(*logs)
             )
@@ -174,14 +172,14 @@ def _compared(
         )  # delta method: what a small change of the logarithm does to the value
     missing = next((cell.note for cell in cells if cell.value is None), "")
     if ratio.value is None and (note or missing):
-        return _unknown(quantity, *cells, note or missing)
+        return _unknown(metric, *cells, note or missing)
     difference = Estimate(None if missing else y - x, unit=unit, n=n, note=missing or note)
     if not difference.note:
         middle = (x + y) / 2
         scaled = usual and usual.times(middle**2)
         half = _half(*parts, middle, others if paired else 0, family.confidence(n), scaled)
         difference = Estimate(y - x, y - x - half, y - x + half, unit, n=n)
-    return replace(_found(quantity, *cells, difference, ratio), p=p, p_of_all=p_of_all)
+    return replace(_found(metric, *cells, difference, ratio), p=p, p_of_all=p_of_all)
 
 
 def _typical(values: Sequence[float]) -> float:
@@ -250,14 +248,14 @@ def compare_errors(a: Side, b: Side, family: Family = ALONE) -> Difference:
     return _found("errors", ours, theirs, difference, ratio)
 
 
-def _unknown(quantity: str, a: Estimate, b: Estimate, note: str) -> Difference:
+def _unknown(metric: str, a: Estimate, b: Estimate, note: str) -> Difference:
     unknown = Estimate(None, unit=a.unit, note=note)
-    return Difference(quantity, a, b, unknown, replace(unknown, unit=""), "unclear", None, "")
+    return Difference(metric, a, b, unknown, replace(unknown, unit=""), "unclear", None, "")
 
 
-def _found(quantity: str, a: Estimate, b: Estimate, difference: Estimate, ratio: Estimate) -> Difference:
+def _found(metric: str, a: Estimate, b: Estimate, difference: Estimate, ratio: Estimate) -> Difference:
     finding, within = _finding(ratio, difference)
-    return Difference(quantity, a, b, difference, ratio, finding, within, "")
+    return Difference(metric, a, b, difference, ratio, finding, within, "")
 
 
 def _exp(value: float) -> float:

@@ -211,7 +211,7 @@ def judge_conditions(result: CompareResult, conditions: Sequence[Condition]) -> 
 
 
 def _judged(condition: Condition, c: Comparison) -> ConditionResult:
-    (found,) = [d for d in c.differences if d.quantity == condition.quantity]
+    (found,) = [d for d in c.differences if d.metric == condition.metric]
     estimate = _as_change(found.ratio) if condition.relative else found.difference
     holds = decide(condition, estimate)
     opposite: dict[Decision, Decision] = {"pass": "fail", "fail": "pass", "cannot tell": "cannot tell"}

@@ -15,7 +15,7 @@ def lies_among_failures(condition: Condition, trials: Sequence[TrialData], confi
 
     What the end of a trial or a timeout cut off did not fail in this sense: its time is only not known.
     """
-    p = NAMED.get(condition.quantity)
+    p = NAMED.get(condition.metric)
     if p is None or not condition.below:
         return False
     counts = [(data.never_answered, data.response.n) for data in trials if data.response.n]

@@ -50,7 +50,7 @@ __all__ = [
 ]
 
 Figure = tuple[Key, str]
-"""A quantity of a contestant under a workload."""
+"""A metric of a contestant under a workload."""
 
 
 @dataclass(frozen=True)
@@ -92,36 +92,36 @@ class Measurements:
         found = (s for s in self.starvation if s.contestant == contestant)
         return next((s for s in found if workload in (s.alone_workload, s.with_workload)), None)
 
-    def paired(self, quantity: str, key: Key) -> list[Key]:
+    def paired(self, metric: str, key: Key) -> list[Key]:
         """The cells whose rounds a figure of this one takes: an index pairs both of its comparison."""
-        compared = self.compared(key) if quantity in INDICES else None
+        compared = self.compared(key) if metric in INDICES else None
         if compared is None:
             return [key]
         return [(key[0], workload) for workload in (compared.alone_workload, compared.with_workload)]
 
-    def behind(self, quantity: str, key: Key) -> list[Key]:
+    def behind(self, metric: str, key: Key) -> list[Key]:
         """The cells that a figure of this one is computed from: the paired ones and any divisor."""
-        compared = self.compared(key) if quantity in INDICES else None
+        compared = self.compared(key) if metric in INDICES else None
         if compared is None:
             return [key]
-        return [(key[0], workload) for workload in workloads_behind(quantity, compared)]
+        return [(key[0], workload) for workload in workloads_behind(metric, compared)]
 
     def figures(self, part: asked.Part, sides: Sequence[Key | None]) -> list[Figure]:
         """What is computed for one pair of `sides_of`; the divisor may be None."""
         pairs = zip(sides, part.sides, strict=False)  # without a divisor, the part has one side only
         return [
-            (cell, quantity)
-            for key, (*_, quantity) in pairs
+            (cell, metric)
+            for key, (*_, metric) in pairs
             if key is not None
-            for cell in self.behind(quantity, key)
+            for cell in self.behind(metric, key)
         ]
 
     def invalid(self, figures: Sequence[Figure]) -> list[Key]:
         """The cells of those figures that must not be used; what was not measured is none."""
         return [
             cell
-            for cell, quantity in figures
-            if cell in self.summaries and self.summaries[cell].verdict_of(quantity) is Verdict.INVALID
+            for cell, metric in figures
+            if cell in self.summaries and self.summaries[cell].verdict_of(metric) is Verdict.INVALID
         ]
 
 
@@ -260,22 +260,22 @@ def _part(
     `settled`: by how much runs may differ without their drift being added to the interval.
     """
     *_, other = part.sides[-1]
-    unit = "ratio" if right is not None else METRICS.get(part.quantity, "")
-    rule, name = Rule(*part.limits), f"{part.quantity} of {', '.join(left)}"
+    unit = "ratio" if right is not None else METRICS.get(part.metric, "")
+    rule, name = Rule(*part.limits), f"{part.metric} of {', '.join(left)}"
     if right is not None:
         name += f" / {other} of {', '.join(right)}"
-    sides = [(left, part.quantity), *([] if right is None else [(right, other)])]
+    sides = [(left, part.metric), *([] if right is None else [(right, other)])]
     figures = measured.figures(part, (left, right))
-    paired = [cell for key, quantity in sides for cell in measured.paired(quantity, key)]
+    paired = [cell for key, metric in sides for cell in measured.paired(metric, key)]
     rounds = len(common_rounds(*map(measured.rounds, paired)))
     changing = _changing(sides, measured, settled, level(CONFIDENCE, rounds))
 
     def estimated(wanted: float) -> Estimate:
         confidence = level(wanted, rounds)
         if right is None:
-            found = _plain(part.quantity, left, measured, confidence)
+            found = _plain(part.metric, left, measured, confidence)
         else:
-            found = _ratio((part.quantity, left), (other, right), measured, confidence)
+            found = _ratio((part.metric, left), (other, right), measured, confidence)
         return reaching_over(found, _further(sides, measured, confidence)) if changing else found
 
     estimate, surely = estimated(CONFIDENCE), estimated(confidence)
@@ -294,7 +294,7 @@ def _part(
         verdict, message = "cannot tell", distrusted(", ".join(invalid[0]), message)
     else:
         message += _verdict_suffix(verdict, rule, size, unit)
-        foreseeable = part.quantity not in metrics.COUNTED and not changing
+        foreseeable = part.metric not in metrics.COUNTED and not changing
         if verdict in ("cannot tell", "size unclear") and foreseeable:
             open_rule = rule if verdict == "cannot tell" or size is None else size
             needed = rounds_needed(open_rule, estimate, confidence)
@@ -303,7 +303,7 @@ def _part(
         name,
         rule.text(unit),
         *left,
-        part.quantity,
+        part.metric,
         estimate,
         verdict,
         message,
@@ -320,7 +320,7 @@ def _changing(
     """The sides whose runs are not known to have settled, if they must: "node, hello 0.97 to 1.13"."""
     if settled is None:
         return []
-    keys = [key for key, quantity in sides if quantity == "throughput" and measured.rounds(key)]
+    keys = [key for key, metric in sides if metric == "throughput" and measured.rounds(key)]
     changes = {
         key: metrics.estimate("change from run before", list(measured.rounds(key).values()), confidence)
         for key in keys
@@ -335,11 +335,11 @@ def _changing(
 def _further(sides: Sequence[tuple[Key, str]], measured: Measurements, confidence: float) -> Estimate:
     """What the sides, or their ratio, would be after a further run. Paired by round.
 
-    Only a throughput is known to change; any other quantity counts as it was measured.
+    Only a throughput is known to change; any other metric counts as it was measured.
     """
     measures = [
-        further_throughput if quantity == "throughput" else metrics.MEASURES.get(quantity, lambda _: None)
-        for _, quantity in sides
+        further_throughput if metric == "throughput" else metrics.VALUE_OF.get(metric, lambda _: None)
+        for _, metric in sides
     ]
     of_sides = [measured.rounds(key) for key, _ in sides]
     values = [
@@ -385,32 +385,32 @@ def _verdict_suffix(verdict: PartVerdict, rule: Rule, size: Rule | None, unit: s
     return f", is {asked_for}{sizes[verdict]} of the published size, {size.text(unit)}"
 
 
-def _plain(quantity: str, key: Key, measured: Measurements, confidence: float) -> Estimate:
-    if quantity in INDICES:
-        return _index(quantity, key, measured, confidence)
-    if quantity not in metrics.MEASURES:
+def _plain(metric: str, key: Key, measured: Measurements, confidence: float) -> Estimate:
+    if metric in INDICES:
+        return _index(metric, key, measured, confidence)
+    if metric not in metrics.VALUE_OF:
         return Estimate(None, note="another version of jostle measures it")
-    return metrics.estimate(quantity, list(measured.rounds(key).values()), confidence, measured.usual)
+    return metrics.estimate(metric, list(measured.rounds(key).values()), confidence, measured.usual)
 
 
-def _index(quantity: str, key: Key, measured: Measurements, confidence: float) -> Estimate:
+def _index(metric: str, key: Key, measured: Measurements, confidence: float) -> Estimate:
     compared = measured.compared(key)
     if compared is None:
         return Estimate(None, unit="", note="not measured alone and beside a slow request")
-    return index_at(quantity, compared, measured.grouped, confidence)
+    return index_at(metric, compared, measured.grouped, confidence)
 
 
 def _ratio(
     left: tuple[str, Key], right: tuple[str, Key], measured: Measurements, confidence: float
 ) -> Estimate:
-    """The ratio of two quantities, paired by round."""
-    if any(quantity not in metrics.MEASURES for quantity, _ in (left, right)):
+    """The ratio of two metrics, paired by round."""
+    if any(metric not in metrics.VALUE_OF for metric, _ in (left, right)):
         return Estimate(None, unit="", note="another version of jostle measures it")
     ours, theirs = measured.rounds(left[1]), measured.rounds(right[1])
     common = common_rounds(ours, theirs)
     return ratio_of_rounds(
-        [metrics.MEASURES[left[0]](ours[number]) for number in common],
-        [metrics.MEASURES[right[0]](theirs[number]) for number in common],
+        [metrics.VALUE_OF[left[0]](ours[number]) for number in common],
+        [metrics.VALUE_OF[right[0]](theirs[number]) for number in common],
         confidence,
         typical_ratio(left[0], right[0]),
     )
@@ -427,7 +427,7 @@ def _absent(key: Key, measured: Measurements) -> str:
 
 
 def rounds_needed(rule: Rule, e: Estimate, confidence: float) -> tuple[int, ...]:
-    """The fewest and the most rounds that a new run may need, for a quantity with one value per round.
+    """The fewest and the most rounds that a new run may need, for a metric with one value per round.
 
     `confidence`: of the interval by which a part fails. Empty if no forecast is possible.
     """

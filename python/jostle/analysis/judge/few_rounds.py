@@ -45,15 +45,15 @@ class Judged:
         return f"{plural(more, 'more round')}{took} would probably tell: `--until-decided`"
 
 
-def judged(quantity: str, trials: Sequence[TrialData], confidence: float, usual: UsualOf) -> Judged:
+def judged(metric: str, trials: Sequence[TrialData], confidence: float, usual: UsualOf) -> Judged:
     """A metric over rounds, as it is judged: of one or two rounds with what is usual between runs."""
-    found = metrics.estimate(quantity, trials, confidence, usual)
+    found = metrics.estimate(metric, trials, confidence, usual)
     if found.this_run_only and found.value is not None:
         found = replace(found, rounds=(found.value,))
-    known = usual(quantity)
+    known = usual(metric)
     if known is None or not found.rounds or min(found.rounds) <= 0:
         return Judged(found)
-    spread = spread_over_rounds(found, known, metrics.within(quantity, trials))
+    spread = spread_over_rounds(found, known, metrics.within(metric, trials))
     if len(found.rounds) >= MIN_ROUNDS:
         return Judged(found, spread)
     widened = of_few_rounds(found, spread, confidence)

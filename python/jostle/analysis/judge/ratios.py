@@ -37,22 +37,22 @@ def _ratio(
     known: Sequence[PublishedFigure],
     usual: UsualOf,
 ) -> Ratio:
-    quantity, workloads = table.quantity, (table.workload, table.against)
+    metric, workloads = table.metric, (table.workload, table.against)
     ours, theirs = (by_round(grouped[contestant, name]) for name in workloads)
     common = common_rounds(ours, theirs)
-    left, right = ([_value(quantity, side[number]) for number in common] for side in (ours, theirs))
+    left, right = ([_value(metric, side[number]) for number in common] for side in (ours, theirs))
     published, published_against = _comparable(
-        *(figure(known, contestant, name, quantity) for name in workloads)
+        *(figure(known, contestant, name, metric) for name in workloads)
     )
     return Ratio(
         title=table.title,
-        quantity=quantity,
+        metric=metric,
         contestant=contestant,
         workload=table.workload,
         against=table.against,
-        value=metrics.estimate(quantity, list(ours.values()), usual=usual),
-        against_value=metrics.estimate(quantity, list(theirs.values()), usual=usual),
-        ratio=ratio_of_rounds(left, right, usual=typical_ratio(quantity, quantity)),
+        value=metrics.estimate(metric, list(ours.values()), usual=usual),
+        against_value=metrics.estimate(metric, list(theirs.values()), usual=usual),
+        ratio=ratio_of_rounds(left, right, usual=typical_ratio(metric, metric)),
         published=published,
         published_against=published_against,
     )
@@ -61,13 +61,13 @@ def _ratio(
 def _comparable(
     figure: PublishedFigure | None, other: PublishedFigure | None
 ) -> tuple[float | None, float | None]:
-    """Both as published if they have the same unit, else both in the base unit of their quantity."""
+    """Both as published if they have the same unit, else both in the base unit of their metric."""
     if figure is not None and other is not None and figure.unit != other.unit:
         return figure.amount, other.amount
     return (figure.value if figure else None), (other.value if other else None)
 
 
-def _value(quantity: str, data: TrialData) -> Value:
-    """The quantity in one trial; None if only another version of jostle measures it."""
-    measure = metrics.MEASURES.get(quantity)
+def _value(metric: str, data: TrialData) -> Value:
+    """The metric in one trial; None if only another version of jostle measures it."""
+    measure = metrics.VALUE_OF.get(metric)
     return measure(data) if measure else None

@@ -58,13 +58,13 @@ def _judge(
     level: ConfidenceRule,
     round_s: float | None,
 ) -> Iterator[Requirement]:
-    quantity = asked.condition.quantity
+    metric = asked.condition.metric
     for (contestant, workload), summary in summaries.items():
         if contestant not in whom or asked.workload not in ("", workload):
             continue
-        if quantity not in INDICES:
+        if metric not in INDICES:
             measured = [data for data in grouped[contestant, workload] if data.usable]
-            figure = judged(quantity, measured, level(asked.confidence, len(measured)), usual)
+            figure = judged(metric, measured, level(asked.confidence, len(measured)), usual)
             beyond = lies_among_failures(asked.condition, measured, asked.confidence)
             yield _requirement(asked, contestant, workload, figure, [summary], round_s, beyond=beyond)
             continue
@@ -76,8 +76,8 @@ def _judge(
             if form.alone in own and form.with_ in own:
                 rounds = len(common_rounds(by_round(own[form.alone]), by_round(own[form.with_])))
                 compared = compare(form, own, own_cells, [], level(asked.confidence, rounds))
-                index = index_of(quantity, compared)
-                behind = [own_cells[name] for name in workloads_behind(quantity, compared)]
+                index = index_of(metric, compared)
+                behind = [own_cells[name] for name in workloads_behind(metric, compared)]
                 yield _requirement(asked, contestant, form.with_, Judged(index), behind, round_s)
 
 
@@ -93,10 +93,10 @@ def _requirement(
 ) -> Requirement:
     condition, estimate = asked.condition, figure.estimate
     verdict = decide(condition, estimate)
-    message = f"{condition.quantity} {interval(estimate, condition.unit)}"
+    message = f"{condition.metric} {interval(estimate, condition.unit)}"
     if figure.aside:
         message += f" ({figure.aside})"
-    if any(summary.verdict_of(condition.quantity) is Verdict.INVALID for summary in summaries):
+    if any(summary.verdict_of(condition.metric) is Verdict.INVALID for summary in summaries):
         verdict, message = "cannot tell", distrusted("", message)
     elif beyond:
         verdict, message = "fail", f"{message}: it lies among the requests that failed"

@@ -73,11 +73,11 @@ class _QuestionBuilder:
         text, key = f"{one.that} ({one.contestant}, {one.workload})", (one.contestant, one.workload)
         if condition is None:  # this version cannot read it
             return Question(text, frozenset([key]), open=False)
-        figures = [(cell, condition.quantity) for cell in self.measured.behind(condition.quantity, key)]
+        figures = [(cell, condition.metric) for cell in self.measured.behind(condition.metric, key)]
         undecided = one.verdict == "cannot tell" and not self.measured.invalid(figures)
         rule = rule_of(condition)
         can_narrow = _can_narrow(one.estimate, [rule])
-        foreseeable = condition.quantity not in metrics.COUNTED
+        foreseeable = condition.metric not in metrics.COUNTED
         needed = rounds_needed(rule, one.estimate, CONFIDENCE) if foreseeable else ()
         further = _further(one.estimate, needed)
         return Question(text, _cells(figures), undecided and can_narrow, further)
@@ -114,7 +114,7 @@ def _rules(part: asked.Part) -> list[Rule]:
 def _comparison(one: Comparison) -> Question:
     cells = frozenset({(one.a, one.workload), (one.b, one.workload)})
     text = f"{one.b} against {one.a} ({one.workload})"
-    primary = next((d for d in one.differences if d.quantity == one.primary), None)
+    primary = next((d for d in one.differences if d.metric == one.primary), None)
     if primary is None:  # both kept up with the rate of an open loop
         return Question(text, cells, open=False)
     undecided = primary.finding in ("unclear", "may be chance") and primary.verdict is not Verdict.INVALID

@@ -67,7 +67,7 @@ class LevelResult:
 
 @dataclass(frozen=True)
 class Prediction:
-    """What the model predicts of one quantity at one level.
+    """What the model predicts of one metric at one level.
 
     `error`: predicted / measured - 1. `bar`: the largest error that is accepted; None: it is not judged.
     `low_s`, `high_s`: where nine of ten trials as short as the measured one would lie, so that chance
@@ -75,7 +75,7 @@ class Prediction:
     """
 
     level: float
-    quantity: str
+    metric: str
     predicted_s: float
     low_s: float
     high_s: float
@@ -160,7 +160,7 @@ class CapacityResult:
 class WhatIfFigure:
     """`now`: as measured, if it was. `predicted`: with a band over all models that fit equally well."""
 
-    quantity: str
+    metric: str
     now: Estimate | None
     predicted: Estimate
 

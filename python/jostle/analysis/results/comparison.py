@@ -13,9 +13,9 @@ __all__ = ["CompareResult", "Comparison", "ConditionResult", "Difference", "Shif
 
 @dataclass(frozen=True)
 class Difference:
-    """One quantity of two contestants: `difference` is b - a in the quantity's own unit, `ratio` is b / a."""
+    """One metric of two contestants: `difference` is b - a in the metric's own unit, `ratio` is b / a."""
 
-    quantity: str  # "throughput", "p50", …, "errors"
+    metric: str  # "throughput", "p50", …, "errors"
     a: Estimate
     b: Estimate
     difference: Estimate
@@ -23,7 +23,7 @@ class Difference:
     finding: DifferenceFinding  # b against a; "same": to within `within`
     within: float | None  # no difference is larger than this share; None if it is unbounded
     sentence: str
-    verdict: Verdict = Verdict.VALID  # of this quantity, the worse of both
+    verdict: Verdict = Verdict.VALID  # of this metric, the worse of both
     p: float | None = None  # two-sided, for this one alone; None without an interval on the log scale
     p_of_all: float | None = None  # the same, adjusted for all contestants compared with the first
 
@@ -61,7 +61,7 @@ class Comparison:
     unit: Literal["round", "run"] = "round"  # what `rounds` counts, and what intervals are over
     unpaired: int = 0  # rounds of either that are left out, because the other was not measured in them
     statuses: str = ""  # how the right answers of both differ: "200 on a, 302 on b"
-    primary: str = ""  # the quantity that decides by itself; all others of a page are judged together
+    primary: str = ""  # the metric that decides by itself; all others of a page are judged together
 
 
 @dataclass(frozen=True)

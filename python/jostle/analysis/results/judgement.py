@@ -51,11 +51,11 @@ class Requirement:
 class CriterionResult:
     """One thing that must hold if a claim is to be reproduced: the interval decides, not the value."""
 
-    measure: str  # what is measured: "spread of node, closed / the same of go"
+    subject: str  # what is judged: "spread of node, closed / the same of go"
     rule: str  # "above 1.5"
     contestant: str
     workload: str
-    quantity: str
+    metric: str
     estimate: Estimate
     verdict: PartVerdict
     message: str

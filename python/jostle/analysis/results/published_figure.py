@@ -8,8 +8,8 @@ __all__ = ["figure"]
 
 
 def figure(
-    published: Sequence[PublishedFigure], contestant: str, workload: str, quantity: str
+    published: Sequence[PublishedFigure], contestant: str, workload: str, metric: str
 ) -> PublishedFigure | None:
     """The published figure for a measured contestant; None if there is none."""
-    about = (contestant, workload, quantity)
-    return next((f for f in published if (f.beside, f.workload, f.quantity) == about), None)
+    about = (contestant, workload, metric)
+    return next((f for f in published if (f.beside, f.workload, f.metric) == about), None)

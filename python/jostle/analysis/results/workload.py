@@ -69,21 +69,21 @@ class PublishedFigure:
     """A published figure with the measured one beside it; one for each contestant that it means."""
 
     contestant: str
-    quantity: str
+    metric: str
     value: float
     unit: str
     source: str
     workload: str = ""
     note: str = ""
     beside: str = ""  # the contestant or variant that was measured; "": none was
-    measured: Estimate | None = None  # the same quantity here, over all rounds; None: not measured
+    measured: Estimate | None = None  # the same metric here, over all rounds; None: not measured
 
     @property
     def amount(self) -> float | None:
-        """The value in the base unit of its quantity; None if its unit does not fit the quantity."""
+        """The value in the base unit of its metric; None if its unit does not fit the metric."""
         from jostle.plan.claims import in_base_unit  # imported late: plans take long to import
 
-        return in_base_unit(self.value, self.unit, self.quantity)
+        return in_base_unit(self.value, self.unit, self.metric)
 
 
 @dataclass(frozen=True)
@@ -127,10 +127,10 @@ class Starvation:
 
 @dataclass(frozen=True)
 class Ratio:
-    """A quantity of one contestant under one workload against the same under another; paired by round."""
+    """A metric of one contestant under one workload against the same under another; paired by round."""
 
     title: str
-    quantity: str
+    metric: str
     contestant: str
     workload: str
     against: str

@@ -1,6 +1,6 @@
 """What many connections cost a server, and what the clients see while their number grows.
 
-Quantities of one trial whose load has phases (`jostle.analysis.topics.phased`).
+Metrics of one trial whose load has phases (`jostle.analysis.topics.phased`).
 """
 
 import itertools

@@ -132,19 +132,19 @@ def _compared(
     )
 
 
-def workloads_behind(quantity: str, found: Starvation) -> list[str]:
+def workloads_behind(metric: str, found: Starvation) -> list[str]:
     """The workloads that the index of that name is computed from: a blocking index has a divisor."""
     both = [found.alone_workload, found.with_workload]
-    return [*both, found.slow_workload] if quantity == BLOCKING and found.slow_workload else both
+    return [*both, found.slow_workload] if metric == BLOCKING and found.slow_workload else both
 
 
-def index_of(quantity: str, found: Starvation) -> Estimate:
+def index_of(metric: str, found: Starvation) -> Estimate:
     """The index of that name."""
-    return dict(zip(INDICES, (found.index, found.blocking), strict=True))[quantity]
+    return dict(zip(INDICES, (found.index, found.blocking), strict=True))[metric]
 
 
 def index_at(
-    quantity: str,
+    metric: str,
     found: Starvation,
     grouped: Mapping[tuple[str, str], Sequence[TrialData]],
     confidence: float,
@@ -156,7 +156,7 @@ def index_at(
     pairs = [(found.contestant, name) for name in (found.alone_workload, found.with_workload)]
     rounds = _paired(*(grouped[key] for key in pairs))
     blocking = _blocking(found.alone_response, found.with_response, found.slow_s, rounds, confidence)
-    return dict(zip(INDICES, (_index(rounds, confidence), blocking), strict=True))[quantity]
+    return dict(zip(INDICES, (_index(rounds, confidence), blocking), strict=True))[metric]
 
 
 def _paired(alone: Sequence[TrialData], beside: Sequence[TrialData]) -> list[tuple[TrialData, TrialData]]:

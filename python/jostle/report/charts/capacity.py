@@ -114,9 +114,9 @@ def _predicted(result: CapacityResult) -> Rows:
     if result.model is None:
         return []
     return [
-        {"level": one.level, "series": one.quantity, "s": at_least(one.predicted_s)}
+        {"level": one.level, "series": one.metric, "s": at_least(one.predicted_s)}
         for one in result.model.predictions
-        if one.quantity in SERIES
+        if one.metric in SERIES
     ]
 
 

@@ -27,7 +27,7 @@ def ratios(group: Sequence[Ratio], table: Table, order: Sequence[str]) -> Pictur
     told = [r.published / r.published_against if r.published and r.published_against else None for r in group]
     data = Datasets()
     found = [(r.contestant, r.ratio, t) for r, t in zip(group, told, strict=True)]
-    body = _dots(data, found, order, f"{group[0].quantity}, ratio (logarithmic)", "ratio", mark=1.0)
+    body = _dots(data, found, order, f"{group[0].metric}, ratio (logarithmic)", "ratio", mark=1.0)
     title = f"{group[0].title}: {_short(least)}" + (f", {_short(most)}" if most is not least else "")
     reading = "Dots: the ratio, with its 95 % interval over rounds, paired by round; dashed: no change" + (
         "; hollow diamonds: as published." if any(told) else "."

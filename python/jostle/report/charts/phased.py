@@ -17,7 +17,7 @@ __all__ = ["phased"]
 MAX_POINTS, TABLE_POINTS = 150, 12
 
 LEVELS = {"clients held": "open", "sustained throughput": "rate", "time to headers": "headers_p99"}
-"""Published quantities that are drawn as horizontal lines, each with the measured column it belongs to."""
+"""Published metrics that are drawn as horizontal lines, each with the measured column it belongs to."""
 
 LEVEL: Spec = {"strokeDash": [8, 3, 1, 3], "strokeWidth": 1.5, "opacity": 0.7}
 
@@ -66,13 +66,13 @@ def _published(
 ) -> dict[str, Rows]:
     """For each of `LEVELS`, the two ends of a line for every published figure that is not too far off."""
     marks: dict[str, Rows] = {}
-    for quantity, column in LEVELS.items():
-        size = (load.asked or 0) if quantity == "clients held" else 1
+    for metric, column in LEVELS.items():
+        size = (load.asked or 0) if metric == "clients held" else 1
         highest = max((value for value in values(clients, column) if value is not None), default=0.0)
-        marks[quantity] = [
+        marks[metric] = [
             {"contestant": f.beside, "t": t, "published": f.amount * size}
             for f in published
-            if f.beside and (f.workload, f.quantity) == (load.workload, quantity)
+            if f.beside and (f.workload, f.metric) == (load.workload, metric)
             if f.amount and f.amount * size <= FAR * highest
             for t in (0.0, end_s)
         ]
@@ -84,8 +84,8 @@ def _add(
 ) -> None:
     """Adds all panels, from connections at the top to cores at the bottom."""
 
-    def level(quantity: str, y: Spec) -> list[Spec]:
-        return [panels.line(data(marks[quantity]), "published", y, LEVEL)] if marks[quantity] else []
+    def level(metric: str, y: Spec) -> list[Spec]:
+        return [panels.line(data(marks[metric]), "published", y, LEVEL)] if marks[metric] else []
 
     rows = data(clients)
     target = data([r for r in clients if r["contestant"] == names[0]])
@@ -101,14 +101,14 @@ def _add(
     y = value_axis("requests/s", [*values(clients, "rate"), *told])
     panels.add("requests per second", panels.line(rows, "rate", y), *level("sustained throughput", y))
     for part, title in PARTS.items():
-        quantity = f"time to {part}"
-        told = values(marks.get(quantity, []), "published")
+        metric = f"time to {part}"
+        told = values(marks.get(metric, []), "published")
         measured = values(clients, f"{part}_mean", f"{part}_p99")
         if all(value is None for value in measured):
             continue
         y = log_time_axis("time", [*measured, *told])
         lines = [panels.line(rows, f"{part}_mean", y), panels.line(rows, f"{part}_p99", y, DASHED)]
-        panels.add(title, *lines, *(level(quantity, y) if told else []))
+        panels.add(title, *lines, *(level(metric, y) if told else []))
     y = value_axis("MB/s", values(clients, "in", "out"), unit="MB")
     title = "network, MB/s: from the server solid, to the server dashed"
     panels.add(title, panels.line(rows, "out", y), panels.line(rows, "in", y, DASHED))

@@ -45,9 +45,9 @@ def shift(c: Comparison) -> Picture | None:
 
 def _rows(c: Comparison) -> Rows:
     return [
-        {"quantile": d.quantity, "y": d.ratio.value, "low": d.ratio.low, "high": d.ratio.high}
+        {"quantile": d.metric, "y": d.ratio.value, "low": d.ratio.low, "high": d.ratio.high}
         for d in c.differences
-        if d.quantity in LEVELS and d.ratio.value and d.ratio.low is not None and d.ratio.high is not None
+        if d.metric in LEVELS and d.ratio.value and d.ratio.low is not None and d.ratio.high is not None
     ]
 
 

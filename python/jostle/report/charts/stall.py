@@ -11,7 +11,7 @@ from jostle.report.charts.picture import Datasets, Picture, Rows
 from jostle.report.charts.timeline import client_rows, server_rows, standstill
 from jostle.report.charts.titles import extremes
 from jostle.report.document import Table, columns
-from jostle.report.views import WITH_SLOW, View, typical_quantity, typical_trial
+from jostle.report.views import WITH_SLOW, View, typical_metric, typical_trial
 
 __all__ = ["LongestStall", "find_stall", "stall"]
 
@@ -109,7 +109,7 @@ def _between(rates: Sequence[float]) -> str:
 def _reading(found: LongestStall) -> str:
     numbers = " and ".join(f"trial {t.number} ({name})" for name, t in found.trials)
     which = "the trial" if len(found.trials) == 1 else "the trials"
-    median = typical_quantity(t for _, t in found.trials)
+    median = typical_metric(t for _, t in found.trials)
     return f"{found.view.title}. Shown, with slow requests: {which} of median {median}, {numbers}."
 
 

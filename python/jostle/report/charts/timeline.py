@@ -18,7 +18,7 @@ from jostle.report.charts.panels import (
 )
 from jostle.report.charts.picture import Datasets, Picture, Rows, Spec
 from jostle.report.document import Table, columns
-from jostle.report.views import Panel, View, typical_quantity, typical_trial
+from jostle.report.views import Panel, View, typical_metric, typical_trial
 from jostle.units import format_number
 
 __all__ = ["client_rows", "server_rows", "standstill", "timeline"]
@@ -41,7 +41,7 @@ def timeline(result: RunResult, view: View, panel: Panel, points: int) -> Pictur
     panels = Panels(data, hue, (0, end_s), drawn[-1][1].timeline.phases, 760)
     _add(panels, data, clients, server)
     numbers = " and ".join(f"trial {t.number}" + (f" ({n})" if view.paired else "") for n, t in drawn)
-    median = typical_quantity(trial for _, trial in drawn)
+    median = typical_metric(trial for _, trial in drawn)
     reading = f"Shown: the trial with median {median}, {numbers}. " + (BY_STRENGTH if view.paired else "")
     table = _table(panel.contestant, drawn)
     return Picture(_title(panel.contestant, drawn), reading.strip(), panels.stacked(), table, data.rows)

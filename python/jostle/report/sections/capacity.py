@@ -145,7 +145,7 @@ def _model(result: CapacityResult) -> list[Block]:
         mark = Mark("✓", "accepted", "good") if one.accepted else Mark("✗", "rejected", "bad")
         table.add(
             f"{one.level:g}",
-            one.quantity,
+            one.metric,
             formatted(Estimate(one.predicted_s, one.low_s, one.high_s)),
             amount(one.measured_s, "s"),
             f"{one.error:+.1%}".replace("%", " %").replace("-", "\N{MINUS SIGN}"),
@@ -183,7 +183,7 @@ def what_if_document(result: WhatIf) -> Document:
     for figure in result.figures:
         unit = "" if figure.predicted.unit == "clients" else None
         now = MISSING if figure.now is None else formatted(figure.now, unit)
-        table.add(figure.quantity, now, formatted(figure.predicted, unit))
+        table.add(figure.metric, now, formatted(figure.predicted, unit))
     return Document(
         title=f"What if {', '.join(result.changes)}?",
         mark=Mark("≈", "predicted", "warning"),

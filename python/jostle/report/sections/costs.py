@@ -46,14 +46,14 @@ def ratio_groups(result: RunResult) -> list[list[Ratio]]:
 
 
 def ratios(group: Sequence[Ratio]) -> Table:
-    """A row per contestant: the quantity under both workloads, their ratio, and the ratio as published."""
+    """A row per contestant: the metric under both workloads, their ratio, and the ratio as published."""
     first = group[0]
     names = [
         Column("contestant", "word", "contestant"),
         *(Column(name, "figure", name) for name in (first.against, first.workload, "ratio")),
         Column("as published", "figure", "published"),
     ]
-    table = Table(f"{first.title} ({first.quantity})", names)
+    table = Table(f"{first.title} ({first.metric})", names)
     for r in group:
         sides = (formatted(e) for e in (r.against_value, r.value))
         table.add(r.contestant, *sides, ratio(r.ratio), published_ratio(r))

@@ -1,4 +1,4 @@
-"""Differences between two contestants or two runs: a sentence and an interval for each quantity."""
+"""Differences between two contestants or two runs: a sentence and an interval for each metric."""
 
 from functools import partial
 
@@ -54,9 +54,9 @@ def comparison(c: Comparison) -> Section:
 
 
 def table(c: Comparison, *, narrow: bool = False) -> Table:
-    """A row per quantity of two contestants. `narrow`: use the headings "a" and "b" within 80 columns."""
+    """A row per metric of two contestants. `narrow`: use the headings "a" and "b" within 80 columns."""
     names = [
-        Column("quantity", "word", ""),
+        Column("metric", "word", ""),
         Column(c.a, short="a" if narrow else None),
         Column(c.b, short="b" if narrow else None),
         Column("difference", short="difference"),
@@ -65,7 +65,7 @@ def table(c: Comparison, *, narrow: bool = False) -> Table:
     ]
     found = Table(f"{c.title}: {c.b} against {c.a}", names)
     for d in c.differences:
-        found.add(d.quantity, *_sides(d), _finding(d))
+        found.add(d.metric, *_sides(d), _finding(d))
     word = size_of_effect(c.cliffs_delta) or FINDING["unclear"]
     found.add("Cliff's delta", "", "", formatted(c.cliffs_delta), "", word)
     return found
@@ -82,7 +82,7 @@ def _finding(d: Difference) -> str:
 
 
 def _sides(d: Difference) -> list[Value]:
-    if d.quantity == "errors":
+    if d.metric == "errors":
         return [percent(d.a.value), percent(d.b.value), _points(d.difference), NOTHING]
     difference = formatted(d.difference)
     if d.ratio.low is not None:  # show only one interval: the ratio's, which decides

@@ -99,7 +99,7 @@ def _five(c: WorkloadSummary) -> list[str]:
 
 def _published(result: RunResult, c: WorkloadSummary) -> list[str]:
     """The published figures, in the order of `FIVE`; empty if none was published."""
-    known = [figure(result.published, c.contestant, c.workload, quantity) for quantity in FIVE]
+    known = [figure(result.published, c.contestant, c.workload, metric) for metric in FIVE]
     return [as_published(f) if f else MISSING for f in known] if any(known) else []
 
 

@@ -152,7 +152,7 @@ def parts(result: RunResult) -> Table:
         published = "" if part.published is None else written(part.published, part.estimate.unit)
         table.add(
             c.statement,
-            part.measure,
+            part.subject,
             part.rule,
             *([part.size] if sized else []),
             NOT_MEASURED if part.absent else decision_mark(part.verdict),
@@ -163,17 +163,17 @@ def parts(result: RunResult) -> Table:
 
 
 def figures(result: RunResult) -> Table:
-    """Every published figure beside the same quantity measured here, with notes if there are any."""
+    """Every published figure beside the same metric measured here, with notes if there are any."""
     source = result.published[0].source if result.published else ""
     noted = any(f.note for f in result.published)
-    words = "workload = | contestant = | quantity =" + (" | note" if noted else "")
+    words = "workload = | contestant = | metric =" + (" | note" if noted else "")
     table = Table(
         f"Published figures ({source})",
         columns(words, "published = | measured here = measured"),
     )
     for f in result.published:
         measured = formatted(f.measured) if f.measured is not None else Formatted("not measured")
-        about = (f.workload, f.beside or f.contestant, f.quantity, *([f.note] if noted else []))
+        about = (f.workload, f.beside or f.contestant, f.metric, *([f.note] if noted else []))
         table.add(*about, _with_rate(f), measured)
     return table
 

@@ -53,7 +53,7 @@ def _published(result: RunResult, found: list[WorkloadSummary]) -> list[charts.B
     boxes = []
     for summary in found:
         about = (summary.contestant, summary.workload)
-        known = [figure(result.published, *about, quantity) for quantity in FIVE]
+        known = [figure(result.published, *about, metric) for metric in FIVE]
         values = [f.amount for f in known if f is not None and f.amount is not None]
         if len(values) == len(FIVE):
             boxes.append(charts.Box(summary.contestant, *values))
