@@ -124,7 +124,7 @@ def test_each_claim_is_decided_by_its_rule(
     reproduced, refuted, unknown, starves = result["claims"]
     assert reproduced["verdict"] == "reproduced", reproduced
     assert refuted["verdict"] == "not reproduced", refuted
-    assert unknown["verdict"] == "cannot tell"
+    assert unknown["verdict"] == "undecided"
     assert "no-such-runtime was not measured" in unknown["sentence"]
     assert "nobody can" in unknown["sentence"]
     assert starves["criteria"][0]["estimate"]["value"] > 0.4

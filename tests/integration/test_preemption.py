@@ -40,7 +40,7 @@ def test_both_forms_are_measured_and_every_claim_is_judged(jostle_command: Jostl
     node, ten = (parts[0]["estimate"]["value"] for parts in loops)
     assert node > 0.8
     assert 0 < ten < 0.3
-    assert verdicts["Node.js has a much more erratic response time than Erlang"] == "cannot tell"
+    assert verdicts["Node.js has a much more erratic response time than Erlang"] == "undecided"
     (erlang,) = [c for c in result["claims"] if c["statement"].startswith("In Erlang cheap")]
     assert erlang["sentence"] == "erlang-mochiweb was not measured."
     forms = {(s["contestant"], s["form"]) for s in result["starvation"]}

@@ -70,7 +70,11 @@ def test_a_run_whose_rounds_are_far_apart_has_no_throughput_and_not_zero() -> No
     assert a.values("throughput")[0] is None
     found = compare_sides(a, single([[100, 100, 100]] * 3, "b", "throughput"))
     (throughput,) = [d for d in found.differences if d.metric == "throughput"]
-    assert (throughput.finding, throughput.difference.low, throughput.ratio.value) == ("unclear", None, None)
+    assert (throughput.finding, throughput.difference.low, throughput.ratio.value) == (
+        "undecided",
+        None,
+        None,
+    )
 
 
 def test_a_quantile_that_is_only_bounded_is_not_compared_as_if_it_were_exact(tmp_path: Path) -> None:
@@ -88,7 +92,7 @@ def test_a_quantile_that_is_only_bounded_is_not_compared_as_if_it_were_exact(tmp
         folders.append(make_run(tmp_path, trials, slug=f"run-{number}"))
     (comparison,) = jostle.compare(folders[:3], folders[3:]).result.comparisons
     (p99,) = [d for d in comparison.differences if d.metric == "p99"]
-    assert (p99.finding, p99.ratio.low, p99.a.bound) == ("unclear", None, "≥")
+    assert (p99.finding, p99.ratio.low, p99.a.bound) == ("undecided", None, "≥")
 
 
 def test_the_worst_run_decides_whether_a_figure_can_be_trusted() -> None:

@@ -19,7 +19,7 @@ ALONE = 30
 MAX_AT_ONCE = 16
 
 Simulate = Callable[[Sequence[Request], random.Random], Sequence[int | None]]
-Outcome = Literal["correct", "cannot tell", "wrong"]
+Outcome = Literal["correct", "undecided", "wrong"]
 
 
 @dataclass(frozen=True)
@@ -317,7 +317,7 @@ def judged(behaviour: Behaviour, found: Inference) -> Outcome:
     if not _coarse_is_true(behaviour, found):
         return "wrong"
     if found.discipline.value is None:
-        return "cannot tell"
+        return "undecided"
     right = (
         found.discipline.value is behaviour.family
         and _within(behaviour.workers, found.workers)

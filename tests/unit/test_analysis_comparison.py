@@ -96,7 +96,7 @@ def test_what_cannot_be_told_is_not_told() -> None:
         *(make_side(n, np.ones(3), noise=0.2, requests=400, rng=rng) for n in ("old", "new"))
     )
     median = of(found, "p50")
-    assert median.finding == "unclear"
+    assert median.finding == "undecided"
     assert "inconclusive" in median.sentence
     assert "more rounds may decide it" in found.sentence
 
@@ -108,7 +108,7 @@ def test_two_runs_have_no_rounds_in_common() -> None:
     for metric in ("throughput", "p50", "p99", "errors"):
         known, unknown = (of(c, metric) for c in (paired, apart))
         assert known.difference.value == pytest.approx(unknown.difference.value)
-        assert (unknown.finding, unknown.difference.low, unknown.ratio.low) == ("unclear", None, None)
+        assert (unknown.finding, unknown.difference.low, unknown.ratio.low) == ("undecided", None, None)
     assert apart.sentence == (
         "new against old: cannot tell: one run on each side does not show how much runs of the same server "
         "differ."
@@ -120,7 +120,7 @@ def test_one_round_gives_figures_and_no_interval() -> None:
     found = two(1.5, rounds=1)
     assert "needs at least 3 rounds, preferably 5" in found.sentence
     for d in found.differences:
-        assert (d.ratio.low, d.difference.low, d.finding) == (None, None, "unclear")
+        assert (d.ratio.low, d.difference.low, d.finding) == (None, None, "undecided")
     assert of(found, "p50").ratio.value == pytest.approx(1.5, rel=0.1)
     assert found.cliffs_delta.low is None
     assert set(found.shift.low_s) == {None}

@@ -100,13 +100,13 @@ def test_a_level_at_which_the_server_went_away_does_not_say_that_no_load_holds(t
     ]
     died = Trial("srv", "rate-200", 1, requests, duration=2.0, load=POISSON)
     result = measured(tmp_path, [died, away_at(100)])
-    assert result.answer == "cannot tell"
+    assert result.answer == "undecided"
     assert "since the level of 200/s" in result.sentences[0]
 
 
 def test_a_server_that_is_there_for_no_level_is_told_as_that(tmp_path: Path) -> None:
     result = measured(tmp_path, [away_at(200)])
-    assert result.answer == "cannot tell"
+    assert result.answer == "undecided"
     (said,) = result.sentences
     assert "the server no longer accepts connections from the first level on: cannot connect" in said
 

@@ -110,27 +110,27 @@ def claim(result: RunResult, says: str) -> Claim:
 RULES = [  # rule, estimate, verdict
     ({"above": 2}, Estimate(3, 2.5, 3.5), "holds"),
     ({"above": 2}, Estimate(1, 0.5, 1.5), "fails"),
-    ({"above": 2}, Estimate(2.1, 1.5, 2.7), "cannot tell"),
+    ({"above": 2}, Estimate(2.1, 1.5, 2.7), "undecided"),
     ({"above": 2}, Estimate(3, 3, None, bound="≥"), "holds"),
-    ({"above": 2}, Estimate(1, 1, None, bound="≥"), "cannot tell"),
+    ({"above": 2}, Estimate(1, 1, None, bound="≥"), "undecided"),
     ({"below": 2}, Estimate(1, 0.5, 1.5), "holds"),
     ({"below": 2}, Estimate(3, 2.5, 3.5), "fails"),
     ({"below": 2}, Estimate(3, 3, None, bound="≥"), "fails"),
-    ({"below": 2}, Estimate(1, 1, None, bound="≥"), "cannot tell"),
+    ({"below": 2}, Estimate(1, 1, None, bound="≥"), "undecided"),
     ({"between": [1, 2]}, Estimate(1.5, 1.2, 1.8), "holds"),
-    ({"between": [1, 2]}, Estimate(1.9, 1.7, 2.1), "cannot tell"),
+    ({"between": [1, 2]}, Estimate(1.9, 1.7, 2.1), "undecided"),
     ({"between": [1, 2]}, Estimate(3, 2.1, 4), "fails"),
     ({"between": [1, 2]}, Estimate(0.5, 0.2, 0.8), "fails"),
     (
         {"above": 0.0},
         Estimate(0.0, 0.0, 0.002),
-        "cannot tell",
+        "undecided",
     ),  # nothing failed: no evidence that something does
     ({"above": 1}, Estimate(1, 1, 1), "fails"),
     ({"below": 1}, Estimate(1, 1, 1), "fails"),
     ({"between": [0.9, 1]}, Estimate(0.97, 0.95, 1.0), "holds"),
-    ({"above": 2}, Estimate(3, note="one round"), "cannot tell"),
-    ({"above": 2}, Estimate(None, note="nothing"), "cannot tell"),
+    ({"above": 2}, Estimate(3, note="one round"), "undecided"),
+    ({"above": 2}, Estimate(None, note="nothing"), "undecided"),
 ]
 
 
@@ -159,9 +159,9 @@ SIZED = [  # how much longer the second contestant takes, round by round; its ve
     ([1.15, 1.16, 1.14], "reproduced"),
     ([1.98, 2.0, 1.96], "same direction, other size"),
     ([1.02, 1.021, 1.02], "same direction, other size"),
-    ([1.2, 1.35, 1.05], "cannot tell"),  # the direction is plain, the size is not
+    ([1.2, 1.35, 1.05], "undecided"),  # the direction is plain, the size is not
     ([0.9, 0.91, 0.9], "not reproduced"),
-    ([0.8, 1.2, 1.0], "cannot tell"),
+    ([0.8, 1.2, 1.0], "undecided"),
 ]
 
 
@@ -176,8 +176,8 @@ def test_a_number_is_judged_on_both_sides(tmp_path: Path, ratios: list[float], v
 
 def test_what_lacks_a_precondition_cannot_be_told_whatever_was_measured(tmp_path: Path) -> None:
     few = judged_sides(tmp_path / "few", [1.98, 2.0, 1.96], "", "needs = { server-cores = 8 }")
-    assert (few.verdict, few.sentence) == ("cannot tell", "It needs 8 server cores, has 1.")
-    assert few.criteria[0].verdict == "cannot tell"
+    assert (few.verdict, few.sentence) == ("undecided", "It needs 8 server cores, has 1.")
+    assert few.criteria[0].verdict == "undecided"
     assert few.criteria[0].estimate.value == pytest.approx(1.98, rel=0.01)  # it is shown all the same
     enough = judged_sides(tmp_path / "enough", [1.98, 2.0, 1.96], "", "needs = { server-cores = 1 }")
     assert enough.verdict == "reproduced"
@@ -223,7 +223,7 @@ def test_a_check_of_our_own_holds_or_does_not(tmp_path: Path) -> None:
         ("", "reproduced", ""),
         (
             "nobody may",
-            "cannot tell",
+            "undecided",
             "It needs a limit of the server's memory, which could not be set: nobody may.",
         ),
     ],
@@ -239,7 +239,7 @@ def test_a_limit_of_memory_that_was_not_set_decides_nothing(
 
 @pytest.mark.parametrize(
     ("has", "verdict", "sentence"),
-    [("900ms", "reproduced", ""), ("2s", "cannot tell", "It needs think = 900ms, has 2s.")],
+    [("900ms", "reproduced", ""), ("2s", "undecided", "It needs think = 900ms, has 2s.")],
 )
 def test_a_claim_about_another_load_is_not_judged(
     tmp_path: Path, has: str, verdict: str, sentence: str
@@ -254,7 +254,7 @@ def test_a_claim_about_another_load_is_not_judged(
 @pytest.mark.parametrize(
     ("host", "verdict", "sentence"),
     [
-        ("", "cannot tell", "It needs generators on other machines (--cluster)."),
+        ("", "undecided", "It needs generators on other machines (--cluster)."),
         ("10.0.0.2", "reproduced", ""),
         (None, "reproduced", ""),
     ],
@@ -335,7 +335,7 @@ def test_all_must_hold_and_one_failure_is_enough(judged: RunResult) -> None:
     assert failed.verdict == "not reproduced"  # though its other part was not measured
     assert "is not above 0.5" in failed.sentence
     assert "rust" not in failed.sentence
-    assert claim(judged, "Rust").verdict == "cannot tell"
+    assert claim(judged, "Rust").verdict == "undecided"
     assert claim(judged, "Rust").sentence == "rust-axum was not measured."
     assert claim(judged, "Rust").absent == ["rust-axum"]
     assert failed.absent == []
@@ -351,7 +351,7 @@ def test_a_ratio_is_paired_by_round(judged: RunResult) -> None:
 
 def test_one_round_says_how_many_it_needs(tmp_path: Path) -> None:
     found = claim(run(tmp_path, rounds=1), "One slow")
-    assert found.verdict == "cannot tell"
+    assert found.verdict == "undecided"
     assert "needs at least 3 rounds, preferably 5" in found.sentence
 
 
@@ -390,7 +390,7 @@ def test_a_claim_of_many_parts_fails_only_by_an_interval_that_allows_for_them_al
         verdicts.append(found.verdict)
         sentences.append(found.sentence)
         rounds = found.criteria[0].estimate.rounds
-    assert verdicts == ["not reproduced", "cannot tell"]
+    assert verdicts == ["not reproduced", "undecided"]
     wanted, too_few = (rounds_to_decide(rounds, 0.0023, level) for level in (1 - 0.05 / 12, 0.95))
     assert wanted is not None
     assert wanted != too_few
@@ -411,7 +411,7 @@ def test_no_number_of_rounds_is_foretold_for_a_share_of_requests(tmp_path: Path)
     part = '{ metric = "errors", contestant = "node", workload = "fast-only", above = 0.0495 }'
     text = f'{PLAN.split("[[claim]]")[0]}\n[[claim]]\nsays = "fails"\nholds = [{part}]\n'
     (found,) = analyse(RunRecord.open(make_run(tmp_path, trials, plan_text=text))).claims
-    assert found.verdict == "cannot tell"
+    assert found.verdict == "undecided"
     assert rounds_to_decide(found.criteria[0].estimate.rounds, 0.0495) == (3, 4)
     assert found.sentence.endswith("required: above 4.95 %.")
 
@@ -432,7 +432,7 @@ holds = [{ metric = "starvation index", contestant = "node", workload = "fast-wi
 """
     made = make_run(tmp_path, list(map(spoiled, starvation_trials(5))), plan_text=PLAN + text)
     (found,) = analyse(RunRecord.open(made)).claims
-    assert found.verdict == "cannot tell"
+    assert found.verdict == "undecided"
     assert found.sentence.startswith("the figure of node, fast-only is invalid (")
 
 
@@ -556,7 +556,7 @@ def test_claims_and_set_up_stand_in_every_form(judged: RunResult) -> None:
     assert [case.find("skipped") is not None for case in cases] == [False, False, True, False]
     assert not any(case.find("failure") is not None for case in cases)
     data = judged.as_json()
-    assert [c["verdict"] for c in data["claims"]][:3] == ["reproduced", "not reproduced", "cannot tell"]
+    assert [c["verdict"] for c in data["claims"]][:3] == ["reproduced", "not reproduced", "undecided"]
     assert dict(data["setup"])["rounds"] == "5"
 
 

@@ -78,14 +78,14 @@ def test_one_run_on_each_side_decides_nothing_and_says_why_once(
     code, said = run(*runs, "--fail-if", "p50 > +20 %", "--fail-if", "errors > +1 %")
     words = " ".join(said.split())
     assert code == 4
-    assert "? cannot tell: p50 > +20 %" in said
-    assert "? cannot tell: errors > +1 %" in said
+    assert "? undecided: p50 > +20 %" in said
+    assert "? undecided: errors > +1 %" in said
     assert "one run on each side does not show how much runs of the same server differ" in words
     assert "no interval" not in run(*runs)[1]
     assert "jostle compare A1 A2 A3 vs B1 B2 B3" in words
     for c in compared(*runs).comparisons:
         for d in c.differences:
-            assert (d.finding, d.ratio.low, d.difference.low) == ("unclear", None, None)
+            assert (d.finding, d.ratio.low, d.difference.low) == ("undecided", None, None)
         assert (c.cliffs_delta.low, set(c.shift.low_s)) == (None, {None})
 
 
@@ -132,7 +132,7 @@ def test_one_round_gives_no_interval_and_says_how_many_it_needs(tmp_path: Path) 
     folder = make_run(tmp_path, trials({"node": 0.002, "go": 0.008}, rounds=1))
     code, said = run(folder, "--contestants", "node,go", "--fail-if", "p50 > +5 %")
     assert code == 4
-    assert "? cannot tell: p50 > +5 %" in said
+    assert "? undecided: p50 > +5 %" in said
     assert run(folder, "--contestants", "node,go", "--fail-if", "p50 > +5 %", "--undecided", "pass")[0] == 0
     assert run(folder, "--contestants", "node,go", "--fail-if", "p50 > +5 %", "--undecided", "fail")[0] == 1
     assert "an interval needs at least 3 rounds, preferably 5" in " ".join(said.split())
@@ -277,7 +277,7 @@ def test_invalid_trials_prove_nothing(runs: tuple[Path, Path]) -> None:
     invalid = [replace(c, differences=[_invalid(d, c) for d in c.differences]) for c in found.comparisons]
     distrusted = replace(found, comparisons=invalid)
     judged = judge_conditions(distrusted, [change("p50 > +1 %")])
-    assert {c.verdict for c in judged.conditions} == {"cannot tell"}
+    assert {c.verdict for c in judged.conditions} == {"undecided"}
     assert all(c.message.startswith("the figure is invalid (") for c in judged.conditions)
 
 

@@ -235,7 +235,7 @@ holds = [{ metric = "throughput", contestant = "go", workload = "hello", below =
     (folder / "plan.toml").write_text(settles)
     wide, narrow = analyse(RunRecord.open(folder)).claims
     assert wide.verdict == "reproduced", "another doubling would not change it"
-    assert narrow.verdict == "cannot tell", "another doubling would break it"
+    assert narrow.verdict == "undecided", "another doubling would break it"
     assert "or what a further run might show (still changing: go, hello 2.00" in narrow.sentence
     table = costs.earlier(result)
     assert [row[2] for row in table.rows] == ["first", "measured", "first", "measured"]

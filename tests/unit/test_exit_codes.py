@@ -15,13 +15,13 @@ from jostle.errors import ContestantError, PlanError
     [
         ([], True, None, ExitCode.DONE),
         (["pass", "pass"], True, None, ExitCode.DONE),
-        (["pass", "fail", "cannot tell"], True, None, ExitCode.FAILED),
+        (["pass", "fail", "undecided"], True, None, ExitCode.FAILED),
         (["pass", "fail"], False, None, ExitCode.FAILED),
         (["pass"], False, None, ExitCode.INVALID_RESULT),
-        (["cannot tell"], False, Undecided.ok, ExitCode.INVALID_RESULT),
-        (["pass", "cannot tell"], True, None, ExitCode.UNDECIDED),
-        (["pass", "cannot tell"], True, Undecided.ok, ExitCode.DONE),
-        (["pass", "cannot tell"], True, Undecided.fail, ExitCode.FAILED),
+        (["undecided"], False, Undecided.ok, ExitCode.INVALID_RESULT),
+        (["pass", "undecided"], True, None, ExitCode.UNDECIDED),
+        (["pass", "undecided"], True, Undecided.ok, ExitCode.DONE),
+        (["pass", "undecided"], True, Undecided.fail, ExitCode.FAILED),
     ],
 )
 def test_the_exit_code_of_decisions(

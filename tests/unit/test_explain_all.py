@@ -83,7 +83,7 @@ def test_what_was_found_agrees_differs_or_cannot_be_told(one_worker: Explanation
     assert judged(node, one_worker) == "agrees"
     assert judged(pool, one_worker) == "differs"  # two workers were declared, and one was found
     assert judged(erlang, one_worker) == "differs"
-    assert judged(node, replace(one_worker, family=None)) == "cannot tell"
+    assert judged(node, replace(one_worker, family=None)) == "undecided"
     two = found(Topic.DISCIPLINE, "Two.", figures={"workers": Estimate(1.0, 1.0, 2.0)})
     assert judged(node, replace(one_worker, findings=[two])) == "agrees"
 

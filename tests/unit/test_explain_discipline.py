@@ -1,4 +1,4 @@
-"""What is inferred of calculated servers: right or "cannot tell", and never wrong."""
+"""What is inferred of calculated servers: right or "undecided", and never wrong."""
 
 import inspect
 import math

@@ -25,7 +25,7 @@ def compared() -> CompareResult:
     """Two contestants of one run, and a condition of each kind."""
     conditions = [
         ConditionResult("p99 > +10 %", "fast-only", "node", "go", verdict, "p99 +50 % [40, 60]")  # type: ignore[arg-type]
-        for verdict in ("fail", "cannot tell", "pass")
+        for verdict in ("fail", "undecided", "pass")
     ]
     notes = ["Paired by round."]
     return CompareResult("go against node", "node", "go", [make_comparison()], conditions, notes)
@@ -46,7 +46,7 @@ def test_a_notebook(golden: Golden) -> None:
 
 
 def test_junit(golden: Golden) -> None:
-    verdicts = zip(("pass", "fail", "cannot tell"), ("node", "go", "node"), strict=True)
+    verdicts = zip(("pass", "fail", "undecided"), ("node", "go", "node"), strict=True)
     bad = make_starvation(RUNTIMES[:2], rounds=1, open_form=False, bad={2: Verdict.INVALID})
     golden(
         "junit.xml", rendered(replace(bad, requirements=[requirement(*pair) for pair in verdicts]), "junit")

@@ -69,4 +69,4 @@ def test_a_p99_is_the_same_in_tables_requirements_claims_comparisons_and_publish
     has_interval = expected.low is not None and expected.high is not None
     assert has_interval == (rounds != 2 and not refused)
     (named,) = [r for r in result.requirements if r.contestant == "node"][1:]
-    assert named.verdict == ("pass" if rounds >= 3 and not refused else "cannot tell")
+    assert named.verdict == ("pass" if rounds >= 3 and not refused else "undecided")

@@ -20,7 +20,7 @@ def claim(verdict: str, says: str = "One slow request takes four fifths") -> Cla
 
 
 def starved() -> RunResult:
-    return replace(make_starvation(), claims=[claim("reproduced"), claim("cannot tell", "<b>Bold</b>")])
+    return replace(make_starvation(), claims=[claim("reproduced"), claim("undecided", "<b>Bold</b>")])
 
 
 @cache
@@ -54,9 +54,9 @@ def test_claims_are_counted_and_grouped_by_article() -> None:
         "reproduced": 1,
         "same direction, other size": 0,
         "not reproduced": 1,
-        "cannot tell": 1,
+        "undecided": 1,
     }
-    assert both.checks == {"holds": 0, "does not hold": 0, "cannot tell": 0}
+    assert both.checks == {"holds": 0, "does not hold": 0, "undecided": 0}
     articles = [s for s in both.document.sections if s.key.startswith("article-")]
     assert [(s.title, [b.key for b in s.blocks if isinstance(b, Section)]) for s in articles] == [
         ("A, First article, 2016", ["starvation", "pair"]),

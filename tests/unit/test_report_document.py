@@ -290,8 +290,8 @@ def test_of_many_contestants_the_most_and_the_least_harmed_are_told_first() -> N
 
 
 def test_claims_on_what_was_not_measured_are_one_line() -> None:
-    part = CriterionResult("", "", "", "", "", Estimate(None), "cannot tell", "", "rust")
-    absent = [Claim(f"claim {i}", "", "cannot tell", "rust was not measured.", [part]) for i in range(3)]
+    part = CriterionResult("", "", "", "", "", Estimate(None), "undecided", "", "rust")
+    absent = [Claim(f"claim {i}", "", "undecided", "rust was not measured.", [part]) for i in range(3)]
     section = published.section(replace(make_starvation(RUNTIMES[:1]), claims=absent))
     assert [b.text for b in section.blocks if isinstance(b, Paragraph)] == [
         "3 published claims: 3 not measured. To measure what was not, add to --contestants: rust."
@@ -304,11 +304,11 @@ def test_claims_on_what_was_not_measured_are_one_line() -> None:
 def test_a_contestant_that_was_measured_is_not_one_to_add() -> None:
     result = make_starvation(RUNTIMES[:1])
     measured = result.summaries[0].contestant
-    there = CriterionResult("", "", "", "", "", Estimate(None), "cannot tell", "", measured)
+    there = CriterionResult("", "", "", "", "", Estimate(None), "undecided", "", measured)
     elsewhere = replace(there, absent="rust")
 
     def told(*parts: CriterionResult) -> str:
-        absent = [Claim("claim", "", "cannot tell", "", [part]) for part in parts]
+        absent = [Claim("claim", "", "undecided", "", [part]) for part in parts]
         section = published.section(replace(result, claims=absent))
         return next(b.text for b in section.blocks if isinstance(b, Paragraph)).partition("measured. ")[2]
 

@@ -91,7 +91,7 @@ def test_intervals_decide(judged: RunResult) -> None:
         ("node", "stream-with-slow"): "fail",
         ("go", "stream-with-slow"): "pass",
     }
-    assert set(verdicts(judged, "errors").values()) == {"cannot tell"}  # 9 requests prove no 0.1 %
+    assert set(verdicts(judged, "errors").values()) == {"undecided"}  # 9 requests prove no 0.1 %
     assert set(verdicts(judged, "throughput").values()) == {"pass"}
     assert set(verdicts(judged, "memory").values()) == {"pass"}
     assert set(verdicts(judged, "service p90").values()) == {"pass"}
@@ -113,15 +113,15 @@ def test_the_interval_is_of_the_confidence_that_was_asked_for(judged: RunResult)
     [
         (Estimate(1, 0.5, 1.5), True, "pass"),
         (Estimate(1, 0.5, 1.5), False, "fail"),
-        (Estimate(2, 1.5, 2.5), True, "cannot tell"),
+        (Estimate(2, 1.5, 2.5), True, "undecided"),
         (Estimate(3, 2.5, 3.5), True, "fail"),
         (Estimate(3, 3, None, bound="≥"), True, "fail"),
-        (Estimate(1, 1, None, bound="≥"), True, "cannot tell"),
-        (Estimate(1), True, "cannot tell"),
-        (Estimate(1.5, 1.0, 2.0), True, "cannot tell"),  # the limit is not below itself
-        (Estimate(3, 2.0, 4.0), False, "cannot tell"),
-        (Estimate(1, 0.5, 1.5, this_run_only=True), True, "cannot tell"),
-        (Estimate(None, note="nothing was measured"), True, "cannot tell"),
+        (Estimate(1, 1, None, bound="≥"), True, "undecided"),
+        (Estimate(1), True, "undecided"),
+        (Estimate(1.5, 1.0, 2.0), True, "undecided"),  # the limit is not below itself
+        (Estimate(3, 2.0, 4.0), False, "undecided"),
+        (Estimate(1, 0.5, 1.5, this_run_only=True), True, "undecided"),
+        (Estimate(None, note="nothing was measured"), True, "undecided"),
     ],
 )
 def test_outcomes(estimate: Estimate, below: bool, verdict: str) -> None:
@@ -131,10 +131,10 @@ def test_outcomes(estimate: Estimate, below: bool, verdict: str) -> None:
 @pytest.mark.parametrize(
     ("text", "estimate", "decision"),
     [
-        ("errors <= 0 %", Estimate(0, 0, 0.002), "cannot tell"),  # none was seen: no evidence against it
+        ("errors <= 0 %", Estimate(0, 0, 0.002), "undecided"),  # none was seen: no evidence against it
         ("errors < 0 %", Estimate(0, 0, 0.002), "fail"),
         ("errors >= 0 %", Estimate(0, 0, 0.002), "pass"),
-        ("errors > 0 %", Estimate(0, 0, 0.002), "cannot tell"),
+        ("errors > 0 %", Estimate(0, 0, 0.002), "undecided"),
         ("p99 <= 2 s", Estimate(2, 2, 2), "pass"),
         ("p99 ≥ 2 s", Estimate(2, 2, 2), "pass"),
         ("p99 < 2 s", Estimate(2, 2, 2), "fail"),
@@ -192,13 +192,13 @@ def test_one_round_is_as_uncertain_as_such_runs_differ(tmp_path: Path) -> None:
 
 def test_near_the_limit_one_round_says_how_many_more_would_tell(tmp_path: Path) -> None:
     found = _of_rounds(tmp_path, 1, "p99 < 3.5 ms")
-    assert found.verdict == "cannot tell"
+    assert found.verdict == "undecided"
     assert re.search(r"\d+ more rounds, about .+, would probably tell: `--until-decided`$", found.message)
 
 
 def test_one_round_tells_nothing_of_memory_as_its_spread_is_not_known(tmp_path: Path) -> None:
     found = _of_rounds(tmp_path, 1, "memory < 1 GB")
-    assert found.verdict == "cannot tell"
+    assert found.verdict == "undecided"
     assert "needs at least 3" in found.message
 
 
@@ -206,7 +206,7 @@ def test_too_few_requests_for_an_interval_are_no_decision(tmp_path: Path) -> Non
     text = PLAN + '[[require]]\nthat = "p50 < 1 s"\nworkload = "fast-only"'
     trial = Trial("node", "fast-only", 1, [Request(0.0, 0.0, 0.002), Request(0.1, 0.1, 0.102)])
     (found,) = analyse(RunRecord.open(make_run(tmp_path, [trial], plan_text=text))).requirements
-    assert found.verdict == "cannot tell"
+    assert found.verdict == "undecided"
 
 
 def test_a_figure_that_is_zero_in_every_round_decides(tmp_path: Path) -> None:
@@ -219,7 +219,7 @@ def test_a_figure_that_is_zero_in_every_round_decides(tmp_path: Path) -> None:
 
 def test_an_index_is_as_invalid_as_the_slow_request_that_it_is_divided_by(tmp_path: Path) -> None:
     text = PLAN + BLOCKING_OF_GO
-    for generator_cpu, verdict in ((0.3, "pass"), (1.0, "cannot tell")):
+    for generator_cpu, verdict in ((0.3, "pass"), (1.0, "undecided")):
         trials = [
             replace(trial, generator_cpu=generator_cpu) if trial.workload == "slow-alone" else trial
             for trial in starvation_trials(3)
@@ -244,7 +244,7 @@ def test_an_index_is_no_worse_for_a_slow_request_that_it_is_not_divided_by(tmp_p
 def test_what_this_version_cannot_read_is_said_to_be_so(tmp_path: Path) -> None:
     folder = make_run(tmp_path, [], plan_text=PLAN + '[[require]]\nthat = "p42 < 5 ms"')
     (found,) = analyse(RunRecord.open(folder)).requirements
-    assert (found.that, found.verdict) == ("p42 < 5 ms", "cannot tell")
+    assert (found.that, found.verdict) == ("p42 < 5 ms", "undecided")
     assert "jostle does not measure" in found.message
 
 
@@ -254,11 +254,11 @@ def test_what_was_not_measured_or_is_invalid_cannot_be_told(tmp_path: Path) -> N
     wrong += closed(lognormal(0.002, 0.1), 5.0)[:10]
     folder = make_run(tmp_path, [Trial("node", "fast-only", 1, wrong)], plan_text=text)
     (found,) = analyse(RunRecord.open(folder)).requirements
-    assert (found.verdict, found.message[:21]) == ("cannot tell", "the figure is invalid")
+    assert (found.verdict, found.message[:21]) == ("undecided", "the figure is invalid")
     none = make_run(tmp_path / "none", [], plan_text=text)
     append_event(none / "journal.ndjson", "contestant skipped", contestant="go", why="no go here")
     (found,) = analyse(RunRecord.open(none)).requirements
-    assert (found.verdict, found.message) == ("cannot tell", "not measured (go: no go here)")
+    assert (found.verdict, found.message) == ("undecided", "not measured (go: no go here)")
 
 
 def test_wrong_answers_are_failures_and_a_quantile_among_them_fails(tmp_path: Path) -> None:
@@ -284,7 +284,7 @@ def test_wrong_answers_are_failures_and_a_quantile_among_them_fails(tmp_path: Pa
     [
         (["node", "node:workers=2"], {"node": "pass"}),
         (["node:workers=1", "node:workers=2"], {"node:workers=1": "pass", "node:workers=2": "pass"}),
-        (["go"], {"node": "cannot tell"}),
+        (["go"], {"node": "undecided"}),
     ],
 )
 def test_a_requirement_is_of_the_very_contestant_or_else_of_its_variants(
@@ -306,7 +306,7 @@ def test_a_requirement_of_one_that_was_skipped_is_not_judged_by_its_variants(tmp
     folder = make_run(tmp_path, [trial], plan_text=text)
     append_event(folder / "journal.ndjson", "contestant skipped", contestant="go", why="no go here")
     (found,) = analyse(RunRecord.open(folder)).requirements
-    assert (found.contestant, found.verdict) == ("go", "cannot tell")
+    assert (found.contestant, found.verdict) == ("go", "undecided")
     assert found.message == "not measured (go: no go here)"
 
 
@@ -332,7 +332,7 @@ def test_requirements_stand_in_every_form(judged: RunResult) -> None:
         said = html.unescape(text).replace("\N{NO-BREAK SPACE}", " ")
         assert "p50 < 1 ms" in said
         assert "99 % confidence" in said
-    assert written.index("✗ fail") < written.index("? cannot tell") < written.index("✓ pass")
+    assert written.index("✗ fail") < written.index("? undecided") < written.index("✓ pass")
     assert isinstance(judged.requirements[0], Requirement)
 
 

@@ -86,7 +86,7 @@ TABLE = [
     ),
     Row(
         "whether fast ones wait for their end or for a time slice; 300 ms would be long enough",
-        lambda: starved("closed", index=share(0.6, 0.7), slow_s=0.04, waits="cannot tell"),
+        lambda: starved("closed", index=share(0.6, 0.7), slow_s=0.04, waits="undecided"),
         (lambda: starved("closed", index=share(0.6, 0.7)),),
     ),
     Row(

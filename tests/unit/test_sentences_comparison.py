@@ -45,7 +45,7 @@ TABLE = [
     Row(
         "p99: longer on new: +20 % [+10, +30] (10.0 ms on old, 12.0 ms on new).",
         lambda: words("p99", "more", MORE),
-        (lambda: words("p99", "less", LESS), lambda: words("p99", "unclear", BOTH)),
+        (lambda: words("p99", "less", LESS), lambda: words("p99", "undecided", BOTH)),
     ),
     Row(
         "p99: shorter on new",
@@ -64,37 +64,37 @@ TABLE = [
     ),
     Row(
         "p99: inconclusive: +2 %",
-        lambda: words("p99", "unclear", BOTH),
+        lambda: words("p99", "undecided", BOTH),
         (lambda: words("p99", "same", e(1.0, 0.99, 1.01), within=0.01),),
     ),
     Row(
         "+2 % [−10, +15] (10.0 ms on old, 12.0 ms on new), which may be chance among 9 differences.",
         lambda: comparing.in_words(difference("p99", "may be chance", BOTH), "old", "new", 9),
-        (lambda: words("p99", "unclear", BOTH),),
+        (lambda: words("p99", "undecided", BOTH),),
     ),
     Row(
         "p99: no difference larger than 1 %",
         lambda: words("p99", "same", e(1.0, 0.99, 1.01), within=0.01),
-        (lambda: words("p99", "unclear", BOTH),),
+        (lambda: words("p99", "undecided", BOTH),),
     ),
     Row(
         "no interval: fewer than three rounds",
-        lambda: words("p99", "unclear", e(1.2, note="fewer than three rounds")),
+        lambda: words("p99", "undecided", e(1.2, note="fewer than three rounds")),
         (lambda: words("p99", "more", MORE),),
     ),
     Row(
         "p99: cannot be compared: nobody was answered.",
-        lambda: words("p99", "unclear", e(None, note="nobody was answered"), moved=e(None)),
+        lambda: words("p99", "undecided", e(None, note="nobody was answered"), moved=e(None)),
         (lambda: words("p99", "more", MORE),),
     ),
     Row(
         "throughput: higher on new: 0/s on old, 500/s on new, difference 500/s [490, 510].",
         lambda: words("throughput", "more", e(None, unit=""), **BROKEN),
-        (lambda: words("throughput", "more", MORE), lambda: words("throughput", "unclear", UNKNOWN)),
+        (lambda: words("throughput", "more", MORE), lambda: words("throughput", "undecided", UNKNOWN)),
     ),
     Row(
         "throughput: inconclusive: 0/s on old, 500/s on new, difference",
-        lambda: words("throughput", "unclear", e(None, unit=""), **BROKEN),
+        lambda: words("throughput", "undecided", e(None, unit=""), **BROKEN),
         (lambda: words("throughput", "more", e(None, unit=""), **BROKEN),),
     ),
     Row(
@@ -110,68 +110,68 @@ TABLE = [
     Row(
         "errors: more on new: 1 % on old, 1.2 % on new",
         lambda: words("errors", "more", MORE),
-        (lambda: words("errors", "unclear", BOTH),),
+        (lambda: words("errors", "undecided", BOTH),),
     ),
     Row(
         "errors: inconclusive: 1 % on old",
-        lambda: words("errors", "unclear", BOTH),
+        lambda: words("errors", "undecided", BOTH),
         (lambda: words("errors", "more", MORE),),
     ),
     Row(
         "errors: 1 % on old, 1.2 % on new; no interval: fewer",
-        lambda: words("errors", "unclear", BOTH, moved=e(0.002, note="fewer than three rounds")),
-        (lambda: words("errors", "unclear", BOTH),),
+        lambda: words("errors", "undecided", BOTH, moved=e(0.002, note="fewer than three rounds")),
+        (lambda: words("errors", "undecided", BOTH),),
     ),
     Row(
         "errors: cannot be compared: no request came to an end.",
-        lambda: words("errors", "unclear", BOTH, a=e(None)),
-        (lambda: words("errors", "unclear", BOTH),),
+        lambda: words("errors", "undecided", BOTH, a=e(None)),
+        (lambda: words("errors", "undecided", BOTH),),
     ),
     Row(
         "new against old: p99 +20 %; no difference larger than 1 % in throughput; inconclusive in p50.",
         lambda: summed(
             difference("p99", "more", MORE),
             difference("throughput", "same", e(1.0), within=0.01),
-            difference("p50", "unclear", BOTH),
+            difference("p50", "undecided", BOTH),
         ),
         (lambda: summed(difference("p99", "more", MORE)),),
     ),
     Row(
         "new against old: p90 −20 %, errors 3 % instead of 0 %; inconclusive in p50.",
         lambda: summed(
-            difference("p50", "unclear", BOTH),
+            difference("p50", "undecided", BOTH),
             difference("p90", "less", LESS),
-            difference("p99", "unclear", e(None, note="too few requests")),
+            difference("p99", "undecided", e(None, note="too few requests")),
             difference("errors", "more", e(None), a=e(0.0, unit="share"), b=e(0.03, unit="share")),
         ),
-        (lambda: summed(difference("p50", "unclear", BOTH), difference("p90", "unclear", BOTH)),),
+        (lambda: summed(difference("p50", "undecided", BOTH), difference("p90", "undecided", BOTH)),),
     ),
     Row(
         "new against old: no difference larger than 1 % in throughput.",
         lambda: summed(difference("throughput", "same", e(1.0), within=0.01)),
-        (lambda: summed(difference("throughput", "unclear", BOTH)),),
+        (lambda: summed(difference("throughput", "undecided", BOTH)),),
     ),
     Row(
         "new against old: throughput and p99 cannot be compared: too few rounds.",
         lambda: summed(
-            *(difference(name, "unclear", e(None, note="too few rounds")) for name in ("throughput", "p99"))
+            *(difference(name, "undecided", e(None, note="too few rounds")) for name in ("throughput", "p99"))
         ),
-        (lambda: summed(difference("p99", "unclear", BOTH)),),
+        (lambda: summed(difference("p99", "undecided", BOTH)),),
     ),
     Row(
         "new against old: an interval needs at least 3 runs on each side that measured something.",
-        lambda: summed(difference("p99", "unclear", BOTH), rounds=2, paired=False, unit="run"),
-        (lambda: summed(difference("p99", "unclear", BOTH), paired=False, unit="run"),),
+        lambda: summed(difference("p99", "undecided", BOTH), rounds=2, paired=False, unit="run"),
+        (lambda: summed(difference("p99", "undecided", BOTH), paired=False, unit="run"),),
     ),
     Row(
         "new against old: inconclusive; more rounds may decide it.",
-        lambda: summed(difference("p99", "unclear", BOTH)),
+        lambda: summed(difference("p99", "undecided", BOTH)),
         (lambda: summed(difference("p99", "more", MORE)),),
     ),
     Row(
         "new against old: a difference in p99 that may be chance; more rounds may decide it.",
         lambda: summed(difference("p99", "may be chance", MORE)),
-        (lambda: summed(difference("p99", "unclear", BOTH)),),
+        (lambda: summed(difference("p99", "undecided", BOTH)),),
     ),
     Row(
         "new against old: differences in p50 and p99 that may be chance; more rounds may decide it.",
@@ -181,7 +181,7 @@ TABLE = [
     Row(
         "new against old: throughput +20 %; the difference in p99 may be chance.",
         lambda: summed(difference("throughput", "more", MORE), difference("p99", "may be chance", MORE)),
-        (lambda: summed(difference("throughput", "more", MORE), difference("p99", "unclear", BOTH)),),
+        (lambda: summed(difference("throughput", "more", MORE), difference("p99", "undecided", BOTH)),),
     ),
     Row(
         "throughput +20 %. These figures are over the 4 rounds in which both were measured.",
@@ -198,7 +198,7 @@ TABLE = [
         lambda: summed(
             difference("errors", "more", e(3.0), a=e(0.01, unit="share"), b=e(0.03, unit="share"))
         ),
-        (lambda: summed(difference("errors", "unclear", e(3.0))),),
+        (lambda: summed(difference("errors", "undecided", e(3.0))),),
     ),
     Row(
         "new against old: throughput +20 %; p50 and p99 must not be used (invalid).",
@@ -217,8 +217,8 @@ TABLE = [
     ),
     Row(
         "new against old: p99 must not be used (invalid).",
-        lambda: summed(difference("p99", "unclear", BOTH, verdict=Verdict.INVALID)),
-        (lambda: summed(difference("p99", "unclear", BOTH)),),
+        lambda: summed(difference("p99", "undecided", BOTH, verdict=Verdict.INVALID)),
+        (lambda: summed(difference("p99", "undecided", BOTH)),),
     ),
     Row(
         "new against old (unreliable: invalid trials): p99 +20 %",

@@ -17,7 +17,7 @@ TABLE = [
         lambda: starved("open", blocking=share(0.9, 1.0), beside=quantiles(2.2, 4.4, 4.5, "≥")),
         (
             lambda: starved("open", **GO, waits="a turn"),
-            lambda: starved("open", **GO, waits="cannot tell"),
+            lambda: starved("open", **GO, waits="undecided"),
             lambda: starved("open", blocking=share(0.9, 1.0), beside=quantiles(0.0004, 4.4, 4.5)),
             lambda: starved("open", blocking=share(0.3, 0.4)),
         ),
@@ -47,21 +47,21 @@ TABLE = [
         "They wait for a time slice, not for the end of a slow request: beside slow requests of many time "
         "slices, fast ones are answered before these end.",
         lambda: starved("open", **GO, waits="a turn"),
-        (lambda: starved("open", **GO, waits="cannot tell"), lambda: starved("open", **GO)),
+        (lambda: starved("open", **GO, waits="undecided"), lambda: starved("open", **GO)),
     ),
     Row(
         "at least half of the fast requests to x wait: p50 is 9.50 ms, and 400 µs alone; p99 is 27.0 ms "
         "beside slow requests of 39.6 ms, and 2.00 ms alone",
-        lambda: starved("open", **GO, waits="cannot tell"),
+        lambda: starved("open", **GO, waits="undecided"),
         (
             lambda: starved("open", blocking=share(0.0, 0.05)),
-            lambda: starved("open", **CALM_MEDIAN, waits="cannot tell"),
+            lambda: starved("open", **CALM_MEDIAN, waits="undecided"),
         ),
     ),
     Row(
         "1 in 100 fast requests to x is late: p99 is 27.0 ms beside slow requests of 39.6 ms, and 2.00 ms",
-        lambda: starved("open", **CALM_MEDIAN, waits="cannot tell"),
-        (lambda: starved("open", **GO, waits="cannot tell"),),
+        lambda: starved("open", **CALM_MEDIAN, waits="undecided"),
+        (lambda: starved("open", **GO, waits="undecided"),),
     ),
     Row(
         "In that time, x loses at least 99 % of its throughput; over the whole trial, 85 % [80, 90].",

@@ -29,7 +29,7 @@ def recorded(base: Path, more: str) -> RunRecord:
 def test_a_claim_that_cannot_be_read_cannot_be_told(tmp_path: Path) -> None:
     result = analyse(recorded(tmp_path, '[[claim]]\nsays = "It is fast"\nholds = ["p50 of b"]\n'))
     (claim,) = result.claims
-    assert (claim.statement, claim.verdict) == ("It is fast", "cannot tell")
+    assert (claim.statement, claim.verdict) == ("It is fast", "undecided")
     assert claim.sentence.startswith("It cannot be read: ")
 
 

@@ -80,7 +80,7 @@ def _answer(
     gone = went_away(search)
     if misses and not any(x.provisional_decision == "holds" and x.level < min(misses) for x in search.levels):
         if gone:
-            return "cannot tell", unknown, gone
+            return "undecided", unknown, gone
         return (
             "none",
             unknown,
@@ -90,11 +90,11 @@ def _answer(
         return "at least", at_least, ""
     if search.levels and all(x.decided == "spoiled" for x in search.levels):
         return (
-            "cannot tell",
+            "undecided",
             unknown,
             f"the machine was busy with other work: {search.levels[0].blocks[0].spoiled}",
         )
-    return "cannot tell", unknown, gone or "too little was measured: give it more time (--budget)"
+    return "undecided", unknown, gone or "too little was measured: give it more time (--budget)"
 
 
 def _hopeless(search: RecordedSearch) -> str:

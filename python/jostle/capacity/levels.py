@@ -89,18 +89,18 @@ class Level:
         found = [decide(around(slo.share), *self.total(i), self.tau(i)) for i, slo in enumerate(self.slos)]
         if "above" in found:
             return "misses"
-        return "holds" if all(one == "below" for one in found) else "open"
+        return "holds" if all(one == "below" for one in found) else "undecided"
 
     @property
     def provisional_decision(self) -> LevelDecision:
         """As `decided`; if that is open, what a first look says, from which the search continues."""
-        if self.decided != "open":
+        if self.decided != "undecided":
             return self.decided
         for i, slo in enumerate(self.slos):
             n, exceeded = self.total(i)
             if exceeded >= MIN_EXCEEDED and exceeded > 2 * slo.share * n:
                 return "misses"
-        return "holds" if all(self.share(i) <= slo.share for i, slo in enumerate(self.slos)) else "open"
+        return "holds" if all(self.share(i) <= slo.share for i, slo in enumerate(self.slos)) else "undecided"
 
 
 def by_level(blocks: Sequence[Block], slos: Sequence[Slo]) -> list[Level]:

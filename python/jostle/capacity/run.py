@@ -147,7 +147,7 @@ class Explorer:
             what = "failed" if slo.limit_s is None else f"over {format_duration(slo.limit_s)}"
             of_all = f" ({percent(level.share(i))} in {len(level.counted)} blocks)"
             parts.append(f"{percent(share)} {what}{of_all if len(level.counted) > 1 else ''}")
-        words = {"holds": "holds", "misses": "misses", "open": "not decided yet"}
+        words = {"holds": "holds", "misses": "misses", "undecided": "not decided yet"}
         return f"{', '.join(parts)}: {words.get(level.provisional_decision, level.provisional_decision)}"
 
     def _about(self) -> str:

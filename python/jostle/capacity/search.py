@@ -224,7 +224,7 @@ class Search:
         """Whether another block of this level may tell something new."""
         if level.decided in ("generator", "spoiled"):
             return len(level.blocks) < (MAX_TRIES if level.decided == "generator" else MAX_SPOILED_TRIES)
-        return level.decided == "open" or len(level.counted) < 2
+        return level.decided == "undecided" or len(level.counted) < 2
 
 
 def _fine(levels: Sequence[Level], low: float, high: float) -> bool:

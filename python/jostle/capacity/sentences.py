@@ -84,13 +84,13 @@ def _answer(
             yield f"{slo} held at every level up to {least}, the highest decided{higher}."
         case "none":
             yield f"There is no load at which {slo} can be said to hold: {why}."
-        case "cannot tell":
+        case "undecided":
             yield f"Cannot tell up to where {slo} holds: {why}."
 
 
 def _at_the_limit(curve: Sequence[LevelResult], capacity: Estimate, alone: TrialData | None) -> Iterator[str]:
     """How busy the generator and the server were at the highest level that may hold."""
-    below = [x for x in curve if x.level <= (capacity.high or 0) and x.decided in ("holds", "open")]
+    below = [x for x in curve if x.level <= (capacity.high or 0) and x.decided in ("holds", "undecided")]
     if not below:
         return
     level = below[-1]

@@ -25,7 +25,7 @@ class ExitCode(IntEnum):
 
 
 class Undecided(StrEnum):
-    """What `--undecided` turns "cannot tell" into."""
+    """What `--undecided` turns "undecided" into."""
 
     ok = "pass"
     fail = "fail"
@@ -57,7 +57,7 @@ def exit_code(decisions: Iterable["Decision"], *, trusted: bool, undecided: Unde
         return ExitCode.FAILED
     if not trusted:
         return ExitCode.INVALID_RESULT
-    if "cannot tell" in found:
+    if "undecided" in found:
         return {None: ExitCode.UNDECIDED, Undecided.ok: ExitCode.DONE, Undecided.fail: ExitCode.FAILED}[
             undecided
         ]

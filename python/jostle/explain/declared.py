@@ -14,7 +14,7 @@ from jostle.plan.contestant import ContestantFile, VariantValue
 
 __all__ = ["Declared", "Judgement", "declared", "judged", "labels"]
 
-Judgement = Literal["agrees", "differs", "cannot tell"]
+Judgement = Literal["agrees", "differs", "undecided"]
 
 WITH = re.compile(r"with (\w+): (.+)")
 """A clause of a declaration that applies only with a certain setting."""
@@ -84,7 +84,7 @@ def declared(file: ContestantFile, settings: Mapping[str, VariantValue], cores: 
 def judged(expected: Declared, explanation: Explanation) -> Judgement:
     """Whether what was found is what was declared."""
     if explanation.family is None:
-        return "cannot tell"
+        return "undecided"
     if explanation.family not in expected.families:
         return "differs"
     finding = explanation.finding(Topic.DISCIPLINE)

@@ -1,8 +1,8 @@
-"""Which discipline a server has, inferred from bursts: coarse answers first, each with its own "cannot tell".
+"""Which discipline a server has, inferred from bursts: coarse answers first, each with its own "undecided".
 
 The coarse answers need no candidate. The discipline is the candidate family that explains all bursts best,
 provided that it explains them well, clearly better than any other family, and does so in each probe
-separately. Anything less is "cannot tell", with a reason and a remedy.
+separately. Anything less is "undecided", with a reason and a remedy.
 """
 
 import math

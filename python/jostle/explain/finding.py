@@ -1,4 +1,4 @@
-"""What a probe finds: a decided finding, or "cannot tell" with the reason and a remedy."""
+"""What a probe finds: a decided finding, or "undecided" with the reason and a remedy."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -14,7 +14,7 @@ __all__ = ["ExplainedContestant", "roster_document"]
 MARKS: dict[Judgement, Mark] = {
     "agrees": Mark("✓", "agrees", "good"),
     "differs": Mark("✗", "differs", "bad"),
-    "cannot tell": Mark("?", "cannot tell"),
+    "undecided": Mark("?", "undecided"),
 }
 NOT_ASKED = Mark("-", "not asked")
 
@@ -60,7 +60,7 @@ def roster_document(entries: Sequence[ExplainedContestant], when: str, machine: 
 COUNTED: dict[Judgement, str] = {
     "agrees": "found as declared",
     "differs": "found otherwise",
-    "cannot tell": "not to be told",
+    "undecided": "not to be told",
 }
 
 READING = (

@@ -261,11 +261,11 @@ class Needs(Table):
 
     server_cores: PositiveCount | None = Field(
         default=None,
-        description="the server has at least so many cores; with fewer, the result is *cannot tell*",
+        description="the server has at least so many cores; with fewer, the result is *undecided*",
     )
     server_cores_at_most: PositiveCount | None = Field(
         default=None,
-        description="the server has at most so many cores; with more, the result is *cannot tell*",
+        description="the server has at most so many cores; with more, the result is *undecided*",
     )
     settled: Share | None = Field(
         default=None,
@@ -275,16 +275,16 @@ class Needs(Table):
     )
     memory_limit: bool = Field(
         default=False,
-        description="true: *cannot tell* if the `memory` limit of a workload of this claim could not be set",
+        description="true: *undecided* if the `memory` limit of a workload of this claim could not be set",
     )
     network: bool = Field(
         default=False,
-        description="true: *cannot tell* unless all generators ran on other machines (`--cluster`)",
+        description="true: *undecided* unless all generators ran on other machines (`--cluster`)",
     )
     parameters: dict[str, int | float | str] = Field(
         default={},
         description="parameters of the plan must have these values, written in the same way: "
-        "{ think = '900ms' }; otherwise the result is *cannot tell*",
+        "{ think = '900ms' }; otherwise the result is *undecided*",
     )
 
 

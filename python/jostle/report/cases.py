@@ -13,7 +13,7 @@ __all__ = ["comparison_cases", "run_cases"]
 
 
 def run_cases(result: RunResult) -> Suites:
-    """Requirements pass, fail, or are skipped (cannot tell); a workload with invalid trials is an error."""
+    """Requirements pass, fail, or are skipped (undecided); a workload with invalid trials is an error."""
     return {
         "requirements": [
             _decided(f"{r.workload or 'all'} on {r.contestant or 'all'}", r.that, r.verdict, r.message)
@@ -25,7 +25,7 @@ def run_cases(result: RunResult) -> Suites:
 
 
 def comparison_cases(result: CompareResult) -> Suites:
-    """Conditions pass, fail, or are skipped (cannot tell); without any, every comparison passes."""
+    """Conditions pass, fail, or are skipped (undecided); without any, every comparison passes."""
     return {
         "conditions": [
             _decided(f"{c.workload}: {c.b} against {c.a}", c.condition, c.verdict, c.message)
@@ -42,8 +42,8 @@ def _decided(about: str, name: str, verdict: Decision, message: str) -> Case:
     match verdict:
         case "fail":
             return Case(about, name, "failure", message, details=message)
-        case "cannot tell":
-            return Case(about, name, "skipped", f"cannot tell: {message}")
+        case "undecided":
+            return Case(about, name, "skipped", f"undecided: {message}")
         case _:
             return Case(about, name)
 
@@ -51,7 +51,7 @@ def _decided(about: str, name: str, verdict: Decision, message: str) -> Case:
 def _claim(claim: Claim) -> Case:
     """A claim that is not reproduced is a finding, not a failure: nothing is broken."""
     says = f"{claim.verdict}: {claim.sentence}"
-    if claim.verdict == "cannot tell":
+    if claim.verdict == "undecided":
         return Case("published claim", claim.statement, "skipped", says, output=says)
     return Case("published claim", claim.statement, output=says)
 

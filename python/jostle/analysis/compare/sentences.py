@@ -30,7 +30,7 @@ def _in_words(d: Difference, a: str, b: str, among: int) -> str:
         return f"{d.metric}: cannot be compared: {_why_not(d)}."
     if d.ratio.value is None or (d.ratio.low is None and d.difference.low is not None):
         # Where a side is 0, only the difference decides.
-        found = "inconclusive" if d.finding == "unclear" else f"{direction(d)} on {b}"
+        found = "inconclusive" if d.finding == "undecided" else f"{direction(d)} on {b}"
         return f"{d.metric}: {found}: {both}, difference {formatted(d.difference)}."
     if d.ratio.low is None or d.ratio.high is None:
         return f"{d.metric}: {both} ({change(d.ratio.value)}); no interval: {d.ratio.note}."
@@ -39,7 +39,7 @@ def _in_words(d: Difference, a: str, b: str, among: int) -> str:
     interval = change(d.ratio.value, d.ratio.low, d.ratio.high)
     if d.finding == "may be chance":
         return f"{d.metric}: {interval} ({both}), which may be chance among {among} differences."
-    if d.finding == "unclear":
+    if d.finding == "undecided":
         return f"{d.metric}: inconclusive: {interval} ({both})."
     return f"{d.metric}: {direction(d)} on {b}: {interval} ({both})."
 
@@ -76,7 +76,7 @@ def _found(differences: list[Difference]) -> list[str]:
         return _not_compared(chosen)
     same, chance, unclear = (
         [d for d in chosen if d.finding == finding and _compared(d)]
-        for finding in ("same", "may be chance", "unclear")
+        for finding in ("same", "may be chance", "undecided")
     )
     found = [", ".join(map(_changed, clear))] if clear else []
     if same:
@@ -141,7 +141,7 @@ def _errors(d: Difference, a: str, b: str) -> str:
     if low is None or high is None:
         return f"errors: {both}; no interval: {d.difference.note}."
     interval = points(d.b.value - d.a.value, low, high)
-    if d.finding == "unclear":
+    if d.finding == "undecided":
         return f"errors: inconclusive: {both}, {interval}."
     return f"errors: {direction(d)} on {b}: {both}, {interval}."
 

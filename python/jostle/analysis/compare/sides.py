@@ -250,7 +250,7 @@ def compare_errors(a: Side, b: Side, family: Family = ALONE) -> Difference:
 
 def _unknown(metric: str, a: Estimate, b: Estimate, note: str) -> Difference:
     unknown = Estimate(None, unit=a.unit, note=note)
-    return Difference(metric, a, b, unknown, replace(unknown, unit=""), "unclear", None, "")
+    return Difference(metric, a, b, unknown, replace(unknown, unit=""), "undecided", None, "")
 
 
 def _found(metric: str, a: Estimate, b: Estimate, difference: Estimate, ratio: Estimate) -> Difference:
@@ -277,7 +277,7 @@ def _side_of_zero(interval: Estimate) -> DifferenceFinding:
         return "more"
     if interval.high is not None and interval.high < 0:
         return "less"
-    return "unclear"
+    return "undecided"
 
 
 def _cliffs_delta(a: Side, b: Side) -> Estimate:

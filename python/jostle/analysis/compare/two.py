@@ -214,10 +214,10 @@ def _judged(condition: Condition, c: Comparison) -> ConditionResult:
     (found,) = [d for d in c.differences if d.metric == condition.metric]
     estimate = _as_change(found.ratio) if condition.relative else found.difference
     holds = decide(condition, estimate)
-    opposite: dict[Decision, Decision] = {"pass": "fail", "fail": "pass", "cannot tell": "cannot tell"}
+    opposite: dict[Decision, Decision] = {"pass": "fail", "fail": "pass", "undecided": "undecided"}
     verdict, message = opposite[holds], found.sentence
     if found.verdict is Verdict.INVALID:  # its sentence says so
-        verdict = "cannot tell"
+        verdict = "undecided"
     return ConditionResult(condition.text, c.workload, c.a, c.b, verdict, message)
 
 

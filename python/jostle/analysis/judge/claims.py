@@ -137,7 +137,7 @@ def unreadable_claim(one: Unreadable) -> Claim:
     table = one.data if isinstance(one.data, dict) else {}
     says, published = (str(table.get(key, "")) for key in ("says", "published"))
     sentence = f"It cannot be read: {one.reason}."
-    return Claim(says, published, "cannot tell", sentence, [], table.get("ours") is True)
+    return Claim(says, published, "undecided", sentence, [], table.get("ours") is True)
 
 
 def _claim(claim: asked.Claim, measured: Measurements, level: ConfidenceRule) -> Claim:
@@ -146,9 +146,9 @@ def _claim(claim: asked.Claim, measured: Measurements, level: ConfidenceRule) ->
     judge = partial(_part, measured=measured, settled=claim.needs.settled, confidence=confidence, level=level)
     parts = [judge(part, left, right) for part, left, right in sides]
     if lacking := missing(claim.needs, [key for _, *pair in sides for key in pair if key], measured):
-        untold: PartVerdict = "cannot tell"
+        untold: PartVerdict = "undecided"
         parts = [replace(part, verdict=untold) for part in parts]
-        return Claim(claim.says, claim.published, "cannot tell", f"It {lacking}.", parts, claim.ours)
+        return Claim(claim.says, claim.published, "undecided", f"It {lacking}.", parts, claim.ours)
     verdict, deciding = _decided(parts)
     if claim.ours:
         verdict = _OURS.get(verdict, verdict)
@@ -166,14 +166,14 @@ def _decided(parts: Sequence[CriterionResult]) -> tuple[ClaimVerdict, Sequence[C
     """The verdict, and the parts that decide it: the worst ones, as one is enough to refute a claim."""
     order: list[tuple[PartVerdict, ClaimVerdict]] = [
         ("fails", "not reproduced"),
-        ("cannot tell", "cannot tell"),
+        ("undecided", "undecided"),
         ("other size", "same direction, other size"),
-        ("size unclear", "cannot tell"),
+        ("size undecided", "undecided"),
     ]
     for of_part, of_claim in order:
         if found := [part for part in parts if part.verdict == of_part]:
             return of_claim, found
-    return ("reproduced", parts) if parts else ("cannot tell", [])
+    return ("reproduced", parts) if parts else ("undecided", [])
 
 
 def _deciding(parts: Sequence[CriterionResult]) -> str:
@@ -289,14 +289,14 @@ def _part(
     absent = [key for key, _ in sides if not measured.rounds(key)]
     needed: tuple[int, ...] = ()
     if absent:
-        verdict, message = "cannot tell", _absent(absent[0], measured)
+        verdict, message = "undecided", _absent(absent[0], measured)
     elif invalid := measured.invalid(figures):
-        verdict, message = "cannot tell", distrusted(", ".join(invalid[0]), message)
+        verdict, message = "undecided", distrusted(", ".join(invalid[0]), message)
     else:
         message += _verdict_suffix(verdict, rule, size, unit)
         foreseeable = part.metric not in metrics.COUNTED and not changing
-        if verdict in ("cannot tell", "size unclear") and foreseeable:
-            open_rule = rule if verdict == "cannot tell" or size is None else size
+        if verdict in ("undecided", "size undecided") and foreseeable:
+            open_rule = rule if verdict == "undecided" or size is None else size
             needed = rounds_needed(open_rule, estimate, confidence)
             message += _forecast(needed)
     return CriterionResult(
@@ -364,7 +364,7 @@ def _judge(rule: Rule, size: Rule | None, estimate: Estimate, surely: Estimate) 
     sized: Mapping[RuleDecision, PartVerdict] = {
         "holds": "holds",
         "fails": "other size",
-        "cannot tell": "size unclear",
+        "undecided": "size undecided",
     }
     return sized[answer(size)]
 
@@ -373,14 +373,14 @@ def _verdict_suffix(verdict: PartVerdict, rule: Rule, size: Rule | None, unit: s
     asked_for = rule.text(unit)
     if verdict == "fails":
         return f", is not {asked_for}"
-    if verdict == "cannot tell":
+    if verdict == "undecided":
         return f"; required: {asked_for}"
     if size is None:
         return f", is {asked_for}"
     sizes = {
         "holds": ", is",
         "other size": ", but is not",
-        "size unclear": "; it cannot be told whether it is",
+        "size undecided": "; it cannot be told whether it is",
     }
     return f", is {asked_for}{sizes[verdict]} of the published size, {size.text(unit)}"
 

@@ -34,7 +34,7 @@ def judge_requirements(
     level: ConfidenceRule = fixed,
     round_s: float | None = None,
 ) -> list[Requirement]:
-    """Every requirement for every cell that it is about; without measured cells the verdict is "cannot tell".
+    """Every requirement for every cell that it is about; without measured cells the verdict is "undecided".
 
     Those that this version cannot read come last. `usual`: the spread that rounds usually have. `level`: the
     correction for repeated looks. `round_s`: how long a round took, if known.
@@ -97,12 +97,12 @@ def _requirement(
     if figure.aside:
         message += f" ({figure.aside})"
     if any(summary.verdict_of(condition.metric) is Verdict.INVALID for summary in summaries):
-        verdict, message = "cannot tell", distrusted("", message)
+        verdict, message = "undecided", distrusted("", message)
     elif beyond:
         verdict, message = "fail", f"{message}: it lies among the requests that failed"
     elif estimate.this_run_only:
         message += f": of this run only; {TOO_FEW_ROUNDS}"
-    elif verdict == "cannot tell" and estimate.value is not None and not estimate.note:
+    elif verdict == "undecided" and estimate.value is not None and not estimate.note:
         more = figure.more_rounds(condition.limit, asked.confidence, round_s) or MORE_ROUNDS
         message += f": the limit lies within the interval; {more}"
     return Requirement(
@@ -114,7 +114,7 @@ def _unreadable(one: Unreadable) -> Requirement:
     table = one.data if isinstance(one.data, dict) else {}
     that, contestant, workload = (str(table.get(key, "")) for key in ("that", "contestant", "workload"))
     unknown = Estimate(None, unit="", note=one.reason)
-    return Requirement(that, contestant, workload, CONFIDENCE, unknown, 0.0, "cannot tell", one.reason)
+    return Requirement(that, contestant, workload, CONFIDENCE, unknown, 0.0, "undecided", one.reason)
 
 
 def _not_measured(
@@ -132,5 +132,5 @@ def _not_measured(
     condition = asked.condition
     about = (asked.contestant, asked.workload)
     return Requirement(
-        condition.text, *about, asked.confidence, nothing, condition.limit, "cannot tell", message
+        condition.text, *about, asked.confidence, nothing, condition.limit, "undecided", message
     )

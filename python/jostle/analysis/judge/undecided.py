@@ -74,7 +74,7 @@ class _QuestionBuilder:
         if condition is None:  # this version cannot read it
             return Question(text, frozenset([key]), open=False)
         figures = [(cell, condition.metric) for cell in self.measured.behind(condition.metric, key)]
-        undecided = one.verdict == "cannot tell" and not self.measured.invalid(figures)
+        undecided = one.verdict == "undecided" and not self.measured.invalid(figures)
         rule = rule_of(condition)
         can_narrow = _can_narrow(one.estimate, [rule])
         foreseeable = condition.metric not in metrics.COUNTED
@@ -89,14 +89,14 @@ class _QuestionBuilder:
         blocking = [
             (part, criterion, of_part)
             for (part, _), criterion, of_part in zip(sides, judged.criteria, figures, strict=True)
-            if criterion.verdict in ("cannot tell", "size unclear")
+            if criterion.verdict in ("undecided", "size undecided")
         ]
         can_narrow = all(
             _can_narrow(criterion.estimate, _rules(part)) and not criterion.absent
             for part, criterion, _ in blocking
         )
         cells = _cells([figure for *_, of_part in blocking for figure in of_part])
-        undecided = judged.verdict == "cannot tell" and not self.measured.invalid(everything)
+        undecided = judged.verdict == "undecided" and not self.measured.invalid(everything)
         if not (undecided and can_narrow and cells) or missing(one.needs, sorted(cells), self.measured):
             return Question(one.says, cells, open=False)
         further = _until_judged([(part, criterion) for part, criterion, _ in blocking])
@@ -117,7 +117,7 @@ def _comparison(one: Comparison) -> Question:
     primary = next((d for d in one.differences if d.metric == one.primary), None)
     if primary is None:  # both kept up with the rate of an open loop
         return Question(text, cells, open=False)
-    undecided = primary.finding in ("unclear", "may be chance") and primary.verdict is not Verdict.INVALID
+    undecided = primary.finding in ("undecided", "may be chance") and primary.verdict is not Verdict.INVALID
     further = _further(primary.ratio, rounds_needed(EQUAL, primary.ratio, CONFIDENCE))
     return Question(text, cells, undecided and _can_narrow(primary.ratio), further)
 
@@ -159,5 +159,5 @@ def _can_narrow(estimate: Estimate, rules: Sequence[Rule] = ()) -> bool:
         return True
     if estimate.bound:
         narrow = replace(estimate, low=estimate.value)
-        return all(rule.judge(narrow) != "cannot tell" for rule in rules)
+        return all(rule.judge(narrow) != "undecided" for rule in rules)
     return estimate.low is not None

@@ -23,13 +23,13 @@ __all__ = [
     "WhatIfFigure",
 ]
 
-CapacityAnswer = Literal["found", "generator", "at least", "none", "cannot tell"]
+CapacityAnswer = Literal["found", "generator", "at least", "none", "undecided"]
 """found: an interval. generator: the generator was the limit. at least: all levels held, and the budget was
-spent. none: missed at the lowest level. cannot tell: too little was measured."""
+spent. none: missed at the lowest level. undecided: too little was measured."""
 
-LevelDecision = Literal["holds", "misses", "open", "generator", "spoiled", "away"]
-"""What was decided about a level. open: too near to the limit, or too few requests. generator: it, not the
-server, was the limit. spoiled: other programs or virtual machines disturbed all of its blocks. away: the
+LevelDecision = Literal["holds", "misses", "undecided", "generator", "spoiled", "away"]
+"""What was decided about a level. undecided: too near to the limit, or too few requests. generator: it, not
+the server, was the limit. spoiled: other programs or virtual machines disturbed all of its blocks. away: the
 server was not there."""
 
 

@@ -6,9 +6,9 @@ from typing import Literal
 __all__ = ["Decision", "DifferenceFinding", "Distribution", "Estimate"]
 
 
-Decision = Literal["pass", "fail", "cannot tell"]
+Decision = Literal["pass", "fail", "undecided"]
 
-DifferenceFinding = Literal["less", "more", "same", "may be chance", "unclear"]
+DifferenceFinding = Literal["less", "more", "same", "may be chance", "undecided"]
 
 
 @dataclass(frozen=True)

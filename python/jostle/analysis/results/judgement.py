@@ -7,8 +7,8 @@ from jostle.analysis.results.estimate import Decision, Estimate
 
 __all__ = ["OF_ARTICLES", "OF_OURS", "Claim", "ClaimVerdict", "CriterionResult", "PartVerdict", "Requirement"]
 
-PartVerdict = Literal["holds", "other size", "size unclear", "fails", "cannot tell"]
-"""The verdict on one criterion. `other size`, `size unclear`: what the article says in words holds, but the
+PartVerdict = Literal["holds", "other size", "size undecided", "fails", "undecided"]
+"""The verdict on one criterion. `other size`, `size undecided`: what the article says in words holds, but the
 number that it gives does not, or may not.
 """
 
@@ -18,18 +18,18 @@ ClaimVerdict = Literal[
     "not reproduced",
     "holds",
     "does not hold",
-    "cannot tell",
+    "undecided",
 ]
 
 OF_ARTICLES: tuple[ClaimVerdict, ...] = (
     "reproduced",
     "same direction, other size",
     "not reproduced",
-    "cannot tell",
+    "undecided",
 )
 """Possible verdicts on a claim of an article, best first."""
 
-OF_OURS: tuple[ClaimVerdict, ...] = ("holds", "does not hold", "cannot tell")
+OF_OURS: tuple[ClaimVerdict, ...] = ("holds", "does not hold", "undecided")
 """Possible verdicts on a check of our own."""
 
 
@@ -80,4 +80,4 @@ class Claim:
     def absent(self) -> list[str]:
         """The contestants whose absence keeps it from being judged; empty if any criterion was measured."""
         names = [part.absent for part in self.criteria]
-        return list(dict.fromkeys(names)) if self.verdict == "cannot tell" and names and all(names) else []
+        return list(dict.fromkeys(names)) if self.verdict == "undecided" and names and all(names) else []

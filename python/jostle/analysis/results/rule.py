@@ -11,7 +11,7 @@ from jostle.units import format_number
 
 __all__ = ["Rule", "RuleDecision", "decide", "distrusted", "rule_of", "written"]
 
-RuleDecision = Literal["holds", "fails", "cannot tell"]
+RuleDecision = Literal["holds", "fails", "undecided"]
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Rule:
 
     "Above 1" is not true of 1, nor is "above 0 %" of an interval that begins at 0; with `touching` it is, as
     in "at least 1". The rule holds if the whole interval satisfies it, and fails if no part of it does.
-    Without an interval, or with only that of one round, the answer is "cannot tell".
+    Without an interval, or with only that of one round, the answer is "undecided".
     """
 
     low: float = -math.inf
@@ -30,7 +30,7 @@ class Rule:
     def judge(self, e: Estimate) -> RuleDecision:
         """The answer for an estimate, whose interval may be open at its upper end ("≥")."""
         if e.value is None or e.low is None or e.this_run_only or (e.high is None and not e.bound):
-            return "cannot tell"
+            return "undecided"
         high = math.inf if e.high is None else e.high
         if self.touching or (math.isfinite(self.low) and math.isfinite(self.high)):
             inside, outside = self.low <= e.low and high <= self.high, high < self.low or e.low > self.high
@@ -38,7 +38,7 @@ class Rule:
             inside, outside = e.low > self.low, high <= self.low
         else:
             inside, outside = high < self.high, e.low >= self.high
-        return "holds" if inside else "fails" if outside else "cannot tell"
+        return "holds" if inside else "fails" if outside else "undecided"
 
     def holds_at(self, value: float) -> bool:
         """Whether the value itself satisfies it."""
@@ -66,7 +66,7 @@ def rule_of(condition: Condition) -> Rule:
 
 def decide(condition: Condition, estimate: Estimate) -> Decision:
     """ "pass" if the condition surely holds, "fail" if it surely does not."""
-    answers: dict[RuleDecision, Decision] = {"holds": "pass", "fails": "fail", "cannot tell": "cannot tell"}
+    answers: dict[RuleDecision, Decision] = {"holds": "pass", "fails": "fail", "undecided": "undecided"}
     return answers[rule_of(condition).judge(estimate)]
 
 

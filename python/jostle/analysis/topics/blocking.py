@@ -16,7 +16,7 @@ from jostle.units import duration
 
 __all__ = ["Waits", "WaitsFor", "slice_of", "waits_for"]
 
-WaitsFor = Literal["its end", "a turn", "cannot tell"]
+WaitsFor = Literal["its end", "a turn", "undecided"]
 
 NEARLY_ALL = 0.7
 """A fast request that waits for this share of a slow one counts as waiting for its end."""
@@ -57,7 +57,7 @@ def waits_for(this: Waits, others: Sequence[Waits], slice_s: float | None) -> Wa
     alike = [this, *(other for other in others if other.at_once == this.at_once)]
     of_long = [one for one in alike if one.slow_s >= long_s]
     if not of_long:
-        return "cannot tell"
+        return "undecided"
     return "its end" if all(one.reaches_its_end for one in of_long) else "a turn"
 
 

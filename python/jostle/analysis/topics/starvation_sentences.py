@@ -73,7 +73,7 @@ def _closed(s: Starvation, meanwhile: Meanwhile, waits: WaitsFor) -> str:
         )
     longest = _longest(s.with_response["max"], "wait")
     lost, low, high = _lost(s, meanwhile)
-    if low >= SEVERE and waits == "cannot tell":
+    if low >= SEVERE and waits == "undecided":
         return f"{name} slows down while a slow request runs: {longest}. {lost} {_unknown_wait(s)}"
     if low >= SEVERE and waits == "a turn":
         return _turns(s, meanwhile, lost)
@@ -189,7 +189,7 @@ def _ends(found: Estimate) -> str:
 def _delayed(s: Starvation, meanwhile: Meanwhile, waits: WaitsFor, change: str) -> str:
     """For a p99 that is longer by half of a slow request or more."""
     name, median = s.contestant, s.with_response["p50"]
-    if waits == "cannot tell":
+    if waits == "undecided":
         return f"{_late(s, f' to {name}', change)}. {_unknown_wait(s)}"
     if waits == "a turn":
         return (

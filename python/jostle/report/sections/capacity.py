@@ -25,13 +25,13 @@ ANSWERS: dict[CapacityAnswer, Mark] = {
     "generator": Mark("✗", "generator was the limit", "bad"),
     "at least": Mark("≈", "at least", "warning"),
     "none": Mark("✗", "none", "bad"),
-    "cannot tell": Mark("?", "cannot tell", "warning"),
+    "undecided": Mark("?", "undecided", "warning"),
 }
 
 LEVELS: dict[LevelDecision, Mark] = {
     "holds": Mark("✓", "holds", "good"),
     "misses": Mark("✗", "misses", "bad"),
-    "open": Mark("?", "open", "warning"),
+    "undecided": Mark("?", "undecided", "warning"),
     "generator": Mark("≈", "generator", "warning"),
     "spoiled": Mark("≈", "spoiled", "warning"),
     "away": Mark("≈", "server away", "warning"),

@@ -23,7 +23,7 @@ from jostle.report.document import (
 
 __all__ = ["comparison", "section", "table"]
 
-FINDING = {"may be chance": "may be chance", "unclear": "inconclusive"}
+FINDING = {"may be chance": "may be chance", "undecided": "inconclusive"}
 
 HOW = (
     "Each contestant is compared with the first one of the plan, paired by round. Figures in brackets are "
@@ -66,7 +66,7 @@ def table(c: Comparison, *, narrow: bool = False) -> Table:
     found = Table(f"{c.title}: {c.b} against {c.a}", names)
     for d in c.differences:
         found.add(d.metric, *_sides(d), _finding(d))
-    word = size_of_effect(c.cliffs_delta) or FINDING["unclear"]
+    word = size_of_effect(c.cliffs_delta) or FINDING["undecided"]
     found.add("Cliff's delta", "", "", formatted(c.cliffs_delta), "", word)
     return found
 

@@ -26,7 +26,7 @@ MAX_NAMED = 3
 
 HOW = (
     "A part holds when its whole 95 % interval over rounds satisfies the rule, and fails when its whole "
-    "interval violates it; otherwise the answer is “cannot tell”. A claim holds when all of its parts hold "
+    "interval violates it; otherwise the answer is “undecided”. A claim holds when all of its parts hold "
     "and fails when any fails (of several parts, by a wider interval); otherwise it is undecided (“cannot "
     "tell”). Ratios are paired by round."
 )
@@ -135,7 +135,7 @@ def _counts(found: Sequence[Claim], order: Sequence[str]) -> str:
     return ", ".join([*texts, *([f"{absent} not measured"] if absent else [])])
 
 
-_TALLIED = {"cannot tell": "undecided"}
+_TALLIED = {"undecided": "undecided"}
 _PLURAL = {**_TALLIED, "holds": "hold", "does not hold": "do not hold"}
 
 

@@ -6,7 +6,7 @@ from jostle.report.sections.verdict_marks import decision_mark
 
 __all__ = ["section"]
 
-ORDER = ("fail", "cannot tell", "pass")
+ORDER = ("fail", "undecided", "pass")
 HOW = "A requirement is decided only if the whole interval lies on one side of its limit."
 
 

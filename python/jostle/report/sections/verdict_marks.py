@@ -10,13 +10,13 @@ _TONES: dict[str, Tone] = {"✓": "good", "≈": "warning", "?": "warning", "✗
 _SYMBOLS = {
     "pass": "✓",
     "fail": "✗",
-    "cannot tell": "?",
+    "undecided": "?",
     "reproduced": "✓",
     "same direction, other size": "≈",
     "not reproduced": "✗",
     "holds": "✓",
     "other size": "≈",
-    "size unclear": "?",
+    "size undecided": "?",
     "fails": "✗",
     "does not hold": "✗",
 }
