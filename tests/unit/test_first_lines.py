@@ -67,7 +67,7 @@ def test_what_is_invalid_comes_first_then_the_server_then_doubts() -> None:
     lines = head(checked(make_hit(), [LATE, MACHINE, ERRORS, OUTAGE, NOTHING]))
     assert lines[1] == "no request was sent"
     assert lines[3:6:2] == [AWAY, "0.05 % failed: 4 × 503"]
-    assert lines[7].startswith("And 2 more: jostle report --full runs/")
+    assert lines[7].startswith("And 2 more reasons (jostle report --full runs/")
     everything = " ".join(head(checked(make_hit(), [LATE, MACHINE, ERRORS, OUTAGE, NOTHING]), 20, full=True))
     assert "the generator was late" in everything
 

@@ -100,7 +100,7 @@ def test_the_longest_troubles_are_told_first() -> None:
         (0.5, 0.0, "valid", False),  # the server waited for its own threads
         (0.2, 0.2, "suspect", False),
         (1.0, 0.2, "suspect", True),  # measured again; what remains of it is still to be read with care
-        (4.0, 1.0, "invalid", True),
+        (4.0, 1.0, "suspect", True),
     ],
 )
 def test_others_are_held_against_the_time_in_which_the_server_had_something_to_do(

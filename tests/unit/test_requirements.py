@@ -11,9 +11,11 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from jostle.analysis.results import Estimate, Requirement, RunResult
+from jostle.analysis.results import Check, Estimate, Requirement, RunResult
 from jostle.analysis.results.rule import decide
 from jostle.analysis.run import analyse
+from jostle.analysis.validity import checks
+from jostle.analysis.validity.figures import RATES, TIMES
 from jostle.cli.execution import show
 from jostle.cli.output import ResultOutput
 from jostle.errors import BadValue, PlanError
@@ -21,6 +23,7 @@ from jostle.plan import parse_plan, to_toml
 from jostle.plan.conditions import Condition, change, requirement
 from jostle.record import RunRecord
 from jostle.record.journal import append_event
+from jostle.record.verdict import Verdict
 from support.rendered import print_result, rendered
 from support.synthetic import STARVATION_PLAN, Request, Trial, closed, lognormal, make_run, starvation_trials
 
@@ -403,3 +406,21 @@ def test_a_requirement_has_the_unit_of_its_quantity() -> None:
     assert requirement("starvation index < 0.1").limit == pytest.approx(0.1)
     assert requirement("blocking index < 1.5").limit == requirement("blocking index < 150 %").limit == 1.5
     assert requirement("memory < 200MB").limit == 200e6
+
+
+@pytest.mark.parametrize(
+    ("that", "verdict"), [("p50 < 1 ms", "undecided"), ("p50 < 5 ms", "pass"), ("errors < 1 %", "pass")]
+)
+def test_a_disturbance_fails_no_requirement_and_what_passes_in_spite_of_it_passes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, that: str, verdict: str
+) -> None:
+    busy = Check(
+        "machine", Verdict.SUSPECT, 0.4, 0.05, "share", "busy", "", (*RATES, *TIMES), "machine", again=True
+    )
+    monkeypatch.setattr(checks, "CHECKS", [*checks.CHECKS, lambda _: busy])
+    times = closed(lognormal(0.002, 0.2), 5.0)
+    trials = [Trial("node", "fast-only", number, times) for number in (1, 2, 3)]
+    require = f'repeats = false\n{PLAN}[[require]]\nthat = "{that}"\nworkload = "fast-only"\n'
+    (found,) = analyse(RunRecord.open(make_run(tmp_path, trials, plan_text=require))).requirements
+    assert found.verdict == verdict
+    assert ("other programs" in found.message) == (verdict == "undecided")

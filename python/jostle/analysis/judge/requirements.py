@@ -21,6 +21,9 @@ from jostle.record.verdict import Verdict
 
 __all__ = ["judge_requirements"]
 
+DISTURBED = "other programs or the generator itself may have made it so; the first lines say by how much"
+"""A disturbance makes figures worse and never better: what passes in spite of it passes."""
+
 MORE_ROUNDS = "more rounds would narrow it"
 
 
@@ -100,6 +103,8 @@ def _requirement(
         verdict, message = "undecided", distrusted("", message)
     elif beyond:
         verdict, message = "fail", f"{message}: it lies among the requests that failed"
+    elif verdict == "fail" and any(condition.metric in summary.disturbed for summary in summaries):
+        verdict, message = "undecided", f"{message}: {DISTURBED}"
     elif estimate.this_run_only:
         message += f": of this run only; {TOO_FEW_ROUNDS}"
     elif verdict == "undecided" and estimate.value is not None and not estimate.note:

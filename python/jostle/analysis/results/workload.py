@@ -49,6 +49,8 @@ class WorkloadSummary:
     """Why requests failed, by outcome, most frequent first; for `wrong_status`, the code."""
     statuses: dict[str, dict[str, int]] = field(default_factory=dict)
     """Right answers by request name and status. Empty for older records, and where there are no statuses."""
+    disturbed: list[str] = field(default_factory=list)
+    """Figures, by their names in plans, that others or the generator made much worse in some trial."""
     unavailable: float = 0.0
     """The share of the time in which the server was away, over all rounds."""
     verdicts: dict[str, Verdict] = field(default_factory=dict)

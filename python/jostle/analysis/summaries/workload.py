@@ -14,7 +14,7 @@ from jostle.analysis.summaries.quantiles import quantiles, quartiles
 from jostle.analysis.summaries.trial import cpu_per_request, rss_max
 from jostle.analysis.trials.data import PARTS, TrialData
 from jostle.analysis.trials.statuses import statuses_of
-from jostle.analysis.validity.figures import verdicts_of_figures
+from jostle.analysis.validity.figures import disturbed_figures, verdicts_of_figures
 from jostle.plan.recorded import RecordedPlan
 from jostle.record.outcomes import Outcome, error_share
 from jostle.record.verdict import worst
@@ -65,6 +65,7 @@ def summarize(
         failures={kind: dict(texts.most_common()) for kind, texts in reasons.items() if texts},
         statuses=statuses_of(measured),
         unavailable=_unavailable(measured),
+        disturbed=disturbed_figures(validities),
         verdicts=verdicts_of_figures(validities),
     )
 

@@ -87,10 +87,10 @@ def _about_what_is_there(data: TrialData, check: Check) -> Check:
     """The check without the quantiles that the trial has too few requests for: they spoil no verdict."""
     missing = {name for name, p in NAMED.items() if p > 0.5 and data.response.n < samples_needed(p)}
     missing |= {f"service {name}" for name in missing}
+    if not check.affects or set(TIMES) <= set(check.affects):
+        return check
     left = tuple(figure for figure in check.affects if figure not in missing)
-    if not check.affects or left:
-        return replace(check, affects=left)
-    return replace(check, verdict=Verdict.VALID, affects=())
+    return replace(check, affects=left) if left else replace(check, verdict=Verdict.VALID, affects=())
 
 
 def _with_cause(validity: Validity, data: TrialData) -> Validity:

@@ -15,6 +15,7 @@ __all__ = [
     "RESPONSE_TIMES",
     "SERVICE_TIMES",
     "TIMES",
+    "disturbed_figures",
     "named",
     "verdicts_of_figures",
 ]
@@ -55,6 +56,12 @@ def verdicts_of_figures(trials: Iterable[Validity]) -> dict[str, Verdict]:
     if not any(check.affects or check.spares for check in failed):
         return {}
     return {figure: worst(trial.verdict_of(figure) for trial in trials) for figure in METRICS}
+
+
+def disturbed_figures(trials: Iterable[Validity]) -> list[str]:
+    """The figures that were so disturbed in some trial that it was worth measuring it again."""
+    again = [check for trial in trials for check in trial.checks if check.again]
+    return [figure for figure in METRICS if any(check.touches(figure) for check in again)]
 
 
 def named(figures: Collection[str]) -> str:

@@ -21,9 +21,9 @@ from jostle.units import format_duration, format_number
 
 __all__ = ["Trouble", "machine", "stolen", "told", "troubles"]
 
-SUSPECT, AGAIN, INVALID = 0.05, 0.20, 0.50
+SUSPECT, AGAIN, INVALID = 0.05, 0.20, 0.90
 """Share of the time in which the server had work but others ran, which slowed it down by as much: the figures
-are in doubt, the trial is measured again, or others had the cores more than the server."""
+are in doubt, the trial is measured again, or what is left says nothing of the server."""
 
 TOLD_S = 0.03
 OTHERS_SHARE = 0.2

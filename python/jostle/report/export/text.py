@@ -83,7 +83,8 @@ def _head(document: Document, console: "Console") -> None:
         if remedy:
             _say(console, remedy, lead="  → ")
     more = len(document.reasons) - len(chosen)
-    left = f"And {plural(more, 'more')}{f': {document.in_full}' if document.in_full else ''}." if more else ""
+    command = f" ({document.in_full})" if document.in_full else ""
+    left = f"And {plural(more, 'more reason')}{command}." if more else ""
     if told := " ".join(filter(None, (left, document.affects))):
         _say(console, told, lead="  ")
     if document.cut_short:
