@@ -12,16 +12,17 @@ import json
 from functools import cache
 from importlib import metadata, resources
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import jinja2
 from markupsafe import Markup
 
 from jostle.errors import UserError
+from jostle.formatting import Formatted
 from jostle.host.cache import cache_folder
 from jostle.host.files import write_whole
 from jostle.report.charts import CONFIG, Picture
-from jostle.report.document import Depth, Document, figures_in, upto
+from jostle.report.document import Block, Depth, Document, Mark, figures_in, upto
 from jostle.report.export.vega import VEGA_LITE
 from jostle.text import tied
 
@@ -68,7 +69,9 @@ def _environment() -> jinja2.Environment:
         loader=jinja2.FunctionLoader(_asset), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["tied"] = tied
-    environment.tests["kind"] = lambda value, name: type(value).__name__ == name
+    # A name that the document does not have is a mistake in a template, and no block that is passed over.
+    kinds = {made.__name__: made for made in (*get_args(Block), Formatted, Mark)}
+    environment.tests["kind"] = lambda value, name: isinstance(value, kinds[name])
     return environment
 
 
