@@ -77,7 +77,7 @@ def test_a_contestant_is_started_and_explained_with_a_page_and_a_record(
     assert {file.name for file in folder.iterdir()} == {"explanation.json", "explain.html"}
     explanation = json.loads((folder / "explanation.json").read_text(encoding="utf-8"))
     assert explanation["protocol"] == "HTTP/1.1"
-    assert {route["path"].split("/")[1] for route in explanation["routes"]} >= {"fast", "slow"}
+    assert {route["path"].split("/")[1] for route in explanation["routes"]} >= {"count", "fast"}
 
 
 def test_a_contestant_that_speaks_grpc_is_asked_as_its_service_says() -> None:
