@@ -7,7 +7,7 @@ from pathlib import Path
 from truth.simulated import CHANGES, ROUNDS, SDS, PageRates, Rates
 from truth.spread import Coverage, Promise, Recorded
 
-BEGIN, END = "<!-- truth: made by `make truth` -->", "<!-- truth: end -->"
+BEGIN, END = "<!-- {name}: made by `make truth` -->", "<!-- {name}: end -->"
 HIDDEN = "-"
 
 
@@ -165,12 +165,13 @@ def broken(
     return found
 
 
-def write(text: str, document: Path) -> None:
-    """Between the two marks of a document."""
+def write(text: str, document: Path, name: str = "truth") -> None:
+    """Between the two marks of this name in a document."""
+    begin, end = (mark.format(name=name) for mark in (BEGIN, END))
     whole = document.read_text(encoding="utf-8")
-    before, rest = whole.split(BEGIN, 1)
-    _, after = rest.split(END, 1)
-    document.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}", encoding="utf-8")
+    before, rest = whole.split(begin, 1)
+    _, after = rest.split(end, 1)
+    document.write_text(f"{before}{begin}\n{text}\n{end}{after}", encoding="utf-8")
 
 
 def _miss(c: Rates) -> str:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import polars
 
     from jostle.analysis.results import CompareResult, RunResult
-    from jostle.plan.conditions import Condition
+    from jostle.plan.conditions import Condition, OverallChange
 
 __all__ = [
     "Comparison",
@@ -237,23 +237,25 @@ def compare(
     conditions such as "p99 > +5 %", judged in `result.conditions`. Raises `PlanError`, `NotARun`,
     `NotComparable`, `UnknownName`.
     """
-    from jostle.analysis.compare.two import compare_many, compare_records, judge_conditions
+    from jostle.analysis.compare.two import compare_many, compare_records, judge_conditions, metrics_of
 
     conditions = _changes(fail_if)
+    metrics = metrics_of(conditions)
     several = [side for side in (a, b) if not isinstance(side, Run | Path | str) and side is not None]
     if several and contestants is not None:
         raise PlanError(
             "two contestants are compared within one run", 'jostle.compare(run, contestants=["node", "go"])'
         )
     if len(several) == 2:
-        found = compare_many(*([_record(run) for run in side] for side in several))
+        first, second = ([_record(run) for run in side] for side in several)
+        found = compare_many(first, second, metrics)
     elif several:
         raise PlanError(
             "several runs are compared with several", "jostle.compare([a1, a2, a3], [b1, b2, b3])"
         )
     else:
         records = [_record(side) for side in (a, b) if isinstance(side, Run | Path | str)]
-        found = compare_records(records, contestants)
+        found = compare_records(records, contestants, metrics)
     return Comparison(judge_conditions(found, conditions))
 
 
@@ -273,30 +275,30 @@ def compare_plans(
     """
     from dataclasses import replace
 
-    from jostle.analysis.compare.two import judge_conditions
+    from jostle.analysis.compare.two import compare_contestants, judge_conditions, metrics_of
     from jostle.plan.interleaved import interleaved, not_judged
 
     conditions = _changes(fail_if)  # before anything is measured: it tells mistakes
     plans = [plan if isinstance(plan, Plan) else load_plan(plan) for plan in (first, second)]
     plan, pairs = interleaved(*plans)
     measured = _run(plan, Path(into), "interleaved", seed, observer)
-    found = [judge_conditions(compare(measured, contestants=pair).result, conditions) for pair in pairs]
+    metrics = metrics_of(conditions)
+    found = [compare_contestants(measured.record, *pair, metrics) for pair in pairs]
     whole = replace(
         found[0],
         title=f"{second if not isinstance(second, Plan) else 'the second plan'} against "
         f"{first if not isinstance(first, Plan) else 'the first'}",
         comparisons=[c for result in found for c in result.comparisons],
-        conditions=[c for result in found for c in result.conditions],
         notes=[
             *dict.fromkeys(note for result in found for note in result.notes),
             *filter(None, [not_judged(*plans)]),
             f"Run: {measured.folder}",
         ],
     )
-    return Comparison(whole)
+    return Comparison(judge_conditions(whole, conditions))
 
 
-def _changes(fail_if: str | Sequence[str]) -> "list[Condition]":
+def _changes(fail_if: str | Sequence[str]) -> "list[Condition | OverallChange]":
     from jostle.plan.conditions import change
 
     return [change(text) for text in ([fail_if] if isinstance(fail_if, str) else fail_if)]

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -66,10 +67,23 @@ def run(*arguments: object) -> tuple[int, str]:
 
 def test_two_contestants_of_one_run(runs: tuple[Path, Path]) -> None:
     code, said = run(runs[0], "--contestants", "node,go")
-    assert code == 0
-    assert "go against node: throughput −" in said
-    assert "p50: longer on go: +" in said.replace("\n", " ")
+    assert code == 1, "slower is what fails if nothing else is asked"
+    assert "✗ fail: slower, " in said
+    assert "slower: throughput −50 %" in " ".join(said.split())
+    assert said.count("go against node: throughput −") == 1
+    assert re.search(r"^ +node +go +difference +ratio$", said, re.MULTILINE)
+    assert "p50: longer" not in said, "the table says it"
     assert max(map(len, said.splitlines())) <= 80
+    assert run(runs[0], "--contestants", "go,node")[0] == 0
+
+
+def test_an_undecided_condition_is_named_with_what_that_means(runs: tuple[Path, Path]) -> None:
+    code, said = run(*runs)
+    assert code == 4
+    assert "Undecided: slower (w). Exit code 4; --undecided pass makes it 0." in " ".join(said.split())
+    code, said = run(*runs, "--undecided", "pass")
+    assert code == 0
+    assert "That passes, because of --undecided pass." in " ".join(said.split())
 
 
 def test_one_run_on_each_side_decides_nothing_and_says_why_once(
@@ -221,7 +235,8 @@ def test_a_run_that_was_looked_at_again_and_again_is_compared_with_wider_interva
     assert widths[0]
     assert all(wider > narrow for narrow, wider in zip(*widths, strict=True))
     (shown,) = analyse(RunRecord.open(next((tmp_path / "1").iterdir()))).comparisons
-    assert [d.ratio for d in shown.differences] == [d.ratio for d in repeated.differences]
+    ratios = {d.metric: d.ratio for d in repeated.differences}
+    assert all(d.ratio == ratios[d.metric] for d in shown.differences)
 
 
 @pytest.mark.parametrize("arguments", [[], ["--contestants", "a"], ["--contestants", "a,b,c"]])
@@ -236,7 +251,7 @@ def test_the_index_that_history_keeps_beside_the_runs_is_no_run(tmp_path: Path) 
     run_command("history", tmp_path)
     assert (tmp_path / "index.ndjson").exists()
     everything = sorted(tmp_path.iterdir())
-    code, text = run_command("compare", *everything, "--contestants", "node,go")
+    code, text = run_command("compare", *everything, "--contestants", "go,node")
     assert code == 0
     assert "go" in text
     assert run_command("report", *everything, "--format", "md")[0] == 0

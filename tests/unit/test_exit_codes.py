@@ -11,7 +11,7 @@ from jostle.errors import ContestantError, PlanError
 
 
 @pytest.mark.parametrize(
-    ("decisions", "trusted", "undecided", "code"),
+    ("decisions", "measured", "undecided", "code"),
     [
         ([], True, None, ExitCode.DONE),
         (["pass", "pass"], True, None, ExitCode.DONE),
@@ -25,9 +25,23 @@ from jostle.errors import ContestantError, PlanError
     ],
 )
 def test_the_exit_code_of_decisions(
-    decisions: list[str], trusted: bool, undecided: Undecided | None, code: ExitCode
+    decisions: list[str], measured: bool, undecided: Undecided | None, code: ExitCode
 ) -> None:
-    assert exit_code(decisions, trusted=trusted, undecided=undecided) is code  # type: ignore[arg-type]
+    assert exit_code(decisions, measured=measured, undecided=undecided) is code  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("undecided", "code"),
+    [(None, ExitCode.INVALID_RESULT), (Undecided.ok, ExitCode.DONE), (Undecided.fail, ExitCode.FAILED)],
+)
+def test_an_invalid_run_decides_nothing_so_that_noise_alone_fails_no_build(
+    undecided: Undecided | None, code: ExitCode
+) -> None:
+    for decisions in ([], ["pass"], ["undecided"]):
+        found = exit_code(decisions, measured=True, valid=False, undecided=undecided)  # type: ignore[arg-type]
+        assert found is code
+    assert exit_code(["fail"], measured=True, valid=False, undecided=undecided) is ExitCode.FAILED
+    assert exit_code([], measured=False, valid=False, undecided=undecided) is ExitCode.INVALID_RESULT
 
 
 def test_of_several_results_a_failure_comes_first_then_what_cannot_be_trusted() -> None:

@@ -391,7 +391,7 @@ def test_changes(text: str, metric: str, below: bool, limit: float, relative: bo
 
 
 @pytest.mark.parametrize(
-    "text", ["", "p99", "p99 > ", "memory > +5 %", "p99 > +x %", "p99 > +5", "p99 >> 5 %"]
+    "text", ["", "p99", "p99 > ", "starvation index > +5 %", "p99 > +x %", "p99 > +5", "p99 >> 5 %"]
 )
 def test_what_is_no_change_is_refused(text: str) -> None:
     with pytest.raises(BadValue):

@@ -3,12 +3,13 @@
 import os
 import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from jostle.cli.exit_codes import exit_code
+from jostle.cli.exit_codes import ExitCode, Undecided, exit_code
 from jostle.cli.options import IntoOfBoth, is_given, option, run_folders, unfold
 from jostle.cli.output import ComparisonOutput, UndecidedAs, write
 from jostle.errors import JostleError, PlanError, UserError
@@ -21,24 +22,30 @@ if TYPE_CHECKING:
 
 __all__ = ["compare"]
 
-HELP = """Compare two contestants of a run, or two runs: what differs, and by how much.
+HELP = """Compare two contestants of a run, or two runs: which is slower, where, by how much.
 
 \b
-  jostle compare RUN --contestants node,go         go against node
+  jostle compare RUN --contestants before,after    1 if 'after' is slower
+  jostle compare RUN --contestants before,after --fail-if "slower by 3 %"
   jostle compare RUN --contestants node,go --fail-if "p99 > +5 %"
-  jostle compare runs/before runs/after            side by side, nothing decided
+  jostle compare runs/before runs/after            side by side
   jostle compare A1 A2 A3 vs B1 B2 B3              three or more runs on each side
   jostle compare --interleaved old.toml new.toml   measure both plans in one run
 
-Two single runs cannot tell a change from chance: use --interleaved to measure
-both in one run, or give three runs on each side.
+'slower' is one test of the mean, p50, p75, p90, p95, p99, errors and CPU per
+request, and of the throughput where the plan does not give the rate. Of equal
+servers it fails in 2.5 % of runs, however many metrics and workloads there
+are. 'faster' and 'changed' are tested likewise. 'slower by 3 %': only a change
+that surely is larger fails; where that is not decided, the exit code is 4.
 
-A --fail-if condition is about the change from the first to the second in
-throughput, p50, p90, p99, p99.9 or errors: in percent, or in the metric's unit
-("p50 > +2 ms"); for errors in percentage points. It is met (exit code 1) if the
-whole 95 % interval of the change meets it, and undecided (4) if only part of
-the interval does. With two single runs it is always undecided. On GitHub the
-result is added to the job summary.
+A limit is about the change of one metric, any that plans know: in percent, or
+in the metric's unit ("p50 > +2 ms"); for errors in percentage points. It is met
+(exit code 1) if the whole 95 % interval of the change meets it, and undecided
+(4) if only part of the interval does.
+
+Two single runs cannot tell a change from chance: use --interleaved to measure
+both in one run, or give three runs on each side. On GitHub the result is added
+to the job summary.
 """
 
 
@@ -69,14 +76,15 @@ def compare(
         ),
     ] = None,
     fail_if: Annotated[
-        list[str] | None,
+        list[str],
         option(
             "--fail-if",
             metavar="CONDITION",
-            help='For example "p99 > +5 %"; repeatable.',
+            help='For example "slower by 3 %" or "p99 > +5 %"; repeatable (default: slower).',
+            show_default=False,
             group=WHAT,
         ),
-    ] = None,
+    ] = ["slower"],  # noqa: B006 (typer copies it)
     interleaved: Annotated[
         bool,
         option(
@@ -97,7 +105,7 @@ def compare(
     if interleaved:
         if len(folders) != 2 or contestants is not None:
             raise PlanError("--interleaved takes two plans", "jostle compare --interleaved old.toml new.toml")
-        result, run = _measured(folders, into, fail_if or ())
+        result, run = _measured(folders, into, fail_if)
         folders = [run]
     elif is_given(context, "into"):
         raise PlanError("--into is for the run that --interleaved makes", "give both, or leave it out")
@@ -111,13 +119,13 @@ def compare(
                 f"{len(folders)} runs, and nothing says which are compared with which",
                 "jostle compare A1 A2 A3 vs B1 B2 B3",
             )
-        result = api.compare(*sides, contestants=split_contestants(contestants), fail_if=fail_if or ()).result
-    document = document_of(result)
+        result = api.compare(*sides, contestants=split_contestants(contestants), fail_if=fail_if).result
+    document = document_of(_with_undecided(result, undecided))
     write(document, output)
     _add_to_job_summary(document)
     decisions = (condition.verdict for condition in result.conditions)
-    trusted = _are_complete(folder for folder in folders if folder != VERSUS) and _is_valid(result)
-    return exit_code(decisions, trusted=trusted, undecided=undecided)
+    complete = _are_complete(folder for folder in folders if folder != VERSUS)
+    return exit_code(decisions, measured=complete, undecided=undecided)
 
 
 def _measured(plans: Sequence[Path], into: Path, fail_if: Sequence[str]) -> "tuple[CompareResult, Path]":
@@ -161,14 +169,18 @@ def _are_complete(runs: Iterable[Path]) -> bool:
     return not cut_short
 
 
-def _is_valid(result: "CompareResult") -> bool:
-    """Whether all that was asked for can be answered by valid trials.
-
-    With `--fail-if`, only that is asked for, and an invalid figure leaves its condition undecided.
-    """
-    from jostle.record.verdict import Verdict
-
-    return bool(result.conditions) or all(c.verdict is not Verdict.INVALID for c in result.comparisons)
+def _with_undecided(result: "CompareResult", undecided: Undecided | None) -> "CompareResult":
+    """The result with a note that names the conditions that are not decided, and what that means."""
+    names = [f"{c.condition} ({c.workload})" for c in result.conditions if c.verdict == "undecided"]
+    if not names:
+        return result
+    means = {
+        None: f"Exit code {ExitCode.UNDECIDED}; --undecided pass makes it {ExitCode.DONE}.",
+        Undecided.ok: "That passes, because of --undecided pass.",
+        Undecided.fail: "That fails, because of --undecided fail.",
+    }
+    named = ", ".join(dict.fromkeys(names))
+    return replace(result, notes=[f"Undecided: {named}. {means[undecided]}", *result.notes])
 
 
 def _add_to_job_summary(document: "Document") -> None:

@@ -7,7 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jostle.cli.display import Display
-from jostle.cli.exit_codes import ExitCode, Undecided, exit_code, is_trusted
+from jostle.cli.exit_codes import (
+    ExitCode,
+    Undecided,
+    exit_code,
+    is_valid,
+    undecided_of,
+    was_measured,
+)
 from jostle.cli.output import ResultOutput, RunOutput, report_written, write
 from jostle.cli.progress import RunProgress
 from jostle.errors import JostleError, NotARun, RecordLost
@@ -19,7 +26,7 @@ from jostle.runner.interrupt import let_signals_stop_like_ctrl_c
 from jostle.runner.observer import Observer, RunFolder, together
 
 if TYPE_CHECKING:
-    from jostle.analysis.results import RunResult
+    from jostle.analysis.results import Decision, RunResult
 
 __all__ = ["has_intervals", "resume_run", "run_plan", "show"]
 
@@ -111,8 +118,12 @@ def show(
         _write_pages(result, folder, say=say)
     elif kept and say:
         print(f"\nrecord      {folder}\npage        jostle report {folder}")
-    decisions = (requirement.verdict for requirement in result.requirements)
-    return exit_code(decisions, trusted=is_trusted(result), undecided=undecided)
+    names = undecided_of(result)
+    if names and say:
+        print(f"undecided   {', '.join(names)}")
+    decisions: list[Decision] = [requirement.verdict for requirement in result.requirements]
+    decisions += ["undecided" for _ in names]
+    return exit_code(decisions, measured=was_measured(result), valid=is_valid(result), undecided=undecided)
 
 
 def _write_pages(result: "RunResult", folder: Path, *, say: bool) -> None:

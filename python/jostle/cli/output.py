@@ -92,7 +92,7 @@ UndecidedAs = Annotated[
     option(
         "--undecided",
         metavar="pass|fail",
-        help="Exit with 0 (pass) or 1 (fail) instead of 4 (undecided).",
+        help="Exit with 0 (pass) or 1 (fail) instead of 4 (undecided) or 3 (invalid).",
         group=OUTPUT,
     ),
 ]

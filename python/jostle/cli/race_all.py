@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from jostle import experiments
 from jostle.cli.display import Display
-from jostle.cli.exit_codes import ExitCode, is_trusted
+from jostle.cli.exit_codes import ExitCode, is_valid, was_measured
 from jostle.cli.options import typed
 from jostle.cli.progress import RunProgress
 from jostle.errors import JostleError, NotARun, UserError
@@ -148,7 +148,10 @@ def race_all(
     for path in paths[:1]:
         print(f"\nall       {path}")
     sound = all(
-        state.of_experiment(name).get("state") == "done" and name in results and is_trusted(results[name])
+        state.of_experiment(name).get("state") == "done"
+        and name in results
+        and was_measured(results[name])
+        and is_valid(results[name])
         for name in names
     )
     return ExitCode.DONE if sound else ExitCode.INVALID_RESULT

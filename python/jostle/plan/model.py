@@ -20,14 +20,30 @@ from jostle.errors import BadValue, PlanError, nearest
 from jostle.plan.base import Table, in_own_words
 from jostle.plan.claims import Claim, Figure, Part, Published, Ratio
 from jostle.plan.cluster import Cluster
-from jostle.plan.conditions import INDICES, Condition, Conditions, requirement
+from jostle.plan.conditions import (
+    INDICES,
+    Condition,
+    Conditions,
+    OverallChange,
+    limited_change,
+    not_changed,
+    requirement,
+)
 from jostle.plan.contestant import ContestantFile
 from jostle.plan.database import DatabaseTable
 from jostle.plan.journey import Journey
 from jostle.plan.labels import resolve_label, split
 from jostle.plan.load import OpenLoad
 from jostle.plan.tuning import Tune
-from jostle.plan.values import PARAMETER, Duration, PositiveCount, PositiveDuration, positive_count, shown
+from jostle.plan.values import (
+    PARAMETER,
+    Duration,
+    PositiveCount,
+    PositiveDuration,
+    Share,
+    positive_count,
+    shown,
+)
 from jostle.plan.workload import SAME, Workload
 
 __all__ = ["Changes", "Plan", "Requirement", "Starvation"]
@@ -61,7 +77,17 @@ class Requirement(Table):
 
     that: str = Field(
         description='"p99 < 250 ms", "errors < 0.1 %", "throughput > 1000/s", "memory < 1 GB": a metric '
-        "([above](#metrics)), one of < <= > >=, and a limit in its unit"
+        "([above](#metrics)), one of < <= > >=, and a limit in its unit. Or about the difference to "
+        '`against`: "not slower", "not faster", "not changed"'
+    )
+    against: str = Field(
+        default="",
+        description="the contestant with which the others are compared, round by round (default: the plan's "
+        'first); with it, a limit may be a change, too: that = "p99 < +10 %"',
+    )
+    by: Share | None = Field(
+        default=None,
+        description='of "not slower": the smallest change that matters ("3 %"). A smaller one is no failure',
     )
     workload: str = Field(default="", description="for this workload only")
     contestant: str = Field(
@@ -74,12 +100,34 @@ class Requirement(Table):
     ] = Field(default=0.95, description='confidence of the interval that decides ("95 %")')
 
     @property
+    def of_difference(self) -> bool:
+        """Whether it is about a difference between contestants, and not about a figure of one."""
+        return bool(self.against) or not_changed(self.that) is not None
+
+    @property
     def condition(self) -> Condition:
-        return requirement(self.that)
+        """What must hold of a figure, or, if it is about a difference, of the change of one."""
+        return limited_change(self.that) if self.of_difference else requirement(self.that)
+
+    @property
+    def text(self) -> str:
+        """What must hold, with the smallest change that matters."""
+        return self.that if self.by is None else f"{self.that} by {units.format_share(self.by)}"
+
+    @property
+    def unwanted(self) -> OverallChange | None:
+        """The change as a whole that must not be; None if it is about one metric."""
+        direction = not_changed(self.that)
+        return direction and OverallChange(self.text, direction, self.by or 0.0)
 
     @model_validator(mode="after")
     def _readable(self) -> "Requirement":
-        requirement(self.that)
+        if self.unwanted is None:
+            self.condition  # noqa: B018 (it says what is wrong)
+        if self.by is not None and self.unwanted is None:
+            raise BadValue("by: only a change as a whole has a smallest size", 'write that = "not slower"')
+        if self.by is not None and not 0 < self.by < 1:
+            raise BadValue(f"by = {self.by:g} is not the size of a change", 'write for example by = "3 %"')
         return self
 
 
@@ -352,7 +400,9 @@ class Plan(Table):
                 f"{where}.contestant: {require.contestant!r} is not measured",
                 nearest(require.contestant, self.contestants),
             )
-        if require.condition.metric in INDICES:
+        if require.of_difference:
+            self._compares(where, require)
+        elif require.condition.metric in INDICES:
             compared = {w for s in self.starvation for w in (s.alone, s.with_)}
             if not compared or require.workload not in ("", *compared):
                 raise BadValue(
@@ -360,6 +410,16 @@ class Plan(Table):
                     + (f" of {require.workload!r}" if require.workload else ""),
                     "write a [[starvation]] with alone, with and slow, or leave the requirement out",
                 )
+
+    def _compares(self, where: str, require: Requirement) -> None:
+        """Refuse a requirement on a difference between what this plan does not compare."""
+        if require.against and not resolve_label(require.against, self.contestants):
+            raise BadValue(
+                f"{where}.against: {require.against!r} is not measured",
+                nearest(require.against, self.contestants),
+            )
+        if len(self.contestants) < 2:
+            raise BadValue(f"{where}: there is nothing to compare with", "name two contestants in the plan")
 
     def _workloads_named(self) -> Iterator[tuple[str, str]]:
         for name in self.workloads:
@@ -553,7 +613,9 @@ def _labelled(value: Any, label: Callable[[str], str]) -> Any:
         return [_labelled(item, label) for item in value]
     if isinstance(value, dict):
         return {
-            key: label(item) if key == "contestant" and item else _labelled(item, label)
+            key: label(item)
+            if key in ("contestant", "against") and isinstance(item, str) and item
+            else _labelled(item, label)
             for key, item in value.items()
         }
     return value

@@ -104,8 +104,13 @@ def _details(result: RunResult, record: str | None) -> list[Block]:
 
 def comparison_document(result: CompareResult) -> Document:
     """The document of a comparison: conditions first, then every workload that both sides have."""
+    several = len({(c.a, c.b) for c in result.conditions}) > 1
     conditions = [
-        Statement(f"{c.condition}, {c.workload}", decision_mark(c.verdict), (c.message,))
+        Statement(
+            f"{c.condition}, {f'{c.b} against {c.a}, ' if several else ''}{c.workload}",
+            decision_mark(c.verdict),
+            (c.message,),
+        )
         for c in result.conditions
     ]
     notes: list[Block] = [Paragraph(note, "warning") for note in result.notes]
@@ -113,7 +118,7 @@ def comparison_document(result: CompareResult) -> Document:
         title=shortened(result.title),
         mark=None,
         meaning="",
-        facts=[f"a, the baseline: {result.a}", f"b: {result.b}"],
+        facts=[f"baseline: {result.a}"],
         reasons=[],
         cut_short="",
         sections=[

@@ -11,7 +11,7 @@ __all__ = ["compared"]
 
 
 def compared(plan: Plan, cells: Collection[Key]) -> set[frozenset[Key]]:
-    """The pairs of `cells` that the plan's claims, ratios and `[[starvation]]` compare with each other.
+    """The pairs of `cells` that the plan compares in claims, ratios, `[[starvation]]` and requirements.
 
     A plan with none of these compares contestants under the same workload.
     """
@@ -29,6 +29,10 @@ def _asked(plan: Plan, contestants: Sequence[str]) -> Iterator[tuple[Key, ...]]:
                 for side, workload, _ in part.sides
             )
         )
+    for require in (one for one in plan.require if one.of_difference):
+        for first in resolve_label(require.against or plan.contestants[0], contestants):
+            for other, workload in itertools.product(contestants, plan.workload):
+                yield (first, workload), (other, workload)
     for contestant in contestants:
         for ratio in plan.ratio:
             yield (contestant, ratio.workload), (contestant, ratio.against)

@@ -17,7 +17,7 @@ from jostle.analysis.stats.moderated import UsualOf
 from jostle.analysis.stats.sequential import ConfidenceRule, fixed
 from jostle.analysis.trials.data import TrialData
 
-__all__ = ["definition", "differs", "side", "with_the_first"]
+__all__ = ["definition", "differs", "not_compared", "side", "with_the_first", "without_given_rate"]
 
 
 def with_the_first(
@@ -48,17 +48,24 @@ def with_the_first(
         for two in pairs[workload]:
             trials = grouped[two[0].label, workload]
             compared = replace(compare_sides(*two, family), primary=primary or _primary(trials))
-            found.append(_without_given_rate(compared, trials))
+            found.append(without_given_rate(compared, trials))
     return beyond_chance(found)
 
 
-def _without_given_rate(c: Comparison, trials: Sequence[TrialData]) -> Comparison:
+def without_given_rate(c: Comparison, trials: Sequence[TrialData]) -> Comparison:
     """The comparison without the throughput of an open loop if both kept up: it was prescribed to them."""
     if all(f.open is None for f in trials):
         return c
     kept = [d for d in c.differences if d.metric != "throughput" or d.finding != "same"]
     shorter = replace(c, differences=kept)
     return replace(shorter, sentence=summary(shorter))
+
+
+def not_compared(metric: str) -> str:
+    """Why a comparison is without this metric."""
+    if metric == "throughput":
+        return "throughput: the plan gives the rate, and both kept up with it"
+    return f"{metric}: it was not measured"
 
 
 def _primary(trials: Sequence[TrialData]) -> str:

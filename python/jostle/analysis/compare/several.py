@@ -4,10 +4,10 @@ Source: Kalibera and Jones, Rigorous Benchmarking in Reasonable Time (ISMM 2013)
 level that varies.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from jostle.analysis.compare.pairs import definition, differs, side
+from jostle.analysis.compare.pairs import definition, differs, side, without_given_rate
 from jostle.analysis.compare.side import Side, WholeRun, doubts
 from jostle.analysis.compare.sides import compare_sides
 from jostle.analysis.results import CompareResult, Estimate, WorkloadSummary
@@ -27,8 +27,12 @@ MeasuredRun = tuple[Mapping[Key, Sequence[TrialData]], Mapping[Key, WorkloadSumm
 """Trials and summaries of a run, by contestant and workload."""
 
 
-def compare_several(first: Sequence[MeasuredRun], second: Sequence[MeasuredRun]) -> CompareResult:
+def compare_several(
+    first: Sequence[MeasuredRun], second: Sequence[MeasuredRun], *, metrics: Collection[str] = ()
+) -> CompareResult:
     """The second runs against the first, for every contestant and workload that all have.
+
+    `metrics`: those to compare besides the usual ones.
 
     Raises PlanError for fewer than three runs on a side, NotComparable if they have nothing in common, or if
     workloads of the same name differ.
@@ -54,7 +58,8 @@ def compare_several(first: Sequence[MeasuredRun], second: Sequence[MeasuredRun])
                     "compare runs of one plan: differences would come from it as well",
                 )
         sides = _side(key, first, "first"), _side(key, second, "second")
-        comparisons.append(compare_sides(*sides))
+        compared = compare_sides(*sides, more=metrics)
+        comparisons.append(without_given_rate(compared, measured))
         notes += doubts(*sides)
     names = f"{len(first)} runs", f"{len(second)} runs"
     notes.append(

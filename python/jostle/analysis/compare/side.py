@@ -7,7 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from jostle.analysis.results import WorkloadSummary
+from jostle.analysis.metrics import VALUE_OF
+from jostle.analysis.results import Estimate, WorkloadSummary
 from jostle.analysis.stats.bootstrap import QUANTILE_RESAMPLES, picks, quantile_replicates
 from jostle.analysis.stats.moderated import UsualOf, not_known, spread_of
 from jostle.analysis.stats.over_rounds import (
@@ -21,7 +22,8 @@ from jostle.analysis.stats.over_rounds import (
 from jostle.analysis.stats.sample import Floats, Ints, WeightedSample, pool
 from jostle.analysis.summaries.workload import seed_of
 from jostle.analysis.trials.data import TrialData
-from jostle.quantiles import LEVELS
+from jostle.plan.metrics import METRICS
+from jostle.quantiles import LEVELS, NAMED
 from jostle.record.verdict import Verdict
 
 __all__ = ["ALL_LEVELS", "SHIFT_LEVELS", "Round", "Side", "WholeRun", "doubts", "pair"]
@@ -42,15 +44,20 @@ class Round:
     throughput: Value
     ok: int
     failed: int
+    data: TrialData | None = None
 
     @classmethod
     def of(cls, data: TrialData) -> "Round":
         ok, failed = data.ended - data.failing, data.failing
-        return cls(data.trial.round, data.response, data.throughput, ok, failed)
+        return cls(data.trial.round, data.response, data.throughput, ok, failed, data)
 
     def value(self, metric: str) -> Value:
-        """Throughput, or a quantile of the response times."""
-        return self.throughput if metric == "throughput" else round_quantile(self.response, LEVELS[metric])
+        """A metric of plans; None if it was not measured."""
+        if metric == "throughput":
+            return self.throughput
+        if metric in LEVELS:
+            return round_quantile(self.response, LEVELS[metric])
+        return VALUE_OF[metric](self.data) if self.data else None
 
 
 @dataclass(frozen=True)
@@ -67,7 +74,7 @@ class WholeRun(Round):
             _typical([r.throughput for r in rounds]),
             sum(r.ok for r in rounds),
             sum(r.failed for r in rounds),
-            rounds,
+            rounds=rounds,
         )
 
     def value(self, metric: str) -> Value:
@@ -107,12 +114,20 @@ class Side:
         return pool(self.responses)
 
     def values(self, metric: str) -> list[Value]:
-        """Throughput, or a quantile, of each round."""
+        """A metric of each round."""
         return [r.value(metric) for r in self.rounds]
 
     def within(self, metric: str) -> float:
         """The variance of the metric's logarithm in a round that its few requests explain, if known."""
-        return within_rounds(self.responses, LEVELS[metric]) if metric in LEVELS else 0.0
+        return within_rounds(self.responses, NAMED[metric]) if metric in NAMED else 0.0
+
+    def figure(self, metric: str) -> Estimate:
+        """A metric over the rounds."""
+        if metric == "throughput":
+            return self.summary.throughput
+        if metric in self.summary.response:
+            return self.summary.response[metric]
+        return typical_over_rounds(self.values(metric), METRICS[metric])
 
     @cached_property
     def drawn(self) -> Ints:

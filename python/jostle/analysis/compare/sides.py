@@ -10,7 +10,7 @@ shift function; Hall and Wilson, Biometrics 47 (1991), for bands from the larges
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
 from itertools import permutations
 
@@ -32,11 +32,15 @@ from jostle.analysis.stats.quantile_ci import CONFIDENCE, samples_needed
 from jostle.analysis.stats.sample import Floats, WeightedSample
 from jostle.analysis.stats.special import stdtr, stdtrit
 from jostle.analysis.trials.statuses import contrast
-from jostle.quantiles import LEVELS
+from jostle.plan.metrics import METRICS
+from jostle.quantiles import LEVELS, NAMED
 from jostle.record.verdict import Verdict, worst
 from jostle.units import scale
 
-__all__ = ["SAME", "compare_errors", "compare_sides"]
+__all__ = ["SAME", "compare_errors", "compare_sides", "welch"]
+
+USUAL = ("throughput", *LEVELS, "errors")
+"""The metrics of every comparison."""
 
 SAME = 0.05
 """Two metrics are called the same if no difference larger than this share is possible."""
@@ -45,10 +49,13 @@ FEW = 20
 """A quantile with fewer requests than this beyond it on either side is not compared."""
 
 
-def compare_sides(a: Side, b: Side, family: Family = ALONE) -> Comparison:
-    """Everything that differs between `a` and `b`; `family`: who else is compared with `a`."""
-    differences = [_rate(a, b, family), *(_quantile(a, b, name, family) for name in LEVELS)]
-    differences.append(compare_errors(a, b, family))
+def compare_sides(a: Side, b: Side, family: Family = ALONE, more: Container[str] = ()) -> Comparison:
+    """Everything that differs between `a` and `b`; `family`: who else is compared with `a`.
+
+    `more`: metrics to compare besides the usual ones, if either side has them.
+    """
+    chosen = [name for name in METRICS if name in USUAL or (name in more and _has_any(name, a, b))]
+    differences = [_difference(a, b, name, family) for name in chosen]
     judged = [replace(d, verdict=worst(s.summary.verdict_of(d.metric) for s in (a, b))) for d in differences]
     unlike = contrast(a.summary.statuses, b.summary.statuses, (f"on {a.label}", f"on {b.label}"))
     comparison = Comparison(
@@ -66,8 +73,13 @@ def compare_sides(a: Side, b: Side, family: Family = ALONE) -> Comparison:
         unit="run" if a.of_runs else "round",
         statuses=unlike,
         unpaired=0 if a.run != b.run or a.of_runs else _left_out(a) + _left_out(b),
+        confidence=family.confidence(_rounds(a, b)),
     )
     return replace(comparison, sentence=summary(comparison))
+
+
+def _has_any(metric: str, *sides: Side) -> bool:
+    return any(value is not None for side in sides for value in side.values(metric))
 
 
 def _left_out(side: Side) -> int:
@@ -88,15 +100,20 @@ def _undecided(a: Side, b: Side) -> str:
     return ""
 
 
-def _rate(a: Side, b: Side, family: Family) -> Difference:
-    ours, theirs = a.summary.throughput, b.summary.throughput
+def _difference(a: Side, b: Side, metric: str, family: Family) -> Difference:
+    if metric == "errors":
+        return compare_errors(a, b, family)
+    ours, theirs = a.figure(metric), b.figure(metric)
     if not _rounds(a, b):
-        return _unknown("throughput", ours, theirs, "nothing was measured")
-    xs, ys = _known(a, "throughput"), _known(b, "throughput")
+        return _unknown(metric, ours, theirs, "nothing was measured")
+    xs, ys = _known(a, metric), _known(b, metric)
+    p = NAMED.get(metric, 0.0)
+    few = any(p > 0.5 and side.pooled.n * (1 - p) < FEW for side in (a, b))
+    if p and (few or xs is None or ys is None):
+        return _unknown(metric, ours, theirs, _why_not_compared(a, b, metric, few=few))
     if xs is None or ys is None:
-        why = next((e.note for e in (ours, theirs) if e.value is None), "")
-        return _unknown("throughput", ours, theirs, why)
-    return _compared("throughput", (a, b), (ours, theirs), xs, ys, family)
+        return _unknown(metric, ours, theirs, next((e.note for e in (ours, theirs) if e.value is None), ""))
+    return _compared(metric, (a, b), (ours, theirs), xs, ys, family)
 
 
 def _known(side: Side, metric: str) -> list[float] | None:
@@ -106,19 +123,9 @@ def _known(side: Side, metric: str) -> list[float] | None:
     return known if len(known) == len(values) else None
 
 
-def _quantile(a: Side, b: Side, name: str, family: Family) -> Difference:
-    """Compare a quantile of typical starts; its interval comes from single rounds."""
-    p, ours, theirs = LEVELS[name], a.summary.response[name], b.summary.response[name]
-    xs, ys = _known(a, name), _known(b, name)
-    few = any(p > 0.5 and side.pooled.n * (1 - p) < FEW for side in (a, b))
-    if few or not xs or not ys:
-        return _unknown(name, ours, theirs, _why_not_compared(a, b, name, few=few))
-    return _compared(name, (a, b), (ours, theirs), xs, ys, family)
-
-
 def _why_not_compared(a: Side, b: Side, name: str, *, few: bool) -> str:
     """Why a quantile cannot be compared; if known, how far one side's lower bound is above the other side."""
-    found = {side.label: side.summary.response[name] for side in (a, b)}
+    found = {side.label: side.figure(name) for side in (a, b)}
     for (slower, bound), (faster, other) in permutations(found.items()):
         if bound.bound and bound.value and other.value and not other.bound and bound.value > other.value:
             times = f"{scale(bound.value / other.value, 'times').number(bound.value / other.value)} times"
@@ -143,6 +150,8 @@ def _compared(
     """Compare one value per round on either side. The ratio decides if there is one, else the difference."""
     note, n, unit, p = _undecided(*sides), _rounds(*sides), cells[0].unit, None
     p_of_all: float | None = None
+    log_error: float | None = None
+    log_df: float | None = None
     paired, others = sides[0].run == sides[1].run, family.others
     usual = spread_of(family.usual(metric), within(*sides, metric)) if paired else None
     x, y = (_typical(values) for values in (xs, ys))
@@ -164,6 +173,7 @@ def _compared(
             )
             ps = contrast.p, contrast.p_of_all
             p, p_of_all = (family.repeated(found, n) for found in ps) if paired else ps
+            log_error, log_df = contrast.error, contrast.df
             ends = _exp(contrast.middle - contrast.half), _exp(contrast.middle + contrast.half)
             ratio = replace(ratio, low=ends[0], high=ends[1])
         parts = (
@@ -179,7 +189,8 @@ def _compared(
         scaled = usual and usual.times(middle**2)
         half = _half(*parts, middle, others if paired else 0, family.confidence(n), scaled)
         difference = Estimate(y - x, y - x - half, y - x + half, unit, n=n)
-    return replace(_found(metric, *cells, difference, ratio), p=p, p_of_all=p_of_all)
+    found = _found(metric, *cells, difference, ratio)
+    return replace(found, p=p, p_of_all=p_of_all, log_error=log_error, log_df=log_df)
 
 
 def _typical(values: Sequence[float]) -> float:
@@ -196,7 +207,7 @@ def _half(
     """
     least = RESOLUTION * scale
     if not others:
-        se, df = _welch(xs, ys, least)
+        se, df = welch(xs, ys, least)
         return float(stdtrit(df, (1 + CONFIDENCE) / 2)) * se
     spread = moderated(Spread.of(ys - xs, least), usual)
     return own_limit(others, spread.df, confidence) * math.sqrt(spread.variance / len(xs))
@@ -204,14 +215,14 @@ def _half(
 
 def _of_runs(x: Floats, y: Floats) -> Contrast:
     """The contrast of independent runs, on the logarithmic scale."""
-    se, df = _welch(x, y, RESOLUTION)
+    se, df = welch(x, y, RESOLUTION)
     middle = float(y.mean() - x.mean())
     half = float(stdtrit(df, (1 + CONFIDENCE) / 2)) * se
     p = float(2 * stdtr(df, -abs(middle) / se))
-    return Contrast(middle, half, p, p)
+    return Contrast(middle, half, p, p, se, df)
 
 
-def _welch(x: Floats, y: Floats, least: float) -> tuple[float, float]:
+def welch(x: Floats, y: Floats, least: float) -> tuple[float, float]:
     """Standard error of the difference of two means, and its degrees of freedom."""
     parts = [max(float(np.var(v, ddof=1)), least**2) / len(v) for v in (x, y)]
     total = sum(parts)
@@ -227,25 +238,29 @@ def compare_errors(a: Side, b: Side, family: Family = ALONE) -> Difference:
     The one over requests ignores how rounds differ; in the one over rounds, a few failures hardly differ from
     round to round, and yet prove little. Source of the first: Newcombe, Statistics in Medicine 17 (1998).
     """
-    counted = [
-        (sum(r.failed for r in side.rounds), sum(r.failed + r.ok for r in side.rounds)) for side in (a, b)
-    ]
-    (k, n), (j, m) = counted
-    ours, theirs = (Estimate(c / of if of else None, unit="share", n=of) for c, of in counted)
+    ours, theirs = map(_failed, (a, b))
     if ours.value is None or theirs.value is None:
         return _unknown("errors", ours, theirs, "no request came to an end")
     note, change = _undecided(a, b), theirs.value - ours.value
     difference = Estimate(change, unit="share", n=_rounds(a, b), note=note)
     if not note:
-        xs, ys = (np.array([r.failed / max(1, r.failed + r.ok) for r in s.rounds]) for s in (a, b))
+        xs, ys = np.array(ours.rounds), np.array(theirs.rounds)
         own = family.confidence(_rounds(a, b))
         half = _half(xs, ys, 0.0, family.others if a.run == b.run else 0, own)
         confidence = 1 - (1 - own) / family.others
+        (k, n), (j, m) = ((sum(r.failed for r in side.rounds), e.n) for side, e in ((a, ours), (b, theirs)))
         low, high = difference_of_shares(k, n, j, m, confidence)
         low, high = min(low, change - half), max(high, change + half)
         difference = replace(difference, low=low, high=high)
     ratio = Estimate(theirs.value / ours.value if ours.value else None, unit="", n=_rounds(a, b))
     return _found("errors", ours, theirs, difference, ratio)
+
+
+def _failed(side: Side) -> Estimate:
+    """The share of failed requests of all rounds, and of each."""
+    failed, ended = sum(r.failed for r in side.rounds), sum(r.failed + r.ok for r in side.rounds)
+    shares = tuple(r.failed / max(1, r.failed + r.ok) for r in side.rounds)
+    return Estimate(failed / ended if ended else None, unit="share", n=ended, rounds=shares)
 
 
 def _unknown(metric: str, a: Estimate, b: Estimate, note: str) -> Difference:

@@ -1,11 +1,12 @@
 """Two runs, or two contestants of one run: what `jostle compare` says."""
 
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from jostle.analysis.compare.family import ALONE, Family, usual_differences
-from jostle.analysis.compare.pairs import differs, side
+from jostle.analysis.compare.overall import TESTED, judge_overall
+from jostle.analysis.compare.pairs import differs, not_compared, side, without_given_rate
 from jostle.analysis.compare.several import compare_several
 from jostle.analysis.compare.side import Side, doubts, pair
 from jostle.analysis.compare.sides import compare_sides
@@ -30,12 +31,19 @@ from jostle.analysis.summaries.workload import by_workload, summarize_all
 from jostle.analysis.trials.data import TrialData
 from jostle.analysis.validity.checks import judge_data
 from jostle.errors import NotComparable, PlanError, UnknownName
-from jostle.plan.conditions import Condition
+from jostle.plan.conditions import Condition, OverallChange
 from jostle.plan.recorded import RecordedPlan
 from jostle.record import RunRecord
 from jostle.record.verdict import Verdict
 
-__all__ = ["compare_contestants", "compare_many", "compare_records", "compare_runs", "judge_conditions"]
+__all__ = [
+    "compare_contestants",
+    "compare_many",
+    "compare_records",
+    "compare_runs",
+    "judge_conditions",
+    "metrics_of",
+]
 
 
 @dataclass(frozen=True)
@@ -74,16 +82,23 @@ class _Run:
         return [workload for name, workload in self.summaries if name == contestant]
 
 
-def compare_records(records: Sequence[RunRecord], contestants: Sequence[str] | None) -> CompareResult:
+def metrics_of(conditions: Iterable[Condition | OverallChange]) -> set[str]:
+    """The metrics that these are about, and those that are tested as a whole."""
+    return {*TESTED, *(one.metric for one in conditions if isinstance(one, Condition))}
+
+
+def compare_records(
+    records: Sequence[RunRecord], contestants: Sequence[str] | None, metrics: Collection[str] = ()
+) -> CompareResult:
     """Two runs, or two contestants of one. Raises PlanError for anything else, NotComparable for one run that
-    is given twice.
+    is given twice. `metrics`: those to compare besides the usual ones.
     """
     _refuse_repeated(records)
     match records, contestants:
         case [record], [a, b]:
-            return compare_contestants(record, a, b)
+            return compare_contestants(record, a, b, metrics)
         case [a_run, b_run], None:
-            return compare_runs(a_run, b_run)
+            return compare_runs(a_run, b_run, metrics)
     raise PlanError(
         "compare takes two runs, or one run and two contestants",
         "jostle compare runs/before runs/after\njostle compare runs/2026-… --contestants node,go",
@@ -100,20 +115,23 @@ def _refuse_repeated(records: Sequence[RunRecord]) -> None:
             )
 
 
-def compare_many(first: Sequence[RunRecord], second: Sequence[RunRecord]) -> CompareResult:
+def compare_many(
+    first: Sequence[RunRecord], second: Sequence[RunRecord], metrics: Collection[str] = ()
+) -> CompareResult:
     """The runs of `second` against those of `first`, at least three on each side.
 
     Raises the same errors as `compare_several`, and NotComparable for a run that is given twice.
     """
     _refuse_repeated([*first, *second])
     runs = [[_Run.of(record) for record in records] for records in (first, second)]
-    found = compare_several(*([(run.grouped, run.summaries) for run in group] for group in runs))
+    sides = ([(run.grouped, run.summaries) for run in group] for group in runs)
+    found = compare_several(*sides, metrics=metrics)
     every = [run for group in runs for run in group]
     left_out = [f"{run.name}: {said}" for run in every for said in run.left_out(run.contestants())]
     return replace(found, notes=[*left_out, *found.notes])
 
 
-def compare_contestants(record: RunRecord, a: str, b: str) -> CompareResult:
+def compare_contestants(record: RunRecord, a: str, b: str, metrics: Collection[str] = ()) -> CompareResult:
     """`b` against `a`, for every workload that both were measured under, paired by round.
 
     Raises UnknownName for a contestant that is not in the run, NotComparable if they have nothing in common
@@ -126,12 +144,12 @@ def compare_contestants(record: RunRecord, a: str, b: str) -> CompareResult:
         if name not in run.contestants():
             raise UnknownName("contestant in this run", name, run.contestants())
     keys = [((a, workload), (b, workload)) for workload in _either(run.workloads(a), run.workloads(b))]
-    comparisons, notes = _compared(run, run, keys, ("", ""))
+    comparisons, notes = _compared(run, run, keys, ("", ""), metrics)
     notes += run.left_out((a, b))
     return CompareResult(f"{b} against {a}", a, b, comparisons, [], notes)
 
 
-def compare_runs(first: RunRecord, second: RunRecord) -> CompareResult:
+def compare_runs(first: RunRecord, second: RunRecord, metrics: Collection[str] = ()) -> CompareResult:
     """The second run against the first: every contestant and workload that both have.
 
     If each run has one contestant, these are compared whatever their names. Raises NotComparable if they have
@@ -148,7 +166,7 @@ def compare_runs(first: RunRecord, second: RunRecord) -> CompareResult:
             f"{a.name}: {', '.join(ours) or 'none'}\n{b.name}: {', '.join(theirs) or 'none'}",
         )
     keys = [((x, w), (y, w)) for x, y in common for w in _either(a.workloads(x), b.workloads(y))]
-    comparisons, notes = _compared(a, b, keys, (str(first.folder), str(second.folder)))
+    comparisons, notes = _compared(a, b, keys, (str(first.folder), str(second.folder)), metrics)
     alone = [(name, a) for name in ours if name not in dict(common)]
     alone += [(name, b) for name in theirs if name not in dict(common).values()]
     notes += [f"{name} was measured in {run.name} only: not compared" for name, run in alone]
@@ -163,10 +181,15 @@ def compare_runs(first: RunRecord, second: RunRecord) -> CompareResult:
 
 
 def _compared(
-    a: _Run, b: _Run, keys: Sequence[tuple[Key, Key]], runs: tuple[str, str]
+    a: _Run,
+    b: _Run,
+    keys: Sequence[tuple[Key, Key]],
+    runs: tuple[str, str],
+    metrics: Collection[str],
 ) -> tuple[list[Comparison], list[str]]:
     """The comparisons, and notes on what only one side has and on trials that are in doubt."""
     pairs, notes, doubtful = list[tuple[Side, Side]](), list[str](), list[str]()
+    loads: list[Sequence[TrialData]] = []
     paired = runs[0] == runs[1]
     for ours, theirs in keys:
         if ours not in a.summaries or theirs not in b.summaries:
@@ -185,11 +208,16 @@ def _compared(
         left = side(a.grouped[ours], a.summaries[ours], labels[0], a.usual, runs[0])
         right = side(b.grouped[theirs], b.summaries[theirs], labels[1], b.usual, runs[1])
         pairs.append(pair(left, right) if paired else (left, right))
+        loads.append(a.grouped[ours])
         doubtful += doubts(left, right)
     if not pairs:
         raise NotComparable("they have no workload in common", "\n".join(notes) or "measure both first")
     family = Family(level=a.level, usual=usual_differences(pairs)) if paired else ALONE
-    return [compare_sides(*two, family) for two in pairs], notes + doubtful
+    compared = [
+        without_given_rate(compare_sides(*two, family, metrics), load)
+        for two, load in zip(pairs, loads, strict=True)
+    ]
+    return compared, notes + doubtful
 
 
 def _either(first: Iterable[str], second: Iterable[str]) -> list[str]:
@@ -204,14 +232,21 @@ def _labels(ours: str, theirs: str) -> tuple[str, str]:
     return f"{ours} in the first run", f"{theirs} in the second"
 
 
-def judge_conditions(result: CompareResult, conditions: Sequence[Condition]) -> CompareResult:
+def judge_conditions(result: CompareResult, conditions: Sequence[Condition | OverallChange]) -> CompareResult:
     """The result with each condition judged for each comparison: "fail" if it surely holds."""
-    judged = [_judged(condition, c) for condition in conditions for c in result.comparisons]
+    among = len(result.comparisons)
+    judged = [_judged(one, c, among) for one in conditions for c in result.comparisons]
     return replace(result, conditions=judged)
 
 
-def _judged(condition: Condition, c: Comparison) -> ConditionResult:
-    (found,) = [d for d in c.differences if d.metric == condition.metric]
+def _judged(condition: Condition | OverallChange, c: Comparison, among: int) -> ConditionResult:
+    if isinstance(condition, OverallChange):
+        overall = judge_overall(c, condition, among)
+        return ConditionResult(condition.text, c.workload, c.a, c.b, overall.verdict, overall.message)
+    found = next((d for d in c.differences if d.metric == condition.metric), None)
+    if found is None:
+        message = not_compared(condition.metric)
+        return ConditionResult(condition.text, c.workload, c.a, c.b, "undecided", message)
     estimate = _as_change(found.ratio) if condition.relative else found.difference
     holds = decide(condition, estimate)
     opposite: dict[Decision, Decision] = {"pass": "fail", "fail": "pass", "undecided": "undecided"}

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from jostle.analysis.judge.among_failures import lies_among_failures
+from jostle.analysis.judge.differences import judge_difference
 from jostle.analysis.judge.few_rounds import Judged, judged
 from jostle.analysis.results import Estimate, Requirement, WorkloadSummary
 from jostle.analysis.results.rule import decide, distrusted
@@ -46,7 +47,11 @@ def judge_requirements(
     for asked in plan.require:
         known = [*(contestant for contestant, _ in summaries), *skipped]
         whom = resolve_label(asked.contestant, known) if asked.contestant else known
-        judged = list(_judge(asked, whom, plan.starvation, grouped, summaries, usual, level, round_s))
+        if asked.of_difference:
+            first = next(iter(plan.contestants), "")
+            judged = judge_difference(asked, whom, first, grouped, summaries, usual, level)
+        else:
+            judged = list(_judge(asked, whom, plan.starvation, grouped, summaries, usual, level, round_s))
         found += judged or [_not_measured(asked, whom, skipped, skipped_workloads)]
     return found + [_unreadable(one) for one in plan.unreadable if one.key == "require"]
 
@@ -133,9 +138,7 @@ def _not_measured(
         if name in whom and (why := reasons.get(asked.workload)):
             whys.append(f"{name}: {why}")
     message = "not measured" + (f" ({'; '.join(whys)})" if whys else "")
-    nothing = Estimate(None, unit=asked.condition.unit, note=message)
-    condition = asked.condition
+    unit, limit = ("ratio", 1.0) if asked.of_difference else (asked.condition.unit, asked.condition.limit)
+    nothing = Estimate(None, unit=unit, note=message)
     about = (asked.contestant, asked.workload)
-    return Requirement(
-        condition.text, *about, asked.confidence, nothing, condition.limit, "undecided", message
-    )
+    return Requirement(asked.text, *about, asked.confidence, nothing, limit, "undecided", message)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from jostle.analysis import metrics
+from jostle.analysis.compare.sides import SAME
 from jostle.analysis.judge.claims import Figure, Measurements, missing, rounds_needed, sides_of
 from jostle.analysis.results import Claim, Comparison, CriterionResult, Estimate, Requirement, RunResult
 from jostle.analysis.results.keys import Key
@@ -15,6 +16,7 @@ from jostle.analysis.stats.sequential import MAX_ROUNDS
 from jostle.analysis.summaries.workload import by_workload
 from jostle.analysis.trials.data import TrialData
 from jostle.plan import claims as asked
+from jostle.plan import model as asked_plan
 from jostle.plan.conditions import Condition
 from jostle.plan.recorded import RecordedPlan
 from jostle.record import RunRecord
@@ -57,9 +59,9 @@ def questions(record: RunRecord, result: RunResult) -> list[Question]:
         plan.parameters,
     )
     asking = _QuestionBuilder(measured)
-    conditions = {one.condition.text: one.condition for one in plan.require}
+    required = {one.text: one for one in plan.require}
     found = [
-        *(asking.requirement(one, conditions.get(one.that)) for one in result.requirements),
+        *(asking.of_requirement(one, required.get(one.that)) for one in result.requirements),
         *(asking.claim(*pair) for pair in zip(plan.claim, result.claims, strict=True)),
     ]
     return found or [_comparison(one) for one in result.comparisons]
@@ -69,10 +71,16 @@ def questions(record: RunRecord, result: RunResult) -> list[Question]:
 class _QuestionBuilder:
     measured: Measurements
 
-    def requirement(self, one: Requirement, condition: Condition | None) -> Question:
-        text, key = f"{one.that} ({one.contestant}, {one.workload})", (one.contestant, one.workload)
-        if condition is None:  # this version cannot read it
+    def of_requirement(self, one: Requirement, required: asked_plan.Requirement | None) -> Question:
+        if required is None:  # this version cannot read it
+            text, key = f"{one.that} ({one.contestant}, {one.workload})", (one.contestant, one.workload)
             return Question(text, frozenset([key]), open=False)
+        if required.of_difference:
+            return self.difference(one, required)
+        return self.requirement(one, required.condition)
+
+    def requirement(self, one: Requirement, condition: Condition) -> Question:
+        text, key = f"{one.that} ({one.contestant}, {one.workload})", (one.contestant, one.workload)
         figures = [(cell, condition.metric) for cell in self.measured.behind(condition.metric, key)]
         undecided = one.verdict == "undecided" and not self.measured.invalid(figures)
         rule = rule_of(condition)
@@ -81,6 +89,19 @@ class _QuestionBuilder:
         needed = rounds_needed(rule, one.estimate, CONFIDENCE) if foreseeable else ()
         further = _further(one.estimate, needed)
         return Question(text, _cells(figures), undecided and can_narrow, further)
+
+    def difference(self, one: Requirement, required: asked_plan.Requirement) -> Question:
+        """It is open until a change is found, or none that counts remains possible."""
+        text = f"{one.that} ({one.contestant} against {one.against}, {one.workload})"
+        cells = frozenset({(one.contestant, one.workload), (one.against, one.workload)})
+        if required.unwanted:
+            rule = Rule(high=max(one.limit, 1 + SAME))
+        else:
+            rule = rule_of(replace(required.condition, limit=one.limit))
+        not_found = required.unwanted is not None and one.verdict == "pass"
+        is_open = one.verdict == "undecided" or (not_found and rule.judge(one.estimate) != "holds")
+        further = _further(one.estimate, rounds_needed(rule, one.estimate, CONFIDENCE))
+        return Question(text, cells, is_open and _can_narrow(one.estimate), further)
 
     def claim(self, one: asked.Claim, judged: Claim) -> Question:
         sides = [(part, pair) for part in one.holds for pair in sides_of(part, self.measured)]

@@ -26,6 +26,8 @@ class Difference:
     verdict: Verdict = Verdict.VALID  # of this metric, the worse of both
     p: float | None = None  # two-sided, for this one alone; None without an interval on the log scale
     p_of_all: float | None = None  # the same, adjusted for all contestants compared with the first
+    log_error: float | None = None  # standard error of ln(ratio)
+    log_df: float | None = None  # degrees of freedom of that
 
 
 @dataclass(frozen=True)
@@ -62,11 +64,12 @@ class Comparison:
     unpaired: int = 0  # rounds of either that are left out, because the other was not measured in them
     statuses: str = ""  # how the right answers of both differ: "200 on a, 302 on b"
     primary: str = ""  # the metric that decides by itself; all others of a page are judged together
+    confidence: float = 0.95  # of its intervals; higher where a run was looked at repeatedly
 
 
 @dataclass(frozen=True)
 class ConditionResult:
-    """A condition on a change ("p99 > +5 %") for one comparison: "fail" if it surely holds."""
+    """A condition on a change ("p99 > +5 %", "slower") for one comparison: "fail" if it surely holds."""
 
     condition: str
     workload: str

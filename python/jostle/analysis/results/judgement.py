@@ -35,7 +35,11 @@ OF_OURS: tuple[ClaimVerdict, ...] = ("holds", "does not hold", "undecided")
 
 @dataclass(frozen=True)
 class Requirement:
-    """A `[[require]]` of the plan on one workload of one contestant: the interval decides, not the value."""
+    """A `[[require]]` of the plan on one workload of one contestant: the interval decides, not the value.
+
+    With `against`, it is about a difference, and a relative one is a factor in `estimate` and `limit`: 1.05
+    is 5 % more. Of "not slower", it is the factor of the metric that decides.
+    """
 
     that: str
     contestant: str
@@ -45,6 +49,7 @@ class Requirement:
     limit: float
     verdict: Decision
     message: str
+    against: str = ""  # the contestant that it is compared with
 
 
 @dataclass(frozen=True)

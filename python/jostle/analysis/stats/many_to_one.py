@@ -45,6 +45,8 @@ class Contrast:
     half: float  # half-width of the interval that holds for all contestants at once
     p: float
     p_of_all: float  # the same, adjusted for all comparisons with the first
+    error: float  # standard error of `middle`
+    df: float  # degrees of freedom of that
 
 
 def pooled(logs: Floats) -> Pooled | None:
@@ -85,7 +87,7 @@ def against_first(
     errors = abs(middle) / se
     p = float(2 * stdtr(df, -errors))
     p_of_all = min(1.0, others * p) if error is None else 1 - within(errors, others, error.df)
-    return Contrast(middle, limit * se, p, p_of_all)
+    return Contrast(middle, limit * se, p, p_of_all, se, df)
 
 
 def own_limit(others: int, df: float, confidence: float = CONFIDENCE) -> float:

@@ -1,5 +1,6 @@
 """Differences between two contestants or two runs: a sentence and an interval for each metric."""
 
+import textwrap
 from functools import partial
 
 from jostle.analysis.compare.sentences import direction, size_of_effect
@@ -23,6 +24,11 @@ from jostle.report.document import (
 
 __all__ = ["comparison", "section", "table"]
 
+INVALID, NOT_COMPARED = "invalid", "not compared"
+
+NARROW = 16
+"""The longest name at the head of a column in a terminal."""
+
 FINDING = {"may be chance": "may be chance", "undecided": "inconclusive"}
 
 HOW = (
@@ -45,22 +51,21 @@ def section(result: RunResult) -> Section:
 
 
 def comparison(c: Comparison) -> Section:
-    """One comparison by itself. If no difference has an interval, only its main sentence is shown, which says
-    why.
-    """
+    """One comparison by itself: in a sentence, as a table, and why figures are not in it."""
     decided = any(d.difference.low is not None for d in c.differences)
-    sentences = Statements([Statement(d.sentence) for d in c.differences] if decided else [])
+    not_compared = [d.sentence for d in c.differences if decided and _finding(d) in (INVALID, NOT_COMPARED)]
+    sentences = Statements([Statement(sentence) for sentence in not_compared])
     return Section(c.title, [Statements([Statement(c.sentence)]), table(c, narrow=True), sentences])
 
 
 def table(c: Comparison, *, narrow: bool = False) -> Table:
-    """A row per metric of two contestants. `narrow`: use the headings "a" and "b" within 80 columns."""
+    """A row per metric of two contestants. `narrow`: within 80 columns, with one interval in a row."""
+    short = (textwrap.shorten(name, NARROW, placeholder="…") if narrow else None for name in (c.a, c.b))
     names = [
         Column("metric", "word", ""),
-        Column(c.a, short="a" if narrow else None),
-        Column(c.b, short="b" if narrow else None),
+        *(Column(name, short=cut) for name, cut in zip((c.a, c.b), short, strict=True)),
         Column("difference", short="difference"),
-        Column("ratio", short="b / a", intervals=True),
+        Column("ratio", short="ratio", intervals=True),
         Column("finding", "word"),
     ]
     found = Table(f"{c.title}: {c.b} against {c.a}", names)
@@ -73,9 +78,9 @@ def table(c: Comparison, *, narrow: bool = False) -> Table:
 
 def _finding(d: Difference) -> str:
     if d.verdict is Verdict.INVALID:
-        return "invalid"
+        return INVALID
     if d.difference.value is None and d.ratio.value is None:
-        return "not compared"
+        return NOT_COMPARED
     if d.finding == "same":
         return f"no more than {percent(d.within)} apart"
     return FINDING.get(d.finding) or direction(d)

@@ -1,0 +1,87 @@
+"""The plan's `[[require]]` about differences: "not slower" than the baseline, or a limit to one change."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from jostle.analysis.compare.family import Family, usual_differences
+from jostle.analysis.compare.overall import TESTED, judge_overall
+from jostle.analysis.compare.pairs import not_compared, side, without_given_rate
+from jostle.analysis.compare.side import pair
+from jostle.analysis.compare.sides import compare_sides
+from jostle.analysis.results import Comparison, Decision, Estimate, Requirement, WorkloadSummary
+from jostle.analysis.results.keys import Key
+from jostle.analysis.results.rule import decide
+from jostle.analysis.stats.moderated import UsualOf
+from jostle.analysis.stats.sequential import ConfidenceRule
+from jostle.analysis.trials.data import TrialData
+from jostle.plan import model
+from jostle.plan.conditions import Condition
+from jostle.plan.labels import resolve_label
+from jostle.record.verdict import Verdict
+
+__all__ = ["judge_difference"]
+
+
+def judge_difference(
+    asked: model.Requirement,
+    whom: Sequence[str],
+    first: str,
+    grouped: Mapping[Key, Sequence[TrialData]],
+    summaries: Mapping[Key, WorkloadSummary],
+    usual: UsualOf,
+    level: ConfidenceRule,
+) -> list[Requirement]:
+    """The requirement for each workload and each contestant of `whom` but the baseline.
+
+    `first`: the plan's first contestant, which is the baseline if the requirement names none.
+    """
+    compared = list(_comparisons(asked, whom, first, grouped, summaries, usual, level))
+    return [_requirement(asked, one, len(compared)) for one in compared]
+
+
+def _comparisons(
+    asked: model.Requirement,
+    whom: Sequence[str],
+    first: str,
+    grouped: Mapping[Key, Sequence[TrialData]],
+    summaries: Mapping[Key, WorkloadSummary],
+    usual: UsualOf,
+    level: ConfidenceRule,
+) -> Iterator[Comparison]:
+    known = list(dict.fromkeys(name for name, _ in summaries))
+    baselines = [
+        key for name in resolve_label(asked.against or first, known) for key in summaries if key[0] == name
+    ]
+    others = [key for key in summaries if key[0] in whom and key not in baselines]
+    keys = [
+        (baseline, other)
+        for baseline in baselines
+        for other in others
+        if baseline[1] == other[1] and asked.workload in ("", other[1])
+    ]
+    pairs = [pair(*(side(grouped[key], summaries[key], key[0], usual) for key in two)) for two in keys]
+    family = Family(level=lambda _, rounds: level(asked.confidence, rounds), usual=usual_differences(pairs))
+    more = TESTED if asked.unwanted else (asked.condition.metric,)
+    for (baseline, _), sides in zip(keys, pairs, strict=True):
+        yield without_given_rate(compare_sides(*sides, family, more), grouped[baseline])
+
+
+def _requirement(asked: model.Requirement, c: Comparison, among: int) -> Requirement:
+    if asked.unwanted is None:
+        estimate, limit, verdict, message = _limited(asked.condition, c)
+    else:
+        found, limit = judge_overall(c, asked.unwanted, among), 1 + asked.unwanted.by
+        estimate, verdict, message = found.factor, found.verdict, found.message
+    about = (c.b, c.workload, asked.confidence)
+    return Requirement(asked.text, *about, estimate, limit, verdict, message, against=c.a)
+
+
+def _limited(condition: Condition, c: Comparison) -> tuple[Estimate, float, Decision, str]:
+    """The change of one metric, or its factor if the limit is relative, and the limit to that."""
+    limit = condition.limit + condition.relative
+    d = next((d for d in c.differences if d.metric == condition.metric), None)
+    if d is None:
+        return Estimate(None, unit=condition.unit), limit, "undecided", not_compared(condition.metric)
+    estimate = replace(d.ratio, unit="ratio") if condition.relative else d.difference
+    verdict = decide(replace(condition, limit=limit), estimate)
+    return estimate, limit, "undecided" if d.verdict is Verdict.INVALID else verdict, d.sentence
