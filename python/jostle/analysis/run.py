@@ -15,6 +15,7 @@ from jostle.analysis.judge.claims import Measurements, judge_claims, unreadable_
 from jostle.analysis.judge.published import published_figures
 from jostle.analysis.judge.ratios import ratios
 from jostle.analysis.judge.requirements import judge_requirements
+from jostle.analysis.notes import notes_of
 from jostle.analysis.results import (
     Check,
     PublishedFigure,
@@ -26,16 +27,12 @@ from jostle.analysis.results import (
 )
 from jostle.analysis.results.keys import Key
 from jostle.analysis.resuming import finish
-from jostle.analysis.stats.sequential import ConfidenceRule, fixed
-from jostle.analysis.summaries.counted import counted, note
-from jostle.analysis.summaries.looks import level_of, looks_of
+from jostle.analysis.summaries.counted import counted
+from jostle.analysis.summaries.looks import level_of
 from jostle.analysis.summaries.trial import describe_trial
 from jostle.analysis.summaries.usual import usual_in
 from jostle.analysis.summaries.workload import by_workload, summarize_all
-from jostle.analysis.topics.backlog import backlog_note
-from jostle.analysis.topics.baseline import floor_note
 from jostle.analysis.topics.context import used_here
-from jostle.analysis.topics.dismissals import dismissals_note
 from jostle.analysis.topics.garbage import garbage_collections
 from jostle.analysis.topics.goodput import goodputs
 from jostle.analysis.topics.head_of_line import head_of_line
@@ -49,29 +46,18 @@ from jostle.analysis.topics.statuses import with_unlike_answers
 from jostle.analysis.topics.streams import streams
 from jostle.analysis.topics.threads import threads
 from jostle.analysis.trials.data import TrialData
-from jostle.analysis.validity import wake_up
 from jostle.analysis.validity.checks import judge_data
-from jostle.formatting import listed, plural
 from jostle.plan import model as asked
 from jostle.plan.recorded import RecordedPlan
 from jostle.record import RunRecord, TrialRecord
 from jostle.record.verdict import Verdict, worst
 from jostle.redaction.commands import rerun
-from jostle.units import format_count, format_duration
 
 __all__ = ["analyse", "judge", "rerun_of", "took_s"]
 
 COMMANDS = ("capacity", "hit", "race", "run", "simulate")
 
 CONTESTANT = ("title", "runtime", "version", "discipline", "variants", "lines_of_code")
-
-MAX_REPEATS_SHOWN = 3
-
-FEW_CUT_OFF = 0.01
-"""If the end of the load cuts off no more requests than this share, that is how every load ends."""
-
-FEW = 100
-"""With at least this many requests per client, the first ones no longer matter."""
 
 
 def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
@@ -150,13 +136,7 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
         behaviour=record.explained,
         phased_loads=phased_loads(grouped, {key: summary.title for key, summary in summaries.items()}),
         notes=[
-            *_unreadable(plan),
-            *_notes(data, record.host),
-            *_repeated(record),
-            *filter(None, [note(data, kept)]),
-            *_resumed(record),
-            *_extra_rounds(record),
-            *_looked_at(record, level),
+            *notes_of(record, plan, data, kept, level),
             *filter(None, [by_chance(comparisons)]),
         ],
     )
@@ -293,131 +273,3 @@ def rerun_of(record: RunRecord) -> str:
     if len(argv) < 2 or argv[1] not in COMMANDS:
         argv = ["jostle", "run", str(record.folder / "plan.toml")]
     return rerun(argv, record.host.get("seed"))
-
-
-def _notes(data: Sequence[TrialData], host: Mapping[str, Any]) -> list[str]:
-    """What a reader must know about every figure."""
-    notes = []
-    simulated = any(f.trial.simulated for f in data)
-    if simulated:
-        notes.append("Simulated: load and servers were calculated. Nothing was measured.")
-    if any(f.errors or f.given_up.n > FEW_CUT_OFF * f.response.n for f in data):
-        notes.append(
-            "Response times cover all requests: one that was not answered counts as at least as long as it "
-            "had waited (Kaplan and Meier), and one that failed counts as longer than all others. A quantile "
-            "that lies beyond all answers is printed with ≥. Service times cover answered requests only."
-        )
-    if resumed := sum(f.total("resumed") for f in data):
-        connects = sum(f.total("connects") for f in data)
-        notes.append(
-            f"TLS sessions were resumed in {format_count(resumed)} of {format_count(connects)} connects."
-        )
-    if followed := sum(f.total("redirects") for f in data):
-        notes.append(
-            f"{format_count(followed)} redirects were followed; each led to a request that counts by itself, "
-            "in the rates and in the response times."
-        )
-    if resent := sum(f.total("resent") for f in data):
-        notes.append(
-            f"{plural(resent, 'request')} sent again, because the server announced that it had not processed "
-            "them (GOAWAY or REFUSED_STREAM). Their response times count from the intended start, and "
-            "their service times from the first send."
-        )
-    if waits := sum(f.total("stream_waits") for f in data):
-        each = sum(f.total("stream_wait_ns") for f in data) / waits / 1e9
-        notes.append(
-            f"{plural(waits, 'request')} waited for a free stream of an HTTP/2 connection before they were "
-            f"sent, {format_duration(each)} on average: the server allows no more at once. That time is part "
-            "of response times and not of service times."
-        )
-    if dropped := backlog_note(data):
-        notes.append(dropped)
-    if ended := dismissals_note(data):
-        notes.append(ended)
-    together = (f for f in data if f.closed is not None and f.closed["clients"] > 1 and f.steady_load)
-    if any(f.ok() < FEW * (f.closed or {})["clients"] for f in together):
-        notes.append(
-            "In a closed loop all clients send their first request at once. With so few requests per client, "
-            "these first answers influence the quantiles."
-        )
-    if polling := sum(f.busy_poll for f in data):
-        where = "" if polling == len(data) else f" in {polling} of {len(data)} trials"
-        notes.append(
-            f"The generator polled instead of sleeping{where}: its wake-up delay is in no time of up to 20 "
-            "ms, and is at most 0.3 % of longer ones."
-        )
-    if slept := wake_up.note(data, host):
-        notes.append(slept)
-    if not simulated and (floor := floor_note(host, data)):
-        notes.append(floor)
-    return notes
-
-
-def _unreadable(plan: RecordedPlan) -> list[str]:
-    """What the plan asks for and this version cannot read; requirements and claims say it themselves, too."""
-    return [
-        f"The recorded plan cannot be read: {one.reason}. None of its requirements and claims is judged."
-        if one.key == "plan"
-        else f"A [[{one.key}]] of the recorded plan cannot be read, and is left out: {one.reason}."
-        for one in plan.unreadable
-        if one.key not in ("require", "claim")
-    ]
-
-
-def _repeated(record: RunRecord) -> list[str]:
-    """Which trials were measured again, and why."""
-    planned = {entry["number"]: entry for entry in record.planned}
-    notes, repeated = [], record.repeated
-    for entry in repeated[:MAX_REPEATS_SHOWN]:
-        trial = planned.get(entry.get("number", 0))
-        which = f"{trial['contestant']}, {trial['workload']}, round {trial['round']}" if trial else "a trial"
-        notes.append(
-            f"Measured again: {which}, because {entry['why']}. The spoiled trial is kept in "
-            f"{entry.get('folder', '')} and does not count."
-        )
-    if (more := len(repeated) - MAX_REPEATS_SHOWN) > 0:
-        notes.append(f"{plural(more, 'more repeat')} (at most two of each trial): journal.ndjson says why.")
-    if any(entry["event"] == "repeats given up" for entry in record.journal):
-        notes.append("Repeating ended when all repeats of one round had been disturbed, too.")
-    return notes
-
-
-def _looked_at(record: RunRecord, level: ConfidenceRule) -> list[str]:
-    """For a run with rounds until all is decided: how often it was looked at, and why it ended."""
-    looks = looks_of(record)
-    if not looks:
-        return []
-    last, intervals = looks[-1], "are ordinary ones" if level is fixed else "hold under repeated looks"
-    return [
-        f"Rounds are added until all is decided: {plural(len(looks), 'look')}, the last after round "
-        f"{last['round']} ({last['why']}). Intervals {intervals}."
-    ]
-
-
-def _extra_rounds(record: RunRecord) -> list[str]:
-    """Which contestants were measured in more rounds than others, and why."""
-    workloads: dict[str, list[str]] = {}
-    for entry in record.journal:
-        if entry["event"] == "extra rounds planned":
-            workloads.setdefault(entry["contestant"], []).append(entry["workload"])
-    return [
-        f"{contestant} was measured in as many rounds again under {listed(names)}: its rounds fell into two "
-        "groups."
-        for contestant, names in workloads.items()
-    ]
-
-
-def _resumed(record: RunRecord) -> list[str]:
-    """Each resumption of the run, and how the machine then differed from the one at the start."""
-    notes = []
-    for entry in record.resumed:
-        other = [
-            f"{key.replace('_', ' ')} {value} instead of {record.host.get(key)}"
-            for key, value in entry["host"].items()
-            if value != record.host.get(key)
-        ]
-        changed = f"; the machine was not the same: {', '.join(other)}" if other else ""
-        notes.append(
-            f"The run was resumed with {entry['done']} trials done and {entry['left']} left{changed}."
-        )
-    return notes
