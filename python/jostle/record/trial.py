@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import polars
     from hdrh.histogram import HdrHistogram
 
-__all__ = ["TrialRecord"]
+__all__ = ["NO_OUTCOME", "TrialRecord"]
 
 Sample = TypeVar("Sample", ResourceSample, MachineEntry)
 

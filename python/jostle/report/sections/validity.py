@@ -8,6 +8,7 @@ from jostle.analysis.validity.catalogue import CATALOGUE
 from jostle.analysis.validity.figures import named
 from jostle.formatting import MISSING, amount, listed
 from jostle.plan.metrics import METRICS
+from jostle.record.trial import NO_OUTCOME
 from jostle.record.verdict import Verdict
 from jostle.report.document import Depth, Mark, Reason, Section, Table, columns
 from jostle.report.sections.verdict_marks import verdict_mark
@@ -201,11 +202,13 @@ def _place(workload: str, contestants: Sequence[str], measured: Collection[tuple
 
 
 def incomplete(result: RunResult) -> str:
-    """Why the run is incomplete; "" if it is complete. Of a single trial, after how much of its time."""
+    """Why the run is incomplete; "" if it is complete. Of a single trial, after how much of its time, unless
+    only the run knows why: it was killed, or still goes on.
+    """
     if result.complete:
         return ""
     match result.trials:
-        case [TrialResult(status="cut short") as only]:
+        case [TrialResult(status="cut short") as only] if only.reason != NO_OUTCOME["why"]:
             ends = (check.message for check in only.validity.checks if check.name == "end")
             return next(ends, "").removeprefix("cut short ")
     return result.incomplete_reason or "the run did not reach its end"
