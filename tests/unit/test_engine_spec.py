@@ -264,6 +264,11 @@ def test_what_is_expected(expect: str, status: list[int], body: Any) -> None:
     assert request(f'{{ get = "/", expect = {expect} }}')["expect"] == {"status": status, "body": body}
 
 
+def test_what_must_not_come_stands_beside_what_is_expected() -> None:
+    made = request("""{ get = "/", expect = { contains = "data", lacks = "errors" } }""")["expect"]
+    assert made == {"status": [], "body": {"contains": "data"}, "lacks": "errors"}
+
+
 def test_bodies_headers_and_params(tmp_path: Path) -> None:
     (tmp_path / "ids.csv").write_text("\ufeffid,name\n7,a\n9,b\n")  # as spreadsheets write it
     (tmp_path / "body.bin").write_bytes(b"\x00\xff")

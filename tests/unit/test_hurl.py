@@ -163,6 +163,12 @@ def test_a_mistake_is_named_with_its_line(text: str, message: str) -> None:
     assert refused.value.message.startswith(message)
 
 
+def test_a_check_of_what_the_body_is_and_of_what_it_lacks_go_together() -> None:
+    text = 'GET http://a/\nHTTP 200\n[Asserts]\nbody contains "data"\nbody not contains "errors"'
+    expect = steps_of(text)[0]["expect"]
+    assert (expect["contains"], expect["lacks"]) == ("data", "errors")
+
+
 REFUSED = [
     ("GET http://a:p@x/\nGET http://a:p@y/", "line 2: another server (http://y, and http://x before)"),
     ("GET http://{{u}}:{{p}}@x/", "line 1: a variable in the login of a URL"),

@@ -205,6 +205,16 @@ REFUSED = [
         "give one of them",
     ),
     (
+        with_request('{ get = "/", expect = { contains = "errors", lacks = "err" } }'),
+        "contains has in it what lacks rules out",
+        "another text",
+    ),
+    (
+        with_request('{ get = "/", expect = { lacks = "" } }'),
+        "every body contains the empty text",
+        "must not",
+    ),
+    (
         with_request('{ get = "/", expect = { status = 204, body = "a" } }'),
         "204 has no body to check",
         "leave out body",

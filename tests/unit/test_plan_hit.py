@@ -113,6 +113,10 @@ def test_what_is_asked() -> None:
     assert request(expect=204).expect.status == [204]
     assert request(expect_status="200, 404").expect.status == [200, 404]
     both = request(expect="Hello", expect_status="201").expect
+    graphql = request(expect="data", expect_not='"errors"').expect
+    assert (graphql.contains, graphql.lacks) == ("data", '"errors"')
+    message = request("ws://localhost/", send="hi", expect_not="no").expect
+    assert (message.contains, message.lacks) == (None, "no")
     assert (both.contains, both.status) == ("Hello", [201])
 
 
@@ -349,7 +353,19 @@ GIVEN: dict[str, Any] = {
     "stall": "5s",
 }
 ELSEWHERE = {
-    *("rate", "arrivals", "journey", "method", "expect", "expect_status", "insecure", "ca", "cert", "key"),
+    *(
+        "rate",
+        "arrivals",
+        "journey",
+        "method",
+        "expect",
+        "expect_not",
+        "expect_status",
+        "insecure",
+        "ca",
+        "cert",
+        "key",
+    ),
     *("slo", "send", "match", "compressed", "resolve_each", "user", "agent", "json_body", "urls"),
     *("slo", "send", "match", "until", "http2", "http2_connections"),
     *("proto", "import_path", "message", "deadline", "every", "ping"),

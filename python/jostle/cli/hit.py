@@ -245,6 +245,15 @@ class RequestOptions:
             "--expect", metavar="TEXT", help="Text that the body of every answer must contain.", group=ANSWER
         ),
     ] = None
+    expect_not: Annotated[
+        str | None,
+        option(
+            "--expect-not",
+            metavar="TEXT",
+            help="Text that no answer's body may contain, such as '\"errors\"' of GraphQL.",
+            group=ANSWER,
+        ),
+    ] = None
     expect_status: Annotated[
         str | None,
         option(

@@ -442,7 +442,7 @@ def _expect(expect: Expect) -> dict[str, Any]:
         body = {"sha256": expect.sha256.lower()}
     elif expect.json_ is not None:
         body = {"json": {"pointer": expect.json_.pointer, "value": expect.json_.value}}
-    return {"status": expect.status, "body": body}
+    return {"status": expect.status, "body": body} | ({"lacks": expect.lacks} if expect.lacks else {})
 
 
 def _param(param: Params) -> dict[str, Any]:

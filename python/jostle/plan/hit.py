@@ -60,6 +60,7 @@ PLACES = {
     "deadline": f"{WORKLOAD}.request.deadline",
     "every": f"{WORKLOAD}.request.every",
     "expect": f"{WORKLOAD}.request.expect",
+    "expect_not": f"{WORKLOAD}.request.expect.lacks",
     "expect_status": f"{WORKLOAD}.request.expect.status",
     "stream": f"{WORKLOAD}.request.stream.format",
     **{f"stream_{key}": f"{WORKLOAD}.request.stream.{key}" for key in STREAM_KEYS},
@@ -109,9 +110,9 @@ def hit_plan(
     defaults are 10 clients and 10 s. Bare numbers are seconds, or requests per second.
     `headers`: "Name: value" or pairs. `body`: text, or "@" and a file name; the method is then POST if none
     is given. `json_body`: the same, as JSON, with its headers. `user`: "name:password". `agent`: User-Agent.
-    `expect`: text that every answer contains, a status, or a table as in a plan. `expect_status`:
-    the statuses that are right, "200,204". `compressed`: answers may be compressed with gzip, brotli or zstd
-    (streams, whose events zstd would hold back: with gzip or brotli).
+    `expect`: text that every answer contains, a status, or a table as in a plan. `expect_not`: text that
+    none contains. `expect_status`: the statuses that are right, "200,204". `compressed`: answers may be
+    compressed with gzip, brotli or zstd (streams, whose events zstd would hold back: with gzip or brotli).
     `stream`: the answer is a stream of events, "sse" or "lines", which ends with event number `stream_events`
     or with the text `stream_until`; `stall`: the longest time between two events; `stream_first`,
     `stream_fails`, `stream_usage`: the first event that counts, errors, and the number of tokens, by a

@@ -19,7 +19,7 @@ _STREAM = ("stream", *(f"stream_{key}" for key in STREAM_KEYS), "stall", "slo")
 
 OF_REQUESTS = (
     *("method", "headers", "compressed", "user", "agent", "body", "json_body", "urls"),
-    *("send", "match", "ping", "until", "expect", "expect_status"),
+    *("send", "match", "ping", "until", "expect", "expect_not", "expect_status"),
     *("proto", "import_path", "message", "deadline", "every"),
     *_STREAM,
 )
@@ -50,13 +50,12 @@ def request_of(url: Url, given: dict[str, Any], name_of: Callable[[str], str]) -
 
 
 def _request(given: dict[str, Any], path: str, name_of: Callable[[str], str]) -> dict[str, Any]:
-    body, expect = given.pop("body", None), given.pop("expect", None)
+    body = given.pop("body", None)
     method = given.pop("method", "GET" if body is None else "POST")
     request: dict[str, Any] = dict(asking(method, path))
     if body is not None:
         request |= {"body-file": body[1:]} if body.startswith("@") else {"body": body}
-    if expect is not None:
-        request["expect"] = {"contains": expect} if isinstance(expect, str) else expect
+    request |= _expected(given)
     if (statuses := given.pop("expect_status", None)) is not None:
         codes = [code.strip() for code in str(statuses).split(",")]
         if not all(re.fullmatch(r"\d{1,9}", code) for code in codes):
@@ -64,9 +63,26 @@ def _request(given: dict[str, Any], path: str, name_of: Callable[[str], str]) ->
                 f"{name_of('expect_status')}: {statuses!r} is not a list of status codes",
                 "write for example 200,204",
             )
-        expected = request["expect"] if isinstance(request.get("expect"), dict) else {}
-        request["expect"] = {**expected, "status": [int(code) for code in codes]}
+        request["expect"] = {**request.get("expect", {}), "status": [int(code) for code in codes]}
     return request
+
+
+def _expected(given: dict[str, Any]) -> dict[str, Any]:
+    """What the body of a response must contain, and what it must not, as the key `expect`, if anything."""
+    expect, lacks = given.pop("expect", None), given.pop("expect_not", None)
+    expected: dict[str, Any]
+    match expect:
+        case None:
+            expected = {}
+        case str():
+            expected = {"contains": expect}
+        case int() | list():
+            expected = {"status": expect}
+        case _:
+            expected = {**expect}
+    if lacks is not None:
+        expected["lacks"] = lacks
+    return {"expect": expected} if expected else {}
 
 
 def _message(given: dict[str, Any], path: str, name_of: Callable[[str], str]) -> dict[str, Any]:
@@ -94,9 +110,7 @@ def _message(given: dict[str, Any], path: str, name_of: Callable[[str], str]) ->
     if (send := given.pop("send", None)) is not None:
         file = isinstance(send, str) and send.startswith("@")
         request |= {"body-file": send[1:]} if file else {"send": send}
-    if (expect := given.pop("expect", None)) is not None:
-        request["expect"] = {"contains": expect} if isinstance(expect, str) else expect
-    return request
+    return request | _expected(given)
 
 
 def _call(url: Url, given: dict[str, Any], path: str, name_of: Callable[[str], str]) -> dict[str, Any]:
@@ -116,8 +130,7 @@ def _call(url: Url, given: dict[str, Any], path: str, name_of: Callable[[str], s
             request["message"] = read_message(message) if isinstance(message, str) else message
         except BadValue as error:
             raise PlanError(f"{name_of('message')}: {error.message}", error.hint) from None
-    if (expect := given.pop("expect", None)) is not None:
-        request["expect"] = {"contains": expect} if isinstance(expect, str) else expect
+    request |= _expected(given)
     if any(given.get(option) for option in _STREAM):
         given.setdefault("stream", "messages")
     return request
@@ -138,7 +151,7 @@ _READ: dict[str, dict[str, Callable[[str], dict[str, Any]]]] = {
 
 def _raw(given: dict[str, Any], scheme: str, name_of: Callable[[str], str]) -> dict[str, Any]:
     """The request for raw bytes over TCP or UDP."""
-    own = {"tcp": ("send", "until", "expect"), "udp": ("send", "match", "expect")}[scheme]
+    own = ("send", {"tcp": "until", "udp": "match"}[scheme], "expect", "expect_not")
     for option in (*OF_REQUESTS, "redirects", "http2", "http2_connections"):
         if given.get(option) and option not in own:
             hint = f"write {name_of('send')}" if option == "body" else "leave it out, or write http://"
@@ -159,9 +172,7 @@ def _raw(given: dict[str, Any], scheme: str, name_of: Callable[[str], str]) -> d
             request[key] = read(str(given.pop(option)))
         except BadValue as error:
             raise PlanError(f"{name_of(option)}: {error.message}", error.hint) from None
-    if (expect := given.pop("expect", None)) is not None:
-        request["expect"] = {"contains": expect} if isinstance(expect, str) else expect
-    return request
+    return request | _expected(given)
 
 
 def _no_socket(given: Mapping[str, Any], name_of: Callable[[str], str]) -> None:

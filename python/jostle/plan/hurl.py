@@ -257,10 +257,10 @@ class _Conversion:
                         statuses &= passed
                     elif (check := _body_check(item.words)) is None:
                         self._refuse(item.line, f"the check {_written(item.words)}")
-                    elif expect:
+                    elif check.keys() & expect.keys() or len((check | expect).keys() - {"lacks"}) > 1:
                         self._refuse(item.line, "a second check of the body")
                     else:
-                        expect = check
+                        expect |= check
             else:
                 self._refuse(section.line, f"[{section.name}] of an answer")
         if not statuses:
@@ -345,6 +345,8 @@ def _body_check(words: tuple[Word, ...]) -> dict[str, Any] | None:
             return {"body": text}
         case ["body", "contains", str(text)] if words[-1].kind == "text":
             return {"contains": text}
+        case ["body", "not", "contains", str(text)] if words[-1].kind == "text" and text:
+            return {"lacks": text}
         case ["jsonpath", str(path), "==" | "equals", str(text)]:
             pointer, value = json_pointer(path), _value(words[-1].kind, text)
             if pointer is not None and value is not None:

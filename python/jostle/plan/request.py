@@ -83,6 +83,11 @@ class Expect(Table):
     )
     body: str | None = Field(default=None, description="the whole body, exactly")
     contains: str | None = Field(default=None, description="text that the body must contain")
+    lacks: str | None = Field(
+        default=None,
+        description="text that the body must not contain, beside whatever else it must be: "
+        "'\"errors\"', since GraphQL answers errors with status 200",
+    )
     length: Count | None = Field(default=None, description="bytes of the body")
     sha256: str | None = Field(default=None, description="SHA-256 of the body, hexadecimal")
     json_: JsonValue | None = Field(default=None, description="a value in a JSON body")
@@ -104,6 +109,14 @@ class Expect(Table):
             raise BadValue(
                 f"json.pointer: {self.json_.pointer!r} does not begin with /", 'write for example "/name"'
             )
+        if self.lacks == "":
+            raise BadValue("lacks: every body contains the empty text", "write the text that must not come")
+        if self.lacks is not None and self.lacks in (self.contains or self.body or ""):
+            raise BadValue(
+                f"{'contains' if self.contains else 'body'} has in it what lacks rules out",
+                "give one of them, or another text",
+            )
+        given += ["lacks"] if self.lacks is not None else []
         bodiless = [s for s in self.status if s in (204, 304)]
         if given and bodiless and len(bodiless) == len(self.status) and self.body != "" and self.length != 0:
             raise BadValue(
@@ -113,7 +126,7 @@ class Expect(Table):
 
     @property
     def looks_at_body(self) -> bool:
-        checks = (self.body, self.contains, self.length, self.sha256, self.json_)
+        checks = (self.body, self.contains, self.lacks, self.length, self.sha256, self.json_)
         return any(check is not None for check in checks)
 
 

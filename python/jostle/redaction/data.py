@@ -161,7 +161,7 @@ def _expect(expected: Any, hide: Hide) -> Any:
         return redact_body(expected, hide)
     if not isinstance(expected, dict):
         return expected
-    rules = dict.fromkeys(("body", "contains", "exact"), _expect) | {"json": _expected_json}
+    rules = dict.fromkeys(("body", "contains", "lacks", "exact"), _expect) | {"json": _expected_json}
     return {key: rules[key](value, hide) if key in rules else value for key, value in expected.items()}
 
 

@@ -41,6 +41,7 @@ pub fn check(data: &[u8]) {
             wanted.as_bytes() == body,
         ),
         (BodyCheck::Contains(wanted.to_owned()), contained),
+        (BodyCheck::Lacks(wanted.to_owned()), !contained),
         (BodyCheck::Length(length), length == body.len() as u64),
         (BodyCheck::Length(body.len() as u64), true),
         (BodyCheck::Sha256("0".repeat(64)), false),

@@ -56,7 +56,7 @@ impl TapStates {
         }
     }
 
-    /// Ends the body. Returns what its check says of it.
+    /// Ends the body. Returns what the first check that it fails says of it.
     pub fn end(&mut self, taps: &[Tap]) -> Verdict {
         let mut verdict = Verdict::Right;
         for (tap, state) in taps.iter().zip(&mut self.0) {

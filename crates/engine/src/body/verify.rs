@@ -25,6 +25,7 @@ pub struct BodyVerifier(Check);
 enum Check {
     Exact(Vec<u8>),
     Contains(Box<Finder<'static>>),
+    Lacks(Box<Finder<'static>>),
     Length(u64),
     Sha256([u8; 32]),
     Json {
@@ -60,7 +61,7 @@ pub struct BodyState {
     seen: u64,
     /// The result, if it is known before the end, whatever follows.
     settled: Option<bool>,
-    /// For `Contains`, the body's last bytes, fewer than the text that is searched for.
+    /// For `Contains` and `Lacks`, the body's last bytes, fewer than the text that is searched for.
     kept: Vec<u8>,
     hash: Option<Box<Sha256>>,
     search: Option<Box<Search>>,
@@ -71,6 +72,7 @@ impl BodyVerifier {
         Ok(Self(match check {
             BodyCheck::Exact(text) => Check::Exact(text.clone().into_bytes()),
             BodyCheck::Contains(text) => Check::Contains(Box::new(Finder::new(text).into_owned())),
+            BodyCheck::Lacks(text) => Check::Lacks(Box::new(Finder::new(text).into_owned())),
             BodyCheck::Length(bytes) => Check::Length(*bytes),
             BodyCheck::Sha256(digits) => {
                 Check::Sha256(digest(digits).ok_or_else(|| VerifyError::Sha256(digits.clone()))?)
@@ -117,6 +119,11 @@ impl BodyVerifier {
                     state.settled = Some(true);
                 }
             }
+            Check::Lacks(finder) => {
+                if contains(finder, &mut state.kept, slice) {
+                    state.settled = Some(false);
+                }
+            }
             Check::Length(bytes) => {
                 if end > *bytes {
                     state.settled = Some(false);
@@ -134,11 +141,18 @@ impl BodyVerifier {
     pub fn end(&self, state: &mut BodyState) -> Verdict {
         state.kept = Vec::new();
         if let Some(settled) = state.settled {
-            return settled.into();
+            return match &self.0 {
+                Check::Lacks(finder) => Verdict::Wrong(Some(format!(
+                    "the body contains {:?}",
+                    String::from_utf8_lossy(finder.needle())
+                ))),
+                _ => settled.into(),
+            };
         }
         match &self.0 {
             Check::Exact(expected) => (state.seen == expected.len() as u64).into(),
             Check::Contains(finder) => finder.needle().is_empty().into(),
+            Check::Lacks(finder) => (!finder.needle().is_empty()).into(),
             Check::Length(bytes) => (state.seen == *bytes).into(),
             Check::Sha256(expected) => {
                 let hash = state.hash.get_or_insert_default();

@@ -266,8 +266,12 @@ fn prepare_request(
         .as_ref()
         .map(|datagram| Matching::new(&datagram.matched, spec, &keep_alive).map(Arc::new));
     let datagram = datagram.transpose().map_err(invalid)?;
-    let check = spec.expect.body.as_ref().map(BodyVerifier::new).transpose();
-    let check = check.map_err(|error| invalid(error.to_string()))?;
+    let checks: Result<Vec<_>, _> = spec
+        .expect
+        .checks()
+        .map(|check| BodyVerifier::new(&check))
+        .collect();
+    let checks = checks.map_err(|error| invalid(error.to_string()))?;
     let kept = step.map_or(Ok(Vec::new()), keeps).map_err(invalid)?;
     let in_head = |step: &StepSpec| {
         let mut captures = step.capture.iter();
@@ -275,7 +279,7 @@ fn prepare_request(
     };
     let stream = spec.stream.as_ref().map(EventStream::new);
     let stream = stream.transpose().map_err(invalid)?;
-    let taps: Vec<Tap> = check.map(Tap::Check).into_iter().chain(kept).collect();
+    let taps: Vec<Tap> = checks.into_iter().map(Tap::Check).chain(kept).collect();
     Ok(Request {
         keep_alive,
         close,

@@ -267,6 +267,17 @@ pub struct ExpectSpec {
     pub status: Vec<u16>,
     #[serde(default)]
     pub body: Option<BodyCheck>,
+    /// What the body must not contain, whatever else it must be.
+    #[serde(default)]
+    pub lacks: Option<String>,
+}
+
+impl ExpectSpec {
+    /// Everything that is checked of the body.
+    pub fn checks(&self) -> impl Iterator<Item = BodyCheck> {
+        let lacks = self.lacks.clone().map(BodyCheck::Lacks);
+        self.body.clone().into_iter().chain(lacks)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -274,6 +285,7 @@ pub struct ExpectSpec {
 pub enum BodyCheck {
     Exact(String),
     Contains(String),
+    Lacks(String),
     Length(u64),
     /// The SHA-256 of the body in lower-case hexadecimal.
     Sha256(String),

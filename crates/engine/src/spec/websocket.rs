@@ -79,7 +79,7 @@ pub(super) fn problem(workload: &WorkloadSpec, request: &RequestSpec) -> Option<
             "it has a message, and sends none"
         }
         Some(socket) if socket.matched == Match::Echo => {
-            if request.stream.is_none() && request.expect.body.is_none() {
+            if request.stream.is_none() && request.expect.checks().next().is_none() {
                 return None;
             }
             "an echo is one message, and equal to the one that was sent"

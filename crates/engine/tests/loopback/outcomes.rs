@@ -235,6 +235,11 @@ fn every_kind_of_check_is_made_under_load() {
             "{body}"
         );
     }
+    for (lacks, expected) in [("bob", "ok"), ("ada", "wrong_body")] {
+        let change = json!({"expect": {"body": {"length": 27}, "lacks": lacks}});
+        let spec = with(spec.clone(), "/workloads/0/requests/0", change);
+        assert_eq!(run(spec).outcomes(), BTreeMap::from([(expected, 200)]));
+    }
 }
 
 #[test]

@@ -45,6 +45,16 @@ fn exact() {
 }
 
 #[test]
+fn lacks() {
+    let check = BodyCheck::Lacks("\"errors\"".to_owned());
+    assert!(right(&check, br#"{"data": 1}"#));
+    assert!(right(&check, b""));
+    let verdict = verdict(&check, br#"{"data": null, "errors": []}"#);
+    let why = r#"the body contains "\"errors\"""#;
+    assert_eq!(verdict, Verdict::Wrong(Some(why.to_owned())));
+}
+
+#[test]
 fn contains() {
     let check = BodyCheck::Contains("aab".to_owned());
     for body in ["aab", "aaab", "xaabx", "ababaab"] {
