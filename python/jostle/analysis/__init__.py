@@ -13,5 +13,5 @@ topics     what is concluded from one contestant's summaries: starvation, journe
 metrics    every metric that a plan or an option may name
 compare    contestants and runs against each other
 judge      requirements, claims, published figures
-run        all of it; history: earlier runs of the same plan
+run        all of it; history: the runs in a folder over time; earlier: what those of the same plan tell
 """

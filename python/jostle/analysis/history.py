@@ -5,7 +5,7 @@ The index (`index.ndjson` beside the runs) is only a cache and may be deleted at
 
 import contextlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from jostle.plan.labels import resolve_label
 from jostle.record import RunRecord
 from jostle.record.verdict import Verdict
 
-__all__ = ["INDEX", "IndexedFigures", "IndexedRun", "Unreadable", "history", "only"]
+__all__ = ["INDEX", "IndexedFigures", "IndexedRun", "Unreadable", "history", "indexed", "only"]
 
 INDEX = "index.ndjson"
 
@@ -81,9 +81,29 @@ def history(base: Path) -> tuple[list[IndexedRun], list[Unreadable]]:
             f"there is no folder {str(base)!r}", "give the folder that holds runs, for example runs"
         )
     known = dict(_read(base / INDEX))
-    entries: list[IndexedRun] = []
-    unreadable: list[Unreadable] = []
-    for folder in sorted(path.parent for path in base.glob("*/journal.ndjson")):
+    folders = sorted(path.parent for path in base.glob("*/journal.ndjson"))
+    entries, unreadable = _up_to_date(folders, known)
+    if entries != list(known.values()):
+        _write(base / INDEX, entries)
+    return sorted(entries, key=lambda e: (e.started, e.folder)), unreadable
+
+
+def indexed(base: Path, folders: Sequence[Path]) -> list[IndexedRun]:
+    """Those of these runs under `base` that can be read, from the index where it is up to date."""
+    known = dict(_read(base / INDEX))
+    entries, _ = _up_to_date(folders, known)
+    now = known | {entry.folder: entry for entry in entries}
+    if now != known:
+        _write(base / INDEX, sorted(now.values(), key=lambda entry: entry.folder))
+    return entries
+
+
+def _up_to_date(
+    folders: Sequence[Path], known: Mapping[str, IndexedRun]
+) -> tuple[list[IndexedRun], list[Unreadable]]:
+    """The runs in `folders`; what `known` does not have, or not as it is now, is analysed."""
+    entries, unreadable = list[IndexedRun](), list[Unreadable]()
+    for folder in folders:
         entry = known.get(folder.name)
         if entry is None or entry.stamp != _stamp(folder):
             try:
@@ -92,9 +112,7 @@ def history(base: Path) -> tuple[list[IndexedRun], list[Unreadable]]:
                 unreadable.append(Unreadable(folder.name, error.message))
                 continue
         entries.append(entry)
-    if entries != list(known.values()):
-        _write(base / INDEX, entries)
-    return sorted(entries, key=lambda e: (e.started, e.folder)), unreadable
+    return entries, unreadable
 
 
 def _stamp(folder: Path) -> str:

@@ -74,7 +74,7 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
     grouped = _in_order(by_workload(kept), plan, record)
     trials = with_unlike_answers(trials, grouped)
     validities = {trial.number: trial.validity for trial in trials}
-    usual = usual_in(grouped)
+    usual = usual_in(record, grouped)
     summaries = summarize_all(grouped, validities, plan, usual, distributions=distributions)
     skipped, skipped_workloads = _skipped(record), _skipped_workloads(record)
     published = published_figures(plan.published, grouped, usual)

@@ -6,9 +6,10 @@ from pydantic import Field
 from typing_extensions import TypeAliasType, TypedDict
 
 from jostle.record.lost_generator import LostGenerator
-from jostle.record.values import Count, Ns, Number, Text
+from jostle.record.values import Count, Finite, Ns, Number, Text
 
 __all__ = [
+    "EarlierSpread",
     "Event",
     "Fingerprint",
     "JournalEntry",
@@ -46,6 +47,26 @@ class RunStarted(_Line):
     contestants: NotRequired[list[Text]]
     base: NotRequired[Text]
     files: NotRequired[dict[str, Fingerprint]]
+
+
+class EarlierSpread(TypedDict):
+    """How much the rounds of a cell varied in earlier runs: the standard deviation of the metric's logarithm,
+    and the degrees of freedom with which it is known.
+    """
+
+    contestant: Text
+    workload: Text
+    metric: Text
+    sd: Finite
+    df: Finite
+
+
+class EarlierRuns(_Line):
+    """What complete runs of the same plan on this machine said before this one began, and their number."""
+
+    event: Literal["earlier runs"]
+    runs: Count
+    spreads: list[EarlierSpread]
 
 
 class ContestantSkipped(_Line):
@@ -150,6 +171,7 @@ JournalEntry = TypeAliasType(
     "JournalEntry",
     Annotated[
         RunStarted
+        | EarlierRuns
         | ContestantSkipped
         | TrialPlanned
         | TrialStarted
@@ -170,6 +192,7 @@ JournalEntry = TypeAliasType(
 
 Event = Literal[
     "run started",
+    "earlier runs",
     "contestant skipped",
     "trial planned",
     "trial started",

@@ -40,6 +40,7 @@ from jostle.redaction.data import secrets_in
 from jostle.runner.budget import Budget
 from jostle.runner.disk_space import check_disk_space, least_bytes
 from jostle.runner.duration import load_s
+from jostle.runner.earlier_runs import note_earlier_runs
 from jostle.runner.extra_rounds import plan_repeats
 from jostle.runner.observer import (
     Building,
@@ -130,6 +131,8 @@ def experiment_in_turns(
     writer = RunWriter.create(base, slug, to_toml(plan), facts, secrets_in(plan.data()))
     way = os.path.relpath(Path.cwd(), writer.folder.resolve())
     writer.journal_start(seed=seed, contestants=[c.label for c in ready], base=way)
+    if plan.require:
+        note_earlier_runs(writer)
     for label, why in taking_part.skipped.items():
         writer.journal("contestant skipped", contestant=label, why=why)
     for label, reasons in taking_part.skipped_workloads.items():

@@ -63,7 +63,7 @@ class _Run:
         validities = as_the_plan_says({f.trial.number: judge_data(f) for f in data}, data, plan)
         kept = counted(record, data, validities, plan)
         grouped = by_workload(kept)
-        usual = usual_in(grouped)
+        usual = usual_in(record, grouped)
         summaries = summarize_all(grouped, validities, plan, usual, distributions=False)
         return cls(record.folder.name, data, kept, grouped, summaries, usual, level_of(record, plan))
 

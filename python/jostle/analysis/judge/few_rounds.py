@@ -60,7 +60,9 @@ def judged(metric: str, trials: Sequence[TrialData], confidence: float, usual: U
     if widened is None:
         return Judged(found)
     which = "this run" if len(found.rounds) == 1 else "two rounds"
-    return Judged(widened, spread, f"{which}; such runs differ by {_differ(factor_between_runs(spread))}")
+    before = f", as {plural(known.runs, 'earlier run')} did" if known.runs else ""
+    differ = _differ(factor_between_runs(spread))
+    return Judged(widened, spread, f"{which}; such runs differ by {differ}{before}")
 
 
 def _differ(factor: float) -> str:

@@ -154,15 +154,17 @@ class Usual:
     """What spread is usual for one metric in a run.
 
     `sd`: its `TYPICAL_SD`. `cells`: what the cells of the run say, as multiples of `typical`; None if there
-    are fewer than two.
+    are fewer than two. `runs`: the number of earlier runs that they are of, too. These say nothing of how
+    much few requests explain, so it counts as a part of what they say.
     """
 
     sd: float
     cells: Spread | None = None
+    runs: int = 0
 
     def spread(self, within: float = 0.0) -> Spread:
         """What is usual for a cell with this variance `within` a round: see `typical`."""
-        recorded = typical(self.sd, within)
+        recorded = typical(self.sd, 0.0 if self.runs else within)
         if self.cells is None:
             return recorded
         return self.cells.times(recorded.variance)

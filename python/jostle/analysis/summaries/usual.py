@@ -5,11 +5,21 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 
 from jostle.analysis.results.keys import Key
-from jostle.analysis.stats.moderated import TYPICAL_SD, Spread, Usual, UsualOf, fitted, typical
+from jostle.analysis.stats.moderated import (
+    TYPICAL_DF,
+    TYPICAL_SD,
+    Spread,
+    Usual,
+    UsualOf,
+    fitted,
+    moderated,
+    typical,
+)
 from jostle.analysis.stats.over_rounds import Value, round_quantile, within_rounds
 from jostle.analysis.summaries.trial import cpu_per_request
 from jostle.analysis.trials.data import TrialData
 from jostle.quantiles import NAMED
+from jostle.record import RunRecord
 
 __all__ = ["of_service", "usual_in"]
 
@@ -22,20 +32,31 @@ OF_TRIALS: Mapping[str, Callable[[TrialData], Value]] = {
 """What is recorded of whole trials; all else is a quantile of times."""
 
 
-def usual_in(grouped: Mapping[Key, Sequence[TrialData]]) -> UsualOf:
-    """The usual spread of a metric by its name; None where none was recorded and the run has only one cell.
+def usual_in(record: RunRecord, grouped: Mapping[Key, Sequence[TrialData]]) -> UsualOf:
+    """The usual spread of a metric by its name, from the cells of a run and of earlier runs of its plan.
 
-    Computed for a metric when it is first asked for.
+    None for a metric of which no typical spread was recorded. Computed when it is first asked for.
     """
     cells = [[data for data in trials if data.usable] for trials in grouped.values()]
+    earlier = [entry for entry in record.journal if entry["event"] == "earlier runs"]
+    runs = sum(entry["runs"] for entry in earlier)
+    told = [spread for entry in earlier for spread in entry["spreads"]]
 
     @cache
     def usual(name: str) -> Usual | None:
         sd = TYPICAL_SD.get(name.removeprefix(SERVICE))
         if sd is None:
             return None
-        found = (_cell(trials, name, sd) for trials in cells if len(trials) > 1)
-        return Usual(sd, fitted([cell for cell in found if cell is not None]))
+        before = [
+            Spread((one["sd"] / sd) ** 2, one["df"])
+            for one in told
+            if one["metric"] == name and one["df"] > 0
+        ]
+        own = [_cell(trials, name, sd, known=not before) for trials in cells if len(trials) > 1]
+        found = fitted([*before, *(cell for cell in own if cell is not None)])
+        if found is None and before:
+            found = moderated(before[0], Spread(1.0, TYPICAL_DF))
+        return Usual(sd, found, runs if before else 0)
 
     return usual
 
@@ -45,8 +66,11 @@ def of_service(usual: UsualOf) -> UsualOf:
     return lambda name: usual(SERVICE + name)
 
 
-def _cell(trials: Sequence[TrialData], name: str, sd: float) -> Spread | None:
-    """The variance of a cell as a multiple of the typical one; None unless each round has a value."""
+def _cell(trials: Sequence[TrialData], name: str, sd: float, *, known: bool) -> Spread | None:
+    """The variance of a cell as a multiple of the typical one; None unless each round has a value.
+
+    `known`: what few requests explain is a part of the typical one.
+    """
     within = 0.0
     values: list[Value]
     if name in OF_TRIALS:
@@ -58,4 +82,4 @@ def _cell(trials: Sequence[TrialData], name: str, sd: float) -> Spread | None:
     if not all(isinstance(value, float) and value > 0 for value in values):
         return None
     logs = [math.log(value) for value in values if isinstance(value, float)]
-    return Spread.of(logs).times(1 / typical(sd, within).variance)
+    return Spread.of(logs).times(1 / typical(sd, within if known else 0.0).variance)
