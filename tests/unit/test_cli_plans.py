@@ -50,7 +50,7 @@ def test_a_check_says_what_in_which_order_how_long_and_how_much(tmp_path: Path) 
     rounds = text[text.index("round 1") : text.index("time about")].split("round ")[1:]
     assert all(one.count("reference-") == 4 for one in rounds)
     assert run_command("check", file, "--rounds", "2", "--seed", "7", "--into", tmp_path)[1] == said
-    assert "finds 2 rounds decide nothing: an interval needs at least 3 rounds" in text
+    assert "finds 2 rounds tell no contestants apart: an interval needs at least 3 rounds" in text
     more = " ".join(run_command("check", file)[1].split())
     assert "random in each round; --seed N fixes it" in more
     assert "finds 3 rounds find a difference of " in more

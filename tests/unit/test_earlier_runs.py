@@ -41,7 +41,7 @@ def base(tmp_path: Path) -> Path:
 
 def test_runs_that_varied_little_make_one_round_decide_near_its_limit(base: Path, tmp_path: Path) -> None:
     alone = judged(noted(tmp_path / "alone"))
-    assert alone.verdict == "cannot tell"
+    assert alone.verdict == "undecided"
     assert "earlier" not in alone.message
     found = judged(noted(base))
     assert found.verdict == "pass"

@@ -56,12 +56,15 @@ def test_a_p99_is_the_same_in_tables_requirements_claims_comparisons_and_publish
     result = analyse(record)
     (summary,) = [s for s in result.summaries if s.contestant == "node"]
     expected = summary.response["p99"]
-    found: list[Estimate | None] = [r.estimate for r in result.requirements if r.contestant == "node"]
+    required: list[Estimate] = [r.estimate for r in result.requirements if r.contestant == "node"]
+    found: list[Estimate | None] = [*required] if rounds > 2 else []
     found += [criterion.estimate for claim in result.claims for criterion in claim.criteria]
     found += [figure.measured for figure in result.published]
     compared = compare_contestants(record, "node", "go").comparisons
     found += [d.a for c in [*result.comparisons, *compared] for d in c.differences if d.metric == "p99"]
-    assert len(found) == (6 if rounds > 1 else 5)
+    assert len(required) == 2
+    assert {estimate.value for estimate in required} == {expected.value}  # of few rounds with an interval
+    assert len(found) == (6 if rounds > 2 else 4 if rounds > 1 else 3)
     assert all(estimate == expected for estimate in found)
     assert expected.value is not None
     assert expected.this_run_only == (rounds == 1)
@@ -69,4 +72,4 @@ def test_a_p99_is_the_same_in_tables_requirements_claims_comparisons_and_publish
     has_interval = expected.low is not None and expected.high is not None
     assert has_interval == (rounds != 2 and not refused)
     (named,) = [r for r in result.requirements if r.contestant == "node"][1:]
-    assert named.verdict == ("pass" if rounds >= 3 and not refused else "undecided")
+    assert named.verdict == ("fail" if refused else "pass")  # it lies among the failures
