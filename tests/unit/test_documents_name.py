@@ -199,7 +199,7 @@ def test_the_findings_are_counted_as_in_the_published_run() -> None:
     )
     for told in (
         f"make {verdicts.total()} claims",
-        f"decided {verdicts.total() - verdicts['cannot tell']} of them",
+        f"decided {verdicts.total() - verdicts['undecided']} of them",
         f"{reproduced} were reproduced, {other_size} show the same direction",
         f"and {not_reproduced} were not reproduced",
     ):

@@ -123,6 +123,16 @@ def test_what_cannot_be_read_is_named_with_its_reason(plan: RecordedPlan) -> Non
     assert plan.unreadable[3].reason == "holds: is missing"
 
 
+def test_what_was_a_quantity_is_a_metric() -> None:
+    text = (
+        '[[published.figures]]\ncontestant = "go"\nworkload = "w"\nquantity = "p99"\nvalue = 3\nunit = "ms"\n'
+    )
+    plan = RecordedPlan.parse(text)
+    assert plan.published is not None
+    assert [figure.metric for figure in plan.published.figures] == ["p99"]
+    assert plan.unreadable == []
+
+
 @pytest.mark.parametrize(
     "text", ["", "title = = 1", 'contestants = 5\nclaim = "x"\nworkload = [1]', "claim = [1]"]
 )

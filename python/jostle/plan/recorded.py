@@ -92,9 +92,9 @@ class RecordedPlan:
             cluster_address=str(_table(data.get("cluster")).get("address", "")),
             starvation=tables("starvation", Starvation, data.get("starvation")),
             require=tables("require", Requirement, data.get("require")),
-            published=_published(_table(data.get("published")), unreadable),
-            ratio=tables("ratio", Ratio, data.get("ratio")),
-            claim=tables("claim", Claim, data.get("claim")),
+            published=_published(_as_now(_table(data.get("published"))), unreadable),
+            ratio=tables("ratio", Ratio, _as_now(data.get("ratio"))),
+            claim=tables("claim", Claim, _as_now(data.get("claim"))),
             unreadable=unreadable,
         )
 
@@ -129,6 +129,15 @@ def _readable(key: str, model: type[T], found: Any, unreadable: list[Unreadable]
             yield model.lenient(data)
         except PlanError as error:
             unreadable.append(Unreadable(key, data, " ".join(error.message.split())))
+
+
+def _as_now(value: Any) -> Any:
+    """A part of a plan with the keys of today: before, a metric was called a quantity."""
+    if isinstance(value, dict):
+        return {"metric" if key == "quantity" else key: _as_now(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_as_now(one) for one in value]
+    return value
 
 
 def _list(value: Any) -> list[Any]:
