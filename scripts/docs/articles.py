@@ -55,14 +55,16 @@ def _programs(names: Sequence[str]) -> Iterator[str]:
 
 def _lines(plan: Plan, measured: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """A paragraph for each claim of the plan."""
-    found = {str(claim.get("statement")): claim for claim in measured}  # older results have other keys
+    # Older results have other keys and words: no "statement", "quantity" for "metric", "cannot tell".
+    found = {str(claim.get("statement")): claim for claim in measured}
     for claim in plan.claim:
         known = found.get(claim.says)
         whose = "Our check: " if claim.ours else ""
         if known is None or not _same_rules(claim, known):
             yield f"- **not measured yet**: {whose}{claim.says}.\n"
             continue
-        mark = str(claim_mark(known["verdict"])).replace("\N{NO-BREAK SPACE}", " ")
+        verdict = "undecided" if known["verdict"] == "cannot tell" else known["verdict"]
+        mark = str(claim_mark(verdict)).replace("\N{NO-BREAK SPACE}", " ")
         published = f" Published: {known['published']}." if known["published"] else ""
         yield f"- **{mark}**: {whose}{claim.says}.{published} Here: {known['sentence']}\n"
 
@@ -73,8 +75,8 @@ def _same_rules(claim: Claim, known: Mapping[str, Any]) -> bool:
         (part.metric, part.workload, Rule(*part.limits).text(_unit(part)), part.published)
         for part in claim.holds
     }
-    judged = known["criteria"]
-    return rules == {(p["metric"], p["workload"], p["rule"], p.get("published")) for p in judged}
+    judged = ((p.get("metric", p.get("quantity")), p) for p in known["criteria"])
+    return rules == {(metric, p["workload"], p["rule"], p.get("published")) for metric, p in judged}
 
 
 def _unit(part: Part) -> str:
