@@ -52,6 +52,16 @@ def test_runs_that_varied_little_make_one_round_decide_near_its_limit(base: Path
     assert found.estimate.low > alone.estimate.low
 
 
+def test_two_wild_runs_do_not_make_the_interval_endless(tmp_path: Path) -> None:
+    for slug, level in (("old", 0.5), ("older", 2.0)):
+        one_round(tmp_path, slug, level)
+    found = judged(noted(tmp_path)).estimate
+    assert found.value is not None
+    assert found.low is not None
+    assert found.high is not None
+    assert 3 < found.high / found.value < 100
+
+
 def test_a_run_says_the_same_after_the_earlier_ones_have_changed(base: Path) -> None:
     record = noted(base)
     before = judged(record)

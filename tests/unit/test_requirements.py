@@ -5,6 +5,7 @@ import io
 import json
 import math
 import re
+import xml.etree.ElementTree as ET
 from dataclasses import replace
 from pathlib import Path
 
@@ -325,6 +326,21 @@ def test_a_requirement_that_fails_ends_the_command_with_1(
         assert show(folder, ResultOutput(as_json=True), pages=False, undecided=None) == code
         found = json.loads(capsys.readouterr().out)
         assert found["requirements"][0]["verdict"] == ("fail" if code else "pass")
+
+
+def test_a_threshold_on_one_run_is_an_answer_and_no_skipped_test(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Thirty seconds of a load, as other tools are used: undecided, exit code 4, and skipped in JUnit."""
+    trial = Trial("node", "fast-only", 1, closed(lognormal(0.002, 0.1), 3.0), 3.0)
+    text = PLAN + '[[require]]\nthat = "p99 < 250 ms"\nworkload = "fast-only"'
+    folder = make_run(tmp_path, [trial], plan_text=text)
+    assert show(folder, ResultOutput(as_json=True), pages=False, undecided=None) == 0
+    (found,) = json.loads(capsys.readouterr().out)["requirements"]
+    assert found["verdict"] == "pass"
+    root = ET.fromstring(rendered(analyse(RunRecord.open(folder)), "junit"))
+    (case,) = root.findall("testsuite[@name='requirements']/testcase")
+    assert list(case) == []
 
 
 def test_requirements_stand_in_every_form(judged: RunResult) -> None:

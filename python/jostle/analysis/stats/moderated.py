@@ -83,6 +83,11 @@ class Spread:
         """The spread of variances that are `factor` times as large."""
         return Spread(self.variance * factor, self.df)
 
+    def joined(self, other: "Spread") -> "Spread":
+        """Both together: the mean by degrees of freedom, of which one has some."""
+        df = self.df + other.df
+        return Spread((self.df * self.variance + other.df * other.variance) / df, df)
+
 
 def moderated(own: Spread, usual: Spread | None) -> Spread:
     """The spread of a cell from its own rounds and from what is usual, if anything is known of that."""
@@ -91,10 +96,7 @@ def moderated(own: Spread, usual: Spread | None) -> Spread:
     prior = min(usual.df, MAX_DF)
     if own.df:
         prior *= _alike(own.variance / usual.variance, own.df, prior) ** 3
-    df = own.df + prior
-    if df <= 0:
-        return usual
-    return Spread((own.df * own.variance + prior * usual.variance) / df, df)
+    return own.joined(Spread(usual.variance, prior))
 
 
 def _alike(ratio: float, df: float, prior: float) -> float:

@@ -12,7 +12,6 @@ from jostle.analysis.stats.moderated import (
     Usual,
     UsualOf,
     fitted,
-    moderated,
     typical,
 )
 from jostle.analysis.stats.over_rounds import Value, round_quantile, within_rounds
@@ -55,7 +54,7 @@ def usual_in(record: RunRecord, grouped: Mapping[Key, Sequence[TrialData]]) -> U
         own = [_cell(trials, name, sd, known=not before) for trials in cells if len(trials) > 1]
         found = fitted([*before, *(cell for cell in own if cell is not None)])
         if found is None and before:
-            found = moderated(before[0], Spread(1.0, TYPICAL_DF))
+            found = before[0].joined(Spread(1.0, TYPICAL_DF))  # its own past, so however wild it is
         return Usual(sd, found, runs if before else 0)
 
     return usual
