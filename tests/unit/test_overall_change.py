@@ -10,6 +10,7 @@ from jostle.analysis.judge.undecided import questions
 from jostle.analysis.results import ConditionResult
 from jostle.analysis.run import analyse
 from jostle.analysis.stats.combined import combined, each_adjusted
+from jostle.cli.power import out_of_reach
 from jostle.errors import BadValue, PlanError
 from jostle.plan import load_plan
 from jostle.plan.conditions import change
@@ -182,3 +183,28 @@ def test_a_plan_with_another_requirement_is_refused(tmp_path: Path, that: str, m
     plan.write_text(PLAN.format(that=that, more=more, rounds="5"))
     with pytest.raises(PlanError, match=said):
         load_plan(plan)
+
+
+@pytest.mark.parametrize(
+    ("that", "more", "load", "said"),
+    [
+        ("not slower", "", "clients = 1", []),
+        (
+            "not slower",
+            'by = "3 %"',
+            "clients = 1",
+            ["find a difference of 10 % in p50; one of 3 % takes about"],
+        ),
+        ("not slower", 'by = "30 %"', "clients = 1", []),
+        ("p99 < +1 %", 'against = "old"', "clients = 1", ["one of 1 % takes more than 200"]),
+        ("throughput > -5 %", 'against = "old"', 'rate = "10/s"', ["the plan gives the rate"]),
+    ],
+)
+def test_what_the_rounds_can_hardly_decide_is_told_before_the_run(
+    tmp_path: Path, that: str, more: str, load: str, said: list[str]
+) -> None:
+    plan = tmp_path / "plan.toml"
+    plan.write_text(PLAN.format(that=that, more=more, rounds="5").replace("clients = 1", load))
+    told = list(out_of_reach(load_plan(plan)))
+    assert len(told) == len(said)
+    assert all(part in text for part, text in zip(said, told, strict=True))

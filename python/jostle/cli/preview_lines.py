@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from jostle.cli.power import rounds_will_find
+from jostle.cli.power import out_of_reach, rounds_will_find
 from jostle.formatting import listed, plural
 from jostle.plan.workload import Workload
 from jostle.report.workload import describe_load
@@ -69,6 +69,8 @@ def _rounds(found: Preview) -> Iterator[tuple[str, str]]:
         yield "then", f"more rounds until all is decided, for at most {format_rough_span(found.plan.budget)}"
     if len(_ready(found)) > 1:
         yield "finds", rounds_will_find(rounds, len(_ready(found)) - 1)
+    for text in out_of_reach(found.plan):
+        yield "note", text
 
 
 def _time(found: Preview) -> str:

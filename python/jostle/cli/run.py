@@ -1,6 +1,7 @@
 """`jostle run PLAN.toml`: runs a plan of your own; `--resume RUN` finishes a stopped run."""
 
 import functools
+import sys
 from dataclasses import fields
 from pathlib import Path
 from typing import Annotated
@@ -54,8 +55,11 @@ def run(
     plan = options.plan(context, functools.partial(read_plan, plan_file), duration)
     if duration is not None:
         name_unchanged(plan)
+    from jostle.cli.power import out_of_reach
     from jostle.generator import simulated_in
 
+    for text in out_of_reach(plan):
+        print(text, file=sys.stderr)
     if simulated := simulated_in(plan):
         raise PlanError(f"{next(iter(simulated))} is simulated", f"jostle simulate {plan_file}")
     return run_plan(plan, into, plan_file.stem, seed=seed, output=output)
