@@ -238,6 +238,7 @@ def compare(
     `NotComparable`, `UnknownName`.
     """
     from jostle.analysis.compare.two import compare_many, compare_records, judge_conditions, metrics_of
+    from jostle.analysis.two_runs import by_earlier_runs
 
     conditions = _changes(fail_if)
     metrics = metrics_of(conditions)
@@ -256,6 +257,8 @@ def compare(
     else:
         records = [_record(side) for side in (a, b) if isinstance(side, Run | Path | str)]
         found = compare_records(records, contestants, metrics)
+        if len(records) == 2:
+            found = by_earlier_runs(found, *records)
     return Comparison(judge_conditions(found, conditions))
 
 

@@ -4,16 +4,13 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from jostle.analysis.history import IndexedFigures, IndexedRun
+from jostle.analysis.history import METRICS, IndexedFigures, IndexedRun
 from jostle.analysis.results import Estimate
 from jostle.analysis.stats.moderated import Spread
 from jostle.record.journal_line import EarlierSpread
 from jostle.record.verdict import Verdict
 
-__all__ = ["METRICS", "spreads_of"]
-
-METRICS = ("throughput", "p50", "p99")
-"""Those that the index of runs has."""
+__all__ = ["spreads_of"]
 
 
 def spreads_of(runs: Sequence[IndexedRun]) -> list[EarlierSpread]:

@@ -4,6 +4,7 @@ The index (`index.ndjson` beside the runs) is only a cache and may be deleted at
 """
 
 import contextlib
+import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -17,11 +18,24 @@ from jostle.plan.labels import resolve_label
 from jostle.record import RunRecord
 from jostle.record.verdict import Verdict
 
-__all__ = ["INDEX", "IndexedFigures", "IndexedRun", "Unreadable", "history", "indexed", "only"]
+__all__ = [
+    "INDEX",
+    "METRICS",
+    "IndexedFigures",
+    "IndexedRun",
+    "Unreadable",
+    "history",
+    "indexed",
+    "only",
+    "setting_of",
+]
 
 INDEX = "index.ndjson"
 
-VERSION = 1
+METRICS = ("throughput", "p50", "p90", "p99")
+"""The figures that are kept of each run."""
+
+VERSION = 2
 """Format of the lines in the index; lines of any other version are ignored."""
 
 
@@ -35,8 +49,11 @@ class IndexedFigures:
     rounds: int
     throughput: Estimate
     p50: Estimate
+    p90: Estimate
     p99: Estimate
     error_share: float
+    commit: str = ""
+    """That of its folder, else of where jostle began: eight digits, and "+" if tracked files differed."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +67,8 @@ class IndexedRun:
     verdict: Verdict
     complete: bool
     figures: list[IndexedFigures]
+    setting: str = ""
+    """A checksum of the plan and the machine: runs with the same one measured the same."""
 
 
 def only(entries: Sequence[IndexedRun], contestants: Sequence[str]) -> list[IndexedRun]:
@@ -134,13 +153,27 @@ def _entry(folder: Path) -> IndexedRun:
             c.rounds,
             c.throughput,
             c.response["p50"],
+            c.response["p90"],
             c.response["p99"],
             c.error_share,
+            _commit(result.host, c.contestant),
         )
         for c in result.summaries
     ]
     title = result.title or folder.name
-    return IndexedRun(folder.name, stamp, result.started, title, result.verdict, result.complete, figures)
+    verdict, setting = result.verdict, setting_of(result.plan_text, result.host)
+    return IndexedRun(folder.name, stamp, result.started, title, verdict, result.complete, figures, setting)
+
+
+def setting_of(plan_text: str, host: Mapping[str, Any]) -> str:
+    """A checksum of the plan and the machine."""
+    machine = [host.get(key) for key in ("kernel", "cpu_model", "usable_cores")]
+    return hashlib.sha256(json.dumps([plan_text, machine]).encode()).hexdigest()[:16]
+
+
+def _commit(host: Mapping[str, Any], contestant: str) -> str:
+    found = (host.get("revisions") or {}).get(contestant) or host.get("revision") or {}
+    return f"{str(found.get('commit', ''))[:8]}{'+' if found.get('changed') else ''}"
 
 
 def _read(path: Path) -> Iterator[tuple[str, IndexedRun]]:
@@ -162,7 +195,7 @@ def _read(path: Path) -> Iterator[tuple[str, IndexedRun]]:
 
 
 def _figures(table: dict[str, Any]) -> IndexedFigures:
-    estimates: dict[str, Any] = {name: _estimate(table.pop(name)) for name in ("throughput", "p50", "p99")}
+    estimates: dict[str, Any] = {name: _estimate(table.pop(name)) for name in METRICS}
     return IndexedFigures(verdict=Verdict(table.pop("verdict")), **table, **estimates)
 
 

@@ -43,8 +43,9 @@ in the metric's unit ("p50 > +2 ms"); for errors in percentage points. It is met
 (exit code 1) if the whole 95 % interval of the change meets it, and undecided
 (4) if only part of the interval does.
 
-Two single runs cannot tell a change from chance: use --interleaved to measure
-both in one run, or give three runs on each side. On GitHub the result is added
+Two single runs cannot tell a change from chance, unless three more runs of the
+plan are in the same folder, which say how much runs differ: use --interleaved
+to measure both in one run, or give three runs on each side. On GitHub the result is added
 to the job summary.
 """
 

@@ -70,7 +70,8 @@ def _too_fine(require: Requirement, plan: Plan) -> str:
         return ""
     enough = (n for n in range(rounds, MANY_ROUNDS + 1) if (detectable(n, sd, others) or math.inf) <= size)
     takes = next((f"about {n}" for n in enough), f"more than {MANY_ROUNDS}")
-    return f"{rounds} rounds find a difference of {_rough(found)} in {metric}; one of {percent(size)} takes {takes}"
+    finds = f"{rounds} rounds find a difference of {_rough(found)} in {metric}"
+    return f"{finds}; one of {percent(size)} takes {takes}"
 
 
 def _each(amounts: Mapping[str, list[str]]) -> str:

@@ -77,12 +77,21 @@ class Limits(TypedDict, total=False):
     cgroup: CgroupEntry
 
 
+class Revision(TypedDict):
+    """What git says of a folder: `branch` is "" if none is checked out; `changed`: tracked files differ."""
+
+    commit: Text
+    branch: Text
+    changed: bool
+
+
 class HostFacts(TypedDict):
     """host.json: the machine, the command, the version. No names of machines or people.
 
     `started`: local time, ISO 8601. `cpu_pressure`: share of the time in which somebody waited for a core.
     `settings`: those of the kernel, by path under /proc/sys. `floor`: what `jostle doctor --calibrate`
-    measured on this machine, if it was ever run.
+    measured on this machine, if it was ever run. `revision`: of the folder in which jostle was started.
+    `revisions`: of the contestants' folders, by label.
     """
 
     format: int
@@ -102,6 +111,8 @@ class HostFacts(TypedDict):
     argv: NotRequired[list[Text]]
     seed: NotRequired[Ns]
     floor: NotRequired[dict[str, Any]]
+    revision: NotRequired[Revision]
+    revisions: NotRequired[dict[str, Revision]]
 
 
 CUT_SHORT, SPOILED = "cut-short", "spoiled"

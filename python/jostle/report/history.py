@@ -1,11 +1,16 @@
 """Runs over time as tables: one per plan, workload and contestant, oldest first."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from jostle.analysis.history import IndexedFigures, IndexedRun, Unreadable
-from jostle.formatting import formatted, percent
-from jostle.report.workload import moment
+import numpy as np
+
+from jostle.analysis.history import METRICS, IndexedFigures, IndexedRun, Unreadable
+from jostle.analysis.stats.level_shifts import level_shifts
+from jostle.analysis.stats.sample import Floats
+from jostle.formatting import change, formatted, percent
+from jostle.record.verdict import Verdict
 from jostle.text import one_line
 
 if TYPE_CHECKING:
@@ -13,7 +18,17 @@ if TYPE_CHECKING:
 
 __all__ = ["render_history"]
 
-HEADER = ("started", "", "rounds", "throughput", "p50", "p99", "failed")
+HEADER = ("started", "", "commit", "throughput", "p50", "p90", "p99", "failed")
+
+BARS = "▁▂▃▄▅▆▇█"
+
+MIN_RUNS = 4
+"""Fewer runs have no trend."""
+
+MAX_BARS = 40
+
+FLAT = 0.05
+"""Values that differ by no more than this share are drawn as nearly the same."""
 
 
 def render_history(
@@ -40,6 +55,8 @@ def render_history(
         console.out(f"\n{one_line(contestant)}, {one_line(workload)}", highlight=False)
         console.out(_line(HEADER, widths), style="dim", highlight=False)
         console.out("\n".join(_line(row, widths) for row in table), highlight=False)
+        for line in _trends(series[plan, workload, contestant]):
+            console.out(line, highlight=False)
     if not all(entry.complete for found in series.values() for entry, _ in found):
         console.print("\npart: the run was cut short, or is still going")
     if not series:
@@ -51,9 +68,50 @@ def render_history(
 
 
 def _row(entry: IndexedRun, figures: IndexedFigures) -> Sequence[str]:
-    times = [formatted(e).value for e in (figures.throughput, figures.p50, figures.p99)]
+    times = [formatted(getattr(figures, metric)).value for metric in METRICS]
     mark = figures.verdict.symbol + ("" if entry.complete else " part")
-    return (moment(entry.started), mark, str(figures.rounds), *times, percent(figures.error_share))
+    return (_started(entry), mark, figures.commit, *times, percent(figures.error_share))
+
+
+def _started(entry: IndexedRun) -> str:
+    """The local time, as short as it can be sorted by: "2026-11-21 18:52"."""
+    return entry.started[:16].replace("T", " ")
+
+
+def _trends(found: Sequence[tuple[IndexedRun, IndexedFigures]]) -> Iterator[str]:
+    """A small picture of each metric, and since when it is how much higher or lower; of whole runs."""
+    whole = [pair for pair in found if pair[0].complete and pair[1].verdict is not Verdict.INVALID]
+    for metric in METRICS:
+        known = [(entry, f) for entry, f in whole if getattr(f, metric).value]
+        if len(known) < MIN_RUNS:
+            continue
+        logs = np.log([getattr(f, metric).value for _, f in known])
+        changes = [
+            f"{change(_ratio(logs[begin:at], logs[at:end]))} since {_when(*known[at])}"
+            for begin, at, end in _parts(logs)
+        ]
+        yield f"  {metric:<10}  {_bars(logs[-MAX_BARS:])}  {', '.join(changes) or 'no change'}"
+
+
+def _parts(logs: Floats) -> Iterator[tuple[int, int, int]]:
+    """Each change of level: where the level before begins, where it changes, and where the new one ends."""
+    edges = [0, *level_shifts(logs), len(logs)]
+    yield from zip(edges, edges[1:], edges[2:], strict=False)
+
+
+def _ratio(before: Floats, after: Floats) -> float:
+    return math.exp(float(after.mean() - before.mean()))
+
+
+def _bars(logs: Floats) -> str:
+    """A bar for each run, from the lowest value to the highest; all low if they hardly differ."""
+    low, high = float(logs.min()), float(logs.max())
+    wide = max(high - low, FLAT)
+    return "".join(BARS[int((float(x) - low) / wide * (len(BARS) - 1))] for x in logs)
+
+
+def _when(entry: IndexedRun, figures: IndexedFigures) -> str:
+    return _started(entry) + (f" ({figures.commit})" if figures.commit else "")
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:

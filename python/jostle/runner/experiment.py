@@ -31,6 +31,7 @@ from jostle.generator import Executor
 from jostle.generator.spec import Address, engine_spec
 from jostle.host.cores import Placement, available_cores, place
 from jostle.host.facts import host_facts, machine
+from jostle.host.git import revision
 from jostle.host.pressure import BUSY, cpu_pressure
 from jostle.plan import Plan, Workload, to_toml
 from jostle.plan.workload import SAME
@@ -127,7 +128,7 @@ def experiment_in_turns(
     ready = taking_part.contestants
     trials = schedule(taking_part.cells, plan, seed)
     check_disk_space(base, least_bytes(plan, trials))
-    facts = host_facts(seed)
+    facts = host_facts(seed) | _revisions(plan, ready)
     writer = RunWriter.create(base, slug, to_toml(plan), facts, secrets_in(plan.data()))
     way = os.path.relpath(Path.cwd(), writer.folder.resolve())
     writer.journal_start(seed=seed, contestants=[c.label for c in ready], base=way)
@@ -179,6 +180,14 @@ def resume_in_turns(
     session.given_up.extend(run.repeats_given_up)
     yield from _run_all(session, run.trials, run.left, shared=shared)
     return run.folder
+
+
+def _revisions(plan: Plan, ready: Iterable[Contestant]) -> dict[str, Any]:
+    """The state of the repository that jostle was started in, and of those of the plan's own contestants."""
+    here = revision(Path.cwd())
+    own = {c.label: c.folder for c in ready if c.folder is not None and c.name in plan.contestant}
+    found = {label: state for label, folder in own.items() if (state := revision(folder)) is not None}
+    return ({"revision": here} if here else {}) | ({"revisions": found} if found else {})
 
 
 def _at_once(turns: Generator[float, None, T]) -> T:

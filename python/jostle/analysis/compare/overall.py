@@ -67,8 +67,10 @@ def judge_overall(c: Comparison, unwanted: OverallChange, among: int = 1) -> Ove
     no more than `unwanted.by`. `among`: how many comparisons are judged together.
     """
     tested = [d for d in c.differences if d.metric in TESTED and _can_be_tested(d)]
-    decided = c.paired or c.unit == "run"
-    if not decided or min(c.rounds) < MIN_ROUNDS or not tested:
+    enough = c.earlier_runs > 0
+    if c.paired or c.unit == "run":
+        enough = min(c.rounds) >= MIN_ROUNDS
+    if not enough or not tested:
         return Overall("undecided", c.sentence)
     level = (1 - c.confidence) / 2 / among
     ways: tuple[Way, ...] = ("slower", "faster")

@@ -51,7 +51,7 @@ def summary(c: Comparison) -> str:
 
 
 def _summary(c: Comparison) -> str:
-    if not c.paired and c.unit == "round":
+    if not c.paired and c.unit == "round" and not c.earlier_runs:
         return f"{c.b} against {c.a}: cannot tell: {TWO_RUNS}."
     rounds = min(c.rounds)
     if rounds < MIN_ROUNDS and c.unit == "run":

@@ -37,7 +37,7 @@ from jostle.quantiles import LEVELS, NAMED
 from jostle.record.verdict import Verdict, worst
 from jostle.units import scale
 
-__all__ = ["SAME", "compare_errors", "compare_sides", "welch"]
+__all__ = ["SAME", "compare_errors", "compare_sides", "finding_of", "welch"]
 
 USUAL = ("throughput", *LEVELS, "errors")
 """The metrics of every comparison."""
@@ -269,7 +269,7 @@ def _unknown(metric: str, a: Estimate, b: Estimate, note: str) -> Difference:
 
 
 def _found(metric: str, a: Estimate, b: Estimate, difference: Estimate, ratio: Estimate) -> Difference:
-    finding, within = _finding(ratio, difference)
+    finding, within = finding_of(ratio, difference)
     return Difference(metric, a, b, difference, ratio, finding, within, "")
 
 
@@ -277,7 +277,7 @@ def _exp(value: float) -> float:
     return math.exp(max(-700.0, min(700.0, value)))
 
 
-def _finding(ratio: Estimate, difference: Estimate) -> tuple[DifferenceFinding, float | None]:
+def finding_of(ratio: Estimate, difference: Estimate) -> tuple[DifferenceFinding, float | None]:
     """How b compares with a, and the largest share by which they can still differ."""
     if ratio.low is None or ratio.high is None:
         return _side_of_zero(difference), None
