@@ -8,7 +8,8 @@ import typer
 
 __all__ = ["history"]
 
-HELP = """List the runs in a folder by plan, server and workload, newest last.
+HELP = """List the runs in a folder by plan, server and workload, newest last, and say
+since when a figure has been higher or lower.
 
 \b
   jostle history                            all runs in ./runs
