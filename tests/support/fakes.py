@@ -121,6 +121,7 @@ class FakeContestant:
     servers: list[FakeServer] = field(default_factory=list)
     running: list[FakeServer] = field(default_factory=list)
     name: str = "fake"
+    folder: Path | None = None
     file: Any = field(
         default_factory=lambda: SimpleNamespace(database=None, garbage="", absent={}, speaks=[])
     )
