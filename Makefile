@@ -11,6 +11,10 @@ BESIDE := $(MAKE) --no-print-directory -j2 --output-sync=line
 # Where it is set, each run of pytest would compile all tests again.
 unexport PYTHONDONTWRITEBYTECODE
 
+# What is set up for tests alone is quickly compiled; an optimised build that is there stays.
+BUILT := $(shell cat python/jostle/bin/profile 2>/dev/null || echo checked)
+check runtimes test test-python fuzz format: export JOSTLE_PROFILE := $(BUILT)
+
 .PHONY: audit help setup runtimes demo check check-rust check-python test test-rust test-unit \
 	test-python test-beside test-alone fuzz format bench truth wheel clean
 
@@ -28,11 +32,11 @@ check: setup ## Formatting, lints, types, import arrows, unused code, documents 
 
 # What is linted is compiled, and the tests are what is linted: with clippy in the compiler's place nothing is done twice.
 check-rust test-rust: export RUSTC_WORKSPACE_WRAPPER := clippy-driver
-check-rust test-rust: export RUSTFLAGS := -D warnings
+check-rust test-rust: export CLIPPY_ARGS := -Dwarnings
 
 check-rust:
 	cargo fmt --all --check
-	cargo test --locked --workspace --no-run --quiet
+	cargo test --profile checked --locked --workspace --no-run --quiet
 	cargo metadata --locked --format-version 1 --manifest-path crates/engine/fuzz/Cargo.toml >/dev/null # its own lock
 
 check-python:
@@ -56,7 +60,7 @@ test: setup ## All tests: beside the installation of the runtimes, then side by 
 	@$(MAKE) --no-print-directory test-alone
 
 test-rust:
-	cargo test --locked --workspace --quiet
+	cargo test --profile checked --locked --workspace --quiet
 
 fuzz: setup ## Look for inputs that break the engine, a minute for each fuzz target; longer: SECONDS=300.
 	scripts/fuzz.sh $(SECONDS)

@@ -1,7 +1,8 @@
 """PEP 517 backend: maturin, after what the wheel carries besides the extension module has been made.
 
 These are the reference servers (`jostle/bin/jostle-reference`) and the licences of the crates that are
-compiled in (THIRD-PARTY.md). The source distribution gets what both are made from.
+compiled in (THIRD-PARTY.md). The source distribution gets what both are made from. Both are built in Cargo's
+profile JOSTLE_PROFILE: release, or `checked` for tests.
 """
 
 import json
@@ -31,6 +32,8 @@ __all__ = [
 ]
 
 ROOT = Path(__file__).resolve().parent.parent
+PROFILE = os.environ.get("JOSTLE_PROFILE") or "release"
+BIN = ROOT / "python" / "jostle" / "bin"
 ADDED = [
     ".cargo/config.toml",
     "Cargo.toml",
@@ -43,10 +46,10 @@ ADDED = [
 
 
 def build_reference_servers() -> None:
-    """Build `jostle-reference` in release mode and copy it into the package."""
-    subprocess.run(["cargo", "build-reference"], cwd=ROOT, check=True)
-    built = Path(_target_directory()) / "release" / "jostle-reference"
-    destination = ROOT / "python" / "jostle" / "bin" / "jostle-reference"
+    """Build `jostle-reference` and copy it into the package."""
+    subprocess.run(["cargo", "build-reference", "--profile", PROFILE], cwd=ROOT, check=True)
+    built = Path(_target_directory()) / PROFILE / "jostle-reference"
+    destination = BIN / "jostle-reference"
     destination.parent.mkdir(exist_ok=True)
     destination.unlink(missing_ok=True)  # a running server keeps the old file
     shutil.copy2(built, destination)
@@ -55,6 +58,10 @@ def build_reference_servers() -> None:
 def write_licences() -> None:
     """Write THIRD-PARTY.md, which `license-files` in pyproject.toml names."""
     licences.THIRD_PARTY.write_text(licences.third_party(), encoding="utf-8")
+
+
+if PROFILE != "release":  # which is maturin's own
+    os.environ["MATURIN_PEP517_ARGS"] = f"--profile {PROFILE}"
 
 
 def make_reproducible() -> None:
@@ -104,4 +111,6 @@ def build_wheel(*args: Any, **kwargs: Any) -> str:
 def build_editable(*args: Any, **kwargs: Any) -> str:
     write_licences()
     build_reference_servers()
-    return str(maturin.build_editable(*args, **kwargs))
+    built = str(maturin.build_editable(*args, **kwargs))
+    (BIN / "profile").write_text(PROFILE, encoding="utf-8")
+    return built

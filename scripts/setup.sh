@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # Everything that the project needs beyond what the machine ships: uv, the locked Python environment, and the
-# engine and reference servers built into it. Quick when nothing has changed.
+# engine and reference servers built into it. Quick when nothing has changed. JOSTLE_PROFILE: Cargo's profile of both.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+profile=${JOSTLE_PROFILE:-release}
+[ "$profile" != release ] || unset JOSTLE_PROFILE # uv builds anew where it changes
 
 UV_VERSION=$(sed -n "s/^uv==\([0-9.]*\).*/\1/p" scripts/uv.txt)
 export UV_PYTHON_DOWNLOADS=never
@@ -21,7 +23,7 @@ if [ ! -x .tools/bin/uv ] && ! python3 -m pip --version >/dev/null 2>&1; then
 fi
 # The engine and the reference servers are compiled while Python's packages are downloaded; building the project, below,
 # finds them compiled.
-cargo build-reference --quiet &
+cargo build-reference --profile "$profile" --quiet &
 building=$!
 trap 'kill "$building" 2>/dev/null || true' EXIT
 if [ ! -x .tools/bin/uv ] || [ "$(.tools/bin/uv --version | cut -d' ' -f2)" != "$UV_VERSION" ]; then

@@ -36,6 +36,7 @@ def _built(base: Path, commit: str, date: str) -> Path:
     archive = subprocess.run(["git", "archive", commit], cwd=ROOT, check=True, capture_output=True).stdout
     subprocess.run(["tar", "-x"], cwd=source, input=archive, check=True)
     environment = {**os.environ, "SOURCE_DATE_EPOCH": date, "CARGO_TARGET_DIR": str(base / "target")}
+    environment.pop("JOSTLE_PROFILE", None)  # it is the wheel that is published
     environment |= {"PATH": f"{ROOT}/.venv/bin:{os.environ['PATH']}", "CARGO_NET_OFFLINE": "true"}
     subprocess.run(
         [ROOT / ".tools/bin/uv", "build", "--wheel", "--no-build-isolation", "--offline",

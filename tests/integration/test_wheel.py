@@ -27,6 +27,7 @@ load = { clients = 1, for = "500ms" }
 def run(*words: str | Path, cwd: Path) -> str:
     # The packages that the engine is built from were compiled for the clone.
     environment = {**os.environ, "CARGO_TARGET_DIR": str(ROOT / "target"), "NO_COLOR": "1"}
+    environment["JOSTLE_PROFILE"] = (ROOT / "python/jostle/bin/profile").read_text(encoding="utf-8")
     environment.pop("VIRTUAL_ENV", None)
     with subprocess.Popen(
         words, cwd=cwd, env=environment, stdout=PIPE, stderr=STDOUT, text=True, start_new_session=True
