@@ -19,7 +19,7 @@ use tokio::task::spawn_local;
 
 const PREFIX_BYTES: usize = 5;
 /// The longest delay, so that the timer can add it to its own time.
-const LONGEST_NS: u64 = u64::MAX / 2;
+const MAX_NS: u64 = u64::MAX / 2;
 const MAX_MESSAGE_BYTES: usize = 4 * 1024 * 1024;
 const STREAMS: u32 = 1024;
 const OK: u16 = 0;
@@ -96,7 +96,7 @@ impl Call {
         if let Some(delay) = self.number("delay-ms")? {
             let timer = Timer::new()?;
             let delay = delay.saturating_mul(MILLISECOND);
-            timer.set(Some(delay.min(LONGEST_NS)))?;
+            timer.set(Some(delay.min(MAX_NS)))?;
             timer.rung().await?;
         }
         if let Some(status) = self.number("status")? {

@@ -12,7 +12,7 @@ use crate::template::asked::Asked;
 use crate::template::request::{Template, encode_request};
 
 /// How many other servers a workload's redirects may lead to. Each takes memory for its certificates.
-const MOST_PLACES: usize = 16;
+const MAX_OTHER_SERVERS: usize = 16;
 
 /// Headers that are for the workload's own server and go to no other (curl does the same).
 const FOR_HOME_ONLY: [&str; 4] = ["authorization", "cookie", "host", "proxy-authorization"];
@@ -240,8 +240,8 @@ impl Redirects {
         if let Some((_, target)) = places.iter().find(|(known, _)| known == origin) {
             return Ok(Some(target.clone()));
         }
-        if places.len() >= MOST_PLACES {
-            return Err(format!("to more than {MOST_PLACES} other servers"));
+        if places.len() >= MAX_OTHER_SERVERS {
+            return Err(format!("to more than {MAX_OTHER_SERVERS} other servers"));
         }
         let target = self.target_at(origin).map_err(|error| error.to_string())?;
         let target = Arc::new(target);
@@ -493,7 +493,7 @@ mod tests {
             let location = format!("http://home:{port}/");
             redirects.next(0, None, None, &answer(302, &location))
         };
-        for port in 1000..1000 + MOST_PLACES {
+        for port in 1000..1000 + MAX_OTHER_SERVERS {
             assert!(next(port).is_ok());
         }
         assert!(next(1000).is_ok(), "known");

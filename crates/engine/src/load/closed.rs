@@ -24,8 +24,8 @@ use crate::spec::{ClosedSpec, LoadSpec};
 ///
 /// It begins with the shortest and doubles with each further failure in a row, up to the longest. It is added to the
 /// think time, and counted (`backoffs`).
-const SHORTEST_BACKOFF_NS: u64 = 10_000_000;
-const LONGEST_BACKOFF_NS: u64 = 1_000_000_000;
+const MIN_BACKOFF_NS: u64 = 10_000_000;
+const MAX_BACKOFF_NS: u64 = 1_000_000_000;
 
 /// The clients of one workload on one worker.
 struct Crowd {
@@ -407,7 +407,7 @@ fn next_backoff(before: u64, outcome: Outcome) -> u64 {
         | Outcome::DnsFailed
         | Outcome::TlsFailed
         | Outcome::UpgradeRefused
-        | Outcome::ScriptFailed => (before * 2).clamp(SHORTEST_BACKOFF_NS, LONGEST_BACKOFF_NS),
+        | Outcome::ScriptFailed => (before * 2).clamp(MIN_BACKOFF_NS, MAX_BACKOFF_NS),
         _ => 0,
     }
 }

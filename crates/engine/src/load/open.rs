@@ -57,7 +57,7 @@ struct HandedOut {
 /// How many never-sent requests of a workload are recorded one by one at the end of a run, at most.
 ///
 /// If there are more, each recorded one stands for an equal number of them.
-const MOST_NEVER_SENT: u64 = 1_000_000;
+const MAX_NEVER_SENT: u64 = 1_000_000;
 
 /// Prepares a workload's arrivals on this worker for dispatching.
 pub fn start(shared: &Rc<Shared>, workload: usize, open: &OpenSpec) -> Rc<Dispatch> {
@@ -274,7 +274,7 @@ impl Dispatch {
         self.shared.recorder.borrow_mut().count_waiting(end);
         let last_moment = self.shared.last_moment();
         let mut left = self.queue.borrow().len();
-        let each = left.div_ceil(MOST_NEVER_SENT / self.shared.plan.threads as u64);
+        let each = left.div_ceil(MAX_NEVER_SENT / self.shared.plan.threads as u64);
         while left > 0 {
             let count = each.min(left);
             left -= count;

@@ -22,7 +22,7 @@ const SLEEP_NS: u64 = 12_000;
 /// the due time with everything in the caches.
 const LEAD_NS: u64 = 30_000;
 /// A turn without work that took longer than this was interrupted, so its time does not count as waiting.
-const LONGEST_LOOK_NS: u64 = 20_000;
+const MAX_POLL_NS: u64 = 20_000;
 
 /// Whether and when one worker busy-polls.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ impl Attention {
     /// Notes that a turn begins. The previous turn counts as waiting if nothing was done in it.
     pub fn begin_turn(&self, now: u64) {
         let look = now.saturating_sub(self.turn.replace(now));
-        if self.on && !self.worked.replace(false) && look < LONGEST_LOOK_NS {
+        if self.on && !self.worked.replace(false) && look < MAX_POLL_NS {
             self.waited_ns.set(self.waited_ns.get() + look);
         }
     }

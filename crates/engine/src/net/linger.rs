@@ -16,13 +16,13 @@ use crate::net::transport::Transport;
 /// After this time the connection is closed in any case.
 const CLOSE_WAIT_NS: u64 = 100_000_000;
 /// How many of a worker's connections may wait at a time, as each holds an open file. Further ones are closed at once.
-pub const MOST_LINGERING: u64 = 64;
+pub const MAX_LINGERING: u64 = 64;
 
 /// Closes the connection after the server has, or when that takes too long. `seat`: any of this worker's seats.
 pub fn linger(mut transport: Transport, seat: &Seat, common: &Rc<Common>) {
     let count = common.lingering.get();
     let mut now = Context::from_waker(Waker::noop());
-    if count >= MOST_LINGERING || poll_closed(&mut transport, common, &mut now).is_ready() {
+    if count >= MAX_LINGERING || poll_closed(&mut transport, common, &mut now).is_ready() {
         return;
     }
     common.lingering.set(count + 1);

@@ -5,10 +5,10 @@ use std::cell::{Cell, RefCell};
 use crate::net::target::Address;
 
 /// An address that refused is tried again after this time, which doubles with each further failure up to the longest.
-const SHORTEST_PAUSE_NS: u64 = 1_000_000_000;
-const LONGEST_PAUSE_NS: u64 = 60_000_000_000;
+const MIN_PAUSE_NS: u64 = 1_000_000_000;
+const MAX_PAUSE_NS: u64 = 60_000_000_000;
 /// How many addresses can be passed over at a time.
-const MOST: usize = 64;
+const MAX_AVOIDED: usize = 64;
 
 /// The addresses of one workload on one worker.
 #[derive(Debug)]
@@ -58,12 +58,12 @@ impl Rotation {
         let known = avoided.iter().position(|one| one.address == *address);
         // Finding out again that nobody answers costs a client much time.
         let shortest = if unanswered {
-            LONGEST_PAUSE_NS
+            MAX_PAUSE_NS
         } else {
-            SHORTEST_PAUSE_NS
+            MIN_PAUSE_NS
         };
         let pause = known.map_or(shortest, |index| {
-            (2 * avoided[index].pause).clamp(shortest, LONGEST_PAUSE_NS)
+            (2 * avoided[index].pause).clamp(shortest, MAX_PAUSE_NS)
         });
         let one = Avoided {
             address: address.clone(),
@@ -74,11 +74,11 @@ impl Rotation {
             avoided[index] = one;
             return;
         }
-        if avoided.len() == MOST {
+        if avoided.len() == MAX_AVOIDED {
             // Of those that may be tried again, only the length of their next pause is forgotten.
             avoided.retain(|one| now < one.until);
         }
-        if avoided.len() < MOST {
+        if avoided.len() < MAX_AVOIDED {
             avoided.push(one);
         }
     }
@@ -124,21 +124,18 @@ mod tests {
         rotation.failed(&addresses[0], 10 * SECOND, false);
         assert_eq!(first(11 * SECOND), 0);
         (0..99).for_each(|_| rotation.failed(&addresses[0], 0, false));
-        assert_eq!(
-            (first(LONGEST_PAUSE_NS - 1), first(LONGEST_PAUSE_NS)),
-            (1, 0)
-        );
+        assert_eq!((first(MAX_PAUSE_NS - 1), first(MAX_PAUSE_NS)), (1, 0));
     }
 
     #[test]
     fn addresses_that_never_come_back_make_room_for_others() {
         let rotation = Rotation::new(0);
         let address = |port: u16| Address::Tcp(([127, 0, 0, 1], port).into());
-        for port in 0..=MOST as u16 {
+        for port in 0..=MAX_AVOIDED as u16 {
             rotation.failed(&address(port), u64::from(port) * 2 * SECOND, false);
         }
-        let now = MOST as u64 * 2 * SECOND;
-        let addresses = [address(MOST as u16), address(1000)];
+        let now = MAX_AVOIDED as u64 * 2 * SECOND;
+        let addresses = [address(MAX_AVOIDED as u16), address(1000)];
         assert_eq!(rotation.order(&addresses, now), [1, 0]);
     }
 

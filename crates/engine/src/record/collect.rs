@@ -12,9 +12,9 @@ use crate::record::worker_interval::WorkerInterval;
 use crate::record::{head_of_line, journeys, pings, ports, streams};
 
 /// How many intervals are kept if nobody fetches them. Beyond that, the two oldest are merged into one.
-const MOST_WAITING: usize = 64;
+const MAX_WAITING: usize = 64;
 /// How many rows an interval may hold after merging. Further rows are dropped and counted.
-const MOST_WAITING_ROWS: usize = 1_000_000;
+const MAX_WAITING_ROWS: usize = 1_000_000;
 
 /// Intervals waiting to be fetched.
 #[derive(Debug, Default)]
@@ -71,11 +71,11 @@ impl Outbox {
     fn put(&self, interval: Interval) {
         let mut state = self.lock();
         state.waiting.push_back(interval);
-        if state.waiting.len() > MOST_WAITING {
+        if state.waiting.len() > MAX_WAITING {
             let first = state
                 .waiting
                 .pop_front()
-                .expect("more than MOST_WAITING are waiting");
+                .expect("more than MAX_WAITING are waiting");
             let second = &mut state.waiting[0];
             *second = followed_by(first, std::mem::replace(second, Interval::empty(0)));
         }
@@ -279,7 +279,7 @@ fn followed_by(first: Interval, mut second: Interval) -> Interval {
     second.loop_lag_us += &first.loop_lag_us;
     second.rows_lost += first.rows_lost;
     let mut rows = first.rows;
-    if rows.end_ns.len() + second.rows.end_ns.len() <= MOST_WAITING_ROWS {
+    if rows.end_ns.len() + second.rows.end_ns.len() <= MAX_WAITING_ROWS {
         rows.append(std::mem::take(&mut second.rows));
     } else {
         second.rows_lost += second.rows.end_ns.len() as u64;

@@ -13,9 +13,9 @@ const OUTER_BYTES: usize = 8;
 /// Inner header: cookie, length of the counts, normalizing offset, digits, lowest and highest value, ratio.
 const INNER_BYTES: usize = 40;
 /// Limit of the inflated size; more than all counts of 1 µs to 1 h with 3 digits need.
-const MOST_BYTES: u64 = 1024 * 1024;
+const MAX_BYTES: u64 = 1024 * 1024;
 /// Limit of the total count, so that sums of counts stay exact even as JSON numbers.
-const MOST_COUNT: u64 = 1 << 53;
+const MAX_COUNT: u64 = 1 << 53;
 
 /// Encodes a histogram as `HdrHistogram` V2 with deflate, the form that `.hlog` files contain in base64.
 #[must_use]
@@ -23,7 +23,7 @@ pub fn encode_v2(histogram: &Histogram<u64>) -> Vec<u8> {
     let mut bytes = Vec::new();
     V2DeflateSerializer::new()
         .serialize(histogram, &mut bytes)
-        .expect("memory takes all that is written, and no count is beyond MOST_COUNT");
+        .expect("memory takes all that is written, and no count is beyond MAX_COUNT");
     bytes
 }
 
@@ -37,7 +37,7 @@ pub fn merge_v2<'a>(encoded: impl IntoIterator<Item = &'a [u8]>) -> Result<Histo
         let part: Histogram<u64> = reader
             .deserialize(&mut plain.as_slice())
             .map_err(|error| error.to_string())?;
-        if part.len() > MOST_COUNT - merged.len() {
+        if part.len() > MAX_COUNT - merged.len() {
             return Err("it counts more than 2^53 values".into());
         }
         merged.add(&part).map_err(|error| error.to_string())?;
@@ -53,7 +53,7 @@ fn inflate(bytes: &[u8]) -> Result<Vec<u8>, String> {
         .ok_or("it is shorter than its header")?;
     let mut plain = Vec::new();
     ZlibDecoder::new(packed)
-        .take(MOST_BYTES)
+        .take(MAX_BYTES)
         .read_to_end(&mut plain)
         .map_err(|error| error.to_string())?;
     let Some(header) = plain.first_chunk::<INNER_BYTES>() else {

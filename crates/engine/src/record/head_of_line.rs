@@ -1,7 +1,7 @@
 //! Head-of-line blocking: streams of one HTTP/2 connection that waited for one another.
 
 /// Shorter waits are ignored.
-pub const SHORTEST_NS: u64 = 1_000_000;
+pub const MIN_NS: u64 = 1_000_000;
 
 /// One stream of a connection. Times are nanoseconds from the start of the run; 0 means that it has not happened.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -58,13 +58,14 @@ pub struct Interval {
 pub struct Texts(Vec<(String, u64)>);
 
 impl Texts {
-    const MOST: usize = 8;
-    const LONGEST: usize = 200;
+    const MAX_TEXTS: usize = 8;
+    const MAX_CHARACTERS: usize = 200;
     const OTHER: &str = "other";
 
     pub fn add(&mut self, text: &str, count: u64) {
-        let text: String = text.chars().take(Self::LONGEST).collect();
-        let full = self.0.len() >= Self::MOST && self.0.iter().all(|(known, _)| *known != text);
+        let text: String = text.chars().take(Self::MAX_CHARACTERS).collect();
+        let full =
+            self.0.len() >= Self::MAX_TEXTS && self.0.iter().all(|(known, _)| *known != text);
         let text = if full { Self::OTHER.into() } else { text };
         match self.0.iter_mut().find(|(known, _)| *known == text) {
             Some((_, sum)) => *sum += count,

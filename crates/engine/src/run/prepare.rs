@@ -20,7 +20,7 @@ use crate::journey::feed::Feed;
 use crate::journey::program::{Journeys, Program};
 use crate::load::plan::{Plan, Workload};
 use crate::machine::cores::open_files;
-use crate::net::linger::MOST_LINGERING;
+use crate::net::linger::MAX_LINGERING;
 use crate::net::stamped::Stamping;
 use crate::net::target::Target;
 use crate::protocol::h2::message;
@@ -44,7 +44,7 @@ use crate::template::request::{Template, encode_asked, encode_message, encode_re
 
 /// Open files that the run needs besides its connections: timers, pollers, resolver, pipes.
 const OTHER_FILES: u64 = 64;
-const FILES_PER_THREAD: u64 = 8 + MOST_LINGERING;
+const FILES_PER_THREAD: u64 = 8 + MAX_LINGERING;
 
 /// Checks everything, encodes the requests, resolves the names, and raises the limit of open files.
 pub fn prepare(spec: RunSpec) -> Result<Plan, StartError> {

@@ -21,12 +21,12 @@ use crate::record::recorder::Recorder;
 use crate::spec::LoadSpec;
 
 /// Longest and shortest time between two rounds of the worker's loop.
-const LONGEST_ROUND_NS: u64 = 20_000_000;
-const SHORTEST_ROUND_NS: u64 = 1_000_000;
+const MAX_ROUND_NS: u64 = 20_000_000;
+const MIN_ROUND_NS: u64 = 1_000_000;
 /// Before the start: for how long at the end a worker waits without sleeping, and how often before that it checks for a
 /// stop.
 const AWAKE_NS: u64 = 200_000;
-const LONGEST_SLEEP: Duration = Duration::from_millis(20);
+const MAX_SLEEP: Duration = Duration::from_millis(20);
 /// A timeout is noticed late by at most this fraction of its length, or by one shortest round.
 const ROUNDS_PER_TIMEOUT: u64 = 32;
 
@@ -75,7 +75,7 @@ impl Worker {
         let left = || clock.monotonic(0).saturating_sub(monotonic_ns());
         while left() > 0 && finish.end_ns() > 0 {
             match left().checked_sub(AWAKE_NS) {
-                Some(sleep) => thread::sleep(Duration::from_nanos(sleep).min(LONGEST_SLEEP)),
+                Some(sleep) => thread::sleep(Duration::from_nanos(sleep).min(MAX_SLEEP)),
                 None => std::hint::spin_loop(),
             }
         }
@@ -143,7 +143,7 @@ fn round_ns(plan: &Plan) -> u64 {
             .min(deadlines.chain(stalls).min().unwrap_or(u64::MAX))
     });
     let shortest = timeouts.min().unwrap_or(u64::MAX);
-    (shortest / ROUNDS_PER_TIMEOUT).clamp(SHORTEST_ROUND_NS, LONGEST_ROUND_NS)
+    (shortest / ROUNDS_PER_TIMEOUT).clamp(MIN_ROUND_NS, MAX_ROUND_NS)
 }
 
 #[cfg(test)]

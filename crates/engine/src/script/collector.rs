@@ -16,10 +16,10 @@ const MARKING_PERCENT: c_int = 1600;
 /// of marking, a step would take 100 µs.
 const SWEEPING_PERCENT: c_int = 200;
 
-/// A new cycle begins when there is twice as much as was in use after the last one, but not below `LEAST_GOAL_KB`: the
+/// A new cycle begins when there is twice as much as was in use after the last one, but not below `MIN_GOAL_KB`: the
 /// few clients of most runs use little memory, all of which would otherwise be marked again every few hundred requests.
 const GOAL_PERCENT: c_int = 200;
-const LEAST_GOAL_KB: c_int = 2 << 10;
+const MIN_GOAL_KB: c_int = 2 << 10;
 
 /// What the last step did, in Luau's numbering (`lgc.h`: `GCSpropagate`, `GCSatomic`, `GCSsweep`).
 const MARKED_SOME: c_int = 1;
@@ -35,10 +35,7 @@ pub fn pace(state: *mut lua_State, step: c_int) {
         MARKED_ALL => gc(ffi::LUA_GCSETSTEPMUL, SWEEPING_PERCENT),
         SWEPT_SOME => {
             let kb = gc(ffi::LUA_GCCOUNT, 0).max(1);
-            gc(
-                ffi::LUA_GCSETGOAL,
-                GOAL_PERCENT.max(100 * LEAST_GOAL_KB / kb),
-            )
+            gc(ffi::LUA_GCSETGOAL, GOAL_PERCENT.max(100 * MIN_GOAL_KB / kb))
         }
         _ => return,
     };
@@ -95,7 +92,7 @@ mod tests {
                 most = most.max(kb);
             }
         }
-        let expected = LEAST_GOAL_KB * 3 / 4..LEAST_GOAL_KB * 3 / 2;
+        let expected = MIN_GOAL_KB * 3 / 4..MIN_GOAL_KB * 3 / 2;
         assert!(expected.contains(&most), "{most} kB");
     }
 }

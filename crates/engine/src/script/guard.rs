@@ -15,7 +15,7 @@ use crate::machine::clock::{monotonic_ns, thread_cpu_ns};
 use crate::script::collector;
 
 /// How long a script may compute between two operations; it is ended before it has computed for twice as long.
-const LONGEST_COMPUTING_NS: u64 = 100_000_000;
+const MAX_COMPUTING_NS: u64 = 100_000_000;
 const TOO_LONG: &[u8] = b"it computed for more than 100 ms without a request or a pause";
 /// How many jumps, calls and returns pass from one look at the clock to the next.
 const TICKS_PER_LOOK: u32 = 64;
@@ -96,10 +96,10 @@ impl Guard {
     }
 }
 
-/// Whether `end` has passed; the first call sets it to `LONGEST_COMPUTING_NS` from now.
+/// Whether `end` has passed; the first call sets it to `MAX_COMPUTING_NS` from now.
 fn is_past(end: &Cell<Option<u64>>, clock: fn() -> u64) -> bool {
     let now = clock();
-    let at = end.get().unwrap_or(now + LONGEST_COMPUTING_NS);
+    let at = end.get().unwrap_or(now + MAX_COMPUTING_NS);
     end.set(Some(at));
     now > at
 }

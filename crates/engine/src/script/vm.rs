@@ -21,7 +21,7 @@ use crate::template::slots::Slots;
 const MEMORY_BYTES: usize = 128 << 20;
 const CLIENT_BYTES: usize = 32 << 10;
 /// The shortest pause: a script that does nothing but sleep must not keep others from running.
-const SHORTEST_PAUSE_NS: u64 = 1_000_000;
+const MIN_PAUSE_NS: u64 = 1_000_000;
 
 const PRELUDE: &str = include_str!("prelude.luau");
 
@@ -228,7 +228,7 @@ impl Vm {
                 Next::Pause(if script.sleeps {
                     pause(seconds, spread, random)
                 } else {
-                    SHORTEST_PAUSE_NS
+                    MIN_PAUSE_NS
                 })
             }
             (Ok(None), None) => {
@@ -340,7 +340,7 @@ fn pause(seconds: f64, spread: f64, random: &mut Stream) -> u64 {
     } else {
         seconds
     };
-    SHORTEST_PAUSE_NS.max((seconds * 1e9).round() as u64)
+    MIN_PAUSE_NS.max((seconds * 1e9).round() as u64)
 }
 
 /// Runs the prelude and returns its result. Afterwards nothing that scripts share can be changed.

@@ -5,7 +5,7 @@ use regex::bytes::{Regex, RegexBuilder};
 use crate::search::missing::Missing;
 
 /// The most memory that a compiled expression may take, in bytes.
-const MOST_COMPILED: usize = 1024 * 1024;
+const MAX_COMPILED_BYTES: usize = 1024 * 1024;
 
 #[derive(Debug)]
 pub struct Pattern {
@@ -18,7 +18,7 @@ impl Pattern {
     /// Compiles a pattern whose matches have at most so many bytes; the error says what is wrong with it.
     pub fn compile(pattern: &str, most: usize) -> Result<Self, String> {
         let mut builder = RegexBuilder::new(pattern);
-        let regex = builder.size_limit(MOST_COMPILED).build();
+        let regex = builder.size_limit(MAX_COMPILED_BYTES).build();
         let regex = regex.map_err(|error| error.to_string())?;
         Ok(Self { regex, most })
     }
@@ -111,7 +111,7 @@ mod tests {
     use crate::search::missing::MAX_VALUE_BYTES as WINDOW_BYTES;
     use proptest::prelude::*;
 
-    const MOST_KEPT: usize = 2 * WINDOW_BYTES + 1;
+    const MAX_KEPT_BYTES: usize = 2 * WINDOW_BYTES + 1;
 
     fn find(pattern: &str, body: &[u8], piece: usize) -> Result<String, Missing> {
         find_of(WINDOW_BYTES, pattern, body, piece)
@@ -143,11 +143,11 @@ mod tests {
 
     #[test]
     fn a_match_that_more_of_the_body_makes_longer_is_found_whole() {
-        let mut body = vec![b' '; MOST_KEPT - 9];
+        let mut body = vec![b' '; MAX_KEPT_BYTES - 9];
         body.extend(b"price=12.50 ");
         let price = r"price=(\d+(?:\.\d+)?)";
         assert_eq!(find(price, &body, 1000).unwrap(), "12.50");
-        let mut body = vec![b' '; MOST_KEPT - 9];
+        let mut body = vec![b' '; MAX_KEPT_BYTES - 9];
         body.extend(b"total: 12 EUR ");
         let first = r"total: (\d)\d EUR|\d+";
         assert_eq!(find(first, &body, 1000).unwrap(), "1");
@@ -155,7 +155,12 @@ mod tests {
 
     #[test]
     fn what_goes_on_behind_the_window_is_found_whole() {
-        for before in [MOST_KEPT - 8, MOST_KEPT - 5, 3 * MOST_KEPT, WINDOW_BYTES] {
+        for before in [
+            MAX_KEPT_BYTES - 8,
+            MAX_KEPT_BYTES - 5,
+            3 * MAX_KEPT_BYTES,
+            WINDOW_BYTES,
+        ] {
             let body = format!("{}id=12345;", " ".repeat(before));
             assert_eq!(
                 find(r"id=(\d+)", body.as_bytes(), 777).unwrap(),
@@ -167,7 +172,7 @@ mod tests {
 
     #[test]
     fn the_beginning_of_the_window_is_not_that_of_the_body() {
-        let body = format!("{}needle", "x".repeat(5 * MOST_KEPT));
+        let body = format!("{}needle", "x".repeat(5 * MAX_KEPT_BYTES));
         for pattern in ["^x*needle", "^needle", r"\bneedle"] {
             let missing = find(pattern, body.as_bytes(), 4096).unwrap_err();
             assert!(matches!(missing, Missing::NoMatch { .. }), "{missing}");
@@ -207,7 +212,7 @@ mod tests {
         let mut window = Window::default();
         for _ in 0..100 {
             window.feed(&pattern, &[b'x'; 10_000]);
-            assert!(window.kept.capacity() <= 2 * MOST_KEPT);
+            assert!(window.kept.capacity() <= 2 * MAX_KEPT_BYTES);
         }
     }
 

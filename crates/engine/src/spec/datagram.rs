@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::spec::{RequestSpec, WorkloadSpec};
 
 /// What fits into one datagram over IPv4: 65,535 bytes less the headers of IP and UDP.
-const MOST_BYTES: usize = 65_507;
+const MAX_BYTES: usize = 65_507;
 
 /// The request's body is sent as one UDP datagram; the answer is one as well. Method and path have no meaning.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,7 +61,7 @@ pub(super) fn problem(workload: &WorkloadSpec, request: &RequestSpec) -> Option<
         Some("a datagram has no headers and no status")
     } else if bytes == 0 {
         Some("nothing is sent, so that nothing answers it")
-    } else if bytes > MOST_BYTES {
+    } else if bytes > MAX_BYTES {
         Some("a datagram has at most 65,507 bytes")
     } else {
         None

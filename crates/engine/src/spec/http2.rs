@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::spec::WorkloadSpec;
 use crate::spec::error::StartError;
-use crate::spec::load::MOST_CLIENTS;
+use crate::spec::load::MAX_CLIENTS;
 
 /// A client uses one stream at a time, or one for each step that is sent together with others.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,8 +25,8 @@ pub(super) fn check(workload: &WorkloadSpec, threads: u64) -> Result<(), StartEr
     let Some(connections) = http2.connections else {
         return Ok(());
     };
-    let problem = if connections == 0 || connections > MOST_CLIENTS {
-        format!("{connections} is not between 1 and {MOST_CLIENTS}")
+    let problem = if connections == 0 || connections > MAX_CLIENTS {
+        format!("{connections} is not between 1 and {MAX_CLIENTS}")
     } else if connections % threads != 0 {
         format!(
             "{connections} connections cannot be shared evenly by {threads} threads: give a multiple of {threads}, or \

@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 use crate::spec::error::StartError;
 
 /// Client numbers have 32 bits.
-pub(super) const MOST_CLIENTS: u64 = u32::MAX as u64;
+pub(super) const MAX_CLIENTS: u64 = u32::MAX as u64;
 /// 400 days: far beyond any run, and far from overflow.
-const LONGEST_NS: u64 = 400 * 24 * 3600 * 1_000_000_000;
+const MAX_NS: u64 = 400 * 24 * 3600 * 1_000_000_000;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -83,7 +83,7 @@ impl ThinkSpec {
                 Err("spread is not between 0 and 1")
             }
             Self::List { ns } if ns.is_empty() => Err("the list is empty"),
-            _ if self.longest() > LONGEST_NS => Err("it is longer than 400 days"),
+            _ if self.longest() > MAX_NS => Err("it is longer than 400 days"),
             _ => Ok(()),
         }
     }
@@ -184,7 +184,7 @@ impl LoadSpec {
 
 fn check_closed(workload: &str, closed: &ClosedSpec) -> Result<(), StartError> {
     let invalid = |field: &str, problem: &str| Err(StartError::invalid(workload, field, problem));
-    count_in_range(closed.clients, MOST_CLIENTS, "client")
+    count_in_range(closed.clients, MAX_CLIENTS, "client")
         .map_err(|problem| StartError::invalid(workload, "load.clients", problem))?;
     for (field, count) in [
         ("load.requests", closed.requests),
@@ -220,7 +220,7 @@ fn check_closed(workload: &str, closed: &ClosedSpec) -> Result<(), StartError> {
             return invalid(&field, "steps is 0: leave it out for a linear ramp");
         }
     }
-    if whole > LONGEST_NS {
+    if whole > MAX_NS {
         return invalid("load.phases", "together they are longer than 400 days");
     }
     Ok(())
@@ -228,7 +228,7 @@ fn check_closed(workload: &str, closed: &ClosedSpec) -> Result<(), StartError> {
 
 fn check_open(workload: &str, open: &OpenSpec) -> Result<(), StartError> {
     let invalid = |field: &str, problem: &str| Err(StartError::invalid(workload, field, problem));
-    count_in_range(open.max_connections, MOST_CLIENTS, "connection")
+    count_in_range(open.max_connections, MAX_CLIENTS, "connection")
         .map_err(|problem| StartError::invalid(workload, "load.max_connections", problem))?;
     for (field, count) in [
         ("load.requests", open.requests),
@@ -307,7 +307,7 @@ pub(super) fn count_in_range(count: u64, most: u64, thing: &str) -> Result<(), S
 pub(super) fn duration_in_range(ns: u64) -> Result<(), String> {
     match ns {
         0 => Err("it is 0: it must be longer".into()),
-        ns if ns > LONGEST_NS => Err("it is longer than 400 days".into()),
+        ns if ns > MAX_NS => Err("it is longer than 400 days".into()),
         _ => Ok(()),
     }
 }

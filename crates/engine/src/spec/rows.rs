@@ -11,7 +11,7 @@ use flate2::write::ZlibEncoder;
 use serde::{Deserialize, Serialize};
 
 /// The most bytes of one feed.
-const MOST_BYTES: u64 = u32::MAX as u64;
+const MAX_BYTES: u64 = u32::MAX as u64;
 
 /// Rows with equal numbers of values, one after another.
 ///
@@ -101,10 +101,10 @@ impl TryFrom<Packed> for FeedRows {
         let compressed = compressed.map_err(|error| wrong(&error))?;
         let mut bytes = Vec::new();
         ZlibDecoder::new(compressed.as_slice())
-            .take(MOST_BYTES + 1)
+            .take(MAX_BYTES + 1)
             .read_to_end(&mut bytes)
             .map_err(|error| wrong(&error))?;
-        if bytes.len() as u64 > MOST_BYTES {
+        if bytes.len() as u64 > MAX_BYTES {
             return Err(wrong(&"they have more than 4 GiB"));
         }
         bytes.shrink_to_fit();

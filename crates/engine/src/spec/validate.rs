@@ -10,7 +10,7 @@ use crate::spec::{
 const MILLISECOND: u64 = 1_000_000;
 const SECOND: u64 = 1_000 * MILLISECOND;
 /// Rows hold the numbers of workloads and requests in 16 bits.
-const MOST_WORKLOADS: u64 = u16::MAX as u64;
+const MAX_WORKLOADS: u64 = u16::MAX as u64;
 
 /// Checks everything that can be checked without looking at the machine.
 pub fn validate(spec: &RunSpec) -> Result<(), StartError> {
@@ -44,7 +44,7 @@ pub fn validate(spec: &RunSpec) -> Result<(), StartError> {
              that never sleeps. Leave one of them out",
         ));
     }
-    count_in_range(spec.workloads.len() as u64, MOST_WORKLOADS, "workload")
+    count_in_range(spec.workloads.len() as u64, MAX_WORKLOADS, "workload")
         .map_err(|problem| StartError::run("workloads", problem))?;
     let threads = spec.threads * spec.share.map_or(1, |share| share.of);
     for workload in &spec.workloads {
@@ -78,7 +78,7 @@ pub fn validate(spec: &RunSpec) -> Result<(), StartError> {
 fn check_workload(workload: &WorkloadSpec) -> Result<(), StartError> {
     let invalid =
         |field: &str, problem: &str| Err(StartError::invalid(&workload.name, field, problem));
-    count_in_range(workload.requests.len() as u64, MOST_WORKLOADS, "request")
+    count_in_range(workload.requests.len() as u64, MAX_WORKLOADS, "request")
         .map_err(|problem| StartError::invalid(&workload.name, "requests", problem))?;
     if !workload.journeys.is_empty() {
         journey::check(workload)?;

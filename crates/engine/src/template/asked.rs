@@ -40,9 +40,9 @@ const TYPE: usize = 2;
 const LOGIN: usize = 3;
 
 /// Initial room, enough for most requests, as a buffer that grows is copied.
-const MOST_REQUESTS_BYTES: usize = 384;
+const USUAL_REQUEST_BYTES: usize = 384;
 /// The memory of a longer request is not kept for the next one.
-const MOST_KEPT_BYTES: usize = 4096;
+const MAX_KEPT_BYTES: usize = 4096;
 
 const ENCODE: &str = ", or percent-encode it: escape(text)";
 
@@ -55,11 +55,11 @@ impl Asked {
             let target = path.to_owned();
             return Err(EncodeError::Target { target });
         }
-        if self.bytes.capacity() > MOST_KEPT_BYTES {
+        if self.bytes.capacity() > MAX_KEPT_BYTES {
             self.bytes = Vec::new();
         }
         self.bytes.clear();
-        self.bytes.reserve(MOST_REQUESTS_BYTES);
+        self.bytes.reserve(USUAL_REQUEST_BYTES);
         self.bytes.extend_from_slice(target);
         self.path = target.len();
         self.headers = target.len();

@@ -8,16 +8,16 @@ pub use tungstenite::protocol::frame::coding::OpCode;
 use tungstenite::protocol::frame::coding::{Control, Data};
 
 /// Longer messages are refused.
-pub const MOST_BYTES: u64 = 16 * 1024 * 1024;
+pub const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
 /// The code to close with if the client breaks the rules.
 pub const PROTOCOL_ERROR: u16 = 1002;
 
-/// The code to close with if a frame is longer than [`MOST_BYTES`].
+/// The code to close with if a frame is longer than [`MAX_BYTES`].
 const TOO_LARGE: u16 = 1009;
 
 /// The most bytes of a control frame.
-const MOST_CONTROL_BYTES: u64 = 125;
+const MAX_CONTROL_BYTES: u64 = 125;
 
 pub const TEXT: OpCode = OpCode::Data(Data::Text);
 pub const CLOSE: OpCode = OpCode::Control(Control::Close);
@@ -56,14 +56,14 @@ pub fn parse(input: &[u8]) -> Result<Option<(Frame, usize)>, u16> {
     let Some(mask) = head.mask else {
         return Err(PROTOCOL_ERROR);
     };
-    if control && (!head.is_final || length > MOST_CONTROL_BYTES)
+    if control && (!head.is_final || length > MAX_CONTROL_BYTES)
         || head.rsv1
         || head.rsv2
         || head.rsv3
     {
         return Err(PROTOCOL_ERROR);
     }
-    if length > MOST_BYTES {
+    if length > MAX_BYTES {
         return Err(TOO_LARGE);
     }
     let begin = cursor.position() as usize;

@@ -22,7 +22,7 @@ use tungstenite::handshake::derive_accept_key;
 const NORMAL: u16 = 1000;
 const TOO_MUCH: u16 = 1008;
 /// How many frames may come before a pong.
-const MOST_WAITING: usize = 1000;
+const MAX_WAITING: usize = 1000;
 const MAX_MS: f64 = 600_000.0;
 const MAX_NOISE: u64 = 1000;
 const MILLISECOND: f64 = 1e6;
@@ -237,7 +237,7 @@ async fn pong(
         }
         waiting.push_back(frame);
         let bytes: usize = waiting.iter().map(|frame| frame.payload.len()).sum();
-        if waiting.len() > MOST_WAITING || bytes as u64 > frame::MOST_BYTES {
+        if waiting.len() > MAX_WAITING || bytes as u64 > frame::MAX_BYTES {
             return Ok(Err(TOO_MUCH));
         }
     }
@@ -370,7 +370,7 @@ mod tests {
 
     #[test]
     fn what_waits_for_a_pong_is_limited() {
-        let (output, code) = echoed("ping=1", &vec![(0x81, "a"); MOST_WAITING + 2]);
+        let (output, code) = echoed("ping=1", &vec![(0x81, "a"); MAX_WAITING + 2]);
         assert_eq!((output, code), (b"\x89\x01?".to_vec(), TOO_MUCH));
     }
 }

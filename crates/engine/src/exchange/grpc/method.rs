@@ -12,7 +12,7 @@ use crate::template::request::{Template, encode_request};
 
 const MILLISECOND: u64 = 1_000_000;
 /// The largest value of a timeout, which may have at most eight digits.
-const MOST_TIMEOUT: u64 = 99_999_999;
+const MAX_TIMEOUT: u64 = 99_999_999;
 const END_OF_HEAD: &[u8] = b"\r\n\r\n";
 
 #[derive(Debug)]
@@ -138,10 +138,10 @@ impl Method {
 /// Formats `TimeoutValue` and `TimeoutUnit`, rounded down so that it is never longer than asked.
 fn timeout(ns: u64) -> String {
     match ns {
-        _ if ns <= MOST_TIMEOUT => format!("{ns}n"),
-        _ if ns / 1000 <= MOST_TIMEOUT => format!("{}u", ns / 1000),
-        _ if ns / MILLISECOND <= MOST_TIMEOUT => format!("{}m", ns / MILLISECOND),
-        _ => format!("{}S", (ns / MILLISECOND / 1000).min(MOST_TIMEOUT)),
+        _ if ns <= MAX_TIMEOUT => format!("{ns}n"),
+        _ if ns / 1000 <= MAX_TIMEOUT => format!("{}u", ns / 1000),
+        _ if ns / MILLISECOND <= MAX_TIMEOUT => format!("{}m", ns / MILLISECOND),
+        _ => format!("{}S", (ns / MILLISECOND / 1000).min(MAX_TIMEOUT)),
     }
 }
 

@@ -1,9 +1,9 @@
 //! The latest streams of a connection that several clients share, and which of them waited for which.
 
-use crate::record::head_of_line::{SHORTEST_NS, StreamTimes, Wait};
+use crate::record::head_of_line::{MIN_NS, StreamTimes, Wait};
 
 /// How many streams of a connection are remembered.
-pub const MOST: usize = 128;
+pub const MAX_STREAMS: usize = 128;
 
 #[derive(Debug, Default)]
 pub struct History {
@@ -14,11 +14,11 @@ pub struct History {
     begun: u64,
     /// How many streams are receiving their answers now.
     coming: u64,
-    /// When the last answer ended that had taken at least [`SHORTEST_NS`] to come.
+    /// When the last answer ended that had taken at least [`MIN_NS`] to come.
     came_until: u64,
 }
 
-/// A place in the history; its stream is forgotten after [`MOST`] others.
+/// A place in the history; its stream is forgotten after [`MAX_STREAMS`] others.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry(u64);
 
@@ -31,7 +31,7 @@ impl History {
         };
         let entry = Entry(self.begun);
         self.begun += 1;
-        if self.latest.len() < MOST {
+        if self.latest.len() < MAX_STREAMS {
             self.latest.push(times);
         } else {
             self.latest[entry.slot()] = times;
@@ -70,7 +70,7 @@ impl History {
         let times = self.get(entry)?;
         (times.end_ns, times.bytes) = (now, bytes);
         let times = *times;
-        if answered && now >= times.head_ns + SHORTEST_NS {
+        if answered && now >= times.head_ns + MIN_NS {
             self.came_until = self.came_until.max(now);
         }
         self.wait(&times)
@@ -91,7 +91,7 @@ impl History {
         let queued_ns = sent_ns.saturating_sub(times.ready_ns);
         let beside_others = self.coming > 0 || self.came_until > sent_ns;
         let answer_ns = first_ns.saturating_sub(sent_ns);
-        if queued_ns < SHORTEST_NS && (answer_ns < SHORTEST_NS || !beside_others) {
+        if queued_ns < MIN_NS && (answer_ns < MIN_NS || !beside_others) {
             return None;
         }
         let others = self
@@ -102,7 +102,7 @@ impl History {
         let longest = came.max_by_key(|(ns, _)| *ns).filter(|(ns, _)| *ns > 0);
         let (behind_ns, behind) = longest.map_or((0, 0), |(ns, other)| (ns, other.stream));
         let blocked_ns = queued_ns + behind_ns;
-        (blocked_ns >= SHORTEST_NS).then_some(Wait {
+        (blocked_ns >= MIN_NS).then_some(Wait {
             blocked_ns,
             stream: times.stream,
             request: times.request,
@@ -142,14 +142,14 @@ impl History {
     }
 
     fn get(&mut self, entry: Entry) -> Option<&mut StreamTimes> {
-        let known = self.begun - entry.0 <= MOST as u64;
+        let known = self.begun - entry.0 <= MAX_STREAMS as u64;
         known.then(|| &mut self.latest[entry.slot()])
     }
 }
 
 impl Entry {
     fn slot(self) -> usize {
-        self.0 as usize % MOST
+        self.0 as usize % MAX_STREAMS
     }
 }
 

@@ -12,8 +12,8 @@ use regex_automata::{Anchored, MatchKind};
 use crate::spec::UntilSpec;
 
 /// Limits on the memory that a pattern's tables take, and on what is needed to build them.
-const MOST_TABLE_BYTES: usize = 1 << 20;
-const MOST_MAKING_BYTES: usize = 4 << 20;
+const MAX_TABLE_BYTES: usize = 1 << 20;
+const MAX_MAKING_BYTES: usize = 4 << 20;
 
 /// Where an answer ends, prepared once for a request and shared by all clients.
 #[derive(Debug)]
@@ -119,8 +119,8 @@ impl Pattern {
         let limits = dense::Config::new()
             .match_kind(MatchKind::All)
             .start_kind(StartKind::Unanchored)
-            .dfa_size_limit(Some(MOST_TABLE_BYTES))
-            .determinize_size_limit(Some(MOST_MAKING_BYTES));
+            .dfa_size_limit(Some(MAX_TABLE_BYTES))
+            .determinize_size_limit(Some(MAX_MAKING_BYTES));
         let automaton = dense::Builder::new()
             .configure(limits)
             .build_from_nfa(&automaton)

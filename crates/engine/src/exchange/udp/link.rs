@@ -34,7 +34,7 @@ use crate::record::sample::ConnectTimes;
 pub const STATUS: u16 = 0;
 const REFUSED: &str = "refused (ICMP): nothing listens there";
 /// How many earlier datagrams are removed before a request is sent whose answer is the next datagram.
-const MOST_BEFORE: usize = 64;
+const MAX_EARLY_DATAGRAMS: usize = 64;
 
 pub struct Link {
     open: Open,
@@ -150,7 +150,7 @@ impl Link {
     fn take_away(&mut self) {
         let common = self.common.clone();
         let mut scratch = common.scratch.borrow_mut();
-        for _ in 0..MOST_BEFORE {
+        for _ in 0..MAX_EARLY_DATAGRAMS {
             let read = (&*SockRef::from(&*self.open.socket)).read(&mut scratch);
             if read.is_err() {
                 return;

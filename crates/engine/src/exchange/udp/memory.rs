@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 /// How many requests of each kind are remembered; an answer to an older one counts as stray.
-const MOST: usize = 32;
+const MAX_REMEMBERED: usize = 32;
 
 /// One request that has ended.
 #[derive(Debug, Clone, Copy)]
@@ -82,7 +82,7 @@ impl Memory {
 }
 
 fn remember(kind: &mut VecDeque<Past>, past: Past) {
-    if kind.len() == MOST {
+    if kind.len() == MAX_REMEMBERED {
         kind.pop_front();
     }
     kind.push_back(past);
@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(memory.place(Some(7)), Other::Late { overtaken: false });
         let mut memory = after(&[(7, false), (7, true)]);
         assert_eq!(memory.place(Some(7)), Other::Duplicate);
-        let many: Vec<(u64, bool)> = (0..=MOST as u64).map(|key| (key, true)).collect();
+        let many: Vec<(u64, bool)> = (0..=MAX_REMEMBERED as u64).map(|key| (key, true)).collect();
         let mut memory = after(&many);
         assert_eq!(memory.place(Some(0)), Other::Stray);
         assert_eq!(memory.place(Some(1)), Other::Duplicate);

@@ -32,7 +32,7 @@ const NORMAL: [u8; 2] = 1000_u16.to_be_bytes();
 const GOING_AWAY: u16 = 1001;
 /// Pings are not answered while this many bytes are in the send buffer. A server that pings faster than it reads need
 /// not get a pong for each ping (section 5.5.3).
-const MOST_UNSENT: usize = 64 * 1024;
+const MAX_UNSENT_BYTES: usize = 64 * 1024;
 const CLOSED: &str = "the server closed the connection without closing the WebSocket";
 
 pub struct Link {
@@ -243,7 +243,7 @@ impl Link {
     fn step(&mut self, input: &[u8], seat: &Seat) -> Result<(usize, Step), Failure> {
         let read = self.decoder.step(input);
         let (used, step) = read.map_err(|error| Failure::new(error.outcome(), error))?;
-        if step == Step::Ping && self.out.len() < MOST_UNSENT {
+        if step == Step::Ping && self.out.len() < MAX_UNSENT_BYTES {
             let key = self.begin_frame();
             encode(opcode::PONG, self.decoder.payload(), key, &mut self.out);
         }

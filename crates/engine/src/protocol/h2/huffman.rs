@@ -17,7 +17,7 @@ const LENGTHS: [u8; 257] = [
 ];
 
 const END_OF_STRING: u16 = 256;
-const LONGEST: usize = 30;
+const MAX_CODE_BITS: usize = 30;
 /// Codes of at most this many bits are looked up in one step; most text consists of them.
 const SHORT: u32 = 8;
 
@@ -29,9 +29,9 @@ struct Table {
     /// Symbols in the order of their codes: by the length of the code, then by value.
     symbols: [u16; 257],
     /// For each length, where longer codes begin, left-aligned in 32 bits.
-    limit: [u64; LONGEST + 1],
+    limit: [u64; MAX_CODE_BITS + 1],
     /// For each length, what to subtract (wrapping) from a code for the index of its symbol.
-    offset: [u32; LONGEST + 1],
+    offset: [u32; MAX_CODE_BITS + 1],
     /// For each value of the next `SHORT` bits, the symbol and the length of its code; length 0 marks a longer code.
     short: [(u8, u8); 1 << SHORT],
 }
@@ -41,12 +41,12 @@ static TABLE: Table = table();
 const fn table() -> Table {
     let mut table = Table {
         symbols: [0; 257],
-        limit: [0; LONGEST + 1],
-        offset: [0; LONGEST + 1],
+        limit: [0; MAX_CODE_BITS + 1],
+        offset: [0; MAX_CODE_BITS + 1],
         short: [(0, 0); 1 << SHORT],
     };
     let (mut code, mut at, mut length) = (0_u64, 0, 1);
-    while length <= LONGEST {
+    while length <= MAX_CODE_BITS {
         code <<= 1;
         table.offset[length] = (code as u32).wrapping_sub(at as u32);
         let mut symbol = 0;
@@ -111,7 +111,7 @@ pub fn decode(coded: &[u8], out: &mut Vec<u8>) -> Result<(), Invalid> {
 /// The symbol at the top of these 32 bits, whose code is longer than `SHORT`, and the length of that code.
 fn long(top: u64) -> (u16, u32) {
     let mut length = SHORT as usize + 1;
-    while length < LONGEST && top >= TABLE.limit[length] {
+    while length < MAX_CODE_BITS && top >= TABLE.limit[length] {
         length += 1;
     }
     let code = (top >> (32 - length)) as u32;

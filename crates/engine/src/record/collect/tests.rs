@@ -113,7 +113,7 @@ fn a_worker_that_ends_while_it_is_missed_is_not_lost() {
 fn intervals_that_wait_too_long_are_merged_and_numbered_anew() {
     let outbox = Outbox::default();
     let mut merger = Merger::new(1);
-    let count = MOST_WAITING as u64 + 10;
+    let count = MAX_WAITING as u64 + 10;
     for index in 0..count {
         merger.add(&mut part(0, index, index + 1 == count));
         outbox.put(merger.next().unwrap());
@@ -121,7 +121,7 @@ fn intervals_that_wait_too_long_are_merged_and_numbered_anew() {
     outbox.close();
     let mut due = 0;
     let mut end = 0;
-    for index in 0..MOST_WAITING as u64 {
+    for index in 0..MAX_WAITING as u64 {
         let Poll::Interval(interval) = outbox.next(Duration::ZERO) else {
             panic!("too few")
         };

@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use smallvec::SmallVec;
 
 /// Most pointers have no more tokens than this.
-const MOST_LEVELS: usize = 4;
+const MAX_LEVELS: usize = 4;
 
 #[derive(Debug)]
-pub struct Pointer<'a>(pub(super) SmallVec<[Token<'a>; MOST_LEVELS]>);
+pub struct Pointer<'a>(pub(super) SmallVec<[Token<'a>; MAX_LEVELS]>);
 
 #[derive(Debug)]
 pub(super) struct Token<'a> {

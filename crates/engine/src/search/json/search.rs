@@ -14,7 +14,7 @@ use crate::search::missing::Missing;
 /// A longer member name is not compared, and counts as a different one.
 const MAX_NAME_BYTES: usize = 1024;
 /// Memory reserved for a value; most are no longer.
-const MOST_VALUES_BYTES: usize = 64;
+const USUAL_VALUE_BYTES: usize = 64;
 
 /// The bytes outside of strings that tell where an object or array ends. Looking each byte up in a table is quicker than
 /// comparing it with all of them, and most of a long document is passed over in this way.
@@ -298,7 +298,7 @@ impl Search {
     fn begins(&mut self, byte: u8, at: u64) -> State {
         (self.escaped, self.depth) = (false, 1);
         if self.wanted {
-            self.value.reserve(MOST_VALUES_BYTES);
+            self.value.reserve(USUAL_VALUE_BYTES);
             self.value.push(byte);
         }
         match byte {

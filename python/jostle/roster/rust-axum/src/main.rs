@@ -87,12 +87,12 @@ impl IntoResponse for Problem {
     }
 }
 
-/// A whole number from 0 to `MOST`, in the path.
+/// A whole number from 0 to `MAX`, in the path.
 #[derive(Clone, Copy, Deserialize)]
 #[serde(try_from = "String")]
-struct Whole<const MOST: u64>(u64);
+struct Whole<const MAX: u64>(u64);
 
-impl<const MOST: u64> TryFrom<String> for Whole<MOST> {
+impl<const MAX: u64> TryFrom<String> for Whole<MAX> {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
@@ -100,28 +100,28 @@ impl<const MOST: u64> TryFrom<String> for Whole<MOST> {
         Some(text.as_str())
             .filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()))
             .and_then(|digits| digits.parse().ok())
-            .filter(|n| *n <= MOST)
+            .filter(|n| *n <= MAX)
             .map(Self)
-            .ok_or_else(|| format!("a whole number from 0 to {MOST} is needed here"))
+            .ok_or_else(|| format!("a whole number from 0 to {MAX} is needed here"))
     }
 }
 
-/// A number from 0 to `MOST`, in the query.
+/// A number from 0 to `MAX`, in the query.
 #[derive(Deserialize)]
 #[serde(try_from = "String")]
-struct Decimal<const MOST: u32>(f64);
+struct Decimal<const MAX: u32>(f64);
 
-impl<const MOST: u32> TryFrom<String> for Decimal<MOST> {
+impl<const MAX: u32> TryFrom<String> for Decimal<MAX> {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
         let number = text
             .parse()
             .ok()
-            .filter(|x| (0.0..=f64::from(MOST)).contains(x));
+            .filter(|x| (0.0..=f64::from(MAX)).contains(x));
         number
             .map(Self)
-            .ok_or_else(|| format!("a number from 0 to {MOST} is needed here"))
+            .ok_or_else(|| format!("a number from 0 to {MAX} is needed here"))
     }
 }
 

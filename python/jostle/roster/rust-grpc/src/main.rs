@@ -17,8 +17,8 @@ mod roster {
     tonic::include_proto!("roster");
 }
 
-const MOST: i32 = 100_000;
-const LONGEST_MS: i32 = 60_000;
+const MAX_COUNT: i32 = 100_000;
+const MAX_MS: i32 = 60_000;
 const AHEAD: usize = 64; // messages that wait for the connection
 
 struct Service;
@@ -34,11 +34,11 @@ impl Echo for Service {
 
     async fn count(&self, request: Request<Schedule>) -> Result<Response<Self::CountStream>, Status> {
         let Schedule { n, gap_ms } = request.into_inner();
-        if !(0..=MOST).contains(&n) {
-            return Err(Status::invalid_argument(format!("n should be a whole number up to {MOST}")));
+        if !(0..=MAX_COUNT).contains(&n) {
+            return Err(Status::invalid_argument(format!("n should be a whole number up to {MAX_COUNT}")));
         }
-        if !(0..=LONGEST_MS).contains(&gap_ms) {
-            return Err(Status::invalid_argument(format!("gap_ms should be a whole number up to {LONGEST_MS}")));
+        if !(0..=MAX_MS).contains(&gap_ms) {
+            return Err(Status::invalid_argument(format!("gap_ms should be a whole number up to {MAX_MS}")));
         }
         let (sender, receiver) = mpsc::channel(AHEAD);
         tokio::spawn(async move {

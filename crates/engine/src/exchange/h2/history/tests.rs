@@ -70,12 +70,12 @@ fn what_was_before_the_last_streams_is_forgotten() {
     let mut history = History::default();
     let early = history.begin(7);
     history.sent(early, 1, MS);
-    for number in 1..=MOST as u32 {
+    for number in 1..=MAX_STREAMS as u32 {
         stream(&mut history, 2 * number + 1, [10, 10, 10, 10]);
     }
     history.answered(early, 2 * MS);
     assert_eq!(history.end(early, true, 500 * MS, 0), None);
-    assert_eq!(history.latest.len(), MOST);
+    assert_eq!(history.latest.len(), MAX_STREAMS);
     assert!(history.latest.iter().all(|one| one.request == 0));
 }
 
