@@ -43,6 +43,7 @@ class Request:
     workload: int = 0
     client: int = 0
     status: int = 200  # of a right answer
+    of: int = 0  # its place in the trial's `mix`
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +76,7 @@ class Trial:
     server: dict[str, Any] = field(default_factory=dict)  # what else its description says
     garbage: GarbageEntry | None = None  # as its runtime told of it
     journeys: bool = False  # its requests are the steps of journeys
+    mix: Sequence[str] = ()  # the names of its requests, if there are several
     open_connections: Sequence[int] = ()  # at the end of each interval; one per client when not given
 
 
@@ -159,9 +161,10 @@ def intervals(trial: Trial) -> Iterator[dict[str, Any]]:
             "ports": [{"from": "", "to": "127.0.0.1:8080", "held": workloads}],
             "loop_lag": histogram([20e-6]),
             "series": [
-                _series([r for r in ended if r.workload == w], w, trial.pacing, paced=paced and w == 0)
+                _series(requests, w, of, trial.pacing, paced=paced and w == 0)
                 for w in range(workloads)
-                if any(r.workload == w for r in ended)
+                for of in range(max(1, len(trial.mix)))
+                if (requests := [r for r in ended if (r.workload, r.of) == (w, of)])
             ],
             "workloads": [_state(trial, w, start, end) for w in range(workloads)],
             "threads": [
@@ -174,7 +177,9 @@ def intervals(trial: Trial) -> Iterator[dict[str, Any]]:
         }
 
 
-def _series(requests: list[Request], workload: int, pacing: float | None, *, paced: bool) -> dict[str, Any]:
+def _series(
+    requests: list[Request], workload: int, of: int, pacing: float | None, *, paced: bool
+) -> dict[str, Any]:
     times: dict[str, list[float]] = defaultdict(list)
     outcomes: dict[str, int] = defaultdict(int)
     statuses = Counter(str(request.status) for request in requests if request.outcome == "ok")
@@ -195,7 +200,7 @@ def _series(requests: list[Request], workload: int, pacing: float | None, *, pac
     sent = [r for r in requests if r.sent is not None]
     return {
         "workload": workload,
-        "request": 0,
+        "request": of,
         "phase": 0,
         "outcomes": dict(outcomes),
         "statuses": dict(statuses),
@@ -237,7 +242,7 @@ def _rows(requests: list[Request]) -> dict[str, bytes]:
 
     columns: dict[str, list[int]] = {
         "workload": [r.workload for r in requests],
-        "request": [0 for _ in requests],
+        "request": [r.of for r in requests],
         "client": [r.client for r in requests],
         "intended_ns": [ns(r.intended) for r in requests],
         "sent_ns": [ns(r.sent) for r in requests],
@@ -305,8 +310,11 @@ def engine_spec(trial: Trial) -> dict[str, Any]:
         }
 
     workloads = [workload(trial.workload, "measured", "/fast/44", trial.load)]
+    if trial.mix:
+        workloads[0]["requests"] = [{"name": name, "method": "GET", "path": f"/{name}"} for name in trial.mix]
     if trial.journeys:
-        workloads[0]["journeys"] = [{"name": "visit"}]
+        steps = [{"request": n, "once": None, "together": False} for n, _ in enumerate(trial.mix)]
+        workloads[0]["journeys"] = [{"name": "visit", "steps": steps}]
     if trial.background:
         workloads.append(workload("background", "background", "/slow/44", trial.background))
     return {

@@ -24,7 +24,7 @@ def test_csv(golden: Golden) -> None:
 
 def test_csv_has_what_belongs_to_journeys_and_their_steps() -> None:
     time = {"p50": Estimate(0.25, 0.2, 0.3, unit="s")}
-    step = StepResult("form", False, False, 9, {"ok": 9}, {}, time)
+    step = StepResult("form", False, False, 9, {"ok": 9}, {}, Estimate(9.0, unit="/s"), time)
     journey = JourneyResult("node", "shop", "buy", 3, 1, 0, time, time, [step])
     rows = csv.DictReader(io.StringIO(rendered(replace(make_hit(), journeys=[journey]), "csv")))
     values = {row["metric"]: row["value"] for row in rows if row["workload"] == "shop"}

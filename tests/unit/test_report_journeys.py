@@ -14,7 +14,14 @@ def step(name: str, p50: float | None, ended: dict[str, int], *, together: bool 
     response = {q: Estimate(p50) for q in ("p50", "p99", "max")}
     outcomes = {"ok": 1000, **ended}
     return StepResult(
-        name, together=together, once=False, requests=1000, outcomes=outcomes, ended=ended, response=response
+        name,
+        together=together,
+        once=False,
+        requests=1000,
+        outcomes=outcomes,
+        ended=ended,
+        throughput=Estimate(100.0, unit="/s"),
+        response=response,
     )
 
 

@@ -68,11 +68,7 @@ def undecided_of(result: "RunResult") -> list[str]:
 
     Those beside the published claims of an article are no gate.
     """
-    requirements = [
-        f"{r.that} ({', '.join(filter(None, [r.contestant, r.workload]))})"
-        for r in result.requirements
-        if r.verdict == "undecided"
-    ]
+    requirements = [f"{r.that} ({r.about})" for r in result.requirements if r.verdict == "undecided"]
     checks = [c.statement for c in result.claims if c.ours and c.verdict == "undecided"]
     return requirements + ([] if result.published else checks)
 

@@ -61,7 +61,7 @@ def engine_journeys(
             listed, anywhere = steps_of(script)
             groups, urls = [[step] for step in listed], urls or anywhere
         for together, step in ((place > 0, step) for group in groups for place, step in enumerate(group)):
-            label = step.label if len(weights) == 1 else f"{name}: {step.label}"
+            label = step.name_in(None if len(weights) == 1 else name)
             spec = request(step) | {"name": label, "weight": 1, "cookies": journey.cookies}
             requests.append(spec | _filled(step, spec, own))
             steps.append(_step(step, len(requests) - 1, own, think) | {"together": together})

@@ -247,6 +247,10 @@ class Step(Call):
             )
         return self
 
+    def name_in(self, journey: str | None) -> str:
+        """Its name in the results. `journey`: its journey's name; None if the workload has no other."""
+        return self.label if journey is None else f"{journey}: {self.label}"
+
     @property
     def url(self) -> str | None:
         """The variable that holds the whole URL to request; None if the step has a path."""

@@ -22,31 +22,25 @@ from jostle.plan.claims import Claim, Figure, Part, Published, Ratio
 from jostle.plan.cluster import Cluster
 from jostle.plan.conditions import (
     INDICES,
-    Condition,
     Conditions,
-    OverallChange,
-    limited_change,
-    not_changed,
-    requirement,
 )
 from jostle.plan.contestant import ContestantFile
 from jostle.plan.database import DatabaseTable
 from jostle.plan.journey import Journey
 from jostle.plan.labels import resolve_label, split
 from jostle.plan.load import OpenLoad
+from jostle.plan.requirement import Requirement
 from jostle.plan.tuning import Tune
 from jostle.plan.values import (
     PARAMETER,
     Duration,
     PositiveCount,
     PositiveDuration,
-    Share,
     positive_count,
-    shown,
 )
 from jostle.plan.workload import SAME, Workload
 
-__all__ = ["Changes", "Plan", "Requirement", "Starvation"]
+__all__ = ["Changes", "Plan", "Starvation"]
 
 
 class Starvation(Table):
@@ -63,72 +57,6 @@ class Starvation(Table):
         description="the workload that measures the slow request alone; if not given, the slow request is "
         "measured beside the fast ones",
     )
-
-
-def _confidence(value: Any) -> Any:
-    share = units.share(value) if isinstance(value, str) else value
-    if not isinstance(share, float) or not 0.5 <= share <= 0.999:
-        raise BadValue(f"{shown(value)} is not a confidence from 50 % to 99.9 %", 'write for example "95 %"')
-    return share
-
-
-class Requirement(Table):
-    """What must hold: it passes, fails, or is undecided (exit codes 0, 1 and 4)."""
-
-    that: str = Field(
-        description='"p99 < 250 ms", "errors < 0.1 %", "throughput > 1000/s", "memory < 1 GB": a metric '
-        "([above](#metrics)), one of < <= > >=, and a limit in its unit. Or about the difference to "
-        '`against`: "not slower", "not faster", "not changed"'
-    )
-    against: str = Field(
-        default="",
-        description="the contestant with which the others are compared, round by round (default: the plan's "
-        'first); with it, a limit may be a change, too: that = "p99 < +10 %"',
-    )
-    by: Share | None = Field(
-        default=None,
-        description='of "not slower": the smallest change that matters ("3 %"). A smaller one is no failure',
-    )
-    workload: str = Field(default="", description="for this workload only")
-    contestant: str = Field(
-        default="",
-        description="for this contestant only; a name alone (go) means all of its variants, unless the plan "
-        "also lists the name alone",
-    )
-    confidence: Annotated[
-        float, BeforeValidator(_confidence), WithJsonSchema({"type": ["string", "number"]})
-    ] = Field(default=0.95, description='confidence of the interval that decides ("95 %")')
-
-    @property
-    def of_difference(self) -> bool:
-        """Whether it is about a difference between contestants, and not about a figure of one."""
-        return bool(self.against) or not_changed(self.that) is not None
-
-    @property
-    def condition(self) -> Condition:
-        """What must hold of a figure, or, if it is about a difference, of the change of one."""
-        return limited_change(self.that) if self.of_difference else requirement(self.that)
-
-    @property
-    def text(self) -> str:
-        """What must hold, with the smallest change that matters."""
-        return self.that if self.by is None else f"{self.that} by {units.format_share(self.by)}"
-
-    @property
-    def unwanted(self) -> OverallChange | None:
-        """The change as a whole that must not be; None if it is about one metric."""
-        direction = not_changed(self.that)
-        return direction and OverallChange(self.text, direction, self.by or 0.0)
-
-    @model_validator(mode="after")
-    def _readable(self) -> "Requirement":
-        if self.unwanted is None:
-            self.condition  # noqa: B018 (it says what is wrong)
-        if self.by is not None and self.unwanted is None:
-            raise BadValue("by: only a change as a whole has a smallest size", 'write that = "not slower"')
-        if self.by is not None and not 0 < self.by < 1:
-            raise BadValue(f"by = {self.by:g} is not the size of a change", 'write for example by = "3 %"')
-        return self
 
 
 def _named_twice(names: Sequence[str]) -> str:
@@ -400,6 +328,8 @@ class Plan(Table):
                 f"{where}.contestant: {require.contestant!r} is not measured",
                 nearest(require.contestant, self.contestants),
             )
+        if require.part:
+            self._sends(where, require)
         if require.of_difference:
             self._compares(where, require)
         elif require.condition.metric in INDICES:
@@ -410,6 +340,25 @@ class Plan(Table):
                     + (f" of {require.workload!r}" if require.workload else ""),
                     "write a [[starvation]] with alone, with and slow, or leave the requirement out",
                 )
+
+    def _sends(self, where: str, require: Requirement) -> None:
+        """Refuse a requirement on a request or a step that no workload in question has."""
+        key = "step" if require.step else "request"
+        asked = [self.workload[require.workload]] if require.workload else [*self.workload.values()]
+        known = dict.fromkeys(
+            name
+            for workload in asked
+            for name in (workload.steps(self.journey) if require.step else workload.names)
+        )
+        scripts = any(self.journey[name].script for workload in asked for name in workload.journeys)
+        if require.part in known or (require.step and scripts):  # a script's steps are known when it is read
+            return
+        hint = (
+            nearest(require.part, known)
+            if known
+            else "a request of a list is named by request, a step of a journey by step"
+        )
+        raise BadValue(f"{where}.{key}: there is no {key} {require.part!r}", hint)
 
     def _compares(self, where: str, require: Requirement) -> None:
         """Refuse a requirement on a difference between what this plan does not compare."""

@@ -19,7 +19,8 @@ from jostle.errors import BadValue, PlanError
 from jostle.plan.base import Table
 from jostle.plan.claims import Claim, Drawn, Figure, Published, Ratio
 from jostle.plan.conditions import Condition, of_one_trial
-from jostle.plan.model import UNTIL_DECIDED, Requirement, Starvation
+from jostle.plan.model import UNTIL_DECIDED, Starvation
+from jostle.plan.requirement import Requirement
 from jostle.plan.toml import TOMLDecodeError, read_toml
 
 __all__ = ["RecordedPlan", "Unreadable"]

@@ -16,9 +16,10 @@ from jostle.plan.feed import Feed
 from jostle.plan.journey import Group, Journey, Step
 from jostle.plan.load import ClosedLoad, OpenLoad, Phase, RateStep
 from jostle.plan.loading import CONTESTANTS_OF, SCALED
-from jostle.plan.model import Plan, Requirement, Starvation
+from jostle.plan.model import Plan, Starvation
 from jostle.plan.raw import Sent, Until
 from jostle.plan.request import Expect, JsonValue, Request
+from jostle.plan.requirement import Requirement
 from jostle.plan.simulated import Simulated
 from jostle.plan.tuning import Tune
 from jostle.plan.workload import LOAD, Background, Workload

@@ -182,6 +182,20 @@ class Workload(Table):
         background = [self.background] if self.background is not None else []
         return any(request.grpc is not None for request in (*self.request, *background, *steps))
 
+    @property
+    def names(self) -> list[str]:
+        """The names of its requests in the results; empty if it sends journeys."""
+        return [request.label for request in self.request]
+
+    def steps(self, journeys: Mapping[str, Journey]) -> list[str]:
+        """The names of the steps of its journeys in the results, without those of scripts."""
+        alone = len(self.journeys) == 1
+        return [
+            step.name_in(None if alone else name)
+            for name in self.journeys
+            for step in journeys[name].requests
+        ]
+
     def protocol(self, journeys: Mapping[str, Journey]) -> Protocol | None:
         """The protocol its server must speak; None for raw bytes and datagrams. `journeys`: the plan's."""
         if any(request.tcp is not None or request.udp is not None for request in self.request):

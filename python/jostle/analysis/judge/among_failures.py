@@ -4,13 +4,16 @@ from collections.abc import Sequence
 
 from jostle.analysis.stats.proportion import share_over_rounds
 from jostle.analysis.trials.data import TrialData
+from jostle.analysis.trials.one_request import OneRequest
 from jostle.plan.conditions import Condition
 from jostle.quantiles import NAMED
 
 __all__ = ["lies_among_failures"]
 
 
-def lies_among_failures(condition: Condition, trials: Sequence[TrialData], confidence: float) -> bool:
+def lies_among_failures(
+    condition: Condition, trials: Sequence[TrialData | OneRequest], confidence: float
+) -> bool:
     """Whether the condition wants a quantile to be short, and surely too many requests failed for that.
 
     What the end of a trial or a timeout cut off did not fail in this sense: its time is only not known.

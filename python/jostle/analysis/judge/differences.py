@@ -14,7 +14,7 @@ from jostle.analysis.results.rule import decide
 from jostle.analysis.stats.moderated import UsualOf
 from jostle.analysis.stats.sequential import ConfidenceRule
 from jostle.analysis.trials.data import TrialData
-from jostle.plan import model
+from jostle.plan import requirement
 from jostle.plan.conditions import Condition
 from jostle.plan.labels import resolve_label
 from jostle.record.verdict import Verdict
@@ -23,7 +23,7 @@ __all__ = ["judge_difference"]
 
 
 def judge_difference(
-    asked: model.Requirement,
+    asked: requirement.Requirement,
     whom: Sequence[str],
     first: str,
     grouped: Mapping[Key, Sequence[TrialData]],
@@ -40,7 +40,7 @@ def judge_difference(
 
 
 def _comparisons(
-    asked: model.Requirement,
+    asked: requirement.Requirement,
     whom: Sequence[str],
     first: str,
     grouped: Mapping[Key, Sequence[TrialData]],
@@ -66,7 +66,7 @@ def _comparisons(
         yield without_given_rate(compare_sides(*sides, family, more), grouped[baseline])
 
 
-def _requirement(asked: model.Requirement, c: Comparison, among: int) -> Requirement:
+def _requirement(asked: requirement.Requirement, c: Comparison, among: int) -> Requirement:
     if asked.unwanted is None:
         estimate, limit, verdict, message = _limited(asked.condition, c)
     else:

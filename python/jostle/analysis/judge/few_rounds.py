@@ -9,12 +9,14 @@ from jostle.analysis.results import Estimate
 from jostle.analysis.stats.enough import MIN_ROUNDS
 from jostle.analysis.stats.few_rounds import factor_between_runs, of_few_rounds, spread_over_rounds
 from jostle.analysis.stats.forecast import MAX_ROUNDS, rounds_for
-from jostle.analysis.stats.moderated import Spread, UsualOf
+from jostle.analysis.stats.moderated import Spread, Usual, UsualOf
+from jostle.analysis.summaries import one_request
 from jostle.analysis.trials.data import TrialData
+from jostle.analysis.trials.one_request import OneRequest
 from jostle.formatting import plural
 from jostle.units import format_rough_span
 
-__all__ = ["Judged", "judged"]
+__all__ = ["Judged", "judged", "judged_request"]
 
 NEAR = 1.5
 """Runs that differ by less than this factor are told by percent."""
@@ -48,12 +50,21 @@ class Judged:
 def judged(metric: str, trials: Sequence[TrialData], confidence: float, usual: UsualOf) -> Judged:
     """A metric over rounds, as it is judged: of one or two rounds with what is usual between runs."""
     found = metrics.estimate(metric, trials, confidence, usual)
+    return _judged(found, usual(metric), metrics.within(metric, trials), confidence)
+
+
+def judged_request(metric: str, rounds: Sequence[OneRequest], confidence: float, usual: UsualOf) -> Judged:
+    """The same of one request: its rounds vary as those of the workload do, beside its own few requests."""
+    found = one_request.estimate(metric, rounds, confidence, usual)
+    return _judged(found, usual(metric), one_request.within(metric, rounds), confidence)
+
+
+def _judged(found: Estimate, known: Usual | None, within: float, confidence: float) -> Judged:
     if found.this_run_only and found.value is not None:
         found = replace(found, rounds=(found.value,))
-    known = usual(metric)
     if known is None or not found.rounds or min(found.rounds) <= 0:
         return Judged(found)
-    spread = spread_over_rounds(found, known, metrics.within(metric, trials))
+    spread = spread_over_rounds(found, known, within)
     if len(found.rounds) >= MIN_ROUNDS:
         return Judged(found, spread)
     widened = of_few_rounds(found, spread, confidence)

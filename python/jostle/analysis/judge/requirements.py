@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from jostle.analysis.judge.among_failures import lies_among_failures
 from jostle.analysis.judge.differences import judge_difference
-from jostle.analysis.judge.few_rounds import Judged, judged
+from jostle.analysis.judge.few_rounds import Judged, judged, judged_request
 from jostle.analysis.results import Estimate, Requirement, WorkloadSummary
 from jostle.analysis.results.rule import decide, distrusted
 from jostle.analysis.stats.enough import TOO_FEW_ROUNDS
@@ -13,8 +13,9 @@ from jostle.analysis.stats.quantile_ci import CONFIDENCE
 from jostle.analysis.stats.sequential import ConfidenceRule, fixed
 from jostle.analysis.topics.starvation import compare, index_of, workloads_behind
 from jostle.analysis.trials.data import TrialData, by_round, common_rounds
+from jostle.analysis.trials.one_request import requests_named
 from jostle.formatting import interval
-from jostle.plan import model
+from jostle.plan import model, requirement
 from jostle.plan.conditions import INDICES
 from jostle.plan.labels import resolve_label
 from jostle.plan.recorded import RecordedPlan, Unreadable
@@ -57,7 +58,7 @@ def judge_requirements(
 
 
 def _judge(
-    asked: model.Requirement,
+    asked: requirement.Requirement,
     whom: Sequence[str],
     forms: Sequence[model.Starvation],
     grouped: Mapping[tuple[str, str], Sequence[TrialData]],
@@ -70,8 +71,14 @@ def _judge(
     for (contestant, workload), summary in summaries.items():
         if contestant not in whom or asked.workload not in ("", workload):
             continue
+        measured = [data for data in grouped[contestant, workload] if data.usable]
+        if asked.part:
+            if alone := requests_named(asked.part, measured):
+                figure = judged_request(metric, alone, level(asked.confidence, len(alone)), usual)
+                beyond = lies_among_failures(asked.condition, alone, asked.confidence)
+                yield _requirement(asked, contestant, workload, figure, [summary], round_s, beyond=beyond)
+            continue
         if metric not in INDICES:
-            measured = [data for data in grouped[contestant, workload] if data.usable]
             figure = judged(metric, measured, level(asked.confidence, len(measured)), usual)
             beyond = lies_among_failures(asked.condition, measured, asked.confidence)
             yield _requirement(asked, contestant, workload, figure, [summary], round_s, beyond=beyond)
@@ -90,7 +97,7 @@ def _judge(
 
 
 def _requirement(
-    asked: model.Requirement,
+    asked: requirement.Requirement,
     contestant: str,
     workload: str,
     figure: Judged,
@@ -115,9 +122,8 @@ def _requirement(
     elif verdict == "undecided" and estimate.value is not None and not estimate.note:
         more = figure.more_rounds(condition.limit, asked.confidence, round_s) or MORE_ROUNDS
         message += f": the limit lies within the interval; {more}"
-    return Requirement(
-        condition.text, contestant, workload, asked.confidence, estimate, condition.limit, verdict, message
-    )
+    about = (condition.text, contestant, workload, asked.confidence)
+    return Requirement(*about, estimate, condition.limit, verdict, message, part=asked.part)
 
 
 def _unreadable(one: Unreadable) -> Requirement:
@@ -128,7 +134,7 @@ def _unreadable(one: Unreadable) -> Requirement:
 
 
 def _not_measured(
-    asked: model.Requirement,
+    asked: requirement.Requirement,
     whom: Sequence[str],
     skipped: Mapping[str, str],
     skipped_workloads: Mapping[str, Mapping[str, str]],
@@ -141,4 +147,6 @@ def _not_measured(
     unit, limit = ("ratio", 1.0) if asked.of_difference else (asked.condition.unit, asked.condition.limit)
     nothing = Estimate(None, unit=unit, note=message)
     about = (asked.contestant, asked.workload)
-    return Requirement(asked.text, *about, asked.confidence, nothing, limit, "undecided", message)
+    return Requirement(
+        asked.text, *about, asked.confidence, nothing, limit, "undecided", message, part=asked.part
+    )

@@ -16,7 +16,7 @@ from jostle.analysis.stats.sequential import MAX_ROUNDS
 from jostle.analysis.summaries.workload import by_workload
 from jostle.analysis.trials.data import TrialData
 from jostle.plan import claims as asked
-from jostle.plan import model as asked_plan
+from jostle.plan import requirement as asked_plan
 from jostle.plan.conditions import Condition
 from jostle.plan.recorded import RecordedPlan
 from jostle.record import RunRecord
@@ -73,14 +73,14 @@ class _QuestionBuilder:
 
     def of_requirement(self, one: Requirement, required: asked_plan.Requirement | None) -> Question:
         if required is None:  # this version cannot read it
-            text, key = f"{one.that} ({one.contestant}, {one.workload})", (one.contestant, one.workload)
-            return Question(text, frozenset([key]), open=False)
+            key = (one.contestant, one.workload)
+            return Question(f"{one.that} ({one.about})", frozenset([key]), open=False)
         if required.of_difference:
             return self.difference(one, required)
         return self.requirement(one, required.condition)
 
     def requirement(self, one: Requirement, condition: Condition) -> Question:
-        text, key = f"{one.that} ({one.contestant}, {one.workload})", (one.contestant, one.workload)
+        text, key = f"{one.that} ({one.about})", (one.contestant, one.workload)
         figures = [(cell, condition.metric) for cell in self.measured.behind(condition.metric, key)]
         undecided = one.verdict == "undecided" and not self.measured.invalid(figures)
         rule = rule_of(condition)

@@ -17,6 +17,7 @@ class StepResult:
     requests: int
     outcomes: dict[str, int]  # by kind, without the zeros
     ended: dict[str, int]  # journeys that it ended, by the outcome of its request
+    throughput: Estimate  # completed as expected
     response: dict[str, Estimate]  # from the intended start: the end of the pause before it
     statuses: dict[str, int] = field(default_factory=dict)  # of its right answers
 

@@ -50,6 +50,12 @@ class Requirement:
     verdict: Decision
     message: str
     against: str = ""  # the contestant that it is compared with
+    part: str = ""  # the request or the step that it is about; "": the whole workload
+
+    @property
+    def about(self) -> str:
+        """Whose figure it is about, as far as the requirement says: "node, shop, search"."""
+        return ", ".join(filter(None, [self.contestant, self.workload, self.part]))
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,14 @@ from jostle.analysis.stats.moderated import Usual, UsualOf, not_known
 from jostle.analysis.stats.over_rounds import quantile_over_rounds, quantiles_over_rounds
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
 from jostle.analysis.stats.sample import WeightedSample
-from jostle.analysis.summaries.disturbed import without_the_generator
+from jostle.analysis.summaries.disturbed import left_of, without_the_generator
 from jostle.analysis.summaries.usual import of_service
 from jostle.analysis.trials.data import TrialData
 from jostle.quantiles import NAMED
 
 __all__ = ["quantile", "quantiles", "quartiles"]
+
+NAMES = {p: name for name, p in NAMED.items()}
 
 
 def quantile(
@@ -27,7 +29,7 @@ def quantile(
     found = quantile_over_rounds(
         _times(trials, service), p, confidence, _AutocorrelationTime(trials, service), usual
     )
-    return without_the_generator(found, trials, p, service=service)
+    return _reaching_down(NAMES[p], found, trials, service)
 
 
 def quantiles(
@@ -37,7 +39,7 @@ def quantiles(
     known = of_service(usual) if service else usual
     found = quantiles_over_rounds(_times(trials, service), _AutocorrelationTime(trials, service), known)
     return {
-        name: without_the_generator(one, trials, NAMED[name], service=service) if name in NAMED else one
+        name: _reaching_down(name, one, trials, service) if name in NAMED else one
         for name, one in found.items()
     }
 
@@ -45,6 +47,12 @@ def quantiles(
 def quartiles(trials: Sequence[TrialData], usual: UsualOf = not_known) -> dict[str, Estimate]:
     """The first and third quartile by name, defined like the median, so that the three are in order."""
     return {name: quantile(trials, p, usual=usual(name)) for name, p in (("p25", 0.25), ("p75", 0.75))}
+
+
+def _reaching_down(name: str, found: Estimate, trials: Sequence[TrialData], service: bool) -> Estimate:
+    """With an interval that reaches down to what the generator did not add."""
+    figure = f"service {name}" if service else name
+    return without_the_generator(found, [left_of(data, figure) for data in trials])
 
 
 def _times(trials: Sequence[TrialData], service: bool) -> list[WeightedSample]:

@@ -5,9 +5,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from jostle.analysis.results import JourneyResult, StepResult
+from jostle.analysis.stats.moderated import UsualOf, not_known
 from jostle.analysis.stats.over_rounds import quantiles_over_rounds
 from jostle.analysis.stats.sample import WeightedSample, pool
+from jostle.analysis.summaries.one_request import quantiles, throughput
 from jostle.analysis.trials.data import MEASURED, TrialData
+from jostle.analysis.trials.one_request import OneRequest
 
 if TYPE_CHECKING:
     from jostle.analysis.results.keys import Key
@@ -15,46 +18,49 @@ if TYPE_CHECKING:
 __all__ = ["active", "journeys"]
 
 
-def journeys(grouped: "Mapping[Key, Sequence[TrialData]]") -> list[JourneyResult]:
-    """One result for each journey of each cell."""
+def journeys(grouped: "Mapping[Key, Sequence[TrialData]]", usual: UsualOf = not_known) -> list[JourneyResult]:
+    """One result for each journey of each cell. `usual`: the spread that rounds usually have."""
     found = []
     for (contestant, workload), trials in grouped.items():
         measured = [data for data in trials if data.usable]
         specs = measured[0].workload().get("journeys", []) if measured else []
-        found += [_journey(contestant, workload, number, spec, measured) for number, spec in enumerate(specs)]
+        found += [
+            _journey(contestant, workload, number, spec, measured, usual) for number, spec in enumerate(specs)
+        ]
     return found
 
 
 def _journey(
-    contestant: str, workload: str, number: int, spec: Mapping[str, Any], trials: Sequence[TrialData]
+    contestant: str,
+    workload: str,
+    number: int,
+    spec: Mapping[str, Any],
+    trials: Sequence[TrialData],
+    usual: UsualOf,
 ) -> JourneyResult:
     counts: Counter[str] = Counter()
     ended: Counter[tuple[int, str]] = Counter()
     for data in trials:
         counts.update(data.counts.journeys.get((MEASURED, number), {}))
         ended.update(data.counts.journey_ends.get((MEASURED, number), {}))
-    requests = trials[0].workload()["requests"]
-    apart = trials[0].apart
     steps = []
     for place, step in enumerate(spec["steps"]):
-        once = step["once"] is not None and apart is not None
-        index = step["request"]
-        in_workload = apart if once and apart is not None else MEASURED
+        once = step["once"] is not None and trials[0].apart is not None
+        rounds = [OneRequest(data, step["request"], once) for data in trials]
         outcomes, statuses = Counter[str](), Counter[str]()
-        for data in trials:
-            outcomes.update(data.outcomes(in_workload, index))
-            statuses.update(data.statuses(in_workload, index))
+        for one in rounds:
+            outcomes.update(one.outcomes)
+            statuses.update(one.statuses)
         steps.append(
             StepResult(
-                name=requests[index]["name"],
+                name=rounds[0].name,
                 together=step.get("together", False),
                 once=once,
                 requests=sum(outcomes.values()),
                 outcomes=dict(outcomes),
                 ended={outcome: n for (at, outcome), n in ended.items() if at == place},
-                response=quantiles_over_rounds(
-                    [data.times_of("response", index, in_workload) for data in trials]
-                ),
+                throughput=throughput(rounds, usual=usual),
+                response=quantiles(rounds, usual),
                 statuses=dict(statuses),
             )
         )

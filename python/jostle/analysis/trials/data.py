@@ -386,10 +386,14 @@ class TrialData:
     @cached_property
     def never_answered(self) -> int:
         """Requests that failed for good, and those that a closed loop's clients did not send in an outage."""
-        failed = int(self.trial.histogram("failed").get_total_count())
+        return int(self.trial.histogram("failed").get_total_count()) + self.missed
+
+    @cached_property
+    def missed(self) -> int:
+        """Requests that a closed loop's clients did not send in an outage."""
         if self.closed is None:
-            return failed
-        return failed + missed(self.counts, self.outages, within(self.counts, self.outages))
+            return 0
+        return missed(self.counts, self.outages, within(self.counts, self.outages))
 
     def waits(self, given_up: WeightedSample) -> WeightedSample:
         """Requests of the measured workload that were given up, with what their waits tell of a time.
@@ -516,6 +520,15 @@ class TrialData:
         self.backlog_drops  # noqa: B018 (kept, while the samples of the machine go)
         for name in EVIDENCE:
             self.__dict__.pop(name, None)
+
+    @cached_property
+    def rows_by_request(self) -> "Mapping[str, polars.DataFrame]":
+        """The same of each request by its name; empty if they were not kept."""
+        rows = self.trial.rows(["request", "intended_ns", "end_ns", "outcome"], at_most=MAX_ROWS)
+        if rows is None:
+            return {}
+        parts = rows.sort("intended_ns").partition_by("request", as_dict=True, include_key=False)
+        return {str(name): part for (name,), part in parts.items()}
 
     def autocorrelation_time(self, value_s: float) -> float:
         """τ of "the response takes longer than this", from `rows`; 1 if there are none."""

@@ -22,7 +22,7 @@ from jostle.quantiles import NAMED
 from jostle.record.verdict import Verdict
 from jostle.units import format_duration
 
-__all__ = ["SUSPECT", "WAKE_UP_S", "note", "shares_of_wake_up", "wake_up"]
+__all__ = ["SUSPECT", "WAKE_UP_S", "note", "share_of_wake_up", "shares_of_wake_up", "wake_up"]
 
 WAKE_UP_S = 50e-6
 """Difference of the medians between a generator that sleeps and one that polls (docs/METHODOLOGY)."""
@@ -108,6 +108,13 @@ def shares_of_wake_up(data: TrialData) -> dict[str, float]:
     if headers:
         found["time to headers"] = min(1.0, delay_s / headers)
     return {name: share for name, share in found.items() if name in TIMES}
+
+
+def share_of_wake_up(data: TrialData, value_s: float | None) -> float:
+    """What share of a time of one of its requests may be waking up."""
+    if data.busy_poll or data.trial.simulated or not value_s:
+        return 0.0
+    return min(1.0, _delay_s(data) / value_s)
 
 
 def _quantiles(sample: WeightedSample) -> Iterable[tuple[str, float]]:

@@ -31,4 +31,5 @@ def section(result: RunResult) -> Section:
 
 def _about(r: Requirement) -> str:
     against = f" against {r.against}" if r.against else ""
-    return f"{r.contestant or 'all contestants'}{against}, {r.workload or 'all workloads'}"
+    part = f", {r.part}" if r.part else ""
+    return f"{r.contestant or 'all contestants'}{against}, {r.workload or 'all workloads'}{part}"
