@@ -54,7 +54,12 @@ def known_side(label: str, values: Mapping[str, NDArray[np.float64]], *, workloa
     """A side of rounds whose throughput and quantiles are `values`, by metric."""
     rounds = [
         Known(
-            n, ENOUGH, float(values["throughput"][n]), 100_000, 0, {q: float(v[n]) for q, v in values.items()}
+            n,
+            ENOUGH,
+            float(values["throughput"][n]),
+            100_000,
+            0,
+            values={q: float(v[n]) for q, v in values.items()},
         )
         for n in range(len(values["throughput"]))
     ]
