@@ -59,6 +59,8 @@ def _uses(sources: Path) -> tuple[dict[Name, set[Name]], dict[Name, set[Name]]]:
         for public, tree in USE.findall(text):
             for leaf in _leaves(tree):
                 target = _absolute(module, leaf, texts)
+                if target in texts:
+                    named[module] |= {(*target, name) for name in re.findall(rf"\b{leaf[-1]}::(\w+)", code)}
                 if public:
                     passed_on[(*module, leaf[-1])] = target
                 else:

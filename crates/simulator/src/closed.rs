@@ -3,7 +3,7 @@
 use jostle_engine::outcome::Outcome;
 use jostle_engine::schedule::mix::Mix;
 use jostle_engine::schedule::phases::Phases;
-use jostle_engine::schedule::random::Stream;
+use jostle_engine::schedule::random::Rng;
 use jostle_engine::schedule::think::pause;
 use jostle_engine::spec::{ClosedSpec, ThinkSpec};
 
@@ -260,8 +260,8 @@ impl Crowd {
     }
 
     /// Returns the random numbers for one purpose of one turn. A client stores no generator from one turn to the next.
-    fn stream(&self, slot: u32, turn: u64, purpose: u64) -> Stream {
-        Stream::new(
+    fn stream(&self, slot: u32, turn: u64, purpose: u64) -> Rng {
+        Rng::new(
             self.seed,
             &[u64::from(self.workload), u64::from(slot), turn, purpose],
         )

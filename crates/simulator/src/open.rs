@@ -6,7 +6,7 @@ use jostle_engine::outcome::Outcome;
 use jostle_engine::schedule::arrivals::{Schedule, seed_of};
 use jostle_engine::schedule::mix::Mix;
 use jostle_engine::schedule::partition::Partition;
-use jostle_engine::schedule::random::Stream;
+use jostle_engine::schedule::random::Rng;
 use jostle_engine::spec::{Arrivals, OpenSpec};
 
 use crate::recorder::Ended;
@@ -38,7 +38,7 @@ pub struct Pool {
     timeouts: Timeouts,
     in_flight: u64,
     sent: u64,
-    random: Stream,
+    random: Rng,
 }
 
 impl Pool {
@@ -55,7 +55,7 @@ impl Pool {
             timeouts: Timeouts::new(timeout),
             in_flight: 0,
             sent: 0,
-            random: Stream::new(seed, &[u64::from(workload)]),
+            random: Rng::new(seed, &[u64::from(workload)]),
             spec,
         }
     }

@@ -1,6 +1,6 @@
 //! The server: a discipline, and what each request demands of it.
 
-use jostle_engine::schedule::random::Stream;
+use jostle_engine::schedule::random::Rng;
 use jostle_engine::schedule::think::pause;
 
 use crate::spec::{ServerSpec, ServiceSpec, TimeSpec, drawing};
@@ -58,7 +58,7 @@ impl Server {
             u64::from(job.slot),
             u64::from(job.turn),
         ];
-        let demand = demand(&service.time, &mut Stream::new(self.seed ^ SERVICES, &who));
+        let demand = demand(&service.time, &mut Rng::new(self.seed ^ SERVICES, &who));
         if service.waits {
             self.waiting.arrive(now, demand, job.slot.into(), job);
         } else {
@@ -67,7 +67,7 @@ impl Server {
     }
 }
 
-fn demand(time: &TimeSpec, random: &mut Stream) -> Nanos {
+fn demand(time: &TimeSpec, random: &mut Rng) -> Nanos {
     match time {
         TimeSpec::Measured { ns } => ns[random.below(ns.len() as u64) as usize],
         TimeSpec::Drawn(as_think_time) => pause(as_think_time, 1, random),

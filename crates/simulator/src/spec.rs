@@ -2,7 +2,7 @@
 
 use jostle_discipline::Nanos;
 use jostle_discipline::spec::{DisciplineSpec, Zero};
-use jostle_engine::schedule::random::Stream;
+use jostle_engine::schedule::random::Rng;
 use jostle_engine::spec::{LoadSpec, RunSpec, ThinkSpec};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -18,7 +18,7 @@ pub struct ServerSpec {
 
 /// Draws below a number; a seed gives the same draws for ever.
 pub(crate) fn drawing(seed: u64) -> impl FnMut(usize) -> usize + Send {
-    let mut random = Stream::new(seed, &[]);
+    let mut random = Rng::new(seed, &[]);
     move |below| random.below(below as u64) as usize
 }
 

@@ -39,7 +39,7 @@ fn read(pieces: &[&[u8]]) -> Seen {
     Seen {
         streams: streams.collect(),
         answered: endpoint.unsent().to_vec(),
-        ending: violation.map(|violation| format!("{violation:?} {:?}", endpoint.goodbye)),
+        ending: violation.map(|violation| format!("{violation:?} {:?}", endpoint.go_away)),
     }
 }
 

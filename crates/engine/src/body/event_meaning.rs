@@ -18,13 +18,13 @@ const MAX_ERROR_BYTES: usize = 1000;
 #[derive(Debug)]
 pub struct EventStream {
     pub spec: StreamSpec,
-    first: Option<Wanted>,
+    first: Option<EventCondition>,
     fails: Fails,
-    usage: Option<Wanted>,
+    usage: Option<EventCondition>,
 }
 
 #[derive(Debug)]
-enum Wanted {
+enum EventCondition {
     Regex(Pattern),
     Json(Pointer<'static>),
 }
@@ -38,7 +38,7 @@ enum Fails {
     ByCustom {
         error: Pointer<'static>,
     },
-    By(Wanted),
+    By(EventCondition),
 }
 
 /// An event as it came.
@@ -66,8 +66,9 @@ pub enum Meaning {
 impl EventStream {
     /// The error says what is wrong with the specification.
     pub fn new(spec: &StreamSpec) -> Result<Self, String> {
-        let wanted = |pattern: &Option<EventPattern>| pattern.as_ref().map(Wanted::new).transpose();
-        let fails = match (wanted(&spec.fails)?, spec.format) {
+        let condition =
+            |pattern: &Option<EventPattern>| pattern.as_ref().map(EventCondition::new).transpose();
+        let fails = match (condition(&spec.fails)?, spec.format) {
             (Some(pattern), _) => Fails::By(pattern),
             (None, StreamFormat::Sse) => Fails::ByCustom {
                 error: Pointer::parse(b"/error")?.into_owned(),
@@ -76,9 +77,9 @@ impl EventStream {
         };
         Ok(Self {
             spec: spec.clone(),
-            first: wanted(&spec.first)?,
+            first: condition(&spec.first)?,
             fails,
-            usage: wanted(&spec.usage)?,
+            usage: condition(&spec.usage)?,
         })
     }
 
@@ -142,12 +143,12 @@ impl Fails {
                         && written(error, event.data)
                             .is_some_and(|value| matches!(value.first(), Some(b'"' | b'{'))))
             }
-            Self::By(wanted) => wanted.is_in(event.data),
+            Self::By(condition) => condition.is_in(event.data),
         }
     }
 }
 
-impl Wanted {
+impl EventCondition {
     fn new(pattern: &EventPattern) -> Result<Self, String> {
         Ok(match pattern {
             EventPattern::Regex(pattern) => {

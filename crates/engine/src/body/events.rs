@@ -15,7 +15,7 @@ const ERROR: &[u8] = b"error";
 /// How far one body has been read.
 #[derive(Debug, Default)]
 pub struct EventParser {
-    place: Place,
+    state: ParserState,
     /// The last line ended with CR; if LF follows, it belongs to the same line end.
     after_cr: bool,
     /// Whether the event has a line of data so far, or the message has begun.
@@ -50,7 +50,7 @@ impl Field {
 
 /// The position within a line of server-sent events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum ParserState {
     /// At the beginning of the stream, after this many bytes of a byte order mark.
     Begin(usize),
     /// At the beginning of a line.
@@ -64,7 +64,7 @@ enum Place {
     Other,
 }
 
-impl Default for Place {
+impl Default for ParserState {
     fn default() -> Self {
         Self::Begin(0)
     }
@@ -116,13 +116,13 @@ impl EventParser {
                 if of_the_line_before {
                     continue;
                 }
-                match std::mem::replace(&mut self.place, Place::Line) {
-                    Place::Begin(0) | Place::Line => {
+                match std::mem::replace(&mut self.state, ParserState::Line) {
+                    ParserState::Begin(0) | ParserState::Line => {
                         if let Some(found) = self.dispatched(stream) {
                             return Some(found);
                         }
                     }
-                    Place::Key(field, matched) if matched == field.key().len() => {
+                    ParserState::Key(field, matched) if matched == field.key().len() => {
                         self.begin_value(field, stream);
                     }
                     _ => {}
@@ -130,42 +130,43 @@ impl EventParser {
                 continue;
             }
             self.after_cr = false;
-            match self.place {
-                Place::Begin(matched) if BYTE_ORDER_MARK.get(matched) == Some(&byte) => {
+            match self.state {
+                ParserState::Begin(matched) if BYTE_ORDER_MARK.get(matched) == Some(&byte) => {
                     *bytes = rest;
-                    self.place = Place::Begin(matched + 1);
+                    self.state = ParserState::Begin(matched + 1);
                 }
-                Place::Begin(0 | 3) => self.place = Place::Line,
-                Place::Begin(_) => self.place = Place::Other,
-                Place::Line => {
+                ParserState::Begin(0 | 3) => self.state = ParserState::Line,
+                ParserState::Begin(_) => self.state = ParserState::Other,
+                ParserState::Line => {
                     let fields = [Field::Data, Field::Name];
                     let begun = fields.into_iter().find(|field| field.key()[0] == byte);
-                    self.place = begun.map_or(Place::Other, |field| Place::Key(field, 0));
+                    self.state =
+                        begun.map_or(ParserState::Other, |field| ParserState::Key(field, 0));
                 }
-                Place::Key(field, matched) => {
+                ParserState::Key(field, matched) => {
                     *bytes = rest;
                     let key = field.key();
-                    self.place = if key.get(matched) == Some(&byte) {
-                        Place::Key(field, matched + 1)
+                    self.state = if key.get(matched) == Some(&byte) {
+                        ParserState::Key(field, matched + 1)
                     } else if matched == key.len() && byte == b':' {
                         self.begin_value(field, stream);
-                        Place::Colon(field)
+                        ParserState::Colon(field)
                     } else {
-                        Place::Other
+                        ParserState::Other
                     };
                 }
-                Place::Colon(field) => {
+                ParserState::Colon(field) => {
                     if byte == b' ' {
                         *bytes = rest;
                     }
-                    self.place = Place::Value(field);
+                    self.state = ParserState::Value(field);
                 }
-                Place::Value(_) | Place::Other => {
+                ParserState::Value(_) | ParserState::Other => {
                     let end = memchr2(b'\r', b'\n', bytes).unwrap_or(bytes.len());
                     let (value, rest) = bytes.split_at(end);
-                    match self.place {
-                        Place::Value(Field::Data) => self.keep(value, stream),
-                        Place::Value(Field::Name) => {
+                    match self.state {
+                        ParserState::Value(Field::Data) => self.keep(value, stream),
+                        ParserState::Value(Field::Name) => {
                             keep_up_to(ERROR.len() + 1, value, &mut self.name);
                         }
                         _ => {}

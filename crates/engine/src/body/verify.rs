@@ -1,7 +1,10 @@
 //! Checks whether a body is the right one as it passes by, and keeps no more of it than the check needs.
 
+use std::fmt;
+use std::mem;
+
 use memchr::memmem::Finder;
-use sha2::{Digest, Sha256};
+use ring::digest::{Context, SHA256};
 use thiserror::Error;
 
 use crate::search::json::{Json, MAX_DOCUMENT_BYTES, Pointer, Search};
@@ -63,8 +66,23 @@ pub struct BodyState {
     settled: Option<bool>,
     /// For `Contains` and `Lacks`, the body's last bytes, fewer than the text that is searched for.
     kept: Vec<u8>,
-    hash: Option<Box<Sha256>>,
+    hash: Option<Box<Hash>>,
     search: Option<Box<Search>>,
+}
+
+/// A SHA-256 in progress.
+struct Hash(Context);
+
+impl Default for Hash {
+    fn default() -> Self {
+        Self(Context::new(&SHA256))
+    }
+}
+
+impl fmt::Debug for Hash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Hash")
+    }
 }
 
 impl BodyVerifier {
@@ -98,7 +116,7 @@ impl BodyVerifier {
         state.kept = Vec::new();
         state.search = None;
         if let Check::Sha256(_) = self.0 {
-            state.hash.get_or_insert_default().reset();
+            **state.hash.get_or_insert_default() = Hash::default();
         }
     }
 
@@ -129,7 +147,7 @@ impl BodyVerifier {
                     state.settled = Some(false);
                 }
             }
-            Check::Sha256(_) => state.hash.get_or_insert_default().update(slice),
+            Check::Sha256(_) => state.hash.get_or_insert_default().0.update(slice),
             Check::Json { pointer, .. } => {
                 state.search.get_or_insert_with(search).feed(pointer, slice);
             }
@@ -155,8 +173,8 @@ impl BodyVerifier {
             Check::Lacks(finder) => (!finder.needle().is_empty()).into(),
             Check::Length(bytes) => (state.seen == *bytes).into(),
             Check::Sha256(expected) => {
-                let hash = state.hash.get_or_insert_default();
-                (hash.finalize_reset().as_slice() == expected).into()
+                let hash = mem::take(&mut **state.hash.get_or_insert_default());
+                (hash.0.finish().as_ref() == expected).into()
             }
             Check::Json { place, value, .. } => {
                 let mut search = state.search.take().unwrap_or_else(search);

@@ -8,8 +8,8 @@ use crate::protocol::location::Location;
 use crate::protocol::url::{Origin, Url, bare_host};
 use crate::spec::error::StartError;
 use crate::spec::{Http2Spec, RedirectSpec, RequestSpec, TargetSpec, TlsSpec, WorkloadSpec};
-use crate::template::asked::Asked;
 use crate::template::request::{Template, encode_request};
+use crate::template::scripted_request::ScriptedRequest;
 
 /// How many other servers a workload's redirects may lead to. Each takes memory for its certificates.
 const MAX_OTHER_SERVERS: usize = 16;
@@ -81,23 +81,23 @@ impl Redirects {
         }
     }
 
-    /// Prepares request number `request`, which asks for a URL. `reference` is absolute or relative to `base`; `asked`
+    /// Prepares request number `request`, which asks for a URL. `reference` is absolute or relative to `base`; `scripted`
     /// is as for [`Self::next`].
     pub fn begin(
         &self,
         request: usize,
-        asked: Option<&Asked>,
+        scripted: Option<&ScriptedRequest>,
         base: Option<&[u8]>,
         reference: &[u8],
     ) -> Result<Hop, Failure> {
-        self.to_url(request, asked, base, reference)
+        self.to_url(request, scripted, base, reference)
             .map_err(|why| Failure::new(Outcome::RedirectFailed, format!("its URL {why}")))
     }
 
     fn to_url(
         &self,
         request: usize,
-        asked: Option<&Asked>,
+        scripted: Option<&ScriptedRequest>,
         base: Option<&[u8]>,
         reference: &[u8],
     ) -> Result<Hop, String> {
@@ -113,35 +113,35 @@ impl Redirects {
             url = url.join(reference).map_err(unfit)?;
         }
         let first = &self.requests[request];
-        let asked = asked.map(|asked| asked.spec(first));
-        let first = asked.as_ref().unwrap_or(first);
+        let scripted = scripted.map(|scripted| scripted.spec(first));
+        let first = scripted.as_ref().unwrap_or(first);
         self.hop(first, url, first.method.clone(), true, 0)
             .map_err(|why| format!("leads {why}"))
     }
 
     /// Prepares the next request of a chain of redirects that began with request number `request` and has led to `hop`.
-    /// `asked`: the first request, if a script composed it.
+    /// `scripted`: the first request, if a script composed it.
     pub fn next(
         &self,
         request: usize,
-        asked: Option<&Asked>,
+        scripted: Option<&ScriptedRequest>,
         hop: Option<&Hop>,
         redirect: &Redirect,
     ) -> Result<Hop, Failure> {
-        self.follow(request, asked, hop, redirect)
+        self.follow(request, scripted, hop, redirect)
             .map_err(|why| Failure::new(Outcome::RedirectFailed, why))
     }
 
     fn follow(
         &self,
         request: usize,
-        asked: Option<&Asked>,
+        scripted: Option<&ScriptedRequest>,
         hop: Option<&Hop>,
         redirect: &Redirect,
     ) -> Result<Hop, String> {
         let first = &self.requests[request];
-        let asked = asked.map(|asked| asked.spec(first));
-        let first = asked.as_ref().unwrap_or(first);
+        let scripted = scripted.map(|scripted| scripted.spec(first));
+        let first = scripted.as_ref().unwrap_or(first);
         let count = hop.map_or(0, |hop| hop.count) + 1;
         if count > self.rule.most {
             return Err(format!("more than {} redirects", self.rule.most));

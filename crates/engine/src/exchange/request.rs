@@ -8,8 +8,8 @@ use crate::exchange::grpc::method::Method;
 use crate::exchange::raw::until::Until;
 use crate::exchange::udp::matching::{Matching, write_serial};
 use crate::exchange::ws::upgrade::Upgrade;
-use crate::journey::traveller::Source;
-use crate::schedule::random::Stream;
+use crate::journey::state::Source;
+use crate::schedule::random::Rng;
 use crate::schedule::turns::Turns;
 use crate::spec::ParamSpec;
 use crate::template::escape::escape;
@@ -51,7 +51,7 @@ pub struct Call<'a> {
     /// What is sent: the request's own template, or that of a redirect.
     pub template: &'a Template,
     /// Where its random parameters come from.
-    pub random: &'a mut Stream,
+    pub random: &'a mut Rng,
     /// For a step: where the other values for its gaps come from.
     pub source: Option<Source<'a>>,
     /// How many requests of its client came before it.
@@ -99,25 +99,25 @@ impl Request {
             }
             Some(source) => {
                 let mut filled = Ok(());
-                let traveller = source.traveller.borrow();
-                let scope = traveller.scope(source.journeys);
+                let state = source.state.borrow();
+                let scope = state.scope(source.journeys);
                 let random = &mut *call.random;
                 template.write(out, |gap, out| match gap {
-                    Gap::Param(position, place) => {
+                    Gap::Param(position, context) => {
                         let (name, param) = &self.params[position];
-                        if let Err(why) = scope.write(param, place, random, out) {
+                        if let Err(why) = scope.write(param, context, random, out) {
                             filled = Err(format!("{{{name}}}: {why}"));
                         }
                     }
                     Gap::Cookies { begun } => scope.write_cookies(begun, out),
-                    Gap::Asked(part) => scope.write_asked(part, out),
+                    Gap::Scripted(part) => scope.write_scripted(part, out),
                 });
                 filled
             }
         }
     }
 
-    fn fill_plain(&self, template: &Template, random: &mut Stream, before: u64, out: &mut Vec<u8>) {
+    fn fill_plain(&self, template: &Template, random: &mut Rng, before: u64, out: &mut Vec<u8>) {
         let in_turn = |(_, param): &(String, ParamSpec)| matches!(param, ParamSpec::InTurn(_));
         let turn = if self.params.iter().any(in_turn) {
             self.turns.take()
@@ -125,7 +125,7 @@ impl Request {
             0
         };
         template.write(out, |gap, out| {
-            let Gap::Param(position, place) = gap else {
+            let Gap::Param(position, context) = gap else {
                 unreachable!("only journeys have other gaps");
             };
             match &self.params[position].1 {
@@ -136,11 +136,11 @@ impl Request {
                 }
                 ParamSpec::Choice(values) => {
                     let chosen = &values[random.below(values.len() as u64) as usize];
-                    escape(chosen.as_bytes(), place, out);
+                    escape(chosen.as_bytes(), context, out);
                 }
                 ParamSpec::InTurn(values) => {
                     let next = &values[(turn % values.len() as u64) as usize];
-                    escape(next.as_bytes(), place, out);
+                    escape(next.as_bytes(), context, out);
                 }
                 ParamSpec::Serial { bytes } => write_serial(before, *bytes, out),
                 _ => unreachable!("only steps have other parameters"),

@@ -3,7 +3,7 @@
 use std::io;
 use std::task::{Context, Poll};
 
-use crate::exchange::watch::Watch;
+use crate::exchange::observer::ExchangeObserver;
 use crate::net::failure::broken;
 use crate::net::transport::Transport;
 use crate::outcome::Failure;
@@ -30,12 +30,12 @@ impl<'a> Sending<'a> {
     pub fn write(
         &mut self,
         transport: &mut Transport,
-        watch: &mut Watch<'_>,
+        observer: &mut ExchangeObserver<'_>,
         cx: &mut Context<'_>,
     ) {
         let before = self.unsent.len();
         let paused = self.write_by(cx, |cx, bytes| transport.poll_write(cx, bytes));
-        watch.wrote(before - self.unsent.len());
+        observer.note_written(before - self.unsent.len());
         if paused {
             return;
         }

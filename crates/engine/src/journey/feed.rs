@@ -1,6 +1,6 @@
 //! Feeds: rows of values for the journeys of one workload.
 
-use crate::schedule::random::Stream;
+use crate::schedule::random::Rng;
 use crate::schedule::turns::Turns;
 use crate::spec::{FeedEach, FeedOrder, FeedSpec};
 use crate::template::slots::Slots;
@@ -42,7 +42,7 @@ impl Feed {
     }
 
     /// Puts the next row into the slots; returns false if there is none left.
-    pub fn draw(&self, slots: &mut Slots, random: &mut Stream) -> bool {
+    pub fn draw(&self, slots: &mut Slots, random: &mut Rng) -> bool {
         let rows = self.rows as u64;
         let row = match self.spec.order {
             FeedOrder::InTurn => self.turns.take() % rows,
@@ -100,7 +100,7 @@ mod tests {
 
     fn draw(feed: &Feed) -> Option<String> {
         let mut slots = Slots::new(2);
-        feed.draw(&mut slots, &mut Stream::new(1, &[])).then(|| {
+        feed.draw(&mut slots, &mut Rng::new(1, &[])).then(|| {
             let text = |slot| std::str::from_utf8(slots.get(slot).unwrap()).unwrap();
             format!("{}{}", text(1), text(0))
         })
@@ -137,7 +137,7 @@ mod tests {
         let feed = Feed::new(serde_json::from_value(spec).unwrap(), turns);
         for row in texts.chunks(2) {
             let mut slots = Slots::new(2);
-            assert!(feed.draw(&mut slots, &mut Stream::new(1, &[])));
+            assert!(feed.draw(&mut slots, &mut Rng::new(1, &[])));
             let found = [0, 1].map(|slot| slots.get(slot).unwrap().to_vec());
             assert_eq!(found, [row[0].as_bytes(), row[1].as_bytes()]);
         }
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn at_random_all_come() {
         let feeds = feeds("random", 1, 1);
-        let mut random = Stream::new(1, &[]);
+        let mut random = Rng::new(1, &[]);
         let mut slots = Slots::new(2);
         let mut seen = std::collections::BTreeSet::new();
         for _ in 0..100 {

@@ -1,7 +1,7 @@
 //! What a client does: which step comes next.
 //!
 //! A journey compiles to a flat [`program`]; each client has its position in that program and the values that it has
-//! collected on the way ([`traveller`]). Where steps are not enough, a [`script`](crate::script) decides what comes next.
+//! collected on the way ([`state`]). Where steps are not enough, a [`script`](crate::script) decides what comes next.
 //!
 //! ```text
 //!  feed ─► slots ─► values ─► request
@@ -10,4 +10,4 @@
 //! ```
 pub mod feed;
 pub mod program;
-pub mod traveller;
+pub mod state;

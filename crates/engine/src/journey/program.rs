@@ -5,13 +5,13 @@ use std::iter::once;
 use crate::body::capture::InHead;
 use crate::journey::feed::Feed;
 use crate::schedule::mix::Mix;
-use crate::schedule::random::Stream;
+use crate::schedule::random::Rng;
 use crate::spec::{
     ConditionSpec, JourneySpec, OnCaptureFailed, OnFailure, ParamSpec, StepSpec, TestSpec,
     ThinkSpec, UrlSpec,
 };
 use crate::template::cookies::Site;
-use crate::template::escape::Place;
+use crate::template::escape::EscapeContext;
 use crate::template::values::Scope;
 
 /// The journeys of a workload.
@@ -164,7 +164,7 @@ impl Program {
     }
 
     /// Returns those steps of the group beginning with `first` that are to be sent now.
-    pub fn members(&self, first: usize, scope: &Scope<'_>, random: &mut Stream) -> Vec<usize> {
+    pub fn members(&self, first: usize, scope: &Scope<'_>, random: &mut Rng) -> Vec<usize> {
         let group = first..first + self.steps[first].together;
         let sent = group.filter(|number| {
             let Step { once, when, .. } = &self.steps[*number];
@@ -252,7 +252,7 @@ impl Position {
         &mut self,
         program: &Program,
         scope: &Scope<'_>,
-        random: &mut Stream,
+        random: &mut Rng,
     ) -> Option<usize> {
         loop {
             let next = self.operation + 1;
@@ -286,12 +286,12 @@ impl Position {
     }
 }
 
-fn holds(condition: &ConditionSpec, scope: &Scope<'_>, random: &mut Stream) -> bool {
+fn holds(condition: &ConditionSpec, scope: &Scope<'_>, random: &mut Rng) -> bool {
     let value = match &condition.value {
         ParamSpec::Slot { slot, .. } => scope.slots.get(*slot).map(<[u8]>::to_vec),
         other => {
             let mut value = Vec::new();
-            let written = scope.write(other, Place::Bare, random, &mut value);
+            let written = scope.write(other, EscapeContext::Bare, random, &mut value);
             written.ok().map(|()| value)
         }
     };
@@ -331,14 +331,14 @@ mod tests {
             site: &site,
             client: 1,
             iteration: 1,
-            asked: None,
+            scripted: None,
         })
     }
 
     fn way(program: &Program, slots: &Slots) -> Vec<usize> {
         with_scope(slots, |scope| {
             let mut position = Position::default();
-            let mut random = Stream::new(1, &[]);
+            let mut random = Rng::new(1, &[]);
             std::iter::from_fn(|| position.next(program, scope, &mut random)).collect()
         })
     }
@@ -404,7 +404,7 @@ mod tests {
         let mut slots = Slots::new(2);
         assert_eq!(way(&program, &slots), [0, 1, 4], "the first of each group");
         let members = |slots: &Slots| {
-            let mut random = Stream::new(1, &[]);
+            let mut random = Rng::new(1, &[]);
             with_scope(slots, |scope| program.members(1, scope, &mut random))
         };
         assert_eq!(members(&slots), [1, 2]);

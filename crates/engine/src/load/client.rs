@@ -1,4 +1,4 @@
-//! One client: its link to the server, and the record of what it does.
+//! One client: its connections, and the record of what it does.
 
 use std::future::poll_fn;
 use std::iter::once;
@@ -8,20 +8,22 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use crate::body::tap::TapStates;
-use crate::exchange::link::{Destination, Link, Unasked};
+use crate::exchange::connection::Connection;
+use crate::exchange::destination::Destination;
+use crate::exchange::idle_event::IdleEvent;
+use crate::exchange::observer::ExchangeObserver;
 use crate::exchange::redirect::Hop;
 use crate::exchange::request::Call;
-use crate::exchange::watch::Watch;
 use crate::load::Shared;
 use crate::load::plan::Workload;
-use crate::load::step::{Answer, Visit};
+use crate::load::step::{StepContext, StepResponse};
 use crate::machine::cores::Prefetched;
-use crate::machine::seat::Seat;
+use crate::machine::tasks::Task;
 use crate::net::target::Target;
 use crate::net::tls::Sessions;
 use crate::outcome::Outcome;
 use crate::record::sample::Sample;
-use crate::schedule::random::Stream;
+use crate::schedule::random::Rng;
 use crate::spec::LoadSpec;
 
 const MS: u64 = 1_000_000;
@@ -49,10 +51,10 @@ pub struct Ended {
 
 impl Ended {
     /// Lets a client rest whose request failed before anything was sent. The rest is no part of the request.
-    async fn after_a_rest(self, seat: &Seat) -> Self {
-        seat.rest().await;
+    async fn after_a_rest(self, task: &Task) -> Self {
+        task.rest().await;
         Self {
-            free: seat.now(),
+            free: task.now(),
             ..self
         }
     }
@@ -60,59 +62,59 @@ impl Ended {
 
 /// A client of a closed loop, or a connection of an open loop's pool.
 pub struct Client {
-    pub seat: Seat,
-    route: Route,
+    pub task: Task,
+    connections: ClientConnections,
     taps: TapStates,
     /// How many requests it has begun.
     begun: u64,
 }
 
-/// A client's way to its server.
-struct Route {
+/// A client's connections.
+struct ClientConnections {
     shared: Rc<Shared>,
     /// Index of the client's workload.
     workload: u32,
     /// The client's number, as recorded in the rows.
     number: u32,
-    way: Way,
-    /// The way of its WebSocket, on a journey that uses one besides HTTP. Boxed because most clients have none.
-    socket: Option<Box<Way>>,
+    slot: ConnectionSlot,
+    /// Its WebSocket, on a journey that uses one besides HTTP. Boxed because most clients have none.
+    socket: Option<Box<ConnectionSlot>>,
 }
 
-/// A client's way to one server: its link, and what outlives it.
+/// A client's connection to one server, and what outlives it.
 #[derive(Default)]
-struct Way {
-    link: Option<Link>,
-    /// Exchanges that the link has carried.
+struct ConnectionSlot {
+    connection: Option<Connection>,
+    /// Exchanges that the connection has carried.
     used: u32,
     /// When the last of them ended, in milliseconds modulo 2³²: every client has room for it.
     idle_since_ms: u32,
     sessions: Sessions,
 }
 
-/// Where redirects have led a client; empty if a request has met none.
+/// Where redirects have led a client; empty if none was followed.
 #[derive(Default)]
-struct Detour {
+struct RedirectState {
     /// The request to make next.
     hop: Option<Box<Hop>>,
-    /// The way to a server other than its own.
-    away: Option<Box<Away>>,
+    /// The connection to a server other than its own.
+    remote: Option<Box<RemoteConnection>>,
 }
 
-struct Away {
+struct RemoteConnection {
     target: Arc<Target>,
-    way: Way,
+    slot: ConnectionSlot,
 }
 
 impl Client {
-    pub fn new(shared: Rc<Shared>, seat: Seat, workload: usize, number: u32) -> Self {
+    pub fn new(shared: Rc<Shared>, task: Task, workload: usize, number: u32) -> Self {
         Self {
-            seat,
-            route: Route {
+            task,
+            connections: ClientConnections {
                 shared,
                 workload: workload as u32,
                 number,
-                way: Way::default(),
+                slot: ConnectionSlot::default(),
                 socket: None,
             },
             taps: TapStates::default(),
@@ -121,64 +123,68 @@ impl Client {
     }
 
     /// Creates another connection of the same client.
-    pub fn beside(&self) -> Self {
-        let seat = self.seat.take_another();
-        Self::new(self.shared().clone(), seat, self.workload(), self.number())
+    pub fn sibling(&self) -> Self {
+        let task = self.task.take_another();
+        Self::new(self.shared().clone(), task, self.workload(), self.number())
     }
 
     /// Turns it into a new client, which inherits nothing.
-    pub fn begin_anew(&mut self, number: u32) {
-        self.leave_socket();
-        self.hang_up();
-        self.route.number = number;
-        self.route.way.sessions = Sessions::default();
+    pub fn reset(&mut self, number: u32) {
+        self.close_web_socket();
+        self.close();
+        self.connections.number = number;
+        self.connections.slot.sessions = Sessions::default();
         self.begun = 0;
     }
 
     /// Closes its WebSocket, which is for nobody but the client that opened it.
-    pub fn leave_socket(&mut self) {
-        let route = &mut self.route;
-        if let Some(mut socket) = route.socket.take() {
-            socket.hang_up(&route.shared, route.workload as usize, &self.seat);
+    pub fn close_web_socket(&mut self) {
+        let connections = &mut self.connections;
+        if let Some(mut socket) = connections.socket.take() {
+            socket.close(
+                &connections.shared,
+                connections.workload as usize,
+                &self.task,
+            );
         }
     }
 
     pub fn shared(&self) -> &Rc<Shared> {
-        &self.route.shared
+        &self.connections.shared
     }
 
     /// Index of its workload.
     pub fn workload(&self) -> usize {
-        self.route.workload as usize
+        self.connections.workload as usize
     }
 
     pub fn number(&self) -> u32 {
-        self.route.number
+        self.connections.number
     }
 
     /// Makes one request, from its intended start to its record, and those to which redirects lead.
     ///
-    /// `visit` is the step of the journey that the request belongs to, if any. Boxed so that only clients with a
+    /// `context` is the step of the journey that the request belongs to, if any. Boxed so that only clients with a
     /// request in flight need the memory, not those that think, and so that the next request gets memory that is still
     /// in the caches.
     pub fn perform(
         &mut self,
         mut job: Job,
-        random: &mut Stream,
-        mut visit: Option<Visit<'_>>,
+        random: &mut Rng,
+        mut context: Option<StepContext<'_>>,
     ) -> Pin<Box<impl Future<Output = Ended>>> {
         Box::pin(Prefetched::new(async move {
-            let mut detour = Detour::default();
+            let mut redirect_state = RedirectState::default();
             loop {
                 self.begun += 1;
                 let ended = self
-                    .request(&job, &mut detour, random, visit.as_mut())
+                    .request(&job, &mut redirect_state, random, context.as_mut())
                     .await;
-                if detour.hop.is_none() || !self.seat.running(ended.at) {
-                    self.route.come_home(detour, &self.seat);
+                if redirect_state.hop.is_none() || !self.task.running(ended.at) {
+                    self.connections.close_remote(redirect_state, &self.task);
                     return ended;
                 }
-                self.route.redirected(visit.as_ref(), ended.at);
+                self.connections.redirected(context.as_ref(), ended.at);
                 (job.intended, job.ran) = (ended.at, None);
             }
         }))
@@ -192,28 +198,28 @@ impl Client {
     async fn request(
         &mut self,
         job: &Job,
-        detour: &mut Detour,
-        random: &mut Stream,
-        visit: Option<&mut Visit<'_>>,
+        redirect_state: &mut RedirectState,
+        random: &mut Rng,
+        context: Option<&mut StepContext<'_>>,
     ) -> Ended {
-        let shared = self.route.shared.clone();
+        let shared = self.connections.shared.clone();
         let workload = &shared.plan.workloads[self.workload()];
         let phase = workload.phase_at(job.intended);
         let mut sample = Sample::due(
-            recorded(workload, visit.as_deref()),
+            recorded(workload, context.as_deref()),
             job.request,
             phase,
             self.number(),
             job.intended,
             job.ran,
         );
-        if self.seat.stopping() {
-            return finish(&self.seat, &shared, sample, Outcome::NeverSent);
+        if self.task.stopping() {
+            return finish(&self.task, &shared, sample, Outcome::NeverSent);
         }
-        self.route.check(&self.seat, job.intended);
+        self.connections.check(&self.task, job.intended);
         let request = &workload.requests[job.request];
-        let mut watch = Watch {
-            seat: &self.seat,
+        let mut observer = ExchangeObserver {
+            task: &self.task,
             recorder: &shared.recorder,
             limits: &workload.limits,
             request,
@@ -224,32 +230,36 @@ impl Client {
             redirect: None,
             head: None,
             path: Box::default(),
-            transcript: (shared.plan.trace && visit.is_some()).then(Box::default),
+            transcript: (shared.plan.trace && context.is_some()).then(Box::default),
             ran: false,
             events: None,
             coded: None,
         };
-        if detour.hop.is_none()
-            && let Some(hop) = visit.as_deref().and_then(|visit| visit.hop(workload))
+        if redirect_state.hop.is_none()
+            && let Some(hop) = context.as_deref().and_then(|context| context.hop(workload))
         {
             match hop {
-                Ok(hop) => detour.hop = Some(Box::new(hop)),
+                Ok(hop) => redirect_state.hop = Some(Box::new(hop)),
                 Err(failure) => {
-                    let outcome = watch.failed(failure);
-                    let ended = finish(&self.seat, &shared, sample, outcome);
-                    return ended.after_a_rest(&self.seat).await;
+                    let outcome = observer.failed(failure);
+                    let ended = finish(&self.task, &shared, sample, outcome);
+                    return ended.after_a_rest(&self.task).await;
                 }
             }
         }
-        let hop = detour.hop.take();
-        let route = &mut self.route;
-        let beside = request.websocket.is_some() && workload.journeys.is_some();
-        let (target, way, mut socket) = if beside {
-            (None, &mut **route.socket.get_or_insert_default(), None)
+        let hop = redirect_state.hop.take();
+        let connections = &mut self.connections;
+        let sibling = request.websocket.is_some() && workload.journeys.is_some();
+        let (target, slot, mut socket) = if sibling {
+            (
+                None,
+                &mut **connections.socket.get_or_insert_default(),
+                None,
+            )
         } else {
-            route.way_to(hop.as_deref(), &mut detour.away, &self.seat)
+            connections.slot_for(hop.as_deref(), &mut redirect_state.remote, &self.task)
         };
-        let used = way.used.saturating_add(1);
+        let used = slot.used.saturating_add(1);
         let last = job.last || per_connection(workload).is_some_and(|most| u64::from(used) >= most);
         let mut call = Call {
             request,
@@ -258,82 +268,82 @@ impl Client {
                 None => request.template(last),
             },
             random,
-            source: visit.as_deref().map(Visit::source),
+            source: context.as_deref().map(StepContext::source),
             before: self.begun - 1,
             last,
         };
         let mut to = Destination {
             dialer: &shared.dialers[workload.index],
-            pool: &shared.pools[workload.index],
             target: target.as_deref().unwrap_or(&workload.target),
-            sessions: &mut way.sessions,
+            sessions: &mut slot.sessions,
         };
-        let link = match &mut way.link {
-            Some(link) => link,
+        let connection = match &mut slot.connection {
+            Some(connection) => connection,
             none => {
-                let one = visit.as_deref().and_then(Visit::connection);
-                let open = Box::pin(Link::open(
+                let one = context.as_deref().and_then(StepContext::connection);
+                let open = Box::pin(Connection::open(
                     &mut to,
+                    &shared.pools[workload.index],
                     one.filter(|_| target.is_none()),
                     &mut call,
-                    &mut watch,
+                    &mut observer,
                 ));
                 let opened = match &mut socket {
                     None => open.await,
                     Some(socket) => {
                         socket
-                            .listen_during(&shared, workload.index, &self.seat, open)
+                            .listen_during(&shared, workload.index, &self.task, open)
                             .await
                     }
                 };
                 match opened {
-                    Ok(link) => none.insert(link),
+                    Ok(connection) => none.insert(connection),
                     Err(outcome) => {
-                        let ended = finish(&self.seat, &shared, sample, outcome);
+                        let ended = finish(&self.task, &shared, sample, outcome);
                         return match outcome {
-                            Outcome::Unsendable => ended.after_a_rest(&self.seat).await,
+                            Outcome::Unsendable => ended.after_a_rest(&self.task).await,
                             _ => ended,
                         };
                     }
                 }
             }
         };
-        way.used = used;
+        slot.used = used;
         let mut outcome = match socket {
-            None => link.exchange(call, &mut to, &mut watch).await,
+            None => connection.exchange(call, &mut to, &mut observer).await,
             // Boxed because few clients have a WebSocket besides.
             Some(socket) => {
-                let exchange = Box::pin(link.exchange(call, &mut to, &mut watch));
+                let exchange = Box::pin(connection.exchange(call, &mut to, &mut observer));
                 socket
-                    .listen_during(&shared, workload.index, &self.seat, exchange)
+                    .listen_during(&shared, workload.index, &self.task, exchange)
                     .await
             }
         };
-        let spent = link.is_spent();
+        let spent = connection.is_spent();
         if let (Outcome::Ok, Some(redirects), Some(redirect)) =
-            (outcome, &workload.redirects, watch.redirect.take())
+            (outcome, &workload.redirects, observer.redirect.take())
         {
-            let traveller = visit
+            let state = context
                 .as_deref()
-                .map(|visit| visit.source().traveller.borrow());
-            let asked = traveller.as_ref().and_then(|traveller| traveller.asked());
-            match redirects.next(job.request, asked, hop.as_deref(), &redirect) {
-                Ok(next) => detour.hop = Some(Box::new(next)),
-                Err(failure) => outcome = watch.failed(failure),
+                .map(|context| context.source().state.borrow());
+            let scripted = state.as_ref().and_then(|state| state.scripted());
+            match redirects.next(job.request, scripted, hop.as_deref(), &redirect) {
+                Ok(next) => redirect_state.hop = Some(Box::new(next)),
+                Err(failure) => outcome = observer.failed(failure),
             }
         }
-        if let Some(visit) = visit {
-            let url = workload.redirects.as_ref().filter(|_| visit.keeps_url());
-            let answer = Answer {
+        if let Some(context) = context {
+            let url = workload.redirects.as_ref().filter(|_| context.keeps_url());
+            let answer = StepResponse {
                 outcome,
-                url: url.map(|urls| urls.url_of(hop.as_deref(), &watch.path)),
-                head: watch.head,
-                path: watch.path,
-                transcript: watch.transcript,
-                redirects: detour.hop.is_some(),
+                url: url.map(|urls| urls.url_of(hop.as_deref(), &observer.path)),
+                head: observer.head,
+                path: observer.path,
+                transcript: observer.transcript,
+                redirects: redirect_state.hop.is_some(),
                 at_home: target.is_none(),
             };
-            outcome = visit.take_in(
+            outcome = context.process(
                 answer,
                 request,
                 &mut self.taps,
@@ -342,14 +352,14 @@ impl Client {
             );
         }
         let unsent = sample.sent.is_none();
-        let ended = finish(&self.seat, &shared, sample, outcome);
-        way.idle_since_ms = (ended.at / MS) as u32;
-        // At the end of the run links stay open until all of them have been counted.
-        if spent && self.seat.running(ended.at) {
-            way.hang_up(&shared, workload.index, &self.seat);
+        let ended = finish(&self.task, &shared, sample, outcome);
+        slot.idle_since_ms = (ended.at / MS) as u32;
+        // At the end of the run connections stay open until all of them have been counted.
+        if spent && self.task.running(ended.at) {
+            slot.close(&shared, workload.index, &self.task);
         }
         if unsent {
-            return ended.after_a_rest(&self.seat).await;
+            return ended.after_a_rest(&self.task).await;
         }
         ended
     }
@@ -370,131 +380,142 @@ impl Client {
             None,
         );
         sample.why = why.map(Into::into);
-        finish(&self.seat, shared, sample, Outcome::ScriptFailed).outcome
+        finish(&self.task, shared, sample, Outcome::ScriptFailed).outcome
     }
 
-    pub fn hang_up(&mut self) {
-        self.route.hang_up(&self.seat);
+    pub fn close(&mut self) {
+        self.connections.close(&self.task);
     }
 
-    /// Like [`Seat::sleep_until`], but gives up a link that the server closes meanwhile.
+    /// Like [`Task::sleep_until`], but closes a connection that the server closes meanwhile.
     pub fn sleep_until(
         &mut self,
         due: u64,
         wanted: impl Fn() -> bool,
     ) -> impl Future<Output = Option<u64>> {
-        let Self { seat, route, .. } = self;
-        let seat: &Seat = seat;
-        seat.sleep_until(due, wanted, move |cx| route.listen(seat, cx))
+        let Self {
+            task, connections, ..
+        } = self;
+        let task: &Task = task;
+        task.sleep_until(due, wanted, move |cx| connections.listen(task, cx))
     }
 
-    /// Like [`Seat::wait_for`], but gives up a link that the server closes meanwhile.
+    /// Like [`Task::wait_for`], but closes a connection that the server closes meanwhile.
     pub fn wait_for<T>(
         &mut self,
         ready: impl FnMut() -> Option<T>,
     ) -> impl Future<Output = Option<T>> {
-        let Self { seat, route, .. } = self;
-        let seat: &Seat = seat;
-        seat.wait_for(ready, move |cx| route.listen(seat, cx))
+        let Self {
+            task, connections, ..
+        } = self;
+        let task: &Task = task;
+        task.wait_for(ready, move |cx| connections.listen(task, cx))
     }
 }
 
-impl Route {
-    /// Returns the way to a hop's server: the client's own, or that to another server (with `Some` target). Besides it
+impl ClientConnections {
+    /// Returns the connection to a hop's server: the client's own, or one to another server (with `Some` target). Besides it
     /// returns that of the client's WebSocket, if it is open.
-    fn way_to<'a>(
+    fn slot_for<'a>(
         &'a mut self,
         hop: Option<&Hop>,
-        away: &'a mut Option<Box<Away>>,
-        seat: &Seat,
-    ) -> (Option<Arc<Target>>, &'a mut Way, Option<&'a mut Way>) {
-        let socket = self.socket.as_deref_mut().filter(|way| way.link.is_some());
+        remote: &'a mut Option<Box<RemoteConnection>>,
+        task: &Task,
+    ) -> (
+        Option<Arc<Target>>,
+        &'a mut ConnectionSlot,
+        Option<&'a mut ConnectionSlot>,
+    ) {
+        let socket = self
+            .socket
+            .as_deref_mut()
+            .filter(|slot| slot.connection.is_some());
         let Some(target) = hop.and_then(|hop| hop.elsewhere.as_ref()) else {
-            return (None, &mut self.way, socket);
+            return (None, &mut self.slot, socket);
         };
-        if let Some(mut other) = away.take_if(|away| !Arc::ptr_eq(&away.target, target)) {
-            other
-                .way
-                .hang_up(&self.shared, self.workload as usize, seat);
+        if let Some(mut other) = remote.take_if(|remote| !Arc::ptr_eq(&remote.target, target)) {
+            other.slot.close(&self.shared, self.workload as usize, task);
         }
-        let away = away.get_or_insert_with(|| {
-            let way = Way::default();
-            Box::new(Away {
+        let remote = remote.get_or_insert_with(|| {
+            let slot = ConnectionSlot::default();
+            Box::new(RemoteConnection {
                 target: target.clone(),
-                way,
+                slot,
             })
         });
-        (Some(target.clone()), &mut away.way, socket)
+        (Some(target.clone()), &mut remote.slot, socket)
     }
 
-    fn redirected(&self, visit: Option<&Visit<'_>>, now: u64) {
+    fn redirected(&self, context: Option<&StepContext<'_>>, now: u64) {
         let workload = &self.shared.plan.workloads[self.workload as usize];
         let mut recorder = self.shared.recorder.borrow_mut();
-        recorder.redirected(recorded(workload, visit), now);
+        recorder.redirected(recorded(workload, context), now);
     }
 
     /// Closes the connection to another server once no further redirect is followed.
-    fn come_home(&self, detour: Detour, seat: &Seat) {
-        if let Some(mut away) = detour.away {
-            away.way.hang_up(&self.shared, self.workload as usize, seat);
+    fn close_remote(&self, redirect_state: RedirectState, task: &Task) {
+        if let Some(mut remote) = redirect_state.remote {
+            remote
+                .slot
+                .close(&self.shared, self.workload as usize, task);
         }
     }
 
-    /// Gives up each link that cannot carry another exchange, which is to begin at `due`.
-    fn check(&mut self, seat: &Seat, due: u64) {
-        for way in once(&mut self.way).chain(self.socket.as_deref_mut()) {
-            let idle_ns = way.idle_ns(due);
-            way.give_up_if(&self.shared, self.workload as usize, seat, |link| {
-                link.room(idle_ns, seat).err()
+    /// Closes each connection that cannot carry another exchange, which is to begin at `due`.
+    fn check(&mut self, task: &Task, due: u64) {
+        for slot in once(&mut self.slot).chain(self.socket.as_deref_mut()) {
+            let idle_ns = slot.idle_ns(due);
+            slot.give_up_if(&self.shared, self.workload as usize, task, |connection| {
+                connection.check_reusable(idle_ns, task).err()
             });
         }
     }
 
-    /// Gives up each link that the server has closed or on which it sent something unasked.
+    /// Closes each connection that the server has closed, or on which it sent bytes that belong to no response.
     ///
-    /// Registers the task to be woken when that happens later.
-    fn listen(&mut self, seat: &Seat, cx: &mut Context<'_>) {
-        for way in once(&mut self.way).chain(self.socket.as_deref_mut()) {
-            way.listen(&self.shared, self.workload as usize, seat, cx);
+    /// Otherwise the task is woken when that happens later.
+    fn listen(&mut self, task: &Task, cx: &mut Context<'_>) {
+        for slot in once(&mut self.slot).chain(self.socket.as_deref_mut()) {
+            slot.listen(&self.shared, self.workload as usize, task, cx);
         }
     }
 
-    fn hang_up(&mut self, seat: &Seat) {
-        for way in once(&mut self.way).chain(self.socket.as_deref_mut()) {
-            way.hang_up(&self.shared, self.workload as usize, seat);
+    fn close(&mut self, task: &Task) {
+        for slot in once(&mut self.slot).chain(self.socket.as_deref_mut()) {
+            slot.close(&self.shared, self.workload as usize, task);
         }
     }
 }
 
-impl Way {
-    /// How long the link will have been idle at `due`, which may be before its last exchange ended.
+impl ConnectionSlot {
+    /// How long the connection will have been idle at `due`, which may be before its last exchange ended.
     fn idle_ns(&self, due: u64) -> u64 {
         let ms = ((due / MS) as u32).wrapping_sub(self.idle_since_ms);
         u64::from(ms.cast_signed().max(0).unsigned_abs()) * MS
     }
 
-    /// Waits for `future`, and meanwhile listens on the link: the server may send a ping, or close.
+    /// Waits for `future`, and meanwhile listens on the connection: the server may send a ping, or close.
     fn listen_during<F: Future>(
         &mut self,
         shared: &Shared,
         workload: usize,
-        seat: &Seat,
+        task: &Task,
         mut future: Pin<Box<F>>,
     ) -> impl Future<Output = F::Output> {
         poll_fn(move |cx| {
             let result = future.as_mut().poll(cx);
-            // At the end of the run links stay open until all of them have been counted.
-            if result.is_pending() && !seat.stopping() {
-                self.listen(shared, workload, seat, cx);
+            // At the end of the run connections stay open until all of them have been counted.
+            if result.is_pending() && !task.stopping() {
+                self.listen(shared, workload, task, cx);
             }
             result
         })
     }
 
-    fn listen(&mut self, shared: &Shared, workload: usize, seat: &Seat, cx: &mut Context<'_>) {
-        self.give_up_if(shared, workload, seat, |link| {
-            match link.poll_unasked(seat, cx) {
-                Poll::Ready(unasked) => Some(unasked),
+    fn listen(&mut self, shared: &Shared, workload: usize, task: &Task, cx: &mut Context<'_>) {
+        self.give_up_if(shared, workload, task, |connection| {
+            match connection.poll_idle(task, cx) {
+                Poll::Ready(idle_event) => Some(idle_event),
                 Poll::Pending => None,
             }
         });
@@ -504,25 +525,27 @@ impl Way {
         &mut self,
         shared: &Shared,
         workload: usize,
-        seat: &Seat,
-        unasked: impl FnOnce(&mut Link) -> Option<Unasked>,
+        task: &Task,
+        idle_event: impl FnOnce(&mut Connection) -> Option<IdleEvent>,
     ) {
-        let Some(unasked) = self.link.as_mut().and_then(unasked) else {
+        let Some(idle_event) = self.connection.as_mut().and_then(idle_event) else {
             return;
         };
-        match unasked {
-            Unasked::Spoke(what) => shared.recorder.borrow_mut().excess(workload, what),
-            Unasked::Dismissed(status) => shared.recorder.borrow_mut().dismissed(workload, status),
-            Unasked::Closed | Unasked::Silent => {}
+        match idle_event {
+            IdleEvent::UnexpectedData(what) => shared.recorder.borrow_mut().excess(workload, what),
+            IdleEvent::Dismissed(status) => {
+                shared.recorder.borrow_mut().dismissed(workload, status);
+            }
+            IdleEvent::Closed | IdleEvent::PingTimeout => {}
         }
-        self.hang_up(shared, workload, seat);
+        self.close(shared, workload, task);
     }
 
-    fn hang_up(&mut self, shared: &Shared, workload: usize, seat: &Seat) {
-        if let Some(link) = self.link.take() {
+    fn close(&mut self, shared: &Shared, workload: usize, task: &Task) {
+        if let Some(connection) = self.connection.take() {
             self.used = 0;
-            if link.part(seat) {
-                shared.recorder.borrow_mut().parted(workload);
+            if connection.close(task) {
+                shared.recorder.borrow_mut().connection_closed(workload);
             }
         }
     }
@@ -530,18 +553,18 @@ impl Way {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        self.hang_up();
+        self.close();
     }
 }
 
-fn finish(seat: &Seat, shared: &Shared, mut sample: Sample, outcome: Outcome) -> Ended {
-    seat.clear_deadline();
+fn finish(task: &Task, shared: &Shared, mut sample: Sample, outcome: Outcome) -> Ended {
+    task.clear_deadline();
     if sample.end == 0 {
-        sample.end = seat.now();
+        sample.end = task.now();
     }
     sample.outcome = outcome;
     // Nothing that comes after the end counts, so that all requests in flight end at the same moment.
-    if !seat.running(sample.end) {
+    if !task.running(sample.end) {
         sample.outcome = sample.given_up();
         sample.why = None;
         sample.end = shared.last_moment();
@@ -555,8 +578,8 @@ fn finish(seat: &Seat, shared: &Shared, mut sample: Sample, outcome: Outcome) ->
 }
 
 /// Returns the workload number under which a request is recorded.
-fn recorded(workload: &Workload, visit: Option<&Visit<'_>>) -> usize {
-    visit.map_or(workload.index, |visit| visit.recorded(workload))
+fn recorded(workload: &Workload, context: Option<&StepContext<'_>>) -> usize {
+    context.map_or(workload.index, |context| context.recorded(workload))
 }
 
 fn per_connection(workload: &Workload) -> Option<u64> {

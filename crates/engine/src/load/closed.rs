@@ -5,18 +5,18 @@ use std::rc::Rc;
 
 use tokio::task::{spawn_local, yield_now};
 
-use crate::journey::traveller::Traveller;
+use crate::journey::state::JourneyState;
 use crate::load::Shared;
 use crate::load::client::{Client, Job};
-use crate::load::journey::{Start, travel};
+use crate::load::journey::{Start, run_journey};
+use crate::load::parallel::{JourneyClient, ParallelClients};
 use crate::load::plan::Workload;
 use crate::load::step::journeys_of;
-use crate::load::together::{Lanes, Visitor};
 use crate::machine::cores::Prefetched;
-use crate::machine::seat::Seat;
+use crate::machine::tasks::Task;
 use crate::outcome::Outcome;
 use crate::schedule::partition::{deal, share};
-use crate::schedule::random::Stream;
+use crate::schedule::random::Rng;
 use crate::schedule::think::pause;
 use crate::spec::{ClosedSpec, LoadSpec};
 
@@ -28,7 +28,7 @@ const MIN_BACKOFF_NS: u64 = 10_000_000;
 const MAX_BACKOFF_NS: u64 = 1_000_000_000;
 
 /// The clients of one workload on one worker.
-struct Crowd {
+struct ClientPool {
     shared: Rc<Shared>,
     /// Index of the workload in the plan.
     index: usize,
@@ -40,7 +40,7 @@ struct Crowd {
     /// How many requests, or journeys, may still be begun.
     budget: Cell<u64>,
     /// How many of these are reserved for the first requests of clients that are being started.
-    promised: Cell<u64>,
+    reserved: Cell<u64>,
     /// The number of the next new client on this worker.
     next_number: Cell<u64>,
     /// Whether the number of clients will not change any more.
@@ -59,21 +59,21 @@ pub fn start(shared: &Rc<Shared>, workload: usize, closed: &ClosedSpec) {
     let budget = closed
         .requests
         .map_or(u64::MAX, |requests| deal(requests, &parts)[shared.worker]);
-    let crowd = Rc::new(Crowd {
+    let pool = Rc::new(ClientPool {
         shared: shared.clone(),
         index: workload,
         wanted: Cell::new(0),
         clients: RefCell::default(),
         alive: Cell::new(0),
         budget: Cell::new(budget),
-        promised: Cell::new(0),
+        reserved: Cell::new(0),
         next_number: Cell::new(0),
         settled: Cell::new(false),
     });
-    spawn_local(crowd.direct(Seat::take(&shared.seats)));
+    spawn_local(pool.follow_plan(Task::take(&shared.tasks)));
 }
 
-impl Crowd {
+impl ClientPool {
     fn workload(&self) -> &Workload {
         &self.shared.plan.workloads[self.index]
     }
@@ -86,28 +86,28 @@ impl Crowd {
     }
 
     /// Makes the number of clients follow the plan.
-    async fn direct(self: Rc<Self>, seat: Seat) {
-        seat.sit().await;
+    async fn follow_plan(self: Rc<Self>, task: Task) {
+        task.register().await;
         let mine = |count| share(count, self.shared.worker, self.shared.plan.workers());
         if let Some(phases) = &self.workload().phases {
             let mut change = 0;
             loop {
-                self.want(mine(phases.clients_at(change)), Some(change))
+                self.set_wanted(mine(phases.clients_at(change)), Some(change))
                     .await;
                 let Some(next) = phases.next_change(change) else {
                     break;
                 };
-                let Some(now) = seat.sleep_until(next, || true, |_| ()).await else {
+                let Some(now) = task.sleep_until(next, || true, |_| ()).await else {
                     return;
                 };
                 // At the end of the run all clients leave at once.
-                if !self.shared.seats.running(now) {
+                if !self.shared.tasks.running(now) {
                     return;
                 }
                 change = next;
             }
         } else {
-            self.want(mine(self.closed().clients), None).await;
+            self.set_wanted(mine(self.closed().clients), None).await;
         }
         self.settled.set(true);
         self.check_done();
@@ -117,44 +117,44 @@ impl Crowd {
     ///
     /// The last to come are the first to go; each finishes the request that it has in hand. Clients are started in
     /// small groups, with a look at the sockets in between, so that no connection has to wait until all have started.
-    async fn want(self: &Rc<Self>, count: u64, planned: Option<u64>) {
+    async fn set_wanted(self: &Rc<Self>, count: u64, planned: Option<u64>) {
         let before = self.wanted.replace(count);
         for position in count..before {
             if let Some(slot) = self.clients.borrow()[position as usize] {
-                self.shared.seats.wake(slot);
+                self.shared.tasks.wake(slot);
             }
         }
         if self.clients.borrow().len() < count as usize {
             self.clients.borrow_mut().resize(count as usize, None);
         }
-        self.promised
-            .set(self.promised.get() + count.saturating_sub(before));
+        self.reserved
+            .set(self.reserved.get() + count.saturating_sub(before));
         for position in before..count {
             if position % GROUP == GROUP - 1 {
                 yield_now().await;
             }
-            if self.shared.seats.stopping() {
+            if self.shared.tasks.stopping() {
                 return;
             }
-            self.occupy(position, planned);
+            self.start_client(position, planned);
         }
     }
 
-    fn occupy(self: &Rc<Self>, position: u64, planned: Option<u64>) {
+    fn start_client(self: &Rc<Self>, position: u64, planned: Option<u64>) {
         let slot = &mut self.clients.borrow_mut()[position as usize];
         if slot.is_some() {
             // Its client is still busy with what was to be its last request, and simply continues.
-            self.promised.set(self.promised.get() - 1);
+            self.reserved.set(self.reserved.get() - 1);
             return;
         }
-        let seat = Seat::take(&self.shared.seats);
-        *slot = Some(seat.slot());
+        let task = Task::take(&self.shared.tasks);
+        *slot = Some(task.slot());
         self.alive.set(self.alive.get() + 1);
-        self.shared.recorder.borrow_mut().came(self.index);
+        self.shared.recorder.borrow_mut().client_came(self.index);
         if self.workload().journeys.is_none() {
-            spawn_local(self.clone().client::<OnRequests>(position, seat, planned));
+            spawn_local(self.clone().client::<RequestLoop>(position, task, planned));
         } else {
-            spawn_local(self.clone().client::<OnJourneys>(position, seat, planned));
+            spawn_local(self.clone().client::<JourneyLoop>(position, task, planned));
         }
     }
 
@@ -165,7 +165,7 @@ impl Crowd {
     /// Takes one request from the budget if the client at `position` may continue; returns whether it may.
     fn take_request(&self, position: u64, now: u64) -> bool {
         let budget = self.budget.get();
-        if budget <= self.promised.get() || !self.wants(position) || !self.shared.seats.running(now)
+        if budget <= self.reserved.get() || !self.wants(position) || !self.shared.tasks.running(now)
         {
             return false;
         }
@@ -178,25 +178,25 @@ impl Crowd {
         number * self.shared.plan.workers() as u64 + self.shared.worker as u64
     }
 
-    /// What happens at one position: a client lives and, if the plan says so, others take its place after it.
+    /// What happens at one position: a client makes its requests and, if the plan says so, others follow it.
     ///
     /// Not an async fn, which would hold its arguments twice in every client.
-    fn client<L: Life>(
+    fn client<L: ClientLoop>(
         self: Rc<Self>,
         position: u64,
-        seat: Seat,
+        task: Task,
         mut planned: Option<u64>,
     ) -> impl Future<Output = ()> {
-        let mut client = Client::new(self.shared.clone(), seat, self.index, 0);
+        let mut client = Client::new(self.shared.clone(), task, self.index, 0);
         Prefetched::new(async move {
-            client.seat.sit().await;
-            self.promised.set(self.promised.get() - 1);
+            client.task.register().await;
+            self.reserved.set(self.reserved.get() - 1);
             let mut backoff = 0;
             loop {
-                client.begin_anew(self.new_number() as u32);
+                client.reset(self.new_number() as u32);
                 let whole =
-                    L::live(&self, &mut client, position, planned.take(), &mut backoff).await;
-                client.hang_up();
+                    L::run(&self, &mut client, position, planned.take(), &mut backoff).await;
+                client.close();
                 if !(whole && self.closed().renew) {
                     break;
                 }
@@ -217,7 +217,7 @@ impl Crowd {
     fn left(&self, position: u64) {
         self.clients.borrow_mut()[position as usize] = None;
         self.alive.set(self.alive.get() - 1);
-        self.shared.recorder.borrow_mut().left(self.index);
+        self.shared.recorder.borrow_mut().client_left(self.index);
         self.check_done();
     }
 
@@ -231,13 +231,13 @@ impl Crowd {
 
 /// What a client does from its first request to its last.
 ///
-/// A type rather than a branch, so that a task needs memory for one kind of life only.
-trait Life {
-    /// Lives until the client has made all its requests, or has to go. Returns true in the first case.
+/// A type rather than a branch, so that a task needs memory for one kind of loop only.
+trait ClientLoop {
+    /// Runs until the client has made all its requests, or has to go. Returns true in the first case.
     ///
     /// `planned` is the intended start of the first request, if the plan sets it.
-    fn live(
-        crowd: &Crowd,
+    fn run(
+        pool: &ClientPool,
         client: &mut Client,
         position: u64,
         planned: Option<u64>,
@@ -246,56 +246,56 @@ trait Life {
 }
 
 /// Sends one request after another.
-struct OnRequests;
+struct RequestLoop;
 
-/// Goes on one journey after another; its life ends early if a feed has no row left for it.
-struct OnJourneys;
+/// Goes on one journey after another; ends early if a feed has no row left for it.
+struct JourneyLoop;
 
-impl Life for OnRequests {
+impl ClientLoop for RequestLoop {
     #[expect(
         clippy::manual_async_fn,
         reason = "an async fn holds its arguments twice, and every client has room for it"
     )]
-    fn live(
-        crowd: &Crowd,
+    fn run(
+        pool: &ClientPool,
         client: &mut Client,
         position: u64,
         planned: Option<u64>,
         backoff: &mut u64,
     ) -> impl Future<Output = bool> {
         async move {
-            let closed = crowd.closed();
-            let mut random = Stream::new(
-                crowd.shared.plan.seed,
-                &[crowd.index as u64, u64::from(client.number())],
+            let closed = pool.closed();
+            let mut random = Rng::new(
+                pool.shared.plan.seed,
+                &[pool.index as u64, u64::from(client.number())],
             );
-            let mut player = crowd.workload().mix.player(0);
+            let mut player = pool.workload().mix.player(0);
             let most = closed.requests_per_client.unwrap_or(u64::MAX);
-            let now = crowd.shared.clock.now();
+            let now = pool.shared.clock.now();
             let (mut intended, mut ran) = (planned.unwrap_or(now), planned.and(Some(now)));
             for turn in 1.. {
                 let now = ran.unwrap_or(intended);
-                if !crowd.shared.seats.running(now) {
-                    client.seat.until_stop().await;
+                if !pool.shared.tasks.running(now) {
+                    client.task.until_stop().await;
                     return false;
                 }
-                if !crowd.take_request(position, now) {
+                if !pool.take_request(position, now) {
                     return false;
                 }
                 let request = player.next(&mut random);
-                crowd.shared.recorder.borrow_mut().due(crowd.index, now);
+                pool.shared.recorder.borrow_mut().due(pool.index, now);
                 let job = Job {
                     request,
                     intended,
                     ran,
                     // A redirect that is followed leads to one more. Clients that are renewed leave the closing,
                     // and with it the port, to the server all the same.
-                    last: turn == most && (closed.renew || !crowd.workload().limits.follow),
+                    last: turn == most && (closed.renew || !pool.workload().limits.follow),
                 };
                 let ended = client.perform(job, &mut random, None).await;
                 *backoff = next_backoff(*backoff, ended.outcome);
                 if *backoff > 0 {
-                    crowd.shared.recorder.borrow_mut().backed_off(crowd.index);
+                    pool.shared.recorder.borrow_mut().backed_off(pool.index);
                 }
                 if turn == most {
                     break;
@@ -303,7 +303,7 @@ impl Life for OnRequests {
                 let pause = pause(&closed.think, turn, &mut random) + *backoff;
                 (intended, ran) = (ended.free + pause, None);
                 if pause > 0 {
-                    let Some(now) = client.sleep_until(intended, || crowd.wants(position)).await
+                    let Some(now) = client.sleep_until(intended, || pool.wants(position)).await
                     else {
                         return false;
                     };
@@ -315,54 +315,54 @@ impl Life for OnRequests {
     }
 }
 
-impl Life for OnJourneys {
+impl ClientLoop for JourneyLoop {
     #[expect(
         clippy::manual_async_fn,
         reason = "an async fn holds its arguments twice, and every client has room for it"
     )]
-    fn live(
-        crowd: &Crowd,
+    fn run(
+        pool: &ClientPool,
         client: &mut Client,
         position: u64,
         planned: Option<u64>,
         backoff: &mut u64,
     ) -> impl Future<Output = bool> {
         async move {
-            let now = crowd.shared.clock.now();
+            let now = pool.shared.clock.now();
             let (mut intended, mut ran) = (planned.unwrap_or(now), planned.and(Some(now)));
             let number = u64::from(client.number());
-            let mut random = Stream::new(crowd.shared.plan.seed, &[crowd.index as u64, number]);
+            let mut random = Rng::new(pool.shared.plan.seed, &[pool.index as u64, number]);
             // Boxed because storing it inline would push every task into the next allocation size class.
-            let mut visitor = Box::new(Visitor::new(
-                Traveller::new(journeys_of(crowd.workload()), number + 1),
-                Lanes::new(&crowd.shared, crowd.workload()),
+            let mut journey_client = Box::new(JourneyClient::new(
+                JourneyState::new(journeys_of(pool.workload()), number + 1),
+                ParallelClients::new(&pool.shared, pool.workload()),
             ));
-            let traveller = visitor.traveller.get_mut();
-            if !traveller.arrive(journeys_of(crowd.workload()), &mut random) {
+            let state = journey_client.state.get_mut();
+            if !state.arrive(journeys_of(pool.workload()), &mut random) {
                 return false;
             }
             loop {
                 let now = ran.unwrap_or(intended);
-                if !crowd.shared.seats.running(now) {
-                    client.seat.until_stop().await;
+                if !pool.shared.tasks.running(now) {
+                    client.task.until_stop().await;
                     return false;
                 }
-                if !crowd.take_request(position, now) {
+                if !pool.take_request(position, now) {
                     return false;
                 }
                 let journey = {
-                    let journeys = journeys_of(crowd.workload());
+                    let journeys = journeys_of(pool.workload());
                     let journey = journeys.mix.player(0).next(&mut random);
-                    let traveller = visitor.traveller.get_mut();
-                    if !traveller.begin(&journeys.programs[journey], &mut random) {
+                    let state = journey_client.state.get_mut();
+                    if !state.begin(&journeys.programs[journey], &mut random) {
                         return false;
                     }
                     journey
                 };
                 // Awaited in place because a variable for the future would take up its size twice.
-                let Some(went) = travel(
+                let Some(end) = run_journey(
                     client,
-                    &mut visitor,
+                    &mut journey_client,
                     journey,
                     Start {
                         intended,
@@ -370,24 +370,24 @@ impl Life for OnJourneys {
                         counted: false,
                     },
                     &mut random,
-                    || crowd.wants(position),
+                    || pool.wants(position),
                 )
                 .await
                 else {
                     return false;
                 };
-                *backoff = next_backoff(*backoff, went.outcome);
+                *backoff = next_backoff(*backoff, end.outcome);
                 if *backoff > 0 {
-                    crowd.shared.recorder.borrow_mut().backed_off(crowd.index);
+                    pool.shared.recorder.borrow_mut().backed_off(pool.index);
                 }
-                let turn = visitor.traveller.get_mut().journeys();
-                if crowd.closed().requests_per_client == Some(turn) {
+                let turn = journey_client.state.get_mut().journeys();
+                if pool.closed().requests_per_client == Some(turn) {
                     break;
                 }
-                let pause = pause(&crowd.closed().think, turn, &mut random) + *backoff;
-                (intended, ran) = (went.free + pause, None);
-                if intended > went.ended {
-                    let Some(now) = client.sleep_until(intended, || crowd.wants(position)).await
+                let pause = pause(&pool.closed().think, turn, &mut random) + *backoff;
+                (intended, ran) = (end.free + pause, None);
+                if intended > end.ended {
+                    let Some(now) = client.sleep_until(intended, || pool.wants(position)).await
                     else {
                         return false;
                     };
@@ -424,9 +424,9 @@ mod tests {
     /// With what the runtime adds, a task takes 640 bytes; the next allocation size class is 128 bytes larger.
     #[test]
     fn a_client_s_task_is_small() {
-        let plain = size(Crowd::client::<OnRequests>);
+        let plain = size(ClientPool::client::<RequestLoop>);
         assert!(plain <= 528, "{plain}");
-        let on_journeys = size(Crowd::client::<OnJourneys>);
+        let on_journeys = size(ClientPool::client::<JourneyLoop>);
         assert!(on_journeys <= 528, "{on_journeys}");
     }
 

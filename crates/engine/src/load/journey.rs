@@ -2,11 +2,11 @@
 
 use crate::journey::program::Step;
 use crate::load::client::{Client, Job};
-use crate::load::step::{Visit, ends_with, journeys_of};
-use crate::load::together::{Done, Group, Visitor, together};
+use crate::load::parallel::{Group, JourneyClient, StepEnd, send_together};
+use crate::load::step::{StepContext, ends_with, journeys_of};
 use crate::outcome::Outcome;
 use crate::record::journeys::{HowEnded, JourneySample};
-use crate::schedule::random::Stream;
+use crate::schedule::random::Rng;
 use crate::script::reply::Next;
 
 /// If a script computes for longer than this while a request is due, the delay counts as the generator's lateness.
@@ -24,7 +24,7 @@ pub struct Start {
 
 /// How a journey went.
 #[derive(Debug, Clone, Copy)]
-pub struct Went {
+pub struct JourneyEnd {
     /// When its last answer ended.
     pub ended: u64,
     /// When the client is free again: after the pause that follows the last step.
@@ -44,14 +44,14 @@ pub struct Went {
     clippy::too_many_lines,
     reason = "one loop; what is awaited elsewhere takes room in every client"
 )]
-pub fn travel<'a>(
+pub fn run_journey<'a>(
     client: &'a mut Client,
-    visitor: &'a mut Visitor,
+    journey_client: &'a mut JourneyClient,
     journey: usize,
     start: Start,
-    random: &'a mut Stream,
+    random: &'a mut Rng,
     wanted: impl Fn() -> bool + 'a,
-) -> impl Future<Output = Option<Went>> + 'a {
+) -> impl Future<Output = Option<JourneyEnd>> + 'a {
     let Start {
         mut intended,
         mut ran,
@@ -73,8 +73,8 @@ pub fn travel<'a>(
                 if script && requests > 0 && !wanted() {
                     break HowEnded::Unfinished;
                 }
-                let mut traveller = visitor.traveller.borrow_mut();
-                let next = traveller.next(journeys, program, shared.scripts.as_ref(), random);
+                let mut state = journey_client.state.borrow_mut();
+                let next = state.next(journeys, program, shared.scripts.as_ref(), random);
                 if script && ran.is_none() {
                     let now = shared.clock.now();
                     ran = (now > intended + COMPUTING_NS).then_some(now);
@@ -88,7 +88,7 @@ pub fn travel<'a>(
                     Next::End => break HowEnded::Completed,
                     Next::Failed(number, why) if requests > 0 => {
                         let now = shared.clock.now();
-                        if !shared.seats.running(now) {
+                        if !shared.tasks.running(now) {
                             break HowEnded::Unfinished;
                         }
                         script_failed(client, journey, number, now, &why);
@@ -116,8 +116,8 @@ pub fn travel<'a>(
             }
             let Some(number) = step else { continue };
             let now = ran.unwrap_or(intended);
-            if !counted && !shared.seats.running(now) {
-                client.seat.until_stop().await;
+            if !counted && !shared.tasks.running(now) {
+                client.task.until_stop().await;
                 break HowEnded::Unfinished;
             }
             let done = if step_of(client, journey, number).together > 1 {
@@ -129,7 +129,7 @@ pub fn travel<'a>(
                         ran,
                         counted,
                     };
-                    together(client, visitor, group, random)
+                    send_together(client, journey_client, group, random)
                 };
                 let Some(done) = sending.await else {
                     continue;
@@ -139,29 +139,29 @@ pub fn travel<'a>(
             } else {
                 let performed = {
                     let workload = &shared.plan.workloads[client.workload()];
-                    let visit = Visit::new(
-                        &visitor.traveller,
+                    let context = StepContext::new(
+                        &journey_client.state,
                         journeys_of(workload),
                         journey as usize,
                         number as usize,
-                        visitor.lanes.connection(),
+                        journey_client.parallel.connection(),
                     );
                     if !std::mem::take(&mut counted) {
-                        let recorded = visit.recorded(workload);
+                        let recorded = context.recorded(workload);
                         shared.recorder.borrow_mut().due(recorded, now);
                     }
                     let job = Job {
-                        request: visit.step().request,
+                        request: context.step().request,
                         intended,
                         ran,
-                        last: visit.step().close,
+                        last: context.step().close,
                     };
-                    client.perform(job, random, Some(visit))
+                    client.perform(job, random, Some(context))
                 };
                 let done = performed.await;
-                visitor.traveller.borrow_mut().ended(done.outcome);
+                journey_client.state.borrow_mut().ended(done.outcome);
                 let step = step_of(client, journey, number);
-                Done {
+                StepEnd {
                     at: done.at,
                     free: done.free,
                     outcome: done.outcome,
@@ -177,11 +177,11 @@ pub fn travel<'a>(
             }
             let together = step_of(client, journey, number).together;
             let last = step_of(client, journey, number + together.max(1) as u32 - 1);
-            let pause = visitor.traveller.borrow_mut().pause(last, random);
+            let pause = journey_client.state.borrow_mut().pause(last, random);
             (intended, ran) = (done.free + pause, None);
         };
         let over = match how {
-            HowEnded::Unfinished if shared.seats.stopping() => shared.last_moment(),
+            HowEnded::Unfinished if shared.tasks.stopping() => shared.last_moment(),
             HowEnded::Unfinished => shared.clock.now(),
             _ => ended,
         };
@@ -193,7 +193,7 @@ pub fn travel<'a>(
             paused,
             how,
         });
-        (how != HowEnded::Unfinished).then_some(Went {
+        (how != HowEnded::Unfinished).then_some(JourneyEnd {
             ended,
             free: intended,
             outcome,

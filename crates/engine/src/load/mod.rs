@@ -4,10 +4,10 @@ pub mod step;
 
 pub mod client;
 pub mod closed;
-pub mod finish;
 pub mod journey;
 pub mod open;
-pub mod together;
+pub mod parallel;
+pub mod run_end;
 
 use std::cell::RefCell;
 use std::io;
@@ -15,12 +15,12 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::exchange::h2::pool::Pool;
-use crate::load::finish::Finish;
 use crate::load::plan::{Plan, Workload};
-use crate::machine::attention::Attention;
+use crate::load::run_end::RunEnd;
+use crate::machine::busy_polling::BusyPolling;
 use crate::machine::clock::Clock;
-use crate::machine::seat::Seats;
-use crate::net::buffers::Common;
+use crate::machine::tasks::Tasks;
+use crate::net::buffers::WorkerBuffers;
 use crate::net::dial::Dialer;
 use crate::record::recorder::Recorder;
 use crate::script::Vm;
@@ -32,9 +32,9 @@ pub struct Shared {
     pub worker: usize,
     pub plan: Arc<Plan>,
     pub clock: Clock,
-    pub seats: Rc<Seats>,
+    pub tasks: Rc<Tasks>,
     pub recorder: Rc<RefCell<Recorder>>,
-    pub finish: Arc<Finish>,
+    pub run_end: Arc<RunEnd>,
     /// One per workload, in the plan's order.
     pub dialers: Vec<Dialer>,
     /// The connections that clients share (HTTP/2): one pool per workload.
@@ -49,15 +49,15 @@ impl Shared {
         worker: usize,
         plan: Arc<Plan>,
         clock: Clock,
-        finish: Arc<Finish>,
+        run_end: Arc<RunEnd>,
         recorder: Recorder,
     ) -> io::Result<Self> {
-        let common = Rc::new(Common::default());
-        let attention = Attention::new(plan.attentive, recorder.waited_ns.clone());
+        let buffers = Rc::new(WorkerBuffers::default());
+        let busy_polling = BusyPolling::new(plan.busy_poll, recorder.waited_ns.clone());
         let recorder = Rc::new(RefCell::new(recorder));
         let dialer = |workload: &Workload| {
             let (index, stamps) = (workload.index, workload.stamping.is_some());
-            Dialer::new(worker, index, stamps, common.clone(), recorder.clone())
+            Dialer::new(worker, index, stamps, buffers.clone(), recorder.clone())
         };
         let pool = |workload: &Workload| {
             let connections = workload.target.http2.and_then(|http2| http2.connections);
@@ -74,16 +74,16 @@ impl Shared {
             scripts,
             plan,
             clock,
-            seats: Seats::new(clock, attention)?,
+            tasks: Tasks::new(clock, busy_polling)?,
             recorder,
-            finish,
+            run_end,
         })
     }
 
     /// Notes that a workload is done on this worker. One that is not measured never keeps the run alive.
     pub fn workload_done(&self, workload: &Workload, now: u64) {
         if workload.role == Role::Measured {
-            self.finish.one_done(now);
+            self.run_end.workload_done(now);
         }
     }
 
@@ -91,6 +91,6 @@ impl Shared {
     ///
     /// That is the end of the run, or a little later if this worker recorded events before it noticed the end.
     pub fn last_moment(&self) -> u64 {
-        self.finish.end_ns().max(self.recorder.borrow().latest())
+        self.run_end.end_ns().max(self.recorder.borrow().latest())
     }
 }

@@ -7,19 +7,19 @@ use std::rc::Rc;
 
 use tokio::task::spawn_local;
 
-use crate::journey::traveller::Traveller;
+use crate::journey::state::JourneyState;
 use crate::load::Shared;
 use crate::load::client::{Client, Job};
-use crate::load::journey::{Start, travel};
+use crate::load::journey::{Start, run_journey};
+use crate::load::parallel::{JourneyClient, ParallelClients};
 use crate::load::plan::Workload;
 use crate::load::step::journeys_of;
-use crate::load::together::{Lanes, Visitor};
-use crate::machine::seat::Seat;
+use crate::machine::tasks::Task;
 use crate::record::sample::Sample;
 use crate::schedule::arrivals::{Schedule, seed_of};
 use crate::schedule::partition::Partition;
 use crate::schedule::queue::{Arrival, Queue};
-use crate::schedule::random::Stream;
+use crate::schedule::random::Rng;
 use crate::spec::OpenSpec;
 
 /// The arrivals of one workload on one worker, and its pool of connections.
@@ -31,7 +31,7 @@ pub struct Dispatch {
     part: Partition,
     queue: Rc<RefCell<Queue>>,
     /// Connections without work; the most recently used one is taken first.
-    idle: RefCell<Vec<Rc<Lane>>>,
+    idle: RefCell<Vec<Rc<Mailbox>>>,
     connections: Cell<u64>,
     busy: Cell<u64>,
     /// Whether no connection is free, so that requests that are due have to wait.
@@ -42,7 +42,7 @@ pub struct Dispatch {
 }
 
 /// A connection's mailbox.
-struct Lane {
+struct Mailbox {
     slot: u32,
     job: Cell<Option<HandedOut>>,
 }
@@ -109,10 +109,10 @@ impl Dispatch {
     /// Whether a request that is due soon may be prepared now: only if that does not delay the handling of an answer.
     fn may_begin(&self, due: u64, now: u64) -> bool {
         let Shared {
-            seats, recorder, ..
+            tasks, recorder, ..
         } = &*self.shared;
-        due - now <= seats.lead()
-            && seats.running(due)
+        due - now <= tasks.lead()
+            && tasks.running(due)
             && !self.idle.borrow().is_empty()
             && !recorder.borrow().any_in_flight()
     }
@@ -127,20 +127,20 @@ impl Dispatch {
             return;
         };
         self.busy.set(self.busy.get() + 1);
-        if let Some(lane) = self.idle.borrow_mut().pop() {
-            lane.job.set(Some(arrival));
-            self.shared.seats.wake(lane.slot);
+        if let Some(mailbox) = self.idle.borrow_mut().pop() {
+            mailbox.job.set(Some(arrival));
+            self.shared.tasks.wake(mailbox.slot);
         } else {
             let number = self.connections.replace(self.connections.get() + 1);
             spawn_local(
                 self.clone()
-                    .connection(Seat::take(&self.shared.seats), number, arrival),
+                    .connection(Task::take(&self.shared.tasks), number, arrival),
             );
         }
     }
 
     fn take_due(&self, now: u64) -> Option<HandedOut> {
-        if !self.shared.seats.running(now) {
+        if !self.shared.tasks.running(now) {
             return None;
         }
         let arrival = self.queue.borrow_mut().take(now)?;
@@ -153,32 +153,32 @@ impl Dispatch {
         })
     }
 
-    /// One connection's life: its first request, and then each next one that is waiting or is handed out to it.
-    async fn connection(self: Rc<Self>, seat: Seat, number: u64, first: HandedOut) {
-        seat.sit().await;
-        let lane = Rc::new(Lane {
-            slot: seat.slot(),
+    /// One connection: its first request, and then each next one that is waiting or is handed out to it.
+    async fn connection(self: Rc<Self>, task: Task, number: u64, first: HandedOut) {
+        task.register().await;
+        let mailbox = Rc::new(Mailbox {
+            slot: task.slot(),
             job: Cell::new(None),
         });
         let client = number * self.shared.plan.workers() as u64 + self.shared.worker as u64;
-        let mut client = Client::new(self.shared.clone(), seat, self.index, client as u32);
-        self.shared.recorder.borrow_mut().came(self.index);
-        let mut lanes = Lanes::new(&self.shared, self.workload());
+        let mut client = Client::new(self.shared.clone(), task, self.index, client as u32);
+        self.shared.recorder.borrow_mut().client_came(self.index);
+        let mut parallel = ParallelClients::new(&self.shared, self.workload());
         let mut next = first;
         loop {
             let ended = match self.workload().journeys {
                 None => self.request(&mut client, next).await,
-                Some(_) => Box::pin(self.journey(&mut client, &mut lanes, next)).await,
+                Some(_) => Box::pin(self.journey(&mut client, &mut parallel, next)).await,
             };
             next = match self.take_due(ended) {
                 Some(waiting) => waiting,
-                None => match self.next_job(&mut client, &lane, ended).await {
+                None => match self.next_job(&mut client, &mailbox, ended).await {
                     Some(next) => next,
                     None => break,
                 },
             };
         }
-        self.shared.recorder.borrow_mut().left(self.index);
+        self.shared.recorder.borrow_mut().client_left(self.index);
     }
 
     /// Makes one request; returns when the connection is free again.
@@ -196,15 +196,20 @@ impl Dispatch {
     }
 
     /// Goes on one journey, as a new client that knows nothing yet; returns when it ended.
-    async fn journey(&self, client: &mut Client, lanes: &mut Lanes, next: HandedOut) -> u64 {
+    async fn journey(
+        &self,
+        client: &mut Client,
+        parallel: &mut ParallelClients,
+        next: HandedOut,
+    ) -> u64 {
         let HandedOut { arrival, ran } = next;
         let journeys = journeys_of(self.workload());
         let mut random = self.stream(arrival.number);
         let journey = journeys.mix.player(0).next(&mut random);
         let number = self.sequence_number(arrival.number);
-        let mut traveller = Traveller::new(journeys, number + 1);
-        let rows = traveller.arrive(journeys, &mut random)
-            && traveller.begin(&journeys.programs[journey], &mut random);
+        let mut state = JourneyState::new(journeys, number + 1);
+        let rows = state.arrive(journeys, &mut random)
+            && state.begin(&journeys.programs[journey], &mut random);
         assert!(
             rows,
             "an open load has no more arrivals than a feed has rows"
@@ -214,28 +219,40 @@ impl Dispatch {
             ran,
             counted: true,
         };
-        let mut visitor = Visitor::new(traveller, std::mem::take(lanes));
-        let went = travel(client, &mut visitor, journey, start, &mut random, || true);
-        let went = went.await;
-        *lanes = visitor.lanes;
-        let ended = went.map_or_else(|| self.shared.clock.now(), |went| went.ended);
-        // The visitor leaves with its WebSocket; at the end of the run all stay open until they have been counted.
-        if self.shared.seats.running(ended) {
-            client.leave_socket();
+        let mut journey_client = JourneyClient::new(state, std::mem::take(parallel));
+        let end = run_journey(
+            client,
+            &mut journey_client,
+            journey,
+            start,
+            &mut random,
+            || true,
+        );
+        let end = end.await;
+        *parallel = journey_client.parallel;
+        let ended = end.map_or_else(|| self.shared.clock.now(), |end| end.ended);
+        // The client leaves with its WebSocket; at the end of the run all stay open until they have been counted.
+        if self.shared.tasks.running(ended) {
+            client.close_web_socket();
         }
         ended
     }
 
     /// Waits, from `now` on, for the next request that is handed out to this connection.
-    async fn next_job(&self, client: &mut Client, lane: &Rc<Lane>, now: u64) -> Option<HandedOut> {
+    async fn next_job(
+        &self,
+        client: &mut Client,
+        mailbox: &Rc<Mailbox>,
+        now: u64,
+    ) -> Option<HandedOut> {
         self.busy.set(self.busy.get() - 1);
-        self.idle.borrow_mut().push(lane.clone());
+        self.idle.borrow_mut().push(mailbox.clone());
         if self.starved.take() {
             self.starved_until.set(now);
-            self.shared.seats.wake_own();
+            self.shared.tasks.wake_own();
         }
         self.check_done();
-        client.wait_for(|| lane.job.take()).await
+        client.wait_for(|| mailbox.job.take()).await
     }
 
     /// Returns the number in the whole sequence of this worker's arrival `number`.
@@ -244,12 +261,12 @@ impl Dispatch {
         whole.expect("an arrival belongs to a worker with connections")
     }
 
-    fn stream(&self, number: u64) -> Stream {
+    fn stream(&self, number: u64) -> Rng {
         let labels = [self.index as u64, self.sequence_number(number), 1];
-        Stream::new(self.shared.plan.seed, &labels)
+        Rng::new(self.shared.plan.seed, &labels)
     }
 
-    fn choose(&self, number: u64, random: &mut Stream) -> usize {
+    fn choose(&self, number: u64, random: &mut Rng) -> usize {
         let workload = self.workload();
         if let Some(journeys) = &workload.journeys {
             let journey = journeys.mix.player(0).next(random);

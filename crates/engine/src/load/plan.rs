@@ -1,8 +1,8 @@
 //! The specification made ready to run: requests are encoded, checks prepared and addresses known.
 
+use crate::exchange::observer::Limits;
 use crate::exchange::redirect::Redirects;
 use crate::exchange::request::Request;
-use crate::exchange::watch::Limits;
 use crate::journey::program::Journeys;
 use crate::net::stamped::Stamping;
 use crate::net::target::Target;
@@ -24,7 +24,7 @@ pub struct Plan {
     pub rows: bool,
     pub trace: bool,
     /// Whether workers busy-poll while an answer or a due time is near.
-    pub attentive: bool,
+    pub busy_poll: bool,
     /// The planned end of the run; `u64::MAX` if it ends only when its requests are done.
     pub end_ns: u64,
     pub workloads: Vec<Workload>,
@@ -43,7 +43,7 @@ pub struct Workload {
     pub mix: Mix,
     pub journeys: Option<Journeys>,
     /// The workload number under which steps are recorded that every client makes only once; `None` if there are none.
-    pub apart: Option<usize>,
+    pub once_index: Option<usize>,
     pub load: LoadSpec,
     /// The phases of a closed load; `None` if it has none.
     pub phases: Option<Phases>,
@@ -63,7 +63,7 @@ impl Plan {
                 .workloads
                 .iter()
                 .map(Workload::outline)
-                .chain(self.workloads.iter().filter_map(Workload::outline_apart))
+                .chain(self.workloads.iter().filter_map(Workload::outline_once))
                 .collect(),
         }
     }
@@ -98,8 +98,8 @@ impl Workload {
         }
     }
 
-    fn outline_apart(&self) -> Option<WorkloadOutline> {
-        self.apart.map(|_| WorkloadOutline {
+    fn outline_once(&self) -> Option<WorkloadOutline> {
+        self.once_index.map(|_| WorkloadOutline {
             measured: false,
             ..self.outline()
         })

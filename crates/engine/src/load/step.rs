@@ -7,7 +7,7 @@ use crate::exchange::h2::pool::OneConnection;
 use crate::exchange::redirect::Hop;
 use crate::exchange::request::Request;
 use crate::journey::program::{From, Journeys, Step};
-use crate::journey::traveller::{Source, Traveller};
+use crate::journey::state::{JourneyState, Source};
 use crate::load::plan::Workload;
 use crate::outcome::{Failure, Outcome};
 use crate::protocol::head::Head;
@@ -21,7 +21,7 @@ use crate::spec::{OnCaptureFailed, OnFailure};
 use crate::template::slots::Slots;
 
 /// The result of a step's exchange.
-pub struct Answer {
+pub struct StepResponse {
     pub outcome: Outcome,
     pub head: Option<Box<[u8]>>,
     /// The path of the request, if it is needed.
@@ -52,8 +52,8 @@ pub fn ends_with(step: &Step, number: usize, outcome: Outcome) -> Option<HowEnde
 }
 
 /// A client at one step of its journey.
-pub struct Visit<'a> {
-    traveller: &'a RefCell<Traveller>,
+pub struct StepContext<'a> {
+    state: &'a RefCell<JourneyState>,
     journeys: &'a Journeys,
     journey: usize,
     /// Number of the step in the journey.
@@ -62,16 +62,16 @@ pub struct Visit<'a> {
     connection: Option<&'a OneConnection>,
 }
 
-impl<'a> Visit<'a> {
+impl<'a> StepContext<'a> {
     pub fn new(
-        traveller: &'a RefCell<Traveller>,
+        state: &'a RefCell<JourneyState>,
         journeys: &'a Journeys,
         journey: usize,
         number: usize,
         connection: Option<&'a OneConnection>,
     ) -> Self {
         Self {
-            traveller,
+            state,
             journeys,
             journey,
             number,
@@ -90,13 +90,13 @@ impl<'a> Visit<'a> {
     /// The workload number under which the request is recorded.
     pub fn recorded(&self, workload: &Workload) -> usize {
         let once = self.step().once;
-        once.and(workload.apart).unwrap_or(workload.index)
+        once.and(workload.once_index).unwrap_or(workload.index)
     }
 
     /// What the request is filled from.
     pub fn source(&self) -> Source<'a> {
         Source {
-            traveller: self.traveller,
+            state: self.state,
             journeys: self.journeys,
         }
     }
@@ -111,32 +111,32 @@ impl<'a> Visit<'a> {
     pub fn hop(&self, workload: &Workload) -> Option<Result<Hop, Failure>> {
         let redirects = workload.redirects.as_ref()?;
         let Step { request, url, .. } = self.step();
-        let traveller = self.traveller.borrow();
-        let value = |slot| traveller.slots.get(slot);
-        match (url, traveller.asked()) {
+        let state = self.state.borrow();
+        let value = |slot| state.slots.get(slot);
+        match (url, state.scripted()) {
             (Some(url), _) => {
                 let base = url.base.and_then(value);
                 let reference = value(url.slot).unwrap_or_default();
                 Some(redirects.begin(*request, None, base, reference))
             }
-            (None, Some(asked)) => {
-                let reference = asked.url()?;
-                Some(redirects.begin(*request, Some(asked), None, reference))
+            (None, Some(scripted)) => {
+                let reference = scripted.url()?;
+                Some(redirects.begin(*request, Some(scripted), None, reference))
             }
             (None, None) => None,
         }
     }
 
     /// Takes cookies and captures from the answer. Returns the outcome under which the request is counted.
-    pub fn take_in(
+    pub fn process(
         &self,
-        mut answer: Answer,
+        mut answer: StepResponse,
         request: &Request,
         taps: &mut TapStates,
         sample: &mut Sample,
         recorder: &RefCell<Recorder>,
     ) -> Outcome {
-        let mut traveller = self.traveller.borrow_mut();
+        let mut state = self.state.borrow_mut();
         let head = answer.head.as_deref().and_then(Head::parse);
         if let Some(head) = &head
             && request.cookies
@@ -144,20 +144,20 @@ impl<'a> Visit<'a> {
             let transcript = answer.transcript.as_deref_mut();
             let note = transcript.map(|transcript| |note| transcript.notes.push(note));
             match (answer.at_home, note) {
-                (true, note) => traveller.take_cookies(self.journeys, head, &answer.path, note),
-                (false, Some(note)) => traveller.leave_cookies(head, note),
+                (true, note) => state.take_cookies(self.journeys, head, &answer.path, note),
+                (false, Some(note)) => state.leave_cookies(head, note),
                 (false, None) => {}
             }
         }
         let mut outcome = answer.outcome;
         if outcome == Outcome::Ok && !answer.redirects {
             let url = answer.url.as_deref();
-            let found = self.capture(&mut traveller.slots, head.as_ref(), url, request, taps);
+            let found = self.capture(&mut state.slots, head.as_ref(), url, request, taps);
             if let Some(why) = found {
                 outcome = Outcome::CaptureFailed;
                 sample.why = Some(why.into());
             } else if let Some(once) = self.step().once {
-                traveller.slots.set(once, Some(b""));
+                state.slots.set(once, Some(b""));
             }
         }
         if !self.step().captures.is_empty() {
@@ -174,10 +174,10 @@ impl<'a> Visit<'a> {
                 outcome,
                 why: sample.why.as_deref().unwrap_or_default().to_owned(),
                 transcript: *transcript,
-                captured: self.captured(&traveller.slots),
+                captured: self.captured(&state.slots),
             });
         }
-        if let Some(reply) = traveller.reply() {
+        if let Some(reply) = state.reply() {
             reply.status = sample.status;
             let whole = matches!(
                 outcome,

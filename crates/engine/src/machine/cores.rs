@@ -2,12 +2,14 @@
 
 #![expect(
     unsafe_code,
-    reason = "cores and priorities of threads, and a hint to the caches"
+    reason = "priorities of threads, and a hint to the caches"
 )]
 
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
+
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use crate::spec::error::StartError;
 
@@ -58,41 +60,25 @@ impl<F: Future> Future for Prefetched<F> {
 
 /// The cores on which a thread may run.
 #[derive(Clone, Copy)]
-pub struct Cores(libc::cpu_set_t);
+pub struct Cores(CpuSet);
 
 impl Cores {
     /// Returns those of the calling thread.
     pub fn own() -> io::Result<Self> {
-        // SAFETY: an all-zero set is an empty set, and a valid place for the answer; 0 is the calling thread.
-        let (result, set) = unsafe {
-            let mut set: libc::cpu_set_t = std::mem::zeroed();
-            let result = libc::sched_getaffinity(0, size_of_val(&set), &raw mut set);
-            (result, set)
-        };
-        if result == 0 {
-            return Ok(Self(set));
-        }
-        Err(io::Error::last_os_error())
+        Ok(Self(sched_getaffinity(None)?))
     }
 
     /// Restricts the calling thread to these cores.
     pub fn pin(&self) -> io::Result<()> {
-        // SAFETY: the set is valid; 0 is the calling thread.
-        let result = unsafe { libc::sched_setaffinity(0, size_of_val(&self.0), &raw const self.0) };
-        if result == 0 {
-            return Ok(());
-        }
-        Err(io::Error::last_os_error())
+        Ok(sched_setaffinity(None, &self.0)?)
     }
 }
 
 /// Restricts the calling thread to `core`.
 pub fn pin(core: usize) -> Result<(), StartError> {
-    // SAFETY: an all-zero set is an empty set.
-    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
-    let pinned = if core < libc::CPU_SETSIZE as usize {
-        // SAFETY: `core` is within the set.
-        unsafe { libc::CPU_SET(core, &mut set) };
+    let mut set = CpuSet::new();
+    let pinned = if core < CpuSet::MAX_CPU {
+        set.set(core);
         Cores(set).pin()
     } else {
         Err(io::Error::from_raw_os_error(libc::EINVAL))

@@ -76,7 +76,7 @@ impl WallClock {
     /// Converts the wall-clock time `unix_ns`, which lies between `earliest` and now, to the clock of the run.
     ///
     /// `None` if that cannot be done reliably.
-    pub fn moment(&self, unix_ns: u64, earliest: u64) -> Option<u64> {
+    pub fn to_run_clock(&self, unix_ns: u64, earliest: u64) -> Option<u64> {
         self.moment_as_of(Both::read()?, unix_ns, earliest)
     }
 
@@ -180,7 +180,7 @@ mod tests {
         let clock = Clock::starting_at(monotonic_ns().saturating_sub(HOUR));
         let wall = WallClock::new(clock);
         let before = clock.now();
-        let told = (0..1_000).find_map(|_| wall.moment(unix_ns(), before));
+        let told = (0..1_000).find_map(|_| wall.to_run_clock(unix_ns(), before));
         assert!((before..=clock.now()).contains(&told.unwrap()));
     }
 }

@@ -8,7 +8,7 @@ const MAX_SPARE_BYTES: usize = 16 * 1024;
 
 /// What all connections of one worker share.
 #[derive(Debug)]
-pub struct Common {
+pub struct WorkerBuffers {
     /// All connections read into this buffer; whoever keeps any of it makes a copy.
     pub scratch: RefCell<Box<[u8]>>,
     /// Buffers for requests with parameters, which are reused.
@@ -17,7 +17,7 @@ pub struct Common {
     pub(super) lingering: Cell<u64>,
 }
 
-impl Default for Common {
+impl Default for WorkerBuffers {
     fn default() -> Self {
         Self {
             scratch: RefCell::new(vec![0; SCRATCH_BYTES].into_boxed_slice()),
@@ -27,7 +27,7 @@ impl Default for Common {
     }
 }
 
-impl Common {
+impl WorkerBuffers {
     /// Takes an empty buffer for one request.
     pub fn take_spare(&self) -> Vec<u8> {
         self.spare.borrow_mut().pop().unwrap_or_default()
@@ -48,11 +48,11 @@ mod tests {
 
     #[test]
     fn buffers_are_used_again_unless_they_are_large() {
-        let common = Common::default();
+        let buffers = WorkerBuffers::default();
         for bytes in [1_000_000, 0, 100] {
-            common.put_spare(Vec::with_capacity(bytes));
+            buffers.put_spare(Vec::with_capacity(bytes));
         }
-        assert_eq!(common.take_spare().capacity(), 100);
-        assert_eq!(common.take_spare().capacity(), 0, "none is left");
+        assert_eq!(buffers.take_spare().capacity(), 100);
+        assert_eq!(buffers.take_spare().capacity(), 0, "none is left");
     }
 }

@@ -13,20 +13,20 @@ use crate::record::ports::{Port, PortTable};
 
 /// Where datagrams go, and from which address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct UdpRoute {
     pub from: Option<IpAddr>,
     pub to: SocketAddr,
 }
 
 #[derive(Debug)]
-pub struct Open {
+pub struct OpenSocket {
     pub socket: Rc<UdpSocket>,
-    pub place: Place,
+    pub route: UdpRoute,
     #[expect(dead_code, reason = "held, not looked at")]
     port: Port,
 }
 
-impl Open {
+impl OpenSocket {
     /// The error that the network has returned in place of the server's answer, once the socket is ready for that.
     pub fn take_error(&self) -> Option<io::Error> {
         let error = || {
@@ -37,16 +37,16 @@ impl Open {
     }
 }
 
-pub fn open(place: Place, ports: &Rc<PortTable>) -> io::Result<Open> {
-    let domain = Domain::for_address(place.to);
+pub fn open(route: UdpRoute, ports: &Rc<PortTable>) -> io::Result<OpenSocket> {
+    let domain = Domain::for_address(route.to);
     let socket = Socket::new(domain, Type::DGRAM.nonblocking(), None)?;
-    if let Some(source) = place.from {
+    if let Some(source) = route.from {
         socket.bind(&SocketAddr::new(source, 0).into())?;
     }
-    socket.connect(&place.to.into())?;
-    Ok(Open {
-        port: ports.take(place.from, place.to),
+    socket.connect(&route.to.into())?;
+    Ok(OpenSocket {
+        port: ports.take(route.from, route.to),
         socket: Rc::new(UdpSocket::from_std(socket.into())?),
-        place,
+        route,
     })
 }

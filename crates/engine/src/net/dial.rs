@@ -17,9 +17,9 @@ use socket2::{Domain, SockAddr, Socket, Type};
 use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::client::TlsStream;
 
-use crate::machine::seat::{Interrupt, Seat};
-use crate::net::buffers::Common;
-use crate::net::datagrams::Place;
+use crate::machine::tasks::{Interrupt, Task};
+use crate::net::buffers::WorkerBuffers;
+use crate::net::datagrams::UdpRoute;
 use crate::net::failure::describe;
 use crate::net::rotation::Rotation;
 use crate::net::stamped::{self, Stamped};
@@ -40,7 +40,7 @@ const ATTEMPT_NS: u64 = 1_000_000_000;
 /// Opens the connections of one workload on one worker.
 #[derive(Debug)]
 pub struct Dialer {
-    pub common: Rc<Common>,
+    pub buffers: Rc<WorkerBuffers>,
     /// Where a connection that belongs to no single client reports its end.
     pub recorder: Rc<RefCell<Recorder>>,
     pub ports: Rc<PortTable>,
@@ -58,12 +58,12 @@ impl Dialer {
         worker: usize,
         workload: usize,
         stamps: bool,
-        common: Rc<Common>,
+        buffers: Rc<WorkerBuffers>,
         recorder: Rc<RefCell<Recorder>>,
     ) -> Self {
         let ports = recorder.borrow().ports.clone();
         Self {
-            common,
+            buffers,
             recorder,
             ports,
             rotation: Rc::new(Rotation::new(worker)),
@@ -73,25 +73,25 @@ impl Dialer {
         }
     }
 
-    /// Opens a connection, which begins at `start`, by the `deadline` that is set on the seat.
+    /// Opens a connection, which begins at `start`, by the `deadline` that `task` has.
     pub async fn connect(
         &self,
         target: &Target,
         sessions: &mut Sessions,
-        seat: &Seat,
+        task: &Task,
         start: u64,
         deadline: u64,
     ) -> Result<(Transport, ConnectTimes), Failure> {
-        let found = looked_up(seat, target).await?;
-        let dns = found.is_some().then(|| seat.now() - start);
+        let found = looked_up(task, target).await?;
+        let dns = found.is_some().then(|| task.now() - start);
         let addresses = found.as_ref().unwrap_or(&target.addresses);
         let plain = if target.name.is_some() && addresses.len() > 1 {
-            Box::pin(self.connect_any(seat, target, addresses, deadline)).await?
+            Box::pin(self.connect_any(task, target, addresses, deadline)).await?
         } else {
             let address = &addresses[self.rotation.next() % addresses.len()];
-            self.connect_one(seat, target, address).await?
+            self.connect_one(task, target, address).await?
         };
-        let connected = seat.now();
+        let connected = task.now();
         let mut times = ConnectTimes {
             total: connected - start,
             dns,
@@ -103,8 +103,8 @@ impl Dialer {
             return Ok((Transport::Plain(plain), times));
         };
         // Boxed because TLS is rare, and every client's task has room for whatever is not boxed.
-        let stream = Box::pin(shake_hands(seat, tls, sessions, plain)).await?;
-        let shaken = seat.now();
+        let stream = Box::pin(shake_hands(task, tls, sessions, plain)).await?;
+        let shaken = task.now();
         times.total = shaken - start;
         times.tls = Some(shaken - connected);
         times.resumed = stream.get_ref().1.handshake_kind() == Some(HandshakeKind::Resumed);
@@ -116,28 +116,28 @@ impl Dialer {
     /// one by one are not interchangeable.)
     async fn connect_any(
         &self,
-        seat: &Seat,
+        task: &Task,
         target: &Target,
         addresses: &[Address],
         deadline: u64,
     ) -> Result<Plain, Failure> {
-        let order = self.rotation.order(addresses, seat.now());
+        let order = self.rotation.order(addresses, task.now());
         let mut failures: Vec<(&Address, Failure)> = Vec::new();
         for (attempt, index) in order.iter().enumerate() {
-            let (address, now) = (&addresses[*index], seat.now());
+            let (address, now) = (&addresses[*index], task.now());
             let others = (order.len() - 1 - attempt) as u64;
             let patience = deadline.saturating_sub(now) / (others + 1);
-            seat.set_deadline(match others {
+            task.set_deadline(match others {
                 0 => deadline,
                 _ => now + patience.min(ATTEMPT_NS),
             });
-            match self.connect_one(seat, target, address).await {
+            match self.connect_one(task, target, address).await {
                 Ok(plain) => {
-                    seat.set_deadline(deadline);
+                    task.set_deadline(deadline);
                     self.rotation.accepted(address);
                     for (address, failure) in &failures {
                         let unanswered = failure.outcome == Outcome::ConnectTimeout;
-                        self.rotation.failed(address, seat.now(), unanswered);
+                        self.rotation.failed(address, task.now(), unanswered);
                         self.recorder
                             .borrow_mut()
                             .passed_over(self.workload, &format!("{address}: {}", failure.why));
@@ -154,7 +154,7 @@ impl Dialer {
 
     async fn connect_one(
         &self,
-        seat: &Seat,
+        task: &Task,
         target: &Target,
         address: &Address,
     ) -> Result<Plain, Failure> {
@@ -164,12 +164,12 @@ impl Dialer {
                 Err(error) if error.kind() != io::ErrorKind::WouldBlock => {
                     return Err(refusal(&error));
                 }
-                Err(_) => Box::pin(wait_for_room(seat)).await?,
+                Err(_) => Box::pin(wait_for_room(task)).await?,
             }
         };
         if !plain.is_established() {
             let answered = pin!(poll_fn(|cx| plain.poll_answered(cx)));
-            seat.or_interrupt(answered)
+            task.or_interrupt(answered)
                 .await
                 .map_err(|interrupt| interrupted(interrupt, "no answer to the connection request"))?
                 .and_then(|()| plain.take_error())
@@ -212,7 +212,7 @@ impl Dialer {
     }
 
     /// Where datagrams may go, in the order of trying: to one of the listed addresses, or to any address of a name.
-    pub fn places(&self, target: &Target, addresses: &[Address], now: u64) -> VecDeque<Place> {
+    pub fn routes(&self, target: &Target, addresses: &[Address], now: u64) -> VecDeque<UdpRoute> {
         let order = if target.name.is_some() {
             self.rotation.order(addresses, now)
         } else {
@@ -222,7 +222,7 @@ impl Dialer {
             Address::Tcp(to) => Some(to),
             Address::Unix(_) => None,
         });
-        to.map(|to| Place {
+        to.map(|to| UdpRoute {
             from: self.next_source(target, to.is_ipv4()),
             to,
         })
@@ -257,19 +257,19 @@ pub fn interrupted(interrupt: Interrupt, why: &str) -> Failure {
 }
 
 /// Looks up a name that is resolved for every connection; `None` for any other target.
-pub async fn looked_up(seat: &Seat, target: &Target) -> Result<Option<Vec<Address>>, Failure> {
+pub async fn looked_up(task: &Task, target: &Target) -> Result<Option<Vec<Address>>, Failure> {
     match &target.name {
-        Some(name) if name.resolve_each => Box::pin(look_up(seat, name)).await.map(Some),
+        Some(name) if name.resolve_each => Box::pin(look_up(task, name)).await.map(Some),
         _ => Ok(None),
     }
 }
 
 /// The system's resolver blocks, so it runs in a thread of its own.
-async fn look_up(seat: &Seat, name: &Name) -> Result<Vec<Address>, Failure> {
+async fn look_up(task: &Task, name: &Name) -> Result<Vec<Address>, Failure> {
     let name = name.clone();
     let answer = pin!(tokio::task::spawn_blocking(move || resolve(&name)));
     let abandoned = answer.abort_handle();
-    let answer = seat.or_interrupt(answer).await;
+    let answer = task.or_interrupt(answer).await;
     if answer.is_err() {
         abandoned.abort(); // if it still waits for a thread, nobody needs it any more
     }
@@ -280,13 +280,13 @@ async fn look_up(seat: &Seat, name: &Name) -> Result<Vec<Address>, Failure> {
 }
 
 async fn shake_hands(
-    seat: &Seat,
+    task: &Task,
     tls: &Tls,
     sessions: &mut Sessions,
     plain: Plain,
 ) -> Result<Box<TlsStream<Plain>>, Failure> {
     let handshake = pin!(tls.connector(sessions).connect(tls.name.clone(), plain));
-    let stream = seat.or_interrupt(handshake).await;
+    let stream = task.or_interrupt(handshake).await;
     stream
         .map_err(|interrupt| interrupted(interrupt, "the TLS handshake did not end in time"))?
         .map(Box::new)
@@ -301,11 +301,11 @@ async fn shake_hands(
         })
 }
 
-async fn wait_for_room(seat: &Seat) -> Result<(), Failure> {
-    let retry = seat.now() + UNIX_RETRY_NS;
-    let pending = || seat.poll_interrupt().is_pending();
-    seat.sleep_until(retry, pending, |_| ()).await;
-    match seat.poll_interrupt() {
+async fn wait_for_room(task: &Task) -> Result<(), Failure> {
+    let retry = task.now() + UNIX_RETRY_NS;
+    let pending = || task.poll_interrupt().is_pending();
+    task.sleep_until(retry, pending, |_| ()).await;
+    match task.poll_interrupt() {
         Poll::Ready(interrupt) => Err(interrupted(interrupt, "the listener's queue is full")),
         Poll::Pending => Ok(()),
     }

@@ -9,8 +9,8 @@ use std::task::{Context, Poll, Waker};
 use tokio::io::ReadBuf;
 use tokio::task::spawn_local;
 
-use crate::machine::seat::Seat;
-use crate::net::buffers::Common;
+use crate::machine::tasks::Task;
+use crate::net::buffers::WorkerBuffers;
 use crate::net::transport::Transport;
 
 /// After this time the connection is closed in any case.
@@ -18,30 +18,34 @@ const CLOSE_WAIT_NS: u64 = 100_000_000;
 /// How many of a worker's connections may wait at a time, as each holds an open file. Further ones are closed at once.
 pub const MAX_LINGERING: u64 = 64;
 
-/// Closes the connection after the server has, or when that takes too long. `seat`: any of this worker's seats.
-pub fn linger(mut transport: Transport, seat: &Seat, common: &Rc<Common>) {
-    let count = common.lingering.get();
+/// Closes the connection after the server has, or when that takes too long. `task`: any of this worker's.
+pub fn linger(mut transport: Transport, task: &Task, buffers: &Rc<WorkerBuffers>) {
+    let count = buffers.lingering.get();
     let mut now = Context::from_waker(Waker::noop());
-    if count >= MAX_LINGERING || poll_closed(&mut transport, common, &mut now).is_ready() {
+    if count >= MAX_LINGERING || poll_closed(&mut transport, buffers, &mut now).is_ready() {
         return;
     }
-    common.lingering.set(count + 1);
-    let (seat, common) = (seat.take_another(), common.clone());
+    buffers.lingering.set(count + 1);
+    let (task, buffers) = (task.take_another(), buffers.clone());
     spawn_local(async move {
-        seat.sit().await;
-        seat.set_deadline(seat.now() + CLOSE_WAIT_NS);
-        poll_fn(|cx| match poll_closed(&mut transport, &common, cx) {
+        task.register().await;
+        task.set_deadline(task.now() + CLOSE_WAIT_NS);
+        poll_fn(|cx| match poll_closed(&mut transport, &buffers, cx) {
             Poll::Ready(()) => Poll::Ready(()),
-            Poll::Pending => seat.poll_interrupt().map(|_| ()),
+            Poll::Pending => task.poll_interrupt().map(|_| ()),
         })
         .await;
-        common.lingering.set(common.lingering.get() - 1);
+        buffers.lingering.set(buffers.lingering.get() - 1);
     });
 }
 
 /// Ready when the peer has closed; discards what it still sends before that.
-fn poll_closed(transport: &mut Transport, common: &Common, cx: &mut Context<'_>) -> Poll<()> {
-    let mut scratch = common.scratch.borrow_mut();
+fn poll_closed(
+    transport: &mut Transport,
+    buffers: &WorkerBuffers,
+    cx: &mut Context<'_>,
+) -> Poll<()> {
+    let mut scratch = buffers.scratch.borrow_mut();
     loop {
         let mut buffer = ReadBuf::new(&mut scratch);
         match transport.poll_read(cx, &mut buffer) {

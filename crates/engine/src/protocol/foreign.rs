@@ -30,7 +30,7 @@ pub fn protocol(bytes: &[u8]) -> Option<Foreign> {
 }
 
 /// Whether `bytes` are too few to tell, but more of them may.
-pub fn untold(bytes: &[u8]) -> bool {
+pub fn is_ambiguous(bytes: &[u8]) -> bool {
     matches!(bytes, [0x15 | 0]) || (bytes.len() < 9 && bytes.starts_with(&[0, 0]))
 }
 
@@ -46,8 +46,8 @@ mod tests {
             Some(Foreign::Http2)
         );
         assert_eq!(protocol(b"\0\0\x06\x04"), None);
-        assert!(untold(b"\0\0\x06\x04"));
-        assert!(!untold(b"\0\0\x06\x04\0\0\0\0\x01") && !untold(b"S"));
+        assert!(is_ambiguous(b"\0\0\x06\x04"));
+        assert!(!is_ambiguous(b"\0\0\x06\x04\0\0\0\0\x01") && !is_ambiguous(b"S"));
         assert_eq!(protocol(b"SSH-2.0-OpenSSH_9.2\r\n"), None);
         assert_eq!(protocol(b""), None);
     }

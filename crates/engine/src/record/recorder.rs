@@ -71,7 +71,7 @@ pub struct Recorder {
     spare: Vec<Box<Series>>,
     /// For each workload, the index of its first series and its number of phases.
     layout: Vec<(usize, usize)>,
-    loads: Vec<Load>,
+    counters: Vec<WorkloadCounters>,
     journeys: Vec<JourneySeries>,
     streams: Vec<StreamSeries>,
     pings: Vec<PingSeries>,
@@ -91,11 +91,11 @@ pub struct Recorder {
 
 /// The counters of one workload.
 #[derive(Debug)]
-pub struct Load {
+pub struct WorkloadCounters {
     measured: bool,
     state: WorkloadState,
     longest_wait: Longest,
-    /// What still has to be subtracted from `state.in_flight_ns`; see `Load::take_back`.
+    /// What still has to be subtracted from `state.in_flight_ns`; see `WorkloadCounters::take_back`.
     excess_ns: u128,
     /// The moment up to which `state.in_flight_ns` has been accumulated.
     changed: u64,
@@ -113,7 +113,7 @@ impl Recorder {
             layout.push((count, workload.phases));
             count += workload.requests * workload.phases;
         }
-        let load = |measured| Load {
+        let counters = |measured| WorkloadCounters {
             measured,
             state: WorkloadState::default(),
             longest_wait: Longest::default(),
@@ -133,10 +133,10 @@ impl Recorder {
             series: std::iter::repeat_with(|| None).take(count).collect(),
             spare: Vec::new(),
             layout,
-            loads: outline
+            counters: outline
                 .workloads
                 .iter()
-                .map(|workload| load(workload.measured))
+                .map(|workload| counters(workload.measured))
                 .collect(),
             journeys: Vec::new(),
             streams: Vec::new(),
@@ -163,27 +163,27 @@ impl Recorder {
 
     /// Registers the queue of an open loop, so that arrivals still waiting at the end of an interval are counted in it.
     pub fn watch_queue(&mut self, workload: usize, queue: Rc<RefCell<Queue>>) {
-        self.loads[workload].queue = Some(queue);
+        self.counters[workload].queue = Some(queue);
     }
 
     /// Counts a client, or a connection of an open loop, that starts.
-    pub fn came(&mut self, workload: usize) {
-        self.loads[workload].state.clients += 1;
+    pub fn client_came(&mut self, workload: usize) {
+        self.counters[workload].state.clients += 1;
     }
 
     /// Counts a client, or a connection of an open loop, that ends.
-    pub fn left(&mut self, workload: usize) {
-        self.loads[workload].state.clients -= 1;
+    pub fn client_left(&mut self, workload: usize) {
+        self.counters[workload].state.clients -= 1;
     }
 
     /// Counts an attempt to connect.
     pub fn connecting(&mut self, workload: usize) {
-        self.loads[workload].state.connects += 1;
+        self.counters[workload].state.connects += 1;
     }
 
     /// Counts an established connection.
     pub fn connected(&mut self, workload: usize, times: &ConnectTimes) {
-        let state = &mut self.loads[workload].state;
+        let state = &mut self.counters[workload].state;
         state.connections += 1;
         state.resumed += u64::from(times.resumed);
     }
@@ -191,24 +191,24 @@ impl Recorder {
     /// Counts bytes after a complete answer that belong to no answer; `what` describes them.
     /// Notes that the server ended an idle connection with an answer of this status.
     pub fn dismissed(&mut self, workload: usize, status: u16) {
-        self.loads[workload]
+        self.counters[workload]
             .state
             .dismissals
             .add(&status.to_string(), 1);
     }
 
     pub fn excess(&mut self, workload: usize, what: &str) {
-        self.loads[workload].state.excess.add(what, 1);
+        self.counters[workload].state.excess.add(what, 1);
     }
 
     /// Counts an address of the server's name that did not accept while another one did.
     pub fn passed_over(&mut self, workload: usize, what: &str) {
-        self.loads[workload].state.passed_over.add(what, 1);
+        self.counters[workload].state.passed_over.add(what, 1);
     }
 
     /// Counts a request that had to wait for a free stream of its connection.
     pub fn waited_for_stream(&mut self, workload: usize, ns: u64) {
-        let state = &mut self.loads[workload].state;
+        let state = &mut self.counters[workload].state;
         state.stream_waits += 1;
         state.stream_wait_ns += ns;
     }
@@ -222,48 +222,48 @@ impl Recorder {
         wait: Wait,
         line: impl FnOnce(Wait) -> HeadOfLine,
     ) {
-        if let Some(shown) = self.loads[workload].longest_wait.shown(connection, wait) {
+        if let Some(shown) = self.counters[workload].longest_wait.shown(connection, wait) {
             head_of_line::append(&mut self.head_of_line, [line(shown)]);
         }
     }
 
     /// Counts a datagram that answers a request already answered.
     pub fn duplicate_answer(&mut self, workload: usize) {
-        self.loads[workload].state.duplicate_answers += 1;
+        self.counters[workload].state.duplicate_answers += 1;
     }
 
     /// Counts a datagram that answers a request already given up; `overtaken` if a later request was answered first.
     pub fn late_answer(&mut self, workload: usize, overtaken: bool) {
-        let state = &mut self.loads[workload].state;
+        let state = &mut self.counters[workload].state;
         state.late_answers += 1;
         state.overtaken_answers += u64::from(overtaken);
     }
 
     /// Counts a datagram that answers no remembered request.
     pub fn stray_answer(&mut self, workload: usize) {
-        self.loads[workload].state.stray_answers += 1;
+        self.counters[workload].state.stray_answers += 1;
     }
 
     /// Counts a closed connection.
-    pub fn parted(&mut self, workload: usize) {
-        self.loads[workload].state.connections -= 1;
+    pub fn connection_closed(&mut self, workload: usize) {
+        self.counters[workload].state.connections -= 1;
     }
 
     /// Counts a client's wait after a failed connect.
     pub fn backed_off(&mut self, workload: usize) {
-        self.loads[workload].state.backoffs += 1;
+        self.counters[workload].state.backoffs += 1;
     }
 
     /// Counts a followed redirect, and the request that it leads to, which begins at `now`.
     pub fn redirected(&mut self, workload: usize, now: u64) {
         self.due(workload, now);
-        self.loads[workload].state.redirects += 1;
+        self.counters[workload].state.redirects += 1;
     }
 
     /// Counts a request that became due at `now`.
     pub fn due(&mut self, workload: usize, now: u64) {
         self.roll(now);
-        self.loads[workload].state.due += 1;
+        self.counters[workload].state.due += 1;
     }
 
     /// Records that a journey's script failed at `now`, after a request that has already been counted.
@@ -290,23 +290,25 @@ impl Recorder {
 
     /// Whether any request has been sent and has not ended.
     pub fn any_in_flight(&self) -> bool {
-        self.loads.iter().any(|load| load.state.in_flight > 0)
+        self.counters
+            .iter()
+            .any(|counters| counters.state.in_flight > 0)
     }
 
     /// Counts the arrivals that were due before `now` and are still waiting.
     pub fn count_waiting(&mut self, now: u64) {
-        for load in &mut self.loads {
-            load.count_waiting(now);
+        for counters in &mut self.counters {
+            counters.count_waiting(now);
         }
     }
 
     /// Records that a request's first byte is about to be written.
     pub fn sent(&mut self, workload: usize, now: u64) {
         self.roll(now);
-        let load = &mut self.loads[workload];
-        load.advance(now);
-        load.state.sent += 1;
-        load.state.in_flight += 1;
+        let counters = &mut self.counters[workload];
+        counters.advance(now);
+        counters.state.sent += 1;
+        counters.state.in_flight += 1;
     }
 
     /// Keeps what a request asked for whose answer has a wrong status: one of each interval is enough to be shown.
@@ -328,17 +330,17 @@ impl Recorder {
     /// Counts a request that is sent once more because the server had not processed it (HTTP/2).
     pub fn sent_again(&mut self, workload: usize, now: u64) {
         self.roll(now);
-        self.loads[workload].state.resent += 1;
+        self.counters[workload].state.resent += 1;
     }
 
     /// Records a request that has ended, in whatever way.
     pub fn ended(&mut self, sample: &Sample) {
         self.roll(sample.end);
-        let load = &mut self.loads[sample.workload];
+        let counters = &mut self.counters[sample.workload];
         if sample.sent.is_some() {
-            load.advance(sample.end);
-            load.state.in_flight -= 1;
-            load.take_back(load.changed - sample.end);
+            counters.advance(sample.end);
+            counters.state.in_flight -= 1;
+            counters.take_back(counters.changed - sample.end);
         }
         self.series(sample.workload, sample.request, sample.phase)
             .add_sample(sample);
@@ -417,7 +419,7 @@ impl Recorder {
     }
 
     fn has_rows(&self, workload: usize) -> bool {
-        self.rows.is_some() && self.loads[workload].measured
+        self.rows.is_some() && self.counters[workload].measured
     }
 
     fn series(&mut self, workload: usize, request: usize, phase: usize) -> &mut Series {
@@ -451,8 +453,8 @@ impl Recorder {
 
     /// Keeps the numbers of clients and connections as the state at the end of the run, before they all leave.
     pub fn keep_state(&mut self) {
-        for load in &mut self.loads {
-            load.at_end = Some((load.state.clients, load.state.connections));
+        for counters in &mut self.counters {
+            counters.at_end = Some((counters.state.clients, counters.state.connections));
         }
     }
 
@@ -462,9 +464,9 @@ impl Recorder {
     }
 
     fn cut(&mut self, end: u64, last: bool) {
-        for load in &mut self.loads {
-            load.advance(end);
-            load.count_waiting(end);
+        for counters in &mut self.counters {
+            counters.advance(end);
+            counters.count_waiting(end);
         }
         let (cpu, wall) = (thread_cpu_ns(), monotonic_ns());
         let thread = ThreadState {
@@ -484,7 +486,11 @@ impl Recorder {
         interval.pings = std::mem::take(&mut self.pings);
         interval.head_of_line = std::mem::take(&mut self.head_of_line);
         interval.traces = std::mem::take(&mut self.traces);
-        interval.workloads = self.loads.iter_mut().map(Load::give_away).collect();
+        interval.workloads = self
+            .counters
+            .iter_mut()
+            .map(WorkloadCounters::give_away)
+            .collect();
         interval.thread = thread;
         interval.ports = self.ports.in_use();
         interval.rows = self.rows.as_mut().map(std::mem::take).unwrap_or_default();
@@ -509,7 +515,7 @@ impl Recorder {
     }
 }
 
-impl Load {
+impl WorkloadCounters {
     /// Accumulates ∫ in-flight dt up to `now`.
     fn advance(&mut self, now: u64) {
         self.state.pass(now.saturating_sub(self.changed));

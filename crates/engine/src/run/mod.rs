@@ -11,8 +11,8 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::LocalSet;
 
-use crate::load::finish::Finish;
 use crate::load::plan::Plan;
+use crate::load::run_end::RunEnd;
 use crate::machine::clock::{Clock, monotonic_ns, unix_ns};
 use crate::machine::cores::{Cores, pin, precede};
 use crate::record::collect::{Outbox, Poll, collect};
@@ -32,7 +32,7 @@ const NOTICE_NS: u64 = 1_000_000;
 pub struct Run {
     clock: Clock,
     started_unix_ns: u64,
-    finish: Arc<Finish>,
+    end: Arc<RunEnd>,
     outbox: Arc<Outbox>,
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
@@ -45,7 +45,7 @@ impl Run {
         let (cores, start_unix_ns) = (spec.cores.clone(), spec.start_unix_ns);
         let real_time = spec.real_time;
         let plan = Arc::new(prepare(spec)?);
-        let finish = Arc::new(Finish::new(&plan));
+        let end = Arc::new(RunEnd::new(&plan));
         let (out, incoming) = mpsc::channel();
         let mut starts: Vec<Sender<Clock>> = Vec::new();
         let mut emptied = Vec::new();
@@ -61,7 +61,7 @@ impl Run {
                 core,
                 real_time,
                 plan: plan.clone(),
-                finish: finish.clone(),
+                end: end.clone(),
             };
             let delivery = Delivery {
                 out: out.clone(),
@@ -95,7 +95,7 @@ impl Run {
         Ok(Self {
             clock,
             started_unix_ns,
-            finish,
+            end,
             outbox,
             threads: Mutex::new(vec![collector]),
         })
@@ -108,7 +108,7 @@ impl Run {
 
     /// Ends the run cleanly: everything recorded is delivered, and requests in flight are counted as unfinished.
     pub fn stop(&self) {
-        self.finish.end_at(match self.clock.now() {
+        self.end.end_at(match self.clock.now() {
             0 => 0,
             now => now + NOTICE_NS,
         });
@@ -171,7 +171,7 @@ struct Thread {
     core: Option<usize>,
     real_time: bool,
     plan: Arc<Plan>,
-    finish: Arc<Finish>,
+    end: Arc<RunEnd>,
 }
 
 impl Thread {
@@ -191,7 +191,7 @@ impl Thread {
         let _ = ready.send(Ok(()));
         // No clock is sent if another thread could not start.
         let Ok(clock) = when.recv() else { return };
-        let _ending = EndsWithPanic(&self.finish, clock);
+        let _ending = EndsWithPanic(&self.end, clock);
         self.work(&runtime, clock, delivery);
         // Does not wait for name resolutions that are still running.
         runtime.shutdown_background();
@@ -222,7 +222,7 @@ impl Thread {
                 self.plan.worker(self.index),
                 self.plan.clone(),
                 clock,
-                self.finish.clone(),
+                self.end.clone(),
                 recorder,
             );
             let worker =
@@ -233,7 +233,7 @@ impl Thread {
 }
 
 /// Ends the run if its worker panics, as nobody else would do that worker's share.
-struct EndsWithPanic<'a>(&'a Finish, Clock);
+struct EndsWithPanic<'a>(&'a RunEnd, Clock);
 
 impl Drop for EndsWithPanic<'_> {
     fn drop(&mut self) {
@@ -262,7 +262,7 @@ mod tests {
             index: 0,
             core,
             real_time: false,
-            finish: Arc::new(Finish::new(&plan)),
+            end: Arc::new(RunEnd::new(&plan)),
             plan,
         }
     }
@@ -310,12 +310,12 @@ mod tests {
     #[test]
     fn a_worker_that_panics_ends_the_run() {
         let thread = thread(None);
-        let finish = thread.finish.clone();
+        let end = thread.end.clone();
         let panics = move || {
-            let _ending = EndsWithPanic(&thread.finish, Clock::starting_at(monotonic_ns() - 5));
+            let _ending = EndsWithPanic(&thread.end, Clock::starting_at(monotonic_ns() - 5));
             panic!("the test wants it");
         };
         std::thread::spawn(panics).join().unwrap_err();
-        assert!(finish.end_ns() < 60_000_000_000);
+        assert!(end.end_ns() < 60_000_000_000);
     }
 }

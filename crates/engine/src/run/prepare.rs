@@ -1,19 +1,19 @@
 //! From the specification to the plan: encodes requests, resolves names, and checks whether this machine can run it.
 
-#![expect(unsafe_code, reason = "the limit of open files")]
-
 use std::sync::Arc;
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::body::capture::{InBody, InHead};
 use crate::body::event_meaning::EventStream;
 use crate::body::tap::Tap;
 use crate::body::verify::BodyVerifier;
 use crate::exchange::grpc::method::Method;
+use crate::exchange::observer::Limits;
 use crate::exchange::raw::until::Until;
 use crate::exchange::redirect::Redirects;
 use crate::exchange::request::Request;
 use crate::exchange::udp::matching::Matching;
-use crate::exchange::watch::Limits;
 use crate::exchange::ws::upgrade::Upgrade;
 use crate::exchange::{raw, udp, ws};
 use crate::journey::feed::Feed;
@@ -40,7 +40,7 @@ use crate::spec::{
     StepSpec, WorkloadSpec,
 };
 use crate::template::cookies::Site;
-use crate::template::request::{Template, encode_asked, encode_message, encode_request};
+use crate::template::request::{Template, encode_message, encode_request, encode_scripted};
 
 /// Open files that the run needs besides its connections: timers, pollers, resolver, pipes.
 const OTHER_FILES: u64 = 64;
@@ -58,9 +58,9 @@ pub fn prepare(spec: RunSpec) -> Result<Plan, StartError> {
         .enumerate()
         .map(|(index, workload)| prepare_workload(index, workload, share, &mut scripts));
     let mut workloads: Vec<Workload> = workloads.collect::<Result<_, _>>()?;
-    number_those_apart(&mut workloads);
+    number_once_workloads(&mut workloads);
     let plan = Plan {
-        attentive: spec.attentive,
+        busy_poll: spec.busy_poll,
         seed: spec.seed,
         threads: spec.threads,
         share,
@@ -150,7 +150,7 @@ fn prepare_workload(
             slots,
             site,
         }),
-        apart: None,
+        once_index: None,
         requests,
         load: spec.load,
         phases,
@@ -163,11 +163,11 @@ fn prepare_workload(
     })
 }
 
-/// Numbers the workloads under which steps are recorded that every client makes only once.
+/// Gives steps that every client makes only once (`once`) a workload number of their own.
 ///
 /// These numbers follow those of all workloads. Open loads have none: every arrival is a new client there, so such
 /// steps are steps like any other.
-fn number_those_apart(workloads: &mut [Workload]) {
+fn number_once_workloads(workloads: &mut [Workload]) {
     let mut number = workloads.len();
     for workload in workloads {
         let programs = workload
@@ -177,7 +177,7 @@ fn number_those_apart(workloads: &mut [Workload]) {
         let mut steps = programs.flat_map(|program| &program.steps);
         let closed = matches!(workload.load, LoadSpec::Closed(_));
         if closed && steps.any(|step| step.once.is_some()) {
-            workload.apart = Some(number);
+            workload.once_index = Some(number);
             number += 1;
         }
     }
@@ -311,7 +311,7 @@ fn request_of_script(
     turns: Turns,
 ) -> Result<Request, StartError> {
     let encode = |keep_alive| {
-        encode_asked(&spec.method, keep_alive, spec.cookies).map_err(|error| {
+        encode_scripted(&spec.method, keep_alive, spec.cookies).map_err(|error| {
             let field = format!("request {:?}", spec.name);
             StartError::invalid(workload, &field, error.to_string())
         })
@@ -408,27 +408,21 @@ fn raise_open_files(spec: &RunSpec) -> Result<(), StartError> {
         + open_files()
         + OTHER_FILES
         + FILES_PER_THREAD * spec.threads as u64;
-    let mut limit = libc::rlimit {
-        rlim_cur: 0,
-        rlim_max: 0,
+    let limit = getrlimit(Resource::Nofile);
+    let most = limit.maximum.unwrap_or(u64::MAX);
+    let too_few = StartError::OpenFiles {
+        needed,
+        limit: most,
     };
-    // SAFETY: `limit` is a valid place for the answer, and then a valid setting.
-    unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) };
-    if needed > limit.rlim_max {
-        return Err(StartError::OpenFiles {
-            needed,
-            limit: limit.rlim_max,
-        });
+    if needed > most {
+        return Err(too_few);
     }
-    if needed > limit.rlim_cur {
-        limit.rlim_cur = limit.rlim_max;
-        // SAFETY: as above.
-        if unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) } != 0 {
-            return Err(StartError::OpenFiles {
-                needed,
-                limit: limit.rlim_cur,
-            });
-        }
+    if limit.current.is_some_and(|current| needed > current) {
+        let raised = Rlimit {
+            current: limit.maximum,
+            ..limit
+        };
+        return setrlimit(Resource::Nofile, raised).map_err(|_| too_few);
     }
     Ok(())
 }

@@ -12,9 +12,9 @@ use std::thread;
 use std::time::Duration;
 
 use crate::exchange::request::Request;
-use crate::load::finish::Finish;
 use crate::load::open::{self, Dispatch};
 use crate::load::plan::Plan;
+use crate::load::run_end::RunEnd;
 use crate::load::{Shared, closed};
 use crate::machine::clock::{Clock, monotonic_ns};
 use crate::record::recorder::Recorder;
@@ -38,16 +38,16 @@ impl Worker {
         index: usize,
         plan: Arc<Plan>,
         clock: Clock,
-        finish: Arc<Finish>,
+        run_end: Arc<RunEnd>,
         recorder: Recorder,
     ) -> io::Result<Self> {
-        Shared::new(index, plan, clock, finish, recorder).map(|shared| Self(Rc::new(shared)))
+        Shared::new(index, plan, clock, run_end, recorder).map(|shared| Self(Rc::new(shared)))
     }
 
     /// Runs from before t = 0 to the end; everything recorded has been delivered when it returns.
     pub async fn run(self) {
         let shared = &self.0;
-        shared.finish.watch(shared.seats.preside().await);
+        shared.run_end.add_waker(shared.tasks.register_main().await);
         let mut dispatches = Vec::new();
         for (index, workload) in shared.plan.workloads.iter().enumerate() {
             match &workload.load {
@@ -60,8 +60,8 @@ impl Worker {
         let mut rounds = Rounds::new(round_ns(&shared.plan));
         poll_fn(|cx| self.turn(cx, &mut rounds, &dispatches)).await;
         shared.recorder.borrow_mut().keep_state();
-        shared.seats.stop().await;
-        let end = shared.finish.end_ns();
+        shared.tasks.stop().await;
+        let end = shared.run_end.end_ns();
         for dispatch in dispatches {
             dispatch.record_never_sent(end);
         }
@@ -71,9 +71,9 @@ impl Worker {
 
     /// Blocks until t = 0, or until the run is stopped before. A sleep ends late, so the last stretch is busy-waited.
     fn wait_for_start(&self) {
-        let Shared { clock, finish, .. } = &*self.0;
+        let Shared { clock, run_end, .. } = &*self.0;
         let left = || clock.monotonic(0).saturating_sub(monotonic_ns());
-        while left() > 0 && finish.end_ns() > 0 {
+        while left() > 0 && run_end.end_ns() > 0 {
             match left().checked_sub(AWAKE_NS) {
                 Some(sleep) => thread::sleep(Duration::from_nanos(sleep).min(MAX_SLEEP)),
                 None => std::hint::spin_loop(),
@@ -88,10 +88,10 @@ impl Worker {
         rounds: &mut Rounds,
         dispatches: &[Rc<Dispatch>],
     ) -> Poll<()> {
-        let seats = &self.0.seats;
-        let now = seats.begin_turn();
-        let end = self.0.finish.end_ns();
-        seats.set_end(end);
+        let tasks = &self.0.tasks;
+        let now = tasks.begin_turn();
+        let end = self.0.run_end.end_ns();
+        tasks.set_end(end);
         if now >= rounds.due.min(end) {
             self.round(now.min(end), now.checked_sub(rounds.due));
             rounds.due = now + rounds.length;
@@ -101,7 +101,7 @@ impl Worker {
         }
         let arrivals = dispatches.iter().filter_map(|dispatch| dispatch.turn(now));
         let due = arrivals.fold(end, u64::min);
-        seats.end_turn(cx, due, rounds.due);
+        tasks.end_turn(cx, due, rounds.due);
         Poll::Pending
     }
 
@@ -112,7 +112,7 @@ impl Worker {
         recorder.count_waiting(now);
         late.inspect(|late| recorder.loop_lag(*late));
         drop(recorder);
-        self.0.seats.wake_overdue(now);
+        self.0.tasks.wake_overdue(now);
     }
 }
 

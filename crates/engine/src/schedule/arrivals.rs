@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use crate::schedule::partition::Partition;
-use crate::schedule::random::Stream;
+use crate::schedule::random::Rng;
 use crate::spec::{Arrivals, OpenSpec, RateSpec};
 
 /// The rate over time.
@@ -102,7 +102,7 @@ pub fn seed_of(run: u64, workload: usize) -> u64 {
 #[derive(Debug, Clone)]
 pub struct Schedule {
     source: Arc<Source>,
-    stream: Stream,
+    stream: Rng,
     /// Sum of the exponential gaps so far (Poisson).
     sum: f64,
     part: Partition,
@@ -123,7 +123,7 @@ impl Schedule {
         };
         let mut schedule = Self {
             source: Arc::new(source),
-            stream: Stream::new(seed, &[]),
+            stream: Rng::new(seed, &[]),
             sum: 0.0,
             part,
             gaps: 0,

@@ -1,6 +1,6 @@
 //! Which of several requests or journeys comes next.
 
-use crate::schedule::random::Stream;
+use crate::schedule::random::Rng;
 use crate::spec::{Order, RequestSpec};
 
 /// The requests of a workload and the rule by which the next one is chosen; prepared once, shared by all players.
@@ -45,7 +45,7 @@ pub struct Player<'a> {
 
 impl Player<'_> {
     /// Returns the number of the next request.
-    pub fn next(&mut self, random: &mut Stream) -> usize {
+    pub fn next(&mut self, random: &mut Rng) -> usize {
         let turn = self.turn;
         self.turn += 1;
         let sums = &self.mix.sums;
@@ -79,7 +79,7 @@ mod tests {
     fn a_sequence_goes_round_from_where_the_player_begins() {
         let mix = mix(Order::Sequence, &[1, 1, 1]);
         let mut player = mix.player(4);
-        let mut random = Stream::new(1, &[]);
+        let mut random = Rng::new(1, &[]);
         let taken: Vec<usize> = (0..5).map(|_| player.next(&mut random)).collect();
         assert_eq!(taken, [1, 2, 0, 1, 2]);
     }
@@ -88,7 +88,7 @@ mod tests {
     fn requests_are_chosen_by_weight_and_never_with_weight_0() {
         let mix = mix(Order::Weighted, &[1, 0, 3]);
         let mut player = mix.player(0);
-        let mut random = Stream::new(1, &[]);
+        let mut random = Rng::new(1, &[]);
         let mut counts = [0_u32; 3];
         (0..4000).for_each(|_| counts[player.next(&mut random)] += 1);
         assert_eq!(counts[1], 0);

@@ -8,9 +8,9 @@ use std::f64::consts::LN_2;
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 #[derive(Debug, Clone)]
-pub struct Stream(u64);
+pub struct Rng(u64);
 
-impl Stream {
+impl Rng {
     /// Creates an independent stream for each `(seed, labels)`; labels are, for example, workload and client number.
     pub fn new(seed: u64, labels: &[u64]) -> Self {
         let start = labels.iter().fold(mix(seed ^ GOLDEN), |state, label| {
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn same_labels_give_the_same_stream_and_others_another() {
-        let draw = |labels: &[u64]| Stream::new(7, labels).next();
+        let draw = |labels: &[u64]| Rng::new(7, labels).next();
         assert_eq!(draw(&[1, 2]), draw(&[1, 2]));
         assert_ne!(draw(&[1, 2]), draw(&[2, 1]));
         assert_ne!(draw(&[1]), draw(&[1, 0]));
@@ -120,7 +120,7 @@ mod tests {
     fn neighbouring_streams_are_uncorrelated_and_uniform() {
         let sums: Vec<f64> = (0..64)
             .map(|client| {
-                let mut stream = Stream::new(1, &[0, client]);
+                let mut stream = Rng::new(1, &[0, client]);
                 (0..1000).map(|_| stream.unit()).sum::<f64>() / 1000.0
             })
             .collect();
@@ -132,11 +132,11 @@ mod tests {
     #[test]
     fn the_first_values_of_a_seed_are_these_for_ever() {
         // Published for SplitMix64 with state 1234567.
-        let mut stream = Stream(1_234_567);
+        let mut stream = Rng(1_234_567);
         let first = [6_457_827_717_110_365_317, 3_203_168_211_198_807_973];
         assert_eq!([stream.next(), stream.next()], first);
 
-        let mut stream = Stream::new(20_261_122, &[3, 5]);
+        let mut stream = Rng::new(20_261_122, &[3, 5]);
         assert_eq!([0; 4].map(|_| stream.below(1000)), [594, 428, 600, 5]);
         assert_eq!([0; 4].map(|_| stream.between(-5, 5)), [-3, -4, -1, 4]);
         let units = [0; 4].map(|_| stream.unit().to_bits());
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn whole_numbers_fill_their_range_evenly() {
-        let mut stream = Stream::new(2, &[]);
+        let mut stream = Rng::new(2, &[]);
         let mut counts = [0_u32; 6];
         for _ in 0..60_000 {
             counts[(stream.between(-2, 3) + 2) as usize] += 1;
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn exponential_values_have_the_distribution() {
-        let mut stream = Stream::new(5, &[]);
+        let mut stream = Rng::new(5, &[]);
         let mut values: Vec<f64> = (0..100_000).map(|_| stream.exponential()).collect();
         values.sort_by(f64::total_cmp);
         // Kolmogorov–Smirnov test: 1.95 / √n at the 0.1 % level.

@@ -1,10 +1,10 @@
 //! Think times: the pause of a closed client between an answer and its next request.
 
-use crate::schedule::random::Stream;
+use crate::schedule::random::Rng;
 use crate::spec::ThinkSpec;
 
 /// Returns the client's pause number `turn` (from 1) of this kind, in nanoseconds.
-pub fn pause(spec: &ThinkSpec, turn: u64, random: &mut Stream) -> u64 {
+pub fn pause(spec: &ThinkSpec, turn: u64, random: &mut Rng) -> u64 {
     match spec {
         ThinkSpec::None => 0,
         ThinkSpec::Constant { ns } => *ns,
@@ -22,7 +22,7 @@ mod tests {
     use super::*;
 
     fn draw(spec: &ThinkSpec) -> Vec<u64> {
-        let mut stream = Stream::new(3, &[]);
+        let mut stream = Rng::new(3, &[]);
         (1..=20_000)
             .map(|turn| pause(spec, turn, &mut stream))
             .collect()

@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 use mlua::{Error, Function, LightUserData, Lua, Table, Thread, Value, ffi, lua_State};
 
-use crate::script::request::Exchange;
+use crate::script::request::Mailbox;
 
 /// How many clients share a table. The collector traverses a table in one go, and clients that are due have to wait
 /// meanwhile.
@@ -23,7 +23,7 @@ pub struct Coroutines {
     free: RefCell<Vec<u32>>,
     /// The function that each coroutine runs: all journeys of its client, one after another.
     drive: Function,
-    pub exchange: Rc<Exchange>,
+    pub mailbox: Rc<Mailbox>,
     // Last, so that it is dropped after everything that refers to it.
     lua: Lua,
 }
@@ -39,12 +39,12 @@ pub struct Coroutine {
 pub type Yielded = Option<(f64, f64)>;
 
 impl Coroutines {
-    pub fn new(lua: &Lua, drive: Function, exchange: Rc<Exchange>) -> Rc<Self> {
+    pub fn new(lua: &Lua, drive: Function, mailbox: Rc<Mailbox>) -> Rc<Self> {
         Rc::new(Self {
             tables: RefCell::default(),
             free: RefCell::default(),
             drive,
-            exchange,
+            mailbox,
             lua: lua.clone(),
         })
     }

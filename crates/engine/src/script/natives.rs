@@ -6,8 +6,8 @@ use std::rc::Rc;
 use mlua::{Lua, LuaString, Table, Value};
 
 use crate::machine::clock::unix_ns;
-use crate::schedule::random::Stream;
-use crate::template::escape::{Place, escape};
+use crate::schedule::random::Rng;
+use crate::template::escape::{EscapeContext, escape};
 use crate::template::values::uuid;
 
 /// Creates the table `native` of the prelude.
@@ -17,7 +17,7 @@ use crate::template::values::uuid;
 pub fn natives(
     lua: &Lua,
     list: &Table,
-    random: &Rc<RefCell<Stream>>,
+    random: &Rc<RefCell<Rng>>,
     shows: bool,
 ) -> mlua::Result<Table> {
     let native = lua.create_table()?;
@@ -56,13 +56,13 @@ pub fn natives(
 )]
 fn escaped(lua: &Lua, value: LuaString) -> mlua::Result<LuaString> {
     let mut out = Vec::new();
-    escape(&value.as_bytes(), Place::Url, &mut out);
+    escape(&value.as_bytes(), EscapeContext::Url, &mut out);
     lua.create_string(out)
 }
 
 /// Like `math.random`: a number in [0, 1), or a whole number in a range; or else what is wrong with the range.
 fn draw(
-    random: &mut Stream,
+    random: &mut Rng,
     range: (Option<f64>, Option<f64>),
 ) -> (Option<f64>, Option<&'static str>) {
     let (from, to) = match range {

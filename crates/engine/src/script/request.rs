@@ -14,9 +14,9 @@ use mlua::{Function, Lua, ffi, lua_State};
 use crate::script::reply::Reply;
 use crate::script::source::Script;
 use crate::script::stack::{raise, text, text_or_number, type_name};
-use crate::script::{answer, json};
-use crate::template::asked::{Around, Asked};
-use crate::template::escape::{Place, escape};
+use crate::script::{json, response};
+use crate::template::escape::{EscapeContext, escape};
+use crate::template::scripted_request::{RequestDefaults, ScriptedRequest};
 
 const JSON: &str = "application/json";
 const FORM: &str = "application/x-www-form-urlencoded";
@@ -29,11 +29,11 @@ const NO_NUMBER: &str = "a request stands in the script as http.get(…), so tha
                          made through another name";
 
 /// What the running client and the engine hand each other.
-pub struct Exchange {
+pub struct Mailbox {
     /// The script that runs; `None` while one is being loaded.
     pub script: RefCell<Option<Rc<Script>>>,
     /// The request that the client asks for, with its number.
-    pub asked: RefCell<Option<(usize, Box<Flight>)>>,
+    pub scripted: RefCell<Option<(usize, Box<Flight>)>>,
     /// The request that has ended. The client continues with its answer, and its memory is reused for the next request.
     pub ended: RefCell<Option<Box<Flight>>>,
     /// The metatable that marks lists.
@@ -45,15 +45,15 @@ pub struct Exchange {
 /// A request and its reply.
 #[derive(Debug, Default)]
 pub struct Flight {
-    pub asked: Asked,
+    pub scripted: ScriptedRequest,
     pub reply: Reply,
 }
 
-impl Exchange {
+impl Mailbox {
     pub fn new(list: *const c_void) -> Rc<Self> {
         Rc::new(Self {
             script: RefCell::default(),
-            asked: RefCell::default(),
+            scripted: RefCell::default(),
             ended: RefCell::default(),
             list,
             document: RefCell::default(),
@@ -64,13 +64,13 @@ impl Exchange {
 /// Creates the function behind every `http.get` of all scripts: `(number, shape, path, option, option …)`.
 ///
 /// The number says which request it is, the shape is the first letter of each option; both are written into the script
-/// before it runs ([`super::sites`]). The function must not be called after `exchange` has been dropped.
-pub fn function(lua: &Lua, exchange: &Rc<Exchange>) -> mlua::Result<Function> {
-    let exchange = Rc::as_ptr(exchange);
+/// before it runs ([`super::sites`]). The function must not be called after `mailbox` has been dropped.
+pub fn function(lua: &Lua, mailbox: &Rc<Mailbox>) -> mlua::Result<Function> {
+    let mailbox = Rc::as_ptr(mailbox);
     // SAFETY: there is room for two values on the stack.
     unsafe {
         lua.exec_raw((), |state| {
-            ffi::lua_pushlightuserdata(state, exchange.cast_mut().cast());
+            ffi::lua_pushlightuserdata(state, mailbox.cast_mut().cast());
             ffi::lua_pushcclosurek(state, request, c"request".as_ptr(), 1, Some(answered));
         })
     }
@@ -78,11 +78,11 @@ pub fn function(lua: &Lua, exchange: &Rc<Exchange>) -> mlua::Result<Function> {
 
 /// # Safety
 /// Must be called only in the function that [`function`] creates.
-unsafe fn exchange<'a>(state: *mut lua_State) -> &'a Exchange {
+unsafe fn mailbox<'a>(state: *mut lua_State) -> &'a Mailbox {
     // SAFETY: whoever runs scripts keeps the exchange alive meanwhile.
     unsafe {
-        let exchange = ffi::lua_tolightuserdata(state, ffi::lua_upvalueindex(1));
-        &*exchange.cast::<Exchange>()
+        let mailbox = ffi::lua_tolightuserdata(state, ffi::lua_upvalueindex(1));
+        &*mailbox.cast::<Mailbox>()
     }
 }
 
@@ -91,7 +91,7 @@ unsafe fn exchange<'a>(state: *mut lua_State) -> &'a Exchange {
 unsafe extern "C-unwind" fn request(state: *mut lua_State) -> c_int {
     // SAFETY: a script has called this function. An error that is raised drops what is borrowed.
     unsafe {
-        if let Err(problem) = ask(state, exchange(state)) {
+        if let Err(problem) = ask(state, mailbox(state)) {
             raise(state, &problem);
         }
         ffi::lua_settop(state, 0);
@@ -102,20 +102,20 @@ unsafe extern "C-unwind" fn request(state: *mut lua_State) -> c_int {
 unsafe extern "C-unwind" fn answered(state: *mut lua_State, _: c_int) -> c_int {
     // SAFETY: the coroutine continues where `request` left it, with an empty stack.
     unsafe {
-        let mut ended = exchange(state).ended.borrow_mut();
+        let mut ended = mailbox(state).ended.borrow_mut();
         let reply = ended
             .as_mut()
             .map(|flight| std::mem::take(&mut flight.reply));
         drop(ended);
-        answer::push(state, &reply.unwrap_or_default());
+        response::push(state, &reply.unwrap_or_default());
     }
     1
 }
 
 /// # Safety
 /// Must be called only in [`request`].
-unsafe fn ask(state: *mut lua_State, exchange: &Exchange) -> Result<(), String> {
-    let Some(script) = &*exchange.script.borrow() else {
+unsafe fn ask(state: *mut lua_State, mailbox: &Mailbox) -> Result<(), String> {
+    let Some(script) = &*mailbox.script.borrow() else {
         return Ok(());
     };
     // SAFETY: all arguments, whether given or not, stay on the stack until the request is written. A function has room
@@ -140,18 +140,18 @@ unsafe fn ask(state: *mut lua_State, exchange: &Exchange) -> Result<(), String> 
         let Some(method) = script.methods.get(number) else {
             return Err(NO_NUMBER.into());
         };
-        let around = Around {
+        let defaults = RequestDefaults {
             authority: &script.authority,
             authorization: script.authorization.as_deref(),
             method,
             cookies: script.cookies,
         };
-        let mut flight = exchange.ended.take().unwrap_or_default();
-        let asked = &mut flight.asked;
-        asked.begin(path).map_err(|error| error.to_string())?;
+        let mut flight = mailbox.ended.take().unwrap_or_default();
+        let scripted = &mut flight.scripted;
+        scripted.begin(path).map_err(|error| error.to_string())?;
         let options = Options::read(state, shape)?;
-        options.write(state, exchange, asked, around)?;
-        exchange.asked.replace(Some((number, flight)));
+        options.write(state, mailbox, scripted, defaults)?;
+        mailbox.scripted.replace(Some((number, flight)));
     }
     Ok(())
 }
@@ -194,19 +194,19 @@ impl Options {
     unsafe fn write(
         &self,
         state: *mut lua_State,
-        exchange: &Exchange,
-        asked: &mut Asked,
-        around: Around<'_>,
+        mailbox: &Mailbox,
+        scripted: &mut ScriptedRequest,
+        defaults: RequestDefaults<'_>,
     ) -> Result<(), String> {
-        let mut document = exchange.document.borrow_mut();
+        let mut document = mailbox.document.borrow_mut();
         document.clear();
         // SAFETY: as the caller says.
         unsafe {
             if let Some(place) = self.headers {
-                headers(state, place, asked, around)?;
+                headers(state, place, scripted, defaults)?;
             }
             let kind = if let Some(place) = self.json {
-                json::write(state, place, exchange.list, &mut document)?;
+                json::write(state, place, mailbox.list, &mut document)?;
                 Some(JSON)
             } else if let Some(place) = self.form {
                 form(state, place, &mut document)?;
@@ -214,13 +214,13 @@ impl Options {
             } else {
                 None
             };
-            if let Some(kind) = kind.filter(|_| !asked.has_type()) {
-                asked
-                    .header(b"Content-Type", kind.as_bytes(), around)
+            if let Some(kind) = kind.filter(|_| !scripted.has_type()) {
+                scripted
+                    .header(b"Content-Type", kind.as_bytes(), defaults)
                     .map_err(|error| error.to_string())?;
             }
             let body = self.body.and_then(|place| text(state, place));
-            asked.finish(kind.map(|_| &document[..]).or(body), around);
+            scripted.finish(kind.map(|_| &document[..]).or(body), defaults);
         }
         Ok(())
     }
@@ -231,8 +231,8 @@ impl Options {
 unsafe fn headers(
     state: *mut lua_State,
     place: c_int,
-    asked: &mut Asked,
-    around: Around<'_>,
+    scripted: &mut ScriptedRequest,
+    defaults: RequestDefaults<'_>,
 ) -> Result<(), String> {
     // SAFETY: each pair is popped again, and only copies are converted.
     unsafe {
@@ -248,8 +248,8 @@ unsafe fn headers(
                     String::from_utf8_lossy(name)
                 ));
             };
-            asked
-                .header(name, value, around)
+            scripted
+                .header(name, value, defaults)
                 .map_err(|error| error.to_string())?;
             ffi::lua_pop(state, 2);
             next = ffi::lua_rawiter(state, place, next);
@@ -279,9 +279,9 @@ unsafe fn form(state: *mut lua_State, place: c_int, out: &mut Vec<u8>) -> Result
             };
             let (key, value) = (part(-2)?, part(-1)?);
             let mut pair = Vec::new();
-            escape(key, Place::Url, &mut pair);
+            escape(key, EscapeContext::Url, &mut pair);
             pair.push(b'=');
-            escape(value, Place::Url, &mut pair);
+            escape(value, EscapeContext::Url, &mut pair);
             pairs.push(pair);
             ffi::lua_pop(state, 2);
             next = ffi::lua_rawiter(state, place, next);

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::outcome::Outcome;
-use crate::schedule::random::Stream;
+use crate::schedule::random::Rng;
 use crate::script::reply::Next;
 use crate::search::json::MAX_DOCUMENT_BYTES;
 use crate::search::missing::Missing;
@@ -13,7 +13,7 @@ use crate::template::slots::Slots;
 struct Clients {
     vm: Vm,
     slots: Slots,
-    random: Stream,
+    random: Rng,
 }
 
 impl Clients {
@@ -38,59 +38,59 @@ impl Clients {
         Ok(Self {
             vm: Vm::new(&[script], 1, false)?,
             slots,
-            random: Stream::new(1, &[]),
+            random: Rng::new(1, &[]),
         })
     }
 
-    fn next(&mut self, walk: &mut Walk) -> Next {
+    fn next(&mut self, script_state: &mut ScriptState) -> Next {
         let start = Start {
             script: 0,
             slots: &self.slots,
             iteration: 3,
         };
-        self.vm.go_on(walk, start, &mut self.random)
+        self.vm.go_on(script_state, start, &mut self.random)
     }
 
     /// Runs a journey, answering each request with `body`; returns what it asks for, and how it ends.
-    fn way(&mut self, walk: &mut Walk, body: &str) -> (Vec<String>, Next) {
-        let mut asked = Vec::new();
-        walk.begin();
+    fn way(&mut self, script_state: &mut ScriptState, body: &str) -> (Vec<String>, Next) {
+        let mut scripted = Vec::new();
+        script_state.begin();
         loop {
-            match self.next(walk) {
+            match self.next(script_state) {
                 Next::Step(_) => {
                     let parts = [Part::Path, Part::Headers, Part::Body];
-                    let sent = walk.asked().unwrap();
+                    let sent = script_state.scripted().unwrap();
                     let sent =
                         parts.map(|part| String::from_utf8(sent.part(part).to_vec()).unwrap());
-                    asked.push(sent.join("|"));
-                    answer(walk, 200, body);
+                    scripted.push(sent.join("|"));
+                    answer(script_state, 200, body);
                 }
-                Next::Pause(ns) => asked.push(format!("sleep {ns}")),
-                end => return (asked, end),
+                Next::Pause(ns) => scripted.push(format!("sleep {ns}")),
+                end => return (scripted, end),
             }
         }
     }
 }
 
-fn answer(walk: &mut Walk, status: u16, body: &str) {
+fn answer(script_state: &mut ScriptState, status: u16, body: &str) {
     let head = "HTTP/1.1 200 OK\r\nContent-Type: text/x\r\nX: 1\r\nx: 2\r\n\r\n";
-    let reply = walk.reply().unwrap();
+    let reply = script_state.reply().unwrap();
     reply.status = status;
     reply.head = Some(head.as_bytes().into());
     reply.body = Some(Ok(body.as_bytes().to_vec()));
-    walk.ended(Outcome::Ok);
+    script_state.ended(Outcome::Ok);
 }
 
 /// What one journey asks for, without the lines that all requests have, and how it ends.
 fn way(source: &str, body: &str) -> (Vec<String>, Next) {
     let mut clients = Clients::of(source);
-    let mut walk = clients.vm.client(7).unwrap();
-    let (asked, end) = clients.way(&mut walk, body);
+    let mut script_state = clients.vm.client(7).unwrap();
+    let (scripted, end) = clients.way(&mut script_state, body);
     let agent = concat!("User-Agent: jostle/", env!("CARGO_PKG_VERSION"), "\r\n");
     let host = "Host: shop\r\n";
-    let short = asked
+    let short = scripted
         .iter()
-        .map(|asked| asked.replace(host, "").replace(agent, ""));
+        .map(|scripted| scripted.replace(host, "").replace(agent, ""));
     (short.collect(), end)
 }
 
@@ -125,7 +125,7 @@ fn a_journey_asks_and_sleeps_and_sees_its_answers() {
         end
     "#;
     let body = r#"{"items":[{"id":12}]}"#;
-    let (asked, end) = way(source, body);
+    let (scripted, end) = way(source, body);
     let expected = [
         "/login|X-N: 7\r\nContent-Type: application/json\r\nContent-Length: 14\r\n|{\"user\":\"ann\"}",
         "sleep 250000000",
@@ -134,7 +134,7 @@ fn a_journey_asks_and_sleeps_and_sees_its_answers() {
         "/form|Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 11\r\n|a=1&b=x%26y",
         "/x|Content-Length: 21\r\n|{\"items\":[{\"id\":12}]}",
     ];
-    assert_eq!(asked, expected);
+    assert_eq!(scripted, expected);
     assert!(matches!(end, Next::End), "{end:?}");
 }
 
@@ -150,8 +150,8 @@ fn what_a_client_keeps_stays_with_it_alone() {
     let mut walks = [1, 2].map(|number| clients.vm.client(number).unwrap());
     let mut paths = Vec::new();
     for place in [0, 1, 0] {
-        let (asked, _) = clients.way(&mut walks[place], "");
-        paths.push(asked[0].split('|').next().unwrap().to_owned());
+        let (scripted, _) = clients.way(&mut walks[place], "");
+        paths.push(scripted[0].split('|').next().unwrap().to_owned());
     }
     assert_eq!(paths, ["/1/1", "/2/1", "/1/2"]);
 }
@@ -164,11 +164,11 @@ fn a_client_keeps_its_values_when_a_journey_fails() {
         check(client.count ~= 1, "the first")
     end"#;
     let mut clients = Clients::of(source);
-    let mut walk = clients.vm.client(1).unwrap();
-    let (_, end) = clients.way(&mut walk, "");
+    let mut script_state = clients.vm.client(1).unwrap();
+    let (_, end) = clients.way(&mut script_state, "");
     assert!(matches!(end, Next::Failed(..)), "{end:?}");
-    let (asked, end) = clients.way(&mut walk, "");
-    assert!(asked[0].starts_with("/2|"), "{asked:?}");
+    let (scripted, end) = clients.way(&mut script_state, "");
+    assert!(scripted[0].starts_with("/2|"), "{scripted:?}");
     assert!(matches!(end, Next::End), "{end:?}");
 }
 
@@ -176,15 +176,18 @@ fn a_client_keeps_its_values_when_a_journey_fails() {
 fn clients_that_come_and_go_do_not_mix() {
     let source = "return function(client) http.get(`/{client.number}`) end";
     let mut clients = Clients::of(source);
-    let mut walks: Vec<Walk> = (0..100).map(|n| clients.vm.client(n).unwrap()).collect();
-    for walk in &mut walks {
-        assert!(matches!(clients.next(walk), Next::Step(0)));
+    let mut walks: Vec<ScriptState> = (0..100).map(|n| clients.vm.client(n).unwrap()).collect();
+    for script_state in &mut walks {
+        assert!(matches!(clients.next(script_state), Next::Step(0)));
     }
     walks.truncate(10);
     walks.extend((200..300).map(|n| clients.vm.client(n).unwrap()));
-    for (walk, number) in walks.iter_mut().zip((0..10).chain(200..300)) {
-        let (asked, _) = clients.way(walk, "");
-        assert!(asked[0].starts_with(&format!("/{number}|")), "{asked:?}");
+    for (script_state, number) in walks.iter_mut().zip((0..10).chain(200..300)) {
+        let (scripted, _) = clients.way(script_state, "");
+        assert!(
+            scripted[0].starts_with(&format!("/{number}|")),
+            "{scripted:?}"
+        );
     }
 }
 
@@ -196,15 +199,18 @@ fn coroutines_of_many_clients_do_not_mix() {
         http.get(`/b/{own}/{a.body}`)
     end"#;
     let mut clients = Clients::of(source);
-    let mut walks: Vec<Walk> = (0..100).map(|n| clients.vm.client(n).unwrap()).collect();
-    for walk in &mut walks {
-        assert!(matches!(clients.next(walk), Next::Step(0)));
+    let mut walks: Vec<ScriptState> = (0..100).map(|n| clients.vm.client(n).unwrap()).collect();
+    for script_state in &mut walks {
+        assert!(matches!(clients.next(script_state), Next::Step(0)));
     }
-    for (number, walk) in walks.iter_mut().enumerate() {
-        answer(walk, 200, &format!("{number}!"));
-        assert!(matches!(clients.next(walk), Next::Step(1)));
+    for (number, script_state) in walks.iter_mut().enumerate() {
+        answer(script_state, 200, &format!("{number}!"));
+        assert!(matches!(clients.next(script_state), Next::Step(1)));
         let path = format!("/b/{number}/{number}!");
-        assert_eq!(walk.asked().unwrap().part(Part::Path), path.as_bytes());
+        assert_eq!(
+            script_state.scripted().unwrap().part(Part::Path),
+            path.as_bytes()
+        );
     }
 }
 
@@ -333,9 +339,9 @@ fn an_error_that_is_caught_is_none() {
         check(not good and string.find(why, "space"))
         http.get("/c")
     end"#;
-    let (asked, end) = way(source, "");
+    let (scripted, end) = way(source, "");
     assert!(matches!(end, Next::End), "{end:?}");
-    assert_eq!(asked, ["/a||", "/c||"]);
+    assert_eq!(scripted, ["/a||", "/c||"]);
 }
 
 #[test]
@@ -443,16 +449,16 @@ fn a_script_that_eats_memory_fails_and_leaves_some() {
     end"#;
     let mut clients = Clients::of(source);
     for number in [1, 2, 1] {
-        let mut walk = clients.vm.client(number).unwrap();
-        let (_, end) = clients.way(&mut walk, "");
+        let mut script_state = clients.vm.client(number).unwrap();
+        let (_, end) = clients.way(&mut script_state, "");
         let Next::Failed(_, why) = end else {
             panic!("{end:?}")
         };
         let expected = "the scripts of this thread have taken all the memory";
         assert!(why.contains(expected) || why.contains("100 ms"), "{why}");
     }
-    let mut walk = clients.vm.client(3).unwrap();
-    let (_, end) = clients.way(&mut walk, "");
+    let mut script_state = clients.vm.client(3).unwrap();
+    let (_, end) = clients.way(&mut script_state, "");
     assert!(matches!(end, Next::End), "{end:?}");
 }
 
@@ -475,13 +481,13 @@ fn a_body_that_is_too_long_is_told_when_it_is_looked_at() {
     let source =
         "return function() local a = http.get('/') check(a.status == 200) print(#a.body) end";
     let mut clients = Clients::of(source);
-    let mut walk = clients.vm.client(1).unwrap();
-    assert!(matches!(clients.next(&mut walk), Next::Step(0)));
-    let reply = walk.reply().unwrap();
+    let mut script_state = clients.vm.client(1).unwrap();
+    assert!(matches!(clients.next(&mut script_state), Next::Step(0)));
+    let reply = script_state.reply().unwrap();
     (reply.status, reply.body) = (200, Some(Err(Missing::TooLong(MAX_DOCUMENT_BYTES))));
     reply.head = Some(b"HTTP/1.1 200 OK\r\n\r\n"[..].into());
-    walk.ended(Outcome::Ok);
-    let Next::Failed(0, why) = clients.next(&mut walk) else {
+    script_state.ended(Outcome::Ok);
+    let Next::Failed(0, why) = clients.next(&mut script_state) else {
         panic!("it saw the body");
     };
     assert!(
@@ -494,12 +500,12 @@ fn a_body_that_is_too_long_is_told_when_it_is_looked_at() {
 fn headers_that_were_not_kept_are_not_taken_for_none() {
     let source = "return function() local a = http.get('/') print(a['head' .. 'ers']) end";
     let mut clients = Clients::of(source);
-    let mut walk = clients.vm.client(1).unwrap();
-    assert!(matches!(clients.next(&mut walk), Next::Step(0)));
-    let reply = walk.reply().unwrap();
+    let mut script_state = clients.vm.client(1).unwrap();
+    assert!(matches!(clients.next(&mut script_state), Next::Step(0)));
+    let reply = script_state.reply().unwrap();
     (reply.status, reply.body) = (200, Some(Ok(Vec::new())));
-    walk.ended(Outcome::Ok);
-    let Next::Failed(0, why) = clients.next(&mut walk) else {
+    script_state.ended(Outcome::Ok);
+    let Next::Failed(0, why) = clients.next(&mut script_state) else {
         panic!("it saw headers");
     };
     assert!(
@@ -517,21 +523,21 @@ fn a_request_without_an_answer_gives_its_outcome() {
         check(not a.ok and a.outcome == "connect_refused" and a.status == 0 and a.body == "" and a.headers.x == nil)
     end"#;
     let mut clients = Clients::of(source);
-    let mut walk = clients.vm.client(1).unwrap();
-    assert!(matches!(clients.next(&mut walk), Next::Step(0)));
-    walk.ended(Outcome::ConnectRefused);
-    let end = clients.next(&mut walk);
+    let mut script_state = clients.vm.client(1).unwrap();
+    assert!(matches!(clients.next(&mut script_state), Next::Step(0)));
+    script_state.ended(Outcome::ConnectRefused);
+    let end = clients.next(&mut script_state);
     assert!(matches!(end, Next::End), "{end:?}");
 }
 
 #[test]
 fn pauses_are_as_long_as_they_are_said_and_never_none() {
     let source = "return function() http.get('/') sleep(0) sleep('2m') sleep('1.5s ± 0%') sleep('1s ± 50%') end";
-    let (asked, _) = way(source, "");
+    let (scripted, _) = way(source, "");
     assert_eq!(
-        asked[1..4],
+        scripted[1..4],
         ["sleep 1000000", "sleep 120000000000", "sleep 1500000000"]
     );
-    let last: u64 = asked[4].strip_prefix("sleep ").unwrap().parse().unwrap();
+    let last: u64 = scripted[4].strip_prefix("sleep ").unwrap().parse().unwrap();
     assert!((500_000_000..1_500_000_000).contains(&last), "{last}");
 }

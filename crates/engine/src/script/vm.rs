@@ -7,14 +7,14 @@ use mlua::chunk::ChunkMode;
 use mlua::{Error, Function, Lua, LuaOptions, LuaString, StdLib, Table, Value};
 
 use crate::outcome::Outcome;
-use crate::schedule::random::Stream;
+use crate::schedule::random::Rng;
 use crate::script::coroutines::{Coroutine, Coroutines, Yielded};
 use crate::script::natives::natives;
 use crate::script::reply::{Next, Reply};
-use crate::script::request::{self, Exchange, Flight};
+use crate::script::request::{self, Flight, Mailbox};
 use crate::script::source::Script;
-use crate::script::{answer, guard};
-use crate::template::asked::Asked;
+use crate::script::{guard, response};
+use crate::template::scripted_request::ScriptedRequest;
 use crate::template::slots::Slots;
 
 /// How much memory all scripts of one worker may take together, and how much each of its clients adds to that.
@@ -46,7 +46,7 @@ pub struct Vm {
     new_client_with_feed: Function,
     coroutines: Rc<Coroutines>,
     /// The random stream of the running client.
-    random: Rc<RefCell<Stream>>,
+    random: Rc<RefCell<Rng>>,
     // Last, so that it is dropped after everything that refers to it.
     lua: Lua,
 }
@@ -61,16 +61,16 @@ struct Journey {
 /// One client on its journeys through scripts. Ten thousand may sleep at the same time, so whatever serves a request
 /// exists only while one is in flight.
 #[derive(Debug)]
-pub struct Walk {
+pub struct ScriptState {
     coroutine: Coroutine,
-    goes_on: With,
+    resumption: Resumption,
     /// The last step that the current journey has asked for.
     step: Option<u32>,
 }
 
 /// What a client continues with when it next runs.
 #[derive(Debug)]
-enum With {
+enum Resumption {
     /// A new journey; all earlier ones have run to their end.
     Start,
     /// A new journey, in place of one that was left in the middle.
@@ -95,7 +95,8 @@ impl Vm {
     pub fn new(scripts: &[Script], clients: u64, shows: bool) -> Result<Self, String> {
         let limit = MEMORY_BYTES + clients as usize * CLIENT_BYTES;
         guard::begin();
-        let (mut vm, shared) = Self::without_scripts(shows, limit).map_err(|error| told(&error))?;
+        let (mut vm, shared) =
+            Self::without_scripts(shows, limit).map_err(|error| described(&error))?;
         for script in scripts {
             guard::begin();
             let journey = vm.load(script, &shared);
@@ -109,16 +110,16 @@ impl Vm {
         let libraries = StdLib::TABLE | StdLib::STRING | StdLib::UTF8 | StdLib::BIT | StdLib::MATH;
         let libraries = libraries | StdLib::BUFFER | StdLib::COROUTINE;
         let lua = Lua::new_with(libraries, LuaOptions::new())?;
-        let random = Rc::new(RefCell::new(Stream::new(0, &[])));
+        let random = Rc::new(RefCell::new(Rng::new(0, &[])));
         let list = lua.create_table()?;
-        let exchange = Exchange::new(list.to_pointer());
+        let mailbox = Mailbox::new(list.to_pointer());
         let native = natives(&lua, &list, &random, shows)?;
-        native.set("request", request::function(&lua, &exchange)?)?;
+        native.set("request", request::function(&lua, &mailbox)?)?;
         let prelude = prelude(&lua, &native, &list, limit)?;
         guard::watch(&lua);
         let mains = lua.create_table()?;
         let driver: Function = prelude.get("driver")?;
-        let coroutines = Coroutines::new(&lua, driver.call(&mains)?, exchange);
+        let coroutines = Coroutines::new(&lua, driver.call(&mains)?, mailbox);
         let vm = Self {
             new_client: prelude.get("new_client")?,
             new_client_with_feed: prelude.get("new_client_with_feed")?,
@@ -133,7 +134,7 @@ impl Vm {
 
     fn load(&self, script: &Script, shared: &Table) -> Result<Journey, String> {
         let main = self.run(script, shared).map_err(|error| {
-            let text = told(&error);
+            let text = described(&error);
             if text.starts_with(&script.file) {
                 text
             } else {
@@ -157,7 +158,7 @@ impl Vm {
                 script: Rc::new(script.clone()),
             })
         };
-        journey().map_err(|error| told(&error))
+        journey().map_err(|error| described(&error))
     }
 
     /// Runs a script once and returns what it returns. Afterwards its globals cannot change.
@@ -189,9 +190,9 @@ impl Vm {
     }
 
     /// Client `number` before its first journey through a script.
-    pub fn client(&self, number: u64) -> Result<Walk, String> {
+    pub fn client(&self, number: u64) -> Result<ScriptState, String> {
         guard::begin();
-        let walk = || {
+        let script_state = || {
             let mut journeys = self.journeys.iter();
             let takes_client = journeys.clone().any(|journey| journey.takes_client);
             let feeds = journeys.any(|journey| !journey.columns.is_empty());
@@ -201,30 +202,35 @@ impl Vm {
                 &self.new_client
             };
             let new_client = takes_client.then_some(new_client);
-            Ok(Walk {
+            Ok(ScriptState {
                 coroutine: self.coroutines.create(new_client, number)?,
-                goes_on: With::Start,
+                resumption: Resumption::Start,
                 step: None,
             })
         };
-        walk().map_err(|error| self.failed(&error))
+        script_state().map_err(|error| self.failed(&error))
     }
 
     /// Resumes a client, and returns what it does next.
-    pub fn go_on(&self, walk: &mut Walk, start: Start<'_>, random: &mut Stream) -> Next {
+    pub fn go_on(
+        &self,
+        script_state: &mut ScriptState,
+        start: Start<'_>,
+        random: &mut Rng,
+    ) -> Next {
         let script = &self.journeys[start.script].script;
-        let resumed = self.resume(walk, start, random);
-        let asked = self.coroutines.exchange.asked.take();
-        let last = walk.step.unwrap_or(0) as usize;
-        match (resumed, asked) {
+        let resumed = self.resume(script_state, start, random);
+        let scripted = self.coroutines.mailbox.scripted.take();
+        let last = script_state.step.unwrap_or(0) as usize;
+        match (resumed, scripted) {
             (Err(error), _) => Next::Failed(last, self.failed(&error)),
             (Ok(_), Some((step, flight))) => {
-                walk.step = Some(step as u32);
-                walk.goes_on = With::Answer(flight);
+                script_state.step = Some(step as u32);
+                script_state.resumption = Resumption::Answer(flight);
                 Next::Step(step)
             }
             (Ok(Some((seconds, spread))), None) => {
-                walk.goes_on = With::Awake;
+                script_state.resumption = Resumption::Awake;
                 Next::Pause(if script.sleeps {
                     pause(seconds, spread, random)
                 } else {
@@ -232,8 +238,8 @@ impl Vm {
                 })
             }
             (Ok(None), None) => {
-                walk.goes_on = With::Start;
-                match walk.step {
+                script_state.resumption = Resumption::Start;
+                match script_state.step {
                     Some(_) => Next::End,
                     None => Next::Failed(
                         last,
@@ -246,41 +252,43 @@ impl Vm {
 
     fn resume(
         &self,
-        walk: &mut Walk,
+        script_state: &mut ScriptState,
         start: Start<'_>,
-        random: &mut Stream,
+        random: &mut Rng,
     ) -> mlua::Result<Yielded> {
         std::mem::swap(&mut *self.random.borrow_mut(), random);
         guard::begin();
-        let exchange = &self.coroutines.exchange;
+        let mailbox = &self.coroutines.mailbox;
         let script = self.journeys[start.script].script.clone();
-        exchange.script.replace(Some(script));
+        mailbox.script.replace(Some(script));
         // This remains if the script fails.
-        let resumed = match std::mem::replace(&mut walk.goes_on, With::Restart) {
-            With::Start => self.start(walk, start),
-            With::Restart => walk
+        let resumed = match std::mem::replace(&mut script_state.resumption, Resumption::Restart) {
+            Resumption::Start => self.start(script_state, start),
+            Resumption::Restart => script_state
                 .coroutine
                 .reset()
-                .and_then(|()| self.start(walk, start)),
-            With::Answer(flight) => {
-                exchange.ended.replace(Some(flight));
-                walk.coroutine.resume(&[])
+                .and_then(|()| self.start(script_state, start)),
+            Resumption::Answer(flight) => {
+                mailbox.ended.replace(Some(flight));
+                script_state.coroutine.resume(&[])
             }
-            With::Awake => walk.coroutine.resume(&[]),
+            Resumption::Awake => script_state.coroutine.resume(&[]),
         };
         std::mem::swap(&mut *self.random.borrow_mut(), random);
         resumed
     }
 
-    fn start(&self, walk: &Walk, start: Start<'_>) -> mlua::Result<Yielded> {
+    fn start(&self, script_state: &ScriptState, start: Start<'_>) -> mlua::Result<Yielded> {
         let journey = &self.journeys[start.script];
         if !journey.columns.is_empty()
-            && let Some(client) = walk.coroutine.client()?
+            && let Some(client) = script_state.coroutine.client()?
         {
             self.feed(&client.raw_get("feed")?, journey, start.slots)?;
         }
         let number = start.script as f64 + 1.0;
-        walk.coroutine.resume(&[number, start.iteration as f64])
+        script_state
+            .coroutine
+            .resume(&[number, start.iteration as f64])
     }
 
     fn feed(&self, feed: &Table, journey: &Journey, slots: &Slots) -> mlua::Result<()> {
@@ -297,23 +305,23 @@ impl Vm {
             // If this fails too, the next script finds no memory either, and reports that.
             let _ = self.lua.gc_collect();
         }
-        told(error)
+        described(error)
     }
 }
 
-impl Walk {
+impl ScriptState {
     /// Begins another journey.
     pub fn begin(&mut self) {
-        if !matches!(self.goes_on, With::Start) {
-            self.goes_on = With::Restart;
+        if !matches!(self.resumption, Resumption::Start) {
+            self.resumption = Resumption::Restart;
         }
         self.step = None;
     }
 
     /// The request that it has asked for, while it waits for the reply.
-    pub fn asked(&self) -> Option<&Asked> {
-        match &self.goes_on {
-            With::Answer(flight) => Some(&flight.asked),
+    pub fn scripted(&self) -> Option<&ScriptedRequest> {
+        match &self.resumption {
+            Resumption::Answer(flight) => Some(&flight.scripted),
             _ => None,
         }
     }
@@ -327,14 +335,14 @@ impl Walk {
 
     /// The reply to its request, to be filled in while it waits for it.
     pub fn reply(&mut self) -> Option<&mut Reply> {
-        match &mut self.goes_on {
-            With::Answer(flight) => Some(&mut flight.reply),
+        match &mut self.resumption {
+            Resumption::Answer(flight) => Some(&mut flight.reply),
             _ => None,
         }
     }
 }
 
-fn pause(seconds: f64, spread: f64, random: &mut Stream) -> u64 {
+fn pause(seconds: f64, spread: f64, random: &mut Rng) -> u64 {
     let seconds = if spread > 0.0 {
         seconds * (1.0 + spread * (2.0 * random.unit() - 1.0))
     } else {
@@ -360,7 +368,7 @@ fn prelude(lua: &Lua, native: &Table, list: &Table, limit: usize) -> mlua::Resul
     }
     list.set("__metatable", "a list")?;
     list.set_readonly(true);
-    answer::install(lua, &prelude.get("Headers")?, list)?;
+    response::install(lua, &prelude.get("Headers")?, list)?;
     prelude.get::<Table>("empty")?.set_readonly(true);
     lua.sandbox(true)?;
     lua.set_memory_limit(limit)?;
@@ -376,20 +384,20 @@ fn is_memory(error: &Error) -> bool {
 }
 
 /// Describes an error in one line: where it happened, and what.
-fn told(error: &Error) -> String {
+fn described(error: &Error) -> String {
     let text = match error {
         _ if is_memory(error) => {
             "the scripts of this thread have taken all the memory that they may have".into()
         }
-        Error::CallbackError { cause, .. } => return told(cause),
+        Error::CallbackError { cause, .. } => return described(cause),
         Error::RuntimeError(text) | Error::SyntaxError { message: text, .. } => text.clone(),
         other => other.to_string(),
     };
-    let (said, trace) = text.split_once("\nstack traceback:").unwrap_or((&text, ""));
-    let said = said.trim_end().replace('\n', " ");
+    let (message, trace) = text.split_once("\nstack traceback:").unwrap_or((&text, ""));
+    let message = message.trim_end().replace('\n', " ");
     match place(trace) {
-        Some(place) if !has_place(&said) => format!("{place}: {said}"),
-        _ => said,
+        Some(place) if !has_place(&message) => format!("{place}: {message}"),
+        _ => message,
     }
 }
 

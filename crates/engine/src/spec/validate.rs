@@ -37,7 +37,7 @@ pub fn validate(spec: &RunSpec) -> Result<(), StartError> {
     if let Some(duration) = spec.duration_ns {
         duration_in_range(duration).map_err(|problem| StartError::run("duration_ns", problem))?;
     }
-    if spec.real_time && spec.attentive {
+    if spec.real_time && spec.busy_poll {
         return Err(StartError::run(
             "attentive",
             "it does not go together with real_time: the kernel takes 50 ms of every second from a real-time thread \

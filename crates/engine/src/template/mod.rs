@@ -1,7 +1,7 @@
 //! Requests as they are sent: prepared once, with gaps that are filled in for each.
-pub mod asked;
 pub mod cookies;
 pub mod escape;
 pub mod request;
+pub mod scripted_request;
 pub mod slots;
 pub mod values;

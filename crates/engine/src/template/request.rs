@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use thiserror::Error;
 
 use crate::spec::{Fill, ParamSpec, RequestSpec};
-use crate::template::escape::Place;
+use crate::template::escape::EscapeContext;
 
 /// Why a request cannot be sent as it is written. Every message names the field.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -77,12 +77,12 @@ enum Segment {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gap {
     /// Position of the parameter in the spec's `params`, and where its value stands.
-    Param(usize, Place),
+    Param(usize, EscapeContext),
     /// The client's cookies, to the end of the `Cookie` header's line. `begun`: other cookies are there already; if
     /// not, a client without cookies sends no such line.
     Cookies { begun: bool },
     /// A part of a request that a script composes.
-    Asked(Part),
+    Scripted(Part),
 }
 
 /// A part of a request that a script composes.
@@ -117,9 +117,9 @@ impl Template {
                 Segment::Body => body = out.len(),
             }
         }
-        if let Some(place) = length {
+        if let Some(context) = length {
             let digits = (out.len() - body).to_string();
-            out.splice(place..place, digits.into_bytes());
+            out.splice(context..context, digits.into_bytes());
         }
     }
 
@@ -154,7 +154,7 @@ impl Template {
     }
 
     /// `{name}` becomes a gap if `name` is a parameter; other braces are text.
-    fn text_with_gaps(&mut self, text: &[u8], spec: &RequestSpec, place: Place) {
+    fn text_with_gaps(&mut self, text: &[u8], spec: &RequestSpec, context: EscapeContext) {
         let mut rest = text;
         while let Some(open) = memchr::memchr(b'{', rest) {
             let inside = &rest[open + 1..];
@@ -166,7 +166,7 @@ impl Template {
             if let (Some(close), Some(position)) = (close, position) {
                 self.bytes(&rest[..open]);
                 self.segments
-                    .push(Segment::Gap(Gap::Param(position, place)));
+                    .push(Segment::Gap(Gap::Param(position, context)));
                 rest = &inside[close + 1..];
             } else {
                 self.bytes(&rest[..=open]);
@@ -224,7 +224,7 @@ pub fn encode_request(
         if spec.fill.is_some() {
             template.text(name);
             template.text(": ");
-            template.text_with_gaps(value.as_bytes(), spec, Place::Header);
+            template.text_with_gaps(value.as_bytes(), spec, EscapeContext::Header);
             template.text("\r\n");
         } else {
             template.header(name, value);
@@ -234,7 +234,7 @@ pub fn encode_request(
         // Never more than one Cookie header (RFC 6265 section 5.4).
         for (index, (_, value)) in cookies.iter().enumerate() {
             template.text(if index == 0 { "Cookie: " } else { "; " });
-            template.text_with_gaps(value.as_bytes(), spec, Place::Header);
+            template.text_with_gaps(value.as_bytes(), spec, EscapeContext::Header);
         }
         let begun = !cookies.is_empty();
         template.segments.push(Segment::Gap(Gap::Cookies { begun }));
@@ -264,7 +264,7 @@ pub fn encode_request(
 }
 
 /// The template of a request that a script composes.
-pub fn encode_asked(
+pub fn encode_scripted(
     method: &str,
     keep_alive: bool,
     cookies: bool,
@@ -275,7 +275,7 @@ pub fn encode_asked(
         head: method == "HEAD",
         closes: false,
     };
-    let gap = |part| Segment::Gap(Gap::Asked(part));
+    let gap = |part| Segment::Gap(Gap::Scripted(part));
     template.text(method);
     template.text(" ");
     template.segments.push(gap(Part::Path));
@@ -302,28 +302,32 @@ pub fn encode_message(spec: &RequestSpec) -> Result<Template, EncodeError> {
         head: false,
         closes: false,
     };
-    template.text_with_gaps(&body, spec, spec.fill.map_or(Place::Bare, place_in));
+    template.text_with_gaps(
+        &body,
+        spec,
+        spec.fill.map_or(EscapeContext::Bare, context_in),
+    );
     Ok(template)
 }
 
 /// The place of values in such a body, which decides how they are escaped.
-fn place_in(body: Fill) -> Place {
+fn context_in(body: Fill) -> EscapeContext {
     match body {
-        Fill::Text => Place::Bare,
-        Fill::Json => Place::Json,
-        Fill::Form => Place::Url,
+        Fill::Text => EscapeContext::Bare,
+        Fill::Json => EscapeContext::Json,
+        Fill::Form => EscapeContext::Url,
     }
 }
 
 /// The segments of the body, if it has gaps.
 fn filled_body(spec: &RequestSpec, body: &[u8]) -> Option<Vec<Segment>> {
-    let place = place_in(spec.fill?);
+    let context = context_in(spec.fill?);
     let mut split = Template {
         segments: Vec::new(),
         head: false,
         closes: false,
     };
-    split.text_with_gaps(body, spec, place);
+    split.text_with_gaps(body, spec, context);
     let is_gap = |segment: &Segment| matches!(segment, Segment::Gap(_));
     split.segments.iter().any(is_gap).then_some(split.segments)
 }
@@ -372,13 +376,13 @@ fn path(template: &mut Template, spec: &RequestSpec) -> Result<(), EncodeError> 
             },
         })?;
         template.text(literal);
-        let place = match spec.fill {
-            Some(_) => Place::Url,
-            None => Place::Bare,
+        let context = match spec.fill {
+            Some(_) => EscapeContext::Url,
+            None => EscapeContext::Bare,
         };
         template
             .segments
-            .push(Segment::Gap(Gap::Param(position, place)));
+            .push(Segment::Gap(Gap::Param(position, context)));
         rest = after;
     }
     template.text(rest);

@@ -4,13 +4,13 @@ use std::io::Write as _;
 
 use crate::machine::clock::unix_ns;
 use crate::protocol::url::fits_path;
-use crate::schedule::random::Stream;
+use crate::schedule::random::Rng;
 use crate::search::json;
 use crate::spec::{ParamSpec, Written};
-use crate::template::asked::Asked;
 use crate::template::cookies::{Jar, Site};
-use crate::template::escape::{Place, escape};
+use crate::template::escape::{EscapeContext, escape};
 use crate::template::request::Part;
+use crate::template::scripted_request::ScriptedRequest;
 use crate::template::slots::Slots;
 
 /// Everything from which a client on a journey can fill a request.
@@ -24,7 +24,7 @@ pub struct Scope<'a> {
     /// Number of the client's journey, from 1.
     pub iteration: u64,
     /// The request that a script asks for, if any.
-    pub asked: Option<&'a Asked>,
+    pub scripted: Option<&'a ScriptedRequest>,
 }
 
 impl Scope<'_> {
@@ -32,26 +32,26 @@ impl Scope<'_> {
     pub fn write(
         &self,
         param: &ParamSpec,
-        place: Place,
-        random: &mut Stream,
+        context: EscapeContext,
+        random: &mut Rng,
         out: &mut Vec<u8>,
     ) -> Result<(), String> {
         match param {
             ParamSpec::Slot { slot, written } => {
                 let value = self.slots.get(*slot).unwrap_or_default();
-                check(value, *written, place)?;
-                let place = match (written, place) {
-                    (Written::Escaped, place) => place,
+                check(value, *written, context)?;
+                let context = match (written, context) {
+                    (Written::Escaped, context) => context,
                     // Even a raw value must not contain a line break here.
-                    (_, Place::Header) => Place::Header,
-                    _ => Place::Bare,
+                    (_, EscapeContext::Header) => EscapeContext::Header,
+                    _ => EscapeContext::Bare,
                 };
-                escape(value, place, out);
+                escape(value, context, out);
             }
             ParamSpec::Range { from, to } => number(random.between(*from, *to), out),
             ParamSpec::Choice(values) => {
                 let chosen = &values[random.below(values.len() as u64) as usize];
-                escape(chosen.as_bytes(), place, out);
+                escape(chosen.as_bytes(), context, out);
             }
             ParamSpec::Uuid => uuid(random, out),
             ParamSpec::Now => number(unix_ns() / 1_000_000, out),
@@ -64,11 +64,11 @@ impl Scope<'_> {
     }
 
     /// Appends a part of the request that a script asks for.
-    pub fn write_asked(&self, part: Part, out: &mut Vec<u8>) {
-        let asked = self
-            .asked
+    pub fn write_scripted(&self, part: Part, out: &mut Vec<u8>) {
+        let scripted = self
+            .scripted
             .expect("who sends the request of a script has asked for something");
-        out.extend_from_slice(asked.part(part));
+        out.extend_from_slice(scripted.part(part));
     }
 
     /// Appends the `Cookie` header to the request that is being written to `out`, or completes that header if it is
@@ -80,9 +80,9 @@ impl Scope<'_> {
 }
 
 /// Checks that a value can be written unescaped.
-fn check(value: &[u8], written: Written, place: Place) -> Result<(), String> {
+fn check(value: &[u8], written: Written, context: EscapeContext) -> Result<(), String> {
     match written {
-        Written::Raw if place == Place::Url => {
+        Written::Raw if context == EscapeContext::Url => {
             let unfit = value.iter().position(|byte| !fits_path(*byte));
             let Some(at) = unfit else { return Ok(()) };
             Err(format!(
@@ -113,7 +113,7 @@ fn number(value: impl std::fmt::Display, out: &mut Vec<u8>) {
 }
 
 /// Appends a random UUID (version 4, RFC 9562).
-pub fn uuid(random: &mut Stream, out: &mut Vec<u8>) {
+pub fn uuid(random: &mut Rng, out: &mut Vec<u8>) {
     let [high, low] = [0; 2].map(|_| random.below(u64::MAX));
     write!(
         out,
@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn a_uuid_has_its_form_and_the_version_of_random_ones() {
         let mut out = Vec::new();
-        uuid(&mut Stream::new(1, &[]), &mut out);
+        uuid(&mut Rng::new(1, &[]), &mut out);
         let text = String::from_utf8(out).unwrap();
         let lengths: Vec<usize> = text.split('-').map(str::len).collect();
         assert_eq!(lengths, [8, 4, 4, 4, 12]);

@@ -3,9 +3,9 @@
 //! the answer.
 //!
 //! Source: grpc.io, "gRPC over HTTP2" (PROTOCOL-HTTP2.md); JSON as described in the Protocol Buffers documentation.
-pub mod answer;
 pub mod method;
 pub mod pace;
 pub mod reflection;
+pub mod response;
 
-pub use answer::{Answer, check_head};
+pub use response::{GrpcResponse, check_head};

@@ -11,8 +11,8 @@ use prost::Message;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpStream, UnixStream};
 
-use crate::exchange::grpc::answer::{Foreign, check_head};
-use crate::exchange::h2::connection::check_alpn;
+use crate::exchange::grpc::response::{NotGrpc, check_head};
+use crate::exchange::h2::multiplexed::check_alpn;
 use crate::net::failure::describe;
 use crate::net::target::{Address, Target};
 use crate::net::tls::Sessions;
@@ -35,12 +35,12 @@ const MAX_FILES: usize = 10_000;
 
 #[derive(Clone, PartialEq, Message)]
 struct Question {
-    #[prost(oneof = "Asked", tags = "3, 4, 7")]
-    asked: Option<Asked>,
+    #[prost(oneof = "Query", tags = "3, 4, 7")]
+    asked: Option<Query>,
 }
 
 #[derive(Clone, PartialEq, prost::Oneof)]
-enum Asked {
+enum Query {
     #[prost(string, tag = "3")]
     File(String),
     #[prost(string, tag = "4")]
@@ -231,16 +231,16 @@ impl<'a, S: AsyncRead + AsyncWrite + Unpin> Talk<'a, S> {
     async fn files(&mut self) -> Result<Vec<u8>, Unknown> {
         let Inquiry { service, types, .. } = self.inquiry;
         let mut files = BTreeMap::new();
-        let asked = Asked::Symbol(service.to_owned());
+        let asked = Query::Symbol(service.to_owned());
         if !self.add(&mut files, asked).await? {
             return Err(Unknown::Service(self.services().await?));
         }
         for name in types {
-            let asked = Asked::Symbol(name.clone());
+            let asked = Query::Symbol(name.clone());
             self.add(&mut files, asked).await?;
         }
         while let Some(missing) = missing(&files) {
-            let asked = Asked::File(missing.clone());
+            let asked = Query::File(missing.clone());
             if !self.add(&mut files, asked).await? || !files.contains_key(&missing) {
                 return Err(Unknown::Unreadable(format!(
                     "it does not know {missing}, which it imports"
@@ -257,7 +257,7 @@ impl<'a, S: AsyncRead + AsyncWrite + Unpin> Talk<'a, S> {
     }
 
     /// Adds the files that answer a question. Returns false if the server does not know what is asked for.
-    async fn add(&mut self, files: &mut Described, asked: Asked) -> Result<bool, Unknown> {
+    async fn add(&mut self, files: &mut Described, asked: Query) -> Result<bool, Unknown> {
         let reply = self.question(asked).await?;
         if let Some(error) = reply.error {
             if error.code == NOT_FOUND {
@@ -277,12 +277,12 @@ impl<'a, S: AsyncRead + AsyncWrite + Unpin> Talk<'a, S> {
     }
 
     async fn services(&mut self) -> Result<Vec<String>, Unknown> {
-        let reply = self.question(Asked::Services(String::new())).await?;
+        let reply = self.question(Query::Services(String::new())).await?;
         let services = reply.services.unwrap_or_default().services;
         Ok(services.into_iter().map(|service| service.name).collect())
     }
 
-    async fn question(&mut self, asked: Asked) -> Result<Reply, String> {
+    async fn question(&mut self, asked: Query) -> Result<Reply, String> {
         self.status = None;
         let message = Call::begin(self, asked)?.message().await?;
         Reply::decode(message.as_slice()).map_err(|error| error.to_string())
@@ -320,7 +320,7 @@ struct Call<'t, 'a, S> {
 }
 
 impl<'t, 'a, S: AsyncRead + AsyncWrite + Unpin> Call<'t, 'a, S> {
-    fn begin(talk: &'t mut Talk<'a, S>, asked: Asked) -> Result<Self, String> {
+    fn begin(talk: &'t mut Talk<'a, S>, asked: Query) -> Result<Self, String> {
         let mut request = format!(
             "POST /grpc.reflection.{}.ServerReflection/ServerReflectionInfo HTTP/1.1\r\n\
              host: {}\r\ncontent-type: application/grpc\r\nte: trailers\r\n",
@@ -431,7 +431,7 @@ impl<'t, 'a, S: AsyncRead + AsyncWrite + Unpin> Call<'t, 'a, S> {
 }
 
 /// An answer whose head is not one of gRPC. Interim heads and trailers are not judged.
-fn not_grpc(head: &[u8]) -> Option<Foreign> {
+fn not_grpc(head: &[u8]) -> Option<NotGrpc> {
     let value = |name: &str| Fields(head).value(name);
     let status = std::str::from_utf8(value(":status")?).ok()?;
     let status = status.parse().ok().filter(|status| *status >= 200)?;

@@ -1,6 +1,6 @@
 //! What a server sends on a connection that no request is using.
 
-use crate::exchange::link::Unasked;
+use crate::exchange::idle_event::IdleEvent;
 use crate::protocol::h1::response::{ResponseDecoder, Step};
 
 /// Why a request met the end of its connection (RFC 9110 section 15.5.9).
@@ -40,14 +40,14 @@ impl Before {
 }
 
 /// What `bytes` that came after an answer mean.
-pub fn unasked(bytes: &[u8], before: Before) -> Unasked {
+pub fn idle_event(bytes: &[u8], before: Before) -> IdleEvent {
     let mut decoder = ResponseDecoder::default();
     decoder.begin(false);
     match decoder.step(bytes) {
         Ok((_, Step::Head { status, closes, .. })) if closes || status == 408 => {
-            Unasked::Dismissed(status)
+            IdleEvent::Dismissed(status)
         }
-        _ => Unasked::Spoke(before.excess()),
+        _ => IdleEvent::UnexpectedData(before.excess()),
     }
 }
 
@@ -76,14 +76,20 @@ mod tests {
                 503,
             ),
         ] {
-            assert_eq!(unasked(bytes.as_bytes(), GET), Unasked::Dismissed(status));
+            assert_eq!(
+                idle_event(bytes.as_bytes(), GET),
+                IdleEvent::Dismissed(status)
+            );
         }
         for bytes in [
             "junk",
             "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
             "0\r\n\r\n",
         ] {
-            assert_eq!(unasked(bytes.as_bytes(), GET), Unasked::Spoke(GET.excess()));
+            assert_eq!(
+                idle_event(bytes.as_bytes(), GET),
+                IdleEvent::UnexpectedData(GET.excess())
+            );
         }
     }
 

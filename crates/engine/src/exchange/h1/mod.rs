@@ -1,5 +1,5 @@
 //! HTTP/1.1.
+pub mod connection;
 pub mod idle;
-pub mod link;
 
-pub use link::Link;
+pub use connection::H1Connection;

@@ -1,458 +1,589 @@
-//! One connection, and the task that reads and writes for all of its streams.
+//! One client's streams, one after another.
 
-use std::cell::{Cell, RefCell, RefMut};
-use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::rc::Rc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 
-use tokio::io::ReadBuf;
-use tokio::task::spawn_local;
-
-use crate::exchange::h2::failure;
-use crate::exchange::h2::history::{Entry, History};
-use crate::exchange::h2::room::{Place, Room};
-use crate::exchange::link::Destination;
-use crate::exchange::watch::Watch;
-use crate::machine::seat::{Interrupt, Seat};
-use crate::net::buffers::Common;
-use crate::net::failure::broken;
-use crate::net::transport::Transport;
+use crate::exchange::destination::Destination;
+use crate::exchange::grpc;
+use crate::exchange::grpc::method::Method;
+use crate::exchange::grpc::pace::Pace;
+use crate::exchange::h2::failure::reset;
+use crate::exchange::h2::history::Entry;
+use crate::exchange::h2::multiplexed::{MultiplexedConnection, NoStream};
+use crate::exchange::h2::pool::{Member, OneConnection, Pool};
+use crate::exchange::idle_event::IdleEvent;
+use crate::exchange::observer::{ExchangeObserver, UNENDED};
+use crate::exchange::request::Call;
+use crate::net::buffers::WorkerBuffers;
 use crate::outcome::{Failure, Outcome};
-use crate::protocol::h2::endpoint::{Ending, Endpoint};
-use crate::protocol::h2::stream::Stream;
-use crate::record::recorder::Recorder;
-use crate::record::sample::Sample;
+use crate::protocol::h1::error::DecodeError;
+use crate::protocol::h1::response::ONLY_INTERIM;
+use crate::protocol::h2::hpack::Fields;
+use crate::protocol::h2::message::{Form, encode};
+use crate::protocol::h2::reason::Reason;
+use crate::protocol::h2::response_head::{HeadNeeds, ResponseHead, is_too_early, malformed};
+use crate::protocol::h2::stream::{Event, Stream};
+use crate::record::head_of_line::HeadOfLine;
 
-/// Nothing is read while more bytes than this wait to be written. Otherwise a server that keeps asking for replies (to
-/// PING or SETTINGS) without reading them could make the send buffer grow without bound.
-const UNSENT_BYTES: usize = 256 * 1024;
-/// How long closing may take: after this time the connection is dropped, even if the server has not read the GOAWAY.
-const CLOSE_NS: u64 = 100_000_000;
-
-/// A connection that closes gracefully when it is dropped.
-pub struct Connection(Rc<Shared>);
-
-/// Why a request has no stream of the connection.
-pub enum NoStream {
-    /// The request has ended with this outcome.
-    Over(Outcome),
-    /// The connection takes no more requests. It has not seen this one.
-    Refused(Failure),
-}
-
-/// A request that the connection's task will hand to the kernel.
-struct Leaving {
-    /// Where its head begins among all bytes of the connection.
-    begin: u64,
-    id: u32,
+/// A client's use of a connection. The connection is closed when the last of them is dropped.
+pub struct H2Connection {
+    connection: Rc<MultiplexedConnection>,
+    /// Its slot in the pool; `None` if the connection does not come from a pool.
+    member: Option<Member>,
+    /// Whether several clients share the connection.
+    shared: bool,
     stream: Rc<Stream>,
-    entry: Option<Entry>,
-    /// The workload under which it is recorded.
-    workload: usize,
-    /// Whether it was sent before, on this connection or another.
-    again: bool,
+    buffers: Rc<WorkerBuffers>,
+    tls: bool,
+    /// Whether it has carried the last request that was meant for it.
+    spent: bool,
 }
 
-/// What a connection's clients and its task share.
-struct Shared {
-    endpoint: RefCell<Endpoint>,
-    /// The requests whose heads have not left yet, in order. Empty if the connection belongs to one client alone, which
-    /// writes them itself.
-    leaving: RefCell<VecDeque<Leaving>>,
-    transport: RefCell<Transport>,
-    /// Why writing failed, if it did. What the server sent before can still be read.
-    unwritable: RefCell<Option<Failure>>,
-    task: RefCell<Waker>,
-    room: Rc<Room>,
-    /// Whether it belongs to one client alone.
-    own: bool,
-    /// The latest streams, if several clients share the connection.
-    history: RefCell<History>,
-    /// Whether its last client has left.
-    left: Cell<bool>,
-    /// Whether it has carried an exchange.
-    used: Cell<bool>,
-}
-
-impl Connection {
-    /// Opens a connection. `own` means that no other client will share it.
+impl H2Connection {
+    /// Opens a connection. `one` is the one for all requests of a client that sends several at the same time.
     pub async fn open(
         to: &mut Destination<'_>,
-        watch: &mut Watch<'_>,
-        own: bool,
-    ) -> Result<Rc<Self>, Failure> {
-        let (transport, times) = to.connect(watch).await?;
-        if matches!(transport, Transport::Tls(_)) {
-            check_alpn(transport.alpn())?;
+        pool: &Rc<Pool>,
+        one: Option<&OneConnection>,
+        observer: &mut ExchangeObserver<'_>,
+    ) -> Result<Self, Failure> {
+        let shared = to.target.shares_connections();
+        let member = match one {
+            Some(one) => Some(one.take_slot()),
+            None => shared.then(|| pool.take_slot(None)),
+        };
+        Ok(Self {
+            connection: connect(member.as_ref(), to, observer).await?,
+            member,
+            shared,
+            stream: Rc::default(),
+            buffers: to.dialer.buffers.clone(),
+            tls: to.target.tls.is_some(),
+            spent: false,
+        })
+    }
+
+    pub fn check_reusable(&self) -> Result<(), IdleEvent> {
+        if self.connection.takes_more() {
+            return Ok(());
         }
-        watch.connected(times);
-        let endpoint = Endpoint::default();
-        let shared = Rc::new(Shared {
-            room: Room::new(endpoint.most),
-            endpoint: RefCell::new(endpoint),
-            leaving: RefCell::default(),
-            transport: RefCell::new(transport),
-            unwritable: RefCell::default(),
-            task: RefCell::new(Waker::noop().clone()),
-            own,
-            history: RefCell::default(),
-            left: Cell::new(false),
-            used: Cell::new(false),
+        Err(IdleEvent::Closed)
+    }
+
+    pub fn is_spent(&self) -> bool {
+        self.spent || self.connection.has_ended()
+    }
+
+    pub async fn exchange(
+        &mut self,
+        mut call: Call<'_>,
+        to: &mut Destination<'_>,
+        observer: &mut ExchangeObserver<'_>,
+    ) -> Outcome {
+        let template = call.template;
+        let method = call.request.grpc.as_deref();
+        let mut filled = Vec::new();
+        let mut finished = Ok(());
+        let request = template.fixed().unwrap_or_else(|| {
+            filled = self.buffers.take_spare();
+            finished = call.request.fill(template, &mut call, &mut filled);
+            if let (Ok(()), Some(method)) = (&finished, method) {
+                finished = method.finish(&mut filled);
+            }
+            &filled
         });
-        let task = Task {
-            shared: shared.clone(),
-            common: to.dialer.common.clone(),
-            recorder: to.dialer.recorder.clone(),
-            workload: watch.workload,
-            leaving: false,
-        };
-        spawn_local(task.run(watch.seat.take_another()));
-        Ok(Rc::new(Self(shared)))
-    }
-
-    pub fn takes_more(&self) -> bool {
-        self.0.endpoint.borrow().takes_more()
-    }
-
-    pub fn has_ended(&self) -> bool {
-        self.0.endpoint.borrow().ending.is_some()
-    }
-
-    /// Whether it belongs to one client alone, whose requests leave as soon as they are asked.
-    pub fn is_own(&self) -> bool {
-        self.0.own
-    }
-
-    /// Notes that the connection has carried an exchange.
-    pub fn carried(&self) {
-        self.0.used.set(true);
-    }
-
-    /// Whether the server has processed requests of this connection.
-    pub fn has_carried(&self) -> bool {
-        self.0.used.get() || self.0.endpoint.borrow().has_processed()
-    }
-
-    pub fn history(&self) -> RefMut<'_, History> {
-        self.0.history.borrow_mut()
-    }
-
-    /// Waits until the connection has room for another stream. Fails if it ends meanwhile, or takes no more requests.
-    pub async fn stream(
-        &self,
-        entry: Option<Entry>,
-        watch: &mut Watch<'_>,
-    ) -> Result<Place, NoStream> {
-        let room = &self.0.room;
-        if let Some(place) = room.take() {
-            return self.admit(place, watch);
-        }
-        let start = watch.waits(watch.limits.timeouts.total_ns);
-        if let Some(entry) = entry {
-            self.history().waits(entry, start);
-        }
-        let ticket = room.wait();
-        let seat = watch.seat;
-        let called = poll_fn(|cx| room.poll(&ticket, cx, seat)).await;
-        seat.clear_deadline();
-        match called {
-            Ok(place) => {
-                watch.waited_for_stream(start);
-                self.admit(place, watch)
-            }
-            Err(Some(Interrupt::Stop)) => Err(NoStream::Over(watch.sample.given_up())),
-            Err(Some(Interrupt::Deadline)) => {
-                let why = "no stream of the connection became free in time";
-                let failure = Failure::new(Outcome::ResponseTimeout, why);
-                Err(NoStream::Over(watch.failed(failure)))
-            }
-            Err(None) => Err(self.turn_away(watch)),
-        }
-    }
-
-    /// Passes the place on, unless no stream may be opened even though there is room, as after a GOAWAY (RFC 9113
-    /// section 6.8).
-    fn admit(&self, place: Place, watch: &Watch<'_>) -> Result<Place, NoStream> {
-        if self.takes_more() {
-            Ok(place)
+        if observer.transcript.is_some() {
+            let shown = method.map(|method| method.shown(request));
+            observer.note_request(&as_shown(shown.as_deref().unwrap_or(request)));
         } else {
-            Err(self.turn_away(watch))
+            observer.note_request(request);
         }
-    }
-
-    fn turn_away(&self, watch: &Watch<'_>) -> NoStream {
-        if watch.seat.stopping() {
-            return NoStream::Over(watch.sample.given_up());
-        }
-        let refused = self
-            .0
-            .endpoint
-            .borrow()
-            .goodbye
-            .as_ref()
-            .map(failure::refused);
-        let spent = || Failure::new(Outcome::Stale, "the connection has no more streams");
-        let failure = self.failure(false).or(refused);
-        NoStream::Refused(failure.unwrap_or_else(spent))
-    }
-
-    /// Sends the head of a request on `stream`; `end` means that it has no body. If it has one, the caller has to send
-    /// it right afterwards; the head leaves together with its beginning. When it has left, `stream` and the history
-    /// have the time, unless the connection belongs to one client: then it leaves at once. Returns the stream's number
-    /// and the number of bytes on the wire.
-    pub fn ask(
-        &self,
-        stream: &Rc<Stream>,
-        block: &[u8],
-        end: bool,
-        entry: Option<Entry>,
-        sample: &Sample,
-    ) -> (u32, usize) {
-        let (begin, id, wire) = {
-            let endpoint = &mut *self.0.endpoint.borrow_mut();
-            let begin = endpoint.queued();
-            let (id, wire) = endpoint.ask(stream, block, end);
-            (begin, id, wire)
+        let form = Form {
+            tls: self.tls,
+            call: method.is_some(),
         };
-        if !self.0.own {
-            self.0.leaving.borrow_mut().push_back(Leaving {
-                begin,
-                id,
-                stream: stream.clone(),
-                entry,
-                workload: sample.workload,
-                again: sample.sent.is_some(),
+        let mut block = self.buffers.take_spare();
+        let encoded = finished.and_then(|()| encode(request, form, &mut block));
+        let outcome = match encoded {
+            Ok(body) => {
+                let encoded = EncodedRequest {
+                    block: &block,
+                    body,
+                    is_head: template.is_head(),
+                };
+                let outcome = self.send_with_retry(&encoded, method, to, observer).await;
+                observer.note_whole_request(request);
+                self.spent = call.last;
+                outcome
+            }
+            Err(why) => observer.failed(Failure::new(Outcome::Unsendable, why)),
+        };
+        self.buffers.put_spare(block);
+        self.buffers.put_spare(filled);
+        outcome
+    }
+
+    /// Makes the request, on another connection if this one has not processed it (RFC 9113 section 8.7).
+    ///
+    /// That is done once, and as often as a connection ends that has carried exchanges: then each of them is an
+    /// ordinary one, as in front of a server that closes its connections after some requests. From the first refusal on
+    /// it may take no longer than an answer.
+    async fn send_with_retry(
+        &mut self,
+        encoded: &EncodedRequest<'_>,
+        method: Option<&Method>,
+        to: &mut Destination<'_>,
+        observer: &mut ExchangeObserver<'_>,
+    ) -> Outcome {
+        let mut first_refusal = None;
+        loop {
+            let entry = self.add_to_history(observer);
+            let answered = self.attempt(entry, encoded, method, observer).await;
+            if let (Some(entry), Some(member)) = (entry, &self.member) {
+                remember(entry, &self.connection, member, observer);
+            }
+            let refused = match answered {
+                Ok(outcome) => return outcome,
+                Err(refused) => refused,
+            };
+            let over = !self.connection.takes_more();
+            let ordinary = over && self.connection.has_carried();
+            let now = observer.task.now();
+            let goes_on = |first: u64| ordinary && now < first.saturating_add(observer.total_ns());
+            if !first_refusal.is_none_or(goes_on) {
+                return refused.fail(observer);
+            }
+            first_refusal.get_or_insert(now);
+            if over {
+                match connect(self.member.as_ref(), to, observer).await {
+                    Ok(connection) => self.connection = connection,
+                    Err(failure) => {
+                        return Refused { failure, ..refused }.fail(observer);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Makes the request on the connection; fails if the server has not processed it.
+    async fn attempt(
+        &self,
+        entry: Option<Entry>,
+        encoded: &EncodedRequest<'_>,
+        method: Option<&Method>,
+        observer: &mut ExchangeObserver<'_>,
+    ) -> Result<Outcome, Refused> {
+        let _permit = match self.connection.stream(entry, observer).await {
+            Ok(place) => place,
+            Err(NoStream::Over(outcome)) => return Ok(outcome),
+            Err(NoStream::Refused(failure)) => {
+                let unanswered = 0;
+                return Err(Refused {
+                    failure,
+                    unanswered,
+                });
+            }
+        };
+        let call = method.map(|method| grpc::GrpcResponse::new(method, observer));
+        let pace = method.and_then(|method| method.pace(observer.sample.intended));
+        self.stream.sent.set(None);
+        let mut exchange = H2Exchange {
+            connection: &self.connection,
+            stream: &self.stream,
+            observer,
+            entry,
+            id: None,
+            unsent: encoded.body,
+            pace,
+            encoded,
+            begun: false,
+            length: None,
+            body_bytes: 0,
+            call,
+        };
+        let answered = poll_fn(|cx| exchange.poll(cx)).await;
+        let unanswered = exchange.unanswered();
+        drop(exchange);
+        // Discards what the exchange has not read.
+        self.stream.take();
+        match answered {
+            Ok(outcome) => {
+                observer.unanswered(unanswered);
+                self.connection.carried();
+                Ok(outcome)
+            }
+            Err(failure) => Err(Refused {
+                failure,
+                unanswered,
+            }),
+        }
+    }
+
+    /// Adds a stream to the history of a shared connection. Streams of events are left out: they stay open, so nobody
+    /// waits for their end.
+    fn add_to_history(&self, observer: &ExchangeObserver<'_>) -> Option<Entry> {
+        let shared = self.shared && observer.request.stream.is_none();
+        let request = observer.sample.request as u32;
+        shared.then(|| self.connection.history().begin(request))
+    }
+}
+
+/// Returns the connection of the member's place, or opens one for a single client.
+async fn connect(
+    member: Option<&Member>,
+    to: &mut Destination<'_>,
+    observer: &mut ExchangeObserver<'_>,
+) -> Result<Rc<MultiplexedConnection>, Failure> {
+    match member {
+        Some(member) => member.connect(to, observer).await,
+        None => MultiplexedConnection::open(to, observer, true).await,
+    }
+}
+
+/// Records what a stream that has ended waited for, if it did.
+fn remember(
+    entry: Entry,
+    connection: &MultiplexedConnection,
+    member: &Member,
+    observer: &ExchangeObserver<'_>,
+) {
+    let sample = &observer.sample;
+    let end_ns = if sample.end > 0 {
+        sample.end
+    } else {
+        observer.task.now()
+    };
+    let answered = sample.headers.is_some();
+    let ended = connection
+        .history()
+        .end(entry, answered, end_ns, sample.bytes_in);
+    let Some(wait) = ended.filter(|_| observer.task.running(end_ns)) else {
+        return;
+    };
+    let (workload, place) = (sample.workload, member.slot() as u32);
+    let number = connection.history().connection;
+    let line = |wait| HeadOfLine {
+        workload: workload as u32,
+        connection: place,
+        wait,
+        streams: connection.history().around(&wait),
+        elsewhere: member.elsewhere(wait),
+    };
+    let mut recorder = observer.recorder.borrow_mut();
+    recorder.blocked(workload, number, wait, line);
+}
+
+/// The request as it is shown to people, with the protocol that is really spoken in its first line.
+fn as_shown(request: &[u8]) -> Vec<u8> {
+    let line = memchr::memchr(b'\r', request).unwrap_or(request.len());
+    let (line, rest) = request.split_at(line);
+    let line = line.strip_suffix(b"HTTP/1.1").unwrap_or(line);
+    [line, b"HTTP/2", rest].concat()
+}
+
+/// A request that the server has not processed.
+struct Refused {
+    failure: Failure,
+    /// How many of its messages were due.
+    unanswered: u64,
+}
+
+impl Refused {
+    /// Ends the request, which is not sent again.
+    fn fail(self, observer: &mut ExchangeObserver<'_>) -> Outcome {
+        observer.unanswered(self.unanswered);
+        observer.failed(self.failure)
+    }
+}
+
+/// A request as it is sent.
+struct EncodedRequest<'a> {
+    block: &'a [u8],
+    body: &'a [u8],
+    is_head: bool,
+}
+
+/// One request and its answer on a stream.
+struct H2Exchange<'a, 'w> {
+    connection: &'a MultiplexedConnection,
+    stream: &'a Rc<Stream>,
+    observer: &'a mut ExchangeObserver<'w>,
+    /// Its entry in the history of a shared connection.
+    entry: Option<Entry>,
+    /// The stream's number, once the request's head has been sent.
+    id: Option<u32>,
+    encoded: &'a EncodedRequest<'a>,
+    /// What is left of the request's body.
+    unsent: &'a [u8],
+    /// When its messages are due, if it is not sent all at once.
+    pace: Option<Pace>,
+    /// Whether the head of the answer has come.
+    begun: bool,
+    /// The length of the answer's body, if the head states it.
+    length: Option<u64>,
+    body_bytes: u64,
+    /// The answer of a call of gRPC.
+    call: Option<grpc::GrpcResponse<'a>>,
+}
+
+impl H2Exchange<'_, '_> {
+    /// Fails if the server has not processed the request.
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<Outcome, Failure>> {
+        if self.id.is_some() {
+            self.note_sent();
+            if self.observer.task.stopping() {
+                return Poll::Ready(Ok(self.observer.sample.given_up()));
+            }
+        } else {
+            match self.observer.wait_until_due() {
+                Err(outcome) => return Poll::Ready(Ok(outcome)),
+                Ok(now) if self.connection.is_own() => {
+                    self.stream.sent.set(Some(now));
+                    self.observer.note_sent(now);
+                }
+                Ok(_) => {}
+            }
+        }
+        self.stream.set_waker(cx);
+        self.send();
+        let inbox = self.stream.take();
+        let mut rest = &inbox.bytes[..];
+        let mut outcome = None;
+        for (at, wire, event) in &inbox.events {
+            if let Some(failure) = self.refused(*event) {
+                return Poll::Ready(Err(failure));
+            }
+            if is_too_early(*event, *at, self.stream.sent.get()) {
+                let what = "it came before its request had left";
+                outcome = Some(self.observer.failed(malformed(what)));
+                break;
+            }
+            self.observer.note_bytes_at(*wire, *at);
+            outcome = self.take_in(*event, &mut rest);
+            if outcome.is_some() {
+                break;
+            }
+        }
+        self.stream.put_back(inbox);
+        if let Some(outcome) = outcome {
+            return Poll::Ready(Ok(outcome));
+        }
+        let answered = self.observer.sample.bytes_in > 0;
+        if let Some(failure) = self.connection.failure(answered) {
+            return Poll::Ready(if self.stream.sent.get().is_some() {
+                Ok(self.observer.failed(failure))
+            } else {
+                Err(failure)
             });
         }
-        if end {
-            self.0.flush();
+        let unended = if self.begun { UNENDED } else { ONLY_INTERIM };
+        let interrupted = self.observer.task.poll_interrupt();
+        interrupted.map(|_| Ok(self.observer.timed_out_within(unended)))
+    }
+
+    /// Notes when the request left, if it left since it was handed over.
+    fn note_sent(&mut self) {
+        if self.observer.sample.sent.is_none()
+            && let Some(at) = self.stream.sent.get()
+        {
+            self.observer.note_sent_at(at);
         }
-        (id, wire)
     }
 
-    /// Sends as much of a body as goes through now; `end` means that the request ends with it. Returns how many of its
-    /// bytes were sent, and how many bytes that is on the wire.
-    pub fn send(&self, stream: u32, body: &[u8], end: bool) -> (usize, usize) {
-        let sent = self.0.endpoint.borrow_mut().send(stream, body, end);
-        self.0.flush();
-        self.0.endpoint.borrow_mut().wake_held();
-        sent
-    }
-
-    /// Called when the client has finished with a stream. `left`: the head of its request has left.
-    pub fn release(&self, stream: u32, left: bool) {
-        if !left {
-            let leaving = &mut *self.0.leaving.borrow_mut();
-            if let Ok(place) = leaving.binary_search_by_key(&stream, |one| one.id) {
-                leaving.remove(place);
+    /// Why the server has not processed the request, if it says so, gracefully, before any other word of it.
+    fn refused(&self, event: Event) -> Option<Failure> {
+        match event {
+            _ if self.observer.sample.bytes_in > 0 => None,
+            Event::Refused => {
+                Some(self.connection.refusal()).filter(|why| why.outcome == Outcome::Stale)
             }
-        }
-        let mut endpoint = self.0.endpoint.borrow_mut();
-        endpoint.release(stream);
-        let silent = endpoint.unsent().is_empty();
-        drop(endpoint);
-        if !silent {
-            self.0.flush();
+            Event::Reset(Reason::REFUSED_STREAM) => Some(reset(Reason::REFUSED_STREAM, 0, None)),
+            _ => None,
         }
     }
 
-    /// Why the exchange on a stream has failed, if the connection has ended.
-    pub fn failure(&self, answered: bool) -> Option<Failure> {
-        let endpoint = self.0.endpoint.borrow();
-        let ending = endpoint.ending.as_ref()?;
-        let reused = self.0.used.get();
-        Some(failure::ended(ending, &endpoint, reused, answered))
-    }
-
-    /// The failure of a request that the server refused with its GOAWAY.
-    pub fn refusal(&self) -> Failure {
-        let endpoint = self.0.endpoint.borrow();
-        let goodbye = endpoint.goodbye.as_ref();
-        failure::refused(goodbye.expect("that is how it was refused"))
-    }
-}
-
-impl Shared {
-    /// Sends at once what a single client has to send. What several clients have to send leaves together, after each of
-    /// them has had its turn.
-    fn flush(&self) {
-        let task = self.task.borrow();
-        if self.own {
-            let _ = self.poll_write(&mut Context::from_waker(&task));
-        } else {
-            task.wake_by_ref();
-        }
-    }
-
-    /// Writes what the socket accepts; pending if that was not everything.
-    fn poll_write(&self, cx: &mut Context<'_>) -> Poll<()> {
-        let endpoint = &mut *self.endpoint.borrow_mut();
-        let transport = &mut *self.transport.borrow_mut();
-        let mut lost = None;
-        while !endpoint.unsent().is_empty() && lost.is_none() {
-            match transport.poll_write(cx, endpoint.unsent()) {
-                Poll::Ready(Ok(written)) => endpoint.wrote(written),
-                Poll::Ready(Err(error)) => lost = Some(error),
-                Poll::Pending => return Poll::Pending,
-            }
-        }
-        match transport.poll_flush(cx) {
-            Poll::Pending => return Poll::Pending,
-            Poll::Ready(Err(error)) => lost = Some(error),
-            Poll::Ready(Ok(())) => {}
-        }
-        if let Some(error) = lost {
-            endpoint.wrote(endpoint.unsent().len());
-            *self.unwritable.borrow_mut() = Some(broken(&error));
-        }
-        Poll::Ready(())
-    }
-
-    /// Notes that all requests whose heads have begun to be written have left at `now`.
-    fn note_left(&self, now: u64, recorder: &RefCell<Recorder>) {
-        let written = self.endpoint.borrow().written();
-        let leaving = &mut *self.leaving.borrow_mut();
-        let mut recorder = recorder.borrow_mut();
-        while let Some(one) = leaving.pop_front_if(|one| one.begin < written) {
-            one.stream.sent.set(Some(now));
-            if one.again {
-                recorder.sent_again(one.workload, now);
-            } else {
-                recorder.sent(one.workload, now);
-            }
-            if let Some(entry) = one.entry {
-                self.history.borrow_mut().sent(entry, one.id, now);
+    /// Sends what goes through now. If the body does not go through at all, that is no error: the answer will tell why.
+    fn send(&mut self) {
+        let id = *self.id.get_or_insert_with(|| {
+            let bodiless = self.unsent.is_empty();
+            let (id, wire) = self.connection.send_head(
+                self.stream,
+                self.encoded.block,
+                bodiless,
+                self.entry,
+                self.observer.sample,
+            );
+            self.observer.note_written(wire);
+            id
+        });
+        let later = self.later();
+        // What is written at once makes room for more.
+        while self.unsent.len() > later {
+            let due = &self.unsent[..self.unsent.len() - later];
+            let (sent, wire) = self.connection.send(id, due, later == 0);
+            self.unsent = &self.unsent[sent..];
+            self.observer.note_written(wire);
+            if sent == 0 {
+                break;
             }
         }
     }
 
-    fn end(&self, ending: Ending) {
-        self.endpoint.borrow_mut().end(ending);
-        self.room.close();
-    }
-}
-
-impl Drop for Connection {
-    fn drop(&mut self) {
-        self.0.left.set(true);
-        self.0.task.borrow().wake_by_ref();
-    }
-}
-
-/// Reads and writes for all streams of the connection.
-struct Task {
-    shared: Rc<Shared>,
-    common: Rc<Common>,
-    recorder: Rc<RefCell<Recorder>>,
-    workload: usize,
-    /// Whether the connection is being closed, after a last GOAWAY.
-    leaving: bool,
-}
-
-impl Task {
-    async fn run(mut self, seat: Seat) {
-        seat.sit().await;
-        poll_fn(|cx| {
-            self.shared.task.replace(cx.waker().clone());
-            Poll::Ready(())
-        })
-        .await;
-        poll_fn(|cx| self.poll(cx, &seat)).await;
-        self.shared.end(Ending::Closed);
-        self.recorder.borrow_mut().parted(self.workload);
+    /// How many bytes of the body are not due yet.
+    fn later(&mut self) -> usize {
+        let body = self.encoded.body;
+        let Some(pace) = &mut self.pace else {
+            return 0;
+        };
+        let later = body.len() - pace.advance(body, self.observer.task.now());
+        if later > 0 {
+            self.observer.task.wake_at(pace.next());
+        }
+        later
     }
 
-    fn poll(&mut self, cx: &mut Context<'_>, seat: &Seat) -> Poll<()> {
-        let shared = self.shared.clone();
-        if !self.leaving {
-            self.read(cx, seat);
-            let ended = shared.endpoint.borrow().ending.clone();
-            match ended {
-                Some(Ending::Broken(_)) => self.leave(seat),
-                Some(_) => return Poll::Ready(()),
-                None if shared.left.get() => {
-                    shared.endpoint.borrow_mut().leave();
-                    self.leave(seat);
+    /// How many messages the server left without an answer. They do not count if the run ended first, or if the client
+    /// wanted no more, because the server might still have answered them.
+    fn unanswered(&self) -> u64 {
+        let whole = self.observer.sample.stream.as_ref();
+        let left = whole.is_some_and(|seen| seen.whole.is_some());
+        let counts = !left && !self.observer.task.stopping();
+        let pace = self.pace.as_ref().filter(|_| counts);
+        pace.map_or(0, Pace::unanswered)
+    }
+
+    /// Takes in an event; returns the outcome if the exchange ends with it.
+    fn take_in(&mut self, event: Event, rest: &mut &[u8]) -> Option<Outcome> {
+        let mut next = |length| {
+            let (part, after) = rest.split_at(length);
+            *rest = after;
+            part
+        };
+        match event {
+            Event::Head { length, whole, .. } if !whole => {
+                next(length);
+                Some(self.refuse(DecodeError::HeadTooLarge))
+            }
+            Event::Head { length, end, .. } => self.head(next(length), end),
+            Event::Data { length, end } => self.body(next(length), end),
+            Event::Reset(reason) => {
+                let sent = self.observer.sample.sent.unwrap_or(0);
+                let after = self.observer.at.saturating_sub(sent);
+                let failure = reset(reason, after, self.observer.request.deadline_ns());
+                Some(self.observer.failed(failure))
+            }
+            Event::Refused => Some(self.observer.failed(self.connection.refusal())),
+        }
+    }
+
+    fn head(&mut self, fields: &[u8], end: bool) -> Option<Outcome> {
+        if self.begun {
+            if end {
+                return Some(self.end(fields));
+            }
+            let what = "a second head came before its end";
+            return Some(self.observer.failed(malformed(what)));
+        }
+        let needs = HeadNeeds {
+            location: self.observer.limits.follow,
+            coding: self.call.is_none() && self.observer.decodes(),
+            text: self.observer.reads_head(),
+        };
+        let answer = match ResponseHead::read(fields, needs) {
+            Ok(answer) => answer,
+            Err(failure) => return Some(self.observer.failed(failure)),
+        };
+        if answer.is_interim() {
+            let what = "it ends with an interim head";
+            return end.then(|| self.observer.failed(malformed(what)));
+        }
+        let bodiless = self.encoded.is_head || matches!(answer.status, 204 | 304);
+        let length = answer.length.filter(|_| !bodiless);
+        (self.begun, self.length) = (true, length);
+        self.observer
+            .head(answer.status, answer.values, answer.text);
+        if let Some(entry) = self.entry {
+            self.connection.history().answered(entry, self.observer.at);
+        }
+        if let (Some(length), Some(most)) = (length, self.observer.limits.body)
+            && length > most
+        {
+            return Some(self.refuse(DecodeError::BodyTooLarge));
+        }
+        let header = |name: &str| Fields(fields).value(name);
+        if let Some(call) = &self.call
+            && let Err(foreign) = grpc::check_head(answer.status, header)
+        {
+            return Some(call.foreign(foreign, self.observer));
+        }
+        end.then(|| self.end(fields))
+    }
+
+    fn body(&mut self, bytes: &[u8], end: bool) -> Option<Outcome> {
+        if !self.begun {
+            return Some(
+                self.observer
+                    .failed(malformed("its body came before its head")),
+            );
+        }
+        self.body_bytes += bytes.len() as u64;
+        let most = self.observer.limits.body;
+        if most.is_some_and(|most| self.body_bytes > most) {
+            return Some(self.refuse(DecodeError::BodyTooLarge));
+        }
+        let enough = match &mut self.call {
+            _ if bytes.is_empty() => false,
+            None => self.observer.body(bytes),
+            Some(call) => {
+                let enough = call.data(bytes, self.observer);
+                if let Some(pace) = &mut self.pace {
+                    for due in pace.answered(call.messages()) {
+                        match due {
+                            Some(due) => self.observer.round_trip(due),
+                            None => self.observer.excess("a message came that answers none"),
+                        }
+                    }
                 }
-                None => {}
-            }
-        }
-        let unsent = shared.endpoint.borrow().unsent().len();
-        let leaving = !shared.leaving.borrow().is_empty();
-        let now = if leaving { seat.now() } else { 0 };
-        let written = shared.poll_write(cx);
-        if leaving {
-            shared.note_left(now, &self.recorder);
-        }
-        // TLS may have taken everything though the socket has not, so this does not depend on `written`.
-        shared.endpoint.borrow_mut().wake_held();
-        if self.leaving {
-            let over =
-                written.is_ready() && shared.transport.borrow_mut().poll_shutdown(cx).is_ready();
-            if over {
-                return Poll::Ready(());
-            }
-        } else if unsent > UNSENT_BYTES && written.is_ready() {
-            cx.waker().wake_by_ref(); // reading has paused, so nothing else would wake the task
-        }
-        seat.poll_interrupt().map(|_| ())
-    }
-
-    fn leave(&mut self, seat: &Seat) {
-        self.leaving = true;
-        seat.set_deadline(seat.now() + CLOSE_NS);
-    }
-
-    /// Reads what has come, but only about one buffer at a time, so that other tasks get their turn; pauses
-    /// while too much is unsent.
-    fn read(&mut self, cx: &mut Context<'_>, seat: &Seat) {
-        let shared = &self.shared;
-        let scratch = &mut **self.common.scratch.borrow_mut();
-        let mut total = 0;
-        let ending = loop {
-            if shared.endpoint.borrow().unsent().len() > UNSENT_BYTES {
-                return;
-            }
-            let mut buffer = ReadBuf::new(scratch);
-            let read = shared.transport.borrow_mut().poll_read(cx, &mut buffer);
-            let bytes = buffer.filled();
-            match read {
-                Poll::Pending => return,
-                Poll::Ready(Ok(())) if bytes.is_empty() => {
-                    let unwritable = shared.unwritable.take();
-                    break unwritable.map_or(Ending::Closed, Ending::Lost);
+                match enough {
+                    Ok(enough) => enough,
+                    Err(failure) => return Some(self.observer.failed(failure)),
                 }
-                Poll::Ready(Err(error)) => break Ending::Lost(broken(&error)),
-                Poll::Ready(Ok(())) => {}
-            }
-            let mut endpoint = shared.endpoint.borrow_mut();
-            if let Err(violation) = endpoint.feed(bytes, seat.now()) {
-                break Ending::Broken(violation);
-            }
-            shared.room.allow(endpoint.most);
-            if endpoint.goodbye.is_some() {
-                shared.room.close();
-            }
-            total += bytes.len();
-            if total >= scratch.len() {
-                cx.waker().wake_by_ref();
-                return;
             }
         };
-        shared.end(ending);
+        if enough {
+            return Some(self.observer.complete());
+        }
+        end.then(|| self.end(&[]))
+    }
+
+    /// The answer is whole. `trailers` are its trailers, or the fields of its head if nothing came after that.
+    fn end(&mut self, trailers: &[u8]) -> Outcome {
+        if let (Some(pace), Some(seen)) = (&self.pace, &mut self.observer.sample.stream) {
+            seen.unanswered = pace.unanswered();
+        }
+        if let Some(call) = self.call.take() {
+            return call.end(|name| Fields(trailers).value(name), self.observer);
+        }
+        match self.length {
+            Some(length) if length != self.body_bytes => {
+                let what = "its body is not as long as its Content-Length says";
+                self.observer.failed(malformed(what))
+            }
+            _ => self.observer.complete(),
+        }
+    }
+
+    fn refuse(&mut self, error: DecodeError) -> Outcome {
+        self.observer.failed(Failure::new(error.outcome(), error))
     }
 }
 
-/// Fails unless the server of a connection with TLS chose HTTP/2 by ALPN.
-pub fn check_alpn(chosen: Option<&[u8]>) -> Result<(), Failure> {
-    let why = match chosen {
-        Some(b"h2") => return Ok(()),
-        Some(other) => {
-            let other = other.escape_ascii();
-            format!("the server chose {other} by ALPN: it does not speak HTTP/2 here")
+impl Drop for H2Exchange<'_, '_> {
+    fn drop(&mut self) {
+        if let Some(id) = self.id {
+            let left = self.stream.sent.get().is_some();
+            self.connection.release(id, left);
         }
-        None => "the server chose no protocol by ALPN: it does not speak HTTP/2 here".into(),
-    };
-    Err(Failure::new(Outcome::TlsFailed, why))
+    }
 }

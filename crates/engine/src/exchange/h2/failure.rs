@@ -1,17 +1,17 @@
 //! What the end of a stream or of its connection means for the outcome of a request.
 
 use crate::outcome::{Failure, Outcome};
-use crate::protocol::h2::endpoint::{Ending, Endpoint, Goodbye};
+use crate::protocol::h2::endpoint::{Ending, Endpoint, GoAway};
 use crate::protocol::h2::reason::{Reason, Violation};
 
 /// The failure of a request whose connection has ended. `reused`: the connection had carried an exchange before;
 /// `answered`: a part of the answer had come.
 pub fn ended(ending: &Ending, endpoint: &Endpoint, reused: bool, answered: bool) -> Failure {
-    let failure = match (ending, &endpoint.goodbye) {
+    let failure = match (ending, &endpoint.go_away) {
         (Ending::Broken(violation), _) => return against_the_rules(*violation),
-        (_, Some(goodbye)) if goodbye.reason != Reason::NO_ERROR => return refused(goodbye),
+        (_, Some(go_away)) if go_away.reason != Reason::NO_ERROR => return refused(go_away),
         (Ending::Lost(failure), _) if failure.outcome != Outcome::ClosedEarly => failure.clone(),
-        _ if endpoint.greeted => {
+        _ if endpoint.settings_received => {
             Failure::new(Outcome::ClosedEarly, "the server closed the connection")
         }
         _ => Failure::new(
@@ -23,17 +23,17 @@ pub fn ended(ending: &Ending, endpoint: &Endpoint, reused: bool, answered: bool)
 }
 
 /// The failure of a request that the server did not process before its GOAWAY.
-pub fn refused(goodbye: &Goodbye) -> Failure {
-    let outcome = match goodbye.reason {
+pub fn refused(go_away: &GoAway) -> Failure {
+    let outcome = match go_away.reason {
         // A graceful end, for which neither side is at fault.
         Reason::NO_ERROR => Outcome::Stale,
         _ => Outcome::Reset,
     };
-    let reason = goodbye.reason;
-    if goodbye.debug.is_empty() {
+    let reason = go_away.reason;
+    if go_away.debug.is_empty() {
         return Failure::new(outcome, format!("GOAWAY {reason}"));
     }
-    let debug = String::from_utf8_lossy(&goodbye.debug);
+    let debug = String::from_utf8_lossy(&go_away.debug);
     Failure::new(outcome, format!("GOAWAY {reason} ({debug:?})"))
 }
 

@@ -4,16 +4,15 @@
 //! connection of its own, or shares one with other clients of its worker if the plan sets the number of connections.
 //!
 //! ```text
-//!  link (one client) ─► pool ─► connection, its task ─► transport
-//!     ├─► message, answer           ├─► room: who waits for a stream; history: who waited for whom
-//!     └───────────────► codec ◄─────┘
+//!  connection (one client) ─► pool ─► multiplexed, its task ─► transport
+//!                                       ├─► stream_limit: who waits for a stream; history: who waited for whom
+//!                                       └─► protocol::h2
 //! ```
 pub mod connection;
 pub mod failure;
 pub mod history;
-pub mod link;
+pub mod multiplexed;
 pub mod pool;
-pub mod room;
+pub mod stream_limit;
 
-pub use link::Link;
-pub use pool::{OneConnection, Pool};
+pub use connection::H2Connection;

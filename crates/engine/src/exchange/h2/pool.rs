@@ -7,9 +7,9 @@ use std::mem;
 use std::rc::Rc;
 use std::task::{Poll, Waker};
 
-use crate::exchange::h2::connection::Connection;
-use crate::exchange::link::Destination;
-use crate::exchange::watch::Watch;
+use crate::exchange::destination::Destination;
+use crate::exchange::h2::multiplexed::MultiplexedConnection;
+use crate::exchange::observer::ExchangeObserver;
 use crate::net::dial::interrupted;
 use crate::net::target::Target;
 use crate::outcome::Failure;
@@ -19,21 +19,21 @@ use crate::record::head_of_line::{Elsewhere, Wait};
 #[derive(Debug)]
 pub struct OneConnection {
     pool: Rc<Pool>,
-    /// Its place in the pool, chosen when the first request needs it.
-    place: Cell<Option<usize>>,
+    /// Its slot in the pool, chosen when the first request needs it.
+    slot: Cell<Option<usize>>,
 }
 
-/// Connections by place. A client takes the place with the fewest members, and keeps it until it leaves. The place's
+/// Connections by slot. A client takes the slot with the fewest members, and keeps it until it leaves. The slot's
 /// connection is opened by the first member that needs it, and again by the next one after it has ended.
 #[derive(Default)]
 pub struct Pool {
-    places: RefCell<Vec<Place>>,
+    slots: RefCell<Vec<PoolSlot>>,
     /// How many connections have been opened.
     opened: Cell<u64>,
 }
 
 #[derive(Default)]
-struct Place {
+struct PoolSlot {
     members: u64,
     state: State,
 }
@@ -43,13 +43,13 @@ enum State {
     #[default]
     Empty,
     Opening(Rc<Attempt>),
-    Open(Rc<Connection>),
+    Open(Rc<MultiplexedConnection>),
 }
 
-/// One client's membership of a place. The connection is closed when the last member has left.
+/// One client's membership of a slot. The connection is closed when the last member has left.
 pub struct Member {
     pool: Rc<Pool>,
-    place: usize,
+    slot: usize,
 }
 
 impl OneConnection {
@@ -60,30 +60,30 @@ impl OneConnection {
         } else {
             Pool::new(1)
         };
-        let place = Cell::default();
-        Self { pool, place }
+        let slot = Cell::default();
+        Self { pool, slot }
     }
 
-    pub fn take_place(&self) -> Member {
-        let member = self.pool.take_place(self.place.get());
-        self.place.set(Some(member.place));
+    pub fn take_slot(&self) -> Member {
+        let member = self.pool.take_slot(self.slot.get());
+        self.slot.set(Some(member.slot));
         member
     }
 }
 
 impl Member {
-    /// Returns the connection of its place, and opens it if nobody has done so.
+    /// Returns the connection of its slot, and opens it if nobody has done so.
     pub async fn connect(
         &self,
         to: &mut Destination<'_>,
-        watch: &mut Watch<'_>,
-    ) -> Result<Rc<Connection>, Failure> {
-        match self.pool.look(self.place) {
+        observer: &mut ExchangeObserver<'_>,
+    ) -> Result<Rc<MultiplexedConnection>, Failure> {
+        match self.pool.look(self.slot) {
             Found::Open(connection) => Ok(connection),
-            Found::Opening(attempt) => attempt.wait(watch).await,
+            Found::Opening(attempt) => attempt.wait(observer).await,
             Found::Nothing(attempt) => {
-                let opened = Connection::open(to, watch, false).await;
-                self.pool.put(self.place, &opened);
+                let opened = MultiplexedConnection::open(to, observer, false).await;
+                self.pool.put(self.slot, &opened);
                 attempt.end(&opened);
                 opened
             }
@@ -91,18 +91,18 @@ impl Member {
     }
 
     /// The number of its connection in the pool.
-    pub fn place(&self) -> usize {
-        self.place
+    pub fn slot(&self) -> usize {
+        self.slot
     }
 
     /// How the same request fared on the other connections while a stream of this one waited.
     pub fn elsewhere(&self, wait: Wait) -> Elsewhere {
-        let places = self.pool.places.borrow();
+        let slots = self.pool.slots.borrow();
         let mut elsewhere = Elsewhere::default();
         let mut times = Vec::new();
-        for (number, place) in places.iter().enumerate() {
-            if let State::Open(connection) = &place.state
-                && number != self.place
+        for (number, slot) in slots.iter().enumerate() {
+            if let State::Open(connection) = &slot.state
+                && number != self.slot
             {
                 let before = times.len();
                 times.extend(connection.history().answers_within(wait));
@@ -116,57 +116,57 @@ impl Member {
     }
 }
 
-/// What a member finds at its place.
+/// What a member finds in its slot.
 enum Found {
     /// There is no connection; this member has to open it.
     Nothing(Rc<Attempt>),
     /// Another member is opening the connection.
     Opening(Rc<Attempt>),
-    Open(Rc<Connection>),
+    Open(Rc<MultiplexedConnection>),
 }
 
 /// A connection that is being opened, and the members that wait for it.
 #[derive(Default)]
 struct Attempt {
-    result: RefCell<Option<Result<Rc<Connection>, Failure>>>,
+    result: RefCell<Option<Result<Rc<MultiplexedConnection>, Failure>>>,
     waiting: RefCell<Vec<Waker>>,
 }
 
 impl std::fmt::Debug for Pool {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Pool({})", self.places.borrow().len())
+        write!(f, "Pool({})", self.slots.borrow().len())
     }
 }
 
 impl Pool {
     /// A pool of this many connections.
     pub fn new(connections: usize) -> Rc<Self> {
-        let places = std::iter::repeat_with(Place::default).take(connections);
+        let slots = std::iter::repeat_with(PoolSlot::default).take(connections);
         Rc::new(Self {
-            places: RefCell::new(places.collect()),
+            slots: RefCell::new(slots.collect()),
             opened: Cell::new(0),
         })
     }
 
-    /// Takes a place for a client: the given one, or else the one with the fewest members.
-    pub fn take_place(self: &Rc<Self>, place: Option<usize>) -> Member {
-        let places = &mut *self.places.borrow_mut();
-        let place = place.unwrap_or_else(|| {
-            let numbered = places.iter().enumerate();
-            let (place, _) = numbered
-                .min_by_key(|(_, place)| place.members)
+    /// Takes a slot for a client: the given one, or else the one with the fewest members.
+    pub fn take_slot(self: &Rc<Self>, slot: Option<usize>) -> Member {
+        let slots = &mut *self.slots.borrow_mut();
+        let slot = slot.unwrap_or_else(|| {
+            let numbered = slots.iter().enumerate();
+            let (slot, _) = numbered
+                .min_by_key(|(_, slot)| slot.members)
                 .expect("a pool has connections");
-            place
+            slot
         });
-        places[place].members += 1;
+        slots[slot].members += 1;
         Member {
             pool: self.clone(),
-            place,
+            slot,
         }
     }
 
-    fn look(&self, place: usize) -> Found {
-        let state = &mut self.places.borrow_mut()[place].state;
+    fn look(&self, slot: usize) -> Found {
+        let state = &mut self.slots.borrow_mut()[slot].state;
         match state {
             State::Open(connection) if connection.takes_more() => Found::Open(connection.clone()),
             State::Opening(attempt) => Found::Opening(attempt.clone()),
@@ -178,8 +178,8 @@ impl Pool {
         }
     }
 
-    fn put(&self, place: usize, opened: &Result<Rc<Connection>, Failure>) {
-        self.places.borrow_mut()[place].state = match opened {
+    fn put(&self, slot: usize, opened: &Result<Rc<MultiplexedConnection>, Failure>) {
+        self.slots.borrow_mut()[slot].state = match opened {
             Ok(connection) => {
                 self.opened.set(self.opened.get() + 1);
                 connection.history().connection = self.opened.get();
@@ -192,16 +192,16 @@ impl Pool {
 
 impl Drop for Member {
     fn drop(&mut self) {
-        let place = &mut self.pool.places.borrow_mut()[self.place];
-        place.members -= 1;
-        if place.members == 0 {
-            place.state = State::Empty;
+        let slot = &mut self.pool.slots.borrow_mut()[self.slot];
+        slot.members -= 1;
+        if slot.members == 0 {
+            slot.state = State::Empty;
         }
     }
 }
 
 impl Attempt {
-    fn end(&self, opened: &Result<Rc<Connection>, Failure>) {
+    fn end(&self, opened: &Result<Rc<MultiplexedConnection>, Failure>) {
         *self.result.borrow_mut() = Some(opened.clone());
         mem::take(&mut *self.waiting.borrow_mut())
             .into_iter()
@@ -209,26 +209,29 @@ impl Attempt {
     }
 
     /// Waits for the member that opens the connection, and returns what that one gets, even if it is a failure.
-    async fn wait(&self, watch: &mut Watch<'_>) -> Result<Rc<Connection>, Failure> {
-        watch.waits(watch.limits.timeouts.connect_ns);
-        let seat = watch.seat;
-        let mut place = None;
+    async fn wait(
+        &self,
+        observer: &mut ExchangeObserver<'_>,
+    ) -> Result<Rc<MultiplexedConnection>, Failure> {
+        observer.begin_waiting(observer.limits.timeouts.connect_ns);
+        let task = observer.task;
+        let mut slot = None;
         let result = poll_fn(|cx| {
             if let Some(result) = &*self.result.borrow() {
                 return Poll::Ready(result.clone());
             }
             let mut waiting = self.waiting.borrow_mut();
-            let place = *place.get_or_insert_with(|| {
+            let slot = *slot.get_or_insert_with(|| {
                 waiting.push(Waker::noop().clone());
                 waiting.len() - 1
             });
-            waiting[place].clone_from(cx.waker());
+            waiting[slot].clone_from(cx.waker());
             let why = "the connection that it shares was not ready in time";
-            seat.poll_interrupt()
+            task.poll_interrupt()
                 .map(|cause| Err(interrupted(cause, why)))
         });
         let result = result.await;
-        seat.clear_deadline();
+        task.clear_deadline();
         result
     }
 }

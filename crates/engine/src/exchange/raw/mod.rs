@@ -1,5 +1,5 @@
 //! Bytes without a protocol: a request is sent as it is, and its answer is all that comes up to the end that is stated.
-pub mod link;
+pub mod connection;
 pub mod until;
 
-pub use link::{Link, STATUS};
+pub use connection::{RawConnection, STATUS};

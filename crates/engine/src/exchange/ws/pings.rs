@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
-use crate::machine::seat::Seat;
+use crate::machine::tasks::Task;
 use crate::outcome::{Failure, Outcome};
 use crate::record::recorder::Recorder;
 
@@ -49,9 +49,9 @@ impl Pings {
 
     /// Returns the payload of the next ping if it is due, and sets the timer for what comes next. Fails if the ping
     /// that is out was not answered in time.
-    pub fn poll(&mut self, seat: &Seat) -> Result<Option<[u8; 4]>, Failure> {
-        let now = seat.now();
-        if !seat.running(now) {
+    pub fn poll(&mut self, task: &Task) -> Result<Option<[u8; 4]>, Failure> {
+        let now = task.now();
+        if !task.running(now) {
             return Ok(None);
         }
         let given_up_at = self.sent.map(|sent| sent + self.every);
@@ -73,14 +73,14 @@ impl Pings {
         // The next ping may become due, if the pong comes in time, a little before the one that is out is given up.
         let next = self.due + if self.sent.is_some() { self.every } else { 0 };
         let next = given_up_at.map_or(next, |at| if next <= now { at } else { next });
-        seat.wake_at(next);
+        task.wake_at(next);
         Ok(ping)
     }
 
     /// Takes in a pong. One that belongs to no ping is ignored (section 5.5.3).
-    pub fn pong(&mut self, payload: &[u8], seat: &Seat) {
-        let now = seat.now();
-        if self.sent.is_none() || payload != self.number.to_be_bytes() || !seat.running(now) {
+    pub fn pong(&mut self, payload: &[u8], task: &Task) {
+        let now = task.now();
+        if self.sent.is_none() || payload != self.number.to_be_bytes() || !task.running(now) {
             return;
         }
         self.sent = None;

@@ -12,8 +12,8 @@ use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
 use ring::rand::{SecureRandom, SystemRandom};
 use tokio::io::ReadBuf;
 
-use crate::machine::seat::Seat;
-use crate::net::buffers::Common;
+use crate::machine::tasks::Task;
+use crate::net::buffers::WorkerBuffers;
 use crate::net::dial::interrupted;
 use crate::net::failure::broken;
 use crate::net::transport::Transport;
@@ -98,8 +98,8 @@ impl Upgrade {
         &self,
         head: &[u8],
         transport: &mut Transport,
-        common: &Rc<Common>,
-        seat: &Seat,
+        buffers: &Rc<WorkerBuffers>,
+        task: &Task,
     ) -> Result<Vec<u8>, Failure> {
         let key = STANDARD.encode(random::<16>());
         let request = [
@@ -116,7 +116,7 @@ impl Upgrade {
                 if let Some(length) = self.read(&answer, &key)? {
                     return Poll::Ready(Ok(answer.split_off(length)));
                 }
-                let mut scratch = common.scratch.borrow_mut();
+                let mut scratch = buffers.scratch.borrow_mut();
                 let mut buffer = ReadBuf::new(&mut scratch);
                 let read = ready!(transport.poll_read(cx, &mut buffer));
                 read.map_err(|error| broken(&error))?;
@@ -126,7 +126,7 @@ impl Upgrade {
                 answer.extend_from_slice(buffer.filled());
             }
         }));
-        let answered = seat.or_interrupt(handshake).await;
+        let answered = task.or_interrupt(handshake).await;
         answered.map_err(|interrupt| {
             let why = "the server did not answer the WebSocket handshake in time";
             interrupted(interrupt, why)
@@ -138,7 +138,7 @@ impl Upgrade {
     fn read(&self, answer: &[u8], key: &str) -> Result<Option<usize>, Failure> {
         let mut begin = 0;
         loop {
-            if foreign::untold(&answer[begin..]) {
+            if foreign::is_ambiguous(&answer[begin..]) {
                 return Ok(None);
             }
             let parsed = parse_response(&answer[begin..], |length, head| {

@@ -126,7 +126,7 @@ fn parse(bytes: &[u8], head_request: bool) -> Result<Option<(usize, Head)>, Deco
         Ok(read) => read.transpose(),
         Err(error) => match foreign::protocol(bytes) {
             Some(name) => Err(DecodeError::Foreign(name)),
-            None if foreign::untold(bytes) => Ok(None),
+            None if foreign::is_ambiguous(bytes) => Ok(None),
             None => Err(DecodeError::Head(error)),
         },
     }

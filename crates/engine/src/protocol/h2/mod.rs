@@ -2,16 +2,16 @@
 //!
 //! A connection asks the server not to use a header table for its answers (`SETTINGS_HEADER_TABLE_SIZE` 0), and uses
 //! none for its requests, so that an idle connection needs no memory for tables.
-pub(crate) mod answer;
 pub(crate) mod endpoint;
 pub(crate) mod frame;
 pub(crate) mod hpack;
 pub(crate) mod huffman;
 pub(crate) mod message;
 pub(crate) mod reason;
+pub(crate) mod response_head;
 pub(crate) mod stream;
 
-pub use endpoint::{Ending, Endpoint, Goodbye};
+pub use endpoint::{Ending, Endpoint, GoAway};
 #[cfg(test)]
 pub use hpack::Decoder;
 pub use hpack::{Fields, encode};

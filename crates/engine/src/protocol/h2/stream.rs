@@ -58,8 +58,8 @@ impl Stream {
         }
     }
 
-    /// Has the client woken when something comes.
-    pub fn wakes(&self, cx: &Context<'_>) {
+    /// Sets the waker to call when an event arrives.
+    pub fn set_waker(&self, cx: &Context<'_>) {
         let mut waker = self.waker.borrow_mut();
         match &*waker {
             Some(waker) if waker.will_wake(cx.waker()) => {}

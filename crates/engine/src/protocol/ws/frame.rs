@@ -95,7 +95,7 @@ impl FrameError {
 /// Reads the frames of one connection.
 #[derive(Debug)]
 pub struct Decoder {
-    place: Place,
+    state: DecoderState,
     head: [u8; MAX_HEAD_BYTES],
     /// Bytes of the head that have come.
     have: usize,
@@ -111,7 +111,7 @@ pub struct Decoder {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum DecoderState {
     Head,
     /// In a frame of a message, `left` bytes of which are missing.
     Data {
@@ -128,7 +128,7 @@ impl Decoder {
     /// `most` is the largest length of a whole message in bytes.
     pub fn new(most: Option<u64>) -> Self {
         Self {
-            place: Place::Head,
+            state: DecoderState::Head,
             head: [0; MAX_HEAD_BYTES],
             have: 0,
             control: Vec::new(),
@@ -153,22 +153,22 @@ impl Decoder {
     pub fn step(&mut self, input: &[u8]) -> Result<(usize, Step), FrameError> {
         let mut used = 0;
         loop {
-            match self.place {
-                Place::Head => {
+            match self.state {
+                DecoderState::Head => {
                     used += self.take_head(&input[used..]);
                     if self.have < self.head_length() {
                         return Ok((used, Step::NeedMore));
                     }
-                    self.place = self.begin_frame()?;
+                    self.state = self.begin_frame()?;
                     self.have = 0;
                 }
-                Place::Data { left: 0, last } => {
-                    self.place = Place::Head;
+                DecoderState::Data { left: 0, last } => {
+                    self.state = DecoderState::Head;
                     if last {
                         return Ok((used, Step::End(self.end_message()?)));
                     }
                 }
-                Place::Data { left, last } => {
+                DecoderState::Data { left, last } => {
                     let room = usize::try_from(left).unwrap_or(usize::MAX);
                     let data = &input[used..][..room.min(input.len() - used)];
                     if data.is_empty() {
@@ -177,24 +177,24 @@ impl Decoder {
                     if self.message == Some(Kind::Text) && !self.utf8.feed(data) {
                         return Err(FrameError::NotUtf8);
                     }
-                    self.place = Place::Data {
+                    self.state = DecoderState::Data {
                         left: left - data.len() as u64,
                         last,
                     };
                     return Ok((used + data.len(), Step::Data(data.len())));
                 }
-                Place::Control { opcode, left } => {
+                DecoderState::Control { opcode, left } => {
                     let data = &input[used..][..left.min(input.len() - used)];
                     self.control.extend_from_slice(data);
                     used += data.len();
                     if data.len() < left {
-                        self.place = Place::Control {
+                        self.state = DecoderState::Control {
                             opcode,
                             left: left - data.len(),
                         };
                         return Ok((used, Step::NeedMore));
                     }
-                    self.place = Place::Head;
+                    self.state = DecoderState::Head;
                     return Ok((used, self.end_control(opcode)?));
                 }
             }
@@ -224,7 +224,7 @@ impl Decoder {
     }
 
     /// Interprets the head, which is complete.
-    fn begin_frame(&mut self) -> Result<Place, FrameError> {
+    fn begin_frame(&mut self) -> Result<DecoderState, FrameError> {
         let (first, second) = (self.head[0], self.head[1]);
         let (last, opcode) = (first & FINAL != 0, first & OPCODE);
         if first & RESERVED != 0 {
@@ -249,7 +249,7 @@ impl Decoder {
         if self.length > self.most {
             return Err(FrameError::TooLarge);
         }
-        Ok(Place::Data { left: length, last })
+        Ok(DecoderState::Data { left: length, last })
     }
 
     fn frame_length(&self) -> Result<u64, FrameError> {
@@ -274,7 +274,12 @@ impl Decoder {
         Ok(length)
     }
 
-    fn begin_control(&mut self, opcode: u8, last: bool, length: u64) -> Result<Place, FrameError> {
+    fn begin_control(
+        &mut self,
+        opcode: u8,
+        last: bool,
+        length: u64,
+    ) -> Result<DecoderState, FrameError> {
         if opcode > opcode::PONG {
             return Err(FrameError::Opcode(opcode));
         }
@@ -285,7 +290,7 @@ impl Decoder {
             return Err(FrameError::ControlTooLong);
         }
         self.control.clear();
-        Ok(Place::Control {
+        Ok(DecoderState::Control {
             opcode,
             left: length as usize,
         })

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::task::spawn_local;
 
 use super::*;
-use crate::machine::seat::Seat;
+use crate::machine::tasks::Task;
 use crate::net::target::Address;
 use crate::outcome::Outcome;
 use crate::record::interval::Texts;
@@ -50,10 +50,10 @@ fn rounds_are_short_beside_every_timeout_also_that_of_a_stalled_stream() {
 /// Runs a plan on one worker with one additional task.
 fn run_with<F: Future<Output = ()> + 'static>(
     plan: Plan,
-    task: impl FnOnce(Seat) -> F,
+    task: impl FnOnce(Task) -> F,
 ) -> Vec<WorkerInterval> {
     let plan = Arc::new(plan);
-    let finish = Arc::new(Finish::new(&plan));
+    let run_end = Arc::new(RunEnd::new(&plan));
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
         .build()
@@ -63,8 +63,8 @@ fn run_with<F: Future<Output = ()> + 'static>(
         let emptied = channel().1;
         let recorder = Recorder::new(0, &plan.outline(), Delivery { out, emptied });
         let clock = Clock::starting_at(monotonic_ns());
-        let worker = Worker::new(0, plan.clone(), clock, finish.clone(), recorder).unwrap();
-        spawn_local(task(Seat::take(&worker.0.seats)));
+        let worker = Worker::new(0, plan.clone(), clock, run_end.clone(), recorder).unwrap();
+        spawn_local(task(Task::take(&worker.0.tasks)));
         worker.run().await;
     });
     given.try_iter().collect()
@@ -75,8 +75,8 @@ fn a_panic_of_one_task_is_one_of_the_worker() {
     let panics = || {
         run_with(
             plan("127.0.0.1", &json!({"clients": 1})),
-            |seat| async move {
-                seat.sit().await;
+            |task| async move {
+                task.register().await;
                 panic!("the test wants it");
             },
         );

@@ -4,7 +4,7 @@ use std::mem;
 
 use crate::protocol::h1::MAX_HEAD_BYTES;
 use crate::protocol::h2::endpoint::{
-    Block, ENABLE_PUSH, Endpoint, FRAME_SIZES, Goodbye, INITIAL_WINDOW_SIZE, LAST_STREAM,
+    Block, ENABLE_PUSH, Endpoint, FRAME_SIZES, GoAway, INITIAL_WINDOW_SIZE, LAST_STREAM,
     MAX_CONCURRENT_STREAMS, MAX_FRAME_SIZE, WINDOW_BYTES,
 };
 use crate::protocol::h2::frame::{
@@ -62,7 +62,7 @@ impl Endpoint {
     /// Checks that SETTINGS is the first frame (section 3.4), and that nothing comes between the parts of a header
     /// block (section 4.3).
     fn in_order(&self, kind: u8, stream: u32) -> Result<(), Violation> {
-        if !self.greeted && kind != SETTINGS {
+        if !self.settings_received && kind != SETTINGS {
             return Err(Violation::protocol("its first frame is not SETTINGS"));
         }
         match &self.block {
@@ -96,7 +96,7 @@ impl Endpoint {
             }
             SETTINGS => self.settings(head, payload),
             PING => self.ping(head, payload),
-            GOAWAY => self.goodbye(head, payload, now),
+            GOAWAY => self.go_away(head, payload, now),
             WINDOW_UPDATE => self.window(head, payload),
             PUSH_PROMISE => Err(Violation::protocol(
                 "PUSH_PROMISE, which jostle does not allow",
@@ -119,7 +119,7 @@ impl Endpoint {
                 "a frame came for a stream that nobody opened",
             ));
         }
-        if self.forgetful || self.given_up.contains(&stream) {
+        if self.reset_streams_overflowed || self.reset_streams.contains(&stream) {
             return Ok(());
         }
         let what = "a frame came for a stream that had ended";
@@ -247,7 +247,7 @@ impl Endpoint {
     fn answered(&mut self, id: u32, end: bool) {
         if end && let Some(open) = self.streams.get_mut(&id) {
             open.answered = true;
-            if open.asked {
+            if open.request_complete {
                 self.streams.remove(&id);
             }
         }
@@ -265,7 +265,7 @@ impl Endpoint {
         let (settings, []) = payload.as_chunks::<6>() else {
             return Err(BAD_LENGTH);
         };
-        if !mem::replace(&mut self.greeted, true) {
+        if !mem::replace(&mut self.settings_received, true) {
             self.most = usize::MAX; // no limit, unless it is stated (section 6.5.2)
         }
         for [a, b, value @ ..] in settings {
@@ -315,12 +315,12 @@ impl Endpoint {
         Ok(())
     }
 
-    fn goodbye(&mut self, head: Head, payload: &[u8], now: u64) -> Result<(), Violation> {
+    fn go_away(&mut self, head: Head, payload: &[u8], now: u64) -> Result<(), Violation> {
         of_connection(head)?;
         let (last, rest) = payload.split_first_chunk().ok_or(BAD_LENGTH)?;
         let (code, debug) = rest.split_first_chunk().ok_or(BAD_LENGTH)?;
         let last = u32::from_be_bytes(*last) & LAST_STREAM;
-        self.goodbye = Some(Goodbye {
+        self.go_away = Some(GoAway {
             last,
             reason: Reason(u32::from_be_bytes(*code)),
             debug: debug[..debug.len().min(MAX_DEBUG_BYTES)].into(),

@@ -51,7 +51,7 @@ const LAST_STREAM: u32 = u32::MAX >> 1;
 
 /// The server's GOAWAY.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Goodbye {
+pub struct GoAway {
     /// The last stream that the server processes.
     last: u32,
     pub reason: Reason,
@@ -76,7 +76,7 @@ pub struct Endpoint {
     dropped: u64,
     reader: Reader,
     /// Whether the server's first SETTINGS frame has come.
-    pub greeted: bool,
+    pub settings_received: bool,
     streams: HashMap<u32, Open>,
     next: u32,
     block: Option<Block>,
@@ -90,12 +90,12 @@ pub struct Endpoint {
     taken: u32,
     /// Whether the rest of some body waits until `out` has been written.
     held: bool,
-    given_up: VecDeque<u32>,
-    /// Whether `given_up` has overflowed, so that it no longer lists all streams that were given up.
-    forgetful: bool,
+    reset_streams: VecDeque<u32>,
+    /// Whether `reset_streams` has overflowed, so that it no longer lists all streams that were given up.
+    reset_streams_overflowed: bool,
     /// How many streams the server has refused by themselves.
     refused: u32,
-    pub goodbye: Option<Goodbye>,
+    pub go_away: Option<GoAway>,
     pub ending: Option<Ending>,
 }
 
@@ -105,7 +105,7 @@ struct Open {
     /// Bytes of the body that came since the stream's window was last reopened.
     taken: u32,
     /// Whether the request is complete.
-    asked: bool,
+    request_complete: bool,
     /// Whether the answer is complete.
     answered: bool,
 }
@@ -140,7 +140,7 @@ impl Default for Endpoint {
             written: 0,
             dropped: 0,
             reader: Reader::default(),
-            greeted: false,
+            settings_received: false,
             streams: HashMap::new(),
             next: 1,
             block: None,
@@ -150,10 +150,10 @@ impl Default for Endpoint {
             window: FIRST_WINDOW_BYTES,
             taken: 0,
             held: false,
-            given_up: VecDeque::new(),
-            forgetful: false,
+            reset_streams: VecDeque::new(),
+            reset_streams_overflowed: false,
             refused: 0,
-            goodbye: None,
+            go_away: None,
             ending: None,
         }
     }
@@ -162,13 +162,13 @@ impl Default for Endpoint {
 impl Endpoint {
     /// Whether it takes another request.
     pub fn takes_more(&self) -> bool {
-        self.ending.is_none() && self.goodbye.is_none() && self.next < LAST_STREAM
+        self.ending.is_none() && self.go_away.is_none() && self.next < LAST_STREAM
     }
 
     /// Whether the server's GOAWAY says that it has begun with requests of this connection, other than those that it
     /// refused by themselves.
     pub fn has_processed(&self) -> bool {
-        let last = self.goodbye.as_ref().map_or(0, |goodbye| goodbye.last);
+        let last = self.go_away.as_ref().map_or(0, |go_away| go_away.last);
         // The streams of the client are 1, 3, 5 and so on. The GOAWAY may name one that was never opened.
         let begun = last.min(self.next - 1).div_ceil(2);
         begun > self.refused
@@ -211,7 +211,7 @@ impl Endpoint {
         let open = Open {
             stream: stream.clone(),
             taken: 0,
-            asked: end,
+            request_complete: end,
             answered: false,
         };
         self.streams.insert(id, open);
@@ -247,8 +247,8 @@ impl Endpoint {
                 break;
             }
             sent += part.len();
-            open.asked = end && sent == body.len();
-            let flags = if open.asked { END_STREAM } else { 0 };
+            open.request_complete = end && sent == body.len();
+            let flags = if open.request_complete { END_STREAM } else { 0 };
             frame::write(DATA, flags, id, part, &mut self.out);
             let taken = part.len() as u32;
             self.window -= i64::from(taken);
@@ -256,7 +256,7 @@ impl Endpoint {
             open.stream.window.set(window);
             wire += FRAME_HEAD_BYTES + part.len();
         }
-        if open.asked && open.answered {
+        if open.request_complete && open.answered {
             self.streams.remove(&id);
         }
         (sent, wire)
@@ -269,22 +269,22 @@ impl Endpoint {
         }
         let cancel = Reason::CANCEL.0.to_be_bytes();
         frame::write(RST_STREAM, 0, id, &cancel, &mut self.out);
-        self.given_up.push_back(id);
-        if self.given_up.len() > GIVEN_UP {
-            self.given_up.pop_front();
-            self.forgetful = true;
+        self.reset_streams.push_back(id);
+        if self.reset_streams.len() > GIVEN_UP {
+            self.reset_streams.pop_front();
+            self.reset_streams_overflowed = true;
         }
     }
 
     /// Announces that the client closes the connection gracefully.
     pub fn leave(&mut self) {
-        self.say_goodbye(Reason::NO_ERROR);
+        self.send_go_away(Reason::NO_ERROR);
     }
 
     /// Ends the connection, and wakes its clients so that they find out.
     pub fn end(&mut self, ending: Ending) {
         if let Ending::Broken(violation) = &ending {
-            self.say_goodbye(violation.reason);
+            self.send_go_away(violation.reason);
         }
         self.ending.get_or_insert(ending);
         for (_, open) in mem::take(&mut self.streams) {
@@ -293,7 +293,7 @@ impl Endpoint {
     }
 
     /// Queues a GOAWAY. Its last stream is 0, because the server has no streams of its own.
-    fn say_goodbye(&mut self, reason: Reason) {
+    fn send_go_away(&mut self, reason: Reason) {
         let payload = (u64::from(reason.0)).to_be_bytes();
         frame::write(GOAWAY, 0, 0, &payload, &mut self.out);
     }
@@ -307,7 +307,7 @@ impl Endpoint {
 
     /// Wakes the clients whose requests are not complete, so that they continue sending.
     fn wake_all(&self) {
-        let waiting = self.streams.values().filter(|open| !open.asked);
+        let waiting = self.streams.values().filter(|open| !open.request_complete);
         waiting.for_each(|open| open.stream.wake());
     }
 }

@@ -17,7 +17,7 @@ fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
 }
 
 /// An endpoint that has received the server's SETTINGS and has nothing left to send.
-fn greeted() -> Endpoint {
+fn settings_received() -> Endpoint {
     let mut endpoint = Endpoint::default();
     endpoint.feed(&frame(SETTINGS, 0, 0, &[]), 0).unwrap();
     sent(&mut endpoint);
@@ -45,7 +45,7 @@ fn events(stream: &Stream) -> Vec<Event> {
 
 #[test]
 fn a_body_goes_as_far_as_the_windows_let_it() {
-    let mut endpoint = greeted();
+    let mut endpoint = settings_received();
     let (_, id) = ask(&mut endpoint, false);
     let body = vec![7; 100_000];
     let (first, _) = endpoint.send(id, &body, true);
@@ -93,7 +93,7 @@ impl Wake for Counting {
 
 #[test]
 fn a_body_that_waits_for_the_socket_continues_once_everything_is_written() {
-    let mut endpoint = greeted();
+    let mut endpoint = settings_received();
     let wide = (1_u32 << 30).to_be_bytes();
     let settings = [&[0, 4][..], &wide].concat();
     endpoint.feed(&frame(SETTINGS, 0, 0, &settings), 0).unwrap();
@@ -102,7 +102,7 @@ fn a_body_that_waits_for_the_socket_continues_once_everything_is_written() {
         .unwrap();
     let (stream, id) = ask(&mut endpoint, false);
     let woken = Arc::new(Counting::default());
-    stream.wakes(&Context::from_waker(&woken.clone().into()));
+    stream.set_waker(&Context::from_waker(&woken.clone().into()));
     let times = || woken.0.load(Ordering::Relaxed);
     let body = vec![7; UPLOAD_BYTES + 100_000];
     let (first, _) = endpoint.send(id, &body, true);
@@ -122,7 +122,7 @@ fn a_body_that_waits_for_the_socket_continues_once_everything_is_written() {
 
 #[test]
 fn a_window_that_is_half_used_up_is_opened_again() {
-    let mut endpoint = greeted();
+    let mut endpoint = settings_received();
     let (stream, id) = ask(&mut endpoint, true);
     endpoint
         .feed(&frame(HEADERS, 4, id, &STATUS_200), 0)
@@ -142,7 +142,7 @@ fn a_window_that_is_half_used_up_is_opened_again() {
 
 #[test]
 fn late_frames_are_forgiven_where_the_client_gave_up() {
-    let mut endpoint = greeted();
+    let mut endpoint = settings_received();
     let (stream, id) = ask(&mut endpoint, true);
     endpoint.release(id);
     let cancel = frame(RST_STREAM, 0, id, &8_u32.to_be_bytes());
@@ -164,7 +164,7 @@ fn late_frames_are_forgiven_where_the_client_gave_up() {
 
 #[test]
 fn an_answer_may_come_before_the_request_is_whole() {
-    let mut endpoint = greeted();
+    let mut endpoint = settings_received();
     let (stream, id) = ask(&mut endpoint, false);
     endpoint
         .feed(&frame(HEADERS, 5, id, &STATUS_200), 0)
@@ -183,11 +183,11 @@ fn an_answer_may_come_before_the_request_is_whole() {
 
 #[test]
 fn a_goodbye_ends_what_the_server_has_not_begun() {
-    let mut endpoint = greeted();
+    let mut endpoint = settings_received();
     let (begun, first) = ask(&mut endpoint, true);
     let (refused, _) = ask(&mut endpoint, true);
-    let goodbye = [first.to_be_bytes(), 0_u32.to_be_bytes()].concat();
-    endpoint.feed(&frame(GOAWAY, 0, 0, &goodbye), 0).unwrap();
+    let go_away = [first.to_be_bytes(), 0_u32.to_be_bytes()].concat();
+    endpoint.feed(&frame(GOAWAY, 0, 0, &go_away), 0).unwrap();
     assert!(!endpoint.takes_more());
     assert_eq!(events(&refused), [Event::Refused]);
     endpoint
@@ -205,17 +205,17 @@ fn a_goodbye_ends_what_the_server_has_not_begun() {
 
 #[test]
 fn a_server_that_refuses_each_request_by_itself_has_processed_none() {
-    let goodbye = |last: u32| [last.to_be_bytes(), 0_u32.to_be_bytes()].concat();
+    let go_away = |last: u32| [last.to_be_bytes(), 0_u32.to_be_bytes()].concat();
     let refuse = frame(RST_STREAM, 0, 1, &Reason::REFUSED_STREAM.0.to_be_bytes());
     for (last, processed) in [(0, false), (1, true), (LAST_STREAM, true)] {
-        let mut endpoint = greeted();
+        let mut endpoint = settings_received();
         endpoint
-            .feed(&frame(GOAWAY, 0, 0, &goodbye(LAST_STREAM)), 0)
+            .feed(&frame(GOAWAY, 0, 0, &go_away(LAST_STREAM)), 0)
             .unwrap();
         assert!(!endpoint.has_processed(), "nothing was asked");
         ask(&mut endpoint, true);
         endpoint
-            .feed(&frame(GOAWAY, 0, 0, &goodbye(last)), 0)
+            .feed(&frame(GOAWAY, 0, 0, &go_away(last)), 0)
             .unwrap();
         assert_eq!(endpoint.has_processed(), processed, "{last}");
         endpoint.feed(&refuse, 0).unwrap();
@@ -226,7 +226,7 @@ fn a_server_that_refuses_each_request_by_itself_has_processed_none() {
 #[test]
 fn streams_are_unlimited_unless_the_server_states_a_limit() {
     assert_eq!(Endpoint::default().most, STREAMS_BEFORE_SETTINGS);
-    let mut endpoint = greeted();
+    let mut endpoint = settings_received();
     assert_eq!(endpoint.most, usize::MAX);
     let limit = [&[0, 3][..], &7_u32.to_be_bytes()].concat();
     for settings in [&limit[..], &[]] {
@@ -260,10 +260,10 @@ fn clients_are_woken_once_for_all_that_came_together() {
             self.0.fetch_add(1, Ordering::Relaxed);
         }
     }
-    let mut endpoint = greeted();
+    let mut endpoint = settings_received();
     let (stream, _) = ask(&mut endpoint, false);
     let woken = Arc::new(Counting(AtomicUsize::new(0)));
-    stream.wakes(&Context::from_waker(&woken.clone().into()));
+    stream.set_waker(&Context::from_waker(&woken.clone().into()));
     let more = frame(WINDOW_UPDATE, 0, 0, &1_u32.to_be_bytes());
     endpoint.feed(&more.repeat(1000), 0).unwrap();
     assert_eq!(woken.0.load(Ordering::Relaxed), 1);
@@ -275,7 +275,7 @@ fn clients_are_woken_once_for_all_that_came_together() {
 
 #[test]
 fn what_has_been_written_is_not_kept_while_the_rest_waits() {
-    let mut endpoint = greeted();
+    let mut endpoint = settings_received();
     let stream = Rc::<Stream>::default();
     let head = vec![0x82; 1000];
     endpoint.ask(&stream, &head, true);

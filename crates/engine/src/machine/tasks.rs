@@ -1,6 +1,6 @@
-//! Seats: every task of a worker has one, and the worker does not end before all of them are free again.
+//! The tasks of a worker, which does not end before all of them have.
 //!
-//! A seat holds a deadline and the task's waker. In every turn of its loop the worker wakes the tasks whose timers are
+//! Each has a slot with its deadline and its waker. In every turn of its loop the worker wakes the tasks whose timers are
 //! due; every few milliseconds it also wakes those whose deadline has passed. One kernel timer brings about the next
 //! turn if nothing else does. At the end of the run all tasks are woken, and each records how far it had come.
 
@@ -18,15 +18,15 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::task::yield_now;
 
-use crate::machine::attention::Attention;
+use crate::machine::busy_polling::BusyPolling;
 use crate::machine::clock::Clock;
 use crate::machine::cores::prefetch;
 use crate::machine::timer::TimerFd;
 use crate::machine::timer_queue::TimerQueue;
 use crate::machine::wall_clock::WallClock;
 
-/// The seats of one worker's tasks, and what wakes them.
-pub struct Seats {
+/// The tasks of one worker, and what wakes them.
+pub struct Tasks {
     pub clock: Clock,
     wall_clock: WallClock,
     /// When this turn of the worker's loop began.
@@ -37,23 +37,23 @@ pub struct Seats {
     armed: Cell<u64>,
     /// The slot whose task was prefetched last.
     fetched: Cell<u32>,
-    attention: Attention,
+    busy_polling: BusyPolling,
     table: RefCell<Table>,
     /// The end of the run, as last seen by the worker's loop.
     end: Cell<u64>,
     stopping: Cell<bool>,
     /// Whether a task has panicked.
     broken: Cell<bool>,
-    /// The waker of the worker's own loop, which has no seat.
+    /// The waker of the worker's own loop, which has no slot.
     own: RefCell<Option<Waker>>,
 }
 
-/// The data of all seats, by slot.
+/// The data of all tasks, by slot.
 #[derive(Default)]
 struct Table {
     /// `NEVER` if there is none; `PASSED` if it has passed and the task was woken.
     deadlines: Vec<u64>,
-    /// The moments of [`Seat::wake_at`]. A seat that changes hands keeps its own, as its timer stays in the queue.
+    /// The moments of [`Task::wake_at`]. A slot keeps its own when another task takes it, as its timer stays in the queue.
     alarms: Vec<u64>,
     wakers: Vec<Option<Waker>>,
     free: Vec<u32>,
@@ -68,9 +68,9 @@ const REST_NS: u64 = 1_000_000;
 const NEVER: u64 = u64::MAX;
 const PASSED: u64 = 0;
 
-impl Seats {
+impl Tasks {
     /// Must be called within the runtime.
-    pub fn new(clock: Clock, attention: Attention) -> io::Result<Rc<Self>> {
+    pub fn new(clock: Clock, busy_polling: BusyPolling) -> io::Result<Rc<Self>> {
         // SAFETY: a `TimerFd` owns its descriptor, always gives the same one, and lives as long as the `AsyncFd`.
         let alarm = unsafe { AsyncFd::register_with_interest(TimerFd::new()?, Interest::READABLE) };
         Ok(Rc::new(Self {
@@ -81,7 +81,7 @@ impl Seats {
             alarm: alarm?,
             armed: Cell::new(u64::MAX),
             fetched: Cell::new(u32::MAX),
-            attention,
+            busy_polling,
             table: RefCell::default(),
             end: Cell::new(u64::MAX),
             stopping: Cell::new(false),
@@ -90,8 +90,8 @@ impl Seats {
         }))
     }
 
-    /// Registers the awaiting task as the worker's own loop; returns its waker.
-    pub async fn preside(&self) -> Waker {
+    /// Stores the waker of the current task as that of the worker's own loop; returns it.
+    pub async fn register_main(&self) -> Waker {
         let own = poll_fn(|cx| Poll::Ready(cx.waker().clone())).await;
         *self.own.borrow_mut() = Some(own.clone());
         own
@@ -102,7 +102,7 @@ impl Seats {
         assert!(!self.broken.get(), "a task of this worker has panicked");
         let now = self.clock.now();
         self.turn.set(now);
-        self.attention.begin_turn(now);
+        self.busy_polling.begin_turn(now);
         let mut timers = self.timers.borrow_mut();
         while let Some(slot) = timers.pop_due(now) {
             self.wake(slot);
@@ -117,7 +117,7 @@ impl Seats {
         if let Some((_, slot)) = next {
             self.fetch(slot);
         }
-        let Some(due) = self.attention.sleep_until(self.turn.get(), due) else {
+        let Some(due) = self.busy_polling.sleep_until(self.turn.get(), due) else {
             cx.waker().wake_by_ref();
             return;
         };
@@ -165,7 +165,7 @@ impl Seats {
 
     /// How long before its due time a request may be prepared.
     pub fn lead(&self) -> u64 {
-        self.attention.lead()
+        self.busy_polling.lead()
     }
 
     pub fn set_end(&self, end: u64) {
@@ -182,7 +182,7 @@ impl Seats {
         self.stopping.get()
     }
 
-    /// Wakes all tasks, and waits until each has recorded what it had in hand and left its seat.
+    /// Wakes all tasks, and waits until each has recorded what it had in hand and left its slot.
     pub async fn stop(&self) {
         self.stopping.set(true);
         for waker in self.table.borrow().wakers.iter().flatten() {
@@ -195,7 +195,7 @@ impl Seats {
 
     /// Wakes a task. A needless wake-up does no harm, as every wait checks its own condition.
     pub fn wake(&self, slot: u32) {
-        self.attention.work();
+        self.busy_polling.work();
         if let Some(Some(waker)) = self.table.borrow().wakers.get(slot as usize) {
             waker.wake_by_ref();
         }
@@ -203,7 +203,7 @@ impl Seats {
 
     fn set_timer(&self, due: u64, slot: u32) {
         self.timers.borrow_mut().push(due, slot);
-        if self.attention.is_on() {
+        if self.busy_polling.is_on() {
             // The next turn decides how it is waited for.
             self.wake_own();
         } else if due < self.armed.get() {
@@ -240,31 +240,31 @@ pub enum Interrupt {
     Stop,
 }
 
-/// One task's seat.
-pub struct Seat {
-    seats: Rc<Seats>,
+/// A task's slot, free again when it is dropped.
+pub struct Task {
+    tasks: Rc<Tasks>,
     slot: u32,
 }
 
-impl Seat {
-    /// Takes a seat for a task that is about to be spawned.
-    pub fn take(seats: &Rc<Seats>) -> Self {
-        let slot = seats.table.borrow_mut().take();
+impl Task {
+    /// Takes a slot for a task that is about to be spawned.
+    pub fn take(tasks: &Rc<Tasks>) -> Self {
+        let slot = tasks.table.borrow_mut().take();
         Self {
-            seats: seats.clone(),
+            tasks: tasks.clone(),
             slot,
         }
     }
 
-    /// Takes another seat at the same worker.
+    /// Takes a slot for another task of the same worker.
     pub fn take_another(&self) -> Self {
-        Self::take(&self.seats)
+        Self::take(&self.tasks)
     }
 
-    /// Registers the awaiting task as the one to be woken.
-    pub async fn sit(&self) {
+    /// Stores the waker of the current task in its slot.
+    pub async fn register(&self) {
         poll_fn(|cx| {
-            self.seats.table.borrow_mut().wakers[self.slot as usize] = Some(cx.waker().clone());
+            self.tasks.table.borrow_mut().wakers[self.slot as usize] = Some(cx.waker().clone());
             Poll::Ready(())
         })
         .await;
@@ -276,55 +276,55 @@ impl Seat {
 
     /// Returns the time. Counts as work: only a task that does something asks for it.
     pub fn now(&self) -> u64 {
-        self.seats.attention.work();
-        self.seats.clock.now()
+        self.tasks.busy_polling.work();
+        self.tasks.clock.now()
     }
 
     /// Converts the wall-clock time `unix_ns`, which lies between `earliest` and now, to the clock of the run.
     ///
     /// `None` if that cannot be done reliably.
-    pub fn moment(&self, unix_ns: u64, earliest: u64) -> Option<u64> {
-        self.seats.attention.work();
-        self.seats.wall_clock.moment(unix_ns, earliest)
+    pub fn to_run_clock(&self, unix_ns: u64, earliest: u64) -> Option<u64> {
+        self.tasks.busy_polling.work();
+        self.tasks.wall_clock.to_run_clock(unix_ns, earliest)
     }
 
     /// Busy-waits for a moment that is near; returns the time.
     pub fn wait_until(&self, at: u64) -> u64 {
-        self.seats.attention.work();
-        self.seats.attention.wait_until(self.seats.clock, at)
+        self.tasks.busy_polling.work();
+        self.tasks.busy_polling.wait_until(self.tasks.clock, at)
     }
 
     /// Notes that something is sent at `now` and an answer is awaited.
     pub fn expect_answer(&self, now: u64) {
-        self.seats.attention.expect_answer(now);
-        if self.seats.attention.is_on() {
+        self.tasks.busy_polling.expect_answer(now);
+        if self.tasks.busy_polling.is_on() {
             // This turn may have decided to sleep before the task ran that sends something.
-            self.seats.wake_own();
+            self.tasks.wake_own();
         }
     }
 
     pub fn running(&self, now: u64) -> bool {
-        self.seats.running(now)
+        self.tasks.running(now)
     }
 
     pub fn stopping(&self) -> bool {
-        self.seats.stopping()
+        self.tasks.stopping()
     }
 
     pub fn set_deadline(&self, at: u64) {
-        self.seats.table.borrow_mut().deadlines[self.slot as usize] = at;
+        self.tasks.table.borrow_mut().deadlines[self.slot as usize] = at;
     }
 
-    /// Has the task woken at `at` as well, or earlier, where it was to be woken earlier: then it asks again.
+    /// Wakes the task at `at`, too. It may be woken earlier, for an earlier call: then it calls this again.
     ///
     /// So a task has one such timer, however often it comes to wait for something else.
     pub fn wake_at(&self, at: u64) {
-        let mut table = self.seats.table.borrow_mut();
+        let mut table = self.tasks.table.borrow_mut();
         let alarm = &mut table.alarms[self.slot as usize];
-        if *alarm <= self.seats.turn.get() || at < *alarm {
+        if *alarm <= self.tasks.turn.get() || at < *alarm {
             *alarm = at;
             drop(table);
-            self.seats.set_timer(at, self.slot);
+            self.tasks.set_timer(at, self.slot);
         }
     }
 
@@ -336,7 +336,7 @@ impl Seat {
     pub fn poll_interrupt(&self) -> Poll<Interrupt> {
         if self.stopping() {
             Poll::Ready(Interrupt::Stop)
-        } else if self.seats.table.borrow().deadlines[self.slot as usize] == PASSED {
+        } else if self.tasks.table.borrow().deadlines[self.slot as usize] == PASSED {
             Poll::Ready(Interrupt::Deadline)
         } else {
             Poll::Pending
@@ -371,7 +371,7 @@ impl Seat {
     ) -> impl Future<Output = Option<u64>> {
         let mut set = false;
         poll_fn(move |cx| {
-            let now = self.seats.turn.get();
+            let now = self.tasks.turn.get();
             if self.stopping() || !wanted() {
                 return Poll::Ready(None);
             }
@@ -380,7 +380,7 @@ impl Seat {
             }
             if !set {
                 set = true;
-                self.seats.set_timer(due, self.slot);
+                self.tasks.set_timer(due, self.slot);
             }
             meanwhile(cx);
             Poll::Pending
@@ -411,14 +411,14 @@ impl Seat {
     }
 }
 
-impl Drop for Seat {
+impl Drop for Task {
     fn drop(&mut self) {
         // The runtime catches the panic of a task, so nobody else would notice it.
         if thread::panicking() {
-            self.seats.broken.set(true);
-            self.seats.wake_own();
+            self.tasks.broken.set(true);
+            self.tasks.wake_own();
         }
-        self.seats.table.borrow_mut().leave(self.slot);
+        self.tasks.table.borrow_mut().leave(self.slot);
     }
 }
 
@@ -441,38 +441,38 @@ mod tests {
 
     #[tokio::test]
     async fn who_waits_for_one_thing_after_another_has_one_timer() {
-        let attention = Attention::new(false, Rc::default());
-        let seats = Seats::new(Clock::starting_at(monotonic_ns()), attention).unwrap();
+        let busy_polling = BusyPolling::new(false, Rc::default());
+        let tasks = Tasks::new(Clock::starting_at(monotonic_ns()), busy_polling).unwrap();
         let due_at = |now| {
-            seats.turn.set(now);
-            let mut timers = seats.timers.borrow_mut();
+            tasks.turn.set(now);
+            let mut timers = tasks.timers.borrow_mut();
             std::iter::from_fn(|| timers.pop_due(now)).count()
         };
         for at in 100..200 {
-            Seat::take(&seats).wake_at(at);
+            Task::take(&tasks).wake_at(at);
         }
         assert_eq!((due_at(99), due_at(100), due_at(1000)), (0, 1, 0));
-        let seat = Seat::take(&seats);
-        seat.wake_at(3000);
-        seat.wake_at(2000);
+        let task = Task::take(&tasks);
+        task.wake_at(3000);
+        task.wake_at(2000);
         assert_eq!(
             (due_at(2000), due_at(3000)),
             (1, 1),
             "an earlier one is set at once"
         );
-        seat.wake_at(4000);
+        task.wake_at(4000);
         assert_eq!(due_at(4000), 1, "what has passed is set again");
     }
 
     #[tokio::test]
     async fn a_worker_that_would_sleep_looks_again_when_something_is_sent() {
-        for (attentive, expected) in [(true, 1), (false, 0)] {
-            let attention = Attention::new(attentive, Rc::default());
-            let seats = Seats::new(Clock::starting_at(monotonic_ns()), attention).unwrap();
+        for (busy_poll, expected) in [(true, 1), (false, 0)] {
+            let busy_polling = BusyPolling::new(busy_poll, Rc::default());
+            let tasks = Tasks::new(Clock::starting_at(monotonic_ns()), busy_polling).unwrap();
             let turns = Arc::new(Counting(AtomicU32::new(0)));
-            *seats.own.borrow_mut() = Some(turns.clone().into());
-            Seat::take(&seats).expect_answer(5);
-            assert_eq!(turns.0.load(Ordering::Relaxed), expected, "{attentive}");
+            *tasks.own.borrow_mut() = Some(turns.clone().into());
+            Task::take(&tasks).expect_answer(5);
+            assert_eq!(turns.0.load(Ordering::Relaxed), expected, "{busy_poll}");
         }
     }
 }

@@ -7,12 +7,12 @@ use std::task::{Context, Poll};
 
 use tokio::io::ReadBuf;
 
-use crate::exchange::link::Unasked;
+use crate::exchange::idle_event::IdleEvent;
+use crate::exchange::observer::ExchangeObserver;
 use crate::exchange::raw::until::{Progress, Until};
 use crate::exchange::request::Call;
 use crate::exchange::sending::Sending;
-use crate::exchange::watch::Watch;
-use crate::net::buffers::Common;
+use crate::net::buffers::WorkerBuffers;
 use crate::net::failure::broken;
 use crate::net::transport::Transport;
 use crate::outcome::{Failure, Outcome};
@@ -23,32 +23,32 @@ pub const STATUS: u16 = 0;
 const UNASKED: &str = "bytes came that nothing had asked for";
 const EXCESS: &str = "a whole answer was followed by bytes that belong to none";
 
-pub struct Link {
+pub struct RawConnection {
     transport: Transport,
-    common: Rc<Common>,
+    buffers: Rc<WorkerBuffers>,
     /// Whether it has carried an exchange before.
     reused: bool,
     spent: bool,
 }
 
-impl Link {
-    pub fn new(transport: Transport, common: Rc<Common>) -> Self {
+impl RawConnection {
+    pub fn new(transport: Transport, buffers: Rc<WorkerBuffers>) -> Self {
         Self {
             transport,
-            common,
+            buffers,
             reused: false,
             spent: false,
         }
     }
 
-    pub fn room(&mut self, idle_ns: u64) -> Result<(), Unasked> {
+    pub fn check_reusable(&mut self, idle_ns: u64) -> Result<(), IdleEvent> {
         match self.transport.try_read(idle_ns, &mut [0]) {
             Poll::Pending => Ok(()),
             Poll::Ready(read) => Err(unasked(&read)),
         }
     }
 
-    pub fn poll_unasked(&mut self, cx: &mut Context<'_>) -> Poll<Unasked> {
+    pub fn poll_idle(&mut self, cx: &mut Context<'_>) -> Poll<IdleEvent> {
         let read = self.transport.poll_read_some(cx, &mut [0]);
         read.map(|read| unasked(&read))
     }
@@ -57,23 +57,27 @@ impl Link {
         self.spent
     }
 
-    pub async fn exchange(&mut self, mut call: Call<'_>, watch: &mut Watch<'_>) -> Outcome {
+    pub async fn exchange(
+        &mut self,
+        mut call: Call<'_>,
+        observer: &mut ExchangeObserver<'_>,
+    ) -> Outcome {
         self.spent = true;
         let until = call.request.raw.as_ref();
         let until = until.expect("a workload has requests of one kind");
-        let common = self.common.clone();
+        let buffers = self.buffers.clone();
         let template = call.template;
         let mut filled = Vec::new();
         let unsent = template.fixed().unwrap_or_else(|| {
-            filled = common.take_spare();
+            filled = buffers.take_spare();
             let fits = call.request.fill(template, &mut call, &mut filled);
             fits.expect("only the values of steps may not fit");
             &filled
         });
-        watch.asking(unsent);
-        let mut exchange = Exchange {
-            link: self,
-            watch,
+        observer.note_request(unsent);
+        let mut exchange = RawExchange {
+            connection: self,
+            observer,
             until,
             progress: until.begin(),
             size: 0,
@@ -84,22 +88,22 @@ impl Link {
         let whole = exchange.clean && exchange.sending.is_done();
         self.spent = !whole || call.last;
         self.reused = true;
-        common.put_spare(filled);
+        buffers.put_spare(filled);
         outcome
     }
 }
 
-fn unasked(read: &io::Result<usize>) -> Unasked {
+fn unasked(read: &io::Result<usize>) -> IdleEvent {
     match read {
-        Ok(1..) => Unasked::Spoke(UNASKED),
-        Ok(0) | Err(_) => Unasked::Closed,
+        Ok(1..) => IdleEvent::UnexpectedData(UNASKED),
+        Ok(0) | Err(_) => IdleEvent::Closed,
     }
 }
 
 /// One request and its answer.
-struct Exchange<'a, 'w> {
-    link: &'a mut Link,
-    watch: &'a mut Watch<'w>,
+struct RawExchange<'a, 'w> {
+    connection: &'a mut RawConnection,
+    observer: &'a mut ExchangeObserver<'w>,
     until: &'a Until,
     progress: Progress,
     /// Bytes of the answer so far.
@@ -109,18 +113,19 @@ struct Exchange<'a, 'w> {
     clean: bool,
 }
 
-impl Exchange<'_, '_> {
+impl RawExchange<'_, '_> {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Outcome> {
-        if let Some(outcome) = self.watch.sending() {
+        if let Some(outcome) = self.observer.begin_sending() {
             return Poll::Ready(outcome);
         }
-        let link = &mut *self.link;
-        self.sending.write(&mut link.transport, self.watch, cx);
-        let common = self.link.common.clone();
-        let mut scratch = common.scratch.borrow_mut();
+        let connection = &mut *self.connection;
+        self.sending
+            .write(&mut connection.transport, self.observer, cx);
+        let buffers = self.connection.buffers.clone();
+        let mut scratch = buffers.scratch.borrow_mut();
         loop {
             let mut buffer = ReadBuf::new(&mut scratch);
-            match self.link.transport.poll_read(cx, &mut buffer) {
+            match self.connection.transport.poll_read(cx, &mut buffer) {
                 Poll::Ready(Ok(())) if buffer.filled().is_empty() => {
                     return Poll::Ready(self.eof());
                 }
@@ -133,39 +138,39 @@ impl Exchange<'_, '_> {
                 Poll::Pending => break,
             }
         }
-        let interrupted = self.watch.seat.poll_interrupt();
-        interrupted.map(|_| self.watch.timed_out())
+        let interrupted = self.observer.task.poll_interrupt();
+        interrupted.map(|_| self.observer.timed_out())
     }
 
     /// Takes in what has come. Returns the outcome if that was the end.
     fn read(&mut self, input: &[u8]) -> Option<Outcome> {
-        self.watch.received(input.len());
+        self.observer.note_bytes(input.len());
         if self.size == 0 {
-            self.watch.head(STATUS, HeadValues::default(), None);
+            self.observer.head(STATUS, HeadValues::default(), None);
         }
         let end = self.until.feed(&mut self.progress, input);
         let answer = &input[..end.unwrap_or(input.len())];
         self.size += answer.len() as u64;
-        if let Some(limit) = self.watch.limits.body
+        if let Some(limit) = self.observer.limits.body
             && self.size > limit
         {
             let why = format!("the answer is longer than {limit} bytes");
             return Some(self.fail(Failure::new(Outcome::TooLarge, why)));
         }
-        self.watch.body(answer);
+        self.observer.body(answer);
         let end = end?;
         self.clean = end == input.len();
         if !self.clean {
-            self.watch.excess(EXCESS);
+            self.observer.excess(EXCESS);
         }
-        Some(self.watch.complete())
+        Some(self.observer.complete())
     }
 
     fn eof(&mut self) -> Outcome {
-        self.watch.received(0);
+        self.observer.note_bytes(0);
         let failure = self.sending.failure();
         if self.size > 0 && matches!(self.until, Until::Close) && failure.is_none() {
-            return self.watch.complete();
+            return self.observer.complete();
         }
         let why = match self.size {
             0 => "the server closed the connection without an answer",
@@ -175,6 +180,6 @@ impl Exchange<'_, '_> {
     }
 
     fn fail(&mut self, failure: Failure) -> Outcome {
-        self.watch.failed_on(self.link.reused, failure)
+        self.observer.failed_on(self.connection.reused, failure)
     }
 }

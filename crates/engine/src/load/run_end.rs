@@ -9,7 +9,7 @@ use crate::spec::Role;
 
 /// The end of the run: known from the plan, or set during the run. Shared by all workers and the handle.
 #[derive(Debug)]
-pub struct Finish {
+pub struct RunEnd {
     end_ns: AtomicU64,
     /// Measured workloads that are not done yet, counted once per worker.
     remaining: AtomicUsize,
@@ -17,7 +17,7 @@ pub struct Finish {
     wakers: Mutex<Vec<Waker>>,
 }
 
-impl Finish {
+impl RunEnd {
     pub fn new(plan: &Plan) -> Self {
         let measured = plan
             .workloads
@@ -42,7 +42,7 @@ impl Finish {
     }
 
     /// Has a worker woken when the end is set.
-    pub fn watch(&self, worker: Waker) {
+    pub fn add_waker(&self, worker: Waker) {
         self.wakers().push(worker);
     }
 
@@ -51,7 +51,7 @@ impl Finish {
     }
 
     /// Notes that one measured workload is done on one worker; ends the run at `now` if it was the last.
-    pub fn one_done(&self, now: u64) {
+    pub fn workload_done(&self, now: u64) {
         if self.remaining.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.end_at(now);
         }

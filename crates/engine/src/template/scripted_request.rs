@@ -8,7 +8,7 @@ use crate::template::request::{EncodeError, Part, check, is_token};
 
 /// The content that is filled into the template of such a request.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Asked {
+pub struct ScriptedRequest {
     /// Path or URL, header lines and body, one after another.
     bytes: Vec<u8>,
     path: usize,
@@ -19,7 +19,7 @@ pub struct Asked {
 
 /// What a request needs besides what its script says.
 #[derive(Debug, Clone, Copy)]
-pub struct Around<'a> {
+pub struct RequestDefaults<'a> {
     /// What goes into `Host`.
     pub authority: &'a str,
     /// The value of `Authorization` unless the script sets one; `None` to send none.
@@ -46,7 +46,7 @@ const MAX_KEPT_BYTES: usize = 4096;
 
 const ENCODE: &str = ", or percent-encode it: escape(text)";
 
-impl Asked {
+impl ScriptedRequest {
     /// Starts a new request with its path or URL.
     pub fn begin(&mut self, target: &[u8]) -> Result<(), EncodeError> {
         if !is_path(target) && !is_url(target) {
@@ -72,14 +72,14 @@ impl Asked {
         &mut self,
         name: &[u8],
         value: &[u8],
-        around: Around<'_>,
+        defaults: RequestDefaults<'_>,
     ) -> Result<(), EncodeError> {
         if name.is_empty() || !all(name, is_token) {
             let name = std::str::from_utf8(name).unwrap_or("\u{fffd}");
             check("the name of a header", name, is_token, "")?;
         }
         let is = |known: &&str| name.eq_ignore_ascii_case(known.as_bytes());
-        if ADDED.iter().any(is) || (around.cookies && is(&"cookie")) {
+        if ADDED.iter().any(is) || (defaults.cookies && is(&"cookie")) {
             let name = String::from_utf8_lossy(name).into_owned();
             return Err(EncodeError::Added { name });
         }
@@ -106,20 +106,20 @@ impl Asked {
     }
 
     /// Adds the missing header lines and the body.
-    pub fn finish(&mut self, body: Option<&[u8]>, around: Around<'_>) {
+    pub fn finish(&mut self, body: Option<&[u8]>, defaults: RequestDefaults<'_>) {
         if !self.given[HOST] {
-            self.append(&[b"Host: ", around.authority.as_bytes(), b"\r\n"]);
+            self.append(&[b"Host: ", defaults.authority.as_bytes(), b"\r\n"]);
         }
         if !self.given[AGENT] {
             let agent = concat!("User-Agent: jostle/", env!("CARGO_PKG_VERSION"), "\r\n");
             self.append(&[agent.as_bytes()]);
         }
-        if let Some(login) = around.authorization
+        if let Some(login) = defaults.authorization
             && !self.given[LOGIN]
         {
             self.append(&[b"Authorization: ", login.as_bytes(), b"\r\n"]);
         }
-        if body.is_some() || matches!(around.method, "POST" | "PUT" | "PATCH") {
+        if body.is_some() || matches!(defaults.method, "POST" | "PUT" | "PATCH") {
             let length = body.map_or(0, <[u8]>::len);
             let length = length.to_string();
             self.append(&[b"Content-Length: ", length.as_bytes(), b"\r\n"]);
@@ -194,28 +194,28 @@ fn is_url(target: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::request::encode_asked;
+    use super::super::request::encode_scripted;
     use super::*;
     use crate::template::request::Gap;
 
-    const AROUND: Around<'_> = Around {
+    const DEFAULTS: RequestDefaults<'_> = RequestDefaults {
         authority: "shop:81",
         authorization: None,
         method: "POST",
         cookies: true,
     };
 
-    fn begun(target: &[u8]) -> Result<Asked, EncodeError> {
-        let mut asked = Asked::default();
-        asked.begin(target)?;
-        Ok(asked)
+    fn begun(target: &[u8]) -> Result<ScriptedRequest, EncodeError> {
+        let mut scripted = ScriptedRequest::default();
+        scripted.begin(target)?;
+        Ok(scripted)
     }
 
-    fn sent(asked: &Asked, keep_alive: bool) -> String {
-        let template = encode_asked("POST", keep_alive, true).unwrap();
+    fn sent(scripted: &ScriptedRequest, keep_alive: bool) -> String {
+        let template = encode_scripted("POST", keep_alive, true).unwrap();
         let mut out = Vec::new();
         template.write(&mut out, |gap, out| match gap {
-            Gap::Asked(part) => out.extend_from_slice(asked.part(part)),
+            Gap::Scripted(part) => out.extend_from_slice(scripted.part(part)),
             Gap::Cookies { begun } => {
                 out.extend_from_slice(if begun { b"?" } else { b"Cookie: a=1\r\n" });
             }
@@ -226,44 +226,46 @@ mod tests {
 
     #[test]
     fn a_request_is_written_whole() {
-        let mut asked = begun(b"/orders?x={1}").unwrap();
-        asked.header(b"X-One", "ü".as_bytes(), AROUND).unwrap();
-        asked.finish(Some(b"hi"), AROUND);
+        let mut scripted = begun(b"/orders?x={1}").unwrap();
+        scripted.header(b"X-One", "ü".as_bytes(), DEFAULTS).unwrap();
+        scripted.finish(Some(b"hi"), DEFAULTS);
         let agent = concat!("User-Agent: jostle/", env!("CARGO_PKG_VERSION"));
         let head = format!(
             "POST /orders?x={{1}} HTTP/1.1\r\nX-One: ü\r\nHost: shop:81\r\n{agent}\r\nContent-Length: 2\r\nCookie: a=1\r\n"
         );
-        assert_eq!(sent(&asked, true), format!("{head}\r\nhi"));
+        assert_eq!(sent(&scripted, true), format!("{head}\r\nhi"));
         assert_eq!(
-            sent(&asked, false),
+            sent(&scripted, false),
             format!("{head}Connection: close\r\n\r\nhi")
         );
     }
 
     #[test]
     fn host_and_agent_can_be_another_s() {
-        let mut asked = begun(b"/").unwrap();
-        asked.header(b"HOST", b"other", AROUND).unwrap();
-        asked.header(b"user-agent", b"me", AROUND).unwrap();
-        asked.finish(None, AROUND);
+        let mut scripted = begun(b"/").unwrap();
+        scripted.header(b"HOST", b"other", DEFAULTS).unwrap();
+        scripted.header(b"user-agent", b"me", DEFAULTS).unwrap();
+        scripted.finish(None, DEFAULTS);
         let lines = "HOST: other\r\nuser-agent: me\r\nContent-Length: 0\r\n";
-        assert_eq!(asked.part(Part::Headers), lines.as_bytes());
+        assert_eq!(scripted.part(Part::Headers), lines.as_bytes());
     }
 
     #[test]
     fn the_servers_login_is_sent_unless_the_script_has_another() {
-        let around = Around {
+        let defaults = RequestDefaults {
             authorization: Some("Basic eDp5"),
-            ..AROUND
+            ..DEFAULTS
         };
-        let mut asked = begun(b"/").unwrap();
-        asked.finish(None, around);
-        let sent = String::from_utf8(asked.part(Part::Headers).to_vec()).unwrap();
+        let mut scripted = begun(b"/").unwrap();
+        scripted.finish(None, defaults);
+        let sent = String::from_utf8(scripted.part(Part::Headers).to_vec()).unwrap();
         assert!(sent.contains("Authorization: Basic eDp5\r\n"), "{sent}");
-        let mut asked = begun(b"/").unwrap();
-        asked.header(b"authorization", b"Bearer t", around).unwrap();
-        asked.finish(None, around);
-        let sent = String::from_utf8(asked.part(Part::Headers).to_vec()).unwrap();
+        let mut scripted = begun(b"/").unwrap();
+        scripted
+            .header(b"authorization", b"Bearer t", defaults)
+            .unwrap();
+        scripted.finish(None, defaults);
+        let sent = String::from_utf8(scripted.part(Part::Headers).to_vec()).unwrap();
         assert!(sent.starts_with("authorization: Bearer t\r\n"), "{sent}");
         assert!(!sent.contains("Basic"), "{sent}");
     }
@@ -271,8 +273,8 @@ mod tests {
     #[test]
     fn a_url_is_known_by_its_scheme() {
         for target in ["http://a/b c", "HTTPS://a", "http://"] {
-            let asked = begun(target.as_bytes()).unwrap();
-            assert_eq!(asked.url(), Some(target.as_bytes()));
+            let scripted = begun(target.as_bytes()).unwrap();
+            assert_eq!(scripted.url(), Some(target.as_bytes()));
         }
         assert_eq!(begun(b"/http://").unwrap().url(), None);
         assert!(begun(b"ftp://a/").is_err());
@@ -290,7 +292,7 @@ mod tests {
         ] {
             assert!(begun(path).is_err(), "{path:?}");
         }
-        let mut asked = begun(b"/").unwrap();
+        let mut scripted = begun(b"/").unwrap();
         for (name, value) in [
             ("X", "a\r\nY: b"),
             ("X Y", "a"),
@@ -299,27 +301,27 @@ mod tests {
             ("Connection", "close"),
             ("Cookie", "a=1"),
         ] {
-            let refused = asked.header(name.as_bytes(), value.as_bytes(), AROUND);
+            let refused = scripted.header(name.as_bytes(), value.as_bytes(), DEFAULTS);
             assert!(refused.is_err(), "{name}: {value}");
         }
-        assert_eq!(asked.part(Part::Headers), b"");
+        assert_eq!(scripted.part(Part::Headers), b"");
     }
 
     #[test]
     fn a_redirect_takes_headers_and_body_along() {
         let site = serde_json::json!({"name": "r", "method": "POST", "path": "/"});
         let site: RequestSpec = serde_json::from_value(site).unwrap();
-        let mut asked = begun(b"/a").unwrap();
-        asked.header(b"X", b"{y}", AROUND).unwrap();
-        asked.finish(Some(b"hi"), AROUND);
-        let spec = asked.spec(&site);
+        let mut scripted = begun(b"/a").unwrap();
+        scripted.header(b"X", b"{y}", DEFAULTS).unwrap();
+        scripted.finish(Some(b"hi"), DEFAULTS);
+        let spec = scripted.spec(&site);
         assert_eq!(spec.headers[0], ("X".into(), "{y}".into()));
         assert_eq!(spec.headers.len(), 2, "{:?}", spec.headers);
         assert_eq!(spec.body_base64.as_deref(), Some("aGk="));
-        let mut asked = begun(b"/a").unwrap();
-        asked.header(b"Host", b"other", AROUND).unwrap();
-        asked.finish(None, AROUND);
-        let spec = asked.spec(&site);
+        let mut scripted = begun(b"/a").unwrap();
+        scripted.header(b"Host", b"other", DEFAULTS).unwrap();
+        scripted.finish(None, DEFAULTS);
+        let spec = scripted.spec(&site);
         assert_eq!(
             spec.headers[0],
             ("Host".into(), "other".into()),

@@ -5,10 +5,10 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-use crate::machine::seat::{Interrupt, Seat};
+use crate::machine::tasks::{Interrupt, Task};
 
 #[derive(Debug)]
-pub struct Room {
+pub struct StreamLimit {
     most: Cell<usize>,
     open: Cell<usize>,
     waiting: RefCell<VecDeque<Rc<Ticket>>>,
@@ -17,7 +17,7 @@ pub struct Room {
 }
 
 /// A stream of the connection, free again when it is dropped.
-pub struct Place(Rc<Room>);
+pub struct StreamPermit(Rc<StreamLimit>);
 
 /// A turn in the queue, which it leaves when its holder is called or no longer waits.
 #[derive(Debug, Default)]
@@ -27,7 +27,7 @@ pub struct Ticket {
     waker: RefCell<Option<Waker>>,
 }
 
-impl Room {
+impl StreamLimit {
     pub fn new(most: usize) -> Rc<Self> {
         Rc::new(Self {
             most: Cell::new(most),
@@ -37,12 +37,12 @@ impl Room {
         })
     }
 
-    /// Takes a place if there is room and nobody is waiting.
-    pub fn take(self: &Rc<Self>) -> Option<Place> {
+    /// Takes a permit if a stream is free and nobody is waiting.
+    pub fn take(self: &Rc<Self>) -> Option<StreamPermit> {
         let free = self.open.get() < self.most.get() && self.waiting.borrow().is_empty();
         free.then(|| {
             self.open.set(self.open.get() + 1);
-            Place(self.clone())
+            StreamPermit(self.clone())
         })
     }
 
@@ -53,21 +53,21 @@ impl Room {
         ticket
     }
 
-    /// Waits for the place of the ticket's holder. The error is what interrupted the wait, or `None` if the connection
+    /// Waits for the permit of the ticket's holder. The error is what interrupted the wait, or `None` if the connection
     /// takes no more streams.
     pub fn poll(
         self: &Rc<Self>,
         ticket: &Rc<Ticket>,
         cx: &mut Context<'_>,
-        seat: &Seat,
-    ) -> Poll<Result<Place, Option<Interrupt>>> {
+        task: &Task,
+    ) -> Poll<Result<StreamPermit, Option<Interrupt>>> {
         if ticket.called.get() {
-            return Poll::Ready(Ok(Place(self.clone())));
+            return Poll::Ready(Ok(StreamPermit(self.clone())));
         }
-        let given_up = if self.closed.get() && !seat.stopping() {
+        let given_up = if self.closed.get() && !task.stopping() {
             Poll::Ready(None)
         } else {
-            seat.poll_interrupt().map(Some)
+            task.poll_interrupt().map(Some)
         };
         if given_up.is_ready() {
             self.leave(ticket);
@@ -80,8 +80,8 @@ impl Room {
     /// Takes a ticket out of the queue. Those who gave up are mostly those who have waited longest.
     fn leave(&self, ticket: &Rc<Ticket>) {
         let mut waiting = self.waiting.borrow_mut();
-        let place = waiting.iter().position(|other| Rc::ptr_eq(other, ticket));
-        place.inspect(|place| drop(waiting.remove(*place)));
+        let permit = waiting.iter().position(|other| Rc::ptr_eq(other, ticket));
+        permit.inspect(|permit| drop(waiting.remove(*permit)));
     }
 
     /// Sets how many streams the server accepts.
@@ -119,11 +119,11 @@ impl Ticket {
     }
 }
 
-impl Drop for Place {
+impl Drop for StreamPermit {
     fn drop(&mut self) {
-        let room = &self.0;
-        room.open.set(room.open.get() - 1);
-        room.call();
+        let limit = &self.0;
+        limit.open.set(limit.open.get() - 1);
+        limit.call();
     }
 }
 
@@ -132,26 +132,26 @@ mod tests {
     use std::future::poll_fn;
 
     use super::*;
-    use crate::machine::attention::Attention;
+    use crate::machine::busy_polling::BusyPolling;
     use crate::machine::clock::{Clock, monotonic_ns};
-    use crate::machine::seat::Seats;
+    use crate::machine::tasks::Tasks;
 
     #[tokio::test]
     async fn who_no_longer_waits_leaves_the_queue() {
-        let attention = Attention::new(false, Rc::default());
-        let seats = Seats::new(Clock::starting_at(monotonic_ns()), attention).unwrap();
-        let seat = Seat::take(&seats);
-        let room = Room::new(0);
-        let (first, second) = (room.wait(), room.wait());
+        let busy_polling = BusyPolling::new(false, Rc::default());
+        let tasks = Tasks::new(Clock::starting_at(monotonic_ns()), busy_polling).unwrap();
+        let task = Task::take(&tasks);
+        let limit = StreamLimit::new(0);
+        let (first, second) = (limit.wait(), limit.wait());
         for _ in 0..100 {
-            let ticket = room.wait();
-            seat.set_deadline(1);
-            seats.wake_overdue(2);
-            let over = poll_fn(|cx| room.poll(&ticket, cx, &seat)).await;
+            let ticket = limit.wait();
+            task.set_deadline(1);
+            tasks.wake_overdue(2);
+            let over = poll_fn(|cx| limit.poll(&ticket, cx, &task)).await;
             assert!(matches!(over, Err(Some(Interrupt::Deadline))));
         }
-        assert_eq!(room.waiting.borrow().len(), 2);
-        room.allow(1);
+        assert_eq!(limit.waiting.borrow().len(), 2);
+        limit.allow(1);
         assert_eq!((first.called.get(), second.called.get()), (true, false));
     }
 }

@@ -9,7 +9,7 @@ use crate::body::tap::TapStates;
 use crate::body::verify::Verdict;
 use crate::exchange::redirect::Redirect;
 use crate::exchange::request::Request;
-use crate::machine::seat::Seat;
+use crate::machine::tasks::Task;
 use crate::outcome::{Failure, Outcome};
 use crate::protocol::h1::head::HeadValues;
 use crate::protocol::head::Head;
@@ -33,9 +33,9 @@ pub struct Limits {
     pub follow: bool,
 }
 
-/// Watches one request: notes its times, sets its deadlines, shows its answer to the taps.
-pub struct Watch<'a> {
-    pub seat: &'a Seat,
+/// Observes one exchange: notes its times, sets its deadlines, shows its response to the taps.
+pub struct ExchangeObserver<'a> {
+    pub task: &'a Task,
     pub recorder: &'a RefCell<Recorder>,
     pub limits: &'a Limits,
     pub request: &'a Request,
@@ -61,33 +61,33 @@ pub struct Watch<'a> {
     pub coded: Option<Box<Coded>>,
 }
 
-impl Watch<'_> {
+impl ExchangeObserver<'_> {
     /// Notes that connecting begins at `start`; returns its deadline.
-    pub fn connecting(&mut self, start: u64) -> u64 {
+    pub fn begin_connecting(&mut self, start: u64) -> u64 {
         self.recorder.borrow_mut().connecting(self.workload);
-        self.runs(start);
-        self.seat.expect_answer(start);
+        self.note_started(start);
+        self.task.expect_answer(start);
         let deadline = start.saturating_add(self.limits.timeouts.connect_ns);
-        self.seat.set_deadline(deadline);
+        self.task.set_deadline(deadline);
         deadline
     }
 
     /// Notes that the request waits for its connection, for at most `most_ns`. Returns when the wait began.
-    pub fn waits(&mut self, most_ns: u64) -> u64 {
-        let now = self.seat.now();
-        self.runs(now);
-        self.seat.set_deadline(now.saturating_add(most_ns));
+    pub fn begin_waiting(&mut self, most_ns: u64) -> u64 {
+        let now = self.task.now();
+        self.note_started(now);
+        self.task.set_deadline(now.saturating_add(most_ns));
         now
     }
 
     /// Notes that its connection had no free stream for it from `start` to now.
     pub fn waited_for_stream(&mut self, start: u64) {
-        let waited = self.seat.now() - start;
+        let waited = self.task.now() - start;
         let mut recorder = self.recorder.borrow_mut();
         recorder.waited_for_stream(self.sample.workload, waited);
     }
 
-    fn runs(&mut self, now: u64) {
+    fn note_started(&mut self, now: u64) {
         if !std::mem::replace(&mut self.ran, true) {
             self.sample.runs(now);
         }
@@ -95,7 +95,7 @@ impl Watch<'_> {
 
     /// Notes that the connection is ready for the request.
     pub fn connected(&mut self, times: ConnectTimes) {
-        self.seat.clear_deadline();
+        self.task.clear_deadline();
         let mut recorder = self.recorder.borrow_mut();
         recorder.connected(self.workload, &times);
         self.sample.connect = Some(Box::new(times));
@@ -119,15 +119,15 @@ impl Watch<'_> {
 
     /// Notes that the first byte of the request is about to be written, unless that is noted already. Returns the
     /// outcome if the run has ended.
-    pub fn sending(&mut self) -> Option<Outcome> {
-        if self.seat.stopping() {
+    pub fn begin_sending(&mut self) -> Option<Outcome> {
+        if self.task.stopping() {
             return Some(self.sample.given_up());
         }
         if self.sample.sent.is_some() {
             return None;
         }
-        match self.ready() {
-            Ok(now) => self.leaves(now),
+        match self.wait_until_due() {
+            Ok(now) => self.note_sent(now),
             Err(outcome) => return Some(outcome),
         }
         None
@@ -135,20 +135,20 @@ impl Watch<'_> {
 
     /// Waits until the request is due, and prepares for its answer. Returns the time; fails with the outcome if the run
     /// has ended. Its deadline counts from when it was first sent, or from now.
-    pub fn ready(&mut self) -> Result<u64, Outcome> {
-        let now = self.seat.wait_until(self.sample.intended);
-        if !self.seat.running(now) {
+    pub fn wait_until_due(&mut self) -> Result<u64, Outcome> {
+        let now = self.task.wait_until(self.sample.intended);
+        if !self.task.running(now) {
             return Err(self.sample.given_up());
         }
-        self.runs(now);
-        self.seat.expect_answer(now);
+        self.note_started(now);
+        self.task.expect_answer(now);
         self.await_first_byte(self.sample.sent.unwrap_or(now));
         self.taps.begin(&self.request.taps);
         Ok(now)
     }
 
     /// Notes that the first byte of the request is written at `now`, perhaps not for the first time.
-    pub fn leaves(&mut self, now: u64) {
+    pub fn note_sent(&mut self, now: u64) {
         let mut recorder = self.recorder.borrow_mut();
         if self.sample.sent.is_some() {
             recorder.sent_again(self.sample.workload, now);
@@ -159,7 +159,7 @@ impl Watch<'_> {
     }
 
     /// Notes that the first byte of the request was written at `at`, which is recorded already.
-    pub fn left(&mut self, at: u64) {
+    pub fn note_sent_at(&mut self, at: u64) {
         self.sample.sent = Some(at);
         self.await_first_byte(at);
     }
@@ -167,7 +167,7 @@ impl Watch<'_> {
     fn await_first_byte(&self, sent: u64) {
         let first = self.limits.timeouts.first_byte_ns.unwrap_or(u64::MAX);
         let deadline = sent.saturating_add(first.min(self.total_ns()));
-        self.seat.set_deadline(deadline);
+        self.task.set_deadline(deadline);
     }
 
     /// How long the answer may take, from the actual send to its end.
@@ -176,38 +176,38 @@ impl Watch<'_> {
         deadline.min(self.limits.timeouts.total_ns)
     }
 
-    pub fn wrote(&mut self, bytes: usize) {
+    pub fn note_written(&mut self, bytes: usize) {
         self.sample.bytes_out += bytes as u64;
     }
 
     /// Notes that bytes of the answer have come, or that it ended with the connection (0).
-    pub fn received(&mut self, bytes: usize) {
-        self.received_at(bytes, self.seat.now());
+    pub fn note_bytes(&mut self, bytes: usize) {
+        self.note_bytes_at(bytes, self.task.now());
     }
 
     /// Notes bytes of the answer that came at `unix_ns` by the kernel's stamp, after the send and all earlier bytes. If
     /// the stamp is not credible, they count as having come now.
-    pub fn arrived(&mut self, bytes: usize, unix_ns: u64) {
+    pub fn note_stamped_bytes(&mut self, bytes: usize, unix_ns: u64) {
         let earliest = self.at.max(self.sample.sent.unwrap_or(0));
-        let at = self.seat.moment(unix_ns, earliest);
-        self.received_at(bytes, at.unwrap_or_else(|| self.seat.now()));
+        let at = self.task.to_run_clock(unix_ns, earliest);
+        self.note_bytes_at(bytes, at.unwrap_or_else(|| self.task.now()));
     }
 
     /// Notes bytes that came at `at`.
-    pub fn received_at(&mut self, bytes: usize, at: u64) {
+    pub fn note_bytes_at(&mut self, bytes: usize, at: u64) {
         self.at = at;
         self.sample.bytes_in += bytes as u64;
     }
 
     /// Notes that the answer has begun, which now has its deadline instead of that of the first byte.
-    pub fn answer_begins(&mut self) {
+    pub fn begin_response(&mut self) {
         if let (Some(_), Some(sent)) = (self.limits.timeouts.first_byte_ns, self.sample.sent) {
-            self.seat.set_deadline(sent.saturating_add(self.total_ns()));
+            self.task.set_deadline(sent.saturating_add(self.total_ns()));
         }
     }
 
     /// Notes the bytes of the request.
-    pub fn asking(&mut self, bytes: &[u8]) {
+    pub fn note_request(&mut self, bytes: &[u8]) {
         self.show(bytes);
         if self.request.reads_path {
             self.path = path_of(bytes).into();
@@ -215,7 +215,7 @@ impl Watch<'_> {
     }
 
     /// Notes a message over a WebSocket that was opened at `path`.
-    pub fn saying(&mut self, message: &[u8], path: &[u8]) {
+    pub fn note_message(&mut self, message: &[u8], path: &[u8]) {
         self.show(message);
         if self.request.reads_path {
             self.path = path.into();
@@ -248,7 +248,7 @@ impl Watch<'_> {
 
     /// Notes the head of the final answer, which was in the latest bytes. `bytes`: the whole head, if it is needed.
     pub fn head(&mut self, status: u16, values: HeadValues, bytes: Option<Box<[u8]>>) {
-        self.answer_begins();
+        self.begin_response();
         self.sample.headers = Some(self.at);
         self.sample.status = status;
         self.head = bytes;
@@ -274,7 +274,7 @@ impl Watch<'_> {
     }
 
     /// Notes the whole request after the exchange: a redirect may be relative to its path.
-    pub fn sent(&mut self, request: &[u8]) {
+    pub fn note_whole_request(&mut self, request: &[u8]) {
         if let Some(redirect) = &mut self.redirect {
             redirect.from = String::from_utf8_lossy(path_of(request)).into_owned();
         } else if self.sample.status != 0 && !self.request.accepts(self.sample.status) {
@@ -353,7 +353,7 @@ impl Watch<'_> {
     pub fn unanswered(&mut self, messages: u64) {
         if messages > 0 {
             let mut recorder = self.recorder.borrow_mut();
-            recorder.unanswered(self.sample, self.seat.now(), messages);
+            recorder.unanswered(self.sample, self.task.now(), messages);
         }
     }
 
@@ -370,7 +370,7 @@ impl Watch<'_> {
         };
         let total = self.sample.sent.unwrap_or(0);
         let total = total.saturating_add(self.total_ns());
-        self.seat.set_deadline(total.min(from.saturating_add(wait)));
+        self.task.set_deadline(total.min(from.saturating_add(wait)));
     }
 
     /// Notes what was found in the stream. Returns whether it is the last event that is wanted.
@@ -470,7 +470,7 @@ impl Watch<'_> {
             if seen.over().is_some() {
                 return self.complete();
             }
-            let now = self.seat.now();
+            let now = self.task.now();
             let stalled = |stall| now >= seen.last.saturating_add(stall);
             if stream.spec.stall_ns.is_some_and(stalled) {
                 let why = "the next event did not come in time";
@@ -478,7 +478,7 @@ impl Watch<'_> {
             }
         }
         let deadline = self.request.deadline_ns().unwrap_or(u64::MAX);
-        let passed = |sent: u64| self.seat.now() >= sent.saturating_add(deadline);
+        let passed = |sent: u64| self.task.now() >= sent.saturating_add(deadline);
         let why = match self.sample.bytes_in {
             _ if self.sample.sent.is_none() => {
                 "the server reads so slowly that the request could not be sent in time"

@@ -1,7 +1,7 @@
 //! The answer to one call, read while it comes.
 
 use crate::exchange::grpc::method::Method;
-use crate::exchange::watch::Watch;
+use crate::exchange::observer::ExchangeObserver;
 use crate::outcome::{Failure, Outcome};
 use crate::protocol::grpc::frames::{Piece, Reader};
 use crate::protocol::grpc::{schema, status};
@@ -13,7 +13,7 @@ const MAX_READ_BYTES: usize = 4 * 1024 * 1024;
 const SHOWN_BYTES: usize = 60;
 
 /// An answer that is not one of gRPC.
-pub struct Foreign {
+pub struct NotGrpc {
     /// The status that its HTTP status stands for; `None` if that says that all is well.
     pub status: Option<u32>,
     pub why: String,
@@ -24,7 +24,7 @@ pub struct Foreign {
 pub fn check_head<'h>(
     http_status: u16,
     header: impl Fn(&str) -> Option<&'h [u8]>,
-) -> Result<(), Foreign> {
+) -> Result<(), NotGrpc> {
     let given = header("content-type").unwrap_or_default();
     let rest = given.strip_prefix(CONTENT_TYPE);
     let right = rest.is_some_and(|rest| rest.is_empty() || b"+;".contains(&rest[0]));
@@ -39,16 +39,16 @@ pub fn check_head<'h>(
         let why = format!(
             "the server does not answer in gRPC here: {shown} in place of application/grpc"
         );
-        return Err(Foreign { status: None, why });
+        return Err(NotGrpc { status: None, why });
     }
     let status = status::of_http(http_status);
     let name = status::describe(status, None);
     let why = format!("{name}: HTTP status {http_status}, {shown}, and no grpc-status");
     let status = Some(status);
-    Err(Foreign { status, why })
+    Err(NotGrpc { status, why })
 }
 
-pub struct Answer<'a> {
+pub struct GrpcResponse<'a> {
     method: &'a Method,
     reader: Reader,
     /// How many messages have come completely.
@@ -57,13 +57,13 @@ pub struct Answer<'a> {
     kept: Option<Vec<u8>>,
 }
 
-impl<'a> Answer<'a> {
-    pub fn new(method: &'a Method, watch: &Watch<'_>) -> Self {
+impl<'a> GrpcResponse<'a> {
+    pub fn new(method: &'a Method, observer: &ExchangeObserver<'_>) -> Self {
         Self {
             method,
             reader: Reader::default(),
             messages: 0,
-            kept: watch.reads_body().then(Vec::new),
+            kept: observer.reads_body().then(Vec::new),
         }
     }
 
@@ -73,16 +73,20 @@ impl<'a> Answer<'a> {
     }
 
     /// How a call is counted whose answer is not one of gRPC.
-    pub fn foreign(&self, foreign: Foreign, watch: &mut Watch<'_>) -> Outcome {
+    pub fn foreign(&self, foreign: NotGrpc, observer: &mut ExchangeObserver<'_>) -> Outcome {
         match foreign.status {
-            Some(status) if status == self.method.status => watch.complete(),
-            Some(_) => watch.failed(Failure::new(Outcome::GrpcStatus, foreign.why)),
-            None => watch.failed(Failure::new(Outcome::Malformed, foreign.why)),
+            Some(status) if status == self.method.status => observer.complete(),
+            Some(_) => observer.failed(Failure::new(Outcome::GrpcStatus, foreign.why)),
+            None => observer.failed(Failure::new(Outcome::Malformed, foreign.why)),
         }
     }
 
     /// Takes in the next bytes. Returns true if no more are wanted.
-    pub fn data(&mut self, mut bytes: &[u8], watch: &mut Watch<'_>) -> Result<bool, Failure> {
+    pub fn data(
+        &mut self,
+        mut bytes: &[u8],
+        observer: &mut ExchangeObserver<'_>,
+    ) -> Result<bool, Failure> {
         while let Some(piece) = self.reader.next(&mut bytes) {
             match piece {
                 Piece::Begin { compressed, length } => self.begin(compressed, length)?,
@@ -92,7 +96,7 @@ impl<'a> Answer<'a> {
                     }
                 }
                 Piece::End => {
-                    if self.message(watch)? {
+                    if self.message(observer)? {
                         return Ok(true);
                     }
                 }
@@ -117,7 +121,7 @@ impl<'a> Answer<'a> {
         Ok(())
     }
 
-    fn message(&mut self, watch: &mut Watch<'_>) -> Result<bool, Failure> {
+    fn message(&mut self, observer: &mut ExchangeObserver<'_>) -> Result<bool, Failure> {
         self.messages += 1;
         if let Some(kept) = &mut self.kept {
             let json =
@@ -127,20 +131,20 @@ impl<'a> Answer<'a> {
                     Failure::new(Outcome::Malformed, why)
                 })?;
             kept.clear();
-            watch.body(&json);
+            observer.body(&json);
         }
-        Ok(self.method.gives_stream() && watch.message())
+        Ok(self.method.gives_stream() && observer.message())
     }
 
     /// The answer has ended with these trailers; returns how the call is counted.
     pub fn end<'h>(
         self,
         trailer: impl Fn(&str) -> Option<&'h [u8]>,
-        watch: &mut Watch<'_>,
+        observer: &mut ExchangeObserver<'_>,
     ) -> Outcome {
         match self.judge(trailer) {
-            Ok(()) => watch.complete(),
-            Err(failure) => watch.failed(failure),
+            Ok(()) => observer.complete(),
+            Err(failure) => observer.failed(failure),
         }
     }
 

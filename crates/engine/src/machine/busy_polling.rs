@@ -1,4 +1,4 @@
-//! Busy-polling: while an answer may come soon or a due time is near, an attentive worker polls its sockets continuously
+//! Busy-polling: while an answer may come soon or a due time is near, a worker that busy-polls polls its sockets continuously
 //! instead of sleeping until the kernel wakes it up. Others do so only for waits that are shorter than falling asleep.
 
 use std::cell::Cell;
@@ -26,7 +26,7 @@ const MAX_POLL_NS: u64 = 20_000;
 
 /// Whether and when one worker busy-polls.
 #[derive(Debug)]
-pub struct Attention {
+pub struct BusyPolling {
     on: bool,
     /// Until this moment an answer may come soon.
     soon_until: Cell<u64>,
@@ -38,7 +38,7 @@ pub struct Attention {
     waited_ns: Rc<Cell<u64>>,
 }
 
-impl Attention {
+impl BusyPolling {
     pub fn new(on: bool, waited_ns: Rc<Cell<u64>>) -> Self {
         Self {
             on,
@@ -115,58 +115,58 @@ mod tests {
     #[test]
     fn without_attention_it_sleeps_unless_that_takes_longer_and_nothing_counts_as_waiting() {
         let waited = Rc::new(Cell::new(0));
-        let attention = Attention::new(false, waited.clone());
-        attention.expect_answer(MS);
-        assert_eq!(attention.sleep_until(0, MS), Some(MS));
-        assert_eq!(attention.sleep_until(0, SLEEP_NS), None);
-        attention.begin_turn(MS);
-        attention.begin_turn(MS + 500);
+        let busy_polling = BusyPolling::new(false, waited.clone());
+        busy_polling.expect_answer(MS);
+        assert_eq!(busy_polling.sleep_until(0, MS), Some(MS));
+        assert_eq!(busy_polling.sleep_until(0, SLEEP_NS), None);
+        busy_polling.begin_turn(MS);
+        busy_polling.begin_turn(MS + 500);
         assert_eq!(waited.get(), 0);
     }
 
     #[test]
     fn it_stays_awake_near_a_due_time_and_while_an_answer_may_come_soon() {
-        let attention = Attention::new(true, Rc::default());
-        assert_eq!(attention.sleep_until(0, 100 * MS), Some(80 * MS));
-        assert_eq!(attention.sleep_until(80 * MS, 100 * MS), None);
-        attention.expect_answer(MS);
-        assert_eq!(attention.sleep_until(21 * MS - 1, u64::MAX), None);
-        assert_eq!(attention.sleep_until(21 * MS, 100 * MS), Some(80 * MS));
+        let busy_polling = BusyPolling::new(true, Rc::default());
+        assert_eq!(busy_polling.sleep_until(0, 100 * MS), Some(80 * MS));
+        assert_eq!(busy_polling.sleep_until(80 * MS, 100 * MS), None);
+        busy_polling.expect_answer(MS);
+        assert_eq!(busy_polling.sleep_until(21 * MS - 1, u64::MAX), None);
+        assert_eq!(busy_polling.sleep_until(21 * MS, 100 * MS), Some(80 * MS));
     }
 
     #[test]
     fn a_moment_that_is_near_is_waited_for_and_that_is_no_work() {
         let clock = Clock::starting_at(monotonic_ns());
         let waited = Rc::new(Cell::new(0));
-        let attention = Attention::new(true, waited.clone());
+        let busy_polling = BusyPolling::new(true, waited.clone());
         let due = clock.now() + LEAD_NS / 2;
-        assert!(attention.wait_until(clock, due) >= due);
+        assert!(busy_polling.wait_until(clock, due) >= due);
         assert!(waited.get() <= LEAD_NS / 2);
         let before = waited.get();
-        assert!(attention.wait_until(clock, due) >= due);
+        assert!(busy_polling.wait_until(clock, due) >= due);
         assert_eq!(waited.get(), before);
     }
 
     #[test]
     fn asleep_nothing_is_begun_before_its_moment() {
-        let attention = Attention::new(false, Rc::default());
-        assert_eq!(attention.lead(), 0);
+        let busy_polling = BusyPolling::new(false, Rc::default());
+        assert_eq!(busy_polling.lead(), 0);
         let clock = Clock::starting_at(monotonic_ns());
-        assert!(attention.wait_until(clock, u64::MAX) < u64::MAX);
+        assert!(busy_polling.wait_until(clock, u64::MAX) < u64::MAX);
     }
 
     #[test]
     fn turns_in_which_nothing_was_done_are_waiting_and_others_are_work() {
         let waited = Rc::new(Cell::new(0));
-        let attention = Attention::new(true, waited.clone());
+        let busy_polling = BusyPolling::new(true, waited.clone());
         for (now, work) in [(0, false), (700, false), (1500, true), (2500, false)] {
-            attention.begin_turn(now);
+            busy_polling.begin_turn(now);
             if work {
-                attention.work();
+                busy_polling.work();
             }
         }
         // The last turn was interrupted for a long time.
-        attention.begin_turn(5 * MS);
+        busy_polling.begin_turn(5 * MS);
         assert_eq!(waited.get(), 1500);
     }
 }

@@ -10,7 +10,7 @@ use crate::protocol::h2::stream::Event;
 use crate::protocol::location::Location;
 
 #[derive(Debug, Default)]
-pub struct Answer {
+pub struct ResponseHead {
     pub status: u16,
     /// What its Content-Length says.
     pub length: Option<u64>,
@@ -21,20 +21,20 @@ pub struct Answer {
 
 /// What is wanted of a head beside its status.
 #[derive(Debug, Clone, Copy)]
-pub struct Wanted {
+pub struct HeadNeeds {
     pub location: bool,
     pub coding: bool,
     pub text: bool,
 }
 
-impl Answer {
+impl ResponseHead {
     /// Reads an answer from the decoded fields of its head.
-    pub fn read(fields: &[u8], wanted: Wanted) -> Result<Self, Failure> {
+    pub fn read(fields: &[u8], needs: HeadNeeds) -> Result<Self, Failure> {
         let mut fields = Fields(fields);
         let status = fields
             .next()
             .ok_or_else(|| malformed("its head has no status"))?;
-        let mut answer = Self {
+        let mut head = Self {
             status: read_status(status)?,
             ..Self::default()
         };
@@ -42,26 +42,26 @@ impl Answer {
         for (name, value) in fields {
             check(name, value)?;
             match name {
-                b"content-length" => answer.length = Some(length(value, answer.length)?),
-                b"location" if wanted.location && redirects(answer.status) => {
-                    let known = answer.values.location.take();
-                    answer.values.location = Location::add(known, value);
+                b"content-length" => head.length = Some(length(value, head.length)?),
+                b"location" if needs.location && redirects(head.status) => {
+                    let known = head.values.location.take();
+                    head.values.location = Location::add(known, value);
                 }
-                b"content-encoding" if wanted.coding => answer.values.add_coding(value),
+                b"content-encoding" if needs.coding => head.values.add_coding(value),
                 _ => {}
             }
-            if wanted.text {
+            if needs.text {
                 for part in [name, b": ", value, b"\r\n"] {
                     text.extend_from_slice(part);
                 }
             }
         }
-        if wanted.text {
-            let line = format!("HTTP/2 {}\r\n", answer.status);
+        if needs.text {
+            let line = format!("HTTP/2 {}\r\n", head.status);
             let whole = [line.as_bytes(), &text, b"\r\n"].concat();
-            answer.text = Some(whole.into());
+            head.text = Some(whole.into());
         }
-        Ok(answer)
+        Ok(head)
     }
 
     /// Whether another head follows this one.

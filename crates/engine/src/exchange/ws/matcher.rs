@@ -9,7 +9,7 @@ use crate::template::request::Template;
 
 /// The answer that is awaited, and how far the current message matches it.
 #[derive(Debug)]
-pub enum Wanted<'a> {
+pub enum ResponseMatcher<'a> {
     /// Any message.
     Next,
     Echo {
@@ -27,7 +27,7 @@ pub enum Wanted<'a> {
     },
 }
 
-impl<'a> Wanted<'a> {
+impl<'a> ResponseMatcher<'a> {
     /// The error says why no answer to what is sent could be known.
     pub fn new(matched: &'a Match, sent: &'a [u8]) -> Result<Self, String> {
         Ok(match matched {
@@ -50,13 +50,13 @@ impl<'a> Wanted<'a> {
             Self::Next => {}
             Self::Echo { rest, .. } => *rest = rest.and_then(|rest| rest.strip_prefix(data)),
             Self::Field { kept, .. } => {
-                let room = (MAX_DOCUMENT_BYTES + 1).saturating_sub(kept.len());
-                kept.extend_from_slice(&data[..data.len().min(room)]);
+                let check_reusable = (MAX_DOCUMENT_BYTES + 1).saturating_sub(kept.len());
+                kept.extend_from_slice(&data[..data.len().min(check_reusable)]);
             }
         }
     }
 
-    /// The message is complete; returns its content if it is the answer. For [`Wanted::Next`] the content is empty,
+    /// The message is complete; returns its content if it is the answer. For [`ResponseMatcher::Next`] the content is empty,
     /// because it is not kept. Of a message that record separators divide, it is the record that answers.
     pub fn end(&mut self) -> Option<Cow<'a, [u8]>> {
         match self {
@@ -97,9 +97,9 @@ impl<'a> Wanted<'a> {
 
 /// Checks that a message that is always the same has the value by which its answer is recognised.
 pub fn check(matched: &Match, message: &Template) -> Result<(), String> {
-    let wanted = message.fixed().map(|sent| Wanted::new(matched, sent));
-    wanted.map_or(Ok(()), |wanted| {
-        wanted.map(|_| ()).map_err(|why| format!("match: {why}"))
+    message.fixed().map_or(Ok(()), |sent| {
+        let found = ResponseMatcher::new(matched, sent);
+        found.map(|_| ()).map_err(|why| format!("match: {why}"))
     })
 }
 
@@ -139,13 +139,13 @@ mod tests {
     use super::*;
 
     /// Whether the message is the answer, which must not depend on the pieces in which it comes.
-    fn is_answer(wanted: &mut Wanted<'_>, message: &[u8]) -> bool {
+    fn is_answer(matcher: &mut ResponseMatcher<'_>, message: &[u8]) -> bool {
         let mut answers = [1, 3, 1000].map(|piece| {
             for data in message.chunks(piece) {
-                wanted.feed(data);
+                matcher.feed(data);
             }
-            let found = wanted.end();
-            if let (Some(found), false) = (&found, matches!(wanted, Wanted::Next)) {
+            let found = matcher.end();
+            if let (Some(found), false) = (&found, matches!(matcher, ResponseMatcher::Next)) {
                 assert_eq!(&**found, message);
             }
             found.is_some()
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn an_echo_is_equal_from_begin_to_end() {
-        let mut wanted = Wanted::new(&Match::Echo, b"hello").unwrap();
+        let mut matcher = ResponseMatcher::new(&Match::Echo, b"hello").unwrap();
         for (message, answer) in [
             ("hell", false),
             ("hello", true),
@@ -165,14 +165,17 @@ mod tests {
             ("", false),
         ] {
             assert_eq!(
-                is_answer(&mut wanted, message.as_bytes()),
+                is_answer(&mut matcher, message.as_bytes()),
                 answer,
                 "{message}"
             );
         }
-        assert!(is_answer(&mut Wanted::new(&Match::Echo, b"").unwrap(), b""));
         assert!(is_answer(
-            &mut Wanted::new(&Match::Order, b"x").unwrap(),
+            &mut ResponseMatcher::new(&Match::Echo, b"").unwrap(),
+            b""
+        ));
+        assert!(is_answer(
+            &mut ResponseMatcher::new(&Match::Order, b"x").unwrap(),
             b"y"
         ));
     }
@@ -180,7 +183,7 @@ mod tests {
     #[test]
     fn a_field_has_the_value_that_was_sent() {
         let by_id = Match::Field("/id".to_owned());
-        let mut wanted = Wanted::new(&by_id, br#"{"id": 7, "say": "x"}"#).unwrap();
+        let mut matcher = ResponseMatcher::new(&by_id, br#"{"id": 7, "say": "x"}"#).unwrap();
         for (message, answer) in [
             (r#"{"ok": true, "id": 7}"#, true),
             (r#"{"id": "7"}"#, false),
@@ -191,31 +194,31 @@ mod tests {
             ("", false),
         ] {
             assert_eq!(
-                is_answer(&mut wanted, message.as_bytes()),
+                is_answer(&mut matcher, message.as_bytes()),
                 answer,
                 "{message}"
             );
         }
         let long = format!(r#"{{"id": 7, "x": "{}"}}"#, "x".repeat(MAX_DOCUMENT_BYTES));
-        assert!(!is_answer(&mut wanted, long.as_bytes()));
-        let why = wanted.missed(1).unwrap();
+        assert!(!is_answer(&mut matcher, long.as_bytes()));
+        let why = matcher.missed(1).unwrap();
         assert!(why.contains("the same value at /id"), "{why}");
-        assert_eq!(wanted.missed(0), None);
+        assert_eq!(matcher.missed(0), None);
     }
 
     #[test]
     fn numbers_are_told_apart_by_all_of_their_digits() {
         let by_id = Match::Field("/id".to_owned());
-        let mut wanted = Wanted::new(&by_id, br#"{"id": 18446744073709551617}"#).unwrap();
-        assert!(!is_answer(&mut wanted, br#"{"id": 18446744073709551618}"#));
-        assert!(is_answer(&mut wanted, br#"{"id": 18446744073709551617}"#));
+        let mut matcher = ResponseMatcher::new(&by_id, br#"{"id": 18446744073709551617}"#).unwrap();
+        assert!(!is_answer(&mut matcher, br#"{"id": 18446744073709551618}"#));
+        assert!(is_answer(&mut matcher, br#"{"id": 18446744073709551617}"#));
     }
 
     #[test]
     fn record_separators_end_and_divide_messages() {
         let by_id = Match::Field("/invocationId".to_owned());
         let sent = b"{\"type\":1,\"invocationId\":\"7\"}\x1e";
-        let mut wanted = Wanted::new(&by_id, sent).unwrap();
+        let mut matcher = ResponseMatcher::new(&by_id, sent).unwrap();
         for (message, answer) in [
             ("{}\x1e", None),
             (
@@ -225,19 +228,19 @@ mod tests {
             ("{\"type\":6}\x1e{\"invocationId\":\"8\"}\x1e", None),
             ("{\"invocationId\":\"7\"}", Some("{\"invocationId\":\"7\"}")),
         ] {
-            wanted.feed(message.as_bytes());
-            let found = wanted.end();
+            matcher.feed(message.as_bytes());
+            let found = matcher.end();
             assert_eq!(found.as_deref(), answer.map(str::as_bytes), "{message}");
         }
         let handshake = b"{\"protocol\":\"json\"}\x1e{\"invocationId\":\"7\"}\x1e";
-        assert!(Wanted::new(&by_id, handshake).is_ok());
+        assert!(ResponseMatcher::new(&by_id, handshake).is_ok());
     }
 
     #[test]
     fn a_byte_order_mark_is_skipped() {
         let by_id = Match::Field("/id".to_owned());
-        let mut wanted = Wanted::new(&by_id, "\u{feff}{\"id\": 7}".as_bytes()).unwrap();
-        assert!(is_answer(&mut wanted, "\u{feff}{\"id\": 7}".as_bytes()));
+        let mut matcher = ResponseMatcher::new(&by_id, "\u{feff}{\"id\": 7}".as_bytes()).unwrap();
+        assert!(is_answer(&mut matcher, "\u{feff}{\"id\": 7}".as_bytes()));
     }
 
     #[test]
@@ -255,7 +258,7 @@ mod tests {
                 "what is sent cannot be read as JSON: 'i' at byte 1",
             ),
         ] {
-            let why = Wanted::new(&by_id, sent.as_bytes()).unwrap_err();
+            let why = ResponseMatcher::new(&by_id, sent.as_bytes()).unwrap_err();
             assert_eq!(why, expected, "{sent}");
         }
     }

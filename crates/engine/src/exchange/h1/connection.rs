@@ -7,22 +7,22 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::ReadBuf;
 
-use crate::exchange::h1::idle::{Before, TIMED_OUT, unasked};
-use crate::exchange::link::Unasked;
+use crate::exchange::h1::idle::{Before, TIMED_OUT, idle_event};
+use crate::exchange::idle_event::IdleEvent;
+use crate::exchange::observer::ExchangeObserver;
 use crate::exchange::request::Call;
 use crate::exchange::sending::Sending;
-use crate::exchange::watch::Watch;
-use crate::machine::seat::Seat;
-use crate::net::buffers::Common;
+use crate::machine::tasks::Task;
+use crate::net::buffers::WorkerBuffers;
 use crate::net::failure::broken;
 use crate::net::linger::linger;
 use crate::net::transport::Transport;
 use crate::outcome::{Failure, Outcome};
 use crate::protocol::h1::response::{ResponseDecoder, Step};
 
-pub struct Link {
+pub struct H1Connection {
     transport: Transport,
-    common: Rc<Common>,
+    buffers: Rc<WorkerBuffers>,
     decoder: ResponseDecoder,
     state: State,
     /// Whether it has carried an exchange before.
@@ -42,17 +42,17 @@ enum State {
     Spent,
 }
 
-impl Link {
+impl H1Connection {
     /// `locations`: whether redirects are followed, so that their `Location` is needed.
     pub fn new(
         transport: Transport,
-        common: Rc<Common>,
+        buffers: Rc<WorkerBuffers>,
         body_limit: Option<u64>,
         locations: bool,
     ) -> Self {
         Self {
             transport,
-            common,
+            buffers,
             decoder: ResponseDecoder::new(body_limit).with_locations(locations),
             state: State::Open,
             reused: false,
@@ -60,29 +60,29 @@ impl Link {
         }
     }
 
-    pub fn room(&mut self, idle_ns: u64) -> Result<(), Unasked> {
+    pub fn check_reusable(&mut self, idle_ns: u64) -> Result<(), IdleEvent> {
         match self.listen(|transport, buffer| transport.try_read(idle_ns, buffer)) {
             Poll::Pending => Ok(()),
-            Poll::Ready(unasked) => Err(unasked),
+            Poll::Ready(idle_event) => Err(idle_event),
         }
     }
 
-    pub fn poll_unasked(&mut self, cx: &mut Context<'_>) -> Poll<Unasked> {
+    pub fn poll_idle(&mut self, cx: &mut Context<'_>) -> Poll<IdleEvent> {
         self.listen(|transport, buffer| transport.poll_read_some(cx, buffer))
     }
 
     fn listen(
         &mut self,
         mut read: impl FnMut(&mut Transport, &mut [u8]) -> Poll<io::Result<usize>>,
-    ) -> Poll<Unasked> {
-        let mut scratch = self.common.scratch.borrow_mut();
+    ) -> Poll<IdleEvent> {
+        let mut scratch = self.buffers.scratch.borrow_mut();
         loop {
             let bytes = match ready!(read(&mut self.transport, &mut scratch)) {
-                Ok(0) | Err(_) => return Poll::Ready(Unasked::Closed),
+                Ok(0) | Err(_) => return Poll::Ready(IdleEvent::Closed),
                 Ok(length) => &scratch[..length],
             };
             if !self.before.strip(bytes).is_empty() {
-                return Poll::Ready(unasked(bytes, self.before));
+                return Poll::Ready(idle_event(bytes, self.before));
             }
         }
     }
@@ -91,29 +91,33 @@ impl Link {
         self.state != State::Open
     }
 
-    pub async fn exchange(&mut self, mut call: Call<'_>, watch: &mut Watch<'_>) -> Outcome {
+    pub async fn exchange(
+        &mut self,
+        mut call: Call<'_>,
+        observer: &mut ExchangeObserver<'_>,
+    ) -> Outcome {
         let template = call.template;
-        let common = self.common.clone();
+        let buffers = self.buffers.clone();
         let mut filled = Vec::new();
         let mut fits = Ok(());
         let unsent = template.fixed().unwrap_or_else(|| {
-            filled = common.take_spare();
+            filled = buffers.take_spare();
             fits = call.request.fill(template, &mut call, &mut filled);
             &filled
         });
         if let Err(why) = fits {
-            common.put_spare(filled);
-            return watch.failed(Failure::new(Outcome::Unsendable, why));
+            buffers.put_spare(filled);
+            return observer.failed(Failure::new(Outcome::Unsendable, why));
         }
         let sent = unsent;
-        watch.asking(unsent);
+        observer.note_request(unsent);
         self.state = State::Spent;
         self.decoder.begin(template.is_head());
-        self.decoder.keep_head(watch.reads_head());
-        self.decoder.report_codings(watch.decodes());
-        let mut exchange = Exchange {
-            link: self,
-            watch,
+        self.decoder.keep_head(observer.reads_head());
+        self.decoder.report_codings(observer.decodes());
+        let mut exchange = H1Exchange {
+            connection: self,
+            observer,
             sending: Sending::new(unsent),
             keep_alive: false,
             closes: false,
@@ -121,25 +125,25 @@ impl Link {
         };
         let outcome = poll_fn(|cx| exchange.poll(cx)).await;
         let state = exchange.state_after(call.last || template.closes());
-        watch.sent(sent);
+        observer.note_whole_request(sent);
         self.state = state;
         self.reused = true;
-        common.put_spare(filled);
+        buffers.put_spare(filled);
         outcome
     }
 
     /// If the server announced that it will close, lets it close first, so that the port stays occupied on its side.
-    pub fn part(self, seat: &Seat) {
+    pub fn close(self, task: &Task) {
         if self.state == State::Closing {
-            linger(self.transport, seat, &self.common);
+            linger(self.transport, task, &self.buffers);
         }
     }
 }
 
 /// One request and its response on a connection.
-struct Exchange<'a, 'w> {
-    link: &'a mut Link,
-    watch: &'a mut Watch<'w>,
+struct H1Exchange<'a, 'w> {
+    connection: &'a mut H1Connection,
+    observer: &'a mut ExchangeObserver<'w>,
     sending: Sending<'a>,
     /// What the head says: whether the connection may be used again, and whether the server is going to close it.
     keep_alive: bool,
@@ -148,7 +152,7 @@ struct Exchange<'a, 'w> {
     clean: bool,
 }
 
-impl Exchange<'_, '_> {
+impl H1Exchange<'_, '_> {
     fn state_after(&self, last: bool) -> State {
         let reusable = self.keep_alive && !last && self.sending.is_done();
         match self.clean {
@@ -159,16 +163,17 @@ impl Exchange<'_, '_> {
     }
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Outcome> {
-        if let Some(outcome) = self.watch.sending() {
+        if let Some(outcome) = self.observer.begin_sending() {
             return Poll::Ready(outcome);
         }
-        let link = &mut *self.link;
-        self.sending.write(&mut link.transport, self.watch, cx);
-        let common = self.link.common.clone();
-        let mut scratch = common.scratch.borrow_mut();
+        let connection = &mut *self.connection;
+        self.sending
+            .write(&mut connection.transport, self.observer, cx);
+        let buffers = self.connection.buffers.clone();
+        let mut scratch = buffers.scratch.borrow_mut();
         loop {
             let mut buffer = ReadBuf::new(&mut scratch);
-            match self.link.transport.poll_read(cx, &mut buffer) {
+            match self.connection.transport.poll_read(cx, &mut buffer) {
                 Poll::Ready(Ok(())) if buffer.filled().is_empty() => {
                     return Poll::Ready(self.eof());
                 }
@@ -181,33 +186,36 @@ impl Exchange<'_, '_> {
                 Poll::Pending => break,
             }
         }
-        let interrupted = self.watch.seat.poll_interrupt();
-        interrupted.map(|_| self.watch.timed_out_within(self.link.decoder.missing()))
+        let interrupted = self.observer.task.poll_interrupt();
+        interrupted.map(|_| {
+            self.observer
+                .timed_out_within(self.connection.decoder.missing())
+        })
     }
 
     /// Takes in what has come. Returns the outcome if that was the end.
     fn read(&mut self, input: &[u8]) -> Option<Outcome> {
-        let mut input = std::mem::take(&mut self.link.before).strip(input);
+        let mut input = std::mem::take(&mut self.connection.before).strip(input);
         if input.is_empty() {
             return None;
         }
-        match self.link.transport.arrived() {
-            Some(unix_ns) if self.watch.request.stream.is_some() => {
-                self.watch.arrived(input.len(), unix_ns);
+        match self.connection.transport.arrived() {
+            Some(unix_ns) if self.observer.request.stream.is_some() => {
+                self.observer.note_stamped_bytes(input.len(), unix_ns);
             }
-            _ => self.watch.received(input.len()),
+            _ => self.observer.note_bytes(input.len()),
         }
         loop {
-            let (used, step) = match self.link.decoder.step(input) {
+            let (used, step) = match self.connection.decoder.step(input) {
                 Ok(result) => result,
                 Err(error) => return Some(self.fail(Failure::new(error.outcome(), error))),
             };
             match step {
                 Step::NeedMore => {
-                    if self.watch.limits.timeouts.first_byte_ns.is_some()
-                        && self.link.decoder.has_begun()
+                    if self.observer.limits.timeouts.first_byte_ns.is_some()
+                        && self.connection.decoder.has_begun()
                     {
-                        self.watch.answer_begins();
+                        self.observer.begin_response();
                     }
                     return None;
                 }
@@ -218,29 +226,32 @@ impl Exchange<'_, '_> {
                     values,
                 } => {
                     if closes && self.is_idle_timeout(status) {
-                        return Some(self.watch.failed(Failure::new(Outcome::Stale, TIMED_OUT)));
+                        return Some(
+                            self.observer
+                                .failed(Failure::new(Outcome::Stale, TIMED_OUT)),
+                        );
                     }
-                    let bytes = self.link.decoder.take_head();
+                    let bytes = self.connection.decoder.take_head();
                     let values = values.map(|values| *values).unwrap_or_default();
-                    self.watch.head(status, values, bytes);
+                    self.observer.head(status, values, bytes);
                     (self.keep_alive, self.closes) = (keep_alive, closes);
-                    self.link.before = Before {
-                        head_request: self.link.decoder.head_request(),
+                    self.connection.before = Before {
+                        head_request: self.connection.decoder.head_request(),
                         status,
                     };
                 }
                 Step::Body(length) => {
-                    if self.watch.body(&input[used - length..used]) {
-                        return Some(self.watch.complete());
+                    if self.observer.body(&input[used - length..used]) {
+                        return Some(self.observer.complete());
                     }
                 }
                 Step::End => {
-                    let before = self.link.before;
+                    let before = self.connection.before;
                     self.clean = before.strip(&input[used..]).is_empty();
                     if !self.clean {
-                        self.watch.excess(before.excess());
+                        self.observer.excess(before.excess());
                     }
-                    return Some(self.watch.complete());
+                    return Some(self.observer.complete());
                 }
             }
             input = &input[used..];
@@ -250,15 +261,15 @@ impl Exchange<'_, '_> {
     /// Whether an answer with which the server closes the connection is not to this request, but to the pause before it.
     fn is_idle_timeout(&self, status: u16) -> bool {
         status == 408
-            && self.link.reused
+            && self.connection.reused
             && self.sending.is_done()
-            && !self.watch.request.statuses.contains(&408)
+            && !self.observer.request.statuses.contains(&408)
     }
 
     fn eof(&mut self) -> Outcome {
-        self.watch.received(0);
-        match self.link.decoder.eof() {
-            Ok(_) => self.watch.complete(),
+        self.observer.note_bytes(0);
+        match self.connection.decoder.eof() {
+            Ok(_) => self.observer.complete(),
             Err(error) => {
                 let failure = self.sending.failure();
                 self.fail(failure.unwrap_or_else(|| Failure::new(error.outcome(), error)))
@@ -267,6 +278,6 @@ impl Exchange<'_, '_> {
     }
 
     fn fail(&mut self, failure: Failure) -> Outcome {
-        self.watch.failed_on(self.link.reused, failure)
+        self.observer.failed_on(self.connection.reused, failure)
     }
 }

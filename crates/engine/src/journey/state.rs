@@ -5,36 +5,36 @@ use std::cell::RefCell;
 use crate::journey::program::{Journeys, Position, Program, Step};
 use crate::outcome::Outcome;
 use crate::protocol::head::{Head, name_and_value};
-use crate::schedule::random::Stream;
+use crate::schedule::random::Rng;
 use crate::schedule::think::pause;
 use crate::script::reply::{Next, Reply};
-use crate::script::{Start, Vm, Walk};
+use crate::script::{ScriptState, Start, Vm};
 use crate::spec::FeedEach;
-use crate::template::asked::Asked;
 use crate::template::cookies::{Jar, Kept, Refusal};
+use crate::template::scripted_request::ScriptedRequest;
 use crate::template::slots::Slots;
 use crate::template::values::{Scope, unix_s};
 
 #[derive(Debug)]
-pub struct Traveller {
+pub struct JourneyState {
     pub slots: Slots,
     jar: Jar,
     position: Position,
     number: u32,
     iteration: u32,
     /// Its state in scripts; `None` until its first one. Boxed because most clients never run a script.
-    walk: Option<Box<Walk>>,
+    script_state: Option<Box<ScriptState>>,
 }
 
 /// Where a client's requests get their values, which are looked up only when a request is written: of requests that are
 /// sent together, one may already have ended by then.
 #[derive(Debug, Clone, Copy)]
 pub struct Source<'a> {
-    pub traveller: &'a RefCell<Traveller>,
+    pub state: &'a RefCell<JourneyState>,
     pub journeys: &'a Journeys,
 }
 
-impl Traveller {
+impl JourneyState {
     /// Client `number` before its first journey: it knows nothing.
     pub fn new(journeys: &Journeys, number: u64) -> Self {
         Self {
@@ -43,12 +43,12 @@ impl Traveller {
             position: Position::default(),
             number: number as u32,
             iteration: 0,
-            walk: None,
+            script_state: None,
         }
     }
 
     /// Draws its rows from the feeds that have one for each client. Returns false if a feed has none left.
-    pub fn arrive(&mut self, journeys: &Journeys, random: &mut Stream) -> bool {
+    pub fn arrive(&mut self, journeys: &Journeys, random: &mut Rng) -> bool {
         let feeds = journeys.programs.iter().flat_map(|program| &program.feeds);
         let mut own = feeds.filter(|feed| feed.each() == FeedEach::Client);
         own.all(|feed| feed.draw(&mut self.slots, random))
@@ -60,11 +60,11 @@ impl Traveller {
     }
 
     /// Begins a journey. Returns false if one of its feeds has no row left.
-    pub fn begin(&mut self, program: &Program, random: &mut Stream) -> bool {
+    pub fn begin(&mut self, program: &Program, random: &mut Rng) -> bool {
         self.position = Position::default();
         self.iteration += 1;
-        if let Some(walk) = &mut self.walk {
-            walk.begin();
+        if let Some(script_state) = &mut self.script_state {
+            script_state.begin();
         }
         for slot in &program.forgotten {
             self.slots.set(*slot, None);
@@ -82,7 +82,7 @@ impl Traveller {
         journeys: &Journeys,
         program: &Program,
         scripts: Option<&Vm>,
-        random: &mut Stream,
+        random: &mut Rng,
     ) -> Next {
         if let (Some(script), Some(scripts)) = (program.script, scripts) {
             return self.go_on(scripts, script, random);
@@ -93,11 +93,11 @@ impl Traveller {
         step.map_or(Next::End, Next::Step)
     }
 
-    fn go_on(&mut self, scripts: &Vm, script: usize, random: &mut Stream) -> Next {
-        let walk = match &mut self.walk {
-            Some(walk) => walk,
+    fn go_on(&mut self, scripts: &Vm, script: usize, random: &mut Rng) -> Next {
+        let script_state = match &mut self.script_state {
+            Some(script_state) => script_state,
             none => match scripts.client(u64::from(self.number)) {
-                Ok(walk) => none.insert(Box::new(walk)),
+                Ok(script_state) => none.insert(Box::new(script_state)),
                 Err(why) => return Next::Failed(0, why),
             },
         };
@@ -106,24 +106,24 @@ impl Traveller {
             slots: &self.slots,
             iteration: u64::from(self.iteration),
         };
-        scripts.go_on(walk, start, random)
+        scripts.go_on(script_state, start, random)
     }
 
     /// Returns the pause after a step.
-    pub fn pause(&mut self, step: &Step, random: &mut Stream) -> u64 {
+    pub fn pause(&mut self, step: &Step, random: &mut Rng) -> u64 {
         let turn = step.pauses.map_or(1, |slot| self.slots.count(slot));
         pause(&step.think, turn, random)
     }
 
     /// Where the reply to a script's request is written; `None` if no script waits for one.
     pub fn reply(&mut self) -> Option<&mut Reply> {
-        self.walk.as_mut()?.reply()
+        self.script_state.as_mut()?.reply()
     }
 
     /// Tells a waiting script the outcome of its request.
     pub fn ended(&mut self, outcome: Outcome) {
-        if let Some(walk) = &mut self.walk {
-            walk.ended(outcome);
+        if let Some(script_state) = &mut self.script_state {
+            script_state.ended(outcome);
         }
     }
 
@@ -133,14 +133,16 @@ impl Traveller {
         journeys: &Journeys,
         program: &Program,
         first: usize,
-        random: &mut Stream,
+        random: &mut Rng,
     ) -> Vec<usize> {
         program.members(first, &self.scope(journeys), random)
     }
 
     /// The request that a script asks for, if any.
-    pub fn asked(&self) -> Option<&Asked> {
-        self.walk.as_ref().and_then(|walk| walk.asked())
+    pub fn scripted(&self) -> Option<&ScriptedRequest> {
+        self.script_state
+            .as_ref()
+            .and_then(|script_state| script_state.scripted())
     }
 
     /// The values that its requests are filled from.
@@ -151,11 +153,11 @@ impl Traveller {
             site: &journeys.site,
             client: u64::from(self.number),
             iteration: u64::from(self.iteration),
-            asked: self.asked(),
+            scripted: self.scripted(),
         }
     }
 
-    /// Stores the cookies that the answer to a request for `path` sets. `note` is told of each that is not kept, or that
+    /// Stores the cookies that the answer to a request for `path` sets. `note` is called for each that is not kept, or that
     /// is not sent everywhere.
     pub fn take_cookies(
         &mut self,

@@ -11,28 +11,28 @@ use std::task::Poll;
 
 use crate::exchange::h2::pool::OneConnection;
 use crate::journey::program::Program;
-use crate::journey::traveller::Traveller;
+use crate::journey::state::JourneyState;
 use crate::load::Shared;
 use crate::load::client::{Client, Ended, Job};
 use crate::load::plan::Workload;
-use crate::load::step::{Visit, ends_with, journeys_of};
+use crate::load::step::{StepContext, ends_with, journeys_of};
 use crate::outcome::Outcome;
 use crate::record::journeys::HowEnded;
-use crate::schedule::random::Stream;
+use crate::schedule::random::Rng;
 
 /// What a client on journeys has: what it knows, and its additional connections.
-pub struct Visitor {
-    pub traveller: RefCell<Traveller>,
-    pub lanes: Lanes,
+pub struct JourneyClient {
+    pub state: RefCell<JourneyState>,
+    pub parallel: ParallelClients,
 }
 
 /// A client's connections (or streams) besides its first one, each created when it is first needed.
 ///
 /// Boxed because most clients have none.
 #[derive(Default)]
-pub struct Lanes(Option<Box<Several>>);
+pub struct ParallelClients(Option<Box<Siblings>>);
 
-struct Several {
+struct Siblings {
     clients: Vec<Client>,
     /// Over HTTP/2, the one connection whose streams they are.
     connection: Option<Rc<OneConnection>>,
@@ -53,7 +53,7 @@ pub struct Group {
 
 /// How a step ended, or a group of steps that were sent together.
 #[derive(Debug, Clone, Copy)]
-pub struct Done {
+pub struct StepEnd {
     /// When the last of them ended.
     pub at: u64,
     /// When the client is free again.
@@ -64,23 +64,23 @@ pub struct Done {
     pub how: Option<HowEnded>,
 }
 
-impl Visitor {
-    pub fn new(traveller: Traveller, lanes: Lanes) -> Self {
+impl JourneyClient {
+    pub fn new(state: JourneyState, parallel: ParallelClients) -> Self {
         Self {
-            traveller: RefCell::new(traveller),
-            lanes,
+            state: RefCell::new(state),
+            parallel,
         }
     }
 }
 
-impl Lanes {
+impl ParallelClients {
     /// Creates those of a client of this workload.
     pub fn new(shared: &Shared, workload: &Workload) -> Self {
         let mut programs = workload.journeys.iter().flat_map(|all| &all.programs);
         Self(programs.any(Program::sends_together).then(|| {
             let (pool, target) = (&shared.pools[workload.index], &workload.target);
             let one = target.http2.map(|_| OneConnection::of(pool, target));
-            Box::new(Several {
+            Box::new(Siblings {
                 clients: Vec::new(),
                 connection: one.map(Rc::new),
             })
@@ -91,64 +91,64 @@ impl Lanes {
     pub fn connection(&self) -> Option<&OneConnection> {
         self.0
             .as_ref()
-            .and_then(|several| several.connection.as_deref())
+            .and_then(|siblings| siblings.connection.as_deref())
     }
 
     /// Returns the first `count` of them, creating those that are missing.
-    async fn take(&mut self, count: usize, beside: &Client) -> &mut [Client] {
-        let Some(several) = &mut self.0 else {
+    async fn take(&mut self, count: usize, sibling: &Client) -> &mut [Client] {
+        let Some(siblings) = &mut self.0 else {
             return &mut [];
         };
-        let lanes = &mut several.clients;
-        while lanes.len() < count {
-            let lane = beside.beside();
-            lane.seat.sit().await;
-            lanes.push(lane);
+        let parallel = &mut siblings.clients;
+        while parallel.len() < count {
+            let lane = sibling.sibling();
+            lane.task.register().await;
+            parallel.push(lane);
         }
-        &mut lanes[..count]
+        &mut parallel[..count]
     }
 }
 
 /// Sends the steps of a group, each over the connection that is free first, or over HTTP/2 as a stream.
 ///
 /// `None` if no step applies. Boxed for the same reasons as [`Client::perform`].
-pub fn together<'a>(
+pub fn send_together<'a>(
     client: &'a mut Client,
-    visitor: &'a mut Visitor,
+    journey_client: &'a mut JourneyClient,
     group: Group,
-    random: &'a mut Stream,
-) -> Pin<Box<impl Future<Output = Option<Done>> + 'a>> {
+    random: &'a mut Rng,
+) -> Pin<Box<impl Future<Output = Option<StepEnd>> + 'a>> {
     Box::pin(async move {
         let shared = client.shared().clone();
         let workload = &shared.plan.workloads[client.workload()];
         let journeys = journeys_of(workload);
         let program = &journeys.programs[group.journey];
-        let Visitor { traveller, lanes } = visitor;
-        let members = traveller
+        let JourneyClient { state, parallel } = journey_client;
+        let members = state
             .borrow()
             .members(journeys, program, group.first, random);
-        let one = lanes
+        let one = parallel
             .0
             .as_ref()
-            .and_then(|several| several.connection.clone());
+            .and_then(|siblings| siblings.connection.clone());
         let one = one.as_deref();
-        let visit = |number| Visit::new(traveller, journeys, group.journey, number, one);
+        let context = |number| StepContext::new(state, journeys, group.journey, number, one);
         let due = group.ran.unwrap_or(group.intended);
         for number in members.iter().skip(usize::from(group.counted)) {
-            let recorded = visit(*number).recorded(workload);
+            let recorded = context(*number).recorded(workload);
             shared.recorder.borrow_mut().due(recorded, due);
         }
         // Each step has a random stream of its own, so that the order in which they are sent does not matter.
         let streams = members
             .iter()
-            .map(|number| (*number, Stream::new(random.below(u64::MAX), &[])));
+            .map(|number| (*number, Rng::new(random.below(u64::MAX), &[])));
         let waiting = RefCell::new(streams.collect::<VecDeque<_>>());
         // Over HTTP/2 each step is a stream of its own, and waits for a free one if the server accepts no more.
         let most = one.map_or(program.connections, |_| members.len());
         let count = most.min(members.len());
-        let lanes = lanes.take(count.saturating_sub(1), client).await;
+        let parallel = parallel.take(count.saturating_sub(1), client).await;
         let ended: RefCell<Vec<(usize, Ended)>> = RefCell::default();
-        let ways = once(client).chain(lanes).take(count).map(|client| {
+        let ways = once(client).chain(parallel).take(count).map(|client| {
             Box::pin(async {
                 let client = client;
                 let mut ran = group.ran;
@@ -156,15 +156,15 @@ pub fn together<'a>(
                     let Some((number, mut random)) = waiting.borrow_mut().pop_front() else {
                         break;
                     };
-                    let visit = visit(number);
+                    let context = context(number);
                     let job = Job {
-                        request: visit.step().request,
+                        request: context.step().request,
                         intended: group.intended,
                         // Only for the first: later ones wait for the connection, not for the generator.
                         ran: ran.take(),
                         last: false,
                     };
-                    let done = client.perform(job, &mut random, Some(visit)).await;
+                    let done = client.perform(job, &mut random, Some(context)).await;
                     ended.borrow_mut().push((number, done));
                 }
                 // It listens until the other ways have ended, too: the server may ping its WebSocket.
@@ -180,7 +180,7 @@ pub fn together<'a>(
             .filter_map(|(number, outcome)| ends_with(&program.steps[number], number, outcome));
         let unfinished = ends.clone().find(|how| *how == HowEnded::Unfinished);
         let mut failures = outcomes().filter(|(_, outcome)| *outcome != Outcome::Ok);
-        Some(Done {
+        Some(StepEnd {
             at: ended.iter().map(|(_, done)| done.at).max()?,
             free: ended.iter().map(|(_, done)| done.free).max()?,
             outcome: failures.next().map_or(Outcome::Ok, |(_, outcome)| outcome),

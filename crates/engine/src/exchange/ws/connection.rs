@@ -6,14 +6,14 @@ use std::task::{Context, Poll, Waker, ready};
 
 use tokio::io::ReadBuf;
 
-use crate::exchange::link::Unasked;
+use crate::exchange::idle_event::IdleEvent;
+use crate::exchange::observer::ExchangeObserver;
 use crate::exchange::request::Call;
-use crate::exchange::watch::Watch;
+use crate::exchange::ws::matcher::ResponseMatcher;
 use crate::exchange::ws::pings::Pings;
 use crate::exchange::ws::upgrade::{Upgrade, random};
-use crate::exchange::ws::wanted::Wanted;
-use crate::machine::seat::Seat;
-use crate::net::buffers::Common;
+use crate::machine::tasks::Task;
+use crate::net::buffers::WorkerBuffers;
 use crate::net::dial::Dialer;
 use crate::net::failure::broken;
 use crate::net::linger::linger;
@@ -21,7 +21,7 @@ use crate::net::transport::Transport;
 use crate::outcome::{Failure, Outcome};
 use crate::protocol::h1::head::HeadValues;
 use crate::protocol::ws::frame::{Decoder, Step, close_reason, encode, opcode};
-use crate::schedule::random::Stream;
+use crate::schedule::random::Rng;
 use crate::spec::{Match, MessageKind};
 use crate::template::values::path_of;
 
@@ -35,12 +35,12 @@ const GOING_AWAY: u16 = 1001;
 const MAX_UNSENT_BYTES: usize = 64 * 1024;
 const CLOSED: &str = "the server closed the connection without closing the WebSocket";
 
-pub struct Link {
+pub struct WebSocketConnection {
     transport: Transport,
-    common: Rc<Common>,
+    buffers: Rc<WorkerBuffers>,
     decoder: Decoder,
     /// Draws the masking keys. Not seeded from the run's seed, because the keys do not affect the load.
-    keys: Stream,
+    keys: Rng,
     /// Bytes of a stream that came with the answer to the handshake.
     early: Vec<u8>,
     /// The path of the upgrade, if it was for a step: a URL in a message may be relative to it.
@@ -58,15 +58,15 @@ pub struct Link {
     pings: Option<Box<Pings>>,
 }
 
-impl Link {
+impl WebSocketConnection {
     /// Turns a connection into a WebSocket.
     pub async fn open(
         mut transport: Transport,
         dialer: &Dialer,
         call: &mut Call<'_>,
-        watch: &mut Watch<'_>,
+        observer: &mut ExchangeObserver<'_>,
     ) -> Result<Self, Failure> {
-        let common = dialer.common.clone();
+        let buffers = dialer.buffers.clone();
         let upgrade = upgrade_of(call);
         let mut head = Vec::new();
         match upgrade.head.fixed() {
@@ -76,28 +76,28 @@ impl Link {
                 .fill(&upgrade.head, call, &mut head)
                 .map_err(|why| Failure::new(Outcome::Unsendable, why))?,
         }
-        watch.asking(&head);
+        observer.note_request(&head);
         let step = call.source.is_some();
         let path: Option<Box<[u8]>> = step.then(|| path_of(&head).into());
         let early = upgrade
-            .shake_hands(&head, &mut transport, &common, watch.seat)
+            .shake_hands(&head, &mut transport, &buffers, observer.task)
             .await?;
         let pings = upgrade.ping_ns.map(|every| {
-            let (workload, request) = (watch.workload, watch.sample.request);
+            let (workload, request) = (observer.workload, observer.sample.request);
             let recorder = dialer.recorder.clone();
             Box::new(Pings::new(
                 recorder,
                 every,
-                watch.seat.now(),
+                observer.task.now(),
                 workload,
                 request,
             ))
         });
-        let mut link = Self {
+        let mut connection = Self {
             transport,
-            common,
-            decoder: Decoder::new(watch.limits.body),
-            keys: Stream::new(u64::from_ne_bytes(random()), &[]),
+            buffers,
+            decoder: Decoder::new(observer.limits.body),
+            keys: Rng::new(u64::from_ne_bytes(random()), &[]),
             early: Vec::new(),
             path: path.unwrap_or_default(),
             out: Vec::new(),
@@ -107,30 +107,30 @@ impl Link {
             spent: false,
             pings,
         };
-        if watch.request.stream.is_some() {
-            link.early = early;
+        if observer.request.stream.is_some() {
+            connection.early = early;
         } else {
-            link.pass_over(&early, watch.seat);
+            connection.pass_over(&early, observer.task);
         }
-        Ok(link)
+        Ok(connection)
     }
 
-    pub fn room(&mut self, seat: &Seat) -> Result<(), Unasked> {
-        match self.poll_unasked(seat, &mut Context::from_waker(Waker::noop())) {
+    pub fn check_reusable(&mut self, task: &Task) -> Result<(), IdleEvent> {
+        match self.poll_idle(task, &mut Context::from_waker(Waker::noop())) {
             Poll::Pending => Ok(()),
             Poll::Ready(unasked) => Err(unasked),
         }
     }
 
     /// Answers pings, sends its own, and ignores messages. The next exchange reports a violation of the protocol.
-    pub fn poll_unasked(&mut self, seat: &Seat, cx: &mut Context<'_>) -> Poll<Unasked> {
-        let common = self.common.clone();
-        let mut scratch = common.scratch.borrow_mut();
+    pub fn poll_idle(&mut self, task: &Task, cx: &mut Context<'_>) -> Poll<IdleEvent> {
+        let buffers = self.buffers.clone();
+        let mut scratch = buffers.scratch.borrow_mut();
         while self.ended.is_none() {
             let mut buffer = ReadBuf::new(&mut scratch);
             match self.transport.poll_read(cx, &mut buffer) {
                 Poll::Ready(Ok(())) if !buffer.filled().is_empty() => {
-                    self.pass_over(buffer.filled(), seat);
+                    self.pass_over(buffer.filled(), task);
                 }
                 Poll::Ready(_) => {
                     self.ended = Some(Failure::new(Outcome::ClosedEarly, CLOSED));
@@ -139,21 +139,21 @@ impl Link {
             }
         }
         if self.ended.is_none() {
-            self.ended = self.ping(seat).err();
+            self.ended = self.ping(task).err();
         }
         // A failure to write is ignored: reading will show it.
         let _ = self.write(cx);
         match self.ended.as_ref().map(|ended| ended.outcome) {
-            Some(Outcome::ClosedEarly) => Poll::Ready(Unasked::Closed),
-            Some(Outcome::ResponseTimeout) => Poll::Ready(Unasked::Silent),
+            Some(Outcome::ClosedEarly) => Poll::Ready(IdleEvent::Closed),
+            Some(Outcome::ResponseTimeout) => Poll::Ready(IdleEvent::PingTimeout),
             _ => Poll::Pending,
         }
     }
 
     /// Takes in what comes between exchanges, and ignores its messages.
-    fn pass_over(&mut self, mut input: &[u8], seat: &Seat) {
+    fn pass_over(&mut self, mut input: &[u8], task: &Task) {
         loop {
-            match self.step(input, seat) {
+            match self.step(input, task) {
                 Ok((_, Step::NeedMore)) => return,
                 Ok((used, step)) => {
                     if let Step::Close(code) = step {
@@ -175,44 +175,48 @@ impl Link {
         self.spent
     }
 
-    pub async fn exchange(&mut self, mut call: Call<'_>, watch: &mut Watch<'_>) -> Outcome {
+    pub async fn exchange(
+        &mut self,
+        mut call: Call<'_>,
+        observer: &mut ExchangeObserver<'_>,
+    ) -> Outcome {
         self.spent = true;
         if let Some(failure) = self.ended.take() {
-            return watch.failed(failure);
+            return observer.failed(failure);
         }
         let upgrade = upgrade_of(&call);
         let streams = call.request.stream.is_some();
         let unasked = std::mem::take(&mut self.unasked);
         if unasked && upgrade.matched == Match::Order && !streams {
-            watch.excess("a message came that answers none");
+            observer.excess("a message came that answers none");
         }
-        let common = self.common.clone();
+        let buffers = self.buffers.clone();
         let template = call.template;
         let mut filled = Vec::new();
         let mut fits = Ok(());
         let payload = template.fixed().unwrap_or_else(|| {
-            filled = common.take_spare();
+            filled = buffers.take_spare();
             fits = call.request.fill(template, &mut call, &mut filled);
             &filled
         });
-        let wanted = match fits.and_then(|()| Wanted::new(&upgrade.matched, payload)) {
-            Ok(wanted) => wanted,
+        let matcher = match fits.and_then(|()| ResponseMatcher::new(&upgrade.matched, payload)) {
+            Ok(matcher) => matcher,
             Err(why) => {
                 self.spent = call.last;
-                return watch.failed(Failure::new(Outcome::Unsendable, why));
+                return observer.failed(Failure::new(Outcome::Unsendable, why));
             }
         };
-        watch.saying(payload, &self.path);
+        observer.note_message(payload, &self.path);
         match upgrade.message {
             Some(MessageKind::Text) => self.queue(opcode::TEXT, payload),
             Some(MessageKind::Binary) => self.queue(opcode::BINARY, payload),
             None => {}
         }
         let begun = !streams && self.decoder.is_within_message();
-        let mut exchange = Exchange {
-            link: self,
-            watch,
-            wanted,
+        let mut exchange = WebSocketExchange {
+            connection: self,
+            observer,
+            matcher,
             others: 0,
             begun_before: begun,
             sent: false,
@@ -222,12 +226,12 @@ impl Link {
         let outcome = poll_fn(|cx| exchange.poll(cx)).await;
         let whole = exchange.sent && exchange.answered && exchange.broken.is_none();
         self.spent = !whole || call.last || self.ended.is_some();
-        common.put_spare(filled);
+        buffers.put_spare(filled);
         outcome
     }
 
     /// Sends a close frame, and lets the server close the connection.
-    pub fn part(mut self, seat: &Seat) {
+    pub fn close(mut self, task: &Task) {
         let silent = self.pings.as_ref().is_some_and(|pings| pings.given_up);
         if silent || !self.out.is_empty() {
             return; // nobody listens, or frames are left that are partly written or no longer to be sent
@@ -235,12 +239,12 @@ impl Link {
         self.queue(opcode::CLOSE, &NORMAL);
         let written = self.write(&mut Context::from_waker(Waker::noop()));
         if written.is_ok() {
-            linger(self.transport, seat, &self.common);
+            linger(self.transport, task, &self.buffers);
         }
     }
 
     /// Continues reading, and answers pings.
-    fn step(&mut self, input: &[u8], seat: &Seat) -> Result<(usize, Step), Failure> {
+    fn step(&mut self, input: &[u8], task: &Task) -> Result<(usize, Step), Failure> {
         let read = self.decoder.step(input);
         let (used, step) = read.map_err(|error| Failure::new(error.outcome(), error))?;
         if step == Step::Ping && self.out.len() < MAX_UNSENT_BYTES {
@@ -248,14 +252,14 @@ impl Link {
             encode(opcode::PONG, self.decoder.payload(), key, &mut self.out);
         }
         if let (Step::Pong, Some(pings)) = (step, &mut self.pings) {
-            pings.pong(self.decoder.payload(), seat);
+            pings.pong(self.decoder.payload(), task);
         }
         Ok((used, step))
     }
 
     /// Queues a ping if one is due. Fails if the one before got no answer in time.
-    fn ping(&mut self, seat: &Seat) -> Result<(), Failure> {
-        let due = self.pings.as_mut().map(|pings| pings.poll(seat));
+    fn ping(&mut self, task: &Task) -> Result<(), Failure> {
+        let due = self.pings.as_mut().map(|pings| pings.poll(task));
         if let Some(payload) = due.transpose()?.flatten() {
             self.queue(opcode::PING, &payload);
         }
@@ -283,7 +287,7 @@ impl Link {
     /// Makes sure that there is a buffer; returns the frame's masking key.
     fn begin_frame(&mut self) -> [u8; 4] {
         if self.out.capacity() == 0 {
-            self.out = self.common.take_spare();
+            self.out = self.buffers.take_spare();
         }
         (self.keys.below(1 << 32) as u32).to_ne_bytes()
     }
@@ -301,7 +305,7 @@ impl Link {
         let written = self.written - before;
         if self.written > 0 {
             self.written = 0;
-            self.common.put_spare(std::mem::take(&mut self.out));
+            self.buffers.put_spare(std::mem::take(&mut self.out));
         }
         match self.transport.poll_flush(cx) {
             Poll::Ready(Err(error)) => Err(broken(&error)),
@@ -316,10 +320,10 @@ fn upgrade_of<'a>(call: &Call<'a>) -> &'a Upgrade {
 }
 
 /// One message and its answer.
-struct Exchange<'a, 'w> {
-    link: &'a mut Link,
-    watch: &'a mut Watch<'w>,
-    wanted: Wanted<'a>,
+struct WebSocketExchange<'a, 'w> {
+    connection: &'a mut WebSocketConnection,
+    observer: &'a mut ExchangeObserver<'w>,
+    matcher: ResponseMatcher<'a>,
     /// How many messages were passed over.
     others: u64,
     /// Whether the message that is coming began before this exchange, so that it is not the answer.
@@ -332,9 +336,9 @@ struct Exchange<'a, 'w> {
     broken: Option<Failure>,
 }
 
-impl Exchange<'_, '_> {
+impl WebSocketExchange<'_, '_> {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Outcome> {
-        if let Some(outcome) = self.watch.sending() {
+        if let Some(outcome) = self.observer.begin_sending() {
             return Poll::Ready(outcome);
         }
         self.write(cx);
@@ -343,29 +347,29 @@ impl Exchange<'_, '_> {
             self.write(cx);
             return outcome;
         }
-        if let Err(silent) = self.link.ping(self.watch.seat) {
+        if let Err(silent) = self.connection.ping(self.observer.task) {
             return Poll::Ready(self.fail(silent));
         }
         // Writes the pings and pongs that were queued.
         self.write(cx);
-        let interrupted = self.watch.seat.poll_interrupt();
+        let interrupted = self.observer.task.poll_interrupt();
         interrupted.map(|_| self.timed_out())
     }
 
     fn poll_answer(&mut self, cx: &mut Context<'_>) -> Poll<Outcome> {
-        let early = std::mem::take(&mut self.link.early);
+        let early = std::mem::take(&mut self.connection.early);
         if !early.is_empty()
             && let Some(outcome) = self.read(&early)
         {
             return Poll::Ready(outcome);
         }
-        let common = self.link.common.clone();
-        let mut scratch = common.scratch.borrow_mut();
+        let buffers = self.connection.buffers.clone();
+        let mut scratch = buffers.scratch.borrow_mut();
         loop {
             let mut buffer = ReadBuf::new(&mut scratch);
-            match ready!(self.link.transport.poll_read(cx, &mut buffer)) {
+            match ready!(self.connection.transport.poll_read(cx, &mut buffer)) {
                 Ok(()) if buffer.filled().is_empty() => {
-                    self.watch.received(0);
+                    self.observer.note_bytes(0);
                     return Poll::Ready(self.fail(Failure::new(Outcome::ClosedEarly, CLOSED)));
                 }
                 Ok(()) => {
@@ -380,19 +384,19 @@ impl Exchange<'_, '_> {
 
     fn write(&mut self, cx: &mut Context<'_>) {
         if self.broken.is_none() {
-            match self.link.write(cx) {
-                Ok(written) => self.watch.wrote(written),
+            match self.connection.write(cx) {
+                Ok(written) => self.observer.note_written(written),
                 Err(failure) => self.broken = Some(failure),
             }
         }
-        self.sent |= self.link.out.is_empty();
+        self.sent |= self.connection.out.is_empty();
     }
 
     /// Takes in what has come; returns the outcome if the exchange ends with it.
     fn read(&mut self, mut input: &[u8]) -> Option<Outcome> {
-        self.watch.received(input.len());
+        self.observer.note_bytes(input.len());
         loop {
-            let (used, step) = match self.link.step(input, self.watch.seat) {
+            let (used, step) = match self.connection.step(input, self.observer.task) {
                 Ok(result) => result,
                 Err(failure) => return Some(self.fail(failure)),
             };
@@ -405,8 +409,9 @@ impl Exchange<'_, '_> {
                 Step::End(_) => {
                     if self.end_message() {
                         self.answered = true;
-                        self.link.pass_over(&input[used..], self.watch.seat);
-                        return Some(self.watch.complete());
+                        self.connection
+                            .pass_over(&input[used..], self.observer.task);
+                        return Some(self.observer.complete());
                     }
                 }
                 Step::Close(code) => return Some(self.closed(code)),
@@ -418,24 +423,24 @@ impl Exchange<'_, '_> {
 
     /// Takes in a piece of a message.
     fn take(&mut self, data: &[u8]) {
-        if let Wanted::Next = self.wanted {
+        if let ResponseMatcher::Next = self.matcher {
             self.begin();
-            self.watch.body(data);
+            self.observer.body(data);
         } else {
-            self.wanted.feed(data);
+            self.matcher.feed(data);
         }
     }
 
     /// A message is complete. Returns true if that completes the answer.
     fn end_message(&mut self) -> bool {
-        if let Wanted::Next = self.wanted {
+        if let ResponseMatcher::Next = self.matcher {
             self.begin();
-            return self.watch.message();
+            return self.observer.message();
         }
-        let found = self.wanted.end();
+        let found = self.matcher.end();
         if let Some(message) = &found {
             self.begin();
-            self.watch.body(message);
+            self.observer.body(message);
         } else {
             self.others += 1;
         }
@@ -444,33 +449,33 @@ impl Exchange<'_, '_> {
 
     /// Notes that the answer has begun, unless that was done already.
     fn begin(&mut self) {
-        if self.watch.sample.headers.is_none() {
-            self.watch.head(STATUS, HeadValues::default(), None);
+        if self.observer.sample.headers.is_none() {
+            self.observer.head(STATUS, HeadValues::default(), None);
         }
     }
 
     /// The server has closed the WebSocket, which may be the regular end of a stream.
     fn closed(&mut self, code: Option<u16>) -> Outcome {
         let in_order = code.is_none_or(|code| code <= GOING_AWAY);
-        if in_order && self.watch.request.stream.is_some() {
+        if in_order && self.observer.request.stream.is_some() {
             self.begin();
-            return self.watch.complete();
+            return self.observer.complete();
         }
-        let failure = self.link.closed(code);
-        self.watch.failed(failure)
+        let failure = self.connection.closed(code);
+        self.observer.failed(failure)
     }
 
     fn fail(&mut self, failure: Failure) -> Outcome {
         let failure = self.broken.take().unwrap_or(failure);
-        self.watch.failed(failure)
+        self.observer.failed(failure)
     }
 
     fn timed_out(&mut self) -> Outcome {
-        let outcome = self.watch.timed_out();
-        let silent = outcome == Outcome::ResponseTimeout && self.watch.sample.headers.is_none();
+        let outcome = self.observer.timed_out();
+        let silent = outcome == Outcome::ResponseTimeout && self.observer.sample.headers.is_none();
         let nothing = silent.then(|| "no byte of the answer came in time".to_owned());
-        match self.wanted.missed(self.others).or(nothing) {
-            Some(why) => self.watch.failed(Failure::new(outcome, why)),
+        match self.matcher.missed(self.others).or(nothing) {
+            Some(why) => self.observer.failed(Failure::new(outcome, why)),
             None => outcome,
         }
     }

@@ -13,14 +13,14 @@ use std::task::{Context, Poll, ready};
 use socket2::SockRef;
 use tokio::io::{Interest, ReadBuf, Ready};
 
-use crate::exchange::link::Unasked;
+use crate::exchange::idle_event::IdleEvent;
+use crate::exchange::observer::ExchangeObserver;
 use crate::exchange::request::Call;
 use crate::exchange::udp::matching::Matching;
 use crate::exchange::udp::memory::{Memory, Other};
-use crate::exchange::watch::Watch;
-use crate::net::buffers::Common;
+use crate::net::buffers::WorkerBuffers;
 use crate::net::datagrams as socket;
-use crate::net::datagrams::{Open, Place};
+use crate::net::datagrams::{OpenSocket, UdpRoute};
 use crate::net::dial::{Dialer, looked_up, refusal};
 use crate::net::rotation::Rotation;
 use crate::net::target::{Address, Target};
@@ -36,38 +36,38 @@ const REFUSED: &str = "refused (ICMP): nothing listens there";
 /// How many earlier datagrams are removed before a request is sent whose answer is the next datagram.
 const MAX_EARLY_DATAGRAMS: usize = 64;
 
-pub struct Link {
-    open: Open,
+pub struct UdpConnection {
+    open: OpenSocket,
     /// The other addresses of the server's name, which have not refused yet.
-    others: VecDeque<Place>,
+    others: VecDeque<UdpRoute>,
     matching: Arc<Matching>,
     memory: Memory,
     spent: bool,
-    common: Rc<Common>,
+    buffers: Rc<WorkerBuffers>,
     ports: Rc<PortTable>,
     rotation: Rc<Rotation>,
     recorder: Rc<RefCell<Recorder>>,
     workload: usize,
 }
 
-impl Link {
+impl UdpConnection {
     /// Opens a socket. A name may have to be resolved; nothing is sent to the server.
     pub async fn open(
         dialer: &Dialer,
         target: &Target,
         matching: Arc<Matching>,
-        watch: &mut Watch<'_>,
+        observer: &mut ExchangeObserver<'_>,
     ) -> Result<Self, Failure> {
-        let start = watch.seat.now();
-        watch.connecting(start);
-        let found = looked_up(watch.seat, target).await?;
-        let asked = watch.seat.now();
+        let start = observer.task.now();
+        observer.begin_connecting(start);
+        let found = looked_up(observer.task, target).await?;
+        let asked = observer.task.now();
         let addresses = found.as_ref().unwrap_or(&target.addresses);
-        let mut others = dialer.places(target, addresses, asked);
+        let mut others = dialer.routes(target, addresses, asked);
         let first = others.pop_front().expect("there is at least one address");
         let open = socket::open(first, &dialer.ports).map_err(|error| refusal(&error))?;
-        watch.connected(ConnectTimes {
-            total: watch.seat.now() - start,
+        observer.connected(ConnectTimes {
+            total: observer.task.now() - start,
             dns: found.is_some().then_some(asked - start),
             tcp: None,
             tls: None,
@@ -79,18 +79,18 @@ impl Link {
             matching,
             memory: Memory::default(),
             spent: false,
-            common: dialer.common.clone(),
+            buffers: dialer.buffers.clone(),
             ports: dialer.ports.clone(),
             rotation: dialer.rotation.clone(),
             recorder: dialer.recorder.clone(),
-            workload: watch.workload,
+            workload: observer.workload,
         })
     }
 
     /// Counts what comes between exchanges. It never makes the socket unusable.
-    pub fn poll_unasked(&mut self, cx: &mut Context<'_>) -> Poll<Unasked> {
-        let common = self.common.clone();
-        let mut scratch = common.scratch.borrow_mut();
+    pub fn poll_idle(&mut self, cx: &mut Context<'_>) -> Poll<IdleEvent> {
+        let buffers = self.buffers.clone();
+        let mut scratch = buffers.scratch.borrow_mut();
         loop {
             let mut buffer = ReadBuf::new(&mut scratch);
             // An error belongs to a request that has ended.
@@ -104,27 +104,31 @@ impl Link {
         self.spent
     }
 
-    pub async fn exchange(&mut self, mut call: Call<'_>, watch: &mut Watch<'_>) -> Outcome {
+    pub async fn exchange(
+        &mut self,
+        mut call: Call<'_>,
+        observer: &mut ExchangeObserver<'_>,
+    ) -> Outcome {
         self.spent = true;
-        let common = self.common.clone();
+        let buffers = self.buffers.clone();
         let template = call.template;
         let mut filled = Vec::new();
         let datagram = template.fixed().unwrap_or_else(|| {
-            filled = common.take_spare();
+            filled = buffers.take_spare();
             let fits = call.request.fill(template, &mut call, &mut filled);
             fits.expect("only the values of steps may not fit");
             &filled
         });
-        watch.asking(datagram);
+        observer.note_request(datagram);
         let in_order = matches!(*self.matching, Matching::Order);
         if in_order {
             self.take_away();
         }
         self.memory.begin();
         let key = self.matching.key(datagram);
-        let mut exchange = Exchange {
-            link: self,
-            watch,
+        let mut exchange = UdpExchange {
+            connection: self,
+            observer,
             datagram,
             key,
             sent: false,
@@ -132,7 +136,7 @@ impl Link {
             answered: false,
         };
         let outcome = loop {
-            let socket = exchange.link.open.socket.clone();
+            let socket = exchange.connection.open.socket.clone();
             let mut alarm = pin!(socket.ready(Interest::ERROR));
             if let Some(outcome) = poll_fn(|cx| exchange.poll(cx, alarm.as_mut())).await {
                 break outcome;
@@ -142,14 +146,14 @@ impl Link {
         self.memory.end(key, answered);
         // With `Order`, a late answer would be taken for that of the next request.
         self.spent = call.last || outcome == Outcome::ConnectRefused || (in_order && !answered);
-        common.put_spare(filled);
+        buffers.put_spare(filled);
         outcome
     }
 
     /// Removes the datagrams that have come and cannot answer a request any more.
     fn take_away(&mut self) {
-        let common = self.common.clone();
-        let mut scratch = common.scratch.borrow_mut();
+        let buffers = self.buffers.clone();
+        let mut scratch = buffers.scratch.borrow_mut();
         for _ in 0..MAX_EARLY_DATAGRAMS {
             let read = (&*SockRef::from(&*self.open.socket)).read(&mut scratch);
             if read.is_err() {
@@ -177,9 +181,9 @@ impl Link {
 }
 
 /// One request and its answer.
-struct Exchange<'a, 'w> {
-    link: &'a mut Link,
-    watch: &'a mut Watch<'w>,
+struct UdpExchange<'a, 'w> {
+    connection: &'a mut UdpConnection,
+    observer: &'a mut ExchangeObserver<'w>,
     datagram: &'a [u8],
     key: Option<u64>,
     sent: bool,
@@ -188,40 +192,40 @@ struct Exchange<'a, 'w> {
     answered: bool,
 }
 
-impl Exchange<'_, '_> {
+impl UdpExchange<'_, '_> {
     /// `alarm` is ready when the network has returned an error in place of an answer. `None`: a new `alarm` is needed.
     fn poll(
         &mut self,
         cx: &mut Context<'_>,
         alarm: Pin<&mut impl Future<Output = io::Result<Ready>>>,
     ) -> Poll<Option<Outcome>> {
-        if let Some(outcome) = self.watch.sending() {
+        if let Some(outcome) = self.observer.begin_sending() {
             return Poll::Ready(Some(outcome));
         }
         let problem = match self.poll_answer(cx) {
             Poll::Ready(Ok(outcome)) => return Poll::Ready(Some(outcome)),
             Poll::Ready(Err(problem)) => Some(problem),
-            Poll::Pending if alarm.poll(cx).is_ready() => self.link.open.take_error(),
+            Poll::Pending if alarm.poll(cx).is_ready() => self.connection.open.take_error(),
             Poll::Pending => {
-                let interrupted = self.watch.seat.poll_interrupt();
+                let interrupted = self.observer.task.poll_interrupt();
                 return interrupted.map(|_| Some(self.timed_out()));
             }
         };
         let failed = problem.and_then(|problem| self.go_elsewhere(&problem).err());
-        Poll::Ready(failed.map(|failure| self.watch.failed(failure)))
+        Poll::Ready(failed.map(|failure| self.observer.failed(failure)))
     }
 
     fn poll_answer(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Outcome>> {
         if !self.sent {
             ready!(self.poll_send(cx))?;
             self.sent = true;
-            self.watch.wrote(self.datagram.len());
+            self.observer.note_written(self.datagram.len());
         }
-        let common = self.link.common.clone();
-        let mut scratch = common.scratch.borrow_mut();
+        let buffers = self.connection.buffers.clone();
+        let mut scratch = buffers.scratch.borrow_mut();
         loop {
             let mut buffer = ReadBuf::new(&mut scratch);
-            ready!(self.link.open.socket.poll_recv(cx, &mut buffer))?;
+            ready!(self.connection.open.socket.poll_recv(cx, &mut buffer))?;
             if let Some(outcome) = self.read(buffer.filled()) {
                 return Poll::Ready(Ok(outcome));
             }
@@ -230,7 +234,7 @@ impl Exchange<'_, '_> {
 
     /// Tries at once, as the runtime learns only in its next round that a new socket can be written to.
     fn poll_send(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
-        let socket = &self.link.open.socket;
+        let socket = &self.connection.open.socket;
         match SockRef::from(&**socket).send(self.datagram) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 socket.poll_send(cx, self.datagram)
@@ -241,56 +245,59 @@ impl Exchange<'_, '_> {
 
     /// Takes in a datagram. Returns the outcome if it is the answer.
     fn read(&mut self, datagram: &[u8]) -> Option<Outcome> {
-        let key = self.link.matching.key(datagram);
-        let is_answer = match *self.link.matching {
+        let key = self.connection.matching.key(datagram);
+        let is_answer = match *self.connection.matching {
             Matching::Order => true,
             _ => key.is_some() && key == self.key,
         };
         if !is_answer {
-            self.strays |= self.link.count(key) == Other::Stray;
+            self.strays |= self.connection.count(key) == Other::Stray;
             return None;
         }
         self.answered = true;
-        self.link.others.clear();
-        self.link
+        self.connection.others.clear();
+        self.connection
             .rotation
-            .accepted(&Address::Tcp(self.link.open.place.to));
-        self.watch.received(datagram.len());
-        self.watch.head(STATUS, HeadValues::default(), None);
-        if let Some(limit) = self.watch.limits.body
+            .accepted(&Address::Tcp(self.connection.open.route.to));
+        self.observer.note_bytes(datagram.len());
+        self.observer.head(STATUS, HeadValues::default(), None);
+        if let Some(limit) = self.observer.limits.body
             && datagram.len() as u64 > limit
         {
             let why = format!("the answer is longer than {limit} bytes");
-            return Some(self.watch.failed(Failure::new(Outcome::TooLarge, why)));
+            return Some(self.observer.failed(Failure::new(Outcome::TooLarge, why)));
         }
-        self.watch.body(datagram);
-        Some(self.watch.complete())
+        self.observer.body(datagram);
+        Some(self.observer.complete())
     }
 
     /// Has the request sent to the next address of the name, as any will do until one has answered. The error says why
     /// the request has failed.
     fn go_elsewhere(&mut self, problem: &io::Error) -> Result<(), Failure> {
-        let link = &mut *self.link;
+        let connection = &mut *self.connection;
         let mut failure = refusal(problem);
         if failure.outcome == Outcome::ConnectRefused {
             failure.why = REFUSED.into();
         }
-        let Some(next) = link.others.pop_front() else {
+        let Some(next) = connection.others.pop_front() else {
             return Err(failure);
         };
-        let refused = Address::Tcp(link.open.place.to);
-        link.rotation.failed(&refused, self.watch.seat.now(), false);
-        link.recorder
+        let refused = Address::Tcp(connection.open.route.to);
+        connection
+            .rotation
+            .failed(&refused, self.observer.task.now(), false);
+        connection
+            .recorder
             .borrow_mut()
-            .passed_over(link.workload, &format!("{refused}: {}", failure.why));
-        link.open = socket::open(next, &link.ports).map_err(|error| refusal(&error))?;
+            .passed_over(connection.workload, &format!("{refused}: {}", failure.why));
+        connection.open = socket::open(next, &connection.ports).map_err(|error| refusal(&error))?;
         self.sent = false;
         Ok(())
     }
 
     fn timed_out(&mut self) -> Outcome {
-        let outcome = self.watch.timed_out();
-        let why = self.link.matching.missed(self.key, self.strays);
-        self.watch.failed(Failure::new(outcome, why))
+        let outcome = self.observer.timed_out();
+        let why = self.connection.matching.missed(self.key, self.strays);
+        self.observer.failed(Failure::new(outcome, why))
     }
 }
