@@ -13,7 +13,8 @@ import pytest
 from scipy import stats
 
 from jostle.analysis.results import Validity
-from jostle.analysis.stats.sample import EMPTY, from_values, quantile_of
+from jostle.analysis.stats.sample import from_values, quantile_of
+from jostle.analysis.trials.lateness import effects_of_lateness
 from jostle.analysis.validity.lateness import lateness
 from jostle.analysis.validity.spoiled import MAX_REPEATS, spoiled_by
 
@@ -40,12 +41,10 @@ def trial(rng: np.random.Generator, factor: float, *, repeats: bool) -> Measured
         if rng.random() < STALLED:
             late[rng.random(REQUESTS) < LATE] += STALL_S * rng.random()
         response = from_values((service + late).tolist())
+        served = from_values(service.tolist())
         data: Any = SimpleNamespace(
-            pacing=from_values(late.tolist()),
-            responses=SimpleNamespace(whole=response),
-            response=response,
-            service=from_values(service.tolist()),
-            given_up=EMPTY,
+            lateness=effects_of_lateness(response, response, served, from_values(late.tolist())),
+            service=served,
             trial=SimpleNamespace(description={}),
         )
         checks = [check for check in [lateness(data)] if check is not None]
