@@ -1,7 +1,8 @@
 """The command `jostle` as processes of its own that need not import it: they are forked from one that has.
 
-As a program, this is that process. It gets the words, the folder, the environment, and three files for each
-command: its standard output, its standard error, and where to write the pid, and in the end the exit code.
+As a program, this is that process. It gets the words, the folder, the environment, the cores, and three
+files for each command: its standard output, its standard error, and where to write the pid, and in the end the
+exit code.
 """
 
 import contextlib
@@ -50,7 +51,10 @@ class Forked:
         """`jostle WORDS…` in the folder, until it has ended. Raises subprocess.TimeoutExpired."""
         ours, theirs = socket.socketpair()
         with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as complaints, ours:
-            message = json.dumps({"words": words, "folder": str(folder), "environment": environment})
+            cores = sorted(os.sched_getaffinity(0))
+            message = json.dumps(
+                {"words": words, "folder": str(folder), "environment": environment, "cores": cores}
+            )
             with theirs:
                 files = [out.fileno(), complaints.fileno(), theirs.fileno()]
                 socket.send_fds(self._asked, [message.encode()], files)
@@ -98,10 +102,11 @@ def serve(asked: socket.socket) -> None:
                 pass
 
 
-def become(words: list[str], folder: str, environment: dict[str, str]) -> None:
-    """Do what `jostle WORDS…` would; leaves by SystemExit."""
+def become(words: list[str], folder: str, environment: dict[str, str], cores: list[int]) -> None:
+    """Do what `jostle WORDS…` would on these cores; leaves by SystemExit."""
     from jostle import cli
 
+    os.sched_setaffinity(0, cores)
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)

@@ -116,7 +116,7 @@ def test_the_options_of_hit_are_in_groups(capsys: pytest.CaptureFixture[str]) ->
     ("words", "offered"),
     [
         ("jostle ra", ["race"]),
-        ("jostle hit --expect-", ["--expect-status"]),
+        ("jostle hit --expect-", ["--expect-not", "--expect-status"]),
         ("jostle race pre", ["preemption"]),
         ("jostle contestants ver", ["verify"]),
     ],

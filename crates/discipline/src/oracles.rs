@@ -2,7 +2,7 @@
 
 use super::*;
 use rand::rngs::SmallRng;
-use rand::{Rng, SeedableRng};
+use rand::{RngExt, SeedableRng};
 
 const S: Nanos = 1_000_000_000;
 

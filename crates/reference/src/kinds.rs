@@ -5,7 +5,7 @@ use crate::present::Present;
 use crate::scheduler::Waiter;
 use jostle_discipline::spec::DisciplineSpec;
 use jostle_discipline::{Assignment, Discipline, Fifo, Lifo, Nanos, RandomOrder, Workers};
-use rand::Rng;
+use rand::RngExt;
 
 const DEFAULT_WORKERS: usize = 2;
 const DEFAULT_THREADS: usize = 5;

@@ -9,7 +9,7 @@ use crate::routes::{self, Plan, Wait};
 use crate::scheduler::{Need, Scheduler};
 use crate::site::{KeepAlive, Site};
 use jostle_discipline::Nanos;
-use rand::Rng;
+use rand::RngExt;
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::io;
