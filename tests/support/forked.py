@@ -1,8 +1,8 @@
 """The command `jostle` as processes of its own that need not import it: they are forked from one that has.
 
 As a program, this is that process. It gets the words, the folder, the environment, the cores, and three
-files for each command: its standard output, its standard error, and where to write the pid, and in the end the
-exit code.
+files for each command: its standard output, its standard error, and where to write the pid, and in the end
+the exit code.
 """
 
 import contextlib
