@@ -68,7 +68,7 @@ def test_a_slower_version_fails_the_build(repository: Path) -> None:
 
     def measured() -> dict[str, Any]:
         """Both versions, by the plan."""
-        options = ["--into", "runs", "-d", "1s", "--no-repeats", "--json", "--no-pages"]
+        options = ["--into", "runs", "-d", "1s", "--rounds", "5", "--no-repeats", "--json", "--no-pages"]
         result = as_json(run("run", "two-versions.toml", *options))
         assert [summary["outcomes"]["ok"] > 100 for summary in result["summaries"]] == [True, True]
         return result
