@@ -393,8 +393,9 @@ def fields_of(struct: str) -> tuple[set[str], set[str]]:
     text = "\n".join(file.read_text() for file in CONTRACT.glob("*.rs"))
     body = re.search(rf"pub struct {struct} \{{\n(.*?)\n\}}", text, re.DOTALL)
     assert body, struct
-    every = re.findall(r"(#\[serde\(default[^\n]*\n\s*)?pub (\w+):", body[1])
-    return {name for _, name in every}, {name for default, name in every if not default}
+    every = re.findall(r'(#\[serde\(default(?:, rename = "(\w+)")?[^\n]*\n\s*)?pub (\w+):', body[1])
+    keys = [(default, key or name) for default, key, name in every]
+    return {key for _, key in keys}, {key for default, key in keys if not default}
 
 
 def test_the_keys_are_those_of_the_contract() -> None:
