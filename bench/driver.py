@@ -62,7 +62,7 @@ class Simulated:
             ready.append(heapq.heappop(self._due))
         return ready
 
-    def answer(self, call: Any, timeout_s: float | None = None) -> Any:
+    def response(self, call: Any, timeout_s: float | None = None) -> Any:
         del timeout_s
         _, _, number = call
         return {"state": "running", "why": "", "data": self.frames[number]}

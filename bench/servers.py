@@ -62,7 +62,7 @@ DOCUMENT = (
     '{"user": {"name": "ann", "token": "3f786850e387550fdab836ed7e6dc881"}, "items": [{"id": "4711", '
     '"name": "tea", "price": "12.50"}, {"id": "4712", "name": "more tea", "price": "14.00"}]}'
 )
-"""The answer to every step of a journey."""
+"""The response to every step of a journey."""
 
 
 class Counting(Protocol):

@@ -179,7 +179,7 @@ def readiness(data: bytes) -> None:
     """What a server answers to the readiness question, as far as it is recorded."""
     from jostle.contestant.server import Server, _json_object
 
-    told = Server("s", "127.0.0.1", 80, None, answer=_json_object(data))
+    told = Server("s", "127.0.0.1", 80, None, response=_json_object(data))
     json.dumps([told.text(key) for key in ("version", "runtime", "name")], ensure_ascii=False).encode()
 
 

@@ -105,7 +105,7 @@ def run(effort: Effort) -> Section:
         with reference(*arguments) as address:
             url = f"http://{address}/work?us=10000"
             question = question_of(url, [REAL_SLO], {}, quick=effort.quick)
-            result = _answer(question, 1, effort.folder / "real")
+            result = _response(question, 1, effort.folder / "real")
         samples.append({"server": f"real {name}", "true": truth, "seed": 1, **_said(result, truth)})
         low, high = result.capacity.low, result.capacity.high
         shown = "none" if low is None or high is None else f"{low:.0f} to {high:.0f}/s"
@@ -163,7 +163,7 @@ def _true_value(name: str) -> float:
 def _sample(asked: tuple[str, int, float, Path]) -> dict[str, Any]:
     """One search on a simulated server."""
     name, seed, truth, folder = asked
-    result = _answer(_question(*SIMULATED[name]), seed, folder)
+    result = _response(_question(*SIMULATED[name]), seed, folder)
     return {"server": name, "true": truth, "seed": seed, **_said(result, truth)}
 
 
@@ -185,7 +185,7 @@ def _question(simulate: dict[str, Any], slo: str) -> Question:
     return Question("made", Plan.of(data, "bench"), read_slos([slo]), False, math.inf, 0.03, BUDGET_S)
 
 
-def _answer(question: Question, seed: int, folder: Path) -> CapacityResult:
+def _response(question: Question, seed: int, folder: Path) -> CapacityResult:
     found = measure(question, folder, seed, lambda _text, _final: None)
     search = RecordedSearch(RunRecord.open(found))
     return with_model(search, capacity_of(search))
@@ -195,7 +195,7 @@ def _said(result: CapacityResult, truth: float) -> dict[str, Any]:
     capacity, model = result.capacity, result.model
     low, high = capacity.low, capacity.high
     return {
-        "answer": result.answer,
+        "response": result.answer,
         "value": capacity.value,
         "low": low,
         "high": high,

@@ -21,7 +21,7 @@ FEW_USERS, USERS = 100, 1_000
 BAR_PLAIN, BAR_STEPS, BAR_BYTES, BAR_K6_CPU, BAR_K6_MEMORY = 1.03, 1.5, 250, 1 / 8, 1 / 40
 
 PLAIN_DOCUMENT = Tool("plain document", lambda url, clients: JOSTLE.closed(f"{url}journey/orders", clients))
-"""The document that is the answer to each of the five steps."""
+"""The document that is the response to each of the five steps."""
 ONE_STEP = '[journey.one]\nsteps = [{ get = "/" }]\n'
 FIVE_STEPS = r"""
 [journey.five]

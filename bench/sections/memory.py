@@ -1,6 +1,6 @@
 """User memory for each further idle client: the slope of peak memory from 2,000 to 18,000 clients.
 
-Every client opens a connection of its own, has one answer, and thinks: over HTTP/1.1, and over HTTP/2.
+Every client opens a connection of its own, has one response, and thinks: over HTTP/1.1, and over HTTP/2.
 """
 
 import statistics
@@ -49,7 +49,7 @@ def _slope(
 
 
 def peak(clients: int, effort: Effort, *options: str, http2: bool = False) -> int:
-    """Bytes of jostle when so many clients have had an answer and think."""
+    """Bytes of jostle when so many clients have had a response and think."""
     with nginx() as server:
         url, protocol = (server.http2_url, ["--http2"]) if http2 else (server.url, [])
         idle = ["--think", "10m", "--processes", "1", *protocol, *options]

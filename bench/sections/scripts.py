@@ -1,10 +1,10 @@
 """What a script costs beside steps that do the same: CPU per request, memory of a client, lateness.
 
-The bars are for a login and the items that it leads to, with answers of 200 bytes, which nginx gives. Script
-and steps take the same values from the answers, by the same JSON pointers.
-Without a bar: the same journey where the script takes whole answers as tables, which steps never do; one of a
-single request, where beginning a journey counts for each request; and a client with 1 kB in hand, where the
-answer itself is half of what is measured.
+The bars are for a login and the items that it leads to, with responses of 200 bytes, which nginx gives.
+Script and steps take the same values from the responses, by the same JSON pointers.
+Without a bar: the same journey where the script takes whole responses as tables, which steps never do; one of
+a single request, where beginning a journey counts for each request; and a client with 1 kB in hand, where the
+response itself is half of what is measured.
 """
 
 import json
@@ -76,7 +76,7 @@ FILES = {
     "one.toml": '[journey.one]\nsteps = [{ get = "/", capture = { body = "body" } }]\n',
     "one.luau": 'return function() check(#http.get("/").body > 0, "empty") end\n',
     "asleep.luau": ASLEEP_SCRIPT,
-    "holding.luau": 'return function() local answer = http.get("/") sleep("10m") check(answer.ok) end\n',
+    "holding.luau": 'return function() local response = http.get("/") sleep("10m") check(response.ok) end\n',
     "paced.luau": 'return function() for _ = 1, 1000 do http.get("/") sleep("1s ± 20%") end end\n',
 }
 PACED = {
@@ -124,7 +124,7 @@ def run(effort: Effort) -> Section:
             statistics.median(more_us["items"]) <= BAR_CPU_US,
         ),
         Row(
-            "the same, where the script takes whole answers as tables, µs",
+            "the same, where the script takes whole responses as tables, µs",
             "",
             middle(more_us["items-tables"]),
             None,

@@ -38,7 +38,7 @@ connect-timeout = "60s"
 url = "http://{address}"
 """
 OK = r'"ok": (\d+)'
-"""Where the JSON of jostle says how many answers came."""
+"""Where the JSON of jostle says how many responses came."""
 
 K6_SCRIPT = Path(__file__).parents[1] / "k6_websocket.js"
 
@@ -98,7 +98,7 @@ def _k6(url: str, seconds: float) -> list[str]:
 
 
 def _peak(sockets: int, effort: Effort) -> int:
-    """The most bytes of jostle until so many sockets are open, each of which has had an answer.
+    """The most bytes of jostle until so many sockets are open, each of which has had a response.
 
     They open one after another: where all of them do so at once, twice as much is needed for a moment.
     """
@@ -114,7 +114,7 @@ def _peak(sockets: int, effort: Effort) -> int:
                 if time.monotonic() > give_up:
                     raise RuntimeError(f"{sockets:,} sockets did not open in {CONNECT_S} s: {process.said()}")
                 time.sleep(0.2)
-            time.sleep(2.0)  # the last answers come, and what is written each second is written
+            time.sleep(2.0)  # the last responses come, and what is written each second is written
             return process.peak_bytes()
 
 

@@ -1,4 +1,4 @@
-"""A small HTTP server in Python: some work for each answer, and faults that can be planted.
+"""A small HTTP server in Python: some work for each response, and faults that can be planted.
 
     python gate_server.py PORT [--slower PERCENT] [--tail MILLISECONDS]
 

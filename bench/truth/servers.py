@@ -1,6 +1,6 @@
 """Real servers: the same one against itself, and against one that needs 3 % or 10 % more service time.
 
-The reference server's answers follow from its discipline and the demands, so the true difference is known
+The reference server's responses follow from its discipline and the demands, so the true difference is known
 exactly; what varies is the machine, the generator, and what jostle makes of it. Run it on an idle machine.
 """
 

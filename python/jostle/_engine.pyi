@@ -20,7 +20,7 @@ class Series(TypedDict):
     phase: int
     histograms: dict[str, Hist]  # by measure; empty ones are left out
     outcomes: dict[str, int]  # by kind; zeros are left out
-    statuses: dict[str, int]  # of the right answers; none for protocols that have no status
+    statuses: dict[str, int]  # of the right responses; none for protocols that have no status
     failures: dict[str, dict[str, int]]  # by outcome: why, and how often; of "wrong_status" it is the code
     refused: NotRequired[str]  # method and path of one request with a wrong status, as they were sent
     service_sum_ns: int
@@ -39,8 +39,8 @@ class WorkloadState(TypedDict):
     backlog: int
     connects: int
     resumed: int  # TLS handshakes that resumed an earlier session of the same client; all others were full
-    excess: dict[str, int]  # answers after which bytes came that belong to none
-    dismissals: dict[str, int]  # idle connections that the server ended with an answer, by its status
+    excess: dict[str, int]  # responses after which bytes came that belong to none
+    dismissals: dict[str, int]  # idle connections that the server ended with a response, by its status
     passed_over: dict[str, int]  # addresses of the host's name that did not accept while another one did
     backoffs: int  # waits of closed clients after a failed connect
     redirects: int  # that were followed: the request to which each led counts as one of its own
@@ -49,7 +49,7 @@ class WorkloadState(TypedDict):
     stream_wait_ns: int  # how long all of them together
     duplicate_answers: int  # datagrams whose request had been answered before
     late_answers: int  # datagrams whose request had been given up
-    overtaken_answers: int  # those of them that came after the answer of a later request
+    overtaken_answers: int  # those of them that came after the response of a later request
     stray_answers: int  # datagrams that answered no request which their client remembered
 
 class JourneyEnd(TypedDict):
@@ -124,12 +124,12 @@ class HeadOfLine(TypedDict):
     elsewhere_median_ns: int
 
 class Trace(TypedDict):
-    """One request of a journey and its answer, each up to 16 KiB; where the specification has `trace`."""
+    """One request of a journey and its response, each up to 16 KiB; where the specification has `trace`."""
 
     journey: int
     step: int
     intended_ns: int
-    end_ns: int  # 0 without a whole answer
+    end_ns: int  # 0 without a whole response
     outcome: str
     why: str
     request: bytes
@@ -179,7 +179,7 @@ class Interval(TypedDict):
     loop_lag: Hist | None
     series: list[Series]
     journeys: list[JourneySeries]
-    streams: NotRequired[list[StreamSeries]]  # where answers are streams of events
+    streams: NotRequired[list[StreamSeries]]  # where responses are streams of events
     pings: NotRequired[list[PingSeries]]  # where clients ping their WebSockets
     head_of_line: NotRequired[list[HeadOfLine]]  # where clients share HTTP/2 connections
     traces: NotRequired[list[Trace]]

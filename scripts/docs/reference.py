@@ -56,7 +56,7 @@ def _checks() -> str:
     rows = [f"| {e.name} | {e.asks} | {e.suspect} | {e.invalid} |" for e in CATALOGUE]
     about = (
         "Each trial is checked for whether its figures can be trusted. A slow server passes: the checks "
-        "are about the generator, the machine, the plan, and whether enough answers were right. "
+        "are about the generator, the machine, the plan, and whether enough responses were right. "
         "[The verdict](../explanation/verdict.md) explains them."
     )
     head = ["| check | asks | suspect | invalid |", "|---|---|---|---|"]

@@ -22,7 +22,7 @@ from contract.protocols import (
 )
 from jostle import database
 from jostle.contestant import Server, contract, find
-from jostle.contestant.checks import HELLO, TEXT, Answers, CheckedServer
+from jostle.contestant.checks import HELLO, TEXT, CheckedServer, Responses
 from jostle.contestant.contract import CheckResult, verify
 from jostle.database import Database
 from jostle.errors import StartFailed
@@ -130,7 +130,7 @@ def garbage_is_collected_and_told(server: Server, path: str) -> None:
 
     def grown() -> bool:
         for _ in range(50):
-            Answers("/alloc/strings", TEXT, HELLO)(target)
+            Responses("/alloc/strings", TEXT, HELLO)(target)
         after = server.ask(path)
         return after["collections"] > before["collections"] and after["seconds"] > before["seconds"]
 

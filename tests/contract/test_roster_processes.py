@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from jostle.contestant import find
-from jostle.contestant.checks import AnswersJson, CheckedServer, Refuses
+from jostle.contestant.checks import CheckedServer, Refuses, ResponsesJson
 from jostle.contestant.contract import CheckResult, verify
 from jostle.host.resource_usage import Sampler
 from support.contestants import FILES
@@ -40,9 +40,9 @@ time.sleep(1000)
 def test_a_server_of_one_request_at_a_time_does_not_wait_for_itself(label: str) -> None:
     with find(label).start() as server:
         target = CheckedServer(server.host, server.port)
-        AnswersJson("/pair/1/1?where=local", {"a": 1, "b": 1})(target)
+        ResponsesJson("/pair/1/1?where=local", {"a": 1, "b": 1})(target)
         Refuses(409, [f"/pair/1/1?where=remote&peer={server.url}&async={n}" for n in (0, 1)])(target)
-        AnswersJson("/pair/1/1", {"a": 1, "b": 1})(target)
+        ResponsesJson("/pair/1/1", {"a": 1, "b": 1})(target)
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_several_processes_listen_at_one_port_and_end_together(name: str) -> Non
 
 def test_the_workers_of_a_cluster_are_watched() -> None:
     with find("node-cluster:workers=3").start() as server:
-        assert server.answer["workers"] == 3
+        assert server.response["workers"] == 3
         assert server.pid is not None
         sample = Sampler(server.pid).sample(0)
         assert sample is not None

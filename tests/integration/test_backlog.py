@@ -12,4 +12,4 @@ def test_a_full_backlog_is_told(jostle_command: Jostle) -> None:
         told = jostle_command("hit", url, "-c", "8", "-n", "8", "--timeout", "500ms")
     said = " ".join(told.stdout.split())
     assert "because the server's backlog was full: it accepts more slowly than they come" in said
-    assert "no answer to the connection request" in said
+    assert "no response to the connection request" in said

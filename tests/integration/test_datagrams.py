@@ -42,7 +42,7 @@ def test_every_datagram_is_answered_after_its_delay(jostle_command: Jostle) -> N
 def test_what_is_lost_doubled_and_overtaken_is_counted_as_the_server_did_it(jostle_command: Jostle) -> None:
     """Of 98 datagrams the server loses 4, holds 2 back until the next one is answered, and doubles 6 others.
 
-    Where a machine stalls for longer than the timeout, further answers are late, which are counted as such.
+    Where a machine stalls for longer than the timeout, further responses are late, which are counted as such.
     """
     with reference_server("datagrams", "--lose", "20", "--hold", "33", "--double", "11") as url:
         options = [

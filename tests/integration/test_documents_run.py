@@ -71,7 +71,7 @@ class Api(Handler):
     def do_POST(self) -> None:
         body = self.body()
         known = self.headers["Authorization"] == "Bearer secret" and "Ada" in body
-        self.answer(201 if known else 401)
+        self.response(201 if known else 401)
 
 
 class Shop(Handler):
@@ -79,13 +79,13 @@ class Shop(Handler):
 
     def do_POST(self) -> None:
         self.body()
-        self.answer(200, headers={"X-Token": "secret"})
+        self.response(200, headers={"X-Token": "secret"})
 
     def do_GET(self) -> None:
         known = (
             self.path == "/" or self.path.startswith("/items/") or self.headers["Authorization"] == "secret"
         )
-        self.answer(200 if known else 401)
+        self.response(200 if known else 401)
 
 
 @pytest.fixture(scope="module")

@@ -87,8 +87,8 @@ def test_a_contestant_that_speaks_grpc_is_asked_as_its_service_says() -> None:
         times = {route.role: sender.serial(route, 3, 0.0) for route in target.routes}
     assert target.protocol == "gRPC"
     assert list(times) == ["fast", "wait"]
-    assert all(answer.ok for answers in times.values() for answer in answers)
-    assert all(answer.service_s is not None and answer.service_s >= 0.1 for answer in times["wait"])
+    assert all(response.ok for responses in times.values() for response in responses)
+    assert all(response.service_s is not None and response.service_s >= 0.1 for response in times["wait"])
 
 
 def test_a_burst_is_sent_at_its_times_on_connections_that_are_open() -> None:
@@ -97,16 +97,16 @@ def test_a_burst_is_sent_at_its_times_on_connections_that_are_open() -> None:
     with reference_server("workers", "--workers", "2") as url, target_of(url) as target:
         (slow, fast) = (Route("/work?us=10000", "slow"), Route("/hello", "fast"))
         due = [Due(0.0, slow, 0), Due(0.0, slow, 1), Due(0.030, fast, 0)]
-        answers = EngineSender(target, budget, timeout_s=5.0).burst(due, fast, 0.001)
-    assert [(answer.route, answer.connection) for answer in answers] == [
+        responses = EngineSender(target, budget, timeout_s=5.0).burst(due, fast, 0.001)
+    assert [(response.route, response.connection) for response in responses] == [
         (slow.path, 0), (slow.path, 1), (fast.path, 0),
     ]  # fmt: skip
-    assert [answer.due_s for answer in answers] == pytest.approx([0.0, 0.0, 0.030], abs=1e-6)
-    for answer in answers:
-        assert answer.ok
-        assert answer.sent_s is not None
-        assert answer.due_s <= answer.sent_s
-    assert all(answer.service_s is not None and answer.service_s >= 0.010 for answer in answers[:2])
+    assert [response.due_s for response in responses] == pytest.approx([0.0, 0.0, 0.030], abs=1e-6)
+    for response in responses:
+        assert response.ok
+        assert response.sent_s is not None
+        assert response.due_s <= response.sent_s
+    assert all(response.service_s is not None and response.service_s >= 0.010 for response in responses[:2])
     assert (budget.requests, budget.connections) == (5, 2)
 
 
@@ -220,7 +220,7 @@ def test_a_server_that_is_down_gets_a_message(jostle_command: Jostle) -> None:
 def test_a_server_that_does_not_speak_http2_is_not_asked_in_it(jostle_command: Jostle) -> None:
     refused(jostle_command("explain", "node", "--http2"), "node speaks HTTP/1.1")
     with reference_server("hostile", "close-after-accept") as url:
-        refused(jostle_command("explain", f"{url}/", "--http2"), f"no answer from {url} to GET /")
+        refused(jostle_command("explain", f"{url}/", "--http2"), f"no response from {url} to GET /")
 
 
 def refused(finished: subprocess.CompletedProcess[str], word: str) -> None:

@@ -1,4 +1,4 @@
-"""gRPC through the command line: a server whose answers are known, and grpcio, grpc-go and grpc-java."""
+"""gRPC through the command line: a server whose responses are known, and grpcio, grpc-go and grpc-java."""
 
 import shutil
 import subprocess

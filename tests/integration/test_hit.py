@@ -71,7 +71,7 @@ def test_service_times_of_a_known_server_are_seen(jostle_command: Jostle) -> Non
     assert 0.020 <= median < 0.040
 
 
-def test_a_wrong_answer_is_counted_and_makes_the_run_invalid(
+def test_a_wrong_response_is_counted_and_makes_the_run_invalid(
     jostle_command: Jostle, null_server: str
 ) -> None:
     finished = jostle_command("hit", null_server, "-n", "50", "--expect", "never said", "--json")
@@ -104,7 +104,7 @@ class ClosesAsAsked(Handler):
     """Closes the connection if the request says so, and does not say so itself."""
 
     def do_GET(self) -> None:
-        self.answer(200, "bye")
+        self.response(200, "bye")
 
 
 def test_nothing_is_sent_on_a_connection_after_a_request_that_says_it_is_the_last(
@@ -169,7 +169,7 @@ class Redirecting(Handler):
 
     def do_GET(self) -> None:
         to = {"/": "end", "/away": "http://example.invalid/"}.get(self.path)
-        self.answer(302 if to else 200, headers={"Location": to} if to else None)
+        self.response(302 if to else 200, headers={"Location": to} if to else None)
 
 
 def test_redirects_are_followed_and_count_by_themselves(jostle_command: Jostle) -> None:

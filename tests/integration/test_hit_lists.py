@@ -12,12 +12,12 @@ class Routes(Handler):
 
     def do_GET(self) -> None:
         if self.path.startswith("/private") and self.headers["Authorization"] != "Basic YW5uOnMzY3IzdA==":
-            self.answer(401)
+            self.response(401)
         else:
-            self.answer(404 if "gone" in self.path else 200, "hello")
+            self.response(404 if "gone" in self.path else 200, "hello")
 
     def do_POST(self) -> None:
-        self.answer(200 if self.body() == '{"a":1}' else 400)
+        self.response(200 if self.body() == '{"a":1}' else 400)
 
 
 def test_each_url_of_a_file_has_its_figures(jostle_command: Jostle, tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ NODE = """
 const http2 = require("http2"), fs = require("fs");
 const [folder] = process.argv.slice(1);
 const pair = { key: fs.readFileSync(`${folder}/key.pem`), cert: fs.readFileSync(`${folder}/cert.pem`) };
-const answer = (stream, headers) => {
+const response = (stream, headers) => {
   const body = [];
   stream.on("error", () => {});
   stream.on("data", (piece) => body.push(piece));
@@ -34,7 +34,7 @@ const answer = (stream, headers) => {
 const settings = { maxConcurrentStreams: 2 };
 const servers = [http2.createServer({ settings }), http2.createSecureServer({ ...pair, allowHTTP1: false })];
 const ports = servers.map((server) => new Promise((told) => {
-  server.on("stream", answer);
+  server.on("stream", response);
   server.listen(0, "127.0.0.1", () => told(server.address().port));
 }));
 Promise.all(ports).then((found) => console.log(found.join(" ")));
@@ -49,7 +49,7 @@ LEAVES = """
 FILES = "listen unix:{folder}/socket http2; keepalive_requests 100000; root {folder}/root;"
 
 MIX = """
-title = "One large answer among small ones"
+title = "One large response among small ones"
 contestants = ["nginx"]
 [contestant.nginx]
 url = "http://127.0.0.1:{port}"
@@ -68,7 +68,7 @@ SLOWLY = 20e6
 
 @contextmanager
 def narrow(target: Path) -> Iterator[int]:
-    """A port from which all goes to a unix socket; of the answers, each connection has `SLOWLY`."""
+    """A port from which all goes to a unix socket; of the responses, each connection has `SLOWLY`."""
     listener = socket.create_server(("127.0.0.1", 0))
 
     def forward(source: socket.socket, sink: socket.socket, rate: float) -> None:
@@ -165,7 +165,7 @@ def test_who_waits_for_a_stream_is_told(jostle_command: Jostle, node: tuple[str,
 
 
 @pytest.mark.alone  # a trial that others disturb shows nobody
-def test_who_waits_behind_a_large_answer_is_shown(jostle_command: Jostle, tmp_path: Path) -> None:
+def test_who_waits_behind_a_large_response_is_shown(jostle_command: Jostle, tmp_path: Path) -> None:
     (tmp_path / "root").mkdir()
     (tmp_path / "root/big").write_bytes(bytes(2_000_000))
     (tmp_path / "root/small").write_text("small")
@@ -206,7 +206,7 @@ def test_nginx_says_goodbye_after_its_requests_and_a_new_connection_follows(
 
 
 def leave_after_ten(connection: socket.socket, late: list[int]) -> None:
-    """A server of one stream at a time, which answers ten requests and says goodbye before the last answer.
+    """A server of one stream at a time, which answers ten requests and says goodbye before the last response.
 
     `late`: the streams that are opened after that.
     """

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 import pytest
 
 from jostle.contestant import http2_checks
-from jostle.contestant.checks import HELLO, TEXT, CheckedServer, WrongAnswer
+from jostle.contestant.checks import HELLO, TEXT, CheckedServer, WrongResponse
 from jostle.contestant.http2 import Http2Client, Http2Error
-from jostle.contestant.http2_checks import AnswersHttp2, does_not_speak_http2
+from jostle.contestant.http2_checks import ResponsesHttp2, does_not_speak_http2
 from support.http2 import frame
 from support.real import reference_server
 
@@ -24,14 +24,14 @@ def target() -> Iterator[CheckedServer]:
 
 
 @contextmanager
-def answering(answer: bytes) -> Iterator[CheckedServer]:
-    """A server that says `answer` to whoever comes, and then nothing."""
+def answering(response: bytes) -> Iterator[CheckedServer]:
+    """A server that says `response` to whoever comes, and then nothing."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         taken = []
 
         def serve() -> None:
             taken.append(listener.accept()[0])
-            taken[0].sendall(answer)
+            taken[0].sendall(response)
 
         thread = threading.Thread(target=serve)
         thread.start()
@@ -41,17 +41,17 @@ def answering(answer: bytes) -> Iterator[CheckedServer]:
 
 
 def test_a_server_that_answers(target: CheckedServer) -> None:
-    AnswersHttp2("/hello", TEXT, HELLO)(target)
-    with pytest.raises(WrongAnswer, match="status and content type"):
-        AnswersHttp2("/hello", "text/html", HELLO)(target)
-    with pytest.raises(WrongAnswer, match="over HTTP/2: body"):
-        AnswersHttp2("/hello", TEXT, HELLO[1:])(target)
-    with pytest.raises(WrongAnswer, match="does not say so"):
+    ResponsesHttp2("/hello", TEXT, HELLO)(target)
+    with pytest.raises(WrongResponse, match="status and content type"):
+        ResponsesHttp2("/hello", "text/html", HELLO)(target)
+    with pytest.raises(WrongResponse, match="over HTTP/2: body"):
+        ResponsesHttp2("/hello", TEXT, HELLO[1:])(target)
+    with pytest.raises(WrongResponse, match="does not say so"):
         does_not_speak_http2(target)
 
 
 @pytest.mark.parametrize(
-    ("answer", "why"),
+    ("response", "why"),
     [
         (b"HTTP/1.1 400 Bad Request\r\n\r\n", "it answers in HTTP/1.1"),
         (SETTINGS + frame(7, 0, 0, bytes(7) + b"\x0b"), "the server ends the connection, error 11"),
@@ -61,8 +61,8 @@ def test_a_server_that_answers(target: CheckedServer) -> None:
         (frame(6, 0, 0, bytes(8)), "it does not begin with SETTINGS"),
     ],
 )
-def test_what_is_not_right(answer: bytes, why: str) -> None:
-    with answering(answer) as target, pytest.raises(Http2Error, match=why):
+def test_what_is_not_right(response: bytes, why: str) -> None:
+    with answering(response) as target, pytest.raises(Http2Error, match=why):
         asked(target)
 
 

@@ -50,7 +50,7 @@ frontend f
 NODE = """
 const [port, file] = process.argv.slice(1);
 const body = require("fs").readFileSync(file);
-require("http2").createServer((request, answer) => answer.end(body)).listen(port, "127.0.0.1");
+require("http2").createServer((request, response) => response.end(body)).listen(port, "127.0.0.1");
 """
 
 GO = """
@@ -62,7 +62,7 @@ func main() {{
 	body, _ := os.ReadFile("{folder}/root/file")
 	server := http.Server{{Addr: "127.0.0.1:{port}", Protocols: new(http.Protocols)}}
 	server.Protocols.SetUnencryptedHTTP2(true)
-	handle := func(answer http.ResponseWriter, _ *http.Request) {{ answer.Write(body) }}
+	handle := func(response http.ResponseWriter, _ *http.Request) {{ response.Write(body) }}
 	server.Handler = http.HandlerFunc(handle)
 	server.ListenAndServe()
 }}

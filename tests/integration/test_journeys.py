@@ -40,10 +40,10 @@ class Shop(Handler):
             session, csrf = secrets.token_hex(8), secrets.token_hex(8)
             Shop.forms[session] = csrf
             page = f'<form><input type="hidden" name="csrf" value="{csrf}"></form>'
-            self.answer(200, page, {"Set-Cookie": f"session={session}; Path=/; HttpOnly"})
+            self.response(200, page, {"Set-Cookie": f"session={session}; Path=/; HttpOnly"})
         else:
             (word,) = parse_qs(url.query)["q"]
-            self.answer(200, json.dumps({"items": [{"id": "no"}, {"id": f"of {word}"}]}))
+            self.response(200, json.dumps({"items": [{"id": "no"}, {"id": f"of {word}"}]}))
 
     def do_POST(self) -> None:
         body = self.body()
@@ -51,15 +51,15 @@ class Shop(Handler):
         if self.path == "/login":
             form = parse_qs(body)
             if form.get("csrf") != [Shop.forms.get(session, "")]:
-                return self.answer(403, "{}")
+                return self.response(403, "{}")
             Shop.tokens[session] = f"token {form['user'][0]}"
-            return self.answer(200, json.dumps({"user": {"token": Shop.tokens[session]}}))
+            return self.response(200, json.dumps({"user": {"token": Shop.tokens[session]}}))
         user = json.loads(body)["by"]
         known = Shop.tokens.get(session) == f"token {user}"
         bearer = self.headers["Authorization"] == f"Bearer token {user}"
         asked = self.path == "/orders/" + f"of {user}".replace(" ", "%20").replace("&", "%26")
         Shop.orders[user] += 1
-        return self.answer(201 if known and bearer and asked else 400, "{}")
+        return self.response(201 if known and bearer and asked else 400, "{}")
 
 
 @pytest.fixture(scope="module")
@@ -138,7 +138,7 @@ class Paths(Handler):
 
     def do_GET(self) -> None:
         headers = {"Set-Cookie": "a=1"} if self.path.startswith("/shop/cart") else {}
-        self.answer(200, self.headers["Cookie"] or "none", headers)
+        self.response(200, self.headers["Cookie"] or "none", headers)
 
 
 def test_a_cookie_without_a_path_belongs_to_the_folder_of_the_page_that_set_it(

@@ -36,7 +36,7 @@ timeout = "60s"
 REQUESTS = {"create": 12, "find": 12, "comment": 24, "comments": 12, "change": 12, "remove": 12, "gone": 12}
 
 
-def test_what_a_user_made_is_found_by_what_the_answers_said(jostle_command: Jostle, tmp_path: Path) -> None:
+def test_what_a_user_made_is_found_by_what_the_responses_said(jostle_command: Jostle, tmp_path: Path) -> None:
     (tmp_path / "users.csv").write_text('user\n"ann & co/2"\nbob é\n', encoding="utf-8")
     plan = tmp_path / "plan.toml"
     plan.write_text(PLAN.replace("FOLDER", str(SERVER)), encoding="utf-8")

@@ -52,12 +52,12 @@ class Site(Handler):
             if page:
                 Site.lock.wait_for(lambda: sum(asked.endswith(f"?{page}") for asked in Site.asked) >= 3)
         try:
-            self._answer()
+            self._response()
         finally:
             with Site.lock:
                 Site.at_once -= 1
 
-    def _answer(self) -> None:
+    def _response(self) -> None:
         moved = self.path.startswith("/moved/")
         failed = Site.failing and self.path.startswith(Site.failing)
         cookie = self.path.split("?")[0].strip("/").replace("/", "-")
@@ -65,7 +65,7 @@ class Site(Handler):
         if moved:
             headers["Location"] = self.path.replace("/moved/", "/part/")
         body = "" if moved else json.dumps({"hash": "7"})
-        self.answer(500 if failed else 302 if moved else 200, body, headers)
+        self.response(500 if failed else 302 if moved else 200, body, headers)
 
 
 @pytest.fixture

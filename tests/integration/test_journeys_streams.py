@@ -17,7 +17,7 @@ const http2 = require("http2"), http = require("http");
 const most = Number(process.argv[1]);
 const asked = {};  // by connection
 let sessions = 0, waiting = [];
-const answer = (stream, path, cookie) => {
+const response = (stream, path, cookie) => {
   if (stream.destroyed) return;
   const url = path === "/page" ? "/part/d" : "/";
   stream.respond({ ":status": 200, "set-cookie": `seen=${path.split("/").pop()}; Path=/` });
@@ -29,8 +29,8 @@ server.on("stream", (stream, headers) => {
   const path = headers[":path"];
   stream.on("error", () => {});
   (asked[stream.session.number] ??= []).push(path);
-  if (!path.startsWith("/part/")) return answer(stream, path, headers.cookie);
-  waiting.push(() => answer(stream, path, headers.cookie));
+  if (!path.startsWith("/part/")) return response(stream, path, headers.cookie);
+  waiting.push(() => response(stream, path, headers.cookie));
   // As many as can be open are there at the same time.
   if (waiting.length === Math.min(most, 4)) waiting.splice(0).forEach((one) => one());
 });

@@ -31,13 +31,13 @@ class Site(Handler):
     next: ClassVar[str] = "../list/2?x=1&y=a b#part"
 
     def do_GET(self) -> None:
-        self._answer()
+        self._response()
 
     def do_POST(self) -> None:
         self.body()
-        self._answer()
+        self._response()
 
-    def _answer(self) -> None:
+    def _response(self) -> None:
         Site.asked.append((self.command, self.path))
         Site.headers_of[self.path] = self.headers
         body = {
@@ -47,7 +47,7 @@ class Site(Handler):
         }.get(self.path, "{}")
         location = {"/moved": "/made/", "/made/": "item/7"}.get(self.path, "")
         status = {"/moved": 307, "/made/": 201}.get(self.path, 200)
-        self.answer(status, body, {"Set-Cookie": "seen=1; Path=/", "Location": location})
+        self.response(status, body, {"Set-Cookie": "seen=1; Path=/", "Location": location})
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ def outcomes(result: dict[str, Any]) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("start", ["", "http://127.0.0.1:{port}/list/", "http://LOCALHOST:{port}/list/"])
-def test_urls_are_absolute_or_relative_to_the_answer_that_they_come_from(
+def test_urls_are_absolute_or_relative_to_the_response_that_they_come_from(
     jostle_command: Jostle, site: str, pages: Path, start: str
 ) -> None:
     Site.next = start.format(port=site.rpartition(":")[2]) + Site.next
@@ -101,7 +101,9 @@ def test_urls_are_absolute_or_relative_to_the_answer_that_they_come_from(
     assert headers["Cookie"] == (None if "LOCALHOST" in start else "seen=1"), "cookies stay with their host"
 
 
-def test_redirects_that_are_not_followed_stay_answers(jostle_command: Jostle, site: str, pages: Path) -> None:
+def test_redirects_that_are_not_followed_stay_responses(
+    jostle_command: Jostle, site: str, pages: Path
+) -> None:
     as_json(jostle_command("hit", site, "--journey", pages, "-n", "1", "-c", "1", "--json"))
     assert Site.asked == [*ALL[:3], ("GET", "/made/")]
 

@@ -35,12 +35,12 @@ class Chat(Handler):
 
     def do_POST(self) -> None:
         user = json.loads(self.body()).get("user")
-        self.answer(200, json.dumps({"token": f"{Chat.token}{user}"}))
+        self.response(200, json.dumps({"token": f"{Chat.token}{user}"}))
 
     def do_GET(self) -> None:
         user = self.path.partition("room=")[2]
         if self.headers["Authorization"] != f"Bearer t-{user}":
-            self.answer(401)
+            self.response(401)
             return
         Chat.opened.append(user)
         key = self.headers["Sec-WebSocket-Key"] + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"

@@ -34,7 +34,7 @@ print(sys.argv, {{name: os.environ[name] for name in {ENVIRONMENT!r}}}, flush=Tr
 if "--dies" in sys.argv:
     sys.exit("cannot log in with " + sys.argv[sys.argv.index("--api-token") + 1])
 
-class Answers(http.server.BaseHTTPRequestHandler):
+class Responses(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     def do_GET(self):
         self.rfile.read(int(self.headers["Content-Length"] or 0))
@@ -49,7 +49,7 @@ class Answers(http.server.BaseHTTPRequestHandler):
         print(*words, flush=True)
 
 port = int(sys.argv[sys.argv.index("--port") + 1])
-http.server.ThreadingHTTPServer(("127.0.0.1", port), Answers).serve_forever()
+http.server.ThreadingHTTPServer(("127.0.0.1", port), Responses).serve_forever()
 """
 
 
@@ -234,7 +234,7 @@ def test_nothing_of_a_run_has_a_secret(jostle_command: Jostle, tmp_path: Path) -
 
 class Anything(Handler):
     def do_GET(self) -> None:
-        self.answer(200, '{"token": "' + MARK + 'answer"}', {"Set-Cookie": f"session={MARK}cookie"})
+        self.response(200, '{"token": "' + MARK + 'response"}', {"Set-Cookie": f"session={MARK}cookie"})
 
     def do_POST(self) -> None:
         self.body()

@@ -1,4 +1,4 @@
-"""Raw bytes to servers whose answers are known: what jostle reports, and how exchanges fail."""
+"""Raw bytes to servers whose responses are known: what jostle reports, and how exchanges fail."""
 
 import subprocess
 from collections.abc import Iterator
@@ -20,7 +20,9 @@ def outcomes(result: dict[str, Any]) -> dict[str, int]:
     return dict(result["trials"][0]["outcomes"])
 
 
-def test_an_answer_comes_after_its_delay_and_its_connection_stays(jostle_command: Jostle, lines: str) -> None:
+def test_a_response_comes_after_its_delay_and_its_connection_stays(
+    jostle_command: Jostle, lines: str
+) -> None:
     options = ["--send", r"PING\r\n", "--until", r"\r\n", "--expect", "PING", "-c", "4", "-n", "40"]
     result = as_json(jostle_command("hit", lines, *options, "--processes", "2", "--json"))
     assert outcomes(result) == {"ok": 40}
@@ -29,7 +31,9 @@ def test_an_answer_comes_after_its_delay_and_its_connection_stays(jostle_command
     assert summary["parts"]["connect"]["p50"]["n"] == 4
 
 
-def test_a_rate_is_kept_and_an_answer_may_end_with_its_connection(jostle_command: Jostle, lines: str) -> None:
+def test_a_rate_is_kept_and_a_response_may_end_with_its_connection(
+    jostle_command: Jostle, lines: str
+) -> None:
     options = ["--send", r"bye\n", "--until", "close", "-r", "200/s", "-n", "20", "--json"]
     assert outcomes(as_json(jostle_command("hit", lines, *options))) == {"ok": 20}
 

@@ -39,23 +39,23 @@ class Shop(Handler):
     def do_GET(self) -> None:
         if self.path.startswith("/list"):
             known = (self.headers["Authorization"] or "").startswith("token of user=") and "by=" in self.path
-            return self._answer(200 if known else 401, {"items": [3, 4, 5], "next": None})
-        return self._answer(200 if self.headers["Cookie"] == "sid=1" else 403, {})
+            return self._response(200 if known else 401, {"items": [3, 4, 5], "next": None})
+        return self._response(200 if self.headers["Cookie"] == "sid=1" else 403, {})
 
     def do_POST(self) -> None:
         body = self.body()
         if self.path == "/login":
             Shop.users.add(body)
-            return self._answer(200, {}, f"token of {body}")
+            return self._response(200, {}, f"token of {body}")
         sent = json.loads(body)
         right = (
             sent == {"ids": [3, 4, 5], "note": None} and self.headers["Content-Type"] == "application/json"
         )
-        return self._answer(200 if right else 400, {"count": len(sent["ids"])})
+        return self._response(200 if right else 400, {"count": len(sent["ids"])})
 
-    def _answer(self, status: int, body: object, token: str = "") -> None:
+    def _response(self, status: int, body: object, token: str = "") -> None:
         headers = {"X-Token": token, "Set-Cookie": "sid=1; Path=/"} if token else {}
-        self.answer(status, json.dumps(body), headers)
+        self.response(status, json.dumps(body), headers)
 
 
 @pytest.fixture(scope="module")

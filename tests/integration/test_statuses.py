@@ -1,4 +1,5 @@
-"""Right answers by status, from the engine to what is shown; and a server that goes away under `capacity`."""
+"""Right responses by status, from the engine to what is shown; and a server that goes away under
+`capacity`."""
 
 import contextlib
 import itertools

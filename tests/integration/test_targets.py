@@ -35,7 +35,7 @@ class Site(Handler):
         login = self.headers["Authorization"]
         Site.asked.append((self.command, self.path, self.headers["Host"], login))
         private = self.path.startswith("/private") and login != LOGIN
-        self.answer(404 if self.path.startswith(("/no", "//")) else 401 if private else 200, "hello")
+        self.response(404 if self.path.startswith(("/no", "//")) else 401 if private else 200, "hello")
 
     do_PURGE = do_PROPFIND = do_QUERY = do_GET  # noqa: N815 (the names that http.server looks for)
 

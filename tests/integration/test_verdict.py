@@ -27,7 +27,7 @@ def failing(every: int, status: int = 503) -> type[Handler]:
         asked = itertools.count(1)
 
         def do_GET(self) -> None:
-            self.answer(status if next(self.asked) % every == 0 else 200, "hello")
+            self.response(status if next(self.asked) % every == 0 else 200, "hello")
 
     return Server
 
@@ -204,7 +204,7 @@ def test_a_warm_up_is_told_with_what_is_left_without_it(jostle_command: Jostle) 
             if Server.first is None:
                 Server.first = time.monotonic()
             time.sleep(0.06 if time.monotonic() - Server.first < 2 else 0.01)
-            self.answer(200)
+            self.response(200)
 
     with serving(Server) as url:
         done = jostle_command("hit", url, "-c", "4", "-d", "6s")
@@ -224,11 +224,11 @@ def test_a_login_that_redirects_after_a_while_is_told(jostle_command: Jostle) ->
             if Server.first is None:
                 Server.first = time.monotonic()
             away = time.monotonic() - Server.first > 2
-            self.answer(302 if away else 200, headers={"Location": "/login"} if away else None)
+            self.response(302 if away else 200, headers={"Location": "/login"} if away else None)
 
     with serving(Server) as url:
         done = jostle_command("hit", url, "-c", "4", "-d", "4s")
-    assert "the statuses of the right answers changed: 200 until" in head(done)
+    assert "the statuses of the right responses changed: 200 until" in head(done)
     assert "302" in head(done)
     assert " × 200" in done.stdout
     assert " × 302" in done.stdout
@@ -241,7 +241,7 @@ def test_more_clients_than_are_answered_in_time_are_not_valid(jostle_command: Jo
         def do_GET(self) -> None:
             with self.one_at_a_time:
                 time.sleep(0.02)
-            self.answer(200)
+            self.response(200)
 
     with serving(Server) as url:
         done = jostle_command("hit", url, "-c", "200", "-d", "1s")

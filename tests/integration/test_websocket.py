@@ -1,4 +1,5 @@
-"""WebSockets to a server whose answers and schedule are known: what jostle reports, and how messages fail."""
+"""WebSockets to a server whose responses and schedule are known: what jostle reports, and how messages
+fail."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -21,7 +22,7 @@ def outcomes(result: dict[str, Any]) -> dict[str, int]:
 def test_a_message_comes_back_after_its_delay_and_its_socket_stays(
     jostle_command: Jostle, sockets: str
 ) -> None:
-    """Two generators; before each answer a ping, which has to be answered, and two other messages."""
+    """Two generators; before each response a ping, which has to be answered, and two other messages."""
     url = f"{sockets}/echo?delay-ms=20&ping=1&noise=2"
     options = ["--send", "hello", "--match", "echo", "-c", "4", "-n", "40", "--processes", "2", "--json"]
     result = as_json(jostle_command("hit", url, *options))
@@ -78,18 +79,18 @@ def test_pings_have_round_trips_of_their_own(
     assert found["round_trip"]["p50"]["value"] > 0
 
 
-def test_a_pong_is_not_the_first_byte_of_an_answer(jostle_command: Jostle, sockets: str) -> None:
+def test_a_pong_is_not_the_first_byte_of_a_response(jostle_command: Jostle, sockets: str) -> None:
     options = ["--stream", "messages", "-c", "2", "-n", "2"]
     options += ["--ping", "50ms", "--first-byte-timeout", "500ms"]
     result = as_json(jostle_command("hit", f"{sockets}/push?n=1&first-ms=4000", *options, "--json"))
     assert outcomes(result) == {"response_timeout": 2}
     assert result["summaries"][0]["failures"] == {
-        "response_timeout": {"no byte of the answer came in time": 2}
+        "response_timeout": {"no byte of the response came in time": 2}
     }
     assert result["pings"][0]["answered"] > 0
 
 
-def test_a_socket_whose_pings_get_no_answer_is_given_up(jostle_command: Jostle, sockets: str) -> None:
+def test_a_socket_whose_pings_get_no_response_is_given_up(jostle_command: Jostle, sockets: str) -> None:
     url = f"{sockets}/echo?pong=0&delay-ms=500"
     options = ["--send", "x", "-c", "2", "-n", "4", "--ping", "50ms"]
     result = as_json(jostle_command("hit", url, *options, "--json"))

@@ -18,7 +18,7 @@ from support.synthetic import Request, Trial, closed, make_run
 
 
 def test_a_handful_among_many_that_were_given_up_have_no_p99() -> None:
-    """Six answers, 900 given up before: the last answer was taken for the p99, with an interval of width
+    """Six responses, 900 given up before: the last response was taken for the p99, with an interval of width
     0."""
     sample = from_values([0.01, 0.02, 0.03, 1.0, 5.0, 10.0], [0.5] * 900)
     found = quantile_estimate(sample, 0.99)
@@ -68,10 +68,10 @@ def trial_of(tmp_path: Path, trial: Trial) -> TrialData:
     return TrialData(found)
 
 
-@pytest.mark.parametrize("answers", [1, 3, 10])
-def test_few_requests_have_their_whole_throughput(tmp_path: Path, answers: int) -> None:
-    """Answers of 1 s, and half of one more: one answer in 1.5 s is 1/s, and not 0.67."""
-    seconds = answers + 0.5
+@pytest.mark.parametrize("responses", [1, 3, 10])
+def test_few_requests_have_their_whole_throughput(tmp_path: Path, responses: int) -> None:
+    """Responses of 1 s, and half of one more: one response in 1.5 s is 1/s, and not 0.67."""
+    seconds = responses + 0.5
     data = trial_of(tmp_path, Trial("a", "w", 1, closed(lambda _: 1.0, seconds), seconds, interval=0.5))
     assert data.throughput == pytest.approx(1.0, rel=0.01)
 

@@ -67,7 +67,7 @@ def test_rounds_of_two_kinds_have_no_mean_and_rounds_that_vary_have_one() -> Non
     assert misses <= int(stats.binom(shown, 0.05).ppf(0.999))
 
 
-def test_what_fails_at_once_is_no_fast_answer() -> None:
+def test_what_fails_at_once_is_no_fast_response() -> None:
     """Of a hundred requests five are refused: whoever sheds load has no better p99 than who queues."""
     rng = np.random.default_rng(1)
     times = rng.lognormal(math.log(0.01), 0.3, 950).tolist()

@@ -32,7 +32,7 @@ def test_a_drain_as_fast_as_the_service_is_no_division_by_zero() -> None:
     assert both[1] == pytest.approx((both[0] + both[2]) / 2, rel=1e-6)
 
 
-def test_a_queue_that_is_not_stable_answers_nobody() -> None:
+def test_a_queue_that_is_not_stable_responses_nobody() -> None:
     assert erlang.erlang_c(4, 4.0) == 1.0
     assert erlang.response_tail(1e6, 4, 5.0, 1.0) == 1.0
 

@@ -56,7 +56,7 @@ def test_what_is_larger_than_that_is_found() -> None:
 
 
 def single(rounds: list[list[float]], name: str, metric: str) -> Side:
-    """One run for each list; each round answers in the time given, or has that throughput."""
+    """One run for each list; each round responses in the time given, or has that throughput."""
     found = []
     for number, values in enumerate(rounds):
         known = {q: np.ones(len(values)) for q in ("throughput", *LEVELS)}

@@ -21,7 +21,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         """What came after the request's head."""
         return self.rfile.read(int(self.headers["Content-Length"])).decode()
 
-    def answer(self, status: int, body: str = "", headers: dict[str, str] | None = None) -> None:
+    def response(self, status: int, body: str = "", headers: dict[str, str] | None = None) -> None:
         data = body.encode()
         self.send_response(status)
         for name, value in (headers or {}).items():

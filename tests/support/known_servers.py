@@ -25,8 +25,8 @@ Outcome = Literal["correct", "undecided", "wrong"]
 @dataclass(frozen=True)
 class Noise:
     """`service`: standard deviation of ln service time; `delay_s`: mean of what an observer adds to every
-    answer. `speed`: standard deviation of the logarithm of the machine's speed, which changes between bursts
-    and within them.
+    response. `speed`: standard deviation of the logarithm of the machine's speed, which changes between
+    bursts and within them.
     """
 
     service: float
@@ -112,8 +112,8 @@ def first_come_with_pauses(requests: Sequence[Request], rng: random.Random) -> l
         return service // working * period + service % working - since
 
     shifted = [(service_time(at), demand, connection) for at, demand, connection in requests]
-    answers = simulated_answers(_workers(2), [shifted])[0]
-    return [None if end is None else moment(end) for end in answers]
+    responses = simulated_answers(_workers(2), [shifted])[0]
+    return [None if end is None else moment(end) for end in responses]
 
 
 def thrashing(requests: Sequence[Request], _rng: random.Random) -> list[int | None]:
@@ -255,7 +255,7 @@ class KnownServer:
         """Times of single requests."""
         return [self._seen(self._service(demand)) for _ in range(ALONE)]
 
-    def answer(self, jobs: Sequence[Job], demands: Sequence[float]) -> Burst:
+    def response(self, jobs: Sequence[Job], demands: Sequence[float]) -> Burst:
         """The burst `jobs`, of requests that truly demand `demands`; which connection is whose is the
         server's.
         """
@@ -283,11 +283,11 @@ class KnownServer:
         ]
         simulate = self._behaviour.simulate
         if callable(simulate):
-            answers = simulate(requests, self._rng)
+            responses = simulate(requests, self._rng)
         else:
             seed = self._rng.getrandbits(32)
-            answers = simulated_answers(simulate, [requests], seed=seed, room=self._behaviour.room)[0]
-        ends = [None if end is None else self._seen(stretched(end / 1e9)) for end in answers]
+            responses = simulated_answers(simulate, [requests], seed=seed, room=self._behaviour.room)[0]
+        ends = [None if end is None else self._seen(stretched(end / 1e9)) for end in responses]
         return Burst(tuple(jobs), tuple(ends))
 
 
@@ -300,7 +300,7 @@ def explained(behaviour: Behaviour, noise: Noise, seed: int, *, budget_s: float)
     deviation = math.sqrt(sum((time - longest) ** 2 for time in alone[truly[longest]]) / (ALONE - 1))
 
     def ask(bursts: Sequence[tuple[Job, ...]]) -> list[Burst]:
-        return [server.answer(jobs, [truly[job.demand] for job in jobs]) for jobs in bursts]
+        return [server.response(jobs, [truly[job.demand] for job in jobs]) for jobs in bursts]
 
     first = ask(equal_bursts(longest, MAX_AT_ONCE))
     at_once = parallelism(first)

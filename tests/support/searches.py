@@ -81,13 +81,13 @@ def true_capacity(known: Known, seed: int = 1) -> float:
     low, high = 1.0, known.capacity
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        at, ends = _answers(known, middle, REQUESTS / middle, rng)
+        at, ends = _responses(known, middle, REQUESTS / middle, rng)
         share = float(np.mean((ends - at)[STARTING:] > (slo.limit_s or 0.0)))
         low, high = (low, middle) if share > slo.share else (middle, high)
     return (low + high) / 2
 
 
-def _answers(known: Known, rate: float, seconds: float, rng: np.random.Generator) -> tuple[Floats, Floats]:
+def _responses(known: Known, rate: float, seconds: float, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """When requests of a Poisson stream arrive at an idle server, and are answered, in seconds."""
     n = int(rng.poisson(rate * seconds))
     at = np.sort(rng.uniform(0, seconds, n))
@@ -111,7 +111,7 @@ def _block(
 ) -> Block:
     """Cut off at its end as a real one is: who has waited for longer than the limit by then is late."""
     limit_s = slo.limit_s or 0.0
-    at, ends = _answers(known, level, seconds, rng)
+    at, ends = _responses(known, level, seconds, rng)
     late, edges = ends - at > limit_s, np.linspace(SETTLING * seconds, seconds, BATCHES + 1)
     masks = [(ends >= low) & (ends < high) for low, high in pairwise(edges)]
     parts = [(int(mask.sum()), int(late[mask].sum())) for mask in masks]

@@ -94,7 +94,7 @@ class Server:
         return ends
 
     def paused(self, at: float) -> float:
-        """When an answer that is done `at` leaves."""
+        """When a response that is done `at` leaves."""
         return next((begin + length for begin, length in self.pauses if begin <= at < begin + length), at)
 
 
@@ -112,15 +112,15 @@ class FakeSender:
     def burst(self, due: Sequence[Due], opening: Route, opening_s: float) -> list[Response]:
         del opening, opening_s
         self._budget.sent(len(due), len({one.connection for one in due}))
-        return self._answers([(one.at_s, one.route.name, one.connection) for one in due])
+        return self._responses([(one.at_s, one.route.name, one.connection) for one in due])
 
     def serial(self, route: Route, count: int, pause_s: float) -> list[Response]:
         self._budget.sent(count, 1)
-        answers, now = [], 0.0
+        responses, now = [], 0.0
         for _ in range(count):
-            answers += self._answers([(now, route.name, 0)])
-            now = (answers[-1].end_s or now) + pause_s
-        return answers
+            responses += self._responses([(now, route.name, 0)])
+            now = (responses[-1].end_s or now) + pause_s
+        return responses
 
     def stream(
         self, route: Route, times_s: Sequence[float], connections: int, beside: BackgroundLoad | None = None
@@ -138,26 +138,26 @@ class FakeSender:
                 while at < times_s[-1]:
                     others.append((max(0.0, at), beside.route.name, -1 - client))
                     at += each
-        answers = self._answers([*((at, route.name, 0) for at in times_s), *others])
-        return [answer for answer in answers if answer.connection == 0]
+        responses = self._responses([*((at, route.name, 0) for at in times_s), *others])
+        return [response for response in responses if response.connection == 0]
 
     def light(self, route: Route, times_s: Sequence[float], pauses_s: Sequence[float]) -> LightStream:
         self._budget.sent(len(times_s) + 2 * len(pauses_s), 1 + len(pauses_s))
-        answers = self._answers([(at, route.name, 0) for at in times_s])
+        responses = self._responses([(at, route.name, 0) for at in times_s])
         idle = [(pause, pause > self._server.idle_limit_s) for pause in pauses_s]
-        closed = len(answers) // (self._server.closes_after or len(answers) + 1)
-        return LightStream(answers, 1 + closed, idle, [float(self._server.closes_after)] * closed)
+        closed = len(responses) // (self._server.closes_after or len(responses) + 1)
+        return LightStream(responses, 1 + closed, idle, [float(self._server.closes_after)] * closed)
 
     def flood(self, route: Route, count: int) -> list[Response]:
         self._budget.sent(count, count)
-        return self._answers([(0.0, route.name, i) for i in range(count)])
+        return self._responses([(0.0, route.name, i) for i in range(count)])
 
     def give_up(self, route: Route, count: int, after_s: float, watched_s: float) -> None:
         del after_s, watched_s
         self._budget.sent(count, count)
         self._server.given_up(route.name, count)
 
-    def _answers(self, sent: Sequence[tuple[float, str, int]]) -> list[Response]:
+    def _responses(self, sent: Sequence[tuple[float, str, int]]) -> list[Response]:
         server = self._server
         away = [server.away(at) for at, _, _ in sent]
         lost = [
@@ -165,7 +165,7 @@ class FakeSender:
             for (at, name, connection), gone in zip(sent, away, strict=True)
             if gone
         ]
-        self.unconnected.update(str(answer.outcome) for answer in lost)
+        self.unconnected.update(str(response.outcome) for response in lost)
         sent = [one for one, gone in zip(sent, away, strict=True) if not gone]
         taken = [not server.refuses(at) for at, _, _ in sent]
         waits = [name == "/wait" for _, name, _ in sent]
@@ -175,16 +175,16 @@ class FakeSender:
             if ok and not wait
         ]
         ends = iter(server.ends(jobs))
-        answers = []
+        responses = []
         for (at, name, connection), ok, wait in zip(sent, taken, waits, strict=True):
             if not ok:
                 refused = Response(name, connection, at, at, at + 1e-4, at + 1e-4, Outcome.WRONG_STATUS, 429)
-                answers.append(refused)
+                responses.append(refused)
                 continue
             end = server.paused(at + server.demand(name) if wait else next(ends))
             head = max(at, end - server.delay_s)
-            answers.append(Response(name, connection, at, at, head, end, Outcome.OK, 200))
-        return sorted([*lost, *answers], key=lambda answer: (answer.due_s, answer.connection))
+            responses.append(Response(name, connection, at, at, head, end, Outcome.OK, 200))
+        return sorted([*lost, *responses], key=lambda response: (response.due_s, response.connection))
 
 
 def target_of(*routes: Route) -> Target:

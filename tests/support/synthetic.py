@@ -42,7 +42,7 @@ class Request:
     outcome: str = "ok"
     workload: int = 0
     client: int = 0
-    status: int = 200  # of a right answer
+    status: int = 200  # of a right response
     of: int = 0  # its place in the trial's `mix`
 
 
@@ -490,7 +490,7 @@ slow = "slow-alone"
 
 [[starvation]]
 form = "open loop"
-title = "A fast stream that does not wait for answers"
+title = "A fast stream that does not wait for responses"
 alone = "stream"
 with = "stream-with-slow"
 slow = "slow-alone"

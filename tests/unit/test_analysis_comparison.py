@@ -77,7 +77,7 @@ def test_a_bound_above_the_other_figure_says_by_how_much_it_is() -> None:
     )
 
 
-def test_that_nothing_differs_by_more_than_so_much_is_an_answer() -> None:
+def test_that_nothing_differs_by_more_than_so_much_is_a_response() -> None:
     rng = np.random.default_rng(5)
     levels = np.exp(rng.normal(0, 0.1, 8))
     a, b = (make_side(n, levels, noise=0.003, requests=2000, rng=rng) for n in ("old", "new"))

@@ -145,7 +145,7 @@ def test_tables_pictures_and_exports_have_it(tmp_path: Path) -> None:
 
 
 def ramped(name: str, late: float, jitter: float = 0.0, clients: int = 100) -> Trial:
-    """A ramp of ten seconds; from its sixth on answers take `late` instead of 0.1 s."""
+    """A ramp of ten seconds; from its sixth on responses take `late` instead of 0.1 s."""
     requests = [
         Request(t := second + k / 10, t, t + ((late + jitter * (k % 2)) if second >= 6 else 0.1 + 0.001 * k))
         for second in range(14)
@@ -165,8 +165,8 @@ def test_a_jump_in_the_ramp_is_told_from_a_creep(tmp_path: Path) -> None:
     assert VALUE_OF["time to headers"](jumps) == pytest.approx(0.52, abs=0.03)
 
 
-def test_clients_are_counted_until_the_answers_come_late(tmp_path: Path) -> None:
-    """From the sixth second of the ramp on answers take half a second: five steps were in time."""
+def test_clients_are_counted_until_the_responses_come_late(tmp_path: Path) -> None:
+    """From the sixth second of the ramp on responses take half a second: five steps were in time."""
     opened = [10, 20, 30, 40, 50, 60, 70, 80, 90, *[100] * 7]
     late, never = (replace(ramped("x", slow), open_connections=opened) for slow in (0.5, 0.105))
     made = make_run(tmp_path, [late, replace(never, contestant="y")])
@@ -203,7 +203,7 @@ figures = [
     assert "as published" in picture.reading
 
 
-def test_what_a_crowd_costs_is_told_per_connection_and_answer(tmp_path: Path) -> None:
+def test_what_a_crowd_costs_is_told_per_connection_and_response(tmp_path: Path) -> None:
     folder = make_run(tmp_path, [ramped("one", 0.1)])
     data = TrialData(RunRecord.open(folder).trials[0])
     assert VALUE_OF["memory per connection"](data) is None  # what it held before is not known
@@ -212,7 +212,7 @@ def test_what_a_crowd_costs_is_told_per_connection_and_answer(tmp_path: Path) ->
     held = data.resource_usage.rss_max()
     assert held is not None
     assert VALUE_OF["memory per connection"](data) == pytest.approx((held - 40_000_000) / 100)
-    for name in ("bytes per request", "bytes per answer", "server cores"):
+    for name in ("bytes per request", "bytes per response", "server cores"):
         assert isinstance(VALUE_OF[name](data), float), name
 
 

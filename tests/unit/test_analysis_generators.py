@@ -31,7 +31,7 @@ def facts(
     starts: Sequence[int] = (0, 0, 0),
     lost: Sequence[Mapping[str, Any]] = (),
     accounts: Sequence[LedgerEntry] = (),
-    answers: int = 300,
+    responses: int = 300,
 ) -> TrialData:
     """A trial of ten seconds from three machines with one thread each."""
     trial = RunWriter.create(base, "generators", "", {}).trial(
@@ -53,8 +53,8 @@ def facts(
         }
     )
     generators = [
-        {"generator": n + 1, "open_files": 1, "loop_lag_max_us": 0, "sent": [answers], "service": view}
-        for n, view in enumerate(histogram([s] * answers) for s in service)
+        {"generator": n + 1, "open_files": 1, "loop_lag_max_us": 0, "sent": [responses], "service": view}
+        for n, view in enumerate(histogram([s] * responses) for s in service)
     ]
     trial.write_interval(
         {
@@ -133,7 +133,7 @@ def test_one_that_sees_something_else_is_named(tmp_path: Path) -> None:
     tiny = saw_the_same(facts(tmp_path / "tiny", service=(0.00002, 0.00002, 0.00009)))
     assert tiny is not None
     assert tiny.verdict == "valid", "less than can be seen between machines"
-    assert saw_the_same(facts(tmp_path / "few", service=(0.001, 0.001, 0.004), answers=20)) is None
+    assert saw_the_same(facts(tmp_path / "few", service=(0.001, 0.001, 0.004), responses=20)) is None
 
 
 def test_the_busiest_and_the_late_one_are_named(tmp_path: Path) -> None:

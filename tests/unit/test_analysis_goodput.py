@@ -23,7 +23,7 @@ NEAR = {
 
 
 def hits(per_second: Sequence[int], response_s: float = 0.01) -> list[Request]:
-    """So many answers in each second, evenly, each after the same time."""
+    """So many responses in each second, evenly, each after the same time."""
     return [
         Request(second + i / count, second + i / count, second + i / count + response_s)
         for second, count in enumerate(per_second)
@@ -66,7 +66,7 @@ def test_what_comes_late_or_never_is_no_goodput(tmp_path: Path) -> None:
 
 
 def test_if_all_are_answered_in_time_it_is_the_throughput(tmp_path: Path) -> None:
-    """So few answers that those which the stop cut off count in the throughput."""
+    """So few responses that those which the stop cut off count in the throughput."""
     requests = closed(lambda _: 1.9, 10.0, clients=10)
     trial = Trial("node", "closed", 1, requests, duration=10, load={"closed": {"clients": 10}}, database=NEAR)
     _, (facts,) = analysed(tmp_path, trial)

@@ -120,11 +120,11 @@ def test_timeouts_hide_the_quantiles_beyond_their_share() -> None:
 
 
 def test_a_handful_that_waited_longer_than_the_others_decides_nothing() -> None:
-    """Of 906 requests without an answer, 900 are only known to take more than 3 s."""
+    """Of 906 requests without a response, 900 are only known to take more than 3 s."""
     assert round_quantile(from_values([0.1] * 94, [3.0] * 900 + [10.0] * 6), 0.5) == AtLeast(3.0)
 
 
-def test_a_request_given_up_early_is_no_fast_answer() -> None:
+def test_a_request_given_up_early_is_no_fast_response() -> None:
     """Dropping the unfinished would say 1 ms; half of the requests were still waiting after 1 ms."""
     sample = from_values([0.001] * 500 + [1.0] * 100, [0.5] * 400)
     assert quantile_estimate(sample, 0.49).value == 0.001
@@ -362,7 +362,7 @@ def test_rounds_in_two_groups_have_no_mean_though_the_upper_one_is_only_bounded(
 
 
 a_round = st.tuples(
-    st.lists(st.integers(1, 10**6), min_size=1, max_size=40),  # answers, in ms
+    st.lists(st.integers(1, 10**6), min_size=1, max_size=40),  # responses, in ms
     st.lists(st.integers(1, 10**6), max_size=20),  # given up after so long
 )
 

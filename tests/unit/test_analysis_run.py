@@ -245,7 +245,7 @@ def test_nothing_answered_at_all_is_a_loss_of_everything(tmp_path: Path) -> None
     node = starvation(result, "node")
     assert (node.index.value, node.index.high) == (1, 1)
     assert node.index.low == pytest.approx(0.99)
-    assert "answers no fast one: a fast request waited for 5.00 s without an answer" in node.sentence
+    assert "answers no fast one: a fast request waited for 5.00 s without a response" in node.sentence
     assert (node.with_response["p50"].value, node.with_response["p50"].bound) == (
         pytest.approx(5, rel=2e-3),
         "≥",

@@ -136,7 +136,7 @@ def test_a_blocked_closed_client_is_a_finding(tmp_path: Path) -> None:
 def test_nothing_answered_without_a_reason_is_suspect(tmp_path: Path) -> None:
     validity = judged(tmp_path, [Request(0.0, 0.0, 5.0, "unfinished")])
     assert validity.verdict == "suspect"
-    assert check(validity, "answers").message == "none of 1 requests was answered as expected"
+    assert check(validity, "responses").message == "none of 1 requests was answered as expected"
 
 
 @pytest.mark.parametrize("kind", Outcome)
@@ -146,11 +146,11 @@ def test_every_failure_has_a_remedy_of_its_own_kind(tmp_path: Path, kind: Outcom
         return
     failed = [Request(i / 100, None, i / 100 + 0.001, kind) for i in range(100)]
     validity = judged(tmp_path, failed)
-    errors, answers = (check(validity, name) for name in ("errors", "answers"))
+    errors, responses = (check(validity, name) for name in ("errors", "responses"))
     script = kind == Outcome.SCRIPT_FAILED
     why = "the script failed before its first one" if script else "no connection could be made"
-    assert answers.message == f"no request was sent: {why}"
-    assert errors.remedy == answers.remedy != ""
+    assert responses.message == f"no request was sent: {why}"
+    assert errors.remedy == responses.remedy != ""
     assert ("--cacert" in errors.remedy) == (kind == "tls_failed")
 
 
@@ -199,7 +199,7 @@ def test_almost_nothing_answered_as_expected_is_invalid(tmp_path: Path, right: i
     validity = judged(tmp_path, requests, load=CONSTANT)
     assert validity.verdict == verdict
     assert validity.verdict_of("errors") == "valid"
-    assert (check(validity, "answers").remedy != "") == (verdict == "invalid")
+    assert (check(validity, "responses").remedy != "") == (verdict == "invalid")
 
 
 def test_failures_of_the_background_are_told_and_doubted_where_it_was_another_load(tmp_path: Path) -> None:
@@ -223,7 +223,7 @@ def test_a_run_that_ended_before_most_responses_is_not_valid(tmp_path: Path) -> 
     waiting = [Request(0.0, 0.0, 5.0, "unfinished", client=i) for i in range(30, 100)]
     validity = judged(tmp_path, answered + waiting, load={"closed": {"clients": 100}})
     assert validity.verdict == "suspect"
-    assert check(validity, "answers").message == (
+    assert check(validity, "responses").message == (
         "70 % of the requests were neither answered nor failed when the trial ended"
     )
 
@@ -271,7 +271,8 @@ def test_poisson_sends_are_checked_where_rows_tell(tmp_path: Path) -> None:
 
 
 def test_the_later_steps_of_journeys_are_no_poisson_process(tmp_path: Path) -> None:
-    """A step follows the answer to the one before, so the sends are bunched though no journey starts late."""
+    """A step follows the response to the one before, so the sends are bunched though no journey starts
+    late."""
     first = open_loop(STEADY, 200, 5.0)
     steps = [*first, *(replace(r, intended=r.end, sent=r.end, end=r.end + 1e-3) for r in first)]
     assert check(judged(tmp_path, steps, load=POISSON, rows=True), "arrivals").verdict == "suspect"
@@ -309,7 +310,7 @@ def test_clock_resolution(tmp_path: Path) -> None:
 
 
 def test_p999_is_announced_as_left_out(tmp_path: Path) -> None:
-    says = check(judged(tmp_path, closed(STEADY, 5.0)), "answers").message
+    says = check(judged(tmp_path, closed(STEADY, 5.0)), "responses").message
     assert "p99.9 is left out: it needs 2,995" in says
 
 
@@ -364,7 +365,7 @@ def test_status_codes_are_those_of_records_of_before_as_well(tmp_path: Path) -> 
         assert ": 10 × 503, " in check(validity, "errors").message
 
 
-def test_what_came_after_answers_and_addresses_that_were_passed_over_are_counted(tmp_path: Path) -> None:
+def test_what_came_after_responses_and_addresses_that_were_passed_over_are_counted(tmp_path: Path) -> None:
     trial = Trial("node", "fast", 1, closed(STEADY, 2.0), 2.0)
 
     def add(interval: dict[str, Any]) -> None:
@@ -378,7 +379,7 @@ def test_what_came_after_answers_and_addresses_that_were_passed_over_are_counted
     validity = judge(record)
     framing, addresses = check(validity, "framing"), check(validity, "addresses")
     assert (framing.verdict, framing.value) == ("suspect", 4)
-    assert framing.message == "bytes that belong to no answer followed 4 answers (4 × more)"
+    assert framing.message == "bytes that belong to no response followed 4 responses (4 × more)"
     assert (addresses.verdict, addresses.value) == ("suspect", 2)
     assert not {"framing", "addresses"} & names(judge(recorded(tmp_path / "sound", trial)))
     data = TrialData(record)

@@ -122,7 +122,7 @@ def answered(share: float) -> WorkloadSummary:
     return replace(summary, response_distribution=cut)
 
 
-def test_servers_that_left_many_requests_without_an_answer_are_drawn_as_well() -> None:
+def test_servers_that_left_many_requests_without_a_response_are_drawn_as_well() -> None:
     box = Box("node", 0.001, 0.002, 0.003, 0.004, 0.005)
     for share, says in ((0.9, "the widest distribution is 127.0.0.1:8080's"), (0.6, "of no server")):
         summary = answered(share)

@@ -260,8 +260,8 @@ def test_a_crowd_is_a_number_of_clients(tmp_path: Path) -> None:
     picture = charts.sent(result, Table("t", columns("level")))
     assert picture is not None
     assert picture.reading == (
-        "Above: answers per second; below: the generator's share of a core; "
-        "shaded: the interval of the answer."
+        "Above: responses per second; below: the generator's share of a core; "
+        "shaded: the interval of the response."
     )
     unknown = replace(result, capacity=replace(result.capacity, low=None))
     for draw in (charts.curve, charts.sent):

@@ -1,4 +1,4 @@
-"""A capacity of a server that goes away, or gives other answers under load; the highest level asked for."""
+"""A capacity of a server that goes away, or gives other responses under load; the highest level asked for."""
 
 import math
 from collections.abc import Sequence
@@ -81,7 +81,7 @@ def away_at(rate: float) -> Trial:
 REFUSED = "cannot connect to 127.0.0.1:80: connection refused\nis the server running?"
 
 
-def test_a_server_that_goes_away_is_told_as_that_with_the_answer_of_what_counts(tmp_path: Path) -> None:
+def test_a_server_that_goes_away_is_told_as_that_with_the_response_of_what_counts(tmp_path: Path) -> None:
     result = measured(tmp_path, [at(200), at(400), away_at(800)])
     assert result.answer == "at least"
     assert result.sentences[0] == "errors < 10 % held at every level up to 400/s, the highest decided."
@@ -111,11 +111,11 @@ def test_a_server_that_is_there_for_no_level_is_told_as_that(tmp_path: Path) -> 
     assert "the server no longer accepts connections from the first level on: cannot connect" in said
 
 
-def test_other_answers_under_load_are_told_with_the_level(tmp_path: Path) -> None:
+def test_other_responses_under_load_are_told_with_the_level(tmp_path: Path) -> None:
     result = measured(tmp_path, [at(200), at(400, status=302)])
     assert result.sentences[1] == (
-        "From 400/s on, right answers were not the same: 302 at 400/s, 200 to one request at a time. If "
-        "those are not the answers that are meant, name the right statuses, so that others fail: "
+        "From 400/s on, right responses were not the same: 302 at 400/s, 200 to one request at a time. If "
+        "those are not the responses that are meant, name the right statuses, so that others fail: "
         "--expect-status 200."
     )
     assert [set(level.statuses) for level in result.levels] == [{"200"}, {"302"}]

@@ -69,7 +69,7 @@ def test_a_server_at_a_unix_socket_is_looked_at_too(tmp_path: Path, *, abstract:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(*certificate_in(tmp_path))
 
-    def answer(listening: socket.socket) -> None:
+    def response(listening: socket.socket) -> None:
         with suppress(OSError), context.wrap_socket(listening.accept()[0], server_side=True):
             pass
 
@@ -77,6 +77,6 @@ def test_a_server_at_a_unix_socket_is_looked_at_too(tmp_path: Path, *, abstract:
         listening.bind(f"\0{name[1:]}" if abstract else name)
         listening.listen()
         listening.settimeout(10)
-        pool.submit(answer, listening)
+        pool.submit(response, listening)
         with pytest.raises(PlanError, match=f"the certificate of unix:{name} is self-signed"):
             check_certificate({**target("https://example.test:443"), "connect_to": [f"unix:{name}"]})

@@ -417,7 +417,7 @@ def test_no_number_of_rounds_is_foretold_for_a_share_of_requests(tmp_path: Path)
 
 
 def test_an_index_from_invalid_trials_on_either_side_decides_nothing(tmp_path: Path) -> None:
-    """Hardly a right answer in the trials without slow requests spoils what is compared with them."""
+    """Hardly a right response in the trials without slow requests spoils what is compared with them."""
 
     def spoiled(trial: Trial) -> Trial:
         if (trial.contestant, trial.workload) != ("node", "fast-only"):

@@ -108,7 +108,7 @@ def test_the_options_of_hit_are_in_groups(capsys: pytest.CaptureFixture[str]) ->
         cli.main(["hit", "--help"])
     titles = re.findall(r"^(\w.*):$", capsys.readouterr().out, re.MULTILINE)
     kinds = ["Messages (ws://), bytes (tcp://) and datagrams (udp://)", "gRPC (grpc://)"]
-    groups = [*kinds, "Answer", "Stream of events", "Connections", "TLS", "Generator", "Output"]
+    groups = [*kinds, "Response", "Stream of events", "Connections", "TLS", "Generator", "Output"]
     assert titles == ["Arguments", "Load", "Request", *groups, "Options"]
 
 

@@ -121,7 +121,7 @@ def test_only_a_head_starts_others() -> None:
         start_node("10.0.0.11", head="10.0.0.1:6379", generate=True, block=False, starts=config)
 
 
-def test_the_quickest_answer_tells_the_offset() -> None:
+def test_the_quickest_response_tells_the_offset() -> None:
     delays = iter([0.01, 0.0, 0.005])
 
     def call() -> tuple[int, int]:

@@ -24,7 +24,7 @@ def trials() -> list[Trial]:
     ]
 
 
-def with_wrong_answers() -> list[Trial]:
+def with_wrong_responses() -> list[Trial]:
     return [
         replace(
             trial,
@@ -61,7 +61,7 @@ def test_any_of_several_runs_may_be_cut_short(tmp_path: Path) -> None:
 
 
 def test_invalid_trials_are_not_trusted_and_leave_conditions_undecided(tmp_path: Path) -> None:
-    folder = make_run(tmp_path, with_wrong_answers())
+    folder = make_run(tmp_path, with_wrong_responses())
     for condition in (SLOWER, "faster"):
         assert compared(folder, "--fail-if", condition) == 4
         assert compared(folder, "--fail-if", condition, "--undecided", "pass") == 0

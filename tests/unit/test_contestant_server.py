@@ -87,11 +87,11 @@ def test_from_start_to_stop(folder: Path) -> None:
     with contestant.start(cores=[core]) as server:
         assert server.alive()
         assert server.pid in marked(server)
-        assert server.answer["cores"] == [core]
-        assert server.answer["cwd"] == str(folder)
-        assert {"PATH", "HOME", "LANG", "TMPDIR"} >= server.answer["environ"].keys() - {"LC_CTYPE"}
+        assert server.response["cores"] == [core]
+        assert server.response["cwd"] == str(folder)
+        assert {"PATH", "HOME", "LANG", "TMPDIR"} >= server.response["environ"].keys() - {"LC_CTYPE"}
         if os.geteuid() == 0:
-            assert server.answer["uid"] == 65534
+            assert server.response["uid"] == 65534
         told = contestant.describe(server)
         assert told["label"] == "mine"
         assert told["command"][2] == str(server.port)
@@ -202,10 +202,10 @@ def answering(body: bytes) -> str:
 
 
 @pytest.mark.parametrize("body", [b"[" * 60_000, b"{", b"\xff\xfe", b"[1]", b'"text"'])
-def test_an_answer_that_is_no_json_object_says_nothing_of_it(folder: Path, body: bytes) -> None:
+def test_a_response_that_is_no_json_object_says_nothing_of_it(folder: Path, body: bytes) -> None:
     contestant = mine(folder, answering(body))
     with contestant.start() as server:
-        assert server.answer == {}
+        assert server.response == {}
         assert contestant.describe(server)["version"] == ""
 
 

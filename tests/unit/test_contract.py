@@ -21,7 +21,7 @@ class Server(http.server.BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
-    answers: ClassVar[dict[str, tuple[str, bytes]]] = {}
+    responses: ClassVar[dict[str, tuple[str, bytes]]] = {}
     post_status = 405
     closes_after = 10**9
     count_s = 3e-8
@@ -33,8 +33,8 @@ class Server(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         route, _, number = self.path[1:].partition("/")
-        if self.path in self.answers:
-            self.reply(200, *self.answers[self.path])
+        if self.path in self.responses:
+            self.reply(200, *self.responses[self.path])
         elif self.path == "/orders" and self.pages:
             self.pages.append(self.pages.pop(0))
             self.reply(200, "text/html; charset=utf-8", self.pages[0].encode())
@@ -84,7 +84,7 @@ def handler() -> type[Server]:
     """A server of one's own to break."""
 
     class Own(Server):
-        answers: ClassVar[dict[str, tuple[str, bytes]]] = {"/hello": ("text/plain; charset=utf-8", HELLO)}
+        responses: ClassVar[dict[str, tuple[str, bytes]]] = {"/hello": ("text/plain; charset=utf-8", HELLO)}
 
     return Own
 
@@ -113,7 +113,7 @@ def checks(handler: type[Server]) -> Iterator[Any]:
 
 
 def test_a_server_that_keeps_the_contract(handler: type[Server], checks: Any) -> None:
-    handler.answers["/"] = (
+    handler.responses["/"] = (
         "application/json",
         b'{"name": "mine", "version": "1", "runtime": "CPython", "workers": 1}',
     )
@@ -131,8 +131,8 @@ def test_a_server_that_keeps_the_contract(handler: type[Server], checks: Any) ->
         ("text/plain", b"", "GET /hello: body: b''"),
     ],
 )
-def test_a_wrong_answer(handler: type[Server], checks: Any, kind: str, body: bytes, told: str) -> None:
-    handler.answers["/hello"] = (kind, body)
+def test_a_wrong_response(handler: type[Server], checks: Any, kind: str, body: bytes, told: str) -> None:
+    handler.responses["/hello"] = (kind, body)
     assert told in checks(part="/hello")["/hello"].message
 
 
@@ -155,7 +155,7 @@ def test_work_that_takes_a_fixed_time(handler: type[Server], checks: Any) -> Non
 
 
 def test_a_route_that_is_there_though_declared_absent(handler: type[Server], checks: Any) -> None:
-    handler.answers["/fast/1"] = ("text/plain", b"1")
+    handler.responses["/fast/1"] = ("text/plain", b"1")
     assert checks(part="/fast")["/fast"] == CheckResult(
         "/fast", False, "GET /fast/1: status: 200 instead of 404"
     )
@@ -166,9 +166,9 @@ def test_a_route_that_is_not_there(checks: Any) -> None:
 
 
 def test_a_root_that_does_not_say_who_it_is(handler: type[Server], checks: Any) -> None:
-    handler.answers["/"] = ("application/json", b'{"name": "mine"}')
+    handler.responses["/"] = ("application/json", b'{"name": "mine"}')
     assert "should give name, version, runtime and workers" in checks(part="/")["/"].message
-    handler.answers["/"] = ("application/json", b"<html>")
+    handler.responses["/"] = ("application/json", b"<html>")
     assert "not JSON" in checks(part="/")["/"].message
 
 
@@ -230,7 +230,7 @@ def test_a_connection_that_is_not_kept(handler: type[Server], checks: Any) -> No
     handler.closes_after = 100
     found = checks(part="keep-alive")["keep-alive"]
     assert not found.ok
-    assert found.message.startswith("no answer: ")
+    assert found.message.startswith("no response: ")
 
 
 def test_protocol_parts_may_be_declared_absent_but_not_when_they_are_there(
@@ -288,4 +288,4 @@ def test_a_server_that_is_gone() -> None:
     server = contestant.Server("mine", "127.0.0.1", 1, None)
     found = verify(server, ContestantFile(command=["x"]))
     assert not any(check.ok for check in found)
-    assert "no answer: ConnectionRefusedError" in found[0].message
+    assert "no response: ConnectionRefusedError" in found[0].message

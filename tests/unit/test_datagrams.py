@@ -31,7 +31,7 @@ def test_a_query_has_a_number_and_parameters_between_its_bytes() -> None:
         (r"regex:id=(\d+)", {"regex": r"id=(\d+)"}),
     ],
 )
-def test_the_command_line_says_which_datagram_is_the_answer(match: str | None, spec: Any) -> None:
+def test_the_command_line_says_which_datagram_is_the_response(match: str | None, spec: Any) -> None:
     request = asked(hit(URL, send="ping {id:u64}", match=match))
     assert request["datagram"] == {"match": spec}
     assert request["params"] == {"id:u64": {"serial": {"bytes": 8}}}

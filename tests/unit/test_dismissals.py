@@ -1,4 +1,4 @@
-"""Idle connections that the server ended with an answer are noted, and make no run suspect."""
+"""Idle connections that the server ended with a response are noted, and make no run suspect."""
 
 from pathlib import Path
 from typing import Any

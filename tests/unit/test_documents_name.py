@@ -14,7 +14,7 @@ from jostle.cli import COMMANDS
 from jostle.cli.exit_codes import ExitCode
 from jostle.plan.builder import JourneyBuilder
 from jostle.plan.hit import PLACES
-from jostle.record.outcomes import CENSORED, ENDED_BY_STOP, TIMEOUTS, WRONG_ANSWERS, Outcome, failures
+from jostle.record.outcomes import CENSORED, ENDED_BY_STOP, TIMEOUTS, WRONG_RESPONSES, Outcome, failures
 from jostle.record.verdict import Verdict
 from jostle.roster.lines_of_code import lines_of_code
 
@@ -100,8 +100,8 @@ def test_outcomes_of_the_glossary_are_those_of_the_code_in_the_same_groups() -> 
         "censored": CENSORED,
         "timeout": TIMEOUTS,
         "ended by the stop": ENDED_BY_STOP,
-        "wrong answer": WRONG_ANSWERS,
-        "failure": errors - CENSORED - WRONG_ANSWERS,
+        "wrong response": WRONG_RESPONSES,
+        "failure": errors - CENSORED - WRONG_RESPONSES,
     }
     for name, members in groups.items():
         assert {outcome for outcome, kind in kinds.items() if name in kind} == members, name

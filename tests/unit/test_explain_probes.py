@@ -1,4 +1,4 @@
-"""Each probe against answers that are made up: what is decided, and what cannot be told and why."""
+"""Each probe against responses that are made up: what is decided, and what cannot be told and why."""
 
 import os
 import socket
@@ -49,7 +49,7 @@ from support.pictures import validated
 from support.served import FAST, HALF, QUARTER, SLOW, WAIT, FakeSender, Server, explained, look_at, target_of
 
 
-def answer(due: float, took: float | None, status: int = 200, *, sent: float | None = None) -> Response:
+def response(due: float, took: float | None, status: int = 200, *, sent: float | None = None) -> Response:
     outcome = Outcome.OK if status == 200 else Outcome.WRONG_STATUS
     end = None if took is None else due + took
     return Response("fast", 0, due, due if sent is None else sent, end, end, outcome, status)
@@ -221,19 +221,19 @@ def test_a_stream_that_was_ended_early_decides_nothing() -> None:
 
 def test_a_rate_limit_is_told_by_its_bucket() -> None:
     refuses = token_bucket(20, 10)
-    found_bucket = bucket([answer(i / 50, 0.001, 429 if refuses(i / 50) else 200) for i in range(500)])
+    found_bucket = bucket([response(i / 50, 0.001, 429 if refuses(i / 50) else 200) for i in range(500)])
     assert found_bucket is not None
     rate, burst = found_bucket
     assert rate == pytest.approx(20, rel=0.05)
     assert burst == pytest.approx(10, abs=2)
-    assert bucket([answer(i / 50, 0.001) for i in range(50)]) is None
+    assert bucket([response(i / 50, 0.001) for i in range(50)]) is None
 
 
 def test_who_refused_bursts_is_asked_at_the_highest_rate_allowed() -> None:
     budget = Budget(THOROUGH, now=lambda: 0.0)
     server = Server(refuses=token_bucket(100, 20))
     session = Session(target_of(FAST), FakeSender(server, budget), budget, lambda _: None)
-    session.light = LightStream([answer(float(i), 0.001) for i in range(20)], 1, [])
+    session.light = LightStream([response(float(i), 0.001) for i in range(20)], 1, [])
     assert rate_limit(session).says == "No rate limit up to 1.05/s."
     session.refusals = 7
     finding = rate_limit(session)
@@ -254,8 +254,8 @@ def test_a_server_that_refuses_what_bursts_ask_is_not_taken_for_full() -> None:
 
 
 def test_stalls_that_end_together_are_one() -> None:
-    quiet = [answer(i * 0.02, 0.001) for i in range(100)]
-    late = [answer(t, 3.0 - t) for t in (2.9, 2.92, 2.94)]
+    quiet = [response(i * 0.02, 0.001) for i in range(100)]
+    late = [response(t, 3.0 - t) for t in (2.9, 2.92, 2.94)]
     assert stalls([*quiet[:90], *late]) == [Pause(3.0, pytest.approx(0.1), 3)]
     assert stalls(quiet) == []
 
@@ -290,9 +290,9 @@ def test_without_pauses_it_says_how_short_one_may_have_been_missed() -> None:
 def test_what_the_generator_sent_late_is_not_the_server_s_pause() -> None:
     from jostle.explain.probes.pauses import _generator_stalls
 
-    fine = [answer(i * 0.1, 0.001) for i in range(10)]
-    late = [answer(1.0, 0.051, sent=1.05)]
-    behind = [answer(2.0, 0.1), answer(2.05, 0.051, sent=2.1)]
+    fine = [response(i * 0.1, 0.001) for i in range(10)]
+    late = [response(1.0, 0.051, sent=1.05)]
+    behind = [response(2.0, 0.1), response(2.05, 0.051, sent=2.1)]
     assert _generator_stalls(fine) == 0
     assert _generator_stalls([*fine, *late]) == 1
     assert _generator_stalls(behind) == 0, "its connection was taken"
@@ -357,13 +357,13 @@ def test_the_spread_forgets_a_single_stall() -> None:
      (Outcome.CONNECT_REFUSED, 0, "refused"), (Outcome.RESPONSE_TIMEOUT, 0, "never answered")],
 )  # fmt: skip
 def test_the_fate_of_a_request_is_named(outcome: Outcome, status: int, what: str) -> None:
-    assert fate(replace(answer(0, 1), outcome=outcome, status=status)) == what
+    assert fate(replace(response(0, 1), outcome=outcome, status=status)) == what
 
 
 def test_a_burst_counts_from_its_first_sending_without_the_network() -> None:
-    first = replace(answer(0.0, 0.2), sent_s=0.1, connection=3)
-    never = replace(answer(0.0, None), sent_s=None, outcome=Outcome.NEVER_SENT)
-    failed = replace(answer(0.15, 0.01, 500), connection=4)
+    first = replace(response(0.0, 0.2), sent_s=0.1, connection=3)
+    never = replace(response(0.0, None), sent_s=None, outcome=Outcome.NEVER_SENT)
+    failed = replace(response(0.15, 0.01, 500), connection=4)
     burst = as_burst([first, never, failed], {"fast": 0.05}, delay_s=0.01)
     assert [job.at for job in burst.jobs] == pytest.approx([0.0, 0.05])
     assert [job.demand for job in burst.jobs] == pytest.approx([0.04, 0.04])

@@ -39,7 +39,7 @@ LATE = Check(
     ("p99",),
     "generator",
 )
-NOTHING = Check("answers", Verdict.INVALID, 0, 1, "requests", "no request was sent", "start it")
+NOTHING = Check("responses", Verdict.INVALID, 0, 1, "requests", "no request was sent", "start it")
 
 
 def head(result: RunResult, count: int = 12, *, full: bool = False) -> list[str]:

@@ -51,7 +51,7 @@ class Scripted:
 
     transport: "Scripts"
     node: Node
-    answers: list[Any] = field(default_factory=list)
+    responses: list[Any] = field(default_factory=list)
     log: bytes = b""
     told: list[str] = field(default_factory=list)
     spec: str = ""
@@ -63,15 +63,15 @@ class Scripted:
         if method == "start":
             self.spec = arguments[0]
             return ("ready", 0)
-        if method != "poll" or not self.answers:
+        if method != "poll" or not self.responses:
             return ("never", object())
-        return ("ready", self.answers.pop(0))
+        return ("ready", self.responses.pop(0))
 
 
 class Scripts:
     """The transport that they are on.
 
-    `later`: answers of a generator that takes over; `slow_s`: how long it takes to come up.
+    `later`: responses of a generator that takes over; `slow_s`: how long it takes to come up.
     """
 
     def __init__(self) -> None:
@@ -81,9 +81,9 @@ class Scripts:
         self.gone = False
         self.back: dict[str, bytes] = {}
 
-    def add(self, answers: list[Any], log: bytes = b"") -> Scripted:
+    def add(self, responses: list[Any], log: bytes = b"") -> Scripted:
         node = Node(f"10.0.0.{len(self.remotes) + 1}", "key")
-        self.remotes.append(Scripted(self, node, answers, log))
+        self.remotes.append(Scripted(self, node, responses, log))
         return self.remotes[-1]
 
     def nodes(self) -> Sequence[Node]:
@@ -100,7 +100,7 @@ class Scripts:
             time.sleep(min(timeout_s, 0.005))
         return ready
 
-    def answer(self, calls: Any, timeout_s: float | None = None) -> Any:
+    def response(self, calls: Any, timeout_s: float | None = None) -> Any:
         del timeout_s
         if calls[0] == "never":
             raise Unavailable
@@ -125,7 +125,7 @@ def news(data: bytes, state: str = "running", why: str = "") -> Any:
 
 
 class Said(dict[str, Any]):
-    """An answer that can be a part of a key."""
+    """A response that can be a part of a key."""
 
     def __init__(self, state: str, why: str, data: bytes) -> None:
         super().__init__(state=state, why=why, data=data)
@@ -135,7 +135,7 @@ class Said(dict[str, Any]):
 
 
 class Endless(list[Any]):
-    """The same answer for ever."""
+    """The same response for ever."""
 
     def pop(self, _: Any = -1) -> Any:
         return self[0]
@@ -257,8 +257,8 @@ def test_a_share_moves_only_after_its_lease_and_leaves_no_double(make: Make) -> 
     transport.add([news(frame(0))])
     fleet = make(transport, "moves", seconds=1.2)
     rest = [frame(n, last=n == 11) for n in range(1, 12)]
-    transport.remotes[0].answers += [news(data) for data in rest[:-1]] + [news(rest[-1], "ended")]
-    transport.remotes[0].answers[1:1] = [news(b"")] * 60
+    transport.remotes[0].responses += [news(data) for data in rest[:-1]] + [news(rest[-1], "ended")]
+    transport.remotes[0].responses[1:1] = [news(b"")] * 60
     transport.later = [news(whole(1)[0], "ended")]
     found = all_of(fleet)
     (lost,) = fleet.lost

@@ -29,7 +29,7 @@ KNOWN = options_of(command("hit"))
         (["-rate=50", URL], "long options begin with two dashes: --rate=50"),
         (["-duration", "5s", URL], "long options begin with two dashes: --duration"),
         (["--vus=10", URL], "--vus in k6: here it is -c 10"),
-        (["-m", "5", URL], "-m is the method here; the longest time for an answer is --timeout 5"),
+        (["-m", "5", URL], "-m is the method here; the longest time for a response is --timeout 5"),
         (["-t", "10s", URL], "-t is the number of threads here; a time is -d or --timeout 10s"),
         (["-F", "a=b", URL], f"-F is a form in curl and oha; {CURL}"),
         (["--get", URL], f"--get in curl: {CURL}"),

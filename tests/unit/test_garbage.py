@@ -16,7 +16,7 @@ from support.rendered import rendered
 from support.synthetic import Trial, closed, make_run
 
 
-def test_it_is_a_share_of_the_time_and_a_number_for_each_thousand_answers(tmp_path: Path) -> None:
+def test_it_is_a_share_of_the_time_and_a_number_for_each_thousand_responses(tmp_path: Path) -> None:
     trials = [
         Trial("a", "w", number, closed(lambda _: 0.01, 5.0), garbage={"seconds": seconds, "collections": 10})
         for number, seconds in enumerate((0.4, 0.5, 0.6), 1)
@@ -33,7 +33,7 @@ def test_it_is_a_share_of_the_time_and_a_number_for_each_thousand_answers(tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("answers", "recorded"),
+    ("responses", "recorded"),
     [
         (
             [{"seconds": 1.5, "collections": 3}, {"seconds": 2, "collections": 10}],
@@ -44,11 +44,11 @@ def test_it_is_a_share_of_the_time_and_a_number_for_each_thousand_answers(tmp_pa
     ],
 )
 def test_the_record_has_what_was_collected_during_the_load(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answers: list[dict[str, Any]], recorded: object
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, responses: list[dict[str, Any]], recorded: object
 ) -> None:
     lab = laboratory(tmp_path, monkeypatch)
     lab.contestants["a"].file = SimpleNamespace(database=None, garbage="/gc", absent={}, speaks=[])
-    told = iter(answers)
+    told = iter(responses)
     monkeypatch.setattr(FakeServer, "ask", lambda _, path: next(told) if path == "/gc" else {}, raising=False)
     lab.run(lab.plan(workload="garbage = true"))
     outcomes = {

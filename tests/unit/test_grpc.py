@@ -280,17 +280,17 @@ def test_an_edited_file_is_read_again(folder: Path) -> None:
 class Reflecting:
     """In place of the engine: a server that describes itself with a schema, or fails with an error."""
 
-    def __init__(self, answer: bytes | OSError | ValueError) -> None:
-        self.answer = answer
+    def __init__(self, response: bytes | OSError | ValueError) -> None:
+        self.response = response
         self.asked: list[tuple[str, list[str], list[tuple[str, str]]]] = []
 
     def __call__(
         self, _target: str, service: str, types: list[str], metadata: list[tuple[str, str]], _patience: float
     ) -> tuple[bytes, list[str]]:
         self.asked.append((service, types, metadata))
-        if isinstance(self.answer, Exception):
-            raise self.answer
-        return self.answer, []
+        if isinstance(self.response, Exception):
+            raise self.response
+        return self.response, []
 
 
 def reflected(made: Plan) -> dict[str, Any]:

@@ -24,7 +24,7 @@ def line(
 ) -> Any:
     names = ("stream", "request", "ready_ns", "sent_ns", "head_ns", "end_ns", "bytes")
     scales = (1, 1, MS, MS, MS, MS, 1)
-    connections, answers, median_ms = elsewhere
+    connections, responses, median_ms = elsewhere
     return {
         "workload": 0,
         "connection": 0,
@@ -38,7 +38,7 @@ def line(
             for one in streams
         ],
         "elsewhere_connections": connections,
-        "elsewhere_answers": answers,
+        "elsewhere_answers": responses,
         "elsewhere_median_ns": int(median_ms * MS),
     }
 
@@ -66,7 +66,7 @@ def said(streams: list[tuple[int, ...]], **more: Any) -> str:
 def test_the_connection_is_to_blame_where_others_answered_meanwhile() -> None:
     text = said([BIG, *BEFORE, *WAITED], elsewhere=(2, 40, 0.8))
     assert text == (
-        "All 3 other streams of a connection waited up to 42.0 ms while an answer of 2.00 MB came: "
+        "All 3 other streams of a connection waited up to 42.0 ms while a response of 2.00 MB came: "
         "the connection, not the server. On 2 other connections the same request took 800 µs "
         "meanwhile (median of 40)."
     )
@@ -92,14 +92,14 @@ def test_a_connection_that_let_others_through_is_not_to_blame() -> None:
     through = [(11, 0, 25, 25, 30, 30, 100), (13, 0, 31, 31, 40, 40, 100)]
     text = said([BIG, *WAITED, *through], elsewhere=(2, 40, 0.8))
     assert text == (
-        "3 of the 5 other streams of a connection waited up to 42.0 ms while an answer of 2.00 MB came; "
+        "3 of the 5 other streams of a connection waited up to 42.0 ms while a response of 2.00 MB came; "
         "2 were answered meanwhile: the connection let them through."
     )
     text = said([BIG, *WAITED, through[0]], elsewhere=(2, 40, 0.8))
     assert text.endswith("; 1 was answered meanwhile: the connection let them through.")
 
 
-def test_who_waited_longer_after_the_other_answer_than_behind_it_waited_for_the_server() -> None:
+def test_who_waited_longer_after_the_other_response_than_behind_it_waited_for_the_server() -> None:
     assert analysed(line([BIG, (3, 0, 52, 52, 90, 90, 100)])) == []
 
 
@@ -107,9 +107,9 @@ def test_who_was_answered_early_did_not_wait() -> None:
     assert analysed(line([BIG, (3, 0, 20, 20, 35, 62, 100)])) == []
 
 
-def test_an_answer_that_still_comes_has_no_size() -> None:
+def test_a_response_that_still_comes_has_no_size() -> None:
     text = said([(1, 1, 10, 10, 12, 0, 0), (3, 0, 20, 20, 0, 60, 0)])
-    assert text.startswith("The only other stream of a connection waited 40.0 ms while an answer came.")
+    assert text.startswith("The only other stream of a connection waited 40.0 ms while a response came.")
 
 
 def test_to_wait_for_a_free_stream_is_told_as_such() -> None:
@@ -118,7 +118,7 @@ def test_to_wait_for_a_free_stream_is_told_as_such() -> None:
     assert text == "2 requests waited up to 41.0 ms for a free stream of their connection, which had 2 open."
 
 
-def test_who_waited_for_a_free_stream_did_not_wait_behind_the_answer_that_held_it() -> None:
+def test_who_waited_for_a_free_stream_did_not_wait_behind_the_response_that_held_it() -> None:
     """Nor did who has none yet."""
     held = [(n, 1, 5, 5, 6, 50, 2_000_000) for n in (1, 3)]
     late = [(n, 1, 10, 50, 51, 100, 2_000_000) for n in (5, 7)]
@@ -162,9 +162,9 @@ def test_the_picture_has_a_bar_for_each_stream() -> None:
     bars, names, edges = picture.datasets.values()
     assert [row["name"] for row in names] == ["big, stream 1", *(f"small, stream {n}" for n in (3, 5, 7))]
     assert [(row["from"], row["to"], row["kind"]) for row in bars][:3] == [
-        (0.0, 0.002, "waits for its answer"),
-        (0.002, 0.052, "receives its answer"),
-        (0.01, 0.052, "waits for its answer"),
+        (0.0, 0.002, "waits for its response"),
+        (0.002, 0.052, "receives its response"),
+        (0.01, 0.052, "waits for its response"),
     ]
     assert [row["from"] for row in edges] == [0.002, 0.052]
     assert picture.title == sentence(found)

@@ -134,7 +134,7 @@ def test_a_login_in_a_url_is_sent_as_hurl_does(text: str, headers: dict[str, str
     assert "secret" not in step["get"] + step["name"]
 
 
-def test_a_compressed_answer_is_accepted_where_the_file_says_so() -> None:
+def test_a_compressed_response_is_accepted_where_the_file_says_so() -> None:
     (step,) = steps_of("GET http://a/\n[Options]\ncompressed: true")
     assert step["headers"] == {"Accept-Encoding": "gzip, br, zstd"}
 
@@ -191,7 +191,7 @@ REFUSED = [
     ("GET http://a/\n[BasicAuth]\n{{u}}: b", "line 3: {{u}} in this place is not"),
     ("GET http://a/\nHTTP 200\n<a>b</a>\nGET http://b/", "line 3: a whole body of the kind xml"),
     ("GET http://a/\nHTTP 200\n<a>b</a>\nGET http://b/", "line 4: another server"),
-    ("GET http://a/\nHTTP 200\n[Asserts]\nstatus == 201", "line 2: an answer whose status can be none"),
+    ("GET http://a/\nHTTP 200\n[Asserts]\nstatus == 201", "line 2: a response whose status can be none"),
     (
         'GET http://a/\nHTTP 200\n[Asserts]\nbody contains "a"\nbody contains "b"',
         "line 5: a second check of the body",

@@ -26,7 +26,7 @@ Histograms = dict[str, Any]
 
 
 def times_of_series(request: int, second: int) -> Histograms:
-    """Two answers, one request given up and one that failed, at times of their own."""
+    """Two responses, one request given up and one that failed, at times of their own."""
     times = [0.001 * (request + 1), 0.002 + 0.0005 * second]
     failed = {"censored": histogram([0.5 + request]), "failed": histogram([0.1])}
     return {"response": histogram(times), "service": histogram(times), **failed}
@@ -43,7 +43,7 @@ def as_journeys(workload: dict[str, Any], count: int) -> None:
 
 
 def as_streams(workload: dict[str, Any], _: int) -> None:
-    """Every answer is a stream of events."""
+    """Every response is a stream of events."""
     for request in workload["requests"]:
         request["stream"] = {"bounds": None, "usage": None}
 

@@ -123,7 +123,7 @@ def test_a_number_that_no_contestant_takes_is_a_mistake_unless_400_is_expected(n
             check_routes(contestants.find("go"), "w", plan.workload["w"], plan.journey)
 
 
-def test_a_path_that_an_answer_gives_has_no_number_to_check() -> None:
+def test_a_path_that_a_response_gives_has_no_number_to_check() -> None:
     plan = parse_plan(
         """
         title = "x"

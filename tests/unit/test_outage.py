@@ -58,9 +58,9 @@ def test_several_outages_add_up(tmp_path: Path) -> None:
     ("requests", "duration"),
     [
         (closed(STEADY, 10.0), 10.0),
-        (closed(lognormal(2.5, 0.01), 10.0), 10.0),  # few answers: intervals without any are usual
+        (closed(lognormal(2.5, 0.01), 10.0), 10.0),  # few responses: intervals without any are usual
         (closed(STEADY, 10.0, blocked=[(4.0, 5.0)]), 10.0),  # a stall: those who wait are answered
-        ([*open_loop(STEADY, 2.0, 10.0), Request(5.1, 5.1, 5.2, "reset")], 10.0),  # two answers a second
+        ([*open_loop(STEADY, 2.0, 10.0), Request(5.1, 5.1, 5.2, "reset")], 10.0),  # two responses a second
         ([Request(t / 10, None, t / 10, "connect_refused") for t in range(100)], 10.0),  # it never answered
     ],
 )

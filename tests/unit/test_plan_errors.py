@@ -219,7 +219,7 @@ REFUSED = [
         "204 has no body to check",
         "leave out body",
     ),
-    (with_request('{ head = "/", expect = "a" }'), "the answer to HEAD has no body to check", "use get"),
+    (with_request('{ head = "/", expect = "a" }'), "the response to HEAD has no body to check", "use get"),
     (with_request('{ get = "/", expect = 42 }'), "42 is not a status", "200 to 599"),
     (with_request('{ get = "/", expect = { sha256 = "abc" } }'), "not 64 hexadecimal digits", "sha256sum"),
     (PLAN.replace('["node", "go"]', "[]"), "plan.toml: contestants: an empty list", '["node", "go"]'),

@@ -120,7 +120,7 @@ def test_what_is_asked() -> None:
     assert (both.contains, both.status) == ("Hello", [201])
 
 
-def test_compressed_answers_are_accepted_on_demand() -> None:
+def test_compressed_responses_are_accepted_on_demand() -> None:
     assert request(compressed=True).headers == {"Accept-Encoding": "gzip, br, zstd"}
     assert request(compressed=False).headers == {}
     assert request(compressed=True, headers=["accept-encoding: br"]).headers == {"accept-encoding": "br"}
@@ -238,7 +238,7 @@ def test_other_options() -> None:
         ({"rate": "5/s", "arrivals": "evenly"}, 'arrivals: "evenly" is not an arrival process'),
         (
             {"rate": "5/s", "think": "1s"},
-            "think and rate together: clients wait for their answers, a rate does not",
+            "think and rate together: clients wait for their responses, a rate does not",
         ),
         ({"method": "G RAB"}, "method: 'G RAB' is not a method"),
         ({"method": "connect"}, "method: connect asks for a tunnel"),

@@ -164,7 +164,7 @@ def test_an_open_load_ends_with_the_rows_that_come_once(folder: Path) -> None:
     assert spec_of(read(folder, text))["load"]["open"]["requests"] == 2
 
 
-def test_a_variable_alone_is_a_url_relative_to_the_answer_that_it_comes_from(folder: Path) -> None:
+def test_a_variable_alone_is_a_url_relative_to_the_response_that_it_comes_from(folder: Path) -> None:
     workload = spec_of(read(folder, PLAN.replace('"/orders/{id}"', '"{id}"')))
     login, search, order = workload["journeys"][0]["steps"]
     (captured,) = search["capture"]
@@ -222,7 +222,7 @@ WRONG = [
     ('"{id} exists"', '"id exists"', "'id exists' is not a condition", "{x} exists"),
     ('"{id} exists"', '"{id} > many"', "'many' is not a number", "{x} > 0"),
     ('"{id} exists"', '"{ix} exists"', "{ix} is not known", "did you mean 'id'"),
-    ("json:/token", "jsn:/token", "does not say what to keep of an answer", "json:/user/token"),
+    ("json:/token", "jsn:/token", "does not say what to keep of a response", "json:/user/token"),
     ("json:/token", "json:token", "a JSON pointer begins with /", "json:/items"),
     ('"/orders/{id}"', '"{id:raw}"', "{id:raw}: a whole URL is never escaped", 'write "{id}"'),
     ('"/orders/{id}"', '"{uuid}"', "{uuid} is not a URL", "/{uuid}"),

@@ -114,7 +114,7 @@ def test_what_is_done_stays_done_though_its_plan_cannot_be_loaded(loads: str, tm
         (replace(HIT, summaries=[]), ExitCode.INVALID_RESULT),
         (None, ExitCode.INVALID_RESULT),
     ],
-    ids=["valid", "suspect", "invalid", "incomplete", "skipped", "skipped once", "no answer", "not shown"],
+    ids=["valid", "suspect", "invalid", "incomplete", "skipped", "skipped once", "no response", "not shown"],
 )
 def test_the_exit_code_says_whether_all_was_measured_and_can_be_trusted(
     raced: Callable[..., ExitCode], result: RunResult | None, code: ExitCode

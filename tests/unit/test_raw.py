@@ -18,7 +18,7 @@ def delimiter(data: bytes) -> dict[str, Any]:
     return {"until": {"delimiter-base64": base64.b64encode(data).decode()}}
 
 
-def test_a_text_is_sent_and_its_answer_ends_with_a_text() -> None:
+def test_a_text_is_sent_and_its_response_ends_with_a_text() -> None:
     made = plan(r'{ tcp = "PING {n}\r\n", until = "\r\n", expect = "+PONG\r\n", params.n = ["1"] }')
     request = asked(made)
     assert (request["name"], request["method"], request["path"]) == ("tcp", "GET", "/")
@@ -38,7 +38,7 @@ def test_a_text_is_sent_and_its_answer_ends_with_a_text() -> None:
         ('{ hex = "0d 0a" }', delimiter(b"\r\n")),
     ],
 )
-def test_an_answer_ends_as_the_plan_says(until: str, spec: dict[str, Any]) -> None:
+def test_a_response_ends_as_the_plan_says(until: str, spec: dict[str, Any]) -> None:
     made = plan(f'{{ tcp = {{ hex = "00 ff" }}, until = {until} }}')
     assert asked(made)["raw"] == spec
     assert sent(asked(made)) == b"\x00\xff"
@@ -95,7 +95,7 @@ def test_a_number_of_a_width_that_does_not_exist_is_refused() -> None:
         ('body-limit = "10B"', "longer than body-limit"),
     ],
 )
-def test_what_belongs_to_http_or_ends_before_the_answer_is_refused(more: str, message: str) -> None:
+def test_what_belongs_to_http_or_ends_before_the_response_is_refused(more: str, message: str) -> None:
     with pytest.raises(PlanError, match=message):
         plan('{ tcp = "x", until = { length = 11 } }', more)
 

@@ -20,7 +20,7 @@ from support.one_request import hit, plan
         ('{ ws = "/", send = "x", match = "id" }', '"id" does not say which message', '"json:/id"'),
         ('{ ws = "/", send = "x", match = "json:id" }', "does not say which message", '"json:/id"'),
         ('{ ws = "/", stream = "messages", match = "json:/id" }', "for one message that is sent", ""),
-        ('{ ws = "/", send = "x", match = "echo", expect = "y" }', "says already what the answer is", ""),
+        ('{ ws = "/", send = "x", match = "echo", expect = "y" }', "says already what the response is", ""),
         ('{ ws = "/", send = "x", stream = "sse" }', "sse do not come this way", "WebSocket"),
         ('{ get = "/", stream = "messages" }', "messages do not come this way", "WebSocket"),
         ('{ get = "/", send = "x" }', "send is for a WebSocket", "ws ="),

@@ -48,7 +48,7 @@ def test_a_figure_stays_whole_where_a_title_is_broken() -> None:
 
 
 def unanswered(share: float, contestant: str = "node") -> View:
-    """The open form, in which one contestant left that share of its requests without an answer."""
+    """The open form, in which one contestant left that share of its requests without a response."""
     result = make_starvation(RUNTIMES[:2])
     summaries = [
         replace(c, outcomes={"ok": 1000, "unfinished": round(1000 * share / (1 - share))})
@@ -59,7 +59,7 @@ def unanswered(share: float, contestant: str = "node") -> View:
     return views(replace(result, summaries=summaries))[1]
 
 
-def test_requests_without_an_answer_have_a_block_at_the_right_edge() -> None:
+def test_requests_without_a_response_have_a_block_at_the_right_edge() -> None:
     """The 8 % that were answered are not the whole picture."""
     view, whole = unanswered(0.92), unanswered(0.0)
     axis = TimeAxis.of(view)
@@ -146,7 +146,7 @@ def test_the_stall_is_that_of_the_most_harmed_beside_the_least_harmed() -> None:
 
 
 def test_unlike_parts_of_a_stall_are_not_averaged() -> None:
-    """A mean of 50, 50 and 6,040 answers a second is what no part of the picture shows."""
+    """A mean of 50, 50 and 6,040 responses a second is what no part of the picture shows."""
     result = make_starvation()
     found = charts.find_stall(result, views(result))
     assert found is not None
@@ -187,7 +187,7 @@ def test_the_area_of_a_hill_is_the_share_that_was_answered() -> None:
     assert low < 0.2 * tall
 
 
-def test_a_percentile_curve_ends_where_the_answers_end() -> None:
+def test_a_percentile_curve_ends_where_the_responses_end() -> None:
     result = make_plain()
     shape = result.summaries[0].response_distribution
     kept = [(p, s) for p, s in zip(shape.quantile_p, shape.quantile_s, strict=True) if p <= 0.4]
@@ -205,7 +205,7 @@ def test_a_percentile_curve_ends_where_the_answers_end() -> None:
             if r.get("contestant") == "node" and "x" in r
         )
     )
-    assert "Shaded: requests without a right answer." in picture.reading
+    assert "Shaded: requests without a right response." in picture.reading
 
 
 def test_a_server_that_answered_nobody_is_drawn_and_said_to_have_answered_nobody() -> None:

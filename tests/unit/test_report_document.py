@@ -113,7 +113,7 @@ def test_keys_of_sections_and_pictures_are_unique() -> None:
         assert len(set(pictures)) == len(pictures)
 
 
-def test_the_answer_comes_first_and_the_machine_last() -> None:
+def test_the_response_comes_first_and_the_machine_last() -> None:
     shown = upto(run_document(make_starvation(bad={3: Verdict.SUSPECT})), Depth.DETAIL)
     assert [s.key for s in shown.sections] == [
         "results",
@@ -261,8 +261,8 @@ def test_why_a_figure_is_missing_is_said_once_and_columns_of_nothing_are_left_ou
         table.add(name, Formatted("1 ms"), few, few)
     assert table.notes() == ["p99, p99.9: needs at least 299 requests"]
     assert [table.columns[i].name for i in table.known()] == ["who", "p50"]
-    table.add("c", Formatted(MISSING, "", "no answer"), few, few)
-    assert table.notes() == ["p99, p99.9: needs at least 299 requests", "p50 (c): no answer"]
+    table.add("c", Formatted(MISSING, "", "no response"), few, few)
+    assert table.notes() == ["p99, p99.9: needs at least 299 requests", "p50 (c): no response"]
 
 
 def test_what_a_dash_means_is_said_once_for_the_columns_that_are_shown() -> None:
@@ -279,7 +279,7 @@ def test_what_a_dash_means_is_said_once_for_the_columns_that_are_shown() -> None
 
 def test_of_many_contestants_the_most_and_the_least_harmed_are_told_first() -> None:
     results = run_document(make_starvation()).sections[0]
-    told = [s for s in results.blocks if isinstance(s, Section) and s.depth is Depth.ANSWER]
+    told = [s for s in results.blocks if isinstance(s, Section) and s.depth is Depth.RESPONSE]
     texts = [[f.text for b in s.blocks if isinstance(b, Statements) for f in b.items] for s in told]
     whose = (("java-virtual-threads", "python-asyncio"), ("node", "java-virtual-threads"))
     for found, names in zip(texts, whose, strict=True):
@@ -321,22 +321,22 @@ def test_a_contestant_that_was_measured_is_not_one_to_add() -> None:
 
 def test_the_worst_of_the_checks_that_passed_is_the_nearest_to_its_limit() -> None:
     cpu = [Check("cpu", Verdict.VALID, v, 0.8, "share", "") for v in (0.1, 0.7, 0.3)]
-    answers = [Check("answers", Verdict.VALID, v, 6, "answers", "") for v in (500, 40, 900)]
+    responses = [Check("responses", Verdict.VALID, v, 6, "responses", "") for v in (500, 40, 900)]
     failed = [Check("cpu", Verdict.SUSPECT, v, 0.8, "share", "") for v in (0.82, 0.93)]
-    assert [max(c, key=lambda check: check.severity).value for c in (cpu, answers, cpu + failed)] == [
+    assert [max(c, key=lambda check: check.severity).value for c in (cpu, responses, cpu + failed)] == [
         0.7,
         40,
         0.93,
     ]
-    assert [c.is_minimum for c in (cpu[0], answers[0], failed[0])] == [False, True, False]
+    assert [c.is_minimum for c in (cpu[0], responses[0], failed[0])] == [False, True, False]
     assert Check("sent", Verdict.SUSPECT, 0.97, 0.99, "share", "").is_minimum
 
 
 def test_a_bound_that_is_just_reached_has_its_direction_all_the_same() -> None:
-    found = {name: Check(name, Verdict.VALID, 3, 3, "", "") for name in ("end", "answers", "errors")}
+    found = {name: Check(name, Verdict.VALID, 3, 3, "", "") for name in ("end", "responses", "errors")}
     assert {name: _allowed([check])[0] for name, check in found.items()} == {
         "end": "≥",
-        "answers": "≥",
+        "responses": "≥",
         "errors": "≤",
     }
 

@@ -30,7 +30,7 @@ def test_tables(result: RunResult) -> None:
     (row,) = goodput.goodput(result).rows
     assert row[:4] == ("paced", "node", "delay 3 ms, pool 10, no index", "10.0 s")
     assert str(row[4]).startswith("39.6/s")
-    assert str(row[-1]).startswith("17.7 ms")  # 3.5 s of CPU for 198 answers
+    assert str(row[-1]).startswith("17.7 ms")  # 3.5 s of CPU for 198 responses
 
 
 def test_every_form_of_the_report_shows_it(result: RunResult) -> None:

@@ -99,7 +99,7 @@ def test_contestants_stand_side_by_side_at_each_step() -> None:
     ]
 
 
-def test_steps_show_the_statuses_of_their_right_answers_if_there_are_several_or_redirects() -> None:
+def test_steps_show_the_statuses_of_their_right_responses_if_there_are_several_or_redirects() -> None:
     def shown(statuses: dict[str, int]) -> Table:
         steps = [step("page", 0.002, {}), replace(step("login", 0.002, {}), statuses=statuses)]
         time = {q: Estimate(1.0) for q in ("p50", "p99")}
@@ -107,5 +107,5 @@ def test_steps_show_the_statuses_of_their_right_answers_if_there_are_several_or_
 
     several, plain = shown({"200": 900, "302": 100}), shown({"200": 1000})
     assert "900 × 200, 100 × 302" in several.rows[1]
-    assert "right answers" in [column.name for column in several.columns]
-    assert "right answers" not in [column.name for column in plain.columns]
+    assert "right responses" in [column.name for column in several.columns]
+    assert "right responses" not in [column.name for column in plain.columns]

@@ -49,6 +49,6 @@ def test_the_sentence_stands_above_the_picture(tmp_path: Path) -> None:
     assert "Beside slow requests, python-asyncio completes 99.8 % fewer fast ones per trial" in words
 
 
-def test_a_run_without_answers_has_no_pictures(tmp_path: Path) -> None:
+def test_a_run_without_responses_has_no_pictures(tmp_path: Path) -> None:
     assert write_pictures(replace(make_hit(), summaries=[], trials=[]), tmp_path) == []
     assert not list(tmp_path.iterdir())

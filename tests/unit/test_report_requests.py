@@ -52,7 +52,7 @@ def test_every_request_has_a_row_in_every_form() -> None:
     assert [row["name"] for row in MIX.as_json()["requests"]] == ["/hello", "POST /orders", "/gone"]
 
 
-def test_of_many_the_answer_shows_the_slowest_and_the_full_report_all() -> None:
+def test_of_many_the_response_shows_the_slowest_and_the_full_report_all() -> None:
     many = of(*(one(f"/n{number:02d}", number / 1000) for number in range(1, 51)), one("/never", None))
     told = terminal(many)
     assert "The 20 of 51 requests with the longest p99" in told
@@ -76,7 +76,9 @@ def test_one_request_has_no_table(full: bool) -> None:
     assert "\nRequests" not in terminal(make_hit(), full=full)
 
 
-def test_statuses_of_right_answers_stand_beside_them_if_there_are_several_or_redirects() -> None:
+def test_statuses_of_right_responses_stand_beside_them_if_there_are_several_or_redirects() -> None:
     several = replace(one("/login", 0.01), statuses={"200": 900, "302": 100})
     assert "900 × 200, 100 × 302" in terminal(of(several, one("/hello", 0.01)))
-    assert "right answers" not in terminal(of(replace(several, statuses={"200": 1000}), one("/hello", 0.01)))
+    assert "right responses" not in terminal(
+        of(replace(several, statuses={"200": 1000}), one("/hello", 0.01))
+    )

@@ -38,7 +38,7 @@ def test_moments() -> None:
 
 
 def test_who_was_not_answered_stands_beside_who_failed() -> None:
-    """98 answers, 1,165 requests still waiting at the end: nothing failed, and 92 % got no answer."""
+    """98 responses, 1,165 requests still waiting at the end: nothing failed, and 92 % got no response."""
     outcomes = {"ok": 98, "unfinished": 1165}
     assert unanswered(outcomes) == not_answered(outcomes) == pytest.approx(0.9224, abs=1e-4)
     assert unanswered_label(outcomes) == "92.2 % not answered"
@@ -49,7 +49,7 @@ def test_who_was_not_answered_stands_beside_who_failed() -> None:
     assert unanswered({}) == 0
 
 
-def test_a_quartile_of_all_requests_is_unknown_where_the_answers_end() -> None:
+def test_a_quartile_of_all_requests_is_unknown_where_the_responses_end() -> None:
     found = Distribution(10, None, 0.1, 0.5, quantile_p=[0.0, 0.2, 0.4], quantile_s=[0.1, 0.3, 0.5])
     assert quantile_of_all(found, 0.3) == pytest.approx(0.4)
     assert quantile_of_all(found, 0.4) == 0.5

@@ -265,7 +265,7 @@ def test_what_was_not_measured_or_is_invalid_cannot_be_told(tmp_path: Path) -> N
     assert (found.verdict, found.message) == ("undecided", "not measured (go: no go here)")
 
 
-def test_wrong_answers_are_failures_and_a_quantile_among_them_fails(tmp_path: Path) -> None:
+def test_wrong_responses_are_failures_and_a_quantile_among_them_fails(tmp_path: Path) -> None:
     require = "".join(
         f'[[require]]\nthat = "{that}"\n' for that in ("errors < 1 %", "p50 < 1 s", "p99 < 1 s")
     )
@@ -328,7 +328,7 @@ def test_a_requirement_that_fails_ends_the_command_with_1(
         assert found["requirements"][0]["verdict"] == ("fail" if code else "pass")
 
 
-def test_a_threshold_on_one_run_is_an_answer_and_no_skipped_test(
+def test_a_threshold_on_one_run_is_a_response_and_no_skipped_test(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Thirty seconds of a load, as other tools are used: undecided, exit code 4, and skipped in JUnit."""

@@ -61,7 +61,7 @@ def test_a_process_that_was_killed_meanwhile_is_replaced() -> None:
     assert worker() != killed
 
 
-def test_who_was_interrupted_does_not_get_the_answer_to_the_question_before(
+def test_who_was_interrupted_does_not_get_the_response_to_the_question_before(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     count_rows(SOUND)
@@ -71,7 +71,7 @@ def test_who_was_interrupted_does_not_get_the_answer_to_the_question_before(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        # After the question was sent, and before its answer is whole.
+        # After the question was sent, and before its response is whole.
         patch.setattr(rows_reader.json, "loads", interrupted)
         with pytest.raises(KeyboardInterrupt):
             read_file(SOUND, None)

@@ -28,7 +28,7 @@ TABLE = [
         (lambda: starved("closed", index=share(0.99, 1.0), beside=quantiles(0.1, 0.1, 4.4)),),
     ),
     Row(
-        "a fast request waited for 4.40 s without an answer",
+        "a fast request waited for 4.40 s without a response",
         lambda: starved("closed", index=share(0.99, 1.0), beside=quantiles(0.1, 0.1, 4.4, "≥")),
         (lambda: starved("closed", index=share(0.99, 1.0), beside=quantiles(0.1, 0.1, 4.4)),),
     ),

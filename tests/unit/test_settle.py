@@ -23,7 +23,7 @@ def earlier_runs(lab: Laboratory) -> list[int]:
     return sorted(len([*folder.glob("run-*")]) for folder in folders)
 
 
-def answer(lab: Laboratory, outcomes: Iterable[str]) -> None:
+def response(lab: Laboratory, outcomes: Iterable[str]) -> None:
     """How the requests of one load after the other end; "ok" when there are no more."""
     first, *rest = outcomes
     lab.executor.outcome = first
@@ -42,13 +42,13 @@ def test_two_runs_that_agree_are_enough(lab: Laboratory) -> None:
 
 def test_runs_go_on_until_two_agree(lab: Laboratory) -> None:
     """In the second run of the first server nothing is answered rightly."""
-    answer(lab, ["ok", "wrong_body", "ok"])
+    response(lab, ["ok", "wrong_body", "ok"])
     lab.run(lab.plan(workload=SETTLE))
     assert earlier_runs(lab) == [2, 4]
 
 
 def test_no_more_runs_are_made_than_the_plan_allows(lab: Laboratory) -> None:
-    answer(lab, ["ok", "wrong_body"] * 20)
+    response(lab, ["ok", "wrong_body"] * 20)
     lab.run(lab.plan(workload=SETTLE.replace("8", "5")))
     assert earlier_runs(lab) == [4, 4]
 

@@ -1,4 +1,4 @@
-"""Statuses of right answers: a change within a trial, between rounds and between contestants is told."""
+"""Statuses of right responses: a change within a trial, between rounds and between contestants is told."""
 
 import json
 from collections.abc import Callable
@@ -65,7 +65,7 @@ def test_an_even_mixture_is_no_reason_for_doubt(tmp_path: Path, status: Statuses
 def test_redirects_that_nobody_follows_are_told(tmp_path: Path) -> None:
     found = check(judged(tmp_path, answered(lambda _: 302)), "statuses")
     assert (found.verdict, found.value) == ("suspect", 1)
-    assert found.message == "right answers were 302: redirects, which were not followed"
+    assert found.message == "right responses were 302: redirects, which were not followed"
 
 
 @pytest.mark.parametrize(
@@ -95,12 +95,12 @@ def analysed(tmp_path: Path, trials: list[Trial]) -> RunResult:
     return analyse(RunRecord.open(make_run(tmp_path, trials)))
 
 
-def same_answers(result: RunResult) -> dict[tuple[str, int], Check]:
+def same_responses(result: RunResult) -> dict[tuple[str, int], Check]:
     return {
         (trial.contestant, trial.round): found
         for trial in result.trials
         for found in trial.validity.checks
-        if found.name == "same answers"
+        if found.name == "same responses"
     }
 
 
@@ -110,13 +110,13 @@ def of(contestant: str, status: Statuses, rounds: int) -> list[Trial]:
 
 def test_a_contestant_that_answers_in_another_way_is_told_with_how(tmp_path: Path) -> None:
     result = analysed(tmp_path, [*of("honest", lambda _: 200, 3), *of("cheat", lambda _: 204, 3)])
-    found = same_answers(result)
+    found = same_responses(result)
     assert set(found) == {("cheat", 1), ("cheat", 2), ("cheat", 3)}
     assert found["cheat", 1].message.endswith("204 on cheat, 200 on honest")
     (comparison,) = result.comparisons
     assert comparison.verdict == "suspect"
     assert (
-        "They did not do the same work: right answers were 200 on honest, 204 on cheat."
+        "They did not do the same work: right responses were 200 on honest, 204 on cheat."
         in comparison.sentence
     )
     assert result.verdict == "suspect"
@@ -124,13 +124,13 @@ def test_a_contestant_that_answers_in_another_way_is_told_with_how(tmp_path: Pat
 
 def test_contestants_that_answer_alike_are_not_in_doubt(tmp_path: Path) -> None:
     result = analysed(tmp_path, [*of("a", steadily, 3), *of("b", steadily, 3)])
-    assert same_answers(result) == {}
+    assert same_responses(result) == {}
     assert "same work" not in result.comparisons[0].sentence
 
 
 def test_a_round_that_answers_in_another_way_is_told(tmp_path: Path) -> None:
     trials = [*of("a", lambda _: 200, 2), Trial("a", "w", 3, answered(lambda _: 204))]
-    found = same_answers(analysed(tmp_path, trials))
+    found = same_responses(analysed(tmp_path, trials))
     assert set(found) == {("a", 3)}
     assert found["a", 3].message.endswith("204 in round 3, 200 in round 1")
 
@@ -140,7 +140,7 @@ def test_statuses_are_shown_if_there_are_several_or_redirects(tmp_path: Path) ->
     (summary,) = result.summaries
     many, few = sorted(summary.all_statuses.values(), reverse=True)
     assert f" ok ({many:,} × 202, {few:,} × 200)" in describe_outcomes(summary)
-    assert f",{few}," in rendered(result, "csv").split("right answers: 200")[1].splitlines()[0]
+    assert f",{few}," in rendered(result, "csv").split("right responses: 200")[1].splitlines()[0]
     told = {
         status: describe_outcomes(replace(summary, statuses={"x": {status: 9}})) for status in ("204", "302")
     }

@@ -91,7 +91,7 @@ def test_what_is_looked_for_in_events_must_be_a_pattern(key: str, text: str, pro
         streaming(f"{{ {key} = {text!r} }}")
 
 
-def test_the_answer_to_head_is_no_stream() -> None:
+def test_the_response_to_head_is_no_stream() -> None:
     with pytest.raises(PlanError, match="no body, so it is no stream"):
         streaming('"sse"', 'head = "/"')
 
@@ -210,7 +210,7 @@ def test_that_all_streams_were_late_in_every_round_is_known_as_well_as_that_none
     assert estimate("streams in time", [late] * 2).high is None, "one stall makes many late"
 
 
-def test_a_message_without_an_answer_lies_beyond_every_round_trip() -> None:
+def test_a_message_without_a_response_lies_beyond_every_round_trip() -> None:
     data: Any = recorded(event_first=[10] * 10, event_round_trip=[7] * 20)
     (plain,) = streams({("node", "w"): [data]})
     assert (plain.round_trip, plain.unanswered) == ({}, None)
@@ -220,7 +220,7 @@ def test_a_message_without_an_answer_lies_beyond_every_round_trip() -> None:
     data.workload = lambda: {"requests": requests}
     (found,) = streams({("node", "w"): [data]})
     assert (found.round_trip["p50"].value, found.unanswered) == (pytest.approx(0.007, rel=0.01), 2)
-    assert found.round_trip["max"].bound == "≥", "two have no answer"
+    assert found.round_trip["max"].bound == "≥", "two have no response"
     assert text(stream_table([found]), "unanswered") == ["2"]
     assert "round trip of a message" in text(time_table([found]), "time")
 

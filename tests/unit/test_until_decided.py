@@ -74,7 +74,7 @@ def test_only_what_is_open_goes_on(lab: Laboratory, monkeypatch: pytest.MonkeyPa
     assert record.complete, record.incomplete_why
 
 
-def answers(monkeypatch: pytest.MonkeyPatch, *looks: list[Question]) -> None:
+def responses(monkeypatch: pytest.MonkeyPatch, *looks: list[Question]) -> None:
     """What each look finds."""
     found = iter(looks)
     monkeypatch.setattr(until_decided, "questions", lambda *_: next(found))
@@ -91,7 +91,7 @@ DECIDED = about("a", still_open=False)
 def test_the_next_round_is_about_the_question_that_is_decided_soonest(
     lab: Laboratory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answers(
+    responses(
         monkeypatch,
         [about("a", 9.0), about("b", 2.0)],
         [about("a", 9.0), about("b", 1.0)],
@@ -116,7 +116,7 @@ def test_the_next_round_is_about_the_question_that_is_decided_soonest(
 def test_what_the_next_round_measures(
     lab: Laboratory, monkeypatch: pytest.MonkeyPatch, what: str, found: list[Question], measured: str
 ) -> None:
-    answers(monkeypatch, found, [DECIDED])
+    responses(monkeypatch, found, [DECIDED])
     record = run(lab, requirement(1), budget="10h")
     assert "".join(name for name in "ab" if rounds_of(record, name) == [*THREE, 4]) == measured, what
 
@@ -125,7 +125,7 @@ def test_the_next_round_is_one_for_which_there_is_still_time(
     lab: Laboratory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(until_decided, "_took_s", lambda _: {("a", "w"): 1000.0, ("b", "w"): 1.0})
-    answers(monkeypatch, [about("a", 1.0), about("b", 5000.0)], [about("a", 1.0), DECIDED])
+    responses(monkeypatch, [about("a", 1.0), about("b", 5000.0)], [about("a", 1.0), DECIDED])
     record = run(lab, requirement(1), budget="500s")
     assert rounds_of(record, "a") == THREE
     assert rounds_of(record, "b") == [*THREE, 4]
@@ -137,7 +137,7 @@ def test_a_question_that_had_most_rounds_is_left_and_the_others_go_on(
 ) -> None:
     monkeypatch.setattr(until_decided, "MAX_ROUNDS", 4)
     both = [about("a", 1.0), about("b", 50.0)]
-    answers(monkeypatch, both, both, both)
+    responses(monkeypatch, both, both, both)
     record = run(lab, requirement(1), budget="10h")
     assert rounds_of(record, "a") == [*THREE, 4]
     assert rounds_of(record, "b") == [*THREE, 5]
@@ -148,7 +148,7 @@ def test_only_rounds_that_both_sides_had_count_as_rounds_of_a_comparison(
     lab: Laboratory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(until_decided, "MAX_ROUNDS", 4)
-    answers(monkeypatch, [about("a", 1.0)], [about("b", 1.0)], [about("ab", 1.0)], [about("ab", 1.0)])
+    responses(monkeypatch, [about("a", 1.0)], [about("b", 1.0)], [about("ab", 1.0)], [about("ab", 1.0)])
     record = run(lab, requirement(1), budget="10h")
     assert rounds_of(record, "a") == [*THREE, 4, 6]
     assert rounds_of(record, "b") == [*THREE, 5, 6]

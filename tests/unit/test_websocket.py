@@ -10,7 +10,7 @@ from jostle.plan import parse_plan, to_toml
 from support.one_request import asked, hit, plan, sent
 
 
-def test_a_message_is_text_or_json_and_its_answer_is_checked() -> None:
+def test_a_message_is_text_or_json_and_its_response_is_checked() -> None:
     made = plan('{ ws = "/chat?room=1", send = "hello", expect = "world" }')
     request = asked(made)
     assert (request["method"], request["path"], request["name"]) == ("GET", "/chat?room=1", "/chat?room=1")
@@ -36,7 +36,7 @@ def test_a_file_is_text_if_it_is_utf_8_and_else_binary(tmp_path: Path) -> None:
         assert (request["websocket"]["message"], sent(request)) == (kind, content)
 
 
-def test_an_answer_may_be_known_by_a_value_of_its_message() -> None:
+def test_a_response_may_be_known_by_a_value_of_its_message() -> None:
     made = plan('{ ws = "/", send = { id = 1 }, match = "json:/id", expect = { contains = "ok" } }')
     assert asked(made)["websocket"] == {"message": "text", "match": {"field": "/id"}, "ping_ns": None}
     assert parse_plan(to_toml(made), "again") == made

@@ -86,7 +86,7 @@ def test_bars_of_one_response_time_and_a_rare_long_one_have_no_row_of_empty_ones
         ([*closed(STEADY, 5.0), *(Request(4.9, 4.9, 5.0, "unfinished") for _ in range(100))], True),
     ],
 )
-def test_how_requests_without_an_answer_count_is_told_where_there_are_some(
+def test_how_requests_without_a_response_count_is_told_where_there_are_some(
     tmp_path: Path, requests: list[Request], told: bool
 ) -> None:
     assert any("Kaplan and Meier" in note for note in analysed(tmp_path, requests).notes) is told
@@ -120,7 +120,7 @@ def test_a_part_that_nothing_was_measured_of_is_not_drawn(tmp_path: Path) -> Non
     picture = pictures_of(analysed(tmp_path, requests, duration=4.0, load=STEPS))["phased-1"]
     drawn = str(validated(picture))
     assert "time to open a connection" not in drawn
-    assert "from the send to the answer's headers" in drawn
+    assert "from the send to the response's headers" in drawn
 
 
 @pytest.mark.parametrize(

@@ -168,7 +168,7 @@ fn line<'py>(py: Python<'py>, line: &HeadOfLine) -> PyResult<Bound<'py, PyDict>>
     dict.set_item("until_ns", wait.until_ns)?;
     dict.set_item("streams", list(py, &line.streams, times)?)?;
     dict.set_item("elsewhere_connections", elsewhere.connections)?;
-    dict.set_item("elsewhere_answers", elsewhere.answers)?;
+    dict.set_item("elsewhere_answers", elsewhere.responses)?;
     dict.set_item("elsewhere_median_ns", elsewhere.median_ns)?;
     Ok(dict)
 }

@@ -124,11 +124,11 @@ fn burst_answers(
         demand,
         connection,
     };
-    let answers = bursts.iter().zip(seed..).map(|(requests, seed)| {
+    let responses = bursts.iter().zip(seed..).map(|(requests, seed)| {
         let requests: Vec<Request> = requests.iter().map(request).collect();
-        burst::answers(discipline, &requests, room, seed)
+        burst::responses(discipline, &requests, room, seed)
     });
-    py.detach(|| answers.collect::<Result<_, _>>())
+    py.detach(|| responses.collect::<Result<_, _>>())
         .map_err(|error| PyValueError::new_err(format!("the discipline: {error}")))
 }
 

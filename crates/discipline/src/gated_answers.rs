@@ -1,7 +1,7 @@
-//! Jobs are computed one after another, each to completion, but an answer may have to wait for its turn.
+//! Jobs are computed one after another, each to completion, but a response may have to wait for its turn.
 //!
-//! A job that has to give way after computing goes to the end of the queue before its answer is sent. Of a batch of
-//! long jobs, no answer is therefore sent before the last of them is computed. GHC's threads behave like this while
+//! A job that has to give way after computing goes to the end of the queue before its response is sent. Of a batch of
+//! long jobs, no response is therefore sent before the last of them is computed. GHC's threads behave like this while
 //! they do not allocate: its timer cannot stop them, so they give way at the first heap check, which comes before
 //! they send.
 
@@ -35,7 +35,7 @@ impl Rule {
 enum Queued<J> {
     /// Not begun, with its demand.
     New(Nanos, J),
-    /// Computed; only its answer is left to be sent, which takes no time.
+    /// Computed; only its response is left to be sent, which takes no time.
     Computed(J),
 }
 

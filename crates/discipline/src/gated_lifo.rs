@@ -8,7 +8,7 @@
 use super::{Discipline, Done, Nanos};
 
 /// How long the gate stays open once the worker has nothing to do: just long enough that a client that
-/// asks again at the very moment of an answer belongs to the next batch.
+/// asks again at the very moment of a response belongs to the next batch.
 const GATE_CLOSES_AFTER: Nanos = 1;
 
 enum Worker<J> {

@@ -32,15 +32,15 @@ fn burst(mut server: impl Discipline<usize>, demands: &[Nanos]) -> Vec<Nanos> {
     done.into_iter().map(|done| done.at).collect()
 }
 
-/// Response times, in units of S, of `clients` clients that ask again at the moment of each answer, without the ramp.
-fn closed(mut server: impl Discipline<usize>, clients: usize, answers: usize) -> Vec<f64> {
+/// Response times, in units of S, of `clients` clients that ask again at the moment of each response, without the ramp.
+fn closed(mut server: impl Discipline<usize>, clients: usize, count: usize) -> Vec<f64> {
     let mut asked = vec![0; clients];
     for client in 0..clients {
         server.arrive(0, S, client as u64, client);
     }
     let mut responses = Vec::new();
     let mut done = Vec::new();
-    while responses.len() < answers {
+    while responses.len() < count {
         step(&mut server, &mut done).expect("a closed system is never idle");
         for Done { at, job: client } in done.drain(..) {
             responses.push((at - asked[client]) as f64 / S as f64);
@@ -313,7 +313,7 @@ fn threads_under_a_lock_are_workers_with_one_thread_each_and_processor_sharing_w
 
 /// As observed of GHC with 8 requests of 40 ms (all at 320), and with 8 of 8 ms (one after another).
 #[test]
-fn no_answer_of_a_batch_of_long_jobs_leaves_before_the_last_is_computed() {
+fn no_response_of_a_batch_of_long_jobs_leaves_before_the_last_is_computed() {
     let slice = 20;
     assert_eq!(burst(GatedAnswers::by_slice(1, slice), &[40; 8]), [320; 8]);
     let staircase: Vec<Nanos> = (1..=8).map(|n| n * 8).collect();
@@ -328,7 +328,7 @@ fn no_answer_of_a_batch_of_long_jobs_leaves_before_the_last_is_computed() {
 /// As observed of GHC. The timer ticks at `phase` (for example at 5, 25, 45, …); this decides whether the second and
 /// the third job, which take 10 and 5, are computed between two ticks.
 #[test]
-fn an_answer_waits_for_the_batch_if_the_timer_ticked_while_it_was_computed() {
+fn a_response_waits_for_the_batch_if_the_timer_ticked_while_it_was_computed() {
     let timer = |phase| GatedAnswers::by_timer(1, 20, phase);
     assert_eq!(burst(timer(5), &[40; 8]), [320; 8]);
     // 0 to 40; then the newest, 40 to 45, with a tick at 45; then 45 to 55, without a tick

@@ -62,13 +62,13 @@ pub enum DisciplineSpec {
         slice_ns: Nanos,
     },
     /// Each request runs to completion, but one that computed for `slice_ns` goes to the end of the queue before its
-    /// answer is sent.
+    /// response is sent.
     GatedAnswers {
         cores: usize,
         slice_ns: Nanos,
     },
     /// Each request runs to completion, but one during whose computation a timer ticked goes to the end of the queue
-    /// before its answer is sent, as with GHC. `phase_ns` is the time of the first tick.
+    /// before its response is sent, as with GHC. `phase_ns` is the time of the first tick.
     GatedByTimer {
         cores: usize,
         period_ns: Nanos,

@@ -1,7 +1,7 @@
 //! For profiling: a load on one URL, and what it cost.
 //!
-//! `hit HOST:PORT/PATH CLIENTS SECONDS [RATE/s | think:MS | close | journey:SLOTS[:THINK_MS]]`, all on one thread, pinned to core `$CORE` if that is set; answers
-//! are waited for `$TIMEOUT_MS` (30,000).
+//! `hit HOST:PORT/PATH CLIENTS SECONDS [RATE/s | think:MS | close | journey:SLOTS[:THINK_MS]]`, all on one thread,
+//! pinned to core `$CORE` if that is set; responses are waited for `$TIMEOUT_MS` (30,000).
 
 use std::time::Duration;
 
@@ -83,7 +83,7 @@ fn spec(url: &str, clients: u64, seconds: f64, rest: &[String]) -> serde_json::V
     })
 }
 
-/// A journey of the one request, which keeps 32 bytes of the answer in each of so many slots.
+/// A journey of the one request, which keeps 32 bytes of the response in each of so many slots.
 fn journey(rest: &[String]) -> (serde_json::Value, usize) {
     let Some(word) = rest.first().and_then(|word| word.strip_prefix("journey:")) else {
         return (json!([]), 0);

@@ -1,11 +1,11 @@
 //! The load engine of jostle: generates load that is stated exactly, and records what every client saw.
 //!
 //! A [`RunSpec`](spec::RunSpec) is data: workloads, each with a target, its requests (or journeys of steps, or scripts)
-//! and a load. In a *closed* load, so many clients send, wait for the response, think, and send again; in an *open* load
-//! requests are due at times that do not depend on responses. [`Run::start`] prepares everything and starts the worker
-//! threads, and [`Run::next_interval`] returns what they recorded, interval by interval, as [HDR histograms](hdrhistogram).
-//! The engine speaks HTTP/1.1, HTTP/2, gRPC, WebSocket, datagrams and raw bytes, each with or without TLS where that
-//! exists. It knows nothing of Python and files; `crates/bindings` makes it a Python module.
+//! and a load. In a *closed* load, so many clients send, wait for the response, think, and send again; in an *open*
+//! load requests are due at times that do not depend on responses. [`Run::start`] prepares everything and starts the
+//! worker threads, and [`Run::next_interval`] returns what they recorded, interval by interval, as [HDR
+//! histograms](hdrhistogram). The engine speaks HTTP/1.1, HTTP/2, gRPC, WebSocket, datagrams and raw bytes, each with
+//! or without TLS where that exists. It knows nothing of Python and files; `crates/bindings` makes it a Python module.
 //!
 //! Each request is timed from when it was *due*, not from when it could be sent, so that a server that stalls does not
 //! slow down the load that would have shown it. The lateness of the generator itself is recorded beside that.

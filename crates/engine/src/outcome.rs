@@ -25,18 +25,18 @@ pub enum Outcome {
     NeverSent,
     /// Sent, but not answered before the end of the run.
     Unfinished,
-    /// The peer closed a reused connection before any byte of this request's answer came. Neither side need be at
+    /// The peer closed a reused connection before any byte of this request's response came. Neither side need be at
     /// fault.
     Stale,
-    /// The answer was a redirect that could not be followed: too many in a row, or to a host that may not be loaded.
+    /// The response was a redirect that could not be followed: too many in a row, or to a host that may not be loaded.
     RedirectFailed,
-    /// The answer was right, but a value to be captured was not found in it.
+    /// The response was right, but a value to be captured was not found in it.
     CaptureFailed,
     /// The next event of a stream did not come within the allowed time.
     StreamStalled,
     /// A stream ended without all of its events.
     StreamEnded,
-    /// The answer is not a stream of events.
+    /// The response is not a stream of events.
     NoStream,
     /// The server did not change to the protocol that was asked for (WebSocket).
     UpgradeRefused,
@@ -52,7 +52,8 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Whether such a request was given up before an answer or a failure came, so that it is only known to take longer.
+    /// Whether such a request was given up before a response or a failure came, so that it is only known to take
+    /// longer.
     pub fn is_censored(self) -> bool {
         matches!(
             self,
@@ -108,7 +109,7 @@ impl Failure {
         Self { outcome, why }
     }
 
-    /// Counts a lost connection as stale if it had carried requests before and nothing of this answer had come: the
+    /// Counts a lost connection as stale if it had carried requests before and nothing of this response had come: the
     /// server may have closed it before it saw the request.
     #[must_use]
     pub fn if_unseen(mut self, reused: bool, answered: bool) -> Self {

@@ -8,7 +8,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 const READ_BYTES: usize = 1024;
-/// How long a closing server keeps reading, so that no reset destroys its last answer in transit.
+/// How long a closing server keeps reading, so that no reset destroys its last response in transit.
 const LINGER: Duration = Duration::from_secs(1);
 
 pub struct Connection {

@@ -23,7 +23,7 @@ pub struct Path {
 }
 
 /// A datagram to be sent.
-struct Answer {
+struct Response {
     bytes: Vec<u8>,
     to: SocketAddr,
 }
@@ -39,7 +39,7 @@ struct Echo {
 
 impl Echo {
     /// Returns what is sent in response to a datagram, in this order.
-    fn answers(&mut self, bytes: &[u8], from: SocketAddr) -> Vec<Answer> {
+    fn responses(&mut self, bytes: &[u8], from: SocketAddr) -> Vec<Response> {
         self.count += 1;
         let is_due = |each: Option<u64>| each.is_some_and(|each| self.count.is_multiple_of(each));
         let (lost, held) = (is_due(self.path.lose), is_due(self.path.hold));
@@ -53,7 +53,7 @@ impl Echo {
         }
         let own = std::iter::repeat_n(bytes.to_vec(), if held { 0 } else { times });
         own.chain(before)
-            .map(|bytes| Answer { bytes, to: from })
+            .map(|bytes| Response { bytes, to: from })
             .collect()
     }
 }
@@ -66,21 +66,21 @@ pub async fn echo(socket: UdpSocket, path: Path) -> io::Result<()> {
         ..Echo::default()
     };
     let mut buffer = vec![0; MAX_DATAGRAM_BYTES];
-    let mut waiting: VecDeque<(Nanos, Answer)> = VecDeque::new();
+    let mut waiting: VecDeque<(Nanos, Response)> = VecDeque::new();
     loop {
         tokio::select! {
             received = socket.recv_from(&mut buffer) => {
-                // An error concerns an earlier answer whose client has gone.
+                // An error concerns an earlier response whose client has gone.
                 if let Ok((length, from)) = received {
                     let due = timer.now() + path.delay;
-                    let answers = echo.answers(&buffer[..length], from);
-                    waiting.extend(answers.into_iter().map(|answer| (due, answer)));
+                    let responses = echo.responses(&buffer[..length], from);
+                    waiting.extend(responses.into_iter().map(|response| (due, response)));
                 }
             }
             rung = timer.rung(), if !waiting.is_empty() => rung?,
         }
-        while let Some((_, answer)) = waiting.pop_front_if(|(due, _)| *due <= timer.now()) {
-            let _ = socket.send_to(&answer.bytes, answer.to).await; // fails if the client has gone
+        while let Some((_, response)) = waiting.pop_front_if(|(due, _)| *due <= timer.now()) {
+            let _ = socket.send_to(&response.bytes, response.to).await; // fails if the client has gone
         }
         timer.set(waiting.front().map(|(due, _)| *due))?;
     }
@@ -97,9 +97,9 @@ mod tests {
             ..Echo::default()
         };
         let from = SocketAddr::from(([127, 0, 0, 1], 9));
-        let answers = (1..=datagrams).map(|byte| echo.answers(&[byte], from));
-        answers
-            .map(|answers| answers.iter().map(|answer| answer.bytes[0]).collect())
+        let responses = (1..=datagrams).map(|byte| echo.responses(&[byte], from));
+        responses
+            .map(|responses| responses.iter().map(|response| response.bytes[0]).collect())
             .collect()
     }
 

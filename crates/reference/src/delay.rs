@@ -1,6 +1,6 @@
-//! A proxy that makes a server seem farther away: requests pass at once, answers are delayed.
+//! A proxy that makes a server seem farther away: requests pass at once, responses are delayed.
 //!
-//! Every piece of an answer is held for the same time from its own arrival. The waits of successive pieces
+//! Every piece of a response is held for the same time from its own arrival. The waits of successive pieces
 //! overlap, so what is pipelined stays pipelined.
 
 use crate::connection::Connection;
@@ -18,7 +18,7 @@ const PIECE_BYTES: usize = 16 * 1024;
 /// How many pieces of one connection may wait. Beyond that, no more is read from the server until one is sent.
 const HELD_PIECES: usize = 1024;
 
-/// When a piece of an answer is due, and the piece. An empty piece marks the end.
+/// When a piece of a response is due, and the piece. An empty piece marks the end.
 type Held = (Nanos, Vec<u8>);
 
 /// Passes everything between a client and `to` ("host:port") until the server closes or either breaks off.
@@ -32,11 +32,11 @@ pub async fn forward(client: Connection, to: &str, delay: Nanos) -> io::Result<(
         unreachable!("clients come over TCP")
     };
     let (asked, mut answering) = client.into_split();
-    let (answers, asking) = server.into_split();
+    let (responses, asking) = server.into_split();
     let (queue, waiting) = mpsc::channel(HELD_PIECES);
     let answered = async {
         tokio::try_join!(
-            take(answers, queue, delay, &timer),
+            take(responses, queue, delay, &timer),
             release(waiting, &mut answering, &timer)
         )
     };
@@ -46,23 +46,23 @@ pub async fn forward(client: Connection, to: &str, delay: Nanos) -> io::Result<(
     }
 }
 
-/// Passes requests on at once. Ends only on an error: when the client has sent everything, answers may still come.
+/// Passes requests on at once. Ends only on an error: when the client has sent everything, responses may still come.
 async fn ask(mut asked: OwnedReadHalf, mut asking: OwnedWriteHalf) -> io::Result<()> {
     tokio::io::copy(&mut asked, &mut asking).await?;
     asking.shutdown().await?;
     pending().await
 }
 
-/// Reads pieces of answers, and queues each with the moment at which it is due.
+/// Reads pieces of responses, and queues each with the moment at which it is due.
 async fn take(
-    mut answers: OwnedReadHalf,
+    mut responses: OwnedReadHalf,
     queue: Sender<Held>,
     delay: Nanos,
     timer: &Timer,
 ) -> io::Result<()> {
     loop {
         let mut piece = Vec::with_capacity(PIECE_BYTES);
-        let end = answers.read_buf(&mut piece).await? == 0;
+        let end = responses.read_buf(&mut piece).await? == 0;
         piece.shrink_to_fit();
         if queue.send((timer.now() + delay, piece)).await.is_err() || end {
             return Ok(());

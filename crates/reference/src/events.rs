@@ -6,7 +6,7 @@
 //! events, `stall-after=K` sends nothing more, and `cut-after=K` closes the connection.
 
 use crate::connection::Connection;
-use crate::http::{Answer, Framing, Method, Persistence, Request};
+use crate::http::{Framing, Method, Persistence, Request, Response};
 use crate::routes::{parameter, path_and_query, real, whole};
 use crate::site::Site;
 use crate::timer::{Timer, monotonic};
@@ -45,20 +45,20 @@ pub enum Next {
 }
 
 impl Site for Events {
-    type Task = Result<Schedule, Answer>;
+    type Task = Result<Schedule, Response>;
 
     fn understand(&self, request: &Request) -> Self::Task {
         let (path, query) = path_and_query(request.target);
         match path {
             "/events" => Schedule::of(query),
-            _ => Err(Answer::refusal(
+            _ => Err(Response::refusal(
                 404,
                 "there is no such page; ask for /events",
             )),
         }
     }
 
-    async fn answer(
+    async fn response(
         &self,
         task: Self::Task,
         framing: Framing,
@@ -68,14 +68,14 @@ impl Site for Events {
             Ok(schedule) => {
                 schedule.send(framing, connection).await?;
                 if framing.version_1_0 {
-                    // Only the end of the connection says that the answer is over.
+                    // Only the end of the connection says that the response is over.
                     connection.end().await?;
                     return Err(io::ErrorKind::ConnectionAborted.into());
                 }
                 Ok(())
             }
-            Err(answer) => {
-                answer.encode(
+            Err(response) => {
+                response.encode(
                     framing.method,
                     framing.persistence,
                     None,
@@ -88,7 +88,7 @@ impl Site for Events {
 }
 
 impl Schedule {
-    pub fn of(query: &str) -> Result<Self, Answer> {
+    pub fn of(query: &str) -> Result<Self, Response> {
         let number =
             |name, usual: &str, most| whole(name, parameter(query, name).unwrap_or(usual), most);
         let after = |name| {
@@ -100,7 +100,7 @@ impl Schedule {
         let lines = match parameter(query, "format") {
             None | Some("sse") => false,
             Some("lines") => true,
-            Some(_) => return Err(Answer::refusal(400, "format must be sse or lines")),
+            Some(_) => return Err(Response::refusal(400, "format must be sse or lines")),
         };
         Ok(Self {
             lines,
@@ -236,7 +236,7 @@ mod tests {
         );
         for wrong in ["n=x", "gap-ms=-1", "format=xml", "size=1e9", "cut-after=a"] {
             assert_eq!(
-                Schedule::of(wrong).err().map(|answer| answer.status),
+                Schedule::of(wrong).err().map(|response| response.status),
                 Some(400),
                 "{wrong}"
             );

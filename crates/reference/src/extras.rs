@@ -74,5 +74,5 @@ impl Extras {
     }
 }
 
-/// The demand of an answer that is in the cache.
+/// The demand of a response that is in the cache.
 pub const CACHED_DEMAND: Nanos = 5_000;

@@ -1,4 +1,4 @@
-//! A gRPC server with known answers, for messages of any type: it sends back what it received. The metadata of a call
+//! A gRPC server with known responses, for messages of any type: it sends back what it received. The metadata of a call
 //! says how: `schedule` (a query like that of `/events`), `delay-ms`, and `status` with `reason`.
 //!
 //! `jostle.Echo/Say` answers with the message, `Repeat` with the message on a schedule, `Collect` with the last message
@@ -38,13 +38,16 @@ pub async fn converse(connection: Connection) -> io::Result<()> {
     while let Some(call) = calls.accept().await {
         let (request, respond) = call.map_err(io::Error::other)?;
         spawn_local(async move {
-            let _ = answer(request, respond).await; // fails if the client has gone
+            let _ = response(request, respond).await; // fails if the client has gone
         });
     }
     Ok(())
 }
 
-async fn answer(request: Request<RecvStream>, mut respond: SendResponse<Bytes>) -> io::Result<()> {
+async fn response(
+    request: Request<RecvStream>,
+    mut respond: SendResponse<Bytes>,
+) -> io::Result<()> {
     let (head, body) = request.into_parts();
     let kind = head.headers.get("content-type");
     if kind.is_none_or(|kind| !kind.as_bytes().starts_with(b"application/grpc")) {
@@ -64,7 +67,7 @@ async fn answer(request: Request<RecvStream>, mut respond: SendResponse<Bytes>) 
             body,
             input: BytesMut::new(),
         },
-        answer: stream.map_err(io::Error::other)?,
+        response: stream.map_err(io::Error::other)?,
     };
     let (status, why) = match call.perform(head.uri.path()).await {
         Ok(()) => (OK, String::new()),
@@ -88,7 +91,7 @@ impl From<io::Error> for Failure {
 struct Call {
     metadata: HeaderMap,
     messages: Messages,
-    answer: SendStream<Bytes>,
+    response: SendStream<Bytes>,
 }
 
 impl Call {
@@ -153,7 +156,7 @@ impl Call {
         frame.extend_from_slice(&[0]);
         frame.extend_from_slice(&(message.len() as u32).to_be_bytes());
         frame.extend_from_slice(message);
-        http2::send(&mut self.answer, frame.freeze(), false).await
+        http2::send(&mut self.response, frame.freeze(), false).await
     }
 
     fn end(&mut self, status: u16, why: &str) -> io::Result<()> {
@@ -163,7 +166,7 @@ impl Call {
             let why = HeaderValue::try_from(percent_encoded(why)).map_err(io::Error::other)?;
             trailers.insert("grpc-message", why);
         }
-        self.answer
+        self.response
             .send_trailers(trailers)
             .map_err(io::Error::other)
     }

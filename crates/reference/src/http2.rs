@@ -1,5 +1,5 @@
 //! HTTP/2 with prior knowledge, for every site. For each stream there is a connection within this process, over which
-//! the site answers one request in HTTP/1.1; the answer is then passed on over HTTP/2.
+//! the site answers one request in HTTP/1.1; the response is then passed on over HTTP/2.
 
 use crate::connection::Connection;
 use crate::http::{self, Method, Parsed};
@@ -20,7 +20,7 @@ use tokio::task::spawn_local;
 
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const MAX_HEADERS: usize = 100;
-/// How many bytes of a stream's answer may wait for the client.
+/// How many bytes of a stream's response may wait for the client.
 const WAITING_BYTES: usize = 64 * 1024;
 const STREAMS: u32 = 1024;
 
@@ -91,8 +91,8 @@ async fn exchange(
             return Ok(());
         }
     };
-    let answer = async move {
-        site.answer(task, framing, &mut connection).await?;
+    let response = async move {
+        site.response(task, framing, &mut connection).await?;
         connection.flush().await
     };
     let passing = Passing {
@@ -100,7 +100,7 @@ async fn exchange(
         input: BytesMut::new(),
     };
     let headless = framing.method == Method::Head;
-    let (answered, passed) = tokio::join!(answer, passing.pass_on(&mut respond, headless));
+    let (answered, passed) = tokio::join!(response, passing.pass_on(&mut respond, headless));
     if passed.is_err() {
         respond.send_reset(Reason::INTERNAL_ERROR);
     }
@@ -125,7 +125,7 @@ async fn swallow(mut body: RecvStream) -> io::Result<()> {
     Ok(())
 }
 
-/// Reads an answer in HTTP/1.1, and passes it on as HTTP/2 frames.
+/// Reads a response in HTTP/1.1, and passes it on as HTTP/2 frames.
 struct Passing {
     from: DuplexStream,
     input: BytesMut,
@@ -160,7 +160,7 @@ impl Passing {
         }
     }
 
-    /// Reads more of the answer; fails if the site has ended it, or if the client has `left`.
+    /// Reads more of the response; fails if the site has ended it, or if the client has `left`.
     async fn more<T>(&mut self, left: impl Future<Output = T>) -> io::Result<()> {
         tokio::select! {
             read = self.from.read_buf(&mut self.input) => match read? {
@@ -178,7 +178,7 @@ impl Passing {
         let httparse::Status::Complete(length) = status else {
             return Ok(None);
         };
-        let mut answer = ::http::Response::builder().status(parsed.code.unwrap_or(500));
+        let mut response = ::http::Response::builder().status(parsed.code.unwrap_or(500));
         let mut body = Body::Length(0);
         for header in parsed.headers.iter() {
             let value = String::from_utf8_lossy(header.value);
@@ -191,11 +191,11 @@ impl Passing {
                 "content-length" => body = Body::Length(value.parse().map_err(io::Error::other)?),
                 _ => {}
             }
-            answer = answer.header(header.name, header.value);
+            response = response.header(header.name, header.value);
         }
-        let answer = answer.body(()).map_err(io::Error::other)?;
+        let response = response.body(()).map_err(io::Error::other)?;
         self.input.advance(length);
-        Ok(Some((answer, body)))
+        Ok(Some((response, body)))
     }
 
     async fn counted(&mut self, mut left: usize, stream: &mut SendStream<Bytes>) -> io::Result<()> {
@@ -334,8 +334,8 @@ mod tests {
             let (mut ask, connection) = h2::client::handshake(outside).await.unwrap();
             let reading = async {
                 let request = ::http::Request::get("http://a/").body(()).unwrap();
-                let (answer, _) = ask.send_request(request, true).unwrap();
-                let mut body = answer.await.unwrap().into_body();
+                let (response, _) = ask.send_request(request, true).unwrap();
+                let mut body = response.await.unwrap().into_body();
                 let mut came = 0;
                 while came < WINDOW {
                     came += body.data().await.unwrap().unwrap().len();

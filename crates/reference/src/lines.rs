@@ -20,7 +20,7 @@ pub async fn echo(mut connection: Connection, delay: Nanos) -> io::Result<()> {
             continue;
         };
         if delay > 0 {
-            connection.flush().await?; // earlier answers do not wait for this one
+            connection.flush().await?; // earlier responses do not wait for this one
             timer.set(Some(timer.now() + delay))?;
             timer.rung().await?;
         }

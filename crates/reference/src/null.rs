@@ -4,11 +4,11 @@
 //! the loopback, and next to nothing of a server.
 
 use crate::connection::Connection;
-use crate::http::{Answer, Framing, HELLO, Method, Persistence, Request, TEXT};
+use crate::http::{Framing, HELLO, Method, Persistence, Request, Response, TEXT};
 use crate::site::Site;
 use std::io;
 
-/// The only answer, encoded in advance for each kind of persistence.
+/// The only response, encoded in advance for each kind of persistence.
 pub struct Null {
     close: Vec<u8>,
     keep: Vec<u8>,
@@ -19,7 +19,7 @@ impl Null {
     pub fn new() -> Self {
         let encoded = |persistence| {
             let mut bytes = Vec::new();
-            Answer::ok(TEXT, HELLO).encode(Method::Get, persistence, None, &mut bytes);
+            Response::ok(TEXT, HELLO).encode(Method::Get, persistence, None, &mut bytes);
             bytes
         };
         Self {
@@ -35,7 +35,7 @@ impl Site for Null {
 
     fn understand(&self, _request: &Request) {}
 
-    async fn answer(
+    async fn response(
         &self,
         (): (),
         framing: Framing,

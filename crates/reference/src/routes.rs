@@ -1,6 +1,6 @@
 //! What each route answers, and how much service it demands. No I/O: request target in, plan out.
 
-use crate::http::{Answer, HELLO, JSON, TEXT};
+use crate::http::{HELLO, JSON, Response, TEXT};
 use crate::scheduler::Need;
 use jostle_discipline::Nanos;
 use std::fmt::Display;
@@ -21,7 +21,7 @@ const MAX_SLEEP_MS: f64 = 60_000.0;
 /// How one request is answered.
 #[derive(Debug)]
 pub struct Plan {
-    pub answer: Answer,
+    pub response: Response,
     pub wait: Wait,
 }
 
@@ -41,51 +41,57 @@ pub fn path_and_query(target: &str) -> (&str, &str) {
     target.split_once('?').unwrap_or((target, ""))
 }
 
-/// Plans the answer to `GET target`; `about` is the body of `/`.
+/// Plans the response to `GET target`; `about` is the body of `/`.
 pub fn plan(target: &str, about: &str) -> Plan {
     let (path, query) = path_and_query(target);
     let plan = match path {
-        "/" => Ok(service(HELLO_DEMAND, Answer::ok(JSON, about.to_owned()))),
-        "/hello" => Ok(service(HELLO_DEMAND, Answer::ok(TEXT, HELLO))),
+        "/" => Ok(service(HELLO_DEMAND, Response::ok(JSON, about.to_owned()))),
+        "/hello" => Ok(service(HELLO_DEMAND, Response::ok(TEXT, HELLO))),
         "/sleep" => sleep(query),
         "/work" => work(query),
         _ => numbered(path),
     };
-    plan.unwrap_or_else(|answer| Plan {
-        answer,
+    plan.unwrap_or_else(|response| Plan {
+        response,
         wait: Wait::No,
     })
 }
 
 /// The routes that end in a number.
-fn numbered(path: &str) -> Result<Plan, Answer> {
+fn numbered(path: &str) -> Result<Plan, Response> {
     let (route, text) = path.rsplit_once('/').unwrap_or_default();
     match route {
         "/count" => {
             let n = whole("N", text, MAX_COUNT)?;
-            Ok(service(n, Answer::ok(TEXT, format!("Hello, World {n}\n"))))
+            Ok(service(
+                n,
+                Response::ok(TEXT, format!("Hello, World {n}\n")),
+            ))
         }
         "/fast" => {
             let n = whole("N", text, MAX_FAST)?;
-            Ok(service(FAST_DEMAND, Answer::ok(TEXT, (n * n).to_string())))
+            Ok(service(
+                FAST_DEMAND,
+                Response::ok(TEXT, (n * n).to_string()),
+            ))
         }
         "/slow" => {
             let n = whole("N", text, MAX_FIBONACCI)?;
             Ok(service(
                 fibonacci_demand(n),
-                Answer::ok(TEXT, fibonacci(n).to_string()),
+                Response::ok(TEXT, fibonacci(n).to_string()),
             ))
         }
         "/fibs" => {
             let n = whole("N", text, MAX_FIBONACCI)?;
             let body = format!("{{\"fibResult\": {}}}", fibonacci(n));
-            Ok(service(fibonacci_demand(n), Answer::ok(JSON, body)))
+            Ok(service(fibonacci_demand(n), Response::ok(JSON, body)))
         }
-        _ => Err(Answer::refusal(404, "there is no such page")),
+        _ => Err(Response::refusal(404, "there is no such page")),
     }
 }
 
-fn sleep(query: &str) -> Result<Plan, Answer> {
+fn sleep(query: &str) -> Result<Plan, Response> {
     let ms = real("ms", parameter(query, "ms").unwrap_or("100"), MAX_SLEEP_MS)?;
     let jitter = real("jitter", parameter(query, "jitter").unwrap_or("0"), 1.0)?;
     let wait = Wait::Jittered {
@@ -93,23 +99,26 @@ fn sleep(query: &str) -> Result<Plan, Answer> {
         jitter,
     };
     Ok(Plan {
-        answer: Answer::ok(TEXT, HELLO),
+        response: Response::ok(TEXT, HELLO),
         wait,
     })
 }
 
-fn work(query: &str) -> Result<Plan, Answer> {
+fn work(query: &str) -> Result<Plan, Response> {
     let us = whole(
         "us",
         parameter(query, "us").unwrap_or_default(),
         MAX_WORK_US,
     )?;
-    Ok(service(us * MICROSECOND, Answer::ok(TEXT, us.to_string())))
+    Ok(service(
+        us * MICROSECOND,
+        Response::ok(TEXT, us.to_string()),
+    ))
 }
 
-fn service(demand: Nanos, answer: Answer) -> Plan {
+fn service(demand: Nanos, response: Response) -> Plan {
     Plan {
-        answer,
+        response,
         wait: Wait::For(Need::Service(demand)),
     }
 }
@@ -123,15 +132,15 @@ pub fn parameter<'q>(query: &'q str, name: &str) -> Option<&'q str> {
         .map(|(_, value)| value)
 }
 
-/// Parses a whole number up to `max`, or returns the answer that refuses it.
-pub fn whole(name: &str, text: &str, max: u64) -> Result<u64, Answer> {
+/// Parses a whole number up to `max`, or returns the response that refuses it.
+pub fn whole(name: &str, text: &str, max: u64) -> Result<u64, Response> {
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());
     let value = text.parse().ok().filter(|&value| digits && value <= max);
     value.ok_or_else(|| out_of_range(name, "whole number", max))
 }
 
-/// Parses a number from 0 to `max`, or returns the answer that refuses it.
-pub fn real(name: &str, text: &str, max: f64) -> Result<f64, Answer> {
+/// Parses a number from 0 to `max`, or returns the response that refuses it.
+pub fn real(name: &str, text: &str, max: f64) -> Result<f64, Response> {
     let value = text
         .parse()
         .ok()
@@ -139,8 +148,8 @@ pub fn real(name: &str, text: &str, max: f64) -> Result<f64, Answer> {
     value.ok_or_else(|| out_of_range(name, "number", max))
 }
 
-fn out_of_range(name: &str, kind: &str, max: impl Display) -> Answer {
-    Answer::refusal(400, format!("{name} must be a {kind} from 0 to {max}"))
+fn out_of_range(name: &str, kind: &str, max: impl Display) -> Response {
+    Response::refusal(400, format!("{name} must be a {kind} from 0 to {max}"))
 }
 
 /// The n-th Fibonacci number, starting from fib(0) = 0 and fib(1) = 1.
@@ -162,10 +171,10 @@ mod tests {
     use super::*;
 
     fn served(target: &str) -> (u16, String, Wait) {
-        let Plan { answer, wait } = plan(target, "{}");
+        let Plan { response, wait } = plan(target, "{}");
         (
-            answer.status,
-            String::from_utf8(answer.body.into_owned()).unwrap(),
+            response.status,
+            String::from_utf8(response.body.into_owned()).unwrap(),
             wait,
         )
     }

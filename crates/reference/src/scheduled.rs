@@ -3,7 +3,7 @@
 use crate::bucket::Bucket;
 use crate::connection::Connection;
 use crate::extras::{CACHED_DEMAND, Extras, Full};
-use crate::http::{Answer, Framing, Method, Request, Timing};
+use crate::http::{Framing, Method, Request, Response, Timing};
 use crate::kinds::Made;
 use crate::routes::{self, Plan, Wait};
 use crate::scheduler::{Need, Scheduler};
@@ -101,7 +101,7 @@ impl Scheduled {
         connection: &mut Connection,
         waits: &Arc<AtomicBool>,
     ) -> io::Result<Option<Nanos>> {
-        connection.flush().await?; // earlier answers must not wait for this one
+        connection.flush().await?; // earlier responses must not wait for this one
         let waits = Arc::clone(waits);
         let done = self.scheduler.fulfil(need, connection.number, waits);
         if !self.drops_gone {
@@ -126,13 +126,13 @@ impl Scheduled {
     async fn turn_away(&self, framing: Framing, connection: &mut Connection) -> io::Result<()> {
         match self.extras.full.unwrap_or_default() {
             Full::Unavailable => {
-                let answer = Answer::refusal(503, "the queue is full");
+                let response = Response::refusal(503, "the queue is full");
                 let Framing {
                     method,
                     persistence,
                     ..
                 } = framing;
-                answer.encode(method, persistence, None, &mut connection.output);
+                response.encode(method, persistence, None, &mut connection.output);
                 Ok(())
             }
             Full::Reset => {
@@ -163,7 +163,7 @@ impl Site for Scheduled {
     fn understand(&self, request: &Request) -> Task {
         let refused = |status, why: &'static str| Task {
             plan: Plan {
-                answer: Answer::refusal(status, why),
+                response: Response::refusal(status, why),
                 wait: Wait::No,
             },
             added: None,
@@ -191,7 +191,7 @@ impl Site for Scheduled {
         Task { plan, added }
     }
 
-    async fn answer(
+    async fn response(
         &self,
         Task { plan, added }: Task,
         framing: Framing,
@@ -212,14 +212,14 @@ impl Site for Scheduled {
                 Some(Timing { demand, sojourn })
             }
         };
-        plan.answer.encode(
+        plan.response.encode(
             framing.method,
             framing.persistence,
             timing,
             &mut connection.output,
         );
         if self.extras.two_writes && framing.method != Method::Head {
-            let body = plan.answer.body.len();
+            let body = plan.response.body.len();
             connection.send_apart(body).await?;
         }
         Ok(())

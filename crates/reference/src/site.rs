@@ -25,8 +25,8 @@ pub trait Site {
 
     fn understand(&self, request: &Request) -> Self::Task;
 
-    /// Waits until the answer is due, and appends it to the connection's output.
-    async fn answer(
+    /// Waits until the response is due, and appends it to the connection's output.
+    async fn response(
         &self,
         task: Self::Task,
         framing: Framing,
@@ -71,13 +71,13 @@ pub async fn converse(site: Rc<impl Site + 'static>, mut connection: Connection)
                 if !connection.skip(length).await? {
                     return Ok(());
                 }
-                site.answer(task, framing, &mut connection).await?;
+                site.response(task, framing, &mut connection).await?;
                 if framing.persistence == Persistence::Close {
                     return connection.close().await;
                 }
             }
-            Parsed::Refused(answer) => {
-                answer.encode(
+            Parsed::Refused(response) => {
+                response.encode(
                     Method::Get,
                     Persistence::Close,
                     None,

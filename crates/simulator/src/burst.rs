@@ -16,7 +16,7 @@ pub struct Request {
 /// Returns when each of `requests` is answered; `None` for one that found `room` others in the server.
 ///
 /// Requests of the same moment arrive in the order given. `seed` determines a random order.
-pub fn answers(
+pub fn responses(
     discipline: DisciplineSpec,
     requests: &[Request],
     room: Option<usize>,
@@ -26,28 +26,28 @@ pub fn answers(
     let mut server = discipline.make(drawing(seed));
     let mut order: Vec<usize> = (0..requests.len()).collect();
     order.sort_by_key(|&index| requests[index].at);
-    let mut answers = vec![None; requests.len()];
+    let mut responses = vec![None; requests.len()];
     let mut done = Vec::new();
     let mut present = 0;
     for index in order {
         let request = requests[index];
         server.advance(request.at, &mut done);
-        present -= note(&mut done, &mut answers);
+        present -= note(&mut done, &mut responses);
         if room.is_none_or(|room| present < room) {
             server.arrive(request.at, request.demand, request.connection, index);
             present += 1;
         }
     }
     server.advance(Nanos::MAX / 2, &mut done);
-    note(&mut done, &mut answers);
-    Ok(answers)
+    note(&mut done, &mut responses);
+    Ok(responses)
 }
 
-/// Notes the answers to completed requests; returns their number.
-fn note(done: &mut Vec<Done<usize>>, answers: &mut [Option<Nanos>]) -> usize {
+/// Notes the responses to completed requests; returns their number.
+fn note(done: &mut Vec<Done<usize>>, responses: &mut [Option<Nanos>]) -> usize {
     let count = done.len();
     for Done { at, job } in done.drain(..) {
-        answers[job] = Some(at);
+        responses[job] = Some(at);
     }
     count
 }
@@ -70,16 +70,16 @@ mod tests {
         let workers = DisciplineSpec::Workers { workers: 1 };
         let mut requests = at_once(&[8, 4, 2, 1]);
         let expected = [8, 12, 14, 15].map(Some);
-        assert_eq!(answers(workers, &requests, None, 1).unwrap(), expected);
+        assert_eq!(responses(workers, &requests, None, 1).unwrap(), expected);
         for (index, request) in requests.iter_mut().enumerate() {
             request.at = 3 - index as Nanos; // the last comes first
         }
         let expected = [15, 7, 3, 1].map(Some);
-        assert_eq!(answers(workers, &requests, None, 1).unwrap(), expected);
+        assert_eq!(responses(workers, &requests, None, 1).unwrap(), expected);
         let shared = DisciplineSpec::ProcessorSharing { cores: 1 };
         let expected = [15, 11, 7, 4].map(Some);
         assert_eq!(
-            answers(shared, &at_once(&[8, 4, 2, 1]), None, 1).unwrap(),
+            responses(shared, &at_once(&[8, 4, 2, 1]), None, 1).unwrap(),
             expected
         );
     }
@@ -90,14 +90,14 @@ mod tests {
         let mut requests = at_once(&[5, 5, 5, 5]);
         requests[3].at = 5;
         let expected = [Some(5), Some(10), None, Some(15)];
-        assert_eq!(answers(workers, &requests, Some(2), 1).unwrap(), expected);
+        assert_eq!(responses(workers, &requests, Some(2), 1).unwrap(), expected);
     }
 
     #[test]
     fn a_random_order_follows_from_its_seed() {
         let random = DisciplineSpec::RandomOrder { workers: 1 };
         let requests = at_once(&[1; 20]);
-        let made = |seed| answers(random, &requests, None, seed).unwrap();
+        let made = |seed| responses(random, &requests, None, seed).unwrap();
         assert_eq!(made(1), made(1));
         assert_ne!(made(1), made(2));
     }
@@ -109,6 +109,6 @@ mod tests {
             threads: 0,
             slice_ns: 1,
         };
-        assert_eq!(answers(nobody, &[], None, 1), Err(Zero("threads")));
+        assert_eq!(responses(nobody, &[], None, 1), Err(Zero("threads")));
     }
 }

@@ -1,4 +1,4 @@
-//! Closed loops: a client sends, waits for the answer, thinks, and sends again.
+//! Closed loops: a client sends, waits for the response, thinks, and sends again.
 
 use jostle_engine::outcome::Outcome;
 use jostle_engine::schedule::mix::Mix;
@@ -113,7 +113,7 @@ impl Crowd {
         }
     }
 
-    /// Takes an answer from the server, unless its request has timed out.
+    /// Takes a response from the server, unless its request has timed out.
     pub fn answered(&mut self, job: Job, at: Nanos, stage: &mut Stage) {
         if unanswered(&self.clients)(job.slot, job.turn) {
             self.ended(job.slot, job.request, at, Outcome::Ok, stage);

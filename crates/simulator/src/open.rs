@@ -1,4 +1,4 @@
-//! Open loops: requests are due at times that do not depend on the answers.
+//! Open loops: requests are due at times that do not depend on the responses.
 
 use std::collections::VecDeque;
 
@@ -89,7 +89,7 @@ impl Pool {
         }
     }
 
-    /// Takes an answer from the server, unless its request has timed out.
+    /// Takes a response from the server, unless its request has timed out.
     pub fn answered(&mut self, job: Job, at: Nanos, stage: &mut Stage) {
         if unanswered(&self.connections)(job.slot, job.turn) {
             self.ended(job.slot, at, Outcome::Ok, stage);

@@ -92,7 +92,7 @@ fn quantile_ms(intervals: &[Interval], p: f64) -> f64 {
 
 /// METHOD E5: M/M/1 at ρ = 0.8 and a mean service of 1 ms.
 #[test]
-fn one_worker_with_poisson_arrivals_answers_as_mm1() {
+fn one_worker_with_poisson_arrivals_responses_as_mm1() {
     let intervals = simulate(
         run(&poisson(800.0), Some(1000 * S), 20 * S),
         server(&json!({"workers": {"workers": 1}}), &exponential(MS)),
@@ -109,7 +109,7 @@ fn one_worker_with_poisson_arrivals_answers_as_mm1() {
 
 /// METHOD E2, E3: M/M/10 at ρ = 0.8 waits 0.2046 of a service on average; its p99 response is 4.946.
 #[test]
-fn ten_workers_with_poisson_arrivals_answer_as_mm10() {
+fn ten_workers_with_poisson_arrivals_response_as_mm10() {
     let intervals = simulate(
         run(&poisson(8000.0), Some(60 * S), S),
         server(&json!({"workers": {"workers": 10}}), &exponential(MS)),
@@ -289,7 +289,7 @@ fn a_client_that_gives_up_thinks_and_asks_again_while_the_server_works_on() {
 }
 
 #[test]
-fn a_run_of_so_many_requests_ends_with_the_last_answer() {
+fn a_run_of_so_many_requests_ends_with_the_last_response() {
     let load = json!({"closed": {"clients": 3, "requests": 10}});
     let intervals = simulate(
         run(&load, None, 3600 * S),

@@ -13,7 +13,7 @@ pub struct Job {
     pub request: u16,
     /// The client, or the connection of an open loop.
     pub slot: u32,
-    /// Counts the client's requests, so that an answer that comes after the client gave up is recognised.
+    /// Counts the client's requests, so that a response that comes after the client gave up is recognised.
     pub turn: u32,
 }
 

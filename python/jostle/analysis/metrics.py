@@ -113,7 +113,7 @@ VALUE_OF: Mapping[str, Callable[[TrialData], Value]] = {
     "server cores": crowd.server_cores,
     "memory per connection": crowd.memory_per_connection,
     "bytes per request": crowd.bytes_per_request,
-    "bytes per answer": crowd.bytes_per_answer,
+    "bytes per response": crowd.bytes_per_response,
     "garbage collection": garbage_collection,
     "streams in time": streams_in_time,
     "longest gap": longest_gap,

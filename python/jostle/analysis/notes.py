@@ -61,7 +61,7 @@ def _times(data: Sequence[TrialData]) -> Iterator[str]:
         yield (
             "Response times cover all requests: one that was not answered counts as at least as long as it "
             "had waited (Kaplan and Meier), and one that failed counts as longer than all others. A quantile "
-            "that lies beyond all answers is printed with ≥. Service times cover answered requests only."
+            "that lies beyond all responses is printed with ≥. Service times cover answered requests only."
         )
 
 
@@ -96,7 +96,7 @@ def _generator(data: Sequence[TrialData], host: Mapping[str, Any]) -> Iterator[s
     if any(one.steady_load and one.ok() < FEW * (one.closed or {})["clients"] for one in together):
         yield (
             "In a closed loop all clients send their first request at once. With so few requests per client, "
-            "these first answers influence the quantiles."
+            "these first responses influence the quantiles."
         )
     if polling := sum(one.busy_poll for one in data):
         where = "" if polling == len(data) else f" in {polling} of {len(data)} trials"

@@ -42,7 +42,7 @@ from jostle.analysis.topics.phased import phased_loads
 from jostle.analysis.topics.pings import pings
 from jostle.analysis.topics.requests import requests
 from jostle.analysis.topics.starvation import compare_all
-from jostle.analysis.topics.statuses import with_unlike_answers
+from jostle.analysis.topics.statuses import with_unlike_responses
 from jostle.analysis.topics.streams import streams
 from jostle.analysis.topics.threads import threads
 from jostle.analysis.trials.data import TrialData
@@ -72,7 +72,7 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
     trials = [replace(trial, validity=validities[trial.number]) for trial in trials]
     kept = counted(record, data, validities, plan)
     grouped = _in_order(by_workload(kept), plan, record)
-    trials = with_unlike_answers(trials, grouped)
+    trials = with_unlike_responses(trials, grouped)
     validities = {trial.number: trial.validity for trial in trials}
     usual = usual_in(record, grouped)
     summaries = summarize_all(grouped, validities, plan, usual, distributions=distributions)

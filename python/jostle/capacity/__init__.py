@@ -1,4 +1,4 @@
-"""How much load a server can carry: `search` chooses levels, `run` measures them, `answer` reads them."""
+"""How much load a server can carry: `search` chooses levels, `run` measures them, `response` reads them."""
 
 from jostle._callable import callable_as
 

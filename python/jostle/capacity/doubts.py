@@ -1,9 +1,9 @@
-"""Why a capacity may not be what it seems: the server went away, or gave other answers under load."""
+"""Why a capacity may not be what it seems: the server went away, or gave other responses under load."""
 
 from jostle.analysis.trials.statuses import contrast, statuses_of
 from jostle.capacity.recorded import RecordedSearch
 
-__all__ = ["other_answers", "went_away"]
+__all__ = ["other_responses", "went_away"]
 
 
 def went_away(search: RecordedSearch) -> str:
@@ -16,9 +16,9 @@ def went_away(search: RecordedSearch) -> str:
     return f"the server no longer accepts connections {since}: {blocks[-1].away}"
 
 
-def other_answers(search: RecordedSearch) -> str:
-    """From which level on right answers were of another kind than those to one request at a time; "" if they
-    never were.
+def other_responses(search: RecordedSearch) -> str:
+    """From which level on right responses were of another kind than those to one request at a time; "" if
+    they never were.
     """
     if search.alone is None or not search.alone.recorded:
         return ""
@@ -27,5 +27,5 @@ def other_answers(search: RecordedSearch) -> str:
         statuses = statuses_of([block.data for block in level.counted if block.data is not None])
         places = f"at {search.shown(level.level)}", "to one request at a time"
         if unlike := contrast(statuses, alone, places):
-            return f"from {search.shown(level.level)} on, right answers were not the same: {unlike}"
+            return f"from {search.shown(level.level)} on, right responses were not the same: {unlike}"
     return ""

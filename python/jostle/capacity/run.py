@@ -227,7 +227,7 @@ class Explorer:
         )
 
     def _hopeless(self, alone: TrialData) -> bool:
-        """Whether the server fails or is too slow even without load; `answer` reports this."""
+        """Whether the server fails or is too slow even without load; `response` reports this."""
         if alone.trial.status != "ended" or not alone.ok() or alone.error_share > BROKEN:
             return True
         (level,) = by_level([block_of(alone, 1.0, self.question.slos)], self.question.slos)

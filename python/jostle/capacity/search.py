@@ -3,7 +3,7 @@
 The search has no side effects: it looks at the blocks so far and returns the next batch. A batch contains
 each level once, in random order, so that changes of the machine or the server over time do not look like
 effects of the load. A level that the sequential test has decided is not measured again; levels near the
-crossing are, until the interval of the answer is narrow enough or the time is spent.
+crossing are, until the interval of the response is narrow enough or the time is spent.
 """
 
 import math

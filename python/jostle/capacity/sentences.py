@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from jostle.analysis.results import Estimate
 from jostle.analysis.results.capacity import CapacityAnswer, FittedModel, Hysteresis, LevelResult
 from jostle.analysis.trials.data import TrialData
-from jostle.capacity.doubts import other_answers, went_away
+from jostle.capacity.doubts import other_responses, went_away
 from jostle.capacity.recorded import RecordedSearch
 from jostle.formatting import percent, plural
 from jostle.units import format_count, format_duration, format_rate
@@ -35,7 +35,7 @@ def sentences(
     gone = went_away(search)
     return [
         *_answer(answer, slo, first, capacity, why, gone),
-        *_doubts(gone if gone != why else "", other_answers(search)),
+        *_doubts(gone if gone != why else "", other_responses(search)),
         *(_at_the_limit(curve, capacity, search.alone) if answer == "found" else ()),
         *([f"{back.message[:1].upper()}{back.message[1:]}."] if back else []),
     ]
@@ -46,8 +46,8 @@ def _doubts(gone: str, unlike: str) -> Iterator[str]:
         yield f"{gone[:1].upper()}{gone[1:]}. Only what was measured before counts."
     if unlike:
         yield (
-            f"{unlike[:1].upper()}{unlike[1:]}. If those are not the answers that are meant, name the right "
-            "statuses, so that others fail: --expect-status 200."
+            f"{unlike[:1].upper()}{unlike[1:]}. If those are not the responses that are meant, name the "
+            "right statuses, so that others fail: --expect-status 200."
         )
 
 

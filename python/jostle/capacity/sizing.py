@@ -1,5 +1,5 @@
 """How many workers it takes for an arrival rate, a service time and an SLO: reads the user's words and puts
-the answer of `jostle.capacity.queueing.sizing` into sentences.
+the response of `jostle.capacity.queueing.sizing` into sentences.
 """
 
 from collections.abc import Callable
@@ -119,7 +119,7 @@ def _crowd(clients: int, think_s: float, service_s: float, cv: float, slo: Slo) 
         sizing.finite_workers(clients, think_s, service_s, limit_s, slo.share),
         lambda c: finite_source.response_tail(limit_s, clients, c, service_s, think_s),
         lambda c: finite_source.closed(clients, c, service_s, think_s).utilisation,
-        f"Assumed: each client waits for its answer and thinks for {format_duration(think_s)} on average; "
+        f"Assumed: each client waits for its response and thinks for {format_duration(think_s)} on average; "
         "one queue, first come, first served; exponential service times (finite source M/M/c//N, exact).",
     )
 

@@ -31,7 +31,7 @@ def read_slo(text: str) -> Slo:
         raise BadValue(f'"{text}" asks for more, not for less', EXAMPLE)
     if condition.metric in QUANTILES:
         if condition.limit <= 0:
-            raise BadValue(f'"{text}" leaves no time for an answer', EXAMPLE)
+            raise BadValue(f'"{text}" leaves no time for a response', EXAMPLE)
         share = round(1 - QUANTILES[condition.metric], 9)
         return Slo(text, condition.metric, share, condition.limit)
     if condition.metric == "errors":

@@ -31,7 +31,7 @@ HELP = """Find the highest load at which a server meets an SLO, with its interva
 TARGET is a URL, or a contestant with its variants and a path. The rate is doubled
 until the SLO is missed; then rates around the limit are measured in random order,
 each until a sequential test decides whether the SLO holds. With --clients the
-load is a closed loop, and the answer is a number of clients. If jostle itself
+load is a closed loop, and the response is a number of clients. If jostle itself
 was the limit, the result says so. The search overloads the server: load only
 your own.
 """
@@ -65,7 +65,7 @@ def capacity(
         option(
             "--think",
             metavar="TIME",
-            help="With --clients: pause between answer and next request.",
+            help="With --clients: pause between response and next request.",
             group=LOAD,
         ),
     ] = None,
@@ -98,7 +98,7 @@ def capacity(
     from jostle.cli.target import target_of
 
     if think is not None and not clients:
-        message = "--think needs --clients: with a rate, no client waits for an answer"
+        message = "--think needs --clients: with a rate, no client waits for a response"
         raise PlanError(message, "add --clients")
     names = option_names(context)
     with foreign_hints(context):

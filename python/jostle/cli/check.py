@@ -30,7 +30,7 @@ HELP = """Check a plan, and send its journeys, POSTs included, once to a server 
 It says what 'jostle run' or 'jostle race' would run, for how long, and which
 differences it could detect. No server is built or started, nothing is measured,
 and no database is touched. But if the plan has journeys and a contestant with a
-url, each journey is really sent to it, once, and every request, answer and
+url, each journey is really sent to it, once, and every request, response and
 capture is shown; --no-send prevents this. --fill-database and --explain are
 accepted, so that all options of 'jostle run' can be passed; check does neither.
 The exit code is 1 if a journey fails, 2 if the plan has a mistake or does not

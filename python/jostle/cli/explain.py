@@ -41,7 +41,7 @@ with one that waits for a database or another service. jostle knows the routes
 of contestants. If a question cannot be decided, it says why and what would help.
 
 It sends bursts of requests for at most 3 minutes (--budget), and compares the
-times of the answers with those that each scheduling discipline it knows would
+times of the responses with those that each scheduling discipline it knows would
 give: first come first served, processor sharing and others. It first prints the
 limits of what it sends; they are low for a server that jostle did not start.
 docs/EXPLAIN.md explains how to read the result.

@@ -117,7 +117,7 @@ class ProbedRequest:
         option(
             "--timeout",
             metavar="TIME",
-            help="Give up on an answer after this time: 100ms to 60s.",
+            help="Give up on a response after this time: 100ms to 60s.",
             group=REQUEST,
         ),
     ] = "10s"

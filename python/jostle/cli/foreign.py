@@ -93,7 +93,7 @@ TAKEN = {
     ),
     "-m": (
         re.compile(r"[\d.]+s?$"),
-        "-m is the method here; the longest time for an answer is --timeout {value}",
+        "-m is the method here; the longest time for a response is --timeout {value}",
     ),
     "-q": (re.compile(r"[\d.]+(/s)?$"), "-q shows no progress here; a rate is -r {value}"),
     "-r": (re.compile(r"ate\b"), "long options begin with two dashes: --r{value}"),

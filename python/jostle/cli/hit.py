@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from jostle.cli.options import (
-    ANSWER,
     CONNECTION,
     GENERATOR,
     GRPC,
@@ -18,6 +17,7 @@ from jostle.cli.options import (
     MESSAGES,
     OUTPUT,
     REQUEST,
+    RESPONSE,
     STREAM,
     TLS,
     AllowTargets,
@@ -56,17 +56,17 @@ HELP = """Load one URL now: throughput, response times, and whether to trust the
                                                        what curl would send
   jostle hit http://localhost:8080/ --journey buy.toml   what users do, in steps
   jostle hit http://localhost:8080/ticks --stream sse  events, each with its time
-  jostle hit ws://localhost:8080/chat --send hello     a message and its answer
+  jostle hit ws://localhost:8080/chat --send hello     a message and its response
   jostle hit tcp://localhost:6379 --send 'PING\\r\\n' --until '\\r\\n'   raw bytes
   jostle hit udp://localhost:7 --send 'ping {id:u32}' --match echo     datagrams
   jostle hit https://localhost:8443/ --http2           HTTP/2
   jostle hit grpc://localhost:50051/shop.Shop/Buy --proto shop.proto --message '{"id": 1}'
   jostle hit http://localhost:8080/api --json-body '{"id": 1}'
 
-Closed loop (-c): each client waits for its answer before it sends again. Open
+Closed loop (-c): each client waits for its response before it sends again. Open
 loop (--rate): requests are sent at an average rate, however fast the server answers,
-and response times count from when a request was due. A redirect counts as an
-answer; -L follows it and counts each request on the way. Every request counts,
+and response times count from when a request was due. A redirect counts as a
+response; -L follows it and counts each request on the way. Every request counts,
 but those of a --warm-up.
 
 A curl command, as a browser copies it, is given behind -- as it is, or as one
@@ -117,7 +117,7 @@ class LoadOptions:
         option(
             "--think",
             metavar="TIME",
-            help="Pause between an answer and the next request: 1s, '900ms ± 10%', 'exponential 1s'.",
+            help="Pause between a response and the next request: 1s, '900ms ± 10%', 'exponential 1s'.",
             group=LOAD,
         ),
     ] = None
@@ -187,7 +187,7 @@ class RequestOptions:
         option(
             "--compressed",
             help="Accept gzip, brotli and zstd (with --stream: no zstd). Bytes are counted as received; "
-            "answers are checked after decompression.",
+            "responses are checked after decompression.",
             group=REQUEST,
         ),
     ] = False
@@ -242,7 +242,10 @@ class RequestOptions:
     expect: Annotated[
         str | None,
         option(
-            "--expect", metavar="TEXT", help="Text that the body of every answer must contain.", group=ANSWER
+            "--expect",
+            metavar="TEXT",
+            help="Text that the body of every response must contain.",
+            group=RESPONSE,
         ),
     ] = None
     expect_not: Annotated[
@@ -250,8 +253,8 @@ class RequestOptions:
         option(
             "--expect-not",
             metavar="TEXT",
-            help="Text that no answer's body may contain, such as '\"errors\"' of GraphQL.",
-            group=ANSWER,
+            help="Text that no response's body may contain, such as '\"errors\"' of GraphQL.",
+            group=RESPONSE,
         ),
     ] = None
     expect_status: Annotated[
@@ -260,7 +263,7 @@ class RequestOptions:
             "--expect-status",
             metavar="CODE,…",
             help="Accepted status codes (default 200 to 399).",
-            group=ANSWER,
+            group=RESPONSE,
         ),
     ] = None
     stream: Annotated[
@@ -268,7 +271,7 @@ class RequestOptions:
         option(
             "--stream",
             metavar="FORMAT",
-            help="Read the answer as a stream of events, and time each: sse or lines; with ws://: messages.",
+            help="Read the response as a stream of events and time each: sse or lines; with ws://: messages.",
             group=STREAM,
         ),
     ] = None
@@ -334,8 +337,8 @@ class RequestOptions:
         option(
             "--timeout",
             metavar="TIME",
-            help="Give up on an answer after this time (default 10s).",
-            group=ANSWER,
+            help="Give up on a response after this time (default 10s).",
+            group=RESPONSE,
         ),
     ] = None
     first_byte_timeout: Annotated[
@@ -343,8 +346,8 @@ class RequestOptions:
         option(
             "--first-byte-timeout",
             metavar="TIME",
-            help="Give up if the answer has not begun after this time.",
-            group=ANSWER,
+            help="Give up if the response has not begun after this time.",
+            group=RESPONSE,
         ),
     ] = None
     location: Annotated[
@@ -352,9 +355,9 @@ class RequestOptions:
         option(
             "-L",
             "--location",
-            help="Follow redirects: 301, 302, 303, 307 and 308. Other statuses are answers, even with a "
+            help="Follow redirects: 301, 302, 303, 307 and 308. Other statuses are responses, even with a "
             "Location.",
-            group=ANSWER,
+            group=RESPONSE,
         ),
     ] = False
     redirects: Annotated[
@@ -363,7 +366,7 @@ class RequestOptions:
             "--max-redirs",
             metavar="N",
             help="Follow redirects, at most N per request (-L alone: 5).",
-            group=ANSWER,
+            group=RESPONSE,
         ),
     ] = None
     connect_timeout: Annotated[
@@ -554,7 +557,7 @@ def hit(
         option(
             "--once",
             group=REQUEST,
-            help="With --journey: send each once, and show every request, answer and capture.",
+            help="With --journey: send each once, and show every request, response and capture.",
         ),
     ] = False,
     into: Annotated[

@@ -13,7 +13,6 @@ import typer
 from jostle.errors import PlanError
 
 __all__ = [
-    "ANSWER",
     "CONNECTION",
     "GENERATOR",
     "GRPC",
@@ -22,6 +21,7 @@ __all__ = [
     "OUTPUT",
     "PLAN",
     "REQUEST",
+    "RESPONSE",
     "STREAM",
     "TLS",
     "AllowTargets",
@@ -53,7 +53,7 @@ __all__ = [
 
 LOAD, REQUEST, CONNECTION, TLS = "Load", "Request", "Connections", "TLS"
 MESSAGES, GRPC = "Messages (ws://), bytes (tcp://) and datagrams (udp://)", "gRPC (grpc://)"
-ANSWER, STREAM = "Answer", "Stream of events"
+RESPONSE, STREAM = "Response", "Stream of events"
 PLAN, GENERATOR, OUTPUT = "Plan", "Generator", "Output"
 """The groups of options in `--help`."""
 
@@ -136,7 +136,7 @@ Match = Annotated[
     option(
         "--match",
         metavar="HOW",
-        help="Which message or datagram is the answer: the next one (order), or the next that equals "
+        help="Which message or datagram is the response: the next one (order), or the next that equals "
         "what was sent (echo). With ws:// also the next with the same value at a JSON pointer "
         "(json:/id); with udp:// also the next with the same bytes (bytes:0..2) or the same match "
         "(regex:PATTERN).",
@@ -148,7 +148,7 @@ Until = Annotated[
     option(
         "--until",
         metavar="END",
-        help="With tcp://: the answer ends after this text (with escapes), hex:BYTES, length:N bytes, a "
+        help="With tcp://: the response ends after this text (with escapes), hex:BYTES, length:N bytes, a "
         "match of regex:PATTERN, or when the server closes (close).",
         group=MESSAGES,
     ),

@@ -1,4 +1,4 @@
-"""Shows a journey that was tried: each request, without its secrets, its answer, and what was captured."""
+"""Shows a journey that was tried: each request, without its secrets, its response, and what was captured."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING

@@ -49,13 +49,16 @@ def what_if(
     clients: Annotated[
         str | None,
         option(
-            "--clients", metavar="N", help="Instead of a rate: clients that wait for answers.", group=SIZING
+            "--clients", metavar="N", help="Instead of a rate: clients that wait for responses.", group=SIZING
         ),
     ] = None,
     think: Annotated[
         str | None,
         option(
-            "--think", metavar="TIME", help="With --clients: pause between answer and request.", group=SIZING
+            "--think",
+            metavar="TIME",
+            help="With --clients: pause between response and request.",
+            group=SIZING,
         ),
     ] = None,
     service: Annotated[
@@ -98,7 +101,7 @@ def what_if(
     if all(value is None for value in asked.values()):
         raise PlanError("what if what?", "name a run and a change, or --rate, --service and --slo")
     if think is not None and clients is None:
-        message = "--think needs --clients: with a rate, no client waits for an answer"
+        message = "--think needs --clients: with a rate, no client waits for a response"
         raise PlanError(message, "add --clients")
     from jostle.capacity.sizing import sized
 

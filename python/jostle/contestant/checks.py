@@ -1,7 +1,7 @@
-"""The checks of the contract: each sends requests to a running server, and says what the answers must be.
+"""The checks of the contract: each sends requests to a running server, and says what the responses must be.
 
-A check is called with the server, and raises `WrongAnswer` if an answer is not right. It uses only sockets,
-so that it sees what a client would see.
+A check is called with the server, and raises `WrongResponse` if a response is not right. It uses only
+sockets, so that it sees what a client would see.
 """
 
 import html.parser
@@ -21,9 +21,6 @@ __all__ = [
     "HTML",
     "JSON",
     "TEXT",
-    "Answers",
-    "AnswersInParallel",
-    "AnswersJson",
     "Check",
     "CheckedServer",
     "OrdersPage",
@@ -31,11 +28,14 @@ __all__ = [
     "Refuses",
     "RefusesMethods",
     "RemotePair",
+    "Responses",
+    "ResponsesInParallel",
+    "ResponsesJson",
     "SelfDescription",
     "SendsAtOnce",
     "TakesAtLeast",
     "WorkGrows",
-    "WrongAnswer",
+    "WrongResponse",
     "bad_numbers",
     "closes_when_asked",
     "expect",
@@ -60,8 +60,8 @@ LONG_S = 0.2
 """Work that takes longer than this hardly depends on what else the machine does."""
 
 
-class WrongAnswer(Exception):
-    """An answer that is not as the contract says."""
+class WrongResponse(Exception):
+    """A response that is not as the contract says."""
 
 
 @dataclass(frozen=True)
@@ -100,10 +100,10 @@ class CheckedServer:
         """Send `request` unchanged. Returns all that comes until the server closes. Raises `TimeoutError`."""
         with socket.create_connection((self.host, self.port), TIMEOUT_S) as connection:
             connection.sendall(request.encode())
-            answer = b""
+            response = b""
             while part := connection.recv(65536):
-                answer += part
-            return answer
+                response += part
+            return response
 
     def seconds(self, path: str) -> float:
         start = time.perf_counter()
@@ -115,7 +115,7 @@ Check = Callable[[CheckedServer], None]
 
 
 @dataclass(frozen=True)
-class Answers:
+class Responses:
     """GET returns 200, the content type and the body (None: any); HEAD the same without a body."""
 
     path: str
@@ -133,7 +133,7 @@ class Answers:
             expect(f"GET {self.path}: body", body, self.body)
         length = response.headers["Content-Length"]
         if length is None and response.headers["Transfer-Encoding"] != "chunked":
-            raise WrongAnswer(f"GET {self.path}: neither Content-Length nor chunked")
+            raise WrongResponse(f"GET {self.path}: neither Content-Length nor chunked")
         head = target.exchange(
             f"HEAD {self.path} HTTP/1.1\r\nHost: {target.host}\r\nConnection: close\r\n\r\n"
         )
@@ -144,14 +144,14 @@ class Answers:
 
 
 @dataclass(frozen=True)
-class AnswersJson:
-    """As `Answers`, but the body is a JSON value, however it is formatted."""
+class ResponsesJson:
+    """As `Responses`, but the body is a JSON value, however it is formatted."""
 
     path: str
     value: Any
 
     def __call__(self, target: CheckedServer) -> None:
-        body = Answers(self.path, JSON).body_of(target)
+        body = Responses(self.path, JSON).body_of(target)
         expect(f"GET {self.path}: body as JSON", _json(self.path, body), self.value)
 
 
@@ -168,19 +168,19 @@ class Refuses:
             expect(f"GET {path}: status", response.status, self.status)
             expect(f"GET {path}: content type", kind_of(response), TEXT)
             if not body.strip() or b"\n" in body.strip():
-                raise WrongAnswer(f"GET {path}: the message should be one plain line, not {body[:80]!r}")
+                raise WrongResponse(f"GET {path}: the message should be one plain line, not {body[:80]!r}")
 
 
 @dataclass(frozen=True)
 class TakesAtLeast:
-    """The answer does not come before this time."""
+    """The response does not come before this time."""
 
     path: str
     seconds: float
 
     def __call__(self, target: CheckedServer) -> None:
         if (took_s := target.seconds(self.path)) < self.seconds:
-            raise WrongAnswer(f"GET {self.path}: answered after {took_s * 1000:.1f} ms")
+            raise WrongResponse(f"GET {self.path}: answered after {took_s * 1000:.1f} ms")
 
 
 @dataclass(frozen=True)
@@ -193,7 +193,7 @@ class SendsAtOnce:
 
     def __call__(self, target: CheckedServer) -> None:
         if all(self.last in self._come_with_first(target) for _ in range(ATTEMPTS)):
-            raise WrongAnswer(f"GET {self.path}: what is ready is held back until the end")
+            raise WrongResponse(f"GET {self.path}: what is ready is held back until the end")
 
     def _come_with_first(self, target: CheckedServer) -> bytes:
         with socket.create_connection((target.host, target.port), TIMEOUT_S) as connection:
@@ -202,7 +202,7 @@ class SendsAtOnce:
             while self.first not in come:
                 part = connection.recv(65536)
                 if not part:
-                    raise WrongAnswer(f"GET {self.path}: closed after {_short(come)}")
+                    raise WrongResponse(f"GET {self.path}: closed after {_short(come)}")
                 come += part
             return come
 
@@ -234,7 +234,7 @@ class WorkGrows:
                 problem = f"GET {large} takes only {large_s / small_s:.2f} times as long as {small}"
                 if small_s > LONG_S:
                     break
-        raise WrongAnswer(problem)
+        raise WrongResponse(problem)
 
 
 class SelfDescription:
@@ -243,11 +243,11 @@ class SelfDescription:
     KINDS = (("name", str), ("version", str), ("runtime", str), ("workers", int))
 
     def __call__(self, target: CheckedServer) -> None:
-        found = _json("/", Answers("/", JSON).body_of(target))
+        found = _json("/", Responses("/", JSON).body_of(target))
         if not isinstance(found, dict) or any(
             not isinstance(found.get(key), kind) for key, kind in self.KINDS
         ):
-            raise WrongAnswer(f"GET /: should give name, version, runtime and workers, not {_short(found)}")
+            raise WrongResponse(f"GET /: should give name, version, runtime and workers, not {_short(found)}")
 
 
 @dataclass(frozen=True)
@@ -262,33 +262,33 @@ class RemotePair:
     def __call__(self, target: CheckedServer) -> None:
         path = f"/pair/20/10?where=remote&peer={target.url}&async={self.concurrently}"
         if target.get(path)[0].status != 409:
-            AnswersJson(path, {"a": 6765, "b": 55})(target)
+            ResponsesJson(path, {"a": 6765, "b": 55})(target)
             return
         Refuses(409, [path])(target)
         if _json("/", target.get("/")[1]).get("workers") != 1:
-            raise WrongAnswer(f"GET {path}: refused, although it has several workers")
+            raise WrongResponse(f"GET {path}: refused, although it has several workers")
 
 
 class OrdersPage:
     """Each page shows one customer's orders by date, and not always the same customer."""
 
     def __call__(self, target: CheckedServer) -> None:
-        Answers("/orders", HTML)(target)
+        Responses("/orders", HTML)(target)
         names = {self._customer(target) for _ in range(PAGES)}
         if len(names) == 1:
-            raise WrongAnswer(f"GET /orders: the same customer {PAGES} times: {names.pop()!r}")
+            raise WrongResponse(f"GET /orders: the same customer {PAGES} times: {names.pop()!r}")
 
     def _customer(self, target: CheckedServer) -> str:
         """Check a page, and return the customer's name on it."""
         page = Page(target.get("/orders")[1].decode(errors="replace"))
         if len(page.headings) != 1 or not page.items:
-            raise WrongAnswer("GET /orders: should show the customer's name in an h1, each order in a li")
+            raise WrongResponse("GET /orders: should show the customer's name in an h1, each order in a li")
         (name,) = page.headings
         if page.items != sorted(page.items):
-            raise WrongAnswer(f"GET /orders: not sorted by date: {_short(page.items)}")
+            raise WrongResponse(f"GET /orders: not sorted by date: {_short(page.items)}")
         if target.pages:
             if name not in target.pages:
-                raise WrongAnswer(f"GET /orders: there is no customer {name!r}")
+                raise WrongResponse(f"GET /orders: there is no customer {name!r}")
             expect(f"GET /orders: the orders of {name}", page.items, list(target.pages[name]))
         return name
 
@@ -331,8 +331,8 @@ class RefusesMethods:
 
 
 @dataclass(frozen=True)
-class AnswersInParallel:
-    """`PARALLEL` connections are open at once, and each gets its answer."""
+class ResponsesInParallel:
+    """`PARALLEL` connections are open at once, and each gets its response."""
 
     path: str
     body: bytes
@@ -357,15 +357,15 @@ def keeps_connections(target: CheckedServer) -> None:
         body = connection.getresponse().read()
         expect(f"request {number} on one connection: body", body, HELLO)
         if connection.sock is not first:
-            raise WrongAnswer(f"the server closed the connection after request {number}")
+            raise WrongResponse(f"the server closed the connection after request {number}")
     connection.close()
 
 
 def closes_when_asked(target: CheckedServer) -> None:
     """Check that with Connection: close the server answers, then closes."""
-    answer = target.exchange(f"GET /hello HTTP/1.1\r\nHost: {target.host}\r\nConnection: close\r\n\r\n")
-    if not answer.startswith(b"HTTP/1.1 200") or not answer.partition(b"\r\n\r\n")[2]:
-        raise WrongAnswer(f"with Connection: close it answers {_short(answer)}")
+    response = target.exchange(f"GET /hello HTTP/1.1\r\nHost: {target.host}\r\nConnection: close\r\n\r\n")
+    if not response.startswith(b"HTTP/1.1 200") or not response.partition(b"\r\n\r\n")[2]:
+        raise WrongResponse(f"with Connection: close it answers {_short(response)}")
 
 
 def bad_numbers(route: str, most: int) -> list[str]:
@@ -375,9 +375,9 @@ def bad_numbers(route: str, most: int) -> list[str]:
 
 
 def expect(what: str, got: object, wanted: object) -> None:
-    """Raise `WrongAnswer` if `got` is not as wanted."""
+    """Raise `WrongResponse` if `got` is not as wanted."""
     if got != wanted:
-        raise WrongAnswer(f"{what}: {_short(got)} instead of {_short(wanted)}")
+        raise WrongResponse(f"{what}: {_short(got)} instead of {_short(wanted)}")
 
 
 def _short(value: object) -> str:
@@ -386,7 +386,7 @@ def _short(value: object) -> str:
 
 
 def kind_of(response: http.client.HTTPResponse) -> str:
-    """The content type of an answer, without parameters."""
+    """The content type of a response, without parameters."""
     return (response.headers["Content-Type"] or "").partition(";")[0].strip().lower()
 
 
@@ -394,4 +394,4 @@ def _json(path: str, body: bytes) -> Any:
     try:
         return json.loads(body)
     except (ValueError, RecursionError):
-        raise WrongAnswer(f"GET {path}: not JSON: {_short(body)}") from None
+        raise WrongResponse(f"GET {path}: not JSON: {_short(body)}") from None

@@ -13,27 +13,27 @@ from jostle.contestant.checks import (
     EVENTS,
     HELLO,
     TEXT,
-    Answers,
-    AnswersInParallel,
-    AnswersJson,
     Check,
     CheckedServer,
     OrdersPage,
     Refuses,
     RefusesMethods,
     RemotePair,
+    Responses,
+    ResponsesInParallel,
+    ResponsesJson,
     SelfDescription,
     SendsAtOnce,
     TakesAtLeast,
     WorkGrows,
-    WrongAnswer,
+    WrongResponse,
     bad_numbers,
     closes_when_asked,
     keeps_connections,
 )
 from jostle.contestant.grpc_checks import METHODS
 from jostle.contestant.http2 import Http2Error
-from jostle.contestant.http2_checks import AnswersHttp2, does_not_speak_http2
+from jostle.contestant.http2_checks import ResponsesHttp2, does_not_speak_http2
 from jostle.contestant.routes import MAX_NUMBERS
 from jostle.contestant.server import Server
 from jostle.contestant.shop import EXAMPLE, SHOP
@@ -54,12 +54,12 @@ class Route:
 
 ROUTES: dict[str, Route] = {
     "/": Route("/", [SelfDescription()]),
-    "/hello": Route("/hello", [Answers("/hello", TEXT, HELLO)]),
+    "/hello": Route("/hello", [Responses("/hello", TEXT, HELLO)]),
     "/sleep": Route(
         "/sleep?ms=1",
         [
-            Answers("/sleep", TEXT, HELLO),
-            Answers("/sleep?ms=0", TEXT, HELLO),
+            Responses("/sleep", TEXT, HELLO),
+            Responses("/sleep?ms=0", TEXT, HELLO),
             TakesAtLeast("/sleep", 0.099),
             TakesAtLeast("/sleep?ms=250", 0.249),
             TakesAtLeast("/sleep?ms=100&jitter=0.5", 0.049),
@@ -70,8 +70,8 @@ ROUTES: dict[str, Route] = {
     "/count": Route(
         "/count/1",
         [
-            Answers("/count/0", TEXT, b"Hello, World 0\n"),
-            Answers("/count/1000", TEXT, b"Hello, World 1000\n"),
+            Responses("/count/0", TEXT, b"Hello, World 0\n"),
+            Responses("/count/1000", TEXT, b"Hello, World 1000\n"),
             Refuses(400, bad_numbers("/count", MAX_NUMBERS["/count"])),
             WorkGrows([(f"/count/{10**4 * 4**n}", f"/count/{10**4 * 4 ** (n + 1)}") for n in range(9)], 2),
         ],
@@ -79,18 +79,18 @@ ROUTES: dict[str, Route] = {
     "/fast": Route(
         "/fast/1",
         [
-            Answers("/fast/0", TEXT, b"0"),
-            Answers("/fast/44", TEXT, b"1936"),
-            Answers("/fast/1000000", TEXT, b"1000000000000"),
+            Responses("/fast/0", TEXT, b"0"),
+            Responses("/fast/44", TEXT, b"1936"),
+            Responses("/fast/1000000", TEXT, b"1000000000000"),
             Refuses(400, bad_numbers("/fast", MAX_NUMBERS["/fast"])),
         ],
     ),
     "/slow": Route(
         "/slow/1",
         [
-            Answers("/slow/0", TEXT, b"0"),
-            Answers("/slow/1", TEXT, b"1"),
-            Answers("/slow/20", TEXT, b"6765"),
+            Responses("/slow/0", TEXT, b"0"),
+            Responses("/slow/1", TEXT, b"1"),
+            Responses("/slow/20", TEXT, b"6765"),
             Refuses(400, bad_numbers("/slow", MAX_NUMBERS["/slow"])),
             WorkGrows([(f"/slow/{n}", f"/slow/{n + 3}") for n in range(18, 58, 3)], 2),
         ],
@@ -98,32 +98,32 @@ ROUTES: dict[str, Route] = {
     "/fibs": Route(
         "/fibs/1",
         [
-            AnswersJson("/fibs/0", {"fibResult": 0}),
-            AnswersJson("/fibs/20", {"fibResult": 6765}),
+            ResponsesJson("/fibs/0", {"fibResult": 0}),
+            ResponsesJson("/fibs/20", {"fibResult": 6765}),
             Refuses(400, bad_numbers("/fibs", MAX_NUMBERS["/fibs"])),
         ],
     ),
     "/pair": Route(
         "/pair/1/1",
         [
-            AnswersJson("/pair/20/10?where=local&async=0", {"a": 6765, "b": 55}),
+            ResponsesJson("/pair/20/10?where=local&async=0", {"a": 6765, "b": 55}),
             RemotePair(0),
-            AnswersJson("/pair/20/10?where=local&async=1", {"a": 6765, "b": 55}),
+            ResponsesJson("/pair/20/10?where=local&async=1", {"a": 6765, "b": 55}),
             RemotePair(1),
-            AnswersJson("/pair/20/10", {"a": 6765, "b": 55}),
+            ResponsesJson("/pair/20/10", {"a": 6765, "b": 55}),
             Refuses(400, bad_numbers("/pair/1", MAX_NUMBERS["/pair"])),
             Refuses(400, ["/pair/x/1", "/pair/1/1?where=remote", "/pair/1/1?where=elsewhere"]),
             WorkGrows([(f"/pair/{n}/1?async=0", f"/pair/{n}/{n}?async=0") for n in range(18, 61, 3)], 1.5),
         ],
     ),
-    "/alloc/buffers": Route("/alloc/buffers", [Answers("/alloc/buffers", TEXT, HELLO)]),
-    "/alloc/strings": Route("/alloc/strings", [Answers("/alloc/strings", TEXT, HELLO)]),
+    "/alloc/buffers": Route("/alloc/buffers", [Responses("/alloc/buffers", TEXT, HELLO)]),
+    "/alloc/strings": Route("/alloc/strings", [Responses("/alloc/strings", TEXT, HELLO)]),
     "/spawn": Route(
         "/spawn/1",
         [
-            Answers("/spawn/0", TEXT, b"0"),
-            Answers("/spawn/1", TEXT, b"1"),
-            Answers("/spawn/1000", TEXT, b"1000"),
+            Responses("/spawn/0", TEXT, b"0"),
+            Responses("/spawn/1", TEXT, b"1"),
+            Responses("/spawn/1000", TEXT, b"1000"),
             Refuses(400, bad_numbers("/spawn", MAX_NUMBERS["/spawn"])),
         ],
     ),
@@ -138,8 +138,8 @@ ALSO: dict[str, Route] = {
     "/events": Route(
         "/events?n=1",
         [
-            Answers("/events?n=0", EVENTS, b""),
-            Answers("/events?n=3&gap=0", EVENTS, b"data: 1\n\ndata: 2\n\ndata: 3\n\n"),
+            Responses("/events?n=0", EVENTS, b""),
+            Responses("/events?n=3&gap=0", EVENTS, b"data: 1\n\ndata: 2\n\ndata: 3\n\n"),
             TakesAtLeast("/events?n=3&gap=100", 0.199),
             TakesAtLeast("/events?n=2", 0.049),
             SendsAtOnce("/events?n=2&gap=500", b"data: 1\n", b"data: 2\n"),
@@ -165,12 +165,12 @@ PROTOCOL: dict[str, Check] = {
     "other methods": RefusesMethods("/hello"),
     "keep-alive": keeps_connections,
     "Connection: close": closes_when_asked,
-    "parallel requests": AnswersInParallel("/hello", HELLO),
+    "parallel requests": ResponsesInParallel("/hello", HELLO),
 }
 """What must hold for all routes."""
 
 HTTP2 = "HTTP/2"
-SPEAKS_HTTP2 = AnswersHttp2("/hello", TEXT, HELLO)
+SPEAKS_HTTP2 = ResponsesHttp2("/hello", TEXT, HELLO)
 
 NEED_ROUTING = ("unknown path", "other methods")
 """Checks that are skipped for a server without "/", which answers every request alike."""
@@ -253,10 +253,10 @@ def _run(name: str, checks: Sequence[Check], target: CheckedServer) -> CheckResu
     try:
         for check in checks:
             check(target)
-    except WrongAnswer as wrong:
+    except WrongResponse as wrong:
         return CheckResult(name, False, str(wrong))
     except Http2Error as error:
         return CheckResult(name, False, f"over HTTP/2: {error}")
     except (OSError, http.client.HTTPException) as error:
-        return CheckResult(name, False, f"no answer: {error!r}")
+        return CheckResult(name, False, f"no response: {error!r}")
     return CheckResult(name, True)

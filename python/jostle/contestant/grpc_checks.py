@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from jostle.contestant.checks import ATTEMPTS, TIMEOUT_S, Check, CheckedServer, WrongAnswer, expect
+from jostle.contestant.checks import ATTEMPTS, TIMEOUT_S, Check, CheckedServer, WrongResponse, expect
 from jostle.contestant.http2 import Http2Client
 
 __all__ = ["METHODS"]
@@ -61,9 +61,9 @@ class _Call:
                 return None
             part = self._client.receive()
             if part.stream != self._stream:
-                raise WrongAnswer(f"{self.path}: something came on stream {part.stream}")
+                raise WrongResponse(f"{self.path}: something came on stream {part.stream}")
             if part.fields.get(":status", "200") != "200":
-                raise WrongAnswer(f"{self.path}: HTTP status {part.fields[':status']} and not gRPC")
+                raise WrongResponse(f"{self.path}: HTTP status {part.fields[':status']} and not gRPC")
             self._come += part.data
             if part.end:
                 self.status = part.fields.get("grpc-status", "none")
@@ -78,7 +78,7 @@ class _Call:
         if len(self._come) < 5 + length:
             return None
         if self._come[0]:
-            raise WrongAnswer(f"{self.path}: a compressed message, which nobody said to know")
+            raise WrongResponse(f"{self.path}: a compressed message, which nobody said to know")
         message, self._come = self._come[5 : 5 + length], self._come[5 + length :]
         return message
 
@@ -88,28 +88,28 @@ def _connected(target: CheckedServer) -> Http2Client:
 
 
 @dataclass(frozen=True)
-class _Answers:
+class _Responses:
     """A call with this message is answered with these messages and this status."""
 
     method: str
     message: bytes
-    answers: Sequence[bytes]
+    responses: Sequence[bytes]
     status: str = OK
 
     def __call__(self, target: CheckedServer) -> None:
         with _connected(target) as client:
             call = _Call(client, self.method)
             call.send(self.message)
-            answers = call.rest()
+            responses = call.rest()
         expect(f"{call.path}: grpc-status", call.status, self.status)
-        expect(f"{call.path}: messages", answers, list(self.answers))
+        expect(f"{call.path}: messages", responses, list(self.responses))
 
 
 def _sends_at_once(target: CheckedServer) -> None:
-    """Check that a message is not held back until the end of the answer."""
+    """Check that a message is not held back until the end of the response."""
     gap_ms = 300
     if all(_seconds_between(target, gap_ms) < gap_ms / 2000 for _ in range(ATTEMPTS)):
-        raise WrongAnswer("Count: what is ready is held back until the end")
+        raise WrongResponse("Count: what is ready is held back until the end")
 
 
 def _seconds_between(target: CheckedServer, gap_ms: int) -> float:
@@ -125,9 +125,9 @@ def _seconds_between(target: CheckedServer, gap_ms: int) -> float:
 
 def _keeps_the_schedule(target: CheckedServer) -> None:
     begin = time.perf_counter()
-    _Answers("Count", _schedule(3, 100), [_words(number=n) for n in (1, 2, 3)])(target)
+    _Responses("Count", _schedule(3, 100), [_words(number=n) for n in (1, 2, 3)])(target)
     if (took_s := time.perf_counter() - begin) < 0.199:
-        raise WrongAnswer(f"Count: three messages at an interval of 100 ms within {took_s * 1000:.1f} ms")
+        raise WrongResponse(f"Count: three messages at an interval of 100 ms within {took_s * 1000:.1f} ms")
 
 
 def _talks(target: CheckedServer) -> None:
@@ -142,7 +142,7 @@ def _talks(target: CheckedServer) -> None:
         expect(f"{call.path}: grpc-status", call.status, OK)
 
 
-def _answers_in_parallel(target: CheckedServer) -> None:
+def _responses_in_parallel(target: CheckedServer) -> None:
     with _connected(target) as client:
         left = dict[int, bytes]()
         for number in range(1, CALLS + 1):
@@ -153,7 +153,7 @@ def _answers_in_parallel(target: CheckedServer) -> None:
         while left:
             part = client.receive()
             if part.data:
-                expect(f"one of {CALLS} calls at once: answer", part.data[5:], left[part.stream])
+                expect(f"one of {CALLS} calls at once: response", part.data[5:], left[part.stream])
             if part.end:
                 expect(f"one of {CALLS} calls at once: grpc-status", part.fields.get("grpc-status"), OK)
                 del left[part.stream]
@@ -161,19 +161,19 @@ def _answers_in_parallel(target: CheckedServer) -> None:
 
 METHODS: dict[str, Sequence[Check]] = {
     "Say": [
-        _Answers("Say", _words("hällo", 7), [_words("hällo", 7)]),
-        _Answers("Say", _words("x" * 10_000, -1), [_words("x" * 10_000, -1)]),
-        _Answers("Say", b"", [b""]),
+        _Responses("Say", _words("hällo", 7), [_words("hällo", 7)]),
+        _Responses("Say", _words("x" * 10_000, -1), [_words("x" * 10_000, -1)]),
+        _Responses("Say", b"", [b""]),
     ],
     "Count": [
-        _Answers("Count", _schedule(0), []),
-        _Answers("Count", _schedule(1000), [_words(number=n) for n in range(1, 1001)]),
+        _Responses("Count", _schedule(0), []),
+        _Responses("Count", _schedule(1000), [_words(number=n) for n in range(1, 1001)]),
         _keeps_the_schedule,
         _sends_at_once,
-        *(_Answers("Count", _schedule(n, 1), [], INVALID_ARGUMENT) for n in (-1, MAX_COUNT + 1)),
-        *(_Answers("Count", _schedule(1, gap), [], INVALID_ARGUMENT) for gap in (-1, MAX_DELAY_MS + 1)),
+        *(_Responses("Count", _schedule(n, 1), [], INVALID_ARGUMENT) for n in (-1, MAX_COUNT + 1)),
+        *(_Responses("Count", _schedule(1, gap), [], INVALID_ARGUMENT) for gap in (-1, MAX_DELAY_MS + 1)),
     ],
-    "Talk": [_Answers("Talk", _words("alone"), [_words("alone")]), _talks],
-    "unknown method": [_Answers("Shout", b"", [], UNIMPLEMENTED)],
-    "parallel calls": [_answers_in_parallel],
+    "Talk": [_Responses("Talk", _words("alone"), [_words("alone")]), _talks],
+    "unknown method": [_Responses("Shout", b"", [], UNIMPLEMENTED)],
+    "parallel calls": [_responses_in_parallel],
 }

@@ -1,4 +1,4 @@
-"""An HTTP/2 client for checks: requests and their answers frame by frame, without TLS (RFC 9113).
+"""An HTTP/2 client for checks: requests and their responses frame by frame, without TLS (RFC 9113).
 
 It is independent of the engine's, so that neither is checked by itself. It allows no dynamic table: headers
 are entries of the static table, or text (RFC 7541).

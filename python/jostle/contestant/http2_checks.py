@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from jostle.contestant.checks import TIMEOUT_S, CheckedServer, WrongAnswer, expect
+from jostle.contestant.checks import TIMEOUT_S, CheckedServer, WrongResponse, expect
 from jostle.contestant.http2 import Http2Client, Http2Error
 
-__all__ = ["AnswersHttp2", "does_not_speak_http2"]
+__all__ = ["ResponsesHttp2", "does_not_speak_http2"]
 
 STREAMS = 20
 """Streams at once on a connection; every server allows a hundred or more."""
@@ -14,8 +14,8 @@ SILENCE_S = 2.0
 
 
 @dataclass(frozen=True)
-class AnswersHttp2:
-    """Each of several simultaneous requests on one connection gets its answer."""
+class ResponsesHttp2:
+    """Each of several simultaneous requests on one connection gets its response."""
 
     path: str
     kind: str
@@ -44,4 +44,4 @@ def does_not_speak_http2(target: CheckedServer) -> None:
         Http2Client(target.host, target.port, SILENCE_S).close()
     except (OSError, Http2Error):
         return
-    raise WrongAnswer("it speaks HTTP/2, though its file does not say so (speaks)")
+    raise WrongResponse("it speaks HTTP/2, though its file does not say so (speaks)")

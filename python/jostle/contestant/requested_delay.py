@@ -1,4 +1,4 @@
-"""How long an answer takes if the request asks for a duration, as the contract allows."""
+"""How long a response takes if the request asks for a duration, as the contract allows."""
 
 from urllib.parse import parse_qsl, urlsplit
 
@@ -9,7 +9,7 @@ SLEEP_MS, EVENTS, GAP_MS = "100", "20", "50"
 
 
 def requested_delay_s(path: str, events: int | None) -> float:
-    """How many seconds the answer (or its first `events` events) takes if a contestant does as `path` asks.
+    """How many seconds the response (or its first `events` events) takes if a contestant does as `path` asks.
 
     0 if the path asks for no time, or contains a parameter that is filled in only when it is sent.
     """

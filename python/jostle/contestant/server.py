@@ -24,9 +24,9 @@ from jostle.url import Url, read_url, socket_path
 __all__ = ["Launch", "Server", "attach", "start"]
 
 ATTEMPT_S, LAST_ATTEMPT_S = 5.0, 1.0
-"""How long one attempt to get an answer may take: a first answer may be slow, but a lost request must not use
-up all the time. The last attempt gets at least the second value."""
-ANSWER_BYTES = 65536
+"""How long one attempt to get a response may take: a first response may be slow, but a lost request must not
+use up all the time. The last attempt gets at least the second value."""
+RESPONSE_BYTES = 65536
 TEXT_CHARACTERS = 200
 """A server's text about itself is cut to this length."""
 
@@ -35,8 +35,8 @@ TEXT_CHARACTERS = 200
 class Server:
     """A server that answers. As a context manager it is stopped at the end.
 
-    `pid`: its first process; None if it is not known, as for a server that runs already. `answer`: the JSON
-    object with which it answered the readiness request; {} for any other answer. `tool_versions`: command →
+    `pid`: its first process; None if it is not known, as for a server that runs already. `response`: the JSON
+    object with which it answered the readiness request; {} for any other response. `tool_versions`: command →
     version. `process`: None if it ran before, in which case it is left running. `authorization`: the value of
     the header for the login in its URL; "" without one.
     """
@@ -50,7 +50,7 @@ class Server:
     cores: list[int] | None = None
     user: str = ""
     tool_versions: Mapping[str, str] = field(default_factory=dict)
-    answer: Mapping[str, Any] = field(default_factory=dict)
+    response: Mapping[str, Any] = field(default_factory=dict)
     process: SupervisedProcess | None = None
     authorization: str = field(default="", repr=False)
 
@@ -90,10 +90,10 @@ class Server:
 
     def text(self, key: str) -> str:
         """What it said about itself under `key`, shortened and in valid Unicode; "" if nothing."""
-        return str(self.answer.get(key, "")).encode(errors="replace").decode()[:TEXT_CHARACTERS]
+        return str(self.response.get(key, "")).encode(errors="replace").decode()[:TEXT_CHARACTERS]
 
     def ask(self, path: str) -> dict[str, Any]:
-        """The JSON object with which it answers; {} for any other answer, or if none comes in time."""
+        """The JSON object with which it answers; {} for any other response, or if none comes in time."""
         try:
             status, body = _get(self.host, self.port, path, ATTEMPT_S, self.authorization)
         except NotReady:
@@ -164,16 +164,16 @@ def start(
         scratch=scratch,
         memory=limit_memory(memory) if memory is not None else None,
     )
-    process, answer = start_until_ready(
+    process, response = start_until_ready(
         launch.label,
         task,
-        lambda process, left_s: _answer(launch, host, port, process, left_s),
+        lambda process, left_s: _response(launch, host, port, process, left_s),
         timeout_s=launch.ready.timeout,
         hint="does it listen on {host} and {port} as it was given? 'ready.timeout' may be raised",
     )
     return Server(
         launch.label, host, port, process.pid, "http", list(task.command), list(cores) if cores else None,
-        user.name, launch.tool_versions, answer, process,
+        user.name, launch.tool_versions, response, process,
     )  # fmt: skip
 
 
@@ -225,10 +225,11 @@ def _environment(folder: Path, tmp: Path) -> dict[str, str]:
     return {"PATH": path, "HOME": str(folder), "LANG": "C.UTF-8", "TMPDIR": str(tmp)}
 
 
-def _answer(
+def _response(
     launch: Launch, host: str, port: int, process: SupervisedProcess, left_s: float
 ) -> dict[str, Any]:
-    """The answer to the readiness request. Raises `NotReady`, or `StartFailed` if another server answers."""
+    """The response to the readiness request. Raises `NotReady`, or `StartFailed` if another server
+    answers."""
     timeout_s = min(ATTEMPT_S, max(left_s, LAST_ATTEMPT_S))
     body = b""
     if launch.takes_http1:
@@ -264,7 +265,7 @@ def _begin_http2(host: str, port: int, timeout_s: float) -> None:
 
 
 def _get(host: str, port: int, path: str, timeout_s: float, authorization: str = "") -> tuple[int, bytes]:
-    """Status and about `ANSWER_BYTES` of the body at most, in about twice the time. Raises `NotReady`."""
+    """Status and about `RESPONSE_BYTES` of the body at most, in about twice the time. Raises `NotReady`."""
     import http.client  # imported late: `jostle hit` does not need it, and should start fast
 
     deadline = time.monotonic() + timeout_s
@@ -275,9 +276,9 @@ def _get(host: str, port: int, path: str, timeout_s: float, authorization: str =
         response = connection.getresponse()
         body = b""
         while (
-            len(body) < ANSWER_BYTES
+            len(body) < RESPONSE_BYTES
             and time.monotonic() < deadline
-            and (part := response.read1(ANSWER_BYTES))
+            and (part := response.read1(RESPONSE_BYTES))
         ):
             body += part
         return response.status, body

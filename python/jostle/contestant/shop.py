@@ -20,13 +20,13 @@ from urllib.parse import urlencode, urlsplit
 
 from jostle.contestant.checks import (
     HTML,
-    Answers,
     Check,
     CheckedServer,
     Page,
     Refuses,
+    Responses,
     WorkGrows,
-    WrongAnswer,
+    WrongResponse,
     bad_numbers,
     expect,
     kind_of,
@@ -81,7 +81,7 @@ class Visitor:
         expect(f"GET {path}: content type", kind_of(response), HTML)
         found = TOKEN.search(body)
         if found is None:
-            raise WrongAnswer(f"GET {path}: there is no hidden field authenticity_token")
+            raise WrongResponse(f"GET {path}: there is no hidden field authenticity_token")
         return unescape(found[1])
 
     def log_in(self, buyer: Buyer) -> None:
@@ -99,9 +99,9 @@ class Visitor:
         expect("POST /shop/orders: status", response.status, 303)
         place = _place(response)
         if not re.fullmatch(r"/shop/orders/\d+", place):
-            raise WrongAnswer(f"POST /shop/orders: leads to {place!r}, not to a receipt")
+            raise WrongResponse(f"POST /shop/orders: leads to {place!r}, not to a receipt")
         if not re.search(rf'href="[^"]*{place}"', body):
-            raise WrongAnswer(f"POST /shop/orders: there is no link to {place} in its body")
+            raise WrongResponse(f"POST /shop/orders: there is no link to {place} in its body")
         return place
 
     def is_refused(self, status: int, path: str, **form: object) -> None:
@@ -111,12 +111,12 @@ class Visitor:
         expect(f"{what}: status", response.status, status)
         expect(f"{what}: content type", kind_of(response), "text/plain")
         if not body.strip() or "\n" in body.strip():
-            raise WrongAnswer(f"{what}: the message should be one plain line, not {body[:80]!r}")
+            raise WrongResponse(f"{what}: the message should be one plain line, not {body[:80]!r}")
 
 
 def _stock(target: CheckedServer) -> Stock:
     if target.stock is None:
-        raise WrongAnswer("it cannot be checked: what the shop sells is not known")
+        raise WrongResponse("it cannot be checked: what the shop sells is not known")
     return target.stock
 
 
@@ -186,7 +186,7 @@ class FindsGifts:
 
     def __call__(self, target: CheckedServer) -> None:
         path = f"/shop/gifts?budget={self.budget}&among={self.among}"
-        page = Page(Answers(path, HTML).body_of(target).decode(errors="replace"))
+        page = Page(Responses(path, HTML).body_of(target).decode(errors="replace"))
         wanted = _stock(target).gifts(self.budget, self.among)
         expect(f"GET {path}: heading", page.headings, [euros(sum(item.price for item in wanted))])
         expect(f"GET {path}: items", page.items, [item.line for item in wanted])
@@ -211,7 +211,7 @@ SHOP: Sequence[Check] = [
     FindsGifts(3_000, 60),
     FindsGifts(10, 30),
     FindsGifts(10_000, 2),
-    Answers("/shop/gifts", HTML),
+    Responses("/shop/gifts", HTML),
     Refuses(
         400, [path.replace("/among/", "?among=") for path in bad_numbers("/shop/gifts/among", MAX_ITEMS)]
     ),

@@ -1,4 +1,4 @@
-"""What a shop sells and who may buy there, as far as its answers can be checked against it."""
+"""What a shop sells and who may buy there, as far as its responses can be checked against it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -7,7 +7,7 @@ import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from jostle.contestant.checks import TIMEOUT_S, CheckedServer, WrongAnswer
+from jostle.contestant.checks import TIMEOUT_S, CheckedServer, WrongResponse
 
 __all__ = ["Echoes", "Pushes"]
 
@@ -60,14 +60,14 @@ class _Socket:
         )
         status = self._come.readline()
         if not status.startswith(b"HTTP/1.1 101"):
-            raise WrongAnswer(f"GET {path}: no upgrade to WebSocket, but {status!r}")
+            raise WrongResponse(f"GET {path}: no upgrade to WebSocket, but {status!r}")
         fields = {}
         while line := self._come.readline().strip():
             name, _, value = line.partition(b":")
             fields[name.lower()] = value.strip()
         accept = base64.b64encode(hashlib.sha1((key + _GUID).encode(), usedforsecurity=False).digest())
         if fields.get(b"sec-websocket-accept") != accept:
-            raise WrongAnswer(f"GET {path}: Sec-WebSocket-Accept does not answer the key")
+            raise WrongResponse(f"GET {path}: Sec-WebSocket-Accept does not answer the key")
 
     def __enter__(self) -> "_Socket":
         return self
@@ -93,16 +93,16 @@ class _Socket:
         if kind == _CLOSE:
             return int.from_bytes(payload[:2], "big")
         if kind != _TEXT:
-            raise WrongAnswer(f"GET {self._path}: a frame that begins with {kind:#x} is no whole text")
+            raise WrongResponse(f"GET {self._path}: a frame that begins with {kind:#x} is no whole text")
         return payload.decode(errors="replace")
 
     def _read(self, size: int) -> bytes:
         data = self._come.read(size)
         if len(data) < size:
-            raise WrongAnswer(f"GET {self._path}: closed within a frame, or without a close")
+            raise WrongResponse(f"GET {self._path}: closed within a frame, or without a close")
         return data
 
 
 def _expect(path: str, got: str | int, wanted: str | int) -> None:
     if got != wanted:
-        raise WrongAnswer(f"GET {path}: {str(got)[:60]!r} instead of {str(wanted)[:60]!r}")
+        raise WrongResponse(f"GET {path}: {str(got)[:60]!r} instead of {str(wanted)[:60]!r}")

@@ -116,7 +116,7 @@ def start(
     fill: bool = False,
     cores: Sequence[int] | None = None,
 ) -> Database:
-    """A private cluster, or the database at `url`; behind a proxy if its answers are to be delayed.
+    """A private cluster, or the database at `url`; behind a proxy if its responses are to be delayed.
 
     `fill`: permission to replace the tables in the one at `url`. `cores`: the cores that the private cluster
     may use. Raises `MissingRuntime`, `StartFailed`; for a `url` as `jostle.database.external`.

@@ -11,7 +11,7 @@ __all__ = ["Options"]
 
 @dataclass(frozen=True)
 class Options:
-    """`pool`: connections per server process. `delay_ms`: added to each answer.
+    """`pool`: connections per server process. `delay_ms`: added to each response.
 
     `index`: on orders.customer_id; the date never has one. `customers`, `most_orders`, `seed`: the content.
     The plan's model limits the values that a plan may choose.

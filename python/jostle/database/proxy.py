@@ -15,7 +15,7 @@ READY_S = 10.0
 
 
 class DelayProxy:
-    """Listens on loopback, forwards to host:port, and delays each answer.
+    """Listens on loopback, forwards to host:port, and delays each response.
 
     Raises `MissingRuntime`, `StartFailed`.
     """

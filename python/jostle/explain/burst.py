@@ -1,4 +1,4 @@
-"""A burst: when its requests were sent, and when their answers came. The inference sees nothing else."""
+"""A burst: when its requests were sent, and when their responses came. The inference sees nothing else."""
 
 from dataclasses import dataclass, replace
 
@@ -18,7 +18,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Burst:
-    """`ends`: when each job's answer was complete, in seconds since the burst began; None if it was refused
+    """`ends`: when each job's response was complete, in seconds since the burst began; None if it was refused
     or never answered.
     """
 

@@ -57,8 +57,8 @@ class Family(StrEnum):
     connections in turn.
     """
     GATED_ANSWERS = "gated-answers"
-    """Each request is computed to its end, but the answer to a long one leaves only when all waiting requests
-    have been computed.
+    """Each request is computed to its end, but the response to a long one leaves only when all waiting
+    requests have been computed.
     """
 
 
@@ -67,7 +67,7 @@ class Candidate:
     """A discipline with its parameters.
 
     `workers`: number of workers, cores or processes. `slice`, in seconds: for disciplines that share, the
-    slice, None if it is too short to be seen; for gated answers, the demand from which on an answer has to
+    slice, None if it is too short to be seen; for gated answers, the demand from which on a response has to
     wait. `newest_first`: new requests go before all that have had a slice, the newest first. `in_turn`:
     requests are dealt out to queues in turn; otherwise the assignment is unknown and is estimated. `timer`:
     with gated answers, only those wait during whose computation a timer ticked, with `slice` as its period.
@@ -188,8 +188,8 @@ def finer_slices(best: Candidate) -> Iterator[Candidate]:
 
 
 def _thresholds(demands: Sequence[float]) -> list[float]:
-    """The demands from which on an answer may wait, from "all answers" up to "only the largest requests'".
-    If no answer waits, it is another family.
+    """The demands from which on a response may wait, from "all responses" up to "only the largest requests'".
+    If no response waits, it is another family.
     """
     sizes = sorted(set(demands))
     return [sizes[0] / 2, *((small + large) / 2 for small, large in pairwise(sizes))]

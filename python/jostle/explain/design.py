@@ -1,4 +1,4 @@
-"""Which bursts to send, so that their answers tell one discipline from another.
+"""Which bursts to send, so that their responses tell one discipline from another.
 
 Three probes, after a first look at how many requests progress at once:
 - equal requests at once, 1, 2, 4, …: how many progress, in a staircase or together;

@@ -1,6 +1,6 @@
-"""Which discipline a server has, inferred from bursts: coarse answers first, each with its own "undecided".
+"""Which discipline a server has, inferred from bursts: coarse responses first, each with its own "undecided".
 
-The coarse answers need no candidate. The discipline is the candidate family that explains all bursts best,
+The coarse responses need no candidate. The discipline is the candidate family that explains all bursts best,
 provided that it explains them well, clearly better than any other family, and does so in each probe
 separately. Anything less is "undecided", with a reason and a remedy.
 """
@@ -48,7 +48,7 @@ DRIFT = 0.08
 SIZES_DIFFER = 1.5
 MAX_WORKERS_TRIED = 12
 TOGETHER, APART = 0.03, 0.05
-"""The share of a burst's time, at its end, within which half of its answers leave: below the first all are
+"""The share of a burst's time, at its end, within which half of its responses leave: below the first all are
 taken to leave together, from the second on each in its own time.
 """
 
@@ -171,7 +171,7 @@ def _at_once(bursts: Sequence[Burst], spread: float, unsteady: float) -> Decisio
 
     At least kS/T, as no server does more work than it has cores for, and at most (k − 1)/(T/S − 1), as no
     server idles while a request waits [Graham, 1969]. S was measured alone, maybe while the machine was slow:
-    for the first bound it is no more than the soonest answers of the bursts took.
+    for the first bound it is no more than the soonest responses of the bursts took.
     """
     ratios: dict[int, list[float]] = {}
     soonest: list[float] = []
@@ -181,8 +181,8 @@ def _at_once(bursts: Sequence[Burst], spread: float, unsteady: float) -> Decisio
             ends = [end for end in burst.ends if end is not None]
             if max(job.at for job in burst.jobs) - first < demand / 4:
                 ratios.setdefault(len(ends), []).append((max(ends) - first) / demand)
-                answers = (end - job.at for job, end in zip(burst.jobs, ends, strict=True))
-                soonest.append(min(answers) / demand)
+                responses = (end - job.at for job, end in zip(burst.jobs, ends, strict=True))
+                soonest.append(min(responses) / demand)
     ratios.pop(1, None)
     if not ratios:
         return Decision(reason=Reason.NOT_SATURATED)
@@ -382,7 +382,8 @@ def _overtaking(bursts: Sequence[Burst], at_once: Range) -> Decision[bool]:
 
 
 def _leave_as_computed(bursts: Sequence[Burst], spread: float) -> Decision[bool]:
-    """From bursts of several sizes: whether answers are spread over time or all leave together at the end."""
+    """From bursts of several sizes: whether responses are spread over time or all leave together at the
+    end."""
     spreads = []
     for burst in bursts:
         demands = [job.demand for job in burst.jobs]

@@ -145,7 +145,7 @@ UNDECIDED: Mapping[Reason, tuple[str, str]] = {
         "warm the server up for longer: its service times changed meanwhile",
     ),
     Reason.NO_FIT: (
-        "no discipline that jostle knows answers like this",
+        "no discipline that jostle knows responses like this",
         "look at the staircase: the server does something that jostle has no model of",
     ),
     Reason.AMBIGUOUS: (

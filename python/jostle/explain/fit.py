@@ -227,7 +227,7 @@ class Observed:
         """For each burst, the simulated ends that explain it best among all conditions that it may have met,
         and the cost of this choice: the log of all conditions over those that explain it about as well.
         """
-        each = [[(end or 0) / 1e9 for burst in answers for end in burst] for answers in met]
+        each = [[(end or 0) / 1e9 for burst in responses for end in burst] for responses in met]
         if len(each) == 1:
             return each[0], [0.0] * len(each[0])
         off = np.array([self.seen - self._logs(np.array(ends)) for ends in each])

@@ -52,5 +52,7 @@ def light_stream(session: Session) -> None:
     session.light = session.sender.light(opening.route, poisson(rate, seconds, seed=1), pauses)
     after = pressure_s("cpu")
     session.pressure = None if before is None or after is None else (after - before) / seconds
-    session.refusals += sum(answer.refused for answer in session.light.answers)
-    session.stream += [StreamPoint(answer.due_s, answer.response_s) for answer in session.light.answers]
+    session.refusals += sum(response.refused for response in session.light.responses)
+    session.stream += [
+        StreamPoint(response.due_s, response.response_s) for response in session.light.responses
+    ]

@@ -97,7 +97,7 @@ def explain(
     its CPU time. `tell`: called with the limits, which stay, and with what is being asked. `request`: those
     options of `jostle.hit` that `ASKED_WITH` lists; with `http2`, each client has a connection of its own.
 
-    Raises `JostleError` if there is nothing to explain: no answer, an error, or a redirect.
+    Raises `JostleError` if there is nothing to explain: no response, an error, or a redirect.
     """
     with target_of(
         server, slow=slow, wait=wait, timeout=timeout, share_cores=share_cores, pid=pid, **request
@@ -112,7 +112,7 @@ def explain(
 
 
 def _looks(target: Target, timeout: float) -> list[ResponseHead]:
-    """The head of one answer from every route; empty if answers have no head. Raises `UserError`."""
+    """The head of one response from every route; empty if responses have no head. Raises `UserError`."""
     if target.over_http:
         looks = [look(target, route) for route in target.routes]
         check(target, looks)
@@ -274,7 +274,7 @@ def examine(
 ) -> Explanation:
     """Sends all probes to a server whose routes are known to answer, and combines their findings.
 
-    `delay_s`: what the network adds to every answer.
+    `delay_s`: what the network adds to every response.
     """
     started_unix_ns = time.time_ns()
     session = Session(
@@ -393,18 +393,18 @@ def _in_bursts(session: Session) -> Iterator[Finding]:
 
 
 def _between(session: Session) -> Finding:
-    """Whether a proxy or a cache answers in the server's place, as far as answers reveal it."""
+    """Whether a proxy or a cache answers in the server's place, as far as responses reveal it."""
     if not session.intermediary:
         return found(
             Topic.INTERMEDIARY,
-            "No answer names a proxy.",
+            "No response names a proxy.",
             ["A proxy that does not name itself is not seen."],
             notable=False,
         )
     return cannot_tell(
         Topic.INTERMEDIARY,
         Reason.INTERMEDIARY,
-        f"answers come through something that stands between ({session.intermediary}), and what follows "
+        f"responses come through something that stands between ({session.intermediary}), and what follows "
         f"is true of both "
         "together",
         "the address of the server itself",

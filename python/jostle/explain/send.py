@@ -71,7 +71,7 @@ class Due:
 class Response:
     """What became of a request. All times are in seconds since the same moment.
 
-    `sent_s`: None if it was never sent. `headers_s`, `end_s`: None without an answer. `status`: 0 if none
+    `sent_s`: None if it was never sent. `headers_s`, `end_s`: None without a response. `status`: 0 if none
     came.
     """
 
@@ -122,11 +122,11 @@ class Response:
 class LightStream:
     """The result of a light stream. `connects`: how many connections the stream needed. `idle`: for each of
     the other connections, how long it stayed idle, in seconds, and whether the server had closed it by then.
-    `carried`: how many answers came on each connection that the server closed, the last one not included; to
-    within those of a tenth of a second.
+    `carried`: how many responses came on each connection that the server closed, the last one not included;
+    to within those of a tenth of a second.
     """
 
-    answers: list[Response]
+    responses: list[Response]
     connects: int
     idle: list[tuple[float, bool]]
     carried: Sequence[float] = ()
@@ -140,9 +140,9 @@ class BackgroundLoad:
     clients: int
 
 
-def median_service_s(answers: Sequence[Response]) -> float | None:
+def median_service_s(responses: Sequence[Response]) -> float | None:
     """The median service time of those answered as expected; None if there were none."""
-    times = [answer.service_s for answer in answers if answer.service_s is not None]
+    times = [response.service_s for response in responses if response.service_s is not None]
     return statistics.median(times) if times else None
 
 
@@ -162,12 +162,12 @@ class Sender(Protocol):
         """Sends a burst on connections that were opened before with `opening`, which takes `opening_s`."""
 
     def serial(self, route: Route, count: int, pause_s: float) -> list[Response]:
-        """One client on one connection sends each request `pause_s` after the previous answer."""
+        """One client on one connection sends each request `pause_s` after the previous response."""
 
     def stream(
         self, route: Route, times_s: Sequence[float], connections: int, beside: BackgroundLoad | None = None
     ) -> list[Response]:
-        """Sends requests at given times, independently of the answers, on a pool of connections."""
+        """Sends requests at given times, independently of the responses, on a pool of connections."""
 
     def light(self, route: Route, times_s: Sequence[float], pauses_s: Sequence[float]) -> LightStream:
         """Sends requests at given times on one connection; others are idle, each for one of `pauses_s`."""
@@ -176,31 +176,31 @@ class Sender(Protocol):
         """Sends `count` requests at once, each on a new connection."""
 
     def give_up(self, route: Route, count: int, after_s: float, watched_s: float) -> None:
-        """Sends `count` requests at once, each on a new connection that is closed if no answer comes within
+        """Sends `count` requests at once, each on a new connection that is closed if no response comes within
         `after_s`; returns `watched_s` after they were sent at the earliest."""
 
 
-def as_burst(answers: Sequence[Response], demands_s: Mapping[str, float], delay_s: float = 0.0) -> Burst:
-    """The burst that these answers belong to; its times count from the first send. `demands_s`: service times
-    by route name, which include the network delay. `delay_s`: what the network adds to every answer.
+def as_burst(responses: Sequence[Response], demands_s: Mapping[str, float], delay_s: float = 0.0) -> Burst:
+    """The burst that these responses belong to; its times count from the first send. `demands_s`: service
+    times by route name, which include the network delay. `delay_s`: what the network adds to every response.
     Requests that were never sent are left out.
     """
-    sent = [(answer, answer.sent_s) for answer in answers if answer.sent_s is not None]
+    sent = [(response, response.sent_s) for response in responses if response.sent_s is not None]
     begin = min((at for _, at in sent), default=0.0)
     return Burst(
         tuple(
-            Job(at - begin, max(demands_s[answer.route] - delay_s, 1e-6), answer.connection)
-            for answer, at in sent
+            Job(at - begin, max(demands_s[response.route] - delay_s, 1e-6), response.connection)
+            for response, at in sent
         ),
         tuple(
-            answer.end_s - begin - delay_s if answer.ok and answer.end_s is not None else None
-            for answer, _ in sent
+            response.end_s - begin - delay_s if response.ok and response.end_s is not None else None
+            for response, _ in sent
         ),
     )
 
 
 class ConnectionCounter:
-    """Counts the answers on each connection of a client that opens one after the other.
+    """Counts the responses on each connection of a client that opens one after the other.
 
     `closed`: those on all connections but the last one.
     """
@@ -209,16 +209,16 @@ class ConnectionCounter:
         self.closed: list[float] = []
         self._open: float | None = None
 
-    def add(self, answers: int, connects: int) -> None:
-        """Answers within an interval in which so many connections were opened, at unknown times."""
+    def add(self, responses: int, connects: int) -> None:
+        """Responses within an interval in which so many connections were opened, at unknown times."""
         parts = connects + (self._open is not None)
-        each = answers / parts if parts else 0.0
+        each = responses / parts if parts else 0.0
         for _ in range(connects):
             if self._open is not None:
                 self.closed.append(self._open + each)
             self._open = 0.0
         if self._open is not None:
-            self._open += each if connects else answers
+            self._open += each if connects else responses
 
 
 class EngineSender:
@@ -249,13 +249,13 @@ class EngineSender:
             )
             for place, (number, jobs) in enumerate(lanes)
         ]
-        answers = [
-            replace(answer, connection=lanes[workload][0])
+        responses = [
+            replace(response, connection=lanes[workload][0])
             for interval in self._intervals(workloads)
-            for workload, request, answer in _rows(interval, workloads, begin_s)
+            for workload, request, response in _rows(interval, workloads, begin_s)
             if request > 0  # request 0 opened the connection
         ]
-        return sorted(answers, key=lambda answer: (answer.due_s, answer.connection))
+        return sorted(responses, key=lambda response: (response.due_s, response.connection))
 
     def why_not(self, route: Route) -> str:
         """Asks once. Returns why the request was not answered as expected; "" if it was."""
@@ -266,7 +266,7 @@ class EngineSender:
         return ", ".join(failures)
 
     def serial(self, route: Route, count: int, pause_s: float) -> list[Response]:
-        return self._answers([self._closed(route, 1, pause_s, count)])
+        return self._responses([self._closed(route, 1, pause_s, count)])
 
     def stream(
         self, route: Route, times_s: Sequence[float], connections: int, beside: BackgroundLoad | None = None
@@ -274,7 +274,7 @@ class EngineSender:
         workloads = [self._open(route.name, [route], times_s, connections)]
         if beside is not None:
             workloads.append(self._closed(beside.route, beside.clients, 0.0, None, role="background"))
-        return self._answers(workloads)
+        return self._responses(workloads)
 
     def light(self, route: Route, times_s: Sequence[float], pauses_s: Sequence[float]) -> LightStream:
         workloads = [
@@ -286,27 +286,27 @@ class EngineSender:
                 for place, pause in enumerate(pauses_s)
             ),
         ]
-        answers: list[Response] = []
+        responses: list[Response] = []
         connects = [0] * len(workloads)
         carried = ConnectionCounter()
         for interval in self._intervals(workloads):
-            came = [answer for workload, _, answer in _rows(interval, workloads, 0.0) if workload == 0]
-            answers += came
+            came = [response for workload, _, response in _rows(interval, workloads, 0.0) if workload == 0]
+            responses += came
             carried.add(len(came), interval["workloads"][0]["connects"])
             for place, state in enumerate(interval["workloads"]):
                 connects[place] += state["connects"]
-        answers.sort(key=lambda answer: answer.due_s)
+        responses.sort(key=lambda response: response.due_s)
         closed = [count > 1 for count in connects[1:]]
-        return LightStream(answers, connects[0], list(zip(pauses_s, closed, strict=True)), carried.closed)
+        return LightStream(responses, connects[0], list(zip(pauses_s, closed, strict=True)), carried.closed)
 
     def flood(self, route: Route, count: int) -> list[Response]:
-        return self._answers([self._open(route.name, [route], [0.0] * count, connections=count)])
+        return self._responses([self._open(route.name, [route], [0.0] * count, connections=count)])
 
     def give_up(self, route: Route, count: int, after_s: float, watched_s: float) -> None:
         began = time.monotonic()
         workload = self._open(route.name, [route], [0.0] * count, connections=count)
         timeouts = {**workload["timeouts"], "total_ns": round(after_s * NS)}
-        self._answers([{**workload, "timeouts": timeouts}])
+        self._responses([{**workload, "timeouts": timeouts}])
         time.sleep(max(0.0, watched_s - (time.monotonic() - began)))
 
     def _open(
@@ -340,10 +340,10 @@ class EngineSender:
             "timeouts": {**pattern["timeouts"], "total_ns": round(self.timeout_s * NS)},
         }
 
-    def _answers(self, workloads: Sequence[Mapping[str, Any]]) -> list[Response]:
+    def _responses(self, workloads: Sequence[Mapping[str, Any]]) -> list[Response]:
         intervals = self._intervals(workloads)
-        answers = [answer for interval in intervals for _, _, answer in _rows(interval, workloads, 0.0)]
-        return sorted(answers, key=lambda answer: answer.due_s)
+        responses = [response for interval in intervals for _, _, response in _rows(interval, workloads, 0.0)]
+        return sorted(responses, key=lambda response: response.due_s)
 
     def _intervals(self, workloads: Sequence[Mapping[str, Any]]) -> Iterator[Any]:
         spec = {
@@ -406,7 +406,7 @@ def _connections(workload: Mapping[str, Any]) -> int:
 def _rows(
     interval: Any, workloads: Sequence[Mapping[str, Any]], begin_s: float
 ) -> Iterator[tuple[int, int, Response]]:
-    """Yields the index of the workload, the index of the request in it, and its answer, with times relative
+    """Yields the index of the workload, the index of the request in it, and its response, with times relative
     to `begin_s`.
     """
     rows = interval["rows"]
@@ -416,7 +416,7 @@ def _rows(
     for workload, request, client, due, sent, headers, end, outcome, status, _ in zip(*columns, strict=True):
         name = workloads[workload]["requests"][request]["name"]
         sent_s, headers_s, end_s = (None if at == 0 else at / NS - begin_s for at in (sent, headers, end))
-        answer = Response(
+        response = Response(
             name, client, due / NS - begin_s, sent_s, headers_s, end_s, OUTCOMES[outcome], status
         )
-        yield workload, request, answer
+        yield workload, request, response

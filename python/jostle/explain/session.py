@@ -92,7 +92,7 @@ class Session:
         return self.budget.limits
 
     def pause_s(self, route: Route) -> float:
-        """One client's pause between an answer and its next request that keeps the rate within the limit."""
+        """One client's pause between a response and its next request that keeps the rate within the limit."""
         known = self.alone.get(route.name)
         return max(0.0, 1 / self.limits.rate_per_s - (known.demand_s if known else 0.0))
 
@@ -117,14 +117,14 @@ class Session:
         pace_s = self._pace_s() if computes else None
         opening = self.opening
         due = [Due(job.at, routes[job.demand], job.connection) for job in jobs]
-        answers = self.sender.burst(due, opening.route, opening.demand_s)
-        self.refusals += sum(answer.refused for answer in answers)
-        if all(answer.sent_s is None for answer in answers):
+        responses = self.sender.burst(due, opening.route, opening.demand_s)
+        self.refusals += sum(response.refused for response in responses)
+        if all(response.sent_s is None for response in responses):
             return  # the server was away: there is no burst
-        sent = _Sent(probe, answers, pace_s)
+        sent = _Sent(probe, responses, pace_s)
         self._sent.append(sent)
-        burst = as_burst(answers, self._demands_s(self._pace(sent)), self.delay_s)
-        names = [answer.route for answer in answers if answer.sent_s is not None]
+        burst = as_burst(responses, self._demands_s(self._pace(sent)), self.delay_s)
+        names = [response.route for response in responses if response.sent_s is not None]
         self.bursts.append(SentBurst.of(probe, names, burst))
 
     def observed(self, probe: str) -> list[Burst]:
@@ -133,7 +133,7 @@ class Session:
         """
         steady = self.unsteady == 0
         return [
-            as_burst(sent.answers, self._demands_s(), self.delay_s).at_pace(
+            as_burst(sent.responses, self._demands_s(), self.delay_s).at_pace(
                 1.0 if steady else self._pace(sent)
             )
             for sent in self._sent
@@ -160,12 +160,12 @@ class Session:
         if self.slow is None:
             return None
         before_s, began = pressure_s("cpu"), time.monotonic()
-        answers = self.sender.serial(self.slow.route, PACE, self.pause_s(self.slow.route))
-        self.refusals += sum(answer.refused for answer in answers)
+        responses = self.sender.serial(self.slow.route, PACE, self.pause_s(self.slow.route))
+        self.refusals += sum(response.refused for response in responses)
         after_s = pressure_s("cpu")
         if before_s is not None and after_s is not None:
             self._waited.append((after_s - before_s, time.monotonic() - began))
-        return median_service_s(answers)
+        return median_service_s(responses)
 
     def _pace(self, sent: "_Sent") -> float:
         """How many times as long as usual a request took just before the burst; 1 if not measured."""
@@ -182,5 +182,5 @@ class _Sent:
     """A burst. `pace_s`: what the slow route took just before it; None if that was not measured."""
 
     probe: str
-    answers: list[Response]
+    responses: list[Response]
     pace_s: float | None

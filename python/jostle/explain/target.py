@@ -24,10 +24,10 @@ Role = Literal["fast", "slow", "wait"]
 PROXY_HEADERS = (
     "via", "x-cache", "cf-ray", "x-amz-cf-id", "x-served-by", "x-varnish", "x-envoy-upstream-service-time",
 )  # fmt: skip
-"""An answer with one of these headers came through an intermediary. Via: RFC 9110, section 7.6.3."""
+"""A response with one of these headers came through an intermediary. Via: RFC 9110, section 7.6.3."""
 
 PROXIES = ("cloudflare", "varnish", "cloudfront", "akamai", "envoy", "haproxy", "traefik")
-"""Products whose Server header says that the answer came through them."""
+"""Products whose Server header says that the response came through them."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Target:
 
     @property
     def over_http(self) -> bool:
-        """Whether its routes are paths and its answers have a head."""
+        """Whether its routes are paths and its responses have a head."""
         return self.routes[0].request is None
 
     def request(self, route: Route) -> dict[str, Any]:
@@ -97,7 +97,7 @@ class Target:
 
 @dataclass(frozen=True)
 class ResponseHead:
-    """The head of one answer, read before anything is measured. Header names are lower case."""
+    """The head of one response, read before anything is measured. Header names are lower case."""
 
     route: Route
     status: int
@@ -108,12 +108,13 @@ LOOK_S = 10.0
 
 
 def look(target: Target, route: Route) -> ResponseHead:
-    """Asks once, as the probes do. Raises `UnreachableTarget` if no answer comes in the protocol."""
+    """Asks once, as the probes do. Raises `UnreachableTarget` if no response comes in the protocol."""
     plan = _plan_of_one(target, route)
     ((_, trace),) = next(try_journeys(plan, plan.contestants[0])).steps
     if not trace["head"]:
         raise UnreachableTarget(
-            f"no answer from {target.url} to GET {route.name}: {one_line(trace['why'] or trace['outcome'])}",
+            f"no response from {target.url} to GET {route.name}: "
+            f"{one_line(trace['why'] or trace['outcome'])}",
             "is the server running, and are the address and the protocol right?",
         )
     first, *lines = trace["head"].decode("latin-1").splitlines()
@@ -159,7 +160,7 @@ def check(target: Target, looks: Sequence[ResponseHead]) -> None:
             )
         if seen.status >= 400:
             raise PlanError(
-                f"GET {path} answers {seen.status}: an error tells nothing about how requests are served",
+                f"GET {path} responses {seen.status}: an error tells nothing about how requests are served",
                 "name a route that answers 200; -H 'Name: value' sends a header, such as a token",
             )
 

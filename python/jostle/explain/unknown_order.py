@@ -89,7 +89,7 @@ def _place(values: Sequence[float], chosen: float) -> float:
 
 def any_queue(served: Sequence[Served], workers: int) -> Explained:
     """Each worker serves a queue of its own in the order of arrival; each request is assigned to the queue
-    that explains its answer best.
+    that explains its response best.
     """
     came: dict[int, float] = {}
     for job in served:

@@ -22,7 +22,7 @@ def simulated_answers(
     """When each request of each burst is answered, in ns, by a server that is idle before every burst.
 
     `discipline`: the `DisciplineSpec` of `crates/simulator/src/spec.rs`. `room`: how many requests the server
-    holds; any beyond are refused, with None as their answer. `seed` decides a random order. Raises ValueError
-    for a discipline that does not exist.
+    holds; any beyond are refused, with None as their response. `seed` decides a random order. Raises
+    ValueError for a discipline that does not exist.
     """
     return burst_answers(json.dumps(discipline), [list(burst) for burst in bursts], seed, room)

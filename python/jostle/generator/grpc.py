@@ -52,7 +52,7 @@ class Schemas:
 def grpc_spec(
     call: Call, headers: Sequence[Sequence[str]], schemas: Schemas
 ) -> tuple[dict[str, Any], EventStream | None]:
-    """The engine's `GrpcSpec` for a call, and how its answer is read if it is a stream.
+    """The engine's `GrpcSpec` for a call, and how its response is read if it is a stream.
 
     `headers`: its header lines, which go with the question for the schema as well. Raises `PlanError`
     for anything that the schema does not have.

@@ -80,19 +80,19 @@ def _start(spec: Mapping[str, Any], count: int) -> Running:
                 children.append(_Child(index, count, inbox))
             undo.callback(children[-1].kill)
             children[-1].say(share)
-        _answers(children, inbox, "ready")
+        _responses(children, inbox, "ready")
         lead_s = LEAD_S + LEAD_EACH_S * count
         start_unix_ns = time.time_ns() + round(lead_s * 1e9)
         begins = time.monotonic() + lead_s
         for child in children:
             child.say({"start_unix_ns": start_unix_ns})
         early: list[Message] = []
-        started = _answers(children, inbox, "started_unix_ns", early)
+        started = _responses(children, inbox, "started_unix_ns", early)
         undo.pop_all()
     return _GeneratorGroup(children, inbox, started, early, spec, begins)
 
 
-def _answers(
+def _responses(
     children: Sequence["_Child"], inbox: Inbox, key: str, early: list[Message] | None = None
 ) -> list[Any]:
     """The value of `key` in the first frame of each child. Raises `StartRefused`.
@@ -100,25 +100,25 @@ def _answers(
     Further frames that come while others are still late go into `early`; if it is None, there are none, and
     a child that ends is a failure.
     """
-    answers: dict[int, Any] = {}
+    responses: dict[int, Any] = {}
     give_up = time.monotonic() + READY_S
-    while len(answers) < len(children):
+    while len(responses) < len(children):
         try:
             index, frame = inbox.get(timeout=max(0.0, give_up - time.monotonic()))
         except queue.Empty:
-            silent = [child.name for child in children if child.index not in answers]
+            silent = [child.name for child in children if child.index not in responses]
             raise StartRefused(
                 f"{', '.join(silent)} did not come up within {READY_S:g} s", "is this machine overloaded?"
             ) from None
-        if early is not None and index in answers:
+        if early is not None and index in responses:
             early.append((index, frame))
             continue
         if frame is None:
             raise StartRefused(f"{children[index].name} {children[index].end()} before the load began")
         if "refused" in frame:
             raise StartRefused(frame["refused"])
-        answers[index] = frame[key]
-    return [answers[child.index] for child in children]
+        responses[index] = frame[key]
+    return [responses[child.index] for child in children]
 
 
 class _Child:

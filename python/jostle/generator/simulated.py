@@ -33,7 +33,7 @@ class SimulatedExecutor:
     def prepare(self, spec: Mapping[str, Any]) -> dict[str, Any]:
         if any(workload.get("journeys") for workload in spec["workloads"]):
             raise StartRefused(
-                "journeys are not simulated: a calculated server has no answers to take values from",
+                "journeys are not simulated: a calculated server has no responses to take values from",
                 "leave them out, or measure a real server",
             )
         return {**spec, "attentive": False}

@@ -19,7 +19,7 @@ INET_DIAG_SKMEMINFO, DROPS = 7, 8
 
 HEADER = struct.Struct("=IHHII")  # length, type, flags, sequence, port
 REQUEST = struct.Struct("=BBBxI48x")  # family, protocol, attributes, states, and any socket
-ANSWER_BYTES = 72  # inet_diag_msg: family at 0, source port (big-endian) at 4
+RESPONSE_BYTES = 72  # inet_diag_msg: family at 0, source port (big-endian) at 4
 ATTRIBUTE = struct.Struct("=HH")  # length, type
 
 BUFFER = 1 << 16
@@ -48,7 +48,7 @@ def _drops(family: int, port: int) -> Iterator[int]:
                 if kind in (NLMSG_DONE, NLMSG_ERROR):
                     return
                 if int.from_bytes(body[4:6], "big") == port:
-                    yield from _attribute(body[ANSWER_BYTES:])
+                    yield from _attribute(body[RESPONSE_BYTES:])
 
 
 def _messages(received: bytes) -> Iterator[tuple[int, bytes]]:

@@ -22,7 +22,7 @@ def write_whole(path: Path, content: str | bytes, *, sync: bool = False) -> None
     """Write a file that appears whole or not at all; an existing one stays until then.
 
     A link at `path` is replaced, not followed. With `sync` the file survives a power cut. Text that is not
-    valid Unicode (a lone surrogate from a server's answer) is replaced by "?". If there is no room or no
+    valid Unicode (a lone surrogate from a server's response) is replaced by "?". If there is no room or no
     permission, raises OSError and leaves nothing behind.
     """
     data = content.encode("utf-8", "replace") if isinstance(content, str) else content

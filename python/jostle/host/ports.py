@@ -56,7 +56,7 @@ def may_be_on(cores: Collection[int], places: Iterable[str]) -> bool:
     """Whether one of `cores` of this machine may run a server that listens at one of `places`.
 
     `places`: "HOST:PORT" or "unix:/path". Servers are found by the sockets that listen on their ports, in
-    every network namespace that can be seen. If a socket's process cannot be seen, the answer is True.
+    every network namespace that can be seen. If a socket's process cannot be seen, the response is True.
     """
     networks = _networks()
     for place in places:

@@ -234,7 +234,7 @@ class SupervisedProcess:
             left_s, not_ready = deadline - time.monotonic(), ""
             attempts += 1
             try:
-                answer = attempt(self, left_s)
+                response = attempt(self, left_s)
             except NotReady as state:
                 not_ready, hint = str(state), state.hint or hint
             self.poll(pause_s if not_ready else 0.0)
@@ -245,7 +245,7 @@ class SupervisedProcess:
                     self._died_before_ready(name), "" if self.output() else "start it by hand to see more"
                 )
             if not not_ready:
-                return answer
+                return response
             if left_s <= 0:
                 raise StartFailed(
                     f"{name} was not ready within {format_duration(timeout_s)}: {attempts} attempts, "

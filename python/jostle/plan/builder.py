@@ -91,11 +91,11 @@ class JourneyBuilder:
         return self
 
     def capture(self, **sources: str) -> Self:
-        """Keep something of the answer, by name: token="json:/token", id=r"regex:item/(\\d+)"."""
+        """Keep something of the response, by name: token="json:/token", id=r"regex:item/(\\d+)"."""
         return self._last({"capture": {**self._step().get("capture", {}), **sources}})
 
     def think(self, time: str) -> Self:
-        """The pause after the answer: "1s ± 20%"."""
+        """The pause after the response: "1s ± 20%"."""
         return self._last({"think": time})
 
     def when(self, condition: str) -> Self:
@@ -103,7 +103,7 @@ class JourneyBuilder:
         return self._last({"when": condition})
 
     def stop_when(self, condition: str) -> Self:
-        """Complete the journey after its answer if this holds: "{state} == done"."""
+        """Complete the journey after its response if this holds: "{state} == done"."""
         return self._last({"stop-when": condition})
 
     def repeat(self, times: int) -> Self:

@@ -51,7 +51,7 @@ class Cluster(Table):
     )
     lease: PositiveDuration = Field(
         default=4.0,
-        ge=2.0,  # it is renewed twice a second, and an answer may take one
+        ge=2.0,  # it is renewed twice a second, and a response may take one
         description="a generator stops when it has not heard from the driver for this long, at least 2 s; "
         "the driver treats a generator as lost if it has not answered for 1.25 times this long",
     )

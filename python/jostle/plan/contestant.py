@@ -182,7 +182,7 @@ class ContestantFile(Table):
     absent: dict[str, str] = Field(
         default={},
         description='routes that it lacks, each with the reason; "keep-alive" if it closes connections after '
-        "each answer",
+        "each response",
     )
     also: list[OptionalRoute] = Field(
         default=[],

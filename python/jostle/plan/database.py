@@ -34,7 +34,7 @@ class DatabaseChange(Table):
     """Overrides of the plan's `[database]` for one workload."""
 
     pool: Pool | None = Field(default=None, description="connections per server process")
-    delay: Delay | None = Field(default=None, description='delay added to each of its answers: "2ms"')
+    delay: Delay | None = Field(default=None, description='delay added to each of its responses: "2ms"')
     index: bool | None = Field(default=None, description="whether orders.customer_id has an index")
     customers: Customers | None = Field(default=None, description="customers in it")
 
@@ -54,7 +54,7 @@ class DatabaseTable(Table):
         "shop_purchases",
     )
     pool: Pool = Field(default=10, description="connections per server process")
-    delay: Delay = Field(default=0.0, description='delay added to each of its answers: "2ms"')
+    delay: Delay = Field(default=0.0, description='delay added to each of its responses: "2ms"')
     index: bool = Field(
         default=True, description="whether orders.customer_id has an index; orders.ordered_on never has one"
     )

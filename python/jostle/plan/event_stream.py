@@ -1,4 +1,4 @@
-"""Answers that are streams of events: what is read of them, and what they have to keep."""
+"""Responses that are streams of events: what is read of them, and what they have to keep."""
 
 import re
 from typing import Annotated, Any, Literal
@@ -65,7 +65,7 @@ def _bounds(value: Any) -> Any:
 
 
 class EventStream(Table):
-    """The answer is a stream of events, and each event is timed."""
+    """The response is a stream of events, and each event is timed."""
 
     format: Literal["sse", "lines", "messages"] = Field(
         default="sse",

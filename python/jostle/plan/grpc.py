@@ -1,4 +1,4 @@
-"""Requests that are gRPC calls: the method, what is sent with it, and the status of a right answer."""
+"""Requests that are gRPC calls: the method, what is sent with it, and the status of a right response."""
 
 import json
 import os

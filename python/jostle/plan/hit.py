@@ -110,21 +110,21 @@ def hit_plan(
     defaults are 10 clients and 10 s. Bare numbers are seconds, or requests per second.
     `headers`: "Name: value" or pairs. `body`: text, or "@" and a file name; the method is then POST if none
     is given. `json_body`: the same, as JSON, with its headers. `user`: "name:password". `agent`: User-Agent.
-    `expect`: text that every answer contains, a status, or a table as in a plan. `expect_not`: text that
-    none contains. `expect_status`: the statuses that are right, "200,204". `compressed`: answers may be
+    `expect`: text that every response contains, a status, or a table as in a plan. `expect_not`: text that
+    none contains. `expect_status`: the statuses that are right, "200,204". `compressed`: responses may be
     compressed with gzip, brotli or zstd (streams, whose events zstd would hold back: with gzip or brotli).
-    `stream`: the answer is a stream of events, "sse" or "lines", which ends with event number `stream_events`
-    or with the text `stream_until`; `stall`: the longest time between two events; `stream_first`,
-    `stream_fails`, `stream_usage`: the first event that counts, errors, and the number of tokens, by a
-    regular expression or "json:/pointer"; `slo`: its bounds, "first event < 500 ms, gap p99 < 50 ms".
-    `journey`: what `jostle.journey` builds, a file with `[journey.NAME]` tables as in a plan, a .hurl file,
-    or a script (.luau). Journeys are sent in place of requests, all equally often; `requests` and
+    `stream`: the response is a stream of events, "sse" or "lines", which ends with event number
+    `stream_events` or with the text `stream_until`; `stall`: the longest time between two events;
+    `stream_first`, `stream_fails`, `stream_usage`: the first event that counts, errors, and the number of
+    tokens, by a regular expression or "json:/pointer"; `slo`: its bounds, "first event < 500 ms, gap p99 < 50
+    ms". `journey`: what `jostle.journey` builds, a file with `[journey.NAME]` tables as in a plan, a .hurl
+    file, or a script (.luau). Journeys are sent in place of requests, all equally often; `requests` and
     `requests_per_client` then count journeys. `pid`: the server's process, to be watched on this machine.
     With a URL of ws:// or wss://, `send` is the message of each request, or "@" and a file name, `match` says
-    which message is its answer, and each client sends a ping every `ping` seconds. With tcp://, `send` is the
-    bytes of each request (a text with escapes, "hex:" or "@" and a file name), and `until` says where its
-    answer ends: a text with escapes, "hex:", "length:", "regex:" or "close". With udp://, `send` is one
-    datagram, and `match` says which one is its answer.
+    which message is its response, and each client sends a ping every `ping` seconds. With tcp://, `send` is
+    the bytes of each request (a text with escapes, "hex:" or "@" and a file name), and `until` says where its
+    response ends: a text with escapes, "hex:", "length:", "regex:" or "close". With udp://, `send` is one
+    datagram, and `match` says which one is its response.
     `http2`: speak HTTP/2, over a connection for each client, or over `http2_connections` that they share.
     With grpc:// or grpcs://, whose path is package.Service/Method, `proto` names the .proto files,
     `import_path` the folders of their imports, `message` is JSON or "@" and a file, the messages of a list

@@ -156,11 +156,11 @@ def _raw(given: dict[str, Any], scheme: str, name_of: Callable[[str], str]) -> d
         if given.get(option) and option not in own:
             hint = f"write {name_of('send')}" if option == "body" else "leave it out, or write http://"
             if option == "until":
-                hint = f"an answer is one datagram: {name_of('match')} says which"
+                hint = f"a response is one datagram: {name_of('match')} says which"
             raise PlanError(f"{name_of(option)} has no meaning for raw bytes ({scheme}://)", hint)
     request: dict[str, Any] = {}
     examples = {"send": r"'PING\r\n'", "until": r"'\r\n', length:7, regex:PATTERN or close"}
-    needs = "what is sent and where the answer ends" if scheme == "tcp" else "what is sent"
+    needs = "what is sent and where the response ends" if scheme == "tcp" else "what is sent"
     for option, read in _READ[scheme].items():
         key = scheme if option == "send" else option
         if option not in given:

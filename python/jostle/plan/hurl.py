@@ -107,8 +107,8 @@ class _Conversion:
             step |= self._body(request.body, headers)
         if headers:
             step["headers"] = _grouped(headers)
-        if entry.answer is not None:
-            step |= self._answer(entry.answer)
+        if entry.response is not None:
+            step |= self._response(entry.response)
         return {**asking(request.start, path), **step}
 
     def _name(self, method: str, path: str) -> str:
@@ -236,19 +236,19 @@ class _Conversion:
             headers.append(("Content-Type", CONTENT_TYPES[body.kind]))
         return {"body": self._filled(body.line, body.text)}
 
-    def _answer(self, answer: Message) -> dict[str, Any]:
-        statuses = set(STATUSES) if answer.start == "*" else {int(answer.start)} & set(STATUSES)
+    def _response(self, response: Message) -> dict[str, Any]:
+        statuses = set(STATUSES) if response.start == "*" else {int(response.start)} & set(STATUSES)
         if not statuses:
-            self._refuse(answer.line, f"the status {answer.start}")
-        for item in answer.headers:
+            self._refuse(response.line, f"the status {response.start}")
+        for item in response.headers:
             self._refuse(item.line, "the check of a header")
         expect: dict[str, Any] = {}
         captures: dict[str, str] = {}
-        if answer.body is not None:
-            if answer.body.kind != "text":
-                self._refuse(answer.body.line, f"a whole body of the kind {answer.body.kind}")
-            expect["body"] = self._plain(answer.body.line, answer.body.text)
-        for section in answer.sections:
+        if response.body is not None:
+            if response.body.kind != "text":
+                self._refuse(response.body.line, f"a whole body of the kind {response.body.kind}")
+            expect["body"] = self._plain(response.body.line, response.body.text)
+        for section in response.sections:
             if section.name == "Captures":
                 captures |= {self._plain(i.line, i.key): self._source(i.line, i.words) for i in section.items}
             elif section.name == "Asserts":
@@ -262,9 +262,9 @@ class _Conversion:
                     else:
                         expect |= check
             else:
-                self._refuse(section.line, f"[{section.name}] of an answer")
+                self._refuse(section.line, f"[{section.name}] of a response")
         if not statuses:
-            self._refuse(answer.line, "an answer whose status can be none")
+            self._refuse(response.line, "a response whose status can be none")
         self._captured |= captures.keys()
         return {"expect": {"status": sorted(statuses), **expect}, "capture": captures}
 

@@ -1,4 +1,4 @@
-"""The syntax of Hurl files: entries, each a request and what is expected of its answer.
+"""The syntax of Hurl files: entries, each a request and what is expected of its response.
 
 Source: the grammar at https://hurl.dev/docs/grammar.html. All of it is read, so that `hurl` can say in which
 lines a file uses something that a journey cannot do.
@@ -70,7 +70,7 @@ class Body:
 
 @dataclass(frozen=True)
 class Message:
-    """A request (`start` is the method), or what is expected of an answer (`start` is the status or "*")."""
+    """A request (`start` is the method), or what is expected of a response (`start` is the status or "*")."""
 
     line: int
     start: str
@@ -82,10 +82,10 @@ class Message:
 
 @dataclass(frozen=True)
 class Entry:
-    """A request, and what is expected of its answer, if anything."""
+    """A request, and what is expected of its response, if anything."""
 
     request: Message
-    answer: Message | None
+    response: Message | None
 
 
 def read_entries(text: str) -> list[Entry]:
@@ -96,7 +96,7 @@ def read_entries(text: str) -> list[Entry]:
 _BLANK = re.compile(r"(?:[ \t\r\n]+|#[^\n]*)*")
 _SPACE = re.compile(r"[ \t]*")
 _LINE_END = re.compile(r"[ \t]*\r?(?:#[^\n]*)?(?:\n|\Z)")
-_ANSWER = re.compile(r"HTTP(?:/(?:1\.0|1\.1|2|3))?[ \t]+(\d{3}|\*)")
+_RESPONSE = re.compile(r"HTTP(?:/(?:1\.0|1\.1|2|3))?[ \t]+(\d{3}|\*)")
 _METHOD = re.compile(r"([A-Z]+)[ \t]+(?=[^\s:#])")
 _SECTION = re.compile(r"\[([A-Z][A-Za-z]*)\]")
 _JSON = re.compile(
@@ -166,12 +166,12 @@ class _Reader:
             url = self._text_of(_IN_VALUE)
             self._end_of_line()
             request = self._message(line, method[1], url)
-            answer = None
-            if self._more() and (found := _ANSWER.match(self._text, self._at)):
+            response = None
+            if self._more() and (found := _RESPONSE.match(self._text, self._at)):
                 line, self._at = self._line, found.end()
                 self._end_of_line()
-                answer = self._message(line, found[1], ())
-            yield Entry(request, answer)
+                response = self._message(line, found[1], ())
+            yield Entry(request, response)
 
     def _more(self) -> bool:
         """Move past blank lines and comments. Returns whether anything follows."""
@@ -198,7 +198,7 @@ class _Reader:
         return Message(line, start, url, tuple(headers), tuple(sections), body)
 
     def _message_begins(self) -> bool:
-        return any(pattern.match(self._text, self._at) for pattern in (_ANSWER, _METHOD))
+        return any(pattern.match(self._text, self._at) for pattern in (_RESPONSE, _METHOD))
 
     def _items(self, section: str) -> Iterator[Item]:
         while self._more() and not self._message_begins() and not self._section_ends():

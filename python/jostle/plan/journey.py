@@ -1,4 +1,4 @@
-"""Journeys: what a user does, step by step, with values carried from one answer to later requests."""
+"""Journeys: what a user does, step by step, with values carried from one response to later requests."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -63,7 +63,7 @@ def source(text: str) -> str | dict[str, str]:
     """The engine's `SourceSpec` for a capture. Raises `BadValue`."""
     kind, colon, rest = text.partition(":")
     if kind not in SOURCES:
-        raise BadValue(f"{text!r} does not say what to keep of an answer", _SOURCE_EXAMPLES)
+        raise BadValue(f"{text!r} does not say what to keep of a response", _SOURCE_EXAMPLES)
     if kind in ("status", "body"):
         if colon:
             raise BadValue(f"{text!r}: {kind} stands alone", _SOURCE_EXAMPLES)
@@ -79,7 +79,7 @@ def source(text: str) -> str | dict[str, str]:
 
 @dataclass(frozen=True)
 class Capture:
-    """What is kept of an answer. `limit`: the most bytes, None for the usual limit."""
+    """What is kept of a response. `limit`: the most bytes, None for the usual limit."""
 
     text: str
     limit: int | None = None
@@ -93,7 +93,7 @@ class Capture:
             source(value)
             return cls(value)
         if not isinstance(value, dict) or len(value.keys() - {"limit"}) != 1:
-            raise BadValue(f"{shown(value)} does not say what to keep of an answer", _SOURCE_EXAMPLES)
+            raise BadValue(f"{shown(value)} does not say what to keep of a response", _SOURCE_EXAMPLES)
         ((kind, rest),) = ((key, inner) for key, inner in value.items() if key != "limit")
         text = kind if kind == "body" and rest is True else f"{kind}:{rest}"
         source(text)
@@ -170,7 +170,7 @@ def _json(value: Any) -> Any:
 
 
 class Step(Call):
-    """One request of a journey, and what is kept of its answer."""
+    """One request of a journey, and what is kept of its response."""
 
     json_: Annotated[Any, BeforeValidator(_json)] = Field(
         default=None, description="the request's body as JSON: a table, a list, a text"
@@ -185,20 +185,20 @@ class Step(Call):
         '"status" or "body"; at most 16 KiB each, or `{ regex = "…", limit = "200kB" }`',
     )
     close: bool = Field(
-        default=False, description="with `ws`: after the answer the client closes its WebSocket"
+        default=False, description="with `ws`: after the response the client closes its WebSocket"
     )
     when: Annotated[str | None, BeforeValidator(_when)] = Field(
         default=None, description='the step is skipped unless this holds: "{id} exists", "{stock} > 0"'
     )
     stop_when: Annotated[str | None, BeforeValidator(_when)] = Field(
         default=None,
-        description="the journey ends here, as completed, if this holds after an answer of this step, even "
+        description="the journey ends here, as completed, if this holds after a response of this step, even "
         'with repeats left: "{state} == done"',
     )
     repeat: Annotated[PositiveCount, Field(lt=2**32)] = Field(
         default=1, description="how often it is sent, one after another"
     )
-    think: ThinkTime = Field(default=Think(), description='pause after its answer: "1s ± 20%"')
+    think: ThinkTime = Field(default=Think(), description='pause after its response: "1s ± 20%"')
     once_per_client: bool = Field(
         default=False, description="each client sends it once, in its first journey; recorded separately"
     )
@@ -207,8 +207,8 @@ class Step(Call):
     )
     on_capture_failed: Literal["end", "go-on", "ignore"] = Field(
         default="end",
-        description="what to do if something was not found in the answer: end and go-on count it as "
-        "`capture_failed`; ignore accepts the answer",
+        description="what to do if something was not found in the response: end and go-on count it as "
+        "`capture_failed`; ignore accepts the response",
     )
 
     @model_validator(mode="after")
@@ -230,7 +230,7 @@ class Step(Call):
         if self.once_per_client and self.repeat > 1:
             raise BadValue("once-per-client and repeat", "leave one of them out")
         if self.head is not None and any(capture.kind in IN_BODY for capture in self.capture.values()):
-            raise BadValue("the answer to HEAD has no body to keep something of", "use get")
+            raise BadValue("the response to HEAD has no body to keep something of", "use get")
         return self
 
     @model_validator(mode="after")
@@ -329,7 +329,7 @@ class Group(Table):
         description="the steps; each waits for one of the journey's `connections`, over HTTP/2 for a free "
         "stream, and the journey goes on when all have ended"
     )
-    think: ThinkTime = Field(default=Think(), description="pause after the last answer")
+    think: ThinkTime = Field(default=Think(), description="pause after the last response")
 
     @model_validator(mode="after")
     def _consistent(self) -> "Group":
@@ -341,7 +341,7 @@ class Group(Table):
         for name, times in captured.items():
             if times > 1:
                 raise BadValue(
-                    f"parallel: {times} steps capture {name!r}, and the last answer would decide",
+                    f"parallel: {times} steps capture {name!r}, and the last response would decide",
                     "give each its own name",
                 )
         for step in self.parallel:
@@ -398,7 +398,7 @@ class Journey(Table):
         description="instead of steps: a Luau script that makes the requests (docs/how-to/scripts.md)",
     )
     cookies: bool = Field(
-        default=False, description="each client keeps the cookies that answers set, as a browser does"
+        default=False, description="each client keeps the cookies that responses set, as a browser does"
     )
     feed: Annotated[list[Feed], BeforeValidator(_listed)] = Field(
         default=[], description='rows of values: { csv = "users.csv", each = "client" }'

@@ -1,4 +1,4 @@
-"""How requests are sent: by clients that wait for their answers (closed), or at given times (open)."""
+"""How requests are sent: by clients that wait for their responses (closed), or at given times (open)."""
 
 from typing import Annotated, Any, Literal
 
@@ -84,11 +84,11 @@ class Phase(Table):
 
 
 class ClosedLoad(_Connections):
-    """N clients; each sends, waits for the answer, thinks, and sends again."""
+    """N clients; each sends, waits for the response, thinks, and sends again."""
 
     clients: PositiveCount | None = Field(default=None, description="how many clients at once")
     think: ThinkTime = Field(
-        default=Think(), description='pause between answer and next request: "900ms ± 10%"'
+        default=Think(), description='pause between response and next request: "900ms ± 10%"'
     )
     requests_per_client: PositiveCount | None = Field(
         default=None, description="a client leaves after this many requests"
@@ -244,7 +244,7 @@ def _arrivals(value: Any) -> Any:
 
 
 class OpenLoad(_Connections):
-    """Requests are due at times that do not depend on the answers."""
+    """Requests are due at times that do not depend on the responses."""
 
     rate: PositiveRate | None = Field(
         default=None, description='requests per time, with `journeys` journeys: "1000/s"'
@@ -266,7 +266,7 @@ class OpenLoad(_Connections):
         ):
             open_ = min(data.keys() & _ONLY_OPEN, key=_ONLY_OPEN.index)
             raise BadValue(
-                f"{min(closed)} and {open_} together: clients wait for their answers, a rate does not",
+                f"{min(closed)} and {open_} together: clients wait for their responses, a rate does not",
                 f"choose: a closed load ({min(closed)}) or an open one ({open_})",
             )
         return data

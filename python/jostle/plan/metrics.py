@@ -44,7 +44,7 @@ METRICS: dict[str, str] = {
     "server cores": "cores",
     "memory per connection": "bytes",
     "bytes per request": "bytes",
-    "bytes per answer": "bytes",
+    "bytes per response": "bytes",
     "garbage collection": "share",
     "streams in time": "share",
     "longest gap": "s",

@@ -152,7 +152,7 @@ class Plan(Table):
     )
     busy_poll: Literal["auto", "always", "never"] = Field(
         default="auto",
-        description="whether the generator polls instead of sleeping when it expects an answer or has a "
+        description="whether the generator polls instead of sleeping when it expects a response or has a "
         "request to send soon, so that its wake-up delay adds nothing to short response times and at most "
         "0.3 % to long ones; "
         '"auto": if each of its threads has its own core',

@@ -1,4 +1,4 @@
-"""Requests that are bytes without a protocol: what is sent, where the answer ends, how it is recognised."""
+"""Requests that are bytes without a protocol: what is sent, where the response ends, how it is recognised."""
 
 import re
 from typing import Annotated, Any, Literal
@@ -132,7 +132,7 @@ def _regex(value: Any) -> Any:
         check_regex(value)
         if re.search(value, "") is not None:
             raise BadValue(
-                f"{shown(value)} matches the empty text, so that an answer would end before it begins",
+                f"{shown(value)} matches the empty text, so that a response would end before it begins",
                 "write one that needs at least one byte, and no ^, $ or \\b",
             )
     return value
@@ -186,7 +186,7 @@ class Sent(Table):
 
 
 class Until(Table):
-    """Where an answer ends; exactly one key. A text stands for `{ text = … }`."""
+    """Where a response ends; exactly one key. A text stands for `{ text = … }`."""
 
     text: str | None = Field(default=None, description="after this text", min_length=1)
     hex: Hex | None = Field(default=None, description="after these bytes, hexadecimal", min_length=2)
@@ -204,7 +204,7 @@ class Until(Table):
         given = [key for key in keys if getattr(self, key) is not None]
         if len(given) != 1:
             raise BadValue(
-                f"{', '.join(keys[:-1])} and close each say where the answer ends",
+                f"{', '.join(keys[:-1])} and close each say where the response ends",
                 'give one of them, for example "\\r\\n" or { length = 7 }',
             )
         return self

@@ -1,4 +1,4 @@
-"""What is sent to the server, and what a right answer is."""
+"""What is sent to the server, and what a right response is."""
 
 import json
 import re
@@ -69,13 +69,13 @@ def _statuses(value: Any) -> Any:
     for status in listed:
         if not isinstance(status, int) or isinstance(status, bool) or not 200 <= status <= 599:
             raise BadValue(
-                f"{shown(status)} is not a status of an answer", "write 200 to 599, for example [200, 204]"
+                f"{shown(status)} is not a status of a response", "write 200 to 599, for example [200, 204]"
             )
     return listed
 
 
 class Expect(Table):
-    """What a correct answer looks like; anything else counts as `wrong_status`, `wrong_body` or, for the
+    """What a correct response looks like; anything else counts as `wrong_status`, `wrong_body` or, for the
     status of a gRPC call, `grpc_status`."""
 
     status: Annotated[list[int], BeforeValidator(_statuses)] = Field(
@@ -86,7 +86,7 @@ class Expect(Table):
     lacks: str | None = Field(
         default=None,
         description="text that the body must not contain, beside whatever else it must be: "
-        "'\"errors\"', since GraphQL answers errors with status 200",
+        "'\"errors\"', since GraphQL responses errors with status 200",
     )
     length: Count | None = Field(default=None, description="bytes of the body")
     sha256: str | None = Field(default=None, description="SHA-256 of the body, hexadecimal")
@@ -120,7 +120,7 @@ class Expect(Table):
         bodiless = [s for s in self.status if s in (204, 304)]
         if given and bodiless and len(bodiless) == len(self.status) and self.body != "" and self.length != 0:
             raise BadValue(
-                f"an answer with status {bodiless[0]} has no body to check", f"leave out {given[0]}"
+                f"a response with status {bodiless[0]} has no body to check", f"leave out {given[0]}"
             )
         return self
 
@@ -212,7 +212,7 @@ def _message(value: Any) -> Any:
 def _match(value: Any) -> Any:
     if not isinstance(value, str) or not re.fullmatch(r"order|echo|(json:/|bytes:|regex:.).*", value, re.S):
         raise BadValue(
-            f"{shown(value)} does not say which message is the answer",
+            f"{shown(value)} does not say which message is the response",
             'write "order", "echo", or "json:/id" (a JSON pointer); with udp "bytes:0..2" or "regex:id=(.*)"',
         )
     if value.startswith("regex:"):
@@ -222,13 +222,14 @@ def _match(value: Any) -> Any:
 
 
 class Call(Table):
-    """What every request has: exactly one method with its path, headers, a body, and the expected answer."""
+    """What every request has: exactly one method with its path, headers, a body, and the expected
+    response."""
 
     get: Path | None = Field(
         default=None,
         description="path and query to GET; `{name}` is filled from `params`, in a step from its variables. "
         'It may also be just one variable, "{path}", that holds a whole path or a URL of this server. In a '
-        "step the URL may also be relative, to the URL of the answer that it was captured from, and on "
+        "step the URL may also be relative, to the URL of the response that it was captured from, and on "
         "another host if `allow-targets` of [cluster] lists that host (also without a cluster)",
     )
     post: Path | None = Field(default=None, description="path to POST to")
@@ -276,7 +277,7 @@ class Call(Table):
         "measured",
     )
     ws: Path | None = Field(
-        default=None, description="path of a WebSocket: the request is a message over it, and its answer"
+        default=None, description="path of a WebSocket: the request is a message over it, and its response"
     )
     send: Annotated[Any, BeforeValidator(_message)] = Field(
         default=None,
@@ -287,24 +288,24 @@ class Call(Table):
     )
     match: Annotated[str, BeforeValidator(_match)] = Field(
         default="order",
-        description='which message or datagram is the answer. "order": the next one; "echo": the next that '
+        description='which message or datagram is the response. "order": the next one; "echo": the next that '
         'equals what was sent; "json:/id" (WebSocket): the next with the same value at this JSON pointer; '
         '"bytes:0..2" (datagrams): the next with the same bytes 0 and 1; "regex:id=(.*)" (datagrams): the '
-        "next in which the group matches the same text. A message of a WebSocket that is not the answer is "
-        'ignored; with "order", one that comes while no answer is awaited makes the run suspect. Other '
+        "next in which the group matches the same text. A message of a WebSocket that is not the response is "
+        'ignored; with "order", one that comes while no response is awaited makes the run suspect. Other '
         "datagrams are counted",
     )
     ping: PositiveDuration | None = Field(
         default=None,
         description='with `ws`: how often each client sends a ping: "20s" is every 20 seconds. Its round '
         "trip is measured; if the pong takes longer than this, the client abandons the socket, and a message "
-        "that waits for its answer has failed",
+        "that waits for its response has failed",
     )
     name: str = Field(default="", description="its name in the results; the path when not given")
     headers: Annotated[dict[str, str | list[str]], BeforeValidator(_headers)] = Field(
         default={},
         description="header lines; a list of values sends the header once for each, and an empty list never, "
-        "not even where jostle would add it (User-Agent, Content-Length). Whatever looks at an answer sees "
+        "not even where jostle would add it (User-Agent, Content-Length). Whatever looks at a response sees "
         "it decoded (gzip, deflate, br, zstd), whether or not Accept-Encoding asks for that",
     )
     body: str = Field(default="", description="the request's body")
@@ -317,7 +318,7 @@ class Call(Table):
         description="a text: the whole body, exactly; a number: the status; or a table",
     )
     stream: Annotated[EventStream | None, BeforeValidator(event_stream)] = Field(
-        default=None, description='the answer is a stream of events: "sse", "lines", "messages", or a table'
+        default=None, description='the response is a stream of events: "sse", "lines", "messages", or a table'
     )
 
     def _ways(self) -> list[str]:
@@ -376,7 +377,7 @@ class Call(Table):
         if self.match.startswith(("bytes:", "regex:")):
             raise BadValue(f'match = "{self.match}" is for datagrams (udp)', 'write "json:/id" or "echo"')
         if self.match == "echo" and self.expect.looks_at_body:
-            raise BadValue('match = "echo" says already what the answer is', "leave out expect, or match")
+            raise BadValue('match = "echo" says already what the response is', "leave out expect, or match")
         for name in self.headers:
             if name.lower() in HANDSHAKE:
                 raise BadValue(f"the header {name} belongs to the handshake of a WebSocket", "leave it out")
@@ -404,7 +405,7 @@ class Call(Table):
             said = " and ".join(key.replace("_", "-") for key in bodies)
             raise BadValue(f"{said} both say what to send", "give one of them")
         if self.head is not None and self.expect.looks_at_body and self.expect.body != "":
-            raise BadValue("the answer to HEAD has no body to check", "expect a status, or use get")
+            raise BadValue("the response to HEAD has no body to check", "expect a status, or use get")
         if self.stream is not None and any(
             name.lower() == "accept-encoding" and accepts_zstd(str(value))
             for name, value in self.headers.items()
@@ -414,7 +415,7 @@ class Call(Table):
                 "leave zstd out of Accept-Encoding",
             )
         if self.head is not None and self.stream is not None:
-            raise BadValue("the answer to HEAD has no body, so it is no stream", "use get")
+            raise BadValue("the response to HEAD has no body, so it is no stream", "use get")
         if self.stream is not None and (self.stream.format == "messages") != (given[0] in ("ws", "grpc")):
             raise BadValue(
                 f"stream: {self.stream.format} do not come this way",
@@ -462,12 +463,12 @@ class Request(Call):
     )
     until: RawUntil | None = Field(
         default=None,
-        description='with `tcp`, where the answer ends: "\\r\\n", { hex = "…" }, { length = 7 }, '
+        description='with `tcp`, where the response ends: "\\r\\n", { hex = "…" }, { length = 7 }, '
         '{ regex = "…" } or { close = true }',
     )
     udp: RawSent | None = Field(
         default=None,
-        description="bytes that are sent as one datagram, written as for `tcp`; its answer is also one "
+        description="bytes that are sent as one datagram, written as for `tcp`; its response is also one "
         "datagram, and `match` says which",
     )
     urls: File | None = Field(
@@ -525,19 +526,19 @@ class Request(Call):
     def _check_tcp(self, sent: Sent) -> None:
         if self.until is None:
             raise BadValue(
-                "until is missing: nothing says where an answer ends",
+                "until is missing: nothing says where a response ends",
                 'write for example until = "\\r\\n", { length = 7 } or { close = true }',
             )
         if self.match != "order":
             raise BadValue(
-                "match is for a WebSocket, and for datagrams", "expect = { contains = … } checks an answer"
+                "match is for a WebSocket, and for datagrams", "expect = { contains = … } checks a response"
             )
         self._check_raw(sent, "tcp")
 
     def _check_udp(self, sent: Sent) -> None:
         if self.until is not None:
             raise BadValue(
-                "until is for tcp: an answer over udp is one datagram", 'write match = "…" to say which'
+                "until is for tcp: a response over udp is one datagram", 'write match = "…" to say which'
             )
         if self.match.startswith("json:"):
             raise BadValue(
@@ -553,7 +554,7 @@ class Request(Call):
                     f'write what is sent as {way} = "…", or as {way} = {{ file = "…" }}',
                 )
         if self.expect.status:
-            raise BadValue("an answer of raw bytes has no status to expect", "expect a body")
+            raise BadValue("a response of raw bytes has no status to expect", "expect a body")
         for name in sent.gaps if sent.hex is not None else []:
             if name not in self.params and not SERIALS.fullmatch(f"{{{name}}}"):
                 raise BadValue(

@@ -156,7 +156,7 @@ PositiveCount = Annotated[int, BeforeValidator(positive_count), _count_schema(1)
 
 @dataclass(frozen=True)
 class Think:
-    """A client's pause between an answer and its next request.
+    """A client's pause between a response and its next request.
 
     `seconds`: the pause, or its mean. `spread`: half the width of a uniform distribution, as a share of the
     mean. `turns`: the pauses of a list in seconds, taken in turn.

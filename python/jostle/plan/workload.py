@@ -1,4 +1,4 @@
-"""A workload: which requests, under which load, beside what, and how long an answer may take."""
+"""A workload: which requests, under which load, beside what, and how long a response may take."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -120,13 +120,13 @@ class Workload(Table):
         default=3.0, description="for name lookup, TCP and TLS together"
     )
     first_byte_timeout: PositiveDuration | None = Field(default=None, description="from send to first byte")
-    body_limit: Size | None = Field(default=None, description='a longer answer is an error: "10MB"')
+    body_limit: Size | None = Field(default=None, description='a longer response is an error: "10MB"')
     redirects: PositiveCount | None = Field(
         default=None,
         description="follow redirects (301, 302, 303, 307, 308), at most this many for one request; each "
         "request on the way is counted separately. A redirect to another host is followed only if "
         "`allow-targets` of [cluster] names that host, also where the load comes from this machine. If "
-        "`redirects` is not given, a redirect is an answer like any other",
+        "`redirects` is not given, a redirect is a response like any other",
     )
     invalid_if: Conditions | None = Field(default=None, description="overrides the plan's invalid-if")
     warm_up: Duration | None = Field(default=None, description="overrides the plan's warm-up")
@@ -285,14 +285,14 @@ class Workload(Table):
             length = request.until.length if request.until is not None else None
             if length is not None and self.body_limit is not None and length > self.body_limit:
                 raise BadValue(
-                    f"until: an answer of {length} bytes is longer than body-limit, and never ends",
+                    f"until: a response of {length} bytes is longer than body-limit, and never ends",
                     "raise body-limit, or leave it out",
                 )
 
     def _has_one_kind_of_datagrams(self) -> None:
         if len({request.match for request in self.request}) > 1:
             raise BadValue(
-                "answers of a workload are known in one way", "give all of its requests the same match"
+                "responses of a workload are known in one way", "give all of its requests the same match"
             )
         if self.connection.tls is not None:
             raise BadValue("connection.tls: datagrams go without TLS", "leave it out")

@@ -25,7 +25,7 @@ class SeriesEntry(TypedDict):
     """One request name of one workload in one phase, within one interval.
 
     `histograms`: by measure. `outcomes`: by kind. Empty ones are left out of both. `statuses`: of the right
-    answers, by code. `failures`: the reasons by outcome, and how often; for a wrong status, the code. Older
+    responses, by code. `failures`: the reasons by outcome, and how often; for a wrong status, the code. Older
     records have `wrong_statuses`. `refused`: method and path of one request with a wrong status, as they were
     sent, unless they hold a secret.
     """
@@ -78,8 +78,8 @@ class EventStreamEntry(TypedDict):
     say it, and did not); "event_given_up" of those that had begun
     and were given up, from the intended start ("censored" of the request has them too). `met`: whole ones
     that kept their bounds. `broken_off`: failed after their first event; `unfinished`: had begun when the
-    load ended. "event_round_trip": from when a message of the client was due to its answer, if a gRPC call
-    sends messages periodically; `unanswered`: messages whose stream ended before their answer.
+    load ended. "event_round_trip": from when a message of the client was due to its response, if a gRPC call
+    sends messages periodically; `unanswered`: messages whose stream ended before their response.
     """
 
     workload: Number
@@ -113,7 +113,7 @@ class StreamTimesEntry(TypedDict):
     """One stream of an HTTP/2 connection; its number is 0 if it got none.
 
     `ready_ns`: when it would have been sent, had there been a free stream; `head_ns`: when the head of its
-    answer came; `bytes`: the answer's length. 0: that has not happened.
+    response came; `bytes`: the response's length. 0: that has not happened.
     """
 
     stream: Count
@@ -129,9 +129,9 @@ class HeadOfLineEntry(TypedDict):
     """Streams of one HTTP/2 connection that waited for one another, longer than any before on their thread.
 
     One of them, `stream`, was blocked for `blocked_ns` of the time from `from_ns` to `until_ns`: it had no
-    free stream, or got nothing of its answer while that of `behind` came (0: none did). `streams`: the latest
-    ones of the connection. `elsewhere_*`: the same request on other connections of the thread, sent and
-    answered within that time, and the median from its send to the head of its answer.
+    free stream, or got nothing of its response while that of `behind` came (0: none did). `streams`: the
+    latest ones of the connection. `elsewhere_*`: the same request on other connections of the thread, sent
+    and answered within that time, and the median from its send to the head of its response.
     """
 
     workload: Number
@@ -150,15 +150,15 @@ class HeadOfLineEntry(TypedDict):
 class WorkloadEntry(TypedDict, total=False):
     """One workload within one interval; the state is that at its end.
 
-    `resumed`: resumed TLS handshakes. `excess`: answers that were followed by bytes which belong to none.
-    `dismissals`: idle connections that the server ended with an answer, by its status.
+    `resumed`: resumed TLS handshakes. `excess`: responses that were followed by bytes which belong to none.
+    `dismissals`: idle connections that the server ended with a response, by its status.
     `passed_over`: addresses of the host that did not accept a connection while another one did. `redirects`:
     those that were followed; the request to which each led is counted separately. `resent`: requests that an
     HTTP/2 server announced not to have processed, and that were sent again. `stream_waits`: requests that
     waited for a free stream of their HTTP/2 connection before they were sent; `stream_wait_ns`: for how long,
     all of them together. Datagrams over UDP that did not answer the request in flight: `duplicate_answers` to
     a request that had been answered, `late_answers` to one that had been given up, `overtaken_answers` those
-    of them that came after the answer to a later request, and `stray_answers` to no request that the client
+    of them that came after the response to a later request, and `stray_answers` to no request that the client
     remembered.
     """
 

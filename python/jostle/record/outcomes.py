@@ -9,7 +9,7 @@ __all__ = [
     "NOT_CONNECTED",
     "REFUSALS",
     "TIMEOUTS",
-    "WRONG_ANSWERS",
+    "WRONG_RESPONSES",
     "Outcome",
     "error_share",
     "failures",
@@ -36,17 +36,17 @@ class Outcome(StrEnum):
     NEVER_SENT = "never_sent"
     UNFINISHED = "unfinished"
     STALE = "stale"
-    """The server had closed a reused connection: not a byte of the answer came."""
+    """The server had closed a reused connection: not a byte of the response came."""
     REDIRECT_FAILED = "redirect_failed"
     """A redirect that could not be followed: one too many, or to where no load may be sent."""
     CAPTURE_FAILED = "capture_failed"
-    """A right answer in which a step of a journey did not find the value that it should keep."""
+    """A right response in which a step of a journey did not find the value that it should keep."""
     STREAM_STALLED = "stream_stalled"
     """After an event of a stream, the next one did not come within the allowed time."""
     STREAM_ENDED = "stream_ended"
     """A stream ended without all of its events."""
     NO_STREAM = "no_stream"
-    """The answer is not a stream of events."""
+    """The response is not a stream of events."""
     UPGRADE_REFUSED = "upgrade_refused"
     """The server did not change to WebSocket."""
     SCRIPT_FAILED = "script_failed"
@@ -104,7 +104,7 @@ REFUSALS = frozenset(
 )
 """The server did not take a connection, or did not keep it."""
 
-WRONG_ANSWERS = frozenset(
+WRONG_RESPONSES = frozenset(
     {
         Outcome.WRONG_STATUS,
         Outcome.WRONG_BODY,
@@ -116,7 +116,7 @@ WRONG_ANSWERS = frozenset(
         Outcome.STREAM_ERROR,
     }
 )
-"""Answers that came, but were not the right ones."""
+"""Responses that came, but were not the right ones."""
 
 
 def outcome_label(kind: str) -> str:

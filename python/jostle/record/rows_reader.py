@@ -35,8 +35,8 @@ END_S = 5
 
 def count_rows(file: Path) -> int:
     """How many rows a Parquet file says that it has. Raises NotARun."""
-    answer, _ = _ask(file, {"ask": "count"})
-    return int(answer["count"])
+    response, _ = _ask(file, {"ask": "count"})
+    return int(response["count"])
 
 
 def read_file(file: Path, columns: Sequence[str] | None) -> "polars.DataFrame":
@@ -51,16 +51,17 @@ def _ask(file: Path, question: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
     global _worker
     with _lock:
         worker = _worker if _worker is not None and _worker.is_ours() else _Worker()
-        # Kept only once it has answered: after Ctrl-C its answer would be taken for that to another question.
+        # Kept only once it has answered: after Ctrl-C its response would be taken for that to another
+        # question.
         _worker = None
-        answered = worker.answer({"file": str(file.absolute()), **question})
+        answered = worker.response({"file": str(file.absolute()), **question})
         if answered is None:
             raise damaged(file, f"the process that reads it {worker.end()}")
         _worker = worker
-    answer, rows = answered
-    if "problem" in answer:
-        raise NotARun(answer["problem"])
-    return answer, rows
+    response, rows = answered
+    if "problem" in response:
+        raise NotARun(response["problem"])
+    return response, rows
 
 
 class _Worker:
@@ -83,8 +84,8 @@ class _Worker:
         """Whether it can be asked: not after a fork, nor if something else has ended it."""
         return self._of == os.getpid() and self._process.poll() is None
 
-    def answer(self, question: dict[str, Any]) -> tuple[dict[str, Any], bytes] | None:
-        """The answer to a question, and the rows; None if the process has ended."""
+    def response(self, question: dict[str, Any]) -> tuple[dict[str, Any], bytes] | None:
+        """The response to a question, and the rows; None if the process has ended."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._asked_at = os.fstat(self._complaints.fileno()).st_size
@@ -94,10 +95,10 @@ class _Worker:
         line = self._process.stdout.readline()
         if not line.endswith(b"\n"):
             return None
-        answer = json.loads(line)
-        length = answer.get("bytes", 0)
+        response = json.loads(line)
+        length = response.get("bytes", 0)
         rows = self._process.stdout.read(length)
-        return (answer, rows) if len(rows) == length else None
+        return (response, rows) if len(rows) == length else None
 
     def end(self) -> str:
         """End the process; returns how it ended, with what it said about the last file."""

@@ -1,6 +1,6 @@
 """The process that reads files of rows for `rows_reader`.
 
-Each question is a line of JSON on standard input; each answer is a line of JSON on standard output and, if
+Each question is a line of JSON on standard input; each response is a line of JSON on standard output and, if
 rows are asked for, an Arrow IPC stream of as many bytes as the line says.
 """
 
@@ -41,9 +41,9 @@ def main() -> None:
     for line in sys.stdin.buffer:
         used = resource.getrusage(resource.RUSAGE_SELF)
         _limit(resource.RLIMIT_CPU, int(used.ru_utime + used.ru_stime) + COMPUTING_S)
-        answer, rows = _answer(json.loads(line))
+        response, rows = _response(json.loads(line))
         try:
-            sys.stdout.buffer.write(json.dumps(answer).encode() + b"\n")
+            sys.stdout.buffer.write(json.dumps(response).encode() + b"\n")
             sys.stdout.buffer.write(rows)
             sys.stdout.buffer.flush()
         except BrokenPipeError:
@@ -56,7 +56,7 @@ def _limit(what: int, to: int) -> None:
     resource.setrlimit(what, (to if hard == resource.RLIM_INFINITY else min(to, hard), hard))
 
 
-def _answer(question: dict[str, Any]) -> tuple[dict[str, Any], bytes | memoryview]:
+def _response(question: dict[str, Any]) -> tuple[dict[str, Any], bytes | memoryview]:
     file = Path(question["file"])
     try:
         if question["ask"] == "count":

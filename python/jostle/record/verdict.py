@@ -1,4 +1,4 @@
-"""Whether a trial, a workload or a run can be trusted: the order, symbol and meaning of each answer."""
+"""Whether a trial, a workload or a run can be trusted: the order, symbol and meaning of each response."""
 
 from collections.abc import Iterable
 from enum import StrEnum

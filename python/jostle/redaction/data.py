@@ -156,7 +156,7 @@ def _params(params: Any, hide: Hide) -> Any:
 
 
 def _expect(expected: Any, hide: Hide) -> Any:
-    """What an answer must hold."""
+    """What a response must hold."""
     if isinstance(expected, str):
         return redact_body(expected, hide)
     if not isinstance(expected, dict):
@@ -190,4 +190,4 @@ _RULES: dict[str, Callable[[Any, Hide], Any]] = {
     "tls": _tls,
 }
 """How the values of certain keys of plans, specifications and records are redacted. The first row says where
-in an answer something is, not what it is."""
+in a response something is, not what it is."""

@@ -79,7 +79,7 @@ def _cell_rows(result: RunResult) -> Iterator[dict[str, Any]]:
             for why, count in reasons.items():
                 yield about | {"metric": f"outcome {kind}: {why}", "value": count, "unit": "requests"}
         for status, count in c.all_statuses.items():
-            yield about | {"metric": f"right answers: {status}", "value": count, "unit": "requests"}
+            yield about | {"metric": f"right responses: {status}", "value": count, "unit": "requests"}
         yield about | {"metric": "share not as expected", "value": c.error_share}
         yield about | {"metric": "unavailable", "value": c.unavailable, "unit": "share"}
         yield about | _figure("server CPU per request", c.server_cpu_s_per_request)

@@ -15,7 +15,7 @@ from jostle.report.document import NOTHING
 from jostle.text import one_line
 
 __all__ = [
-    "NO_RIGHT_ANSWER",
+    "NO_RIGHT_RESPONSE",
     "QUANTILES",
     "as_published",
     "as_written",
@@ -32,7 +32,7 @@ __all__ = [
     "unanswered_label",
 ]
 
-NO_RIGHT_ANSWER = "no right answer"
+NO_RIGHT_RESPONSE = "no right response"
 """The name of the share that `unanswered` returns, of all kinds: failed, wrong, given up, cut off."""
 
 QUANTILES = (*LEVELS, "max")
@@ -57,7 +57,7 @@ def unanswered(outcomes: Mapping[str, int]) -> float:
 
 
 def not_answered(outcomes: Mapping[str, int]) -> float:
-    """The share of all requests that were given up or cut off without an answer; 0 if there were none."""
+    """The share of all requests that were given up or cut off without a response; 0 if there were none."""
     total = sum(outcomes.values())
     return sum(n for kind, n in outcomes.items() if kind in CENSORED) / total if total else 0.0
 
@@ -75,7 +75,7 @@ def unanswered_label(outcomes: Mapping[str, int]) -> str:
 
 
 def quantile_of_all(found: Distribution, p: float) -> float | None:
-    """A quantile of all requests, including those given up; None if it lies beyond the answers."""
+    """A quantile of all requests, including those given up; None if it lies beyond the responses."""
     curve = list(zip(found.quantile_p, found.quantile_s, strict=True))
     if not curve or p > curve[-1][0]:
         return None
@@ -106,7 +106,7 @@ def _texts(summary: WorkloadSummary, kind: str) -> str:
 
 
 def statuses_in_words(statuses: Mapping[str, int]) -> str:
-    """The statuses of right answers, "1,900 × 200, 116 × 302"; "" if all are the same, and no redirects."""
+    """The statuses of right responses, "1,900 × 200, 116 × 302"; "" if all are the same, and no redirects."""
     told = len(statuses) > 1 or any(status >= "300" for status in statuses)
     return tallied(statuses) if told else ""
 

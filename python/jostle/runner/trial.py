@@ -109,8 +109,8 @@ class _Garbage:
         path = context.contestant.file.garbage
         if not context.workload.garbage or not path:
             return None
-        answer = server.ask(path)
-        seconds, collections = answer.get("seconds"), answer.get("collections")
+        response = server.ask(path)
+        seconds, collections = response.get("seconds"), response.get("collections")
         if not isinstance(seconds, int | float) or not isinstance(collections, int):
             return None
         return cls(float(seconds), collections)

@@ -218,7 +218,7 @@ def _measured(server: contestant.Contestant, plan: Plan, tune: Tune, begin: obje
 
 
 def _capacity(running: Server, plan: Plan, tune: Tune) -> float:
-    """Answers per second to clients without a pause, once the runtime has compiled its code."""
+    """Responses per second to clients without a pause, once the runtime has compiled its code."""
     load = {"clients": tune.clients, "keep-alive": tune.keep_alive, "for": f"{WARM_S + COUNTED_S:g}s"}
     workload = Workload.model_validate({"request": {"get": tune.get}, "load": load})
     placement = place(available_cores(), plan.share_cores)
@@ -254,11 +254,11 @@ def _typical(server: contestant.Contestant, plan: Plan, path: str) -> float:
 def _seconds(url: str) -> float:
     begin = time.perf_counter()
     try:
-        with DIRECT.open(url, timeout=PATIENCE_S) as answer:
-            answer.read()
+        with DIRECT.open(url, timeout=PATIENCE_S) as response:
+            response.read()
     except (OSError, http.client.HTTPException) as error:
         raise ContestantError(
-            f"the parameter could not be tuned: {url} gave no answer ({error or type(error).__name__})",
+            f"the parameter could not be tuned: {url} gave no response ({error or type(error).__name__})",
             "set it with --set NAME=VALUE",
         ) from None
     return time.perf_counter() - begin

@@ -67,11 +67,11 @@ def one_at_a_time(application: Callable[..., Iterable[bytes]]) -> Callable[..., 
     """Two transactions that both read and then write: SQLite would refuse one of them."""
     lock = threading.Lock()
 
-    def answer(*request: Any) -> Iterable[bytes]:
+    def response(*request: Any) -> Iterable[bytes]:
         with lock:
             return application(*request)
 
-    return answer
+    return response
 
 
 def main() -> None:

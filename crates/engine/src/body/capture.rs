@@ -1,4 +1,4 @@
-//! Values captured from an answer: from its head once that is complete, from its body as it streams by.
+//! Values captured from a response: from its head once that is complete, from its body as it streams by.
 
 use crate::protocol::head::Head;
 use crate::search::html;
@@ -7,7 +7,7 @@ use crate::search::missing::{MAX_VALUE_BYTES, Missing};
 use crate::search::window::{Pattern, Window};
 use crate::spec::SourceSpec;
 
-/// A value to look for in the head of an answer.
+/// A value to look for in the head of a response.
 #[derive(Debug)]
 pub enum InHead {
     Header(String),
@@ -41,7 +41,7 @@ impl InHead {
     }
 }
 
-/// A value to look for in the body of an answer; prepared once and shared by all clients.
+/// A value to look for in the body of a response; prepared once and shared by all clients.
 #[derive(Debug)]
 pub struct InBody {
     from: From,

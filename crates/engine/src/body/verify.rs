@@ -100,7 +100,7 @@ impl BodyVerifier {
                     .map_err(VerifyError::Pointer)?
                     .into_owned(),
                 place: if pointer.is_empty() {
-                    "the answer".into()
+                    "the response".into()
                 } else {
                     format!("the value at {pointer}")
                 },
@@ -182,7 +182,7 @@ impl BodyVerifier {
                     Ok(found) => found.is_same(value).into(),
                     Err(Missing::Nothing) => Verdict::Wrong(Some(format!("{place} is missing"))),
                     Err(missing @ Missing::Json(_)) => {
-                        Verdict::Wrong(Some(format!("the answer {missing}")))
+                        Verdict::Wrong(Some(format!("the response {missing}")))
                     }
                     Err(missing) => Verdict::Wrong(Some(format!("{place}: {missing}"))),
                 }

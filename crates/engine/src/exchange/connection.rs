@@ -119,7 +119,7 @@ impl Connection {
         }
     }
 
-    /// One request and its answer. `to`: for a request that is sent again on another connection.
+    /// One request and its response. `to`: for a request that is sent again on another connection.
     pub async fn exchange(
         &mut self,
         call: Call<'_>,

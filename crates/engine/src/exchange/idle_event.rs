@@ -4,9 +4,9 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IdleEvent {
     Closed,
-    /// Sent bytes that belong to no answer, as described.
+    /// Sent bytes that belong to no response, as described.
     UnexpectedData(&'static str),
-    /// Sent an answer with this status, with which it closes the connection.
+    /// Sent a response with this status, with which it closes the connection.
     Dismissed(u16),
     /// Did not answer a ping.
     PingTimeout,

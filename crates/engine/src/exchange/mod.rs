@@ -1,5 +1,5 @@
-//! A request and its response. Every protocol is a variant of [`connection::Connection`] and reports what it observes only through the
-//! [`observer::ExchangeObserver`], so that a load never knows the protocol.
+//! A request and its response. Every protocol is a variant of [`connection::Connection`] and reports what it observes
+//! only through the [`observer::ExchangeObserver`], so that a load never knows the protocol.
 //!
 //! ```text
 //!  load ─► Connection::open ─► Dialer ─► Transport (TCP, unix, TLS)

@@ -19,17 +19,17 @@ use crate::record::trace::Transcript;
 use crate::spec::{StreamFormat, TimeoutSpec};
 use crate::template::values::path_of;
 
-/// How long a server may take to end the answer after its stream is whole, so that the connection can be used again.
+/// How long a server may take to end the response after its stream is whole, so that the connection can be used again.
 const AFTER_END_NS: u64 = 100_000_000;
-/// Why an answer whose first bytes have come has timed out.
-pub const UNENDED: &str = "the answer did not end in time";
+/// Why a response whose first bytes have come has timed out.
+pub const UNENDED: &str = "the response did not end in time";
 
-/// How long an answer may take, how large it may be, and whether it may send its client elsewhere.
+/// How long a response may take, how large it may be, and whether it may send its client elsewhere.
 #[derive(Debug)]
 pub struct Limits {
     pub timeouts: TimeoutSpec,
     pub body: Option<u64>,
-    /// Whether redirects are followed; otherwise they are answers like any other.
+    /// Whether redirects are followed; otherwise they are responses like any other.
     pub follow: bool,
 }
 
@@ -45,9 +45,9 @@ pub struct ExchangeObserver<'a> {
     pub workload: usize,
     /// When the latest bytes came.
     pub at: u64,
-    /// Set if the answer is a redirect that is followed.
+    /// Set if the response is a redirect that is followed.
     pub redirect: Option<Box<Redirect>>,
-    /// The head of the answer, if something in it is needed.
+    /// The head of the response, if something in it is needed.
     pub head: Option<Box<[u8]>>,
     /// The path of the request if it is needed, otherwise empty.
     pub path: Box<[u8]>,
@@ -55,9 +55,9 @@ pub struct ExchangeObserver<'a> {
     pub transcript: Option<Box<Transcript>>,
     /// Whether it has been noted when the client's code ran, that is, began to connect, to wait or to send.
     pub ran: bool,
-    /// Set for a right answer that is a stream of events.
+    /// Set for a right response that is a stream of events.
     pub events: Option<Box<EventParser>>,
-    /// The body of an answer with a content coding, if something looks at it.
+    /// The body of a response with a content coding, if something looks at it.
     pub coded: Option<Box<Coded>>,
 }
 
@@ -66,7 +66,7 @@ impl ExchangeObserver<'_> {
     pub fn begin_connecting(&mut self, start: u64) -> u64 {
         self.recorder.borrow_mut().connecting(self.workload);
         self.note_started(start);
-        self.task.expect_answer(start);
+        self.task.expect_response(start);
         let deadline = start.saturating_add(self.limits.timeouts.connect_ns);
         self.task.set_deadline(deadline);
         deadline
@@ -133,15 +133,15 @@ impl ExchangeObserver<'_> {
         None
     }
 
-    /// Waits until the request is due, and prepares for its answer. Returns the time; fails with the outcome if the run
-    /// has ended. Its deadline counts from when it was first sent, or from now.
+    /// Waits until the request is due, and prepares for its response. Returns the time; fails with the outcome if the
+    /// run has ended. Its deadline counts from when it was first sent, or from now.
     pub fn wait_until_due(&mut self) -> Result<u64, Outcome> {
         let now = self.task.wait_until(self.sample.intended);
         if !self.task.running(now) {
             return Err(self.sample.given_up());
         }
         self.note_started(now);
-        self.task.expect_answer(now);
+        self.task.expect_response(now);
         self.await_first_byte(self.sample.sent.unwrap_or(now));
         self.taps.begin(&self.request.taps);
         Ok(now)
@@ -170,7 +170,7 @@ impl ExchangeObserver<'_> {
         self.task.set_deadline(deadline);
     }
 
-    /// How long the answer may take, from the actual send to its end.
+    /// How long the response may take, from the actual send to its end.
     pub fn total_ns(&self) -> u64 {
         let deadline = self.request.deadline_ns().unwrap_or(u64::MAX);
         deadline.min(self.limits.timeouts.total_ns)
@@ -180,13 +180,13 @@ impl ExchangeObserver<'_> {
         self.sample.bytes_out += bytes as u64;
     }
 
-    /// Notes that bytes of the answer have come, or that it ended with the connection (0).
+    /// Notes that bytes of the response have come, or that it ended with the connection (0).
     pub fn note_bytes(&mut self, bytes: usize) {
         self.note_bytes_at(bytes, self.task.now());
     }
 
-    /// Notes bytes of the answer that came at `unix_ns` by the kernel's stamp, after the send and all earlier bytes. If
-    /// the stamp is not credible, they count as having come now.
+    /// Notes bytes of the response that came at `unix_ns` by the kernel's stamp, after the send and all earlier bytes.
+    /// If the stamp is not credible, they count as having come now.
     pub fn note_stamped_bytes(&mut self, bytes: usize, unix_ns: u64) {
         let earliest = self.at.max(self.sample.sent.unwrap_or(0));
         let at = self.task.to_run_clock(unix_ns, earliest);
@@ -199,7 +199,7 @@ impl ExchangeObserver<'_> {
         self.sample.bytes_in += bytes as u64;
     }
 
-    /// Notes that the answer has begun, which now has its deadline instead of that of the first byte.
+    /// Notes that the response has begun, which now has its deadline instead of that of the first byte.
     pub fn begin_response(&mut self) {
         if let (Some(_), Some(sent)) = (self.limits.timeouts.first_byte_ns, self.sample.sent) {
             self.task.set_deadline(sent.saturating_add(self.total_ns()));
@@ -228,7 +228,7 @@ impl ExchangeObserver<'_> {
         }
     }
 
-    /// Whether something looks at the answer's body.
+    /// Whether something looks at the response's body.
     pub fn reads_body(&self) -> bool {
         let stream = self.request.stream.as_ref();
         !self.request.taps.is_empty()
@@ -236,17 +236,17 @@ impl ExchangeObserver<'_> {
             || stream.is_some_and(EventStream::reads_events)
     }
 
-    /// Whether the content coding of an answer over HTTP matters.
+    /// Whether the content coding of a response over HTTP matters.
     pub fn decodes(&self) -> bool {
         self.reads_body() || self.request.stream.is_some()
     }
 
-    /// Whether the bytes of the answer's head are needed.
+    /// Whether the bytes of the response's head are needed.
     pub fn reads_head(&self) -> bool {
         self.request.reads_head || self.transcript.is_some()
     }
 
-    /// Notes the head of the final answer, which was in the latest bytes. `bytes`: the whole head, if it is needed.
+    /// Notes the head of the final response, which was in the latest bytes. `bytes`: the whole head, if it is needed.
     pub fn head(&mut self, status: u16, values: HeadValues, bytes: Option<Box<[u8]>>) {
         self.begin_response();
         self.sample.headers = Some(self.at);
@@ -282,7 +282,7 @@ impl ExchangeObserver<'_> {
         }
     }
 
-    /// Notes that bytes which belong to no answer came after the whole one.
+    /// Notes that bytes which belong to no response came after the whole one.
     pub fn excess(&mut self, what: &str) {
         let mut recorder = self.recorder.borrow_mut();
         recorder.excess(self.workload, what);
@@ -323,7 +323,7 @@ impl ExchangeObserver<'_> {
         enough
     }
 
-    /// Ends a message of the answer. Returns whether it was the last one that is wanted.
+    /// Ends a message of the response. Returns whether it was the last one that is wanted.
     pub fn message(&mut self) -> bool {
         let (Some(parser), Some(stream)) = (&mut self.events, &self.request.stream) else {
             return true;
@@ -335,7 +335,7 @@ impl ExchangeObserver<'_> {
         seen.is_some_and(|seen| seen.over().is_some())
     }
 
-    /// Notes that the message that was due at `due` has its answer.
+    /// Notes that the message that was due at `due` has its response.
     pub fn round_trip(&mut self, due: u64) {
         let ns = self.at.saturating_sub(due);
         let stream = self.request.stream.as_ref();
@@ -349,7 +349,7 @@ impl ExchangeObserver<'_> {
         recorder.round_trip(self.sample, self.at, ns);
     }
 
-    /// Notes messages that have no answer and will not get one.
+    /// Notes messages that have no response and will not get one.
     pub fn unanswered(&mut self, messages: u64) {
         if messages > 0 {
             let mut recorder = self.recorder.borrow_mut();
@@ -357,7 +357,7 @@ impl ExchangeObserver<'_> {
         }
     }
 
-    /// Sets the deadline that the next event, or the end of the answer, may have of its own.
+    /// Sets the deadline that the next event, or the end of the response, may have of its own.
     fn await_event(&self) {
         let (Some(seen), Some(stream)) = (&self.sample.stream, &self.request.stream) else {
             return;
@@ -415,7 +415,7 @@ impl ExchangeObserver<'_> {
         let stream = self.request.stream.as_ref()?;
         let spec = &stream.spec;
         if self.events.is_none() {
-            let why = "the answer's Content-Type is not text/event-stream";
+            let why = "the response's Content-Type is not text/event-stream";
             return Some(Failure::new(Outcome::NoStream, why));
         }
         if let Some(parser) = &mut self.events
@@ -464,7 +464,7 @@ impl ExchangeObserver<'_> {
         self.timed_out_within(UNENDED)
     }
 
-    /// Like [`Self::timed_out`]; `unended` says what is missing if bytes of the answer have come.
+    /// Like [`Self::timed_out`]; `unended` says what is missing if bytes of the response have come.
     pub fn timed_out_within(&mut self, unended: &'static str) -> Outcome {
         if let (Some(seen), Some(stream)) = (&self.sample.stream, &self.request.stream) {
             if seen.over().is_some() {
@@ -484,13 +484,13 @@ impl ExchangeObserver<'_> {
                 "the server reads so slowly that the request could not be sent in time"
             }
             _ if self.sample.sent.is_some_and(passed) => "the call's deadline has passed",
-            0 => "no byte of the answer came in time",
+            0 => "no byte of the response came in time",
             _ => unended,
         };
         self.failed(Failure::new(Outcome::ResponseTimeout, why))
     }
 
-    /// Judges the whole answer. A redirect that is followed is not checked; the answer to which it leads is.
+    /// Judges the whole response. A redirect that is followed is not checked; the response to which it leads is.
     pub fn complete(&mut self) -> Outcome {
         let undecodable = self.coded.take().and_then(|coded| coded.end());
         let unwhole = self.unwhole();
@@ -518,7 +518,7 @@ impl ExchangeObserver<'_> {
     }
 }
 
-/// Whether the answer has the type of an event stream. Source: WHATWG HTML, section 9.2.3.
+/// Whether the response has the type of an event stream. Source: WHATWG HTML, section 9.2.3.
 fn is_event_stream(head: Option<&[u8]>) -> bool {
     let head = head.and_then(Head::parse);
     let value = head.as_ref().and_then(|head| head.header("content-type"));

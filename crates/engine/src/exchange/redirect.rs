@@ -30,7 +30,7 @@ pub struct Redirects {
     places: Mutex<Vec<(Origin, Arc<Target>)>>,
 }
 
-/// An answer that sends its client elsewhere.
+/// A response that sends its client elsewhere.
 #[derive(Debug)]
 pub struct Redirect {
     pub status: u16,
@@ -323,7 +323,7 @@ mod tests {
         })
     }
 
-    fn answer(status: u16, location: &str) -> Redirect {
+    fn response(status: u16, location: &str) -> Redirect {
         let from = "/a/b".into();
         let location = Location::To(location.as_bytes().into());
         Redirect {
@@ -363,14 +363,14 @@ mod tests {
     fn a_post_becomes_a_get_without_body_and_its_headers_or_stays_whole() {
         let redirects = redirects(&post(), &json!({"most": 5}));
         let seen = redirects
-            .next(0, None, None, &answer(302, "c?q=1"))
+            .next(0, None, None, &response(302, "c?q=1"))
             .unwrap();
         assert!(seen.elsewhere.is_none());
         let agent = concat!("User-Agent: jostle/", env!("CARGO_PKG_VERSION"), "\r\n");
         let start = format!("GET /a/c?q=1 HTTP/1.1\r\nHost: home\r\n{agent}");
         let own = "Cookie: c\r\nAuthorization: a\r\nX: y\r\n";
         assert_eq!(text(&seen), format!("{start}{own}\r\n"));
-        let seen = redirects.next(0, None, None, &answer(307, "/d")).unwrap();
+        let seen = redirects.next(0, None, None, &response(307, "/d")).unwrap();
         assert!(text(&seen).starts_with("POST /d HTTP/1.1\r\n"));
         assert!(text(&seen).ends_with("Content-Length: 2\r\n\r\nhi"));
     }
@@ -380,16 +380,16 @@ mod tests {
         let redirects = redirects(&post(), &json!({"most": 5, "hosts": ["other"]}));
         for location in ["http://other/", "https://home/", "http://home:81/"] {
             let seen = redirects
-                .next(0, None, None, &answer(307, location))
+                .next(0, None, None, &response(307, location))
                 .unwrap();
             assert!(seen.elsewhere.is_some());
             assert!(text(&seen).contains("X: y\r\n"), "{}", text(&seen));
             assert!(!text(&seen).contains("Cookie") && !text(&seen).contains("Authorization"));
         }
         let away = redirects
-            .next(0, None, None, &answer(307, "//other/"))
+            .next(0, None, None, &response(307, "//other/"))
             .unwrap();
-        let back = redirects.next(0, None, Some(&away), &answer(307, "//home/"));
+        let back = redirects.next(0, None, Some(&away), &response(307, "//home/"));
         assert!(text(&back.unwrap()).contains("Authorization: a\r\n"));
     }
 
@@ -409,7 +409,7 @@ mod tests {
     #[test]
     fn a_server_cannot_turn_the_load_on_another_host() {
         let redirects = redirects(&post(), &json!({"most": 5, "hosts": ["Other", "[::1]"]}));
-        let next = |location| redirects.next(0, None, None, &answer(302, location));
+        let next = |location| redirects.next(0, None, None, &response(302, location));
         for allowed in ["//OTHER:81/", "//[::1]/", "//home/"] {
             assert!(next(allowed).is_ok(), "{allowed}");
         }
@@ -424,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_asks_for_a_url_relative_to_the_answer_that_it_comes_from() {
+    fn a_step_asks_for_a_url_relative_to_the_response_that_it_comes_from() {
         let redirects = redirects(&post(), &json!({"most": 0, "hosts": ["other"]}));
         assert!(!redirects.follows());
         let begin = |base: Option<&str>, reference: &str| {
@@ -465,7 +465,7 @@ mod tests {
         let redirects = redirects(&post(), &json!({"most": 2}));
         let conflict = Redirect {
             location: Location::Conflict(b"/b"[..].into(), b"/c"[..].into()),
-            ..answer(302, "")
+            ..response(302, "")
         };
         let failed = redirects.next(0, None, None, &conflict).unwrap_err();
         assert_eq!(failed.outcome, Outcome::RedirectFailed);
@@ -478,11 +478,13 @@ mod tests {
     #[test]
     fn redirects_end() {
         let redirects = redirects(&post(), &json!({"most": 2}));
-        let first = redirects.next(0, None, None, &answer(302, "/a/b")).unwrap();
-        let second = redirects
-            .next(0, None, Some(&first), &answer(302, "/a/b"))
+        let first = redirects
+            .next(0, None, None, &response(302, "/a/b"))
             .unwrap();
-        let third = redirects.next(0, None, Some(&second), &answer(302, "/a/b"));
+        let second = redirects
+            .next(0, None, Some(&first), &response(302, "/a/b"))
+            .unwrap();
+        let third = redirects.next(0, None, Some(&second), &response(302, "/a/b"));
         assert_eq!(third.unwrap_err().why, "more than 2 redirects");
     }
 
@@ -491,7 +493,7 @@ mod tests {
         let redirects = redirects(&post(), &json!({"most": 5}));
         let next = |port| {
             let location = format!("http://home:{port}/");
-            redirects.next(0, None, None, &answer(302, &location))
+            redirects.next(0, None, None, &response(302, &location))
         };
         for port in 1000..1000 + MAX_OTHER_SERVERS {
             assert!(next(port).is_ok());

@@ -27,19 +27,19 @@ pub struct Request {
     /// Accepted statuses; 200 to 399 when empty.
     pub statuses: Vec<u16>,
     pub taps: Vec<Tap>,
-    /// Whether the client's cookies are sent and those of the answer kept.
+    /// Whether the client's cookies are sent and those of the response kept.
     pub cookies: bool,
-    /// Whether its path is needed once the answer is there: for cookies, or for a URL that is relative to it.
+    /// Whether its path is needed once the response is there: for cookies, or for a URL that is relative to it.
     pub reads_path: bool,
-    /// Whether something in the head of its answer is needed.
+    /// Whether something in the head of its response is needed.
     pub reads_head: bool,
-    /// Set if a right answer is a stream of events.
+    /// Set if a right response is a stream of events.
     pub stream: Option<EventStream>,
     /// Set for a message over a WebSocket: how that is opened.
     pub websocket: Option<Box<Upgrade>>,
-    /// Set for raw bytes: where the answer ends.
+    /// Set for raw bytes: where the response ends.
     pub raw: Option<Until>,
-    /// Set for a datagram: how its answer is recognised.
+    /// Set for a datagram: how its response is recognised.
     pub datagram: Option<Arc<Matching>>,
     /// Set for a gRPC call: its method.
     pub grpc: Option<Box<Method>>,
@@ -65,17 +65,17 @@ impl Request {
         if last { &self.close } else { &self.keep_alive }
     }
 
-    /// The time that the request itself allows for its answer (a gRPC deadline).
+    /// The time that the request itself allows for its response (a gRPC deadline).
     pub fn deadline_ns(&self) -> Option<u64> {
         self.grpc.as_ref().and_then(|method| method.deadline_ns())
     }
 
-    /// Whether its answer is a stream of events over HTTP.
+    /// Whether its response is a stream of events over HTTP.
     pub fn streams_over_http(&self) -> bool {
         self.stream.is_some() && self.websocket.is_none() && self.raw.is_none()
     }
 
-    /// Whether an answer with this HTTP status may be right. What counts for a call of gRPC is its own status.
+    /// Whether a response with this HTTP status may be right. What counts for a call of gRPC is its own status.
     pub fn accepts(&self, status: u16) -> bool {
         match self.statuses.as_slice() {
             _ if self.grpc.is_some() => true,

@@ -14,7 +14,7 @@ const MAX_BYTES_AT_A_TIME: usize = 1024 * 1024;
 
 pub struct Sending<'a> {
     unsent: &'a [u8],
-    /// Set if writing failed. It matters only if no answer can be read in spite of that.
+    /// Set if writing failed. It matters only if no response can be read in spite of that.
     broken: Option<Failure>,
 }
 

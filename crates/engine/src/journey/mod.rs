@@ -6,7 +6,7 @@
 //! ```text
 //!  feed ─► slots ─► values ─► request
 //!            ▲                   │
-//!         capture ◄── answer ◄───┘     (json, window: as the body streams by)
+//!         capture ◄── response ◄───┘     (json, window: as the body streams by)
 //! ```
 pub mod feed;
 pub mod program;

@@ -30,7 +30,7 @@ pub struct Program {
     operations: Vec<Operation>,
     pub steps: Vec<Step>,
     pub feeds: Vec<Feed>,
-    /// Slots to empty when the journey begins, because its answers filled them last time.
+    /// Slots to empty when the journey begins, because its responses filled them last time.
     pub forgotten: Vec<usize>,
     /// The number of the script that decides which step comes next; `None` if the operations do.
     pub script: Option<usize>,
@@ -88,7 +88,7 @@ pub struct Step {
 pub struct Capture {
     pub name: String,
     pub slot: usize,
-    /// If the value is a URL: the slot that receives the URL of the answer.
+    /// If the value is a URL: the slot that receives the URL of the response.
     pub base: Option<usize>,
     /// Where the value comes from, as the plan writes it.
     pub source: String,
@@ -185,7 +185,7 @@ impl Program {
     }
 }
 
-/// The slots that the answer to a step fills.
+/// The slots that the response to a step fills.
 fn captured(step: &StepSpec) -> impl Iterator<Item = usize> {
     let captures = step.capture.iter();
     captures.flat_map(|capture| once(capture.slot).chain(capture.base))
@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn a_journey_stops_after_any_answer_of_a_step_that_says_so() {
+    fn a_journey_stops_after_any_response_of_a_step_that_says_so() {
         let stop = json!({"value": {"slot": {"slot": 0}}, "test": {"equals": "done"}});
         let program = program(&json!([
             {"request": 0, "once": 1},

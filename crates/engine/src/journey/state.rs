@@ -157,8 +157,8 @@ impl JourneyState {
         }
     }
 
-    /// Stores the cookies that the answer to a request for `path` sets. `note` is called for each that is not kept, or that
-    /// is not sent everywhere.
+    /// Stores the cookies that the response to a request for `path` sets. `note` is called for each that is not kept,
+    /// or that is not sent everywhere.
     pub fn take_cookies(
         &mut self,
         journeys: &Journeys,
@@ -174,7 +174,7 @@ impl JourneyState {
         }
     }
 
-    /// Tells `note` that cookies are neither sent to another server nor kept of its answer.
+    /// Tells `note` that cookies are neither sent to another server nor kept of its response.
     pub fn leave_cookies(&self, head: &Head<'_>, mut note: impl FnMut(String)) {
         if !self.jar.is_empty() {
             note("no cookies were sent: they stay with the server under test, and this is another host or port".into());

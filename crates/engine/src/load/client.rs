@@ -334,7 +334,7 @@ impl Client {
         }
         if let Some(context) = context {
             let url = workload.redirects.as_ref().filter(|_| context.keeps_url());
-            let answer = StepResponse {
+            let response = StepResponse {
                 outcome,
                 url: url.map(|urls| urls.url_of(hop.as_deref(), &observer.path)),
                 head: observer.head,
@@ -344,7 +344,7 @@ impl Client {
                 at_home: target.is_none(),
             };
             outcome = context.process(
-                answer,
+                response,
                 request,
                 &mut self.taps,
                 &mut sample,

@@ -1,4 +1,4 @@
-//! The closed loop: a client sends, waits for the answer, thinks, and sends again.
+//! The closed loop: a client sends, waits for the response, thinks, and sends again.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;

@@ -25,7 +25,7 @@ pub struct Start {
 /// How a journey went.
 #[derive(Debug, Clone, Copy)]
 pub struct JourneyEnd {
-    /// When its last answer ended.
+    /// When its last response ended.
     pub ended: u64,
     /// When the client is free again: after the pause that follows the last step.
     pub free: u64,

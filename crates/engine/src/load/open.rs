@@ -106,7 +106,7 @@ impl Dispatch {
         }
     }
 
-    /// Whether a request that is due soon may be prepared now: only if that does not delay the handling of an answer.
+    /// Whether a request that is due soon may be prepared now: only if that does not delay the handling of a response.
     fn may_begin(&self, due: u64, now: u64) -> bool {
         let Shared {
             tasks, recorder, ..

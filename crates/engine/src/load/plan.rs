@@ -23,7 +23,7 @@ pub struct Plan {
     pub interval_ns: u64,
     pub rows: bool,
     pub trace: bool,
-    /// Whether workers busy-poll while an answer or a due time is near.
+    /// Whether workers busy-poll while a response or a due time is near.
     pub busy_poll: bool,
     /// The planned end of the run; `u64::MAX` if it ends only when its requests are done.
     pub end_ns: u64,

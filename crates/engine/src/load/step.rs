@@ -1,4 +1,4 @@
-//! One step of a client's journey: what its request is filled from, and what is taken from the answer.
+//! One step of a client's journey: what its request is filled from, and what is taken from the response.
 
 use std::cell::RefCell;
 
@@ -26,12 +26,12 @@ pub struct StepResponse {
     pub head: Option<Box<[u8]>>,
     /// The path of the request, if it is needed.
     pub path: Box<[u8]>,
-    /// The URL of the request, if a URL captured from the answer may be relative to it.
+    /// The URL of the request, if a URL captured from the response may be relative to it.
     pub url: Option<String>,
     pub transcript: Option<Box<Transcript>>,
-    /// The answer is a redirect, and the client follows it.
+    /// The response is a redirect, and the client follows it.
     pub redirects: bool,
-    /// The answer came from the workload's own server.
+    /// The response came from the workload's own server.
     pub at_home: bool,
 }
 
@@ -101,7 +101,7 @@ impl<'a> StepContext<'a> {
         }
     }
 
-    /// Whether the step captures a URL from the answer.
+    /// Whether the step captures a URL from the response.
     pub fn keeps_url(&self) -> bool {
         let mut captures = self.step().captures.iter();
         captures.any(|capture| capture.base.is_some())
@@ -127,31 +127,31 @@ impl<'a> StepContext<'a> {
         }
     }
 
-    /// Takes cookies and captures from the answer. Returns the outcome under which the request is counted.
+    /// Takes cookies and captures from the response. Returns the outcome under which the request is counted.
     pub fn process(
         &self,
-        mut answer: StepResponse,
+        mut response: StepResponse,
         request: &Request,
         taps: &mut TapStates,
         sample: &mut Sample,
         recorder: &RefCell<Recorder>,
     ) -> Outcome {
         let mut state = self.state.borrow_mut();
-        let head = answer.head.as_deref().and_then(Head::parse);
+        let head = response.head.as_deref().and_then(Head::parse);
         if let Some(head) = &head
             && request.cookies
         {
-            let transcript = answer.transcript.as_deref_mut();
+            let transcript = response.transcript.as_deref_mut();
             let note = transcript.map(|transcript| |note| transcript.notes.push(note));
-            match (answer.at_home, note) {
-                (true, note) => state.take_cookies(self.journeys, head, &answer.path, note),
+            match (response.at_home, note) {
+                (true, note) => state.take_cookies(self.journeys, head, &response.path, note),
                 (false, Some(note)) => state.leave_cookies(head, note),
                 (false, None) => {}
             }
         }
-        let mut outcome = answer.outcome;
-        if outcome == Outcome::Ok && !answer.redirects {
-            let url = answer.url.as_deref();
+        let mut outcome = response.outcome;
+        if outcome == Outcome::Ok && !response.redirects {
+            let url = response.url.as_deref();
             let found = self.capture(&mut state.slots, head.as_ref(), url, request, taps);
             if let Some(why) = found {
                 outcome = Outcome::CaptureFailed;
@@ -163,8 +163,8 @@ impl<'a> StepContext<'a> {
         if !self.step().captures.is_empty() {
             taps.forget();
         }
-        if let Some(mut transcript) = answer.transcript {
-            transcript.head(answer.head.as_deref().unwrap_or_default());
+        if let Some(mut transcript) = response.transcript {
+            transcript.head(response.head.as_deref().unwrap_or_default());
             recorder.borrow_mut().trace(Trace {
                 workload: sample.workload as u32,
                 journey: self.journey as u32,
@@ -183,16 +183,16 @@ impl<'a> StepContext<'a> {
                 outcome,
                 Outcome::Ok | Outcome::WrongStatus | Outcome::WrongBody
             );
-            if !answer.redirects && whole && !request.taps.is_empty() {
+            if !response.redirects && whole && !request.taps.is_empty() {
                 reply.body = Some(taps.kept(&request.taps, SCRIPT_TAP));
             }
             taps.forget();
-            reply.head = answer.head;
+            reply.head = response.head;
         }
         outcome
     }
 
-    /// Puts what the step captures from a right answer into its slots.
+    /// Puts what the step captures from a right response into its slots.
     ///
     /// `url` is the URL of the request, if the step captures a URL that may be relative to it. Returns why something is
     /// missing, if that counts.

@@ -1,5 +1,6 @@
-//! Busy-polling: while an answer may come soon or a due time is near, a worker that busy-polls polls its sockets continuously
-//! instead of sleeping until the kernel wakes it up. Others do so only for waits that are shorter than falling asleep.
+//! Busy-polling: while a response may come soon or a due time is near, a worker that busy-polls polls its sockets
+//! continuously instead of sleeping until the kernel wakes it up. Others do so only for waits that are shorter than
+//! falling asleep.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -11,7 +12,7 @@ use crate::machine::clock::Clock;
 /// A sleeper runs about 50 µs after the event that woke it (median; 200 µs in the tail), and then slowly for some
 /// milliseconds: its caches are cold, and the host of a virtual machine may have given its core away. At 300 requests/s
 /// a server's median was 97 µs with a limit of 2 ms, 65 µs with 20 ms, and 62 µs with a client that never sleeps
-/// (measured alternately). Beyond 20 ms the median wake-up makes an answer appear at most 0.3 % too long.
+/// (measured alternately). Beyond 20 ms the median wake-up makes a response appear at most 0.3 % too long.
 const NEAR_NS: u64 = 20_000_000;
 /// A wait shorter than this is awake in any case, as falling asleep and waking up again take more of the processor.
 ///
@@ -28,7 +29,7 @@ const MAX_POLL_NS: u64 = 20_000;
 #[derive(Debug)]
 pub struct BusyPolling {
     on: bool,
-    /// Until this moment an answer may come soon.
+    /// Until this moment a response may come soon.
     soon_until: Cell<u64>,
     /// Whether anything was done in this turn.
     worked: Cell<bool>,
@@ -85,8 +86,8 @@ impl BusyPolling {
         now
     }
 
-    /// Notes that something was sent at `now` and an answer is awaited.
-    pub fn expect_answer(&self, now: u64) {
+    /// Notes that something was sent at `now` and a response is awaited.
+    pub fn expect_response(&self, now: u64) {
         self.soon_until.set(now + NEAR_NS);
     }
 
@@ -116,7 +117,7 @@ mod tests {
     fn without_attention_it_sleeps_unless_that_takes_longer_and_nothing_counts_as_waiting() {
         let waited = Rc::new(Cell::new(0));
         let busy_polling = BusyPolling::new(false, waited.clone());
-        busy_polling.expect_answer(MS);
+        busy_polling.expect_response(MS);
         assert_eq!(busy_polling.sleep_until(0, MS), Some(MS));
         assert_eq!(busy_polling.sleep_until(0, SLEEP_NS), None);
         busy_polling.begin_turn(MS);
@@ -125,11 +126,11 @@ mod tests {
     }
 
     #[test]
-    fn it_stays_awake_near_a_due_time_and_while_an_answer_may_come_soon() {
+    fn it_stays_awake_near_a_due_time_and_while_a_response_may_come_soon() {
         let busy_polling = BusyPolling::new(true, Rc::default());
         assert_eq!(busy_polling.sleep_until(0, 100 * MS), Some(80 * MS));
         assert_eq!(busy_polling.sleep_until(80 * MS, 100 * MS), None);
-        busy_polling.expect_answer(MS);
+        busy_polling.expect_response(MS);
         assert_eq!(busy_polling.sleep_until(21 * MS - 1, u64::MAX), None);
         assert_eq!(busy_polling.sleep_until(21 * MS, 100 * MS), Some(80 * MS));
     }

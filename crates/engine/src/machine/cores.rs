@@ -37,9 +37,9 @@ pub fn prefetch(from: *const u8, bytes: usize) {
 
 /// A future whose memory is prefetched as a whole whenever it is polled.
 ///
-/// When the answer to one client among thousands comes, its memory is in none of the caches. Fetching all lines at once
-/// takes little more time than fetching one, while a poll meets them one after another: 10,000 devices that each send a
-/// request a second took 1.4 µs more of the processor for each request.
+/// When the response to one client among thousands comes, its memory is in none of the caches. Fetching all lines at
+/// once takes little more time than fetching one, while a poll meets them one after another: 10,000 devices that each
+/// send a request a second took 1.4 µs more of the processor for each request.
 pub struct Prefetched<F>(F);
 
 impl<F: Future> Prefetched<F> {

@@ -294,9 +294,9 @@ impl Task {
         self.tasks.busy_polling.wait_until(self.tasks.clock, at)
     }
 
-    /// Notes that something is sent at `now` and an answer is awaited.
-    pub fn expect_answer(&self, now: u64) {
-        self.tasks.busy_polling.expect_answer(now);
+    /// Notes that something is sent at `now` and a response is awaited.
+    pub fn expect_response(&self, now: u64) {
+        self.tasks.busy_polling.expect_response(now);
         if self.tasks.busy_polling.is_on() {
             // This turn may have decided to sleep before the task ran that sends something.
             self.tasks.wake_own();
@@ -471,7 +471,7 @@ mod tests {
             let tasks = Tasks::new(Clock::starting_at(monotonic_ns()), busy_polling).unwrap();
             let turns = Arc::new(Counting(AtomicU32::new(0)));
             *tasks.own.borrow_mut() = Some(turns.clone().into());
-            Task::take(&tasks).expect_answer(5);
+            Task::take(&tasks).expect_response(5);
             assert_eq!(turns.0.load(Ordering::Relaxed), expected, "{busy_poll}");
         }
     }

@@ -27,7 +27,7 @@ pub struct OpenSocket {
 }
 
 impl OpenSocket {
-    /// The error that the network has returned in place of the server's answer, once the socket is ready for that.
+    /// The error that the network has returned in place of the server's response, once the socket is ready for that.
     pub fn take_error(&self) -> Option<io::Error> {
         let error = || {
             let error = SockRef::from(&*self.socket).take_error()?;

@@ -171,7 +171,9 @@ impl Dialer {
             let answered = pin!(poll_fn(|cx| plain.poll_answered(cx)));
             task.or_interrupt(answered)
                 .await
-                .map_err(|interrupt| interrupted(interrupt, "no answer to the connection request"))?
+                .map_err(|interrupt| {
+                    interrupted(interrupt, "no response to the connection request")
+                })?
                 .and_then(|()| plain.take_error())
                 .map_err(|error| refusal(&error))?;
         }
@@ -267,13 +269,13 @@ pub async fn looked_up(task: &Task, target: &Target) -> Result<Option<Vec<Addres
 /// The system's resolver blocks, so it runs in a thread of its own.
 async fn look_up(task: &Task, name: &Name) -> Result<Vec<Address>, Failure> {
     let name = name.clone();
-    let answer = pin!(tokio::task::spawn_blocking(move || resolve(&name)));
-    let abandoned = answer.abort_handle();
-    let answer = task.or_interrupt(answer).await;
-    if answer.is_err() {
+    let response = pin!(tokio::task::spawn_blocking(move || resolve(&name)));
+    let abandoned = response.abort_handle();
+    let response = task.or_interrupt(response).await;
+    if response.is_err() {
         abandoned.abort(); // if it still waits for a thread, nobody needs it any more
     }
-    answer
+    response
         .map_err(|interrupt| interrupted(interrupt, "the name was not resolved in time"))?
         .map_err(|died| Failure::new(Outcome::DnsFailed, died))?
         .map_err(|error| Failure::new(Outcome::DnsFailed, describe(&error)))

@@ -6,7 +6,8 @@ use crate::net::tls;
 use crate::outcome::{Failure, Outcome};
 
 /// Only TLS tells such an end from a regular one.
-const CUT_OFF: &str = "the server closed without TLS's close_notify, so the answer may be cut off";
+const CUT_OFF: &str =
+    "the server closed without TLS's close_notify, so the response may be cut off";
 
 /// The failure of an established connection.
 pub fn broken(error: &io::Error) -> Failure {
@@ -18,7 +19,7 @@ pub fn broken(error: &io::Error) -> Failure {
         // rustls received malformed records.
         io::ErrorKind::InvalidData => Outcome::Malformed,
         // The kernel gave up because nobody confirmed what was sent; it tells what routers have said about it, if
-        // anything. An answer might have come later.
+        // anything. A response might have come later.
         io::ErrorKind::TimedOut
         | io::ErrorKind::HostUnreachable
         | io::ErrorKind::NetworkUnreachable

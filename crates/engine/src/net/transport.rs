@@ -274,9 +274,9 @@ mod tests {
         let stream = TcpStream::connect(to).await.unwrap();
         let (mut server, _) = listener.accept().unwrap();
         let mut plain = Plain::Tcp(stream, Rc::<PortTable>::default().take(None, to));
-        server.write_all(b"answer").unwrap();
-        let mut answer = [0; 64];
-        assert_eq!(plain.read(&mut answer).await.unwrap(), 6);
+        server.write_all(b"response").unwrap();
+        let mut response = [0; 64];
+        assert_eq!(plain.read(&mut response).await.unwrap(), 6);
         (Transport::Plain(plain), server)
     }
 

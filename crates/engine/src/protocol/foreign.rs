@@ -18,7 +18,7 @@ impl fmt::Display for Foreign {
     }
 }
 
-/// The protocol of an answer that begins with `bytes`, if they show it.
+/// The protocol of a response that begins with `bytes`, if they show it.
 pub fn protocol(bytes: &[u8]) -> Option<Foreign> {
     match bytes {
         // A TLS record that carries an alert.
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_tells_its_protocol_by_its_first_bytes() {
+    fn a_response_tells_its_protocol_by_its_first_bytes() {
         assert_eq!(protocol(b"\x15\x03\x01\0\x02\x02\x46"), Some(Foreign::Tls));
         assert_eq!(
             protocol(b"\0\0\x06\x04\0\0\0\0\0\0\x03"),

@@ -1,4 +1,4 @@
-//! The head of an answer, parsed a second time for the values that a journey needs.
+//! The head of a response, parsed a second time for the values that a journey needs.
 
 use httparse::{Header, Response};
 

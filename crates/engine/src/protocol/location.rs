@@ -9,7 +9,7 @@ pub enum Location {
 }
 
 impl Location {
-    /// Adds the value of another line. An empty one leads nowhere: followed, it would lead to the same answer again.
+    /// Adds the value of another line. An empty one leads nowhere: followed, it would lead to the same response again.
     pub fn add(known: Option<Self>, value: &[u8]) -> Option<Self> {
         let value = value.trim_ascii();
         match known {

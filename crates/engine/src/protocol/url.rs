@@ -59,8 +59,8 @@ impl fmt::Display for Url {
 }
 
 impl Url {
-    /// Resolves `reference` in an answer from this URL; the error says why it cannot be requested. Characters that have
-    /// no place in a URL are percent-encoded, as clients do.
+    /// Resolves `reference` in a response from this URL; the error says why it cannot be requested. Characters that
+    /// have no place in a URL are percent-encoded, as clients do.
     pub fn join(&self, reference: &[u8]) -> Result<Self, String> {
         let reference = encoded(reference)?;
         let reference = reference.split('#').next().unwrap_or_default();

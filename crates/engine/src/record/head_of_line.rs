@@ -12,7 +12,7 @@ pub struct StreamTimes {
     /// When the request would have been sent if a stream had been free.
     pub ready_ns: u64,
     pub sent_ns: u64,
-    /// When the head of the answer came.
+    /// When the head of the response came.
     pub head_ns: u64,
     pub end_ns: u64,
     pub bytes: u64,
@@ -21,11 +21,11 @@ pub struct StreamTimes {
 /// How long one stream waited, and for what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wait {
-    /// Time spent waiting for a free stream, plus the time in which the answer of `behind` came.
+    /// Time spent waiting for a free stream, plus the time in which the response of `behind` came.
     pub blocked_ns: u64,
     pub stream: u32,
     pub request: u32,
-    /// The stream whose answer took up most of the wait; 0 if no answer came meanwhile.
+    /// The stream whose response took up most of the wait; 0 if no response came meanwhile.
     pub behind: u32,
     pub from_ns: u64,
     pub until_ns: u64,
@@ -48,8 +48,8 @@ pub struct HeadOfLine {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Elsewhere {
     pub connections: u32,
-    pub answers: u32,
-    /// From the send to the head of the answer.
+    pub responses: u32,
+    /// From the send to the head of the response.
     pub median_ns: u64,
 }
 

@@ -25,7 +25,7 @@ pub struct Interval {
     pub series: Vec<Series>,
     /// Sorted by workload and journey.
     pub journeys: Vec<JourneySeries>,
-    /// Requests whose answers are streams of events, sorted by workload and request.
+    /// Requests whose responses are streams of events, sorted by workload and request.
     pub streams: Vec<StreamSeries>,
     /// Requests that open sockets which are pinged, sorted by workload and request.
     pub pings: Vec<PingSeries>,
@@ -194,10 +194,10 @@ pub struct WorkloadState {
     pub connects: u64,
     /// TLS handshakes in this interval that resumed an earlier session of the same client; all others were full.
     pub resumed: u64,
-    /// Bytes that came after a complete answer and belong to no answer.
+    /// Bytes that came after a complete response and belong to no response.
     pub excess: Texts,
-    /// Answers that came on idle connections and closed them, by status: 408 from servers whose idle limit is shorter than
-    /// the pause.
+    /// Responses that came on idle connections and closed them, by status: 408 from servers whose idle limit is shorter
+    /// than the pause.
     pub dismissals: Texts,
     /// Addresses of the server's name that did not accept in this interval while another one did, with the reason.
     pub passed_over: Texts,
@@ -214,7 +214,7 @@ pub struct WorkloadState {
     pub stream_waits: u64,
     pub stream_wait_ns: u64,
     /// Datagrams that answered a request already answered (`duplicate`), one already given up (`late`), or no
-    /// remembered request (`stray`). `overtaken` counts the late ones that came after the answer to a later request
+    /// remembered request (`stray`). `overtaken` counts the late ones that came after the response to a later request
     /// of the same client.
     pub duplicate_answers: u64,
     pub late_answers: u64,

@@ -23,7 +23,7 @@ pub struct JourneySeries {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(usize)]
 pub enum JourneyMeasure {
-    /// Intended start of the first step → end of the last answer, for completed journeys.
+    /// Intended start of the first step → end of the last response, for completed journeys.
     Whole,
     /// The same without the pauses between the steps.
     Active,

@@ -188,8 +188,8 @@ impl Recorder {
         state.resumed += u64::from(times.resumed);
     }
 
-    /// Counts bytes after a complete answer that belong to no answer; `what` describes them.
-    /// Notes that the server ended an idle connection with an answer of this status.
+    /// Counts bytes after a complete response that belong to no response; `what` describes them.
+    /// Notes that the server ended an idle connection with a response of this status.
     pub fn dismissed(&mut self, workload: usize, status: u16) {
         self.counters[workload]
             .state
@@ -228,19 +228,19 @@ impl Recorder {
     }
 
     /// Counts a datagram that answers a request already answered.
-    pub fn duplicate_answer(&mut self, workload: usize) {
+    pub fn duplicate_response(&mut self, workload: usize) {
         self.counters[workload].state.duplicate_answers += 1;
     }
 
     /// Counts a datagram that answers a request already given up; `overtaken` if a later request was answered first.
-    pub fn late_answer(&mut self, workload: usize, overtaken: bool) {
+    pub fn late_response(&mut self, workload: usize, overtaken: bool) {
         let state = &mut self.counters[workload].state;
         state.late_answers += 1;
         state.overtaken_answers += u64::from(overtaken);
     }
 
     /// Counts a datagram that answers no remembered request.
-    pub fn stray_answer(&mut self, workload: usize) {
+    pub fn stray_response(&mut self, workload: usize) {
         self.counters[workload].state.stray_answers += 1;
     }
 
@@ -311,7 +311,7 @@ impl Recorder {
         counters.state.in_flight += 1;
     }
 
-    /// Keeps what a request asked for whose answer has a wrong status: one of each interval is enough to be shown.
+    /// Keeps what a request asked for whose response has a wrong status: one of each interval is enough to be shown.
     /// `request`: all that was sent.
     pub fn refused(&mut self, sample: &Sample, request: &[u8]) {
         self.roll(sample.end);
@@ -523,8 +523,9 @@ impl WorkloadCounters {
         self.take_back(0);
     }
 
-    /// Subtracts the time for which a request was counted as in flight after its end. This happens because answers that
-    /// arrive together on one connection are processed one by one. What exceeds this interval's total is carried over.
+    /// Subtracts the time for which a request was counted as in flight after its end. This happens because responses
+    /// that arrive together on one connection are processed one by one. What exceeds this interval's total is carried
+    /// over.
     fn take_back(&mut self, ns: u64) {
         self.excess_ns += u128::from(ns);
         let now = self.excess_ns.min(self.state.in_flight_ns);

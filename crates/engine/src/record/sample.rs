@@ -21,11 +21,11 @@ pub struct Sample {
     pub outcome: Outcome,
     /// Why it failed, if there is more to say than its outcome and status.
     pub why: Option<Box<str>>,
-    /// 0 if there was no answer.
+    /// 0 if there was no response.
     pub status: u16,
     pub bytes_in: u64,
     pub bytes_out: u64,
-    /// Set once something was found in a stream. Boxed because few answers are streams.
+    /// Set once something was found in a stream. Boxed because few responses are streams.
     pub stream: Option<Box<StreamSample>>,
 }
 

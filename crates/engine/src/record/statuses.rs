@@ -1,6 +1,6 @@
-//! How often right answers had each status.
+//! How often right responses had each status.
 
-/// The first status of a final answer. Before it are interim ones, 101 of messages over a WebSocket, and 0 where a
+/// The first status of a final response. Before it are interim ones, 101 of messages over a WebSocket, and 0 where a
 /// protocol has none.
 const FIRST_FINAL: u16 = 200;
 
@@ -9,7 +9,7 @@ const FIRST_FINAL: u16 = 200;
 pub struct Statuses(Vec<(u16, u64)>);
 
 impl Statuses {
-    /// Counts right answers with this status, if it is one of a final answer.
+    /// Counts right responses with this status, if it is one of a final response.
     #[inline]
     pub fn add(&mut self, status: u16, count: u64) {
         if status < FIRST_FINAL {

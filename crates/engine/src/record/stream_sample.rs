@@ -12,7 +12,8 @@ pub struct StreamSample {
     pub longest_gap: u64,
     /// Gaps at least as long as the bound.
     pub late: u64,
-    /// Messages of the client that were answered; those of them at least as late as the bound; those without an answer.
+    /// Messages of the client that were answered; those of them at least as late as the bound; those without a
+    /// response.
     pub round_trips: u64,
     pub late_round_trips: u64,
     pub unanswered: u64,
@@ -106,7 +107,7 @@ mod tests {
             ..bounds
         };
         seen.round_trips = 9;
-        assert!(seen.met(&bounds, 0), "one of ten messages has no answer");
+        assert!(seen.met(&bounds, 0), "one of ten messages has no response");
         seen.late_round_trips = 1;
         assert!(!seen.met(&bounds, 0), "and one has it late");
     }

@@ -50,7 +50,7 @@ pub enum StreamMeasure {
     /// Intended start → given up, for streams that had begun. The measure `Censored` includes them as well; the rest of
     /// it are requests without any event.
     GivenUp,
-    /// A message of the client is due → its answer, where each message is answered by one.
+    /// A message of the client is due → its response, where each message is answered by one.
     RoundTrip,
 }
 pub const STREAM_MEASURES: usize = 7;

@@ -2,10 +2,10 @@
 
 use crate::outcome::Outcome;
 
-/// How many bytes are shown of a request, of an answer's head, and of an answer's body.
+/// How many bytes are shown of a request, of a response's head, and of a response's body.
 const SHOWN_BYTES: usize = 16 * 1024;
 
-/// One request of a journey and its answer.
+/// One request of a journey and its response.
 #[derive(Debug, Clone)]
 pub struct Trace {
     pub workload: u32,

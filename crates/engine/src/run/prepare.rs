@@ -211,7 +211,7 @@ fn keeps_url(step: &StepSpec) -> bool {
     step.capture.iter().any(|capture| capture.base.is_some())
 }
 
-/// Returns what the step captures from the answer's body, in the order of its captures.
+/// Returns what the step captures from the response's body, in the order of its captures.
 fn keeps(step: &StepSpec) -> Result<Vec<Tap>, String> {
     let mut taps = Vec::new();
     for capture in &step.capture {

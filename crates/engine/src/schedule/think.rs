@@ -1,4 +1,4 @@
-//! Think times: the pause of a closed client between an answer and its next request.
+//! Think times: the pause of a closed client between a response and its next request.
 
 use crate::schedule::random::Rng;
 use crate::spec::ThinkSpec;

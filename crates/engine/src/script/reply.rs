@@ -18,10 +18,10 @@ pub enum Next {
 #[derive(Debug)]
 pub struct Reply {
     pub outcome: Outcome,
-    /// 0 if there was no answer.
+    /// 0 if there was no response.
     pub status: u16,
     pub head: Option<Box<[u8]>>,
-    /// `None` if there was no complete answer.
+    /// `None` if there was no complete response.
     pub body: Option<Result<Vec<u8>, Missing>>,
 }
 

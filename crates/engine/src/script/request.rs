@@ -1,4 +1,4 @@
-//! `http.get(…)` and its siblings: a script's call becomes a request, and its client waits for the answer.
+//! `http.get(…)` and its siblings: a script's call becomes a request, and its client waits for the response.
 
 #![expect(
     unsafe_code,
@@ -34,7 +34,8 @@ pub struct Mailbox {
     pub script: RefCell<Option<Rc<Script>>>,
     /// The request that the client asks for, with its number.
     pub scripted: RefCell<Option<(usize, Box<Flight>)>>,
-    /// The request that has ended. The client continues with its answer, and its memory is reused for the next request.
+    /// The request that has ended. The client continues with its response, and its memory is reused for the next
+    /// request.
     pub ended: RefCell<Option<Box<Flight>>>,
     /// The metatable that marks lists.
     list: *const c_void,
@@ -86,8 +87,8 @@ unsafe fn mailbox<'a>(state: *mut lua_State) -> &'a Mailbox {
     }
 }
 
-/// Sleeps until there is an answer. The stack is emptied first, because this is where clients sleep, and whatever stays
-/// on it costs memory for each of them.
+/// Sleeps until there is a response. The stack is emptied first, because this is where clients sleep, and whatever
+/// stays on it costs memory for each of them.
 unsafe extern "C-unwind" fn request(state: *mut lua_State) -> c_int {
     // SAFETY: a script has called this function. An error that is raised drops what is borrowed.
     unsafe {

@@ -1,4 +1,4 @@
-//! An answer as a script holds it: one block of memory, from which values are created only when the script looks at
+//! A response as a script holds it: one block of memory, from which values are created only when the script looks at
 //! them, as most scripts look at few.
 //!
 //! ```text
@@ -22,17 +22,17 @@ use crate::script::reply::Reply;
 use crate::script::stack::{push_text, raise, text, type_name};
 use crate::search::json::{MAX_DOCUMENT_BYTES, Pointer};
 
-/// The userdata tag that marks answers.
+/// The userdata tag that marks responses.
 const TAG: c_int = 1;
 const START: usize = 8;
-/// Bits for what an answer may lack: its body (too long), or its headers (not kept).
+/// Bits for what a response may lack: its body (too long), or its headers (not kept).
 const BODY: u8 = 1;
 const HEAD: u8 = 2;
 const FIELDS: &str = "status, ok, outcome, headers, body and json()";
 
-/// Installs what scripts can do with answers. `headers` is the metatable of header tables, and `list` that of lists.
+/// Installs what scripts can do with responses. `headers` is the metatable of header tables, and `list` that of lists.
 pub fn install(lua: &Lua, headers: &Table, list: &Table) -> mlua::Result<()> {
-    // SAFETY: what is pushed fits into the stack that is requested. The VM has no answers yet.
+    // SAFETY: what is pushed fits into the stack that is requested. The VM has no responses yet.
     unsafe {
         lua.exec_raw((list, headers), |state| {
             ffi::luaL_checkstack(state, 8, std::ptr::null());
@@ -45,7 +45,7 @@ pub fn install(lua: &Lua, headers: &Table, list: &Table) -> mlua::Result<()> {
             ffi::lua_pushvalue(state, 2);
             ffi::lua_pushcclosure(state, index, 2);
             ffi::lua_setfield(state, 3, c"__index".as_ptr());
-            push_text(state, b"an answer");
+            push_text(state, b"a response");
             ffi::lua_setfield(state, 3, c"__metatable".as_ptr());
             ffi::lua_setreadonly(state, 3, 1);
             ffi::lua_setuserdatametatable(state, TAG);
@@ -54,7 +54,7 @@ pub fn install(lua: &Lua, headers: &Table, list: &Table) -> mlua::Result<()> {
     }
 }
 
-/// Pushes a reply as an answer.
+/// Pushes a reply as a response.
 ///
 /// # Safety
 /// Must be called only where Lua may raise an error, with room for one value on the stack.
@@ -83,13 +83,13 @@ pub unsafe fn push(state: *mut lua_State, reply: &Reply) {
     }
 }
 
-/// An answer that lies on the stack.
+/// A response that lies on the stack.
 #[derive(Clone, Copy)]
 struct Packed<'a>(&'a [u8]);
 
 impl<'a> Packed<'a> {
     /// # Safety
-    /// The answer must stay on the stack for as long as it is used.
+    /// The response must stay on the stack for as long as it is used.
     unsafe fn at(state: *mut lua_State, place: c_int) -> Option<Self> {
         // SAFETY: only `push` creates userdata with this tag, which neither moves nor changes.
         unsafe {
@@ -109,7 +109,9 @@ impl<'a> Packed<'a> {
 
     fn head(self) -> Result<&'a [u8], String> {
         if self.0[3] & HEAD != 0 {
-            return Err("answers keep their headers where the script writes answer.headers".into());
+            return Err(
+                "responses keep their headers where the script writes response.headers".into(),
+            );
         }
         Ok(self.parts().0)
     }
@@ -117,7 +119,7 @@ impl<'a> Packed<'a> {
     fn body(self) -> Result<&'a [u8], String> {
         if self.0[3] & BODY != 0 {
             return Err(format!(
-                "the body of this answer is longer than {MAX_DOCUMENT_BYTES} bytes, which is too long for a script"
+                "the body of this response is longer than {MAX_DOCUMENT_BYTES} bytes, which is too long for a script"
             ));
         }
         Ok(self.parts().1)
@@ -129,23 +131,23 @@ impl<'a> Packed<'a> {
     }
 }
 
-/// `answer.key`. Upvalues: the function `json`, and the metatable of header tables.
+/// `response.key`. Upvalues: the function `json`, and the metatable of header tables.
 unsafe extern "C-unwind" fn index(state: *mut lua_State) -> c_int {
-    // SAFETY: a script has called it with an answer and a key, which stay on the stack. It pushes up to five values.
+    // SAFETY: a script has called it with a response and a key, which stay on the stack. It pushes up to five values.
     unsafe {
-        let (Some(answer), key) = (Packed::at(state, 1), text(state, 2)) else {
-            raise(state, "this is not an answer");
+        let (Some(response), key) = (Packed::at(state, 1), text(state, 2)) else {
+            raise(state, "this is not a response");
         };
         match key {
-            Some(b"ok") => ffi::lua_pushboolean(state, (answer.outcome() == 0).into()),
-            Some(b"status") => ffi::lua_pushnumber(state, answer.status().into()),
-            Some(b"body") => match answer.body() {
+            Some(b"ok") => ffi::lua_pushboolean(state, (response.outcome() == 0).into()),
+            Some(b"status") => ffi::lua_pushnumber(state, response.status().into()),
+            Some(b"body") => match response.body() {
                 Ok(body) => push_text(state, body),
                 Err(problem) => raise(state, &problem),
             },
             Some(b"json") => ffi::lua_pushvalue(state, ffi::lua_upvalueindex(1)),
-            Some(b"outcome") => push_text(state, OUTCOME_NAMES[answer.outcome()].as_bytes()),
-            Some(b"headers") => match answer.head() {
+            Some(b"outcome") => push_text(state, OUTCOME_NAMES[response.outcome()].as_bytes()),
+            Some(b"headers") => match response.head() {
                 Ok(head) => push_headers(state, head),
                 Err(problem) => raise(state, &problem),
             },
@@ -157,10 +159,10 @@ unsafe extern "C-unwind" fn index(state: *mut lua_State) -> c_int {
 
 fn unknown(name: &[u8]) -> String {
     let name = String::from_utf8_lossy(name);
-    format!("an answer has no {name}: it has {FIELDS}")
+    format!("a response has no {name}: it has {FIELDS}")
 }
 
-/// Pushes a table of an answer's headers by lower-case name; the values of repeated headers are joined by commas.
+/// Pushes a table of a response's headers by lower-case name; the values of repeated headers are joined by commas.
 ///
 /// # Safety
 /// Must be called only in [`index`].
@@ -183,7 +185,7 @@ unsafe fn push_headers(state: *mut lua_State, head: &[u8]) {
     }
 }
 
-/// `answer:json()`, called without looking up `json` first. Upvalue: the metatable that marks lists.
+/// `response:json()`, called without looking up `json` first. Upvalue: the metatable that marks lists.
 unsafe extern "C-unwind" fn json_called(state: *mut lua_State) -> c_int {
     // SAFETY: a script has called it by a name, which is copied before anything else is called in Lua.
     unsafe {
@@ -199,10 +201,10 @@ unsafe extern "C-unwind" fn json_called(state: *mut lua_State) -> c_int {
 unsafe extern "C-unwind" fn json(state: *mut lua_State) -> c_int {
     // SAFETY: a script has called it, and its arguments stay on the stack.
     unsafe {
-        let Some(answer) = Packed::at(state, 1) else {
-            raise(state, "write answer:json(), with a colon");
+        let Some(response) = Packed::at(state, 1) else {
+            raise(state, "write response:json(), with a colon");
         };
-        let body = match answer.body() {
+        let body = match response.body() {
             Ok(body) => body,
             Err(problem) => raise(state, &problem),
         };
@@ -214,7 +216,7 @@ unsafe extern "C-unwind" fn json(state: *mut lua_State) -> c_int {
         };
         match pushed {
             Ok(()) => 1,
-            Err(missing) => raise(state, &format!("the answer {missing}")),
+            Err(missing) => raise(state, &format!("the response {missing}")),
         }
     }
 }

@@ -27,7 +27,7 @@ pub struct Site {
     pub expect: Vec<u16>,
     /// Whether it may ask for a URL: in at least one call, its argument is not a literal that begins with a slash.
     pub anywhere: bool,
-    /// Whether its answers are never looked at, because each of its calls is a statement of its own.
+    /// Whether its responses are never looked at, because each of its calls is a statement of its own.
     pub unseen: bool,
 }
 
@@ -38,7 +38,7 @@ impl Site {
     }
 }
 
-/// Whether a script may look at the headers of an answer; if not, they need not be kept for each client.
+/// Whether a script may look at the headers of a response; if not, they need not be kept for each client.
 pub fn reads_headers(source: &str) -> bool {
     let words = tokens(source);
     let field = |pair: &[Token<'_>]| {
@@ -48,7 +48,7 @@ pub fn reads_headers(source: &str) -> bool {
     words.windows(2).any(field) || words.iter().any(text)
 }
 
-/// Whether no answer of the request with this number is ever looked at.
+/// Whether no response of the request with this number is ever looked at.
 pub fn is_unseen(source: &str, number: usize) -> bool {
     let sites = find("", source).map(|(sites, _)| sites);
     sites.is_ok_and(|sites| sites.get(number).is_some_and(|site| site.unseen))
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_known_whether_a_script_may_look_at_headers_of_answers() {
+    fn it_is_known_whether_a_script_may_look_at_headers_of_responses() {
         for source in [
             "check(http.get('/').headers.etag)",
             "local h = login . headers",

@@ -63,7 +63,7 @@ impl Clients {
                     let sent =
                         parts.map(|part| String::from_utf8(sent.part(part).to_vec()).unwrap());
                     scripted.push(sent.join("|"));
-                    answer(script_state, 200, body);
+                    response(script_state, 200, body);
                 }
                 Next::Pause(ns) => scripted.push(format!("sleep {ns}")),
                 end => return (scripted, end),
@@ -72,7 +72,7 @@ impl Clients {
     }
 }
 
-fn answer(script_state: &mut ScriptState, status: u16, body: &str) {
+fn response(script_state: &mut ScriptState, status: u16, body: &str) {
     let head = "HTTP/1.1 200 OK\r\nContent-Type: text/x\r\nX: 1\r\nx: 2\r\n\r\n";
     let reply = script_state.reply().unwrap();
     reply.status = status;
@@ -109,7 +109,7 @@ fn refusal(source: &str) -> String {
 }
 
 #[test]
-fn a_journey_asks_and_sleeps_and_sees_its_answers() {
+fn a_journey_asks_and_sleeps_and_sees_its_responses() {
     let source = r#"
         return function(client)
             local a = http.post("/login", { json = { user = client.feed.user }, headers = { ["X-N"] = client.number } })
@@ -204,7 +204,7 @@ fn coroutines_of_many_clients_do_not_mix() {
         assert!(matches!(clients.next(script_state), Next::Step(0)));
     }
     for (number, script_state) in walks.iter_mut().enumerate() {
-        answer(script_state, 200, &format!("{number}!"));
+        response(script_state, 200, &format!("{number}!"));
         assert!(matches!(clients.next(script_state), Next::Step(1)));
         let path = format!("/b/{number}/{number}!");
         assert_eq!(
@@ -280,23 +280,23 @@ fn mistakes_are_told_with_their_lines() {
         ),
         (
             "http.get('/'):jason()",
-            "s.luau:2: an answer has no jason: it has status, ok",
+            "s.luau:2: a response has no jason: it has status, ok",
         ),
         (
             "http.get('/').json()",
-            "s.luau:2: write answer:json(), with a colon",
+            "s.luau:2: write response:json(), with a colon",
         ),
         (
             "http.get('/').stauts()",
-            "s.luau:2: an answer has no stauts: it has status, ok",
+            "s.luau:2: a response has no stauts: it has status, ok",
         ),
         (
             "http.get('/'):json()",
-            "s.luau:2: the answer cannot be read as JSON:",
+            "s.luau:2: the response cannot be read as JSON:",
         ),
         (
             "http.get('/'):json('/a')",
-            "s.luau:2: the answer cannot be read as JSON:",
+            "s.luau:2: the response cannot be read as JSON:",
         ),
         (
             "http.get('/'):json('a')",
@@ -491,7 +491,7 @@ fn a_body_that_is_too_long_is_told_when_it_is_looked_at() {
         panic!("it saw the body");
     };
     assert!(
-        why.starts_with("s.luau:1: the body of this answer is longer than 1048576 bytes"),
+        why.starts_with("s.luau:1: the body of this response is longer than 1048576 bytes"),
         "{why}"
     );
 }
@@ -510,14 +510,14 @@ fn headers_that_were_not_kept_are_not_taken_for_none() {
     };
     assert!(
         why.starts_with(
-            "s.luau:1: answers keep their headers where the script writes answer.headers"
+            "s.luau:1: responses keep their headers where the script writes response.headers"
         ),
         "{why}"
     );
 }
 
 #[test]
-fn a_request_without_an_answer_gives_its_outcome() {
+fn a_request_without_a_response_gives_its_outcome() {
     let source = r#"return function()
         local a = http.get("/")
         check(not a.ok and a.outcome == "connect_refused" and a.status == 0 and a.body == "" and a.headers.x == nil)

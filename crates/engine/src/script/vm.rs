@@ -76,7 +76,7 @@ enum Resumption {
     /// A new journey, in place of one that was left in the middle.
     Restart,
     /// The reply to its request.
-    Answer(Box<Flight>),
+    Response(Box<Flight>),
     /// The end of a pause.
     Awake,
 }
@@ -226,7 +226,7 @@ impl Vm {
             (Err(error), _) => Next::Failed(last, self.failed(&error)),
             (Ok(_), Some((step, flight))) => {
                 script_state.step = Some(step as u32);
-                script_state.resumption = Resumption::Answer(flight);
+                script_state.resumption = Resumption::Response(flight);
                 Next::Step(step)
             }
             (Ok(Some((seconds, spread))), None) => {
@@ -268,7 +268,7 @@ impl Vm {
                 .coroutine
                 .reset()
                 .and_then(|()| self.start(script_state, start)),
-            Resumption::Answer(flight) => {
+            Resumption::Response(flight) => {
                 mailbox.ended.replace(Some(flight));
                 script_state.coroutine.resume(&[])
             }
@@ -321,7 +321,7 @@ impl ScriptState {
     /// The request that it has asked for, while it waits for the reply.
     pub fn scripted(&self) -> Option<&ScriptedRequest> {
         match &self.resumption {
-            Resumption::Answer(flight) => Some(&flight.scripted),
+            Resumption::Response(flight) => Some(&flight.scripted),
             _ => None,
         }
     }
@@ -336,7 +336,7 @@ impl ScriptState {
     /// The reply to its request, to be filled in while it waits for it.
     pub fn reply(&mut self) -> Option<&mut Reply> {
         match &mut self.resumption {
-            Resumption::Answer(flight) => Some(&mut flight.reply),
+            Resumption::Response(flight) => Some(&mut flight.reply),
             _ => None,
         }
     }

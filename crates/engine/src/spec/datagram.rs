@@ -7,7 +7,7 @@ use crate::spec::{RequestSpec, WorkloadSpec};
 /// What fits into one datagram over IPv4: 65,535 bytes less the headers of IP and UDP.
 const MAX_BYTES: usize = 65_507;
 
-/// The request's body is sent as one UDP datagram; the answer is one as well. Method and path have no meaning.
+/// The request's body is sent as one UDP datagram; the response is one as well. Method and path have no meaning.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DatagramSpec {
@@ -15,7 +15,7 @@ pub struct DatagramSpec {
     pub matched: DatagramMatch,
 }
 
-/// Which datagram is the answer. All but `Order` also recognise answers that are duplicate, late, or to no request.
+/// Which datagram is the response. All but `Order` also recognise responses that are duplicate, late, or to no request.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DatagramMatch {
@@ -44,7 +44,9 @@ pub(super) fn problem(workload: &WorkloadSpec, request: &RequestSpec) -> Option<
     } else if datagram.is_none() {
         None
     } else if datagram != first {
-        Some("answers of a workload are known in one way: match must be the same for all requests")
+        Some(
+            "responses of a workload are known in one way: match must be the same for all requests",
+        )
     } else if !workload.journeys.is_empty() {
         Some("steps of journeys are no datagrams yet")
     } else if target.http2.is_some() || workload.redirects.is_some() {
@@ -56,7 +58,7 @@ pub(super) fn problem(workload: &WorkloadSpec, request: &RequestSpec) -> Option<
     } else if request.websocket.is_some() || request.raw.is_some() {
         Some("it is a datagram, or goes over a connection")
     } else if request.stream.is_some() {
-        Some("an answer of one datagram is no stream of events")
+        Some("a response of one datagram is no stream of events")
     } else if !request.headers.is_empty() || !request.expect.status.is_empty() {
         Some("a datagram has no headers and no status")
     } else if bytes == 0 {

@@ -23,7 +23,7 @@ pub struct GrpcSpec {
     /// of the call; when `None`, all of them are.
     #[serde(default)]
     pub every_ns: Option<u64>,
-    /// The `grpc-status` of a right answer.
+    /// The `grpc-status` of a right response.
     #[serde(default)]
     pub status: u32,
 }

@@ -1,4 +1,4 @@
-//! Journeys: what a user does, step by step, with values carried from one answer to later requests.
+//! Journeys: what a user does, step by step, with values carried from one response to later requests.
 
 use std::fmt;
 use std::iter::once;
@@ -47,7 +47,7 @@ pub struct ScriptSpec {
     pub sleeps: bool,
 }
 
-/// One request of the workload, and what is done with its answer.
+/// One request of the workload, and what is done with its response.
 ///
 /// Every client has its own slots, which are numbered over all journeys of the workload.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -67,19 +67,19 @@ pub struct StepSpec {
     /// The step is skipped unless this holds.
     #[serde(default)]
     pub when: Option<ConditionSpec>,
-    /// The journey is complete after this step's answer if this holds.
+    /// The journey is complete after this step's response if this holds.
     #[serde(default)]
     pub stop_when: Option<ConditionSpec>,
     /// How many times it is sent in a row.
     #[serde(default = "one")]
     pub repeat: u32,
-    /// The pause after the answer.
+    /// The pause after the response.
     #[serde(default)]
     pub think: ThinkSpec,
     /// Set if each client skips the step once it has succeeded: the slot in which the success is noted.
     #[serde(default)]
     pub once: Option<usize>,
-    /// Whether it is a message after whose answer the client closes its WebSocket.
+    /// Whether it is a message after whose response the client closes its WebSocket.
     #[serde(default)]
     pub close: bool,
     #[serde(default)]
@@ -108,7 +108,7 @@ pub enum OnFailure {
     GoOn,
 }
 
-/// What happens after an answer in which a capture found nothing.
+/// What happens after a response in which a capture found nothing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OnCaptureFailed {
@@ -117,11 +117,11 @@ pub enum OnCaptureFailed {
     End,
     /// It is counted as `capture_failed`, and the journey continues.
     GoOn,
-    /// It is still counted as a right answer.
+    /// It is still counted as a right response.
     Ignore,
 }
 
-/// A value to keep from an answer, and the slot for it.
+/// A value to keep from a response, and the slot for it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CaptureSpec {
@@ -147,7 +147,7 @@ pub enum SourceSpec {
     Html(String),
     /// The first header with this name.
     Header(String),
-    /// The cookie with this name that the answer sets.
+    /// The cookie with this name that the response sets.
     Cookie(String),
     Status,
     /// The whole body.

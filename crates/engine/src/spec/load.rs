@@ -1,4 +1,4 @@
-//! When requests are due: closed loads, whose clients wait for their answers, and open loads, which do not wait.
+//! When requests are due: closed loads, whose clients wait for their responses, and open loads, which do not wait.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,7 @@ pub enum LoadSpec {
     Open(OpenSpec),
 }
 
-/// N clients; each sends, waits for the answer, thinks, and sends again.
+/// N clients; each sends, waits for the response, thinks, and sends again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClosedSpec {
@@ -99,7 +99,7 @@ impl ThinkSpec {
     }
 }
 
-/// Requests are due at times that do not depend on the answers.
+/// Requests are due at times that do not depend on the responses.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OpenSpec {

@@ -49,10 +49,11 @@ pub struct RunSpec {
     /// load is sent on time. The system must allow it.
     #[serde(default)]
     pub real_time: bool,
-    /// Whether threads busy-poll instead of sleeping while an answer or a due time is near.
+    /// Whether threads busy-poll instead of sleeping while a response or a due time is near.
     ///
-    /// A wake-up by the kernel takes longer than a fast server's answer; the price is a core for each thread. Must not
-    /// be combined with `real_time`: the kernel takes 50 ms of every second from a real-time thread that never sleeps.
+    /// A wake-up by the kernel takes longer than a fast server's response; the price is a core for each thread. Must
+    /// not be combined with `real_time`: the kernel takes 50 ms of every second from a real-time thread that never
+    /// sleeps.
     #[serde(default, rename = "attentive")]
     pub busy_poll: bool,
     /// The run ends after this time; when `None`, once every measured workload has made all of its requests.
@@ -62,7 +63,7 @@ pub struct RunSpec {
     /// Whether to record a row for every request of the measured workloads; rows are delivered with each interval.
     #[serde(default)]
     pub rows: bool,
-    /// Whether to record every request of a journey and its answer, delivered with each interval. Meant for trying a
+    /// Whether to record every request of a journey and its response, delivered with each interval. Meant for trying a
     /// journey, not for a load.
     #[serde(default)]
     pub trace: bool,
@@ -109,7 +110,7 @@ pub struct WorkloadSpec {
     #[serde(default)]
     pub body_limit: Option<u64>,
     /// How redirects are followed, and where the URLs that journeys ask for may lead; when `None`, redirects are
-    /// answers like any other.
+    /// responses like any other.
     #[serde(default)]
     pub redirects: Option<RedirectSpec>,
 }
@@ -120,7 +121,7 @@ pub struct WorkloadSpec {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RedirectSpec {
-    /// The most redirects of one request; one more is a failure. When 0, redirects are answers like any other.
+    /// The most redirects of one request; one more is a failure. When 0, redirects are responses like any other.
     pub most: u32,
     /// Hosts to which a redirect or a URL may lead, besides that of the target.
     #[serde(default)]
@@ -228,10 +229,10 @@ pub struct RequestSpec {
     /// value is escaped for its place. This says what the body is.
     #[serde(default)]
     pub fill: Option<Fill>,
-    /// For steps only: whether the client's cookies are sent, and those of the answer kept.
+    /// For steps only: whether the client's cookies are sent, and those of the response kept.
     #[serde(default)]
     pub cookies: bool,
-    /// Set if a right answer is a stream of events.
+    /// Set if a right response is a stream of events.
     #[serde(default)]
     pub stream: Option<StreamSpec>,
     /// Set if it is a WebSocket message: `path` and `headers` are those of the upgrade, and the body is what is sent.
@@ -258,7 +259,7 @@ pub enum Fill {
     Form,
 }
 
-/// What a right answer is. Anything else is counted as `wrong_status` or `wrong_body`.
+/// What a right response is. Anything else is counted as `wrong_status` or `wrong_body`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExpectSpec {
@@ -301,10 +302,10 @@ pub enum BodyCheck {
 pub struct TimeoutSpec {
     /// For the name, the TCP handshake and the TLS handshake together.
     pub connect_ns: u64,
-    /// From the actual send to the first byte of the answer.
+    /// From the actual send to the first byte of the response.
     #[serde(default)]
     pub first_byte_ns: Option<u64>,
-    /// From the actual send to the last byte of the answer.
+    /// From the actual send to the last byte of the response.
     pub total_ns: u64,
 }
 

@@ -6,14 +6,14 @@ use crate::spec::{RequestSpec, WorkloadSpec};
 
 /// The request's body is sent as it is, over a connection that carries one exchange after another.
 ///
-/// `until` says where the answer ends. Method and path have no meaning.
+/// `until` says where the response ends. Method and path have no meaning.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RawSpec {
     pub until: UntilSpec,
 }
 
-/// Where an answer ends.
+/// Where a response ends.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum UntilSpec {
@@ -44,8 +44,8 @@ pub(super) fn problem(workload: &WorkloadSpec, request: &RequestSpec) -> Option<
         Some(_) if workload.redirects.is_some() => "raw bytes are no HTTP: leave out redirects",
         Some(_) if !request.headers.is_empty() => "raw bytes have no headers",
         Some(_) if request.websocket.is_some() => "it is raw bytes, or goes over a WebSocket",
-        Some(_) if request.stream.is_some() => "an answer of raw bytes is no stream of events",
-        Some(_) if !request.expect.status.is_empty() => "an answer of raw bytes has no status",
+        Some(_) if request.stream.is_some() => "a response of raw bytes is no stream of events",
+        Some(_) if !request.expect.status.is_empty() => "a response of raw bytes has no status",
         Some(_)
             if request
                 .body_base64

@@ -1,10 +1,10 @@
-//! Answers that are streams of events.
+//! Responses that are streams of events.
 
 use serde::{Deserialize, Serialize};
 
 use crate::spec::RequestSpec;
 
-/// The answer is a stream of events. It is complete when it ends, or earlier as `events` and `until` say.
+/// The response is a stream of events. It is complete when it ends, or earlier as `events` and `until` say.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StreamSpec {
@@ -72,11 +72,11 @@ pub enum StreamFormat {
     Sse,
     /// Every non-empty line is an event.
     Lines,
-    /// Every message of a WebSocket, or of the answer to a gRPC call, is an event.
+    /// Every message of a WebSocket, or of the response to a gRPC call, is an event.
     Messages,
 }
 
-/// Returns why the answer cannot be such a stream, if so.
+/// Returns why the response cannot be such a stream, if so.
 pub(super) fn problem(request: &RequestSpec) -> Option<&'static str> {
     let stream = request.stream.as_ref()?;
     let problem = if stream.events == Some(0) {
@@ -91,7 +91,7 @@ pub(super) fn problem(request: &RequestSpec) -> Option<&'static str> {
     }) {
         "stream.bounds: late and late_round_trips are shares from 0 to 1"
     } else if request.method == "HEAD" {
-        "the answer to HEAD has no body, so it is no stream"
+        "the response to HEAD has no body, so it is no stream"
     } else if (request.websocket.is_some() || request.grpc.is_some())
         != (stream.format == StreamFormat::Messages)
     {

@@ -6,7 +6,7 @@ use crate::spec::{RequestSpec, WorkloadSpec};
 
 /// The request is a message over a WebSocket, which is opened with a GET of its path.
 ///
-/// The socket carries one message after another. With a `stream` of the format `messages`, the answer is several
+/// The socket carries one message after another. With a `stream` of the format `messages`, the response is several
 /// messages.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -27,7 +27,7 @@ pub enum MessageKind {
     Binary,
 }
 
-/// Which message is the answer.
+/// Which message is the response.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Match {
@@ -92,7 +92,7 @@ pub(super) fn problem(workload: &WorkloadSpec, request: &RequestSpec) -> Option<
             message,
             ..
         }) if message.is_none() || request.stream.is_some() => {
-            "an answer with the same value is one message, and to one that was sent"
+            "a response with the same value is one message, and to one that was sent"
         }
         Some(_) => return None,
     };

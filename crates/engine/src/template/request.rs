@@ -123,7 +123,7 @@ impl Template {
         }
     }
 
-    /// Whether it is a HEAD request, whose answer has no body.
+    /// Whether it is a HEAD request, whose response has no body.
     #[must_use]
     pub fn is_head(&self) -> bool {
         self.head

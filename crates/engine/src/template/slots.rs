@@ -1,4 +1,4 @@
-//! The named values of one client, taken from answers and from feeds.
+//! The named values of one client, taken from responses and from feeds.
 //!
 //! Ten thousand clients may be thinking at the same time, so each keeps all its values in a single allocation: how many
 //! there are, the length of each, then the values themselves.

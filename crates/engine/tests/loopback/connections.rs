@@ -112,7 +112,7 @@ fn tls_server_with(
             if stream.get_ref().1.alpn_protocol() == Some(b"h2") {
                 return hello_over_http2(stream).await;
             }
-            answer(stream).await;
+            response(stream).await;
         }
     });
     (address, shaken)
@@ -217,14 +217,14 @@ fn as_openssl_makes_it(last_year: i32) -> (SocketAddr, String) {
         let acceptor = acceptor.clone();
         async move {
             if let Ok(stream) = acceptor.accept(stream).await {
-                answer(stream).await;
+                response(stream).await;
             }
         }
     });
     (address, certificate)
 }
 
-async fn answer(mut stream: TlsStream<TcpStream>) {
+async fn response(mut stream: TlsStream<TcpStream>) {
     let mut buffer = [0; 4096];
     while matches!(stream.read(&mut buffer).await, Ok(1..)) {
         stream.write_all(OK).await.ok();

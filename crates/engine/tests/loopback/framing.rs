@@ -1,5 +1,5 @@
-//! Where an answer begins and ends: interim heads, long heads, answers without a length, bytes behind the end, and answers
-//! that nobody asked for.
+//! Where a response begins and ends: interim heads, long heads, responses without a length, bytes behind the end, and
+//! responses that nobody asked for.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -40,7 +40,7 @@ fn pieces(pieces: &'static [&'static [u8]], pause: Duration, timeouts: Value) ->
 }
 
 #[test]
-fn interim_answers_are_not_the_first_byte() {
+fn interim_responses_are_not_the_first_byte() {
     const HINTS: &[u8] = b"HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\n\r\n";
     let first_byte = json!({"first_byte_ns": 100 * MS, "total_ns": 20 * SECOND});
     let seen = pieces(
@@ -48,7 +48,7 @@ fn interim_answers_are_not_the_first_byte() {
         Duration::from_millis(60),
         first_byte.clone(),
     );
-    let why = "only interim answers (1xx) came in time";
+    let why = "only interim responses (1xx) came in time";
     assert_eq!(seen.failures(), ten("response_timeout", why));
     let begun: &[&[u8]] = &[
         b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 2",
@@ -56,7 +56,7 @@ fn interim_answers_are_not_the_first_byte() {
         b"Length: 0\r\n\r\n",
     ];
     let seen = pieces(begun, Duration::from_millis(60), first_byte);
-    assert_eq!(seen.outcomes(), ok(10), "the final answer had begun");
+    assert_eq!(seen.outcomes(), ok(10), "the final response had begun");
     assert!(seen.range_ms(Measure::Headers).0 > 100.0);
 }
 
@@ -72,15 +72,15 @@ fn identity_is_no_transfer_coding() {
 const CODED: &[u8] = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\nContent-Length: 2\r\n\r\nok";
 
 #[test]
-fn an_answer_that_only_the_end_of_the_connection_could_end_says_so() {
+fn a_response_that_only_the_end_of_the_connection_could_end_says_so() {
     let hurried = || json!({"total_ns": 100 * MS});
     let nothing = Duration::ZERO;
     let seen = pieces(&[b"HTTP/1.1 200 OK\r\n\r\nok"], nothing, hurried());
-    let why = "the answer has neither length nor chunks, so only the end of the connection ends it, which did not \
+    let why = "the response has neither length nor chunks, so only the end of the connection ends it, which did not \
                come in time";
     assert_eq!(seen.failures(), ten("response_timeout", why));
     let seen = pieces(&[CODED], nothing, hurried());
-    let why = "the answer's Transfer-Encoding has no chunks, so only the end of the connection ends it whatever its \
+    let why = "the response's Transfer-Encoding has no chunks, so only the end of the connection ends it whatever its \
                Content-Length says, and that did not come in time";
     let seen: Vec<_> = seen.failures().into_keys().collect();
     assert_eq!(seen, [("response_timeout", why.to_owned())]);
@@ -91,9 +91,9 @@ fn a_head_may_have_any_number_of_lines() {
     let address = serve(|mut stream| async move {
         let line = |number| format!("Set-Cookie: c{number}={}\r\n", "x".repeat(30));
         let lines = (0..120).map(line).collect::<Vec<_>>().concat();
-        let answer = format!("HTTP/1.1 200 OK\r\n{lines}Content-Length: 0\r\n\r\n");
+        let response = format!("HTTP/1.1 200 OK\r\n{lines}Content-Length: 0\r\n\r\n");
         while read_request(&mut stream).await.is_some() {
-            stream.write_all(answer.as_bytes()).await.ok();
+            stream.write_all(response.as_bytes()).await.ok();
         }
     });
     let seen = run(one(workload(address, closed(1, 10)), 0));
@@ -101,8 +101,8 @@ fn a_head_may_have_any_number_of_lines() {
 }
 
 #[test]
-fn what_follows_an_answer_that_has_no_body_is_told_with_its_status() {
-    for (answer, expected) in [
+fn what_follows_a_response_that_has_no_body_is_told_with_its_status() {
+    for (response, expected) in [
         (
             &b"HTTP/1.1 204 No Content\r\n\r\nhello"[..],
             Some("a 204 has no body; bytes followed"),
@@ -116,7 +116,7 @@ fn what_follows_an_answer_that_has_no_body_is_told_with_its_status() {
             None,
         ),
     ] {
-        let seen = run(one(workload(answering(answer), closed(1, 10)), 0));
+        let seen = run(one(workload(answering(response), closed(1, 10)), 0));
         assert_eq!(seen.outcomes(), ok(10));
         let excess = seen.texts(|state| &state.excess);
         let connects = seen.sum(0, |state| state.connects);
@@ -128,7 +128,7 @@ fn what_follows_an_answer_that_has_no_body_is_told_with_its_status() {
 }
 
 #[test]
-fn a_408_that_keeps_its_connection_is_the_answer_to_its_request() {
+fn a_408_that_keeps_its_connection_is_the_response_to_its_request() {
     let address = answering(b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n");
     let seen = run(one(workload(address, closed(1, 10)), 0));
     assert_eq!(seen.outcomes(), BTreeMap::from([("wrong_status", 10)]));
@@ -137,7 +137,7 @@ fn a_408_that_keeps_its_connection_is_the_answer_to_its_request() {
 
 /// Some servers write head and body apart, so that the body meets the next request.
 #[test]
-fn an_empty_body_in_chunks_may_come_late_after_an_answer_that_has_none() {
+fn an_empty_body_in_chunks_may_come_late_after_a_response_that_has_none() {
     let address = serve(|mut stream| async move {
         stream.set_nodelay(true).unwrap();
         while read_request(&mut stream).await.is_some() {

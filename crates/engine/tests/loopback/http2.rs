@@ -1,4 +1,4 @@
-//! HTTP/2: connections and streams, what a request and its answer carry, and how servers say no.
+//! HTTP/2: connections and streams, what a request and its response carry, and how servers say no.
 
 #![allow(clippy::needless_pass_by_value, reason = "literals are given")]
 
@@ -32,23 +32,23 @@ pub fn over_http2(address: SocketAddr, http2: Value, load: Value) -> Value {
     with(workload(address, load), "/target", json!({"http2": http2}))
 }
 
-pub type Answer = SendResponse<Bytes>;
+pub type Responder = SendResponse<Bytes>;
 
-/// Serves HTTP/2 with these settings; `answer` has each request of a connection, which `begin` gives a state.
+/// Serves HTTP/2 with these settings; `response` has each request of a connection, which `begin` gives a state.
 pub fn serving<S: 'static, Fut: Future<Output = ()> + 'static>(
     settings: Builder,
     begin: impl Fn() -> S + Send + 'static,
-    answer: impl Fn(Rc<S>, Request<RecvStream>, Answer) -> Fut + Send + Sync + 'static,
+    response: impl Fn(Rc<S>, Request<RecvStream>, Responder) -> Fut + Send + Sync + 'static,
 ) -> SocketAddr {
-    let answer = Arc::new(answer);
+    let response = Arc::new(response);
     serve(move |stream| {
-        let (settings, state, answer) = (settings.clone(), Rc::new(begin()), answer.clone());
+        let (settings, state, response) = (settings.clone(), Rc::new(begin()), response.clone());
         async move {
             let Ok(mut connection) = settings.handshake::<_, Bytes>(stream).await else {
                 return;
             };
             while let Some(Ok((request, respond))) = connection.accept().await {
-                tokio::task::spawn_local(answer(state.clone(), request, respond));
+                tokio::task::spawn_local(response(state.clone(), request, respond));
             }
         }
     })
@@ -56,11 +56,11 @@ pub fn serving<S: 'static, Fut: Future<Output = ()> + 'static>(
 
 /// The same where connections have no state.
 fn plain<Fut: Future<Output = ()> + 'static>(
-    answer: impl Fn(Request<RecvStream>, Answer) -> Fut + Send + Sync + 'static,
+    response: impl Fn(Request<RecvStream>, Responder) -> Fut + Send + Sync + 'static,
 ) -> SocketAddr {
     let begin = || ();
     serving(Builder::new(), begin, move |_, request, respond| {
-        answer(request, respond)
+        response(request, respond)
     })
 }
 
@@ -79,7 +79,7 @@ fn answering_with(body: impl Fn(&str) -> Bytes + Send + Sync + 'static) -> Socke
     })
 }
 
-pub fn hello(mut respond: Answer) {
+pub fn hello(mut respond: Responder) {
     if let Ok(mut stream) = respond.send_response(Response::new(()), false) {
         stream.send_data(Bytes::from_static(b"hello"), true).ok();
     }
@@ -212,7 +212,7 @@ fn who_finds_no_free_stream_waits_and_that_is_not_the_server_s_time() {
     );
 }
 
-/// POST requests with a large body, and answers as large, where the server's windows are at first so wide.
+/// POST requests with a large body, and responses as large, where the server's windows are at first so wide.
 fn large_bodies(window: u32, http2: Value) {
     const LENGTH: usize = 300_000;
     let mut settings = Builder::new();
@@ -259,7 +259,7 @@ fn bodies_that_no_window_holds_back_go_through_both_ways() {
 }
 
 #[test]
-fn head_requests_and_answers_without_a_body() {
+fn head_requests_and_responses_without_a_body() {
     let address = answering_with(|_| Bytes::new());
     let change = json!({"method": "HEAD"});
     let spec = with(
@@ -271,7 +271,7 @@ fn head_requests_and_answers_without_a_body() {
 }
 
 #[test]
-fn answers_are_checked_and_limited_as_over_http_1() {
+fn responses_are_checked_and_limited_as_over_http_1() {
     let address = answering_with(|asked| Bytes::copy_from_slice(asked.as_bytes()));
     let spec = |change| {
         let workload = over_http2(address, json!({}), closed(1, 4));
@@ -454,7 +454,7 @@ fn a_stream_that_is_given_up_leaves_the_others_alone() {
 #[test]
 fn resets_and_goodbyes_say_why() {
     let resetting = |reason| {
-        plain(move |_, mut respond: Answer| async move {
+        plain(move |_, mut respond: Responder| async move {
             respond.send_reset(reason);
         })
     };
@@ -499,9 +499,9 @@ fn after_a_goodbye_the_next_request_has_a_new_connection() {
 
 #[test]
 fn a_wait_is_shown_with_the_streams_of_its_own_connection() {
-    // The second answer comes behind the body of the first one. Then the connection ends; the wait on the next one is
+    // The second response comes behind the body of the first one. Then the connection ends; the wait on the next one is
     // shorter.
-    async fn one_behind_the_other(mut first: Answer, second: Answer, pause: Duration) {
+    async fn one_behind_the_other(mut first: Responder, second: Responder, pause: Duration) {
         let mut body = first.send_response(Response::new(()), false).unwrap();
         body.send_data(Bytes::from_static(b"hel"), false).unwrap();
         tokio::time::sleep(pause).await;
@@ -544,11 +544,11 @@ fn a_wait_is_shown_with_the_streams_of_its_own_connection() {
 
 #[test]
 fn a_server_that_does_not_speak_it_is_told_in_words() {
-    let answering = |answer: &'static [u8]| {
+    let answering = |response: &'static [u8]| {
         serve(move |mut stream: TcpStream| async move {
             let mut preface = [0; b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".len()];
             stream.read_exact(&mut preface).await.ok();
-            stream.write_all(answer).await.ok();
+            stream.write_all(response).await.ok();
         })
     };
     let address =
@@ -560,7 +560,7 @@ fn a_server_that_does_not_speak_it_is_told_in_words() {
         BTreeMap::from([(("malformed", why.to_owned()), 2)])
     );
     let other = answering(b"-ERR unknown command\r\n");
-    let why = "the server does not speak HTTP/2: its answer begins with no frame of it";
+    let why = "the server does not speak HTTP/2: its response begins with no frame of it";
     assert_eq!(
         failures(other),
         BTreeMap::from([(("malformed", why.to_owned()), 2)])

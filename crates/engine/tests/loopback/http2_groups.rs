@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use crate::http2::{Answer, hello, ok, over_http2, serving};
+use crate::http2::{Responder, hello, ok, over_http2, serving};
 use crate::support::*;
 use h2::RecvStream;
 use h2::server::Builder;
@@ -35,11 +35,11 @@ type Asked = Arc<Mutex<Vec<(usize, String)>>>;
 
 /// Answers a client's group only when all of it is there on the same connection.
 fn pages() -> (SocketAddr, Asked) {
-    type Waiting = RefCell<BTreeMap<String, Vec<Answer>>>;
+    type Waiting = RefCell<BTreeMap<String, Vec<Responder>>>;
     let seen = Asked::default();
     let (log, opened) = (seen.clone(), AtomicUsize::new(0));
     let begin = move || (opened.fetch_add(1, Ordering::Relaxed), Waiting::default());
-    let answer = move |state: Rc<(usize, Waiting)>, request: Request<RecvStream>, respond| {
+    let response = move |state: Rc<(usize, Waiting)>, request: Request<RecvStream>, respond| {
         let path = request.uri().path().to_owned();
         let (number, client) = path[1..].split_once('/').unwrap();
         log.lock().unwrap().push((state.0, client.to_owned()));
@@ -55,7 +55,7 @@ fn pages() -> (SocketAddr, Asked) {
         }
         std::future::ready(())
     };
-    (serving(Builder::new(), begin, answer), seen)
+    (serving(Builder::new(), begin, response), seen)
 }
 
 #[test]

@@ -53,21 +53,21 @@ fn headers(flags: u8, block: &[u8]) -> Vec<u8> {
 #[derive(Clone, Default)]
 struct Script {
     settings: Vec<u8>,
-    answer: Vec<u8>,
+    response: Vec<u8>,
     endless: Vec<u8>,
     closes: bool,
 }
 
-fn answering(answer: Vec<u8>) -> Script {
+fn answering(response: Vec<u8>) -> Script {
     Script {
-        answer,
+        response,
         ..Script::default()
     }
 }
 
-fn flooding(answer: Vec<u8>, endless: Vec<u8>) -> Script {
+fn flooding(response: Vec<u8>, endless: Vec<u8>) -> Script {
     Script {
-        answer,
+        response,
         endless,
         ..Script::default()
     }
@@ -92,7 +92,7 @@ async fn perform(mut stream: TcpStream, script: Script) -> std::io::Result<()> {
     while read_frame(&mut stream).await?.0 != HEADERS {}
     // The client's settings came before; what it allows holds from its acknowledgement on.
     stream.write_all(&frame(SETTINGS, ACK, 0, &[])).await?;
-    stream.write_all(&script.answer).await?;
+    stream.write_all(&script.response).await?;
     if script.closes {
         // Only this side: with frames of the client still unread, closing both would reset the connection.
         stream.shutdown().await?;
@@ -143,10 +143,10 @@ fn hurried() -> Value {
     json!({"timeouts": {"connect_ns": 5 * SECOND, "total_ns": 150 * MS}})
 }
 
-const NOT_ENDED: &str = "the answer did not end in time";
+const NOT_ENDED: &str = "the response did not end in time";
 const TOO_LONG_A_BLOCK: &str = "the server broke the rules of HTTP/2: a header block is larger than 64 KiB or in more than \
      32 frames (ENHANCE_YOUR_CALM)";
-const NO_BYTE: &str = "no byte of the answer came in time";
+const NO_BYTE: &str = "no byte of the response came in time";
 
 #[test]
 fn floods_end_with_the_timeout_or_before_and_fill_no_memory() {
@@ -171,16 +171,16 @@ fn floods_end_with_the_timeout_or_before_and_fill_no_memory() {
     fails(
         flooding(vec![], headers(END_HEADERS, &interim)),
         "response_timeout",
-        "only interim answers (1xx) came in time",
+        "only interim responses (1xx) came in time",
     );
-    let answer = headers(END_HEADERS, &[STATUS_200]);
+    let response = headers(END_HEADERS, &[STATUS_200]);
     fails(
-        flooding(answer.clone(), frame(DATA, 0, 1, &[])),
+        flooding(response.clone(), frame(DATA, 0, 1, &[])),
         "response_timeout",
         NOT_ENDED,
     );
     fails(
-        flooding(answer.clone(), frame(DATA, 0, 1, &[b'x'; 16384])),
+        flooding(response.clone(), frame(DATA, 0, 1, &[b'x'; 16384])),
         "response_timeout",
         NOT_ENDED,
     );
@@ -191,7 +191,7 @@ fn floods_end_with_the_timeout_or_before_and_fill_no_memory() {
         ),
         2,
     )]);
-    let endless = flooding(answer, frame(DATA, 0, 1, &[b'x'; 16384]));
+    let endless = flooding(response, frame(DATA, 0, 1, &[b'x'; 16384]));
     assert_eq!(
         failures(endless, &json!({"body_limit": 100_000})),
         too_large
@@ -247,16 +247,16 @@ fn large_name() -> Vec<u8> {
 #[test]
 fn a_head_may_have_any_number_of_fields() {
     let many = [&[STATUS_200][..], &field("x", "y").repeat(1000)].concat();
-    let answer = headers(END_HEADERS | END_STREAM, &many);
-    assert_eq!(failures(answering(answer), &json!({})), BTreeMap::new());
+    let response = headers(END_HEADERS | END_STREAM, &many);
+    assert_eq!(failures(answering(response), &json!({})), BTreeMap::new());
 }
 
-/// The head of the final answer would come after any interim ones.
+/// The head of the final response would come after any interim ones.
 #[test]
 fn interim_heads_are_not_the_first_byte() {
     let interim = headers(END_HEADERS, &[&[0x48, 3][..], b"103"].concat());
     let timeouts = json!({"timeouts": {"connect_ns": 5 * SECOND, "first_byte_ns": 150 * MS, "total_ns": 20 * SECOND}});
-    let why = "only interim answers (1xx) came in time".to_owned();
+    let why = "only interim responses (1xx) came in time".to_owned();
     assert_eq!(
         failures(answering(interim), &timeouts),
         BTreeMap::from([(("response_timeout", why), 2)])
@@ -291,19 +291,19 @@ fn windows_and_streams_that_are_never_granted_time_out() {
 
 #[test]
 fn refusals_have_their_reason() {
-    let answer = headers(END_HEADERS, &[STATUS_200]);
-    let reset = [&answer[..], &frame(RST_STREAM, 0, 1, &[0, 0, 0, 8])].concat();
+    let response = headers(END_HEADERS, &[STATUS_200]);
+    let reset = [&response[..], &frame(RST_STREAM, 0, 1, &[0, 0, 0, 8])].concat();
     fails(answering(reset), "reset", "RST_STREAM CANCEL");
-    let reset = [&answer[..], &frame(RST_STREAM, 0, 1, &[0, 0, 0, 0])].concat();
+    let reset = [&response[..], &frame(RST_STREAM, 0, 1, &[0, 0, 0, 0])].concat();
     fails(answering(reset), "closed_early", "RST_STREAM NO_ERROR");
     let goodbye = |reason| [&[0, 0, 0, 0, 0, 0, 0, reason], &b"a \"word\""[..]].concat();
     let calm = "GOAWAY ENHANCE_YOUR_CALM (\"a \\\"word\\\"\")";
     fails(answering(frame(GOAWAY, 0, 0, &goodbye(11))), "reset", calm);
     let gone = "GOAWAY NO_ERROR (\"a \\\"word\\\"\")";
     fails(answering(frame(GOAWAY, 0, 0, &goodbye(0))), "stale", gone);
-    let closing = |answer| Script {
+    let closing = |response| Script {
         closes: true,
-        ..self::answering(answer)
+        ..self::answering(response)
     };
     fails(
         closing(vec![]),
@@ -311,7 +311,7 @@ fn refusals_have_their_reason() {
         "the server closed the connection",
     );
     fails(
-        closing(answer),
+        closing(response),
         "closed_early",
         "the server closed the connection",
     );
@@ -319,11 +319,11 @@ fn refusals_have_their_reason() {
 
 #[test]
 fn a_server_that_breaks_the_rules_ends_its_connection() {
-    let broken = |answer: Vec<u8>, rule: &str| {
+    let broken = |response: Vec<u8>, rule: &str| {
         let why = format!("the server broke the rules of HTTP/2: {rule}");
-        fails(answering(answer), "malformed", &why);
+        fails(answering(response), "malformed", &why);
     };
-    let answer = headers(END_HEADERS, &[STATUS_200]);
+    let response = headers(END_HEADERS, &[STATUS_200]);
     broken(
         frame(DATA, 0, 1, &vec![0; 20_000]),
         "a frame is larger than 16 KiB (FRAME_SIZE_ERROR)",
@@ -372,20 +372,20 @@ fn a_server_that_breaks_the_rules_ends_its_connection() {
         "a frame of the connection came on a stream (PROTOCOL_ERROR)",
     );
     broken(
-        [&answer[..], &frame(RST_STREAM, 0, 3, &[0; 4])].concat(),
+        [&response[..], &frame(RST_STREAM, 0, 3, &[0; 4])].concat(),
         "RST_STREAM for a stream that is idle (PROTOCOL_ERROR)",
     );
 }
 
 #[test]
-fn an_answer_that_breaks_the_rules_is_malformed_and_its_connection_goes_on() {
-    let broken = |answer: Vec<u8>, rule: &str| {
-        let why = format!("the answer breaks the rules of HTTP/2: {rule}");
-        fails(answering(answer), "malformed", &why);
+fn a_response_that_breaks_the_rules_is_malformed_and_its_connection_goes_on() {
+    let broken = |response: Vec<u8>, rule: &str| {
+        let why = format!("the response breaks the rules of HTTP/2: {rule}");
+        fails(answering(response), "malformed", &why);
     };
     let whole = |block: &[u8]| headers(END_HEADERS | END_STREAM, block);
     let with_field = |name, value| whole(&[&[STATUS_200][..], &field(name, value)].concat());
-    let answer = headers(END_HEADERS, &[STATUS_200]);
+    let response = headers(END_HEADERS, &[STATUS_200]);
     let length = [&[STATUS_200][..], &field("content-length", "10")].concat();
     let length = headers(END_HEADERS, &length);
     broken(
@@ -424,11 +424,11 @@ fn an_answer_that_breaks_the_rules_is_malformed_and_its_connection_goes_on() {
         "its body came before its head",
     );
     broken(
-        [&answer[..], &answer].concat(),
+        [&response[..], &response].concat(),
         "a second head came before its end",
     );
     let trailers = [
-        &answer[..],
+        &response[..],
         &headers(END_HEADERS | END_STREAM, &field("a", "b")),
     ]
     .concat();
@@ -438,7 +438,7 @@ fn an_answer_that_breaks_the_rules_is_malformed_and_its_connection_goes_on() {
         "trailers may follow a head"
     );
     let padded = [
-        &answer[..],
+        &response[..],
         &frame(DATA, END_STREAM | 8, 1, &[2, b'x', 0, 0]),
     ]
     .concat();
@@ -446,17 +446,17 @@ fn an_answer_that_breaks_the_rules_is_malformed_and_its_connection_goes_on() {
 }
 
 /// A server that answers the first request of a connection, and at once the one that is to follow it. What separates the
-/// two makes it likely that the second answer is read when its request is known, but has not left.
+/// two makes it likely that the second response is read when its request is known, but has not left.
 #[test]
-fn an_answer_that_was_guessed_is_none() {
+fn a_response_that_was_guessed_is_none() {
     let address = serve(|mut stream| async move {
         let mut preface = [0; b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".len()];
         stream.read_exact(&mut preface).await.unwrap();
         stream.write_all(&frame(SETTINGS, 0, 0, &[])).await.unwrap();
         while read_frame(&mut stream).await.unwrap().0 != HEADERS {}
-        let answer = |id| frame(HEADERS, END_HEADERS | END_STREAM, id, &[STATUS_200]);
+        let response = |id| frame(HEADERS, END_HEADERS | END_STREAM, id, &[STATUS_200]);
         let unknown = frame(0xfa, 0, 0, &[0; 16384 - 9]).repeat(4);
-        let both = [answer(1), unknown, answer(3)].concat();
+        let both = [response(1), unknown, response(3)].concat();
         stream.write_all(&both).await.ok();
         while let Ok((kind, _, id, _)) = read_frame(&mut stream).await {
             if kind == HEADERS && id == 3 {
@@ -467,7 +467,7 @@ fn an_answer_that_was_guessed_is_none() {
     let load = json!({"closed": {"clients": 1, "requests": 100}});
     let spec = over_http2(address, json!({"connections": 1}), load);
     let seen = run(with(one(spec, 0), "", json!({"threads": 1})));
-    let early = "the answer breaks the rules of HTTP/2: it came before its request had left";
+    let early = "the response breaks the rules of HTTP/2: it came before its request had left";
     let failures = seen.failures();
     assert!(
         failures.contains_key(&("malformed", early.to_owned())),

@@ -78,15 +78,15 @@ async fn process(
         }
         bodies.lock().unwrap().push(std::mem::take(&mut body));
         processed += 1;
-        let mut answer = Vec::new();
+        let mut response = Vec::new();
         if processed == manner.requests {
             if manner.two_steps {
-                answer.extend(goaway(u32::MAX >> 1));
+                response.extend(goaway(u32::MAX >> 1));
             }
-            answer.extend(goaway(id));
+            response.extend(goaway(id));
         }
-        answer.extend(frame(HEADERS, END_HEADERS | END_STREAM, id, &[STATUS_200]));
-        stream.write_all(&answer).await?;
+        response.extend(frame(HEADERS, END_HEADERS | END_STREAM, id, &[STATUS_200]));
+        stream.write_all(&response).await?;
     }
 }
 
@@ -213,12 +213,12 @@ fn a_refused_stream_is_sent_again_once_on_its_connection() {
                 if kind != HEADERS {
                     continue;
                 }
-                let answer = if asked.fetch_add(1, Ordering::Relaxed).is_multiple_of(2) {
+                let response = if asked.fetch_add(1, Ordering::Relaxed).is_multiple_of(2) {
                     frame(RST_STREAM, 0, id, &REFUSED_STREAM.to_be_bytes())
                 } else {
                     frame(HEADERS, END_HEADERS | END_STREAM, id, &[STATUS_200])
                 };
-                stream.write_all(&answer).await.unwrap();
+                stream.write_all(&response).await.unwrap();
             }
         }
     });
@@ -250,8 +250,8 @@ fn a_server_that_refuses_every_request_on_every_connection_gets_it_twice() {
             while let Ok((kind, _, id, _)) = read_frame(&mut stream).await {
                 if kind == HEADERS {
                     let reset = frame(RST_STREAM, 0, id, &REFUSED_STREAM.to_be_bytes());
-                    let answer = [goaway(last), reset].concat();
-                    stream.write_all(&answer).await.unwrap();
+                    let response = [goaway(last), reset].concat();
+                    stream.write_all(&response).await.unwrap();
                 }
             }
         });

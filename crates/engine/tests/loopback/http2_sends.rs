@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-use crate::http2::{Answer, hello, ok, over_http2, serving};
+use crate::http2::{Responder, hello, ok, over_http2, serving};
 use crate::http2_hostile::{SETTINGS, frame};
 use crate::support::*;
 use h2::server::Builder;
@@ -16,7 +16,7 @@ const MANY: u64 = 600;
 
 #[test]
 fn what_leaves_in_one_write_was_sent_at_one_moment() {
-    let begin = || RefCell::new(Vec::<Answer>::new());
+    let begin = || RefCell::new(Vec::<Responder>::new());
     // All are answered together, so that all ask together.
     let address = serving(Builder::new(), begin, |waiting, _, respond| async move {
         waiting.borrow_mut().push(respond);

@@ -19,10 +19,10 @@ fn ok(headers: &str, body: &str) -> String {
 /// A shop: a login gives a token and a cookie, a search finds item 7 or nothing, orders are taken; all requests, as
 /// they came.
 fn shop() -> (SocketAddr, Arc<Mutex<Vec<String>>>) {
-    answering_with(async |request| answer(request))
+    answering_with(async |request| response(request))
 }
 
-fn answer(request: &str) -> String {
+fn response(request: &str) -> String {
     match request.split(' ').nth(1).unwrap() {
         "/login" => ok(
             "Set-Cookie: sid=abc; Path=/\r\n",
@@ -102,7 +102,7 @@ fn requests_of(seen: &Seen, workload: usize, request: u32) -> u64 {
 }
 
 #[test]
-fn what_an_answer_gives_goes_into_the_requests_that_follow() {
+fn what_a_response_gives_goes_into_the_requests_that_follow() {
     let (address, requests) = shop();
     let load = json!({"closed": {"clients": 1, "requests_per_client": 2}});
     let seen = run(with(
@@ -375,11 +375,11 @@ fn journeys_that_cannot_be_are_refused() {
 }
 
 #[test]
-fn redirects_are_followed_with_cookies_and_captures_are_of_the_last_answer() {
+fn redirects_are_followed_with_cookies_and_captures_are_of_the_last_response() {
     let (address, requests) = answering_with(async |request| {
         match request.split(' ').nth(1).unwrap() {
         "/login" => "HTTP/1.1 302 Found\r\nLocation: /home\r\nSet-Cookie: sid=1\r\nContent-Length: 0\r\n\r\n".into(),
-        _ => answer("GET /search HTTP/1.1"),
+        _ => response("GET /search HTTP/1.1"),
     }
     });
     let load = json!({"closed": {"clients": 1, "requests_per_client": 1}});

@@ -96,7 +96,7 @@ fn without_keep_alive_every_request_connects_and_the_server_closes_first() {
 }
 
 #[test]
-fn think_times_stand_between_answer_and_next_request() {
+fn think_times_stand_between_response_and_next_request() {
     let load =
         json!({"closed": {"clients": 1, "requests": 6, "think": {"constant": {"ns": 20 * MS}}}});
     let seen = run(one(workload(answering(OK), load), 0));
@@ -128,8 +128,8 @@ fn a_trace_is_followed_to_the_nanosecond_and_ends_the_run() {
 }
 
 #[test]
-fn open_arrivals_are_the_plan_and_do_not_wait_for_answers() {
-    // 25 ms per answer; one connection could do 40/s, the plan wants 200/s.
+fn open_arrivals_are_the_plan_and_do_not_wait_for_responses() {
+    // 25 ms per response; one connection could do 40/s, the plan wants 200/s.
     let address = serve(|mut stream| async move {
         while read_request(&mut stream).await.is_some() {
             tokio::time::sleep(Duration::from_millis(25)).await;
@@ -240,7 +240,7 @@ fn a_background_load_has_its_own_series_and_ends_with_the_run() {
     );
 }
 
-/// Every second answer takes longer than the time between two requests.
+/// Every second response takes longer than the time between two requests.
 #[test]
 fn what_finds_a_free_connection_after_a_shortage_has_a_lateness_again() {
     let slow_at_times = |number: usize| 30 * u64::from(number.is_multiple_of(2));
@@ -478,11 +478,11 @@ fn a_mix_is_chosen_by_weight_or_in_sequence_and_parameters_are_filled() {
     let address = serve(|mut stream| async move {
         while let Some(request) = read_request(&mut stream).await {
             let path = request.split(' ').nth(1).unwrap().to_owned();
-            let answer = format!(
+            let response = format!(
                 "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{path}",
                 path.len()
             );
-            stream.write_all(answer.as_bytes()).await.ok();
+            stream.write_all(response.as_bytes()).await.ok();
         }
     });
     let requests = json!([

@@ -41,10 +41,10 @@ fn all(outcome: &'static str) -> BTreeMap<&'static str, u64> {
     BTreeMap::from([(outcome, 10)])
 }
 
-fn answers(answer: &'static [u8]) -> Seen {
+fn responses(response: &'static [u8]) -> Seen {
     ten(move |mut stream| async move {
         while read_request(&mut stream).await.is_some() {
-            stream.write_all(answer).await.ok();
+            stream.write_all(response).await.ok();
         }
     })
 }
@@ -99,7 +99,7 @@ fn first_byte_and_total_timeouts_are_apart() {
 }
 
 #[test]
-fn one_byte_at_a_time_is_an_answer_like_any_other() {
+fn one_byte_at_a_time_is_a_response_like_any_other() {
     let seen = ten(|mut stream| async move {
         stream.set_nodelay(true).unwrap();
         while read_request(&mut stream).await.is_some() {
@@ -140,7 +140,7 @@ fn resets_at_every_stage() {
 }
 
 #[test]
-fn early_closes_are_no_answers() {
+fn early_closes_are_no_responses() {
     for partial in [
         "",
         "HTTP/1.1 200 OK\r\nConte",
@@ -169,17 +169,17 @@ fn a_body_may_end_with_the_connection() {
 }
 
 #[test]
-fn wrong_answers_are_counted_by_what_is_wrong() {
+fn wrong_responses_are_counted_by_what_is_wrong() {
     assert_eq!(
-        answers(b"SSH-2.0-OpenSSH_9\r\n\r\n").outcomes(),
+        responses(b"SSH-2.0-OpenSSH_9\r\n\r\n").outcomes(),
         all("malformed")
     );
     assert_eq!(
-        answers(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n").outcomes(),
+        responses(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n").outcomes(),
         all("malformed")
     );
     assert_eq!(
-        answers(b"HTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n").outcomes(),
+        responses(b"HTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n").outcomes(),
         all("wrong_status")
     );
     let spec = one(workload(answering(OK), closed(2, 10)), 0);
@@ -263,11 +263,11 @@ fn endless_heads_and_bodies_end() {
 }
 
 #[test]
-fn junk_behind_an_answer_costs_the_connection_and_not_the_answer() {
-    let seen = answers(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+fn junk_behind_a_response_costs_the_connection_and_not_the_response() {
+    let seen = responses(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
     assert_eq!(seen.outcomes(), all("ok"));
     assert_eq!(seen.sum(0, |state| state.connects), 10);
-    let what = "a whole answer was followed by bytes that belong to none".to_owned();
+    let what = "a whole response was followed by bytes that belong to none".to_owned();
     assert_eq!(
         seen.texts(|state| &state.excess),
         BTreeMap::from([(what, 10)])
@@ -293,7 +293,7 @@ fn junk_that_comes_while_a_client_thinks_is_told_as_well() {
     );
     let seen = run(spec);
     assert_eq!(seen.outcomes(), all("ok"));
-    let what = "an answer to HEAD was followed by bytes, as if it had a body".to_owned();
+    let what = "a response to HEAD was followed by bytes, as if it had a body".to_owned();
     assert_eq!(
         seen.texts(|state| &state.excess),
         BTreeMap::from([(what, 10)])
@@ -328,7 +328,7 @@ fn connections_that_the_server_closed_are_not_held_any_more() {
 
 #[test]
 fn a_connection_closed_in_the_race_with_its_next_request_is_stale() {
-    // It closes when the second request has come, before a byte of an answer to it.
+    // It closes when the second request has come, before a byte of a response to it.
     let seen = ten(|mut stream| async move {
         read_request(&mut stream).await;
         stream.write_all(OK).await.ok();
@@ -361,7 +361,7 @@ fn a_connection_that_the_server_closed_while_idle_is_opened_anew() {
 }
 
 #[test]
-fn an_answer_may_come_before_the_request_is_whole() {
+fn a_response_may_come_before_the_request_is_whole() {
     use base64::Engine as _;
     let address = serve(|mut stream| async move {
         let mut some = [0; 1000];
@@ -419,24 +419,24 @@ fn refused_and_unreachable_are_told_apart() {
 }
 
 #[test]
-fn what_was_wrong_with_an_answer_is_told_in_words() {
+fn what_was_wrong_with_a_response_is_told_in_words() {
     let ten = |outcome, why: &str| BTreeMap::from([((outcome, why.to_owned()), 10)]);
     assert_eq!(
-        answers(b"\0\0\0\x04\0\0\0\0\0").failures(),
+        responses(b"\0\0\0\x04\0\0\0\0\0").failures(),
         ten(
             "malformed",
             "the server answered in HTTP/2, not in HTTP/1.1"
         )
     );
     assert_eq!(
-        answers(b"SSH-2.0-OpenSSH_9\r\n\r\n").failures(),
+        responses(b"SSH-2.0-OpenSSH_9\r\n\r\n").failures(),
         ten(
             "malformed",
             "the response head is not HTTP/1.1 (invalid HTTP version); is this an HTTP port, without TLS?"
         )
     );
     assert_eq!(
-        answers(b"HTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n").failures(),
+        responses(b"HTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n").failures(),
         ten("wrong_status", "503")
     );
     let seen = ten_within(100 * MS, |mut stream| async move {
@@ -446,9 +446,9 @@ fn what_was_wrong_with_an_answer_is_told_in_words() {
     });
     assert_eq!(
         seen.failures(),
-        ten("response_timeout", "the answer did not end in time")
+        ten("response_timeout", "the response did not end in time")
     );
-    assert_eq!(answers(OK).failures(), BTreeMap::new());
+    assert_eq!(responses(OK).failures(), BTreeMap::new());
 }
 
 #[test]
@@ -479,15 +479,15 @@ fn a_full_listen_queue_is_a_connect_timeout() {
 }
 
 #[test]
-fn a_client_is_free_at_the_end_of_the_answer_and_waits_for_no_close() {
+fn a_client_is_free_at_the_end_of_the_response_and_waits_for_no_close() {
     // None of these servers closes; the first announces that it will, the second's framing is not trusted.
-    for answer in [
+    for response in [
         "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello",
         "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
     ] {
         let address = serve(move |mut stream| async move {
             while read_request(&mut stream).await.is_some() {
-                stream.write_all(answer.as_bytes()).await.ok();
+                stream.write_all(response.as_bytes()).await.ok();
             }
         });
         let seen = run(one(workload(address, closed(1, 10)), 0));
@@ -512,8 +512,8 @@ fn a_server_that_announced_to_close_closes_first() {
         let counter = counter.clone();
         async move {
             read_request(&mut stream).await;
-            let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
-            stream.write_all(answer).await.ok();
+            let response = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+            stream.write_all(response).await.ok();
             tokio::time::sleep(Duration::from_millis(5)).await;
             if matches!(stream.try_read(&mut [0; 1]), Ok(0)) {
                 counter.fetch_add(1, std::sync::atomic::Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! Bytes without a protocol, and every way in which a server can leave them without an answer.
+//! Bytes without a protocol, and every way in which a server can leave them without a response.
 
 #![allow(clippy::needless_pass_by_value, reason = "literals are given")]
 
@@ -13,21 +13,21 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 
-/// A server that does `answer` with every line.
-fn answering_lines<F, Fut>(answer: F) -> SocketAddr
+/// A server that does `response` with every line.
+fn answering_lines<F, Fut>(response: F) -> SocketAddr
 where
     F: Fn(BufReader<TcpStream>, String) -> Fut + Send + Clone + 'static,
     Fut: Future<Output = Option<BufReader<TcpStream>>> + 'static,
 {
     serve(move |stream| {
-        let answer = answer.clone();
+        let response = response.clone();
         async move {
             let mut stream = BufReader::new(stream);
             loop {
                 let mut line = String::new();
                 match stream.read_line(&mut line).await {
                     Ok(0) | Err(_) => return,
-                    Ok(_) => match answer(stream, line).await {
+                    Ok(_) => match response(stream, line).await {
                         Some(back) => stream = back,
                         None => return,
                     },
@@ -94,7 +94,7 @@ fn exchanges_follow_one_another_on_a_connection() {
 }
 
 #[test]
-fn an_answer_may_end_with_its_connection() {
+fn a_response_may_end_with_its_connection() {
     let seen = run(ten(saying_last(b"all of it"), json!("close")));
     assert_eq!(seen.outcomes(), all("ok"));
     assert_eq!(seen.sum(0, |state| state.connects), 10);
@@ -103,7 +103,7 @@ fn an_answer_may_end_with_its_connection() {
 }
 
 #[test]
-fn an_answer_is_checked_and_parameters_are_filled_in() {
+fn a_response_is_checked_and_parameters_are_filled_in() {
     let echo = answering_lines(|mut stream, line| async move {
         stream.write_all(line.as_bytes()).await.ok()?;
         Some(stream)
@@ -138,7 +138,7 @@ fn a_server_that_breaks_off_is_counted() {
 }
 
 #[test]
-fn an_answer_without_its_end_is_too_large() {
+fn a_response_without_its_end_is_too_large() {
     let endless = answering_lines(|mut stream, _| async move {
         while stream.write_all(&[b'x'; 4096]).await.is_ok() {}
         None
@@ -154,7 +154,7 @@ fn an_answer_without_its_end_is_too_large() {
 }
 
 #[test]
-fn bytes_behind_an_answer_are_counted_and_belong_to_no_other() {
+fn bytes_behind_a_response_are_counted_and_belong_to_no_other() {
     let seen = run(ten(saying(&[b"+PONG\r\n+PONG\r\n"]), line_end()));
     assert_eq!(seen.outcomes(), all("ok"));
     assert_eq!(seen.sum(0, |state| state.connects), 10);

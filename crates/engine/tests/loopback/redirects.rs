@@ -29,14 +29,14 @@ fn redirecting(
                 let path = request.split(' ').nth(1).unwrap().to_owned();
                 log.lock().unwrap().push(request);
                 let to = routes.iter().find(|(from, _)| *from == path);
-                let answer = match to {
+                let response = match to {
                     None => OK.to_vec(),
                     Some((_, to)) => format!(
                         "HTTP/1.1 {status} Elsewhere\r\nLocation: {to}\r\n{head}Content-Length: 4\r\n\r\ngone"
                     )
                     .into_bytes(),
                 };
-                stream.write_all(&answer).await.ok();
+                stream.write_all(&response).await.ok();
                 if head.contains("close") && to.is_some() {
                     return;
                 }
@@ -62,7 +62,7 @@ fn statuses(seen: &Seen) -> Vec<u16> {
 }
 
 #[test]
-fn each_redirect_leads_to_a_request_of_its_own_and_the_last_answer_is_checked() {
+fn each_redirect_leads_to_a_request_of_its_own_and_the_last_response_is_checked() {
     let (address, requests) = redirecting(302, &[("/", "/a"), ("/a", "b?c")], "");
     let expect = json!({"expect": {"status": [200], "body": {"exact": "hello"}}});
     let spec = with(
@@ -91,7 +91,7 @@ fn each_redirect_leads_to_a_request_of_its_own_and_the_last_answer_is_checked() 
 }
 
 #[test]
-fn redirects_are_answers_where_nobody_follows_them() {
+fn redirects_are_responses_where_nobody_follows_them() {
     let (address, _) = redirecting(302, &[("/", "/a")], "");
     let seen = run(following(address, 3, Value::Null));
     assert_eq!(statuses(&seen), [302; 3]);
@@ -99,16 +99,16 @@ fn redirects_are_answers_where_nobody_follows_them() {
 }
 
 #[test]
-fn a_redirect_without_location_is_an_answer() {
-    let answer = b"HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n";
-    let seen = run(following(answering(answer), 3, json!({"most": 5})));
+fn a_redirect_without_location_is_a_response() {
+    let response = b"HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n";
+    let seen = run(following(answering(response), 3, json!({"most": 5})));
     assert_eq!(statuses(&seen), [302; 3]);
 }
 
 #[test]
-fn an_empty_location_leads_nowhere_so_that_its_answer_is_one_like_any_other() {
-    let answer = b"HTTP/1.1 302 Found\r\nLocation:\r\nContent-Length: 0\r\n\r\n";
-    let seen = run(following(answering(answer), 3, json!({"most": 5})));
+fn an_empty_location_leads_nowhere_so_that_its_response_is_one_like_any_other() {
+    let response = b"HTTP/1.1 302 Found\r\nLocation:\r\nContent-Length: 0\r\n\r\n";
+    let seen = run(following(answering(response), 3, json!({"most": 5})));
     assert_eq!(statuses(&seen), [302; 3]);
     assert_eq!(seen.outcomes(), ok(3));
 }
@@ -132,7 +132,7 @@ fn two_different_locations_are_a_failure_that_names_both() {
 }
 
 #[test]
-fn statuses_that_are_no_order_to_go_elsewhere_are_answers() {
+fn statuses_that_are_no_order_to_go_elsewhere_are_responses() {
     for status in [201, 300, 304, 305, 306] {
         let (address, requests) = redirecting(status, &[("/", "/a")], "");
         run(following(address, 1, json!({"most": 5})));

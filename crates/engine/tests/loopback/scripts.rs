@@ -19,11 +19,11 @@ fn shop() -> (SocketAddr, Arc<Mutex<Vec<String>>>) {
         if request.contains(" /slow ") {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
-        answer(request)
+        response(request)
     })
 }
 
-fn answer(request: &str) -> String {
+fn response(request: &str) -> String {
     let (status, headers, body) = match request.split(' ').nth(1).unwrap() {
         "/login" => (
             "200 OK",
@@ -153,8 +153,8 @@ fn clients_carry_values_on_and_every_request_is_recorded_under_its_name() {
     let source = r#"
         return function(client)
             if not client.token then
-                local answer = http.post("/login", { name = "login", json = { user = client.feed.user } })
-                client.token = answer:json().token
+                local response = http.post("/login", { name = "login", json = { user = client.feed.user } })
+                client.token = response:json().token
             end
             http.get(`/items/{client.number}/{client.iteration}`, { headers = { Authorization = client.token } })
         end
@@ -214,7 +214,7 @@ fn a_status_that_is_expected_is_right() {
 }
 
 #[test]
-fn pauses_count_from_the_end_of_the_answer_and_are_no_part_of_the_active_time() {
+fn pauses_count_from_the_end_of_the_response_and_are_no_part_of_the_active_time() {
     let (address, _) = shop();
     let source = "return function() http.get('/slow') sleep('300ms') http.get('/') end";
     let seen = run(one(going(address, closed(1, 1), source, json!({})), 0));

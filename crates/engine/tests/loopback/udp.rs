@@ -1,4 +1,4 @@
-//! Datagrams: which one is the answer, and what is counted of those that are not.
+//! Datagrams: which one is the response, and what is counted of those that are not.
 
 #![allow(clippy::needless_pass_by_value, reason = "literals are given")]
 
@@ -11,9 +11,9 @@ use base64::engine::general_purpose::STANDARD;
 use jostle_engine::interval::Measure;
 use serde_json::{Value, json};
 
-/// Answers the datagrams of every client with what `answers` gives for each, by its number from 0.
+/// Answers the datagrams of every client with what `responses` gives for each, by its number from 0.
 fn answering_datagrams(
-    mut answers: impl FnMut(usize, &[u8]) -> Vec<Vec<u8>> + Send + 'static,
+    mut responses: impl FnMut(usize, &[u8]) -> Vec<Vec<u8>> + Send + 'static,
 ) -> SocketAddr {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     let address = socket.local_addr().unwrap();
@@ -21,8 +21,8 @@ fn answering_datagrams(
         let mut buffer = vec![0; 65_536];
         for number in 0.. {
             let (length, from) = socket.recv_from(&mut buffer).unwrap();
-            for answer in answers(number, &buffer[..length]) {
-                socket.send_to(&answer, from).unwrap();
+            for response in responses(number, &buffer[..length]) {
+                socket.send_to(&response, from).unwrap();
             }
         }
     });
@@ -56,7 +56,7 @@ fn twelve(address: SocketAddr, request: Value) -> Value {
     )
 }
 
-/// Long enough for an answer that comes at all; one that does not costs that much.
+/// Long enough for a response that comes at all; one that does not costs that much.
 fn impatient(spec: Value) -> Value {
     let timeouts = json!({"timeouts": {"connect_ns": SECOND, "total_ns": 4 * SECOND}});
     with(spec, "/workloads/0", timeouts)
@@ -103,7 +103,7 @@ fn exchanges_follow_one_another_on_a_socket_and_each_has_its_number() {
 }
 
 #[test]
-fn a_fixed_datagram_is_answered_in_order_and_its_answer_is_checked() {
+fn a_fixed_datagram_is_answered_in_order_and_its_response_is_checked() {
     let fixed = |expect: &str| {
         let expect = json!({"body": {"exact": expect}});
         json!({"body_base64": STANDARD.encode("ping"), "datagram": {}, "expect": expect})
@@ -132,7 +132,7 @@ fn what_is_lost_times_out_and_the_socket_stays() {
             .into_keys()
             .map(|(_, why)| why)
             .collect::<Vec<_>>(),
-        ["no answer came in time"]
+        ["no response came in time"]
     );
 }
 
@@ -206,7 +206,7 @@ fn an_address_of_a_name_that_refuses_is_passed_over() {
 }
 
 #[test]
-fn an_answer_may_be_too_large() {
+fn a_response_may_be_too_large() {
     let address = answering_datagrams(|_, _| vec![vec![b'x'; 60_000]]);
     let spec = twelve(address, numbered(json!("order")));
     assert_eq!(run(spec.clone()).outcomes(), ok(12));
@@ -225,7 +225,7 @@ fn an_open_load_goes_by_datagrams_too() {
 }
 
 #[test]
-fn what_can_never_be_known_as_an_answer_is_refused() {
+fn what_can_never_be_known_as_a_response_is_refused() {
     let address: SocketAddr = "127.0.0.1:9".parse().unwrap();
     let refused = |request: Value| refusal(twelve(address, request));
     let fixed = |matched: Value| {

@@ -23,8 +23,8 @@ fn once() -> Value {
     json!({"closed": {"clients": 1, "requests": 1}})
 }
 
-/// A journey that asks for `/list`, captures `capture` of the answer into slot 0, and sends `order`, in which it is the
-/// parameter `id`, written so.
+/// A journey that asks for `/list`, captures `capture` of the response into slot 0, and sends `order`, in which it is
+/// the parameter `id`, written so.
 fn carrying(workload: Value, capture: &Value, written: &str, order: Value) -> Value {
     let order = with(
         json!({"name": "order", "method": "POST", "path": "/orders", "fill": "json"}),
@@ -204,11 +204,14 @@ fn a_hidden_field_is_captured_up_to_the_limit_that_is_given() {
 #[test]
 fn a_check_of_a_body_that_cannot_be_read_says_why() {
     for (body, why) in [
-        ("<html>", "the answer cannot be read as JSON: '<' at byte 0"),
+        (
+            "<html>",
+            "the response cannot be read as JSON: '<' at byte 0",
+        ),
         ("{\"other\": 7}", "the value at /id is missing"),
         (
             "{\"id\": \"\\ud800\"}",
-            "the answer cannot be read as JSON: half of a surrogate pair \
+            "the response cannot be read as JSON: half of a surrogate pair \
           (\\ud800 to \\udfff), which is no character, at byte 8",
         ),
     ] {

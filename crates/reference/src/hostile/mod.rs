@@ -2,8 +2,8 @@
 //!
 //! They represent the servers that a load generator must survive, and whose failures it must classify and count.
 
-mod answers;
 mod peers;
+mod responses;
 
 use crate::connection::Connection;
 use crate::http::{self, Parsed};
@@ -18,14 +18,14 @@ pub struct Behaviour {
 
 enum How {
     /// Answers every request with these bytes, and then does what `Then` says.
-    Answer(fn() -> Vec<u8>, Then),
+    Response(fn() -> Vec<u8>, Then),
     /// Anything else.
     Peer(fn(Connection) -> Life),
 }
 
 type Life = Pin<Box<dyn Future<Output = io::Result<()>>>>;
 
-/// What follows an answer.
+/// What follows a response.
 #[derive(Clone, Copy)]
 enum Then {
     /// Waits for the next request.
@@ -44,7 +44,7 @@ impl Behaviour {
     /// Behaves in this way towards one client, until the connection ends.
     pub fn act(&self, connection: Connection) -> Life {
         match self.how {
-            How::Answer(bytes, then) => Box::pin(answer(connection, bytes(), then)),
+            How::Response(bytes, then) => Box::pin(response(connection, bytes(), then)),
             How::Peer(live) => live(connection),
         }
     }
@@ -60,10 +60,10 @@ pub fn list() -> impl Iterator<Item = (&'static str, &'static str)> {
 }
 
 fn all() -> impl Iterator<Item = &'static Behaviour> {
-    peers::PEERS.iter().chain(answers::ANSWERS)
+    peers::PEERS.iter().chain(responses::RESPONSES)
 }
 
-async fn answer(mut connection: Connection, bytes: Vec<u8>, then: Then) -> io::Result<()> {
+async fn response(mut connection: Connection, bytes: Vec<u8>, then: Then) -> io::Result<()> {
     while read_request(&mut connection).await? {
         connection.output.extend_from_slice(&bytes);
         connection.flush().await?;

@@ -1,7 +1,7 @@
-//! Hostile peers that are more than a fixed answer: slow, endless, or acting at the wrong moment.
+//! Hostile peers that are more than a fixed response: slow, endless, or acting at the wrong moment.
 
 use super::How::Peer;
-use super::{Behaviour, Life, answers, read_request};
+use super::{Behaviour, Life, read_request, responses};
 use crate::connection::Connection;
 use std::io;
 use std::time::Duration;
@@ -38,9 +38,9 @@ pub static PEERS: &[Behaviour] = &[
         |c| Box::pin(never_reads(c)),
     ),
     behaviour("early-answer", "answers before it has read anything", |c| {
-        Box::pin(early_answer(c))
+        Box::pin(early_response(c))
     }),
-    behaviour("drip", "a right answer at one byte a second", |c| {
+    behaviour("drip", "a right response at one byte a second", |c| {
         Box::pin(drip(c))
     }),
     behaviour(
@@ -104,14 +104,14 @@ async fn never_reads(connection: Connection) -> io::Result<()> {
     Ok(())
 }
 
-async fn early_answer(mut connection: Connection) -> io::Result<()> {
-    connection.output = answers::hello();
+async fn early_response(mut connection: Connection) -> io::Result<()> {
+    connection.output = responses::hello();
     connection.close().await
 }
 
 async fn drip(mut connection: Connection) -> io::Result<()> {
     while read_request(&mut connection).await? {
-        for byte in answers::hello() {
+        for byte in responses::hello() {
             connection.stream.write_all(&[byte]).await?;
             tokio::time::sleep(SECOND).await;
         }

@@ -1,10 +1,10 @@
-//! HTTP/1.1 without I/O: bytes in, and a request, "incomplete" or a refusal out; an answer in, and bytes out.
+//! HTTP/1.1 without I/O: bytes in, and a request, "incomplete" or a refusal out; a response in, and bytes out.
 
-mod answer;
 mod request;
+mod response;
 
-pub use answer::{Answer, HELLO, JSON, TEXT, Timing};
 pub use request::{Framing, Parsed, Request, parse};
+pub use response::{HELLO, JSON, Response, TEXT, Timing};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Method {
@@ -13,13 +13,13 @@ pub enum Method {
     Other,
 }
 
-/// What happens to the connection after the answer.
+/// What happens to the connection after the response.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Persistence {
     Close,
     /// The default of HTTP/1.1.
     Keep,
-    /// An HTTP/1.0 client asked for it, and expects the answer to confirm it.
+    /// An HTTP/1.0 client asked for it, and expects the response to confirm it.
     KeepAndSay,
 }
 

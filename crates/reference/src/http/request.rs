@@ -1,6 +1,6 @@
 //! Parsing of requests.
 
-use super::{Answer, Method, Persistence};
+use super::{Method, Persistence, Response};
 
 const MAX_HEAD_BYTES: usize = 32 * 1024;
 const MAX_HEADERS: usize = 100;
@@ -33,8 +33,8 @@ pub struct Framing {
 pub enum Parsed<'b> {
     Incomplete,
     Request(Request<'b>),
-    /// The request is not acceptable: send this answer and close the connection.
-    Refused(Answer),
+    /// The request is not acceptable: send this response and close the connection.
+    Refused(Response),
 }
 
 /// Parses the request at the start of `input`.
@@ -44,25 +44,28 @@ pub fn parse(input: &[u8]) -> Parsed<'_> {
     match request.parse(input) {
         Ok(httparse::Status::Complete(head_length)) => match understand(&request, head_length) {
             Ok(request) => Parsed::Request(request),
-            Err(answer) => Parsed::Refused(answer),
+            Err(response) => Parsed::Refused(response),
         },
         Ok(httparse::Status::Partial) if input.len() < MAX_HEAD_BYTES => Parsed::Incomplete,
-        Ok(httparse::Status::Partial) => Parsed::Refused(Answer::refusal(
+        Ok(httparse::Status::Partial) => Parsed::Refused(Response::refusal(
             431,
             format!("the head of the request exceeds {MAX_HEAD_BYTES} bytes"),
         )),
-        Err(httparse::Error::TooManyHeaders) => Parsed::Refused(Answer::refusal(
+        Err(httparse::Error::TooManyHeaders) => Parsed::Refused(Response::refusal(
             431,
             format!("the request has more than {MAX_HEADERS} headers"),
         )),
-        Err(error) => Parsed::Refused(Answer::refusal(400, format!("malformed request: {error}"))),
+        Err(error) => Parsed::Refused(Response::refusal(
+            400,
+            format!("malformed request: {error}"),
+        )),
     }
 }
 
 fn understand<'b>(
     request: &httparse::Request<'_, 'b>,
     head_length: usize,
-) -> Result<Request<'b>, Answer> {
+) -> Result<Request<'b>, Response> {
     let version_1_0 = request.version == Some(0);
     let persistence = if says(request, "connection", "close") {
         Persistence::Close
@@ -78,14 +81,14 @@ fn understand<'b>(
         if header.name.eq_ignore_ascii_case("content-length") {
             let length = parse_length(header.value)?;
             if body_length.is_some_and(|earlier| earlier != length) {
-                return Err(Answer::refusal(
+                return Err(Response::refusal(
                     400,
                     "two values of Content-Length contradict each other",
                 ));
             }
             body_length = Some(length);
         } else if header.name.eq_ignore_ascii_case("transfer-encoding") {
-            return Err(Answer::refusal(
+            return Err(Response::refusal(
                 411,
                 "a request with a body needs a Content-Length",
             ));
@@ -139,13 +142,13 @@ fn says(request: &httparse::Request, name: &str, option: &str) -> bool {
         .any(|said| said.trim_ascii().eq_ignore_ascii_case(option.as_bytes()))
 }
 
-fn parse_length(value: &[u8]) -> Result<u64, Answer> {
+fn parse_length(value: &[u8]) -> Result<u64, Response> {
     let digits = value.iter().all(u8::is_ascii_digit);
     let length = std::str::from_utf8(value)
         .ok()
         .filter(|_| digits)
         .and_then(|text| text.parse().ok());
-    length.ok_or_else(|| Answer::refusal(400, "Content-Length is not a whole number"))
+    length.ok_or_else(|| Response::refusal(400, "Content-Length is not a whole number"))
 }
 
 /// The path and query of `http://host/path?query`; other targets are returned unchanged.
@@ -169,7 +172,7 @@ mod tests {
 
     fn refusal(text: &str) -> u16 {
         match parse(text.as_bytes()) {
-            Parsed::Refused(answer) => answer.status,
+            Parsed::Refused(response) => response.status,
             other => panic!("{text:?} gave {other:?}"),
         }
     }

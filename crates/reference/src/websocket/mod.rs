@@ -1,4 +1,4 @@
-//! A WebSocket server with known answers: `/echo` sends every message back, `/push` sends messages on a stated
+//! A WebSocket server with known responses: `/echo` sends every message back, `/push` sends messages on a stated
 //! schedule (a [`Schedule`]).
 //!
 //! Parameters of `/echo`: `delay-ms=5` sends each message back after 5 ms. `noise=2` sends two other messages before
@@ -8,7 +8,7 @@ mod frame;
 
 use crate::connection::Connection;
 use crate::events::{Next, Schedule};
-use crate::http::{Answer, Framing, Request};
+use crate::http::{Framing, Request, Response};
 use crate::routes::{parameter, path_and_query, real, whole};
 use crate::site::Site;
 use crate::timer::{Timer, monotonic};
@@ -48,7 +48,7 @@ struct Echo {
 }
 
 impl Site for WebSocket {
-    type Task = Result<Conversation, Answer>;
+    type Task = Result<Conversation, Response>;
 
     fn understand(&self, request: &Request) -> Self::Task {
         let (path, query) = path_and_query(request.target);
@@ -56,21 +56,21 @@ impl Site for WebSocket {
             "/echo" => What::Echo(Echo::of(query)?),
             "/push" => What::Push(Schedule::of(query)?),
             _ => {
-                return Err(Answer::refusal(
+                return Err(Response::refusal(
                     404,
                     "there is no such page; ask for /echo or /push",
                 ));
             }
         };
         let Some(key) = request.websocket else {
-            return Err(Answer::refusal(426, "this is for WebSocket clients"));
+            return Err(Response::refusal(426, "this is for WebSocket clients"));
         };
         let key = key.to_owned();
         Ok(Conversation { key, what })
     }
 
     /// Ends with an error after a conversation, because the connection cannot be used for another request.
-    async fn answer(
+    async fn response(
         &self,
         task: Self::Task,
         framing: Framing,
@@ -87,8 +87,8 @@ impl Site for WebSocket {
                 connection.end().await?;
                 Err(io::ErrorKind::ConnectionAborted.into())
             }
-            Err(answer) => {
-                answer.encode(
+            Err(response) => {
+                response.encode(
                     framing.method,
                     framing.persistence,
                     None,
@@ -100,7 +100,7 @@ impl Site for WebSocket {
     }
 }
 
-/// Appends the answer to the handshake.
+/// Appends the response to the handshake.
 fn switch(key: &str, output: &mut Vec<u8>) {
     let accept = derive_accept_key(key.as_bytes());
     write!(
@@ -114,16 +114,16 @@ fn switch(key: &str, output: &mut Vec<u8>) {
 /// A connection after the handshake.
 struct Socket<'a> {
     connection: &'a mut Connection,
-    answers_pings: bool,
+    responses_pings: bool,
     /// Whether the frames so far are the beginning of a message.
     in_parts: bool,
 }
 
 impl<'a> Socket<'a> {
-    fn new(connection: &'a mut Connection, answers_pings: bool) -> Self {
+    fn new(connection: &'a mut Connection, responses_pings: bool) -> Self {
         Self {
             connection,
-            answers_pings,
+            responses_pings,
             in_parts: false,
         }
     }
@@ -142,7 +142,7 @@ impl<'a> Socket<'a> {
                     self.connection.input.drain(..length);
                     match frame.opcode {
                         CLOSE => return Ok(Err(NORMAL)),
-                        PING if self.answers_pings => self.write(PONG, &frame.payload),
+                        PING if self.responses_pings => self.write(PONG, &frame.payload),
                         PING => {}
                         PONG => return Ok(Ok(frame)),
                         _ if frame.continues() != self.in_parts => {
@@ -168,7 +168,7 @@ impl<'a> Socket<'a> {
 }
 
 impl Echo {
-    fn of(query: &str) -> Result<Self, Answer> {
+    fn of(query: &str) -> Result<Self, Response> {
         let delay = parameter(query, "delay-ms").unwrap_or("0");
         let number = |name, usual, most| whole(name, parameter(query, name).unwrap_or(usual), most);
         Ok(Self {
@@ -205,7 +205,7 @@ impl Echo {
                 }
             }
             if let (Some(timer), Some(came)) = (&timer, came) {
-                socket.flush().await?; // earlier answers do not wait for this one
+                socket.flush().await?; // earlier responses do not wait for this one
                 timer.set(Some(came + self.delay))?;
                 timer.rung().await?;
             }
@@ -305,7 +305,7 @@ mod tests {
         assert_eq!((echo.delay, echo.noise, echo.ping), (2_500_000, 3, true));
         assert!(echo.pongs && !Echo::of("pong=0").unwrap().pongs);
         for wrong in ["delay-ms=-1", "noise=x", "ping=2", "pong=2"] {
-            let refused = Echo::of(wrong).err().map(|answer| answer.status);
+            let refused = Echo::of(wrong).err().map(|response| response.status);
             assert_eq!(refused, Some(400), "{wrong}");
         }
     }

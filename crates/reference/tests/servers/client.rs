@@ -7,7 +7,7 @@ use std::time::Duration;
 
 pub const BINARY: &str = env!("CARGO_BIN_EXE_jostle-reference");
 
-/// How long an answer may take before it counts as none.
+/// How long a response may take before it counts as none.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 pub struct Server {
@@ -89,7 +89,7 @@ impl Client {
         self.reset = sent.is_err_and(|error| error.kind() == ErrorKind::ConnectionReset);
     }
 
-    /// Reads one answer, framed by its Content-Length.
+    /// Reads one response, framed by its Content-Length.
     pub fn response(&mut self, with_body: bool) -> Response {
         let head_end = loop {
             if let Some(at) = self

@@ -19,7 +19,7 @@ fn far_away() -> (Server, Server) {
 }
 
 #[test]
-fn every_answer_comes_whole_and_later() {
+fn every_response_comes_whole_and_later() {
     let (_server, proxy) = far_away();
     let mut client = proxy.connect();
     for _ in 0..3 {
@@ -31,7 +31,7 @@ fn every_answer_comes_whole_and_later() {
 }
 
 #[test]
-fn pipelined_answers_wait_side_by_side_and_stay_in_order() {
+fn pipelined_responses_wait_side_by_side_and_stay_in_order() {
     const REQUESTS: u32 = 50;
     let server = Server::start("workers --workers 1");
     let to = &server.address;
@@ -57,7 +57,7 @@ fn pipelined_answers_wait_side_by_side_and_stay_in_order() {
 }
 
 #[test]
-fn the_end_is_passed_on_behind_the_last_answer() {
+fn the_end_is_passed_on_behind_the_last_response() {
     let (_server, proxy) = far_away();
     let mut client = proxy.connect();
     client.send("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n");

@@ -133,7 +133,7 @@ fn connections_end_when_they_are_idle_or_have_carried_enough() {
 }
 
 #[test]
-fn an_answer_in_two_writes_is_a_whole_one() {
+fn a_response_in_two_writes_is_a_whole_one() {
     let server = Server::start("run-to-completion --two-writes");
     let mut client = server.connect();
     client.send(

@@ -34,11 +34,11 @@ fn call(method: &str, metadata: &[(&str, &str)], kind: &str, messages: &'static 
 
 async fn ask(send: SendRequest<Bytes>, request: Request<()>, messages: &'static [u8]) -> Given {
     let mut send = send.ready().await.unwrap();
-    let (answer, mut upload) = send.send_request(request, false).unwrap();
+    let (response, mut upload) = send.send_request(request, false).unwrap();
     upload
         .send_data(Bytes::from_static(messages), true)
         .unwrap();
-    let (head, mut body) = answer.await.unwrap().into_parts();
+    let (head, mut body) = response.await.unwrap().into_parts();
     let mut bytes = Vec::new();
     while let Some(piece) = body.data().await {
         bytes.extend_from_slice(&piece.unwrap());

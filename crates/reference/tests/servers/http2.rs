@@ -1,4 +1,4 @@
-//! HTTP/2 with prior knowledge: the same answers as over HTTP/1.1, on streams of one connection.
+//! HTTP/2 with prior knowledge: the same responses as over HTTP/1.1, on streams of one connection.
 
 use crate::client::Server;
 use bytes::Bytes;
@@ -35,8 +35,8 @@ async fn ask(
         .uri(uri)
         .body(())
         .unwrap();
-    let (answer, _) = send.clone().ready().await?.send_request(request, true)?;
-    let (head, mut body) = answer.await?.into_parts();
+    let (response, _) = send.clone().ready().await?.send_request(request, true)?;
+    let (head, mut body) = response.await?.into_parts();
     let kind = head.headers["content-type"].to_str().unwrap().to_owned();
     let mut text = Vec::new();
     while let Some(piece) = body.data().await {
@@ -48,7 +48,7 @@ async fn ask(
 }
 
 #[test]
-fn answers_are_those_of_http_1() {
+fn responses_are_those_of_http_1() {
     for (kind, targets) in [
         ("null", &["/hello", "/anything"][..]),
         (

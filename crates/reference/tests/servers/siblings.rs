@@ -6,7 +6,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 #[test]
-fn several_processes_answer_at_one_port_and_end_with_the_first() {
+fn several_processes_response_at_one_port_and_end_with_the_first() {
     let mut server = Server::start("null --processes 3");
     let mut clients: Vec<_> = (0..60).map(|_| server.connect()).collect();
     for client in &mut clients {

@@ -30,7 +30,7 @@ fn hello() -> String {
 }
 
 #[test]
-fn every_kind_answers_every_route() {
+fn every_kind_responses_every_route() {
     for kind in KINDS {
         let server = Server::start(kind);
         let about = server.get("/").body;
@@ -96,7 +96,7 @@ fn pipelined_requests_are_answered_in_order_on_one_connection() {
             + "HEAD /hello HTTP/1.1\r\n\r\n"
             + &get("/slow/7")),
     );
-    client.stream.shutdown(Shutdown::Write).unwrap(); // a client that will ask no more still gets its answers
+    client.stream.shutdown(Shutdown::Write).unwrap(); // a client that will ask no more still gets its responses
     assert_eq!(client.response(true).body, "20000");
     assert_eq!(client.response(true).body, "9");
     assert_eq!(
@@ -249,7 +249,7 @@ fn sleeping_requests_do_not_wait_for_each_other_nor_for_service() {
 }
 
 #[test]
-fn no_answer_comes_before_its_time() {
+fn no_response_comes_before_its_time() {
     let server = Server::start("run-to-completion");
     for target in ["/work?us=30000", "/sleep?ms=30", "/sleep?ms=30&jitter=1"] {
         let start = Instant::now();

@@ -45,8 +45,8 @@ def _in_words(d: Difference, a: str, b: str, among: int) -> str:
 
 
 def summary(c: Comparison) -> str:
-    """The whole comparison in a sentence, and a second one if right answers were not of the same kind."""
-    unlike = f" They did not do the same work: right answers were {c.statuses}." if c.statuses else ""
+    """The whole comparison in a sentence, and a second one if right responses were not of the same kind."""
+    unlike = f" They did not do the same work: right responses were {c.statuses}." if c.statuses else ""
     return f"{_summary(c)}{unlike}"
 
 

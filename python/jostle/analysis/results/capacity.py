@@ -62,7 +62,7 @@ class LevelResult:
     lateness_p99_s: float | None
     server_cores: float | None
     held_out: bool = False
-    statuses: dict[str, int] = field(default_factory=dict)  # of right answers; {} where there are none
+    statuses: dict[str, int] = field(default_factory=dict)  # of right responses; {} where there are none
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,7 @@ class Comparison:
     sentence: str
     unit: Literal["round", "run"] = "round"  # what `rounds` counts, and what intervals are over
     unpaired: int = 0  # rounds of either that are left out, because the other was not measured in them
-    statuses: str = ""  # how the right answers of both differ: "200 on a, 302 on b"
+    statuses: str = ""  # how the right responses of both differ: "200 on a, 302 on b"
     primary: str = ""  # the metric that decides by itself; all others of a page are judged together
     earlier_runs: int = 0  # whose spread decides, as there is one run on each side
     confidence: float = 0.95  # of its intervals; higher where a run was looked at repeatedly

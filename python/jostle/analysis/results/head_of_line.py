@@ -17,10 +17,10 @@ class StreamOfConnection:
     request: str
     ready_s: float  # when it would have been sent, had there been a free stream
     sent_s: float | None
-    head_s: float | None  # when the head of its answer came
+    head_s: float | None  # when the head of its response came
     end_s: float | None
-    bytes: int  # of the answer; 0 while it comes
-    waited_s: float  # behind the answer of another stream, or for a free one; 0 if negligible
+    bytes: int  # of the response; 0 while it comes
+    waited_s: float  # behind the response of another stream, or for a free one; 0 if negligible
 
 
 @dataclass(frozen=True)
@@ -32,10 +32,10 @@ class HeadOfLine:
     trial: int
     begin_s: float  # of the time that is shown
     end_s: float
-    behind: StreamOfConnection | None  # whose answer came meanwhile; None: they waited for a free stream
+    behind: StreamOfConnection | None  # whose response came meanwhile; None: they waited for a free stream
     streams: list[StreamOfConnection]  # in the order in which they were ready
     waited: int  # how many waited
-    passed: int  # how many were answered while the answer of `behind` came
+    passed: int  # how many were answered while the response of `behind` came
     others: int  # how many were there meanwhile, including those two
     longest_s: float
     open: int  # streams that were open when the longest wait for a free one ended

@@ -19,7 +19,7 @@ class StepResult:
     ended: dict[str, int]  # journeys that it ended, by the outcome of its request
     throughput: Estimate  # completed as expected
     response: dict[str, Estimate]  # from the intended start: the end of the pause before it
-    statuses: dict[str, int] = field(default_factory=dict)  # of its right answers
+    statuses: dict[str, int] = field(default_factory=dict)  # of its right responses
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,6 @@ class JourneyResult:
     unfinished: int  # cut off by the end of the load
     time: dict[
         str, Estimate
-    ]  # of completed ones: intended start of the first step to the end of the last answer
+    ]  # of completed ones: intended start of the first step to the end of the last response
     active: dict[str, Estimate]  # the same without the pauses between the steps
     steps: list[StepResult]

@@ -20,7 +20,7 @@ class PhaseSummary:
     throughput_per_s: float
     error_share: float
     connect: Times  # to open a connection
-    headers: Times  # from the send to the end of the answer's headers
+    headers: Times  # from the send to the end of the response's headers
     body: Times  # from there to the last byte
     to_server_per_s: float  # bytes
     from_server_per_s: float
@@ -30,7 +30,7 @@ class PhaseSummary:
 
 @dataclass(frozen=True)
 class RampStep:
-    """A tenth of one trial's ramp-up; times from the send to the end of the answer's headers."""
+    """A tenth of one trial's ramp-up; times from the send to the end of the response's headers."""
 
     end_s: float
     open: int  # connections at once, the most

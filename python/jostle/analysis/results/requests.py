@@ -18,4 +18,4 @@ class RequestResult:
     outcomes: dict[str, int]  # by kind, without the zeros
     throughput: Estimate  # completed as expected
     response: dict[str, Estimate]
-    statuses: dict[str, int] = field(default_factory=dict)  # of its right answers
+    statuses: dict[str, int] = field(default_factory=dict)  # of its right responses

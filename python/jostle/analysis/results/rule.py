@@ -66,8 +66,8 @@ def rule_of(condition: Condition) -> Rule:
 
 def decide(condition: Condition, estimate: Estimate) -> Decision:
     """ "pass" if the condition surely holds, "fail" if it surely does not."""
-    answers: dict[RuleDecision, Decision] = {"holds": "pass", "fails": "fail", "undecided": "undecided"}
-    return answers[rule_of(condition).judge(estimate)]
+    responses: dict[RuleDecision, Decision] = {"holds": "pass", "fails": "fail", "undecided": "undecided"}
+    return responses[rule_of(condition).judge(estimate)]
 
 
 def written(value: float, unit: str) -> str:

@@ -46,6 +46,8 @@ class StreamResult:
     gap: dict[str, Estimate]  # between events; a stream that broke off has one beyond all others
     longest_gap: dict[str, Estimate]  # of each stream that was whole or broke off
     last: dict[str, Estimate]  # intended start to last event
-    round_trip: dict[str, Estimate]  # from when a message was due to its answer; those without one lie beyond
-    unanswered: int | None  # messages whose stream ended before their answer; None: none were awaited
+    round_trip: dict[
+        str, Estimate
+    ]  # from when a message was due to its response; those without one lie beyond
+    unanswered: int | None  # messages whose stream ended before their response; None: none were awaited
     over_time: EventTimes  # of the trial with the median number of events

@@ -79,7 +79,7 @@ class TrialResult:
     timeline: Timeline
     server: dict[str, Any]  # label, versions, variants, cores
     requests: list[dict[str, Any]]  # per request name: name, outcomes, response quantiles
-    received_bytes_per_s: float = 0.0  # heads and bodies of answers
+    received_bytes_per_s: float = 0.0  # heads and bodies of responses
     unavailable: float = 0.0  # share of the time in which the server was away
     connections_opened: int = 0
     connections_most: int = 0  # open at once, at the end of some interval

@@ -48,7 +48,8 @@ class WorkloadSummary:
     failures: dict[str, dict[str, int]] = field(default_factory=dict)
     """Why requests failed, by outcome, most frequent first; for `wrong_status`, the code."""
     statuses: dict[str, dict[str, int]] = field(default_factory=dict)
-    """Right answers by request name and status. Empty for older records, and where there are no statuses."""
+    """Right responses by request name and status. Empty for older records, and where there are no
+    statuses."""
     disturbed: list[str] = field(default_factory=list)
     """Figures, by their names in plans, that others or the generator made much worse in some trial."""
     unavailable: float = 0.0
@@ -58,7 +59,7 @@ class WorkloadSummary:
 
     @property
     def all_statuses(self) -> dict[str, int]:
-        """Right answers to all requests by status."""
+        """Right responses to all requests by status."""
         return dict(sum(map(Counter, self.statuses.values()), Counter()))
 
     def verdict_of(self, figure: str) -> Verdict:
@@ -165,7 +166,7 @@ class Garbage:
     contestant: str
     workload: str
     share: Estimate  # of the load's time
-    collections_per_1000: Estimate  # for each 1,000 answers
+    collections_per_1000: Estimate  # for each 1,000 responses
 
 
 @dataclass(frozen=True)

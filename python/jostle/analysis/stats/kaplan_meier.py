@@ -2,7 +2,7 @@
 
 Timeouts, requests unfinished at the stop and requests never sent are right-censored response times. If a
 share f of them lies beyond all others, quantiles above 1 - f cannot be known: they are "≥ limit". Requests
-that failed never got their answer: they lie beyond every time, and the distribution function ends below 1.
+that failed never got their response: they lie beyond every time, and the distribution function ends below 1.
 Source: Kaplan and Meier, JASA 53 (1958); for failures, the cumulative incidence of Aalen and Johansen,
 Scandinavian Journal of Statistics 5 (1978). The weighted form on counts equals `scipy.stats.ecdf` on values.
 """
@@ -80,9 +80,9 @@ def product_limit(sample: WeightedSample) -> Curve:
 def known_part(sample: WeightedSample) -> Curve:
     """The curve up to where fewer than `AT_RISK` requests are left, each standing for over `STANDS_FOR`.
 
-    A request also stands for others that were given up before. Beyond that point a handful decides: 6 answers
-    among 900 requests that were given up had a p99, and if every second request was censored at random, the
-    p99 of 1,000 missed in 38 % (simulated).
+    A request also stands for others that were given up before. Beyond that point a handful decides: 6
+    responses among 900 requests that were given up had a p99, and if every second request was censored at
+    random, the p99 of 1,000 missed in 38 % (simulated).
     """
     curve = product_limit(sample)
     if not sample.censored.any():

@@ -45,7 +45,7 @@ def quantiles(rounds: Sequence[OneRequest], usual: UsualOf = not_known) -> dict[
 def throughput(
     rounds: Sequence[OneRequest], confidence: float = CONFIDENCE, usual: UsualOf = not_known
 ) -> Estimate:
-    """Right answers per second."""
+    """Right responses per second."""
     return typical_over_rounds(
         [one.per_s for one in rounds], "/s", confidence, spread_of(usual("throughput"))
     )

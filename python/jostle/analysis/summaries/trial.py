@@ -56,7 +56,8 @@ def describe_trial(data: TrialData) -> TrialResult:
 
 
 def _datagrams(data: TrialData) -> dict[str, int]:
-    """What became of the datagrams of a trial over UDP; empty for others. Late answers count as lost, too."""
+    """What became of the datagrams of a trial over UDP; empty for others. Late responses count as lost,
+    too."""
     requests = data.workload().get("requests") or [{}]
     if requests[0].get("datagram") is None:
         return {}
@@ -109,7 +110,7 @@ def _background(data: TrialData) -> dict[str, Any]:
 
 
 def _requests(data: TrialData) -> list[dict[str, Any]]:
-    """Per request name: how its requests ended, the statuses of right answers, and its response times."""
+    """Per request name: how its requests ended, the statuses of right responses, and its response times."""
     requests = data.workload().get("requests", [])
     return [
         {

@@ -19,8 +19,8 @@ from jostle.analysis.trials.data import TrialData
 
 __all__ = [
     "IN_TIME_S",
-    "bytes_per_answer",
     "bytes_per_request",
+    "bytes_per_response",
     "clients_in_time",
     "growth",
     "memory_per_connection",
@@ -68,20 +68,20 @@ def memory_per_connection(data: TrialData) -> float | None:
 
 
 def bytes_per_request(data: TrialData) -> float | None:
-    """Bytes that clients sent for each answer, including heads but not TCP and IP."""
-    return _per_answer(data, data.counts.bytes_out.sum())
+    """Bytes that clients sent for each response, including heads but not TCP and IP."""
+    return _per_response(data, data.counts.bytes_out.sum())
 
 
-def bytes_per_answer(data: TrialData) -> float | None:
-    """Bytes that the server sent for each answer, including heads but not TCP and IP."""
-    return _per_answer(data, data.counts.bytes_in.sum())
+def bytes_per_response(data: TrialData) -> float | None:
+    """Bytes that the server sent for each response, including heads but not TCP and IP."""
+    return _per_response(data, data.counts.bytes_in.sum())
 
 
 def growth(figure: Callable[[RampStep], float | None]) -> Callable[[TrialData], float | None]:
     """How abruptly a figure of the time to headers grew during the ramp-up.
 
     The largest ratio of a step of the ramp to the previous step: about 1 if the figure stays or creeps,
-    several if it jumps. None if there is no ramp, or if a step has too few answers for the figure.
+    several if it jumps. None if there is no ramp, or if a step has too few responses for the figure.
     """
 
     def largest(data: TrialData) -> float | None:
@@ -107,7 +107,7 @@ def clients_in_time(data: TrialData) -> Value:
     return AtLeast(float(held)) if steps else None
 
 
-def _per_answer(data: TrialData, total: float) -> float | None:
+def _per_response(data: TrialData, total: float) -> float | None:
     return float(total) / data.ok(MEASURED) if data.ok(MEASURED) else None
 
 

@@ -1,4 +1,4 @@
-"""Idle connections that the server ended with an answer, such as 408 (RFC 9110, section 15.5.9)."""
+"""Idle connections that the server ended with a response, such as 408 (RFC 9110, section 15.5.9)."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -26,6 +26,6 @@ def dismissals_note(trials: Sequence[TrialData]) -> str:
             f"{ended}; the client connected again for its next request."
         )
     return (
-        f"The server ended {ended} with an answer that nobody had asked for ({tallied(found)}); the client "
+        f"The server ended {ended} with a response that nobody had asked for ({tallied(found)}); the client "
         "connected again for its next request."
     )

@@ -2,8 +2,8 @@
 
 For every workload in which requests timed out or the server had a database. Hits, timeouts and the least and
 most hits in a second are as the load generators of the articles' time print them. Beside them are figures
-that can be compared: answers within the timeout, counted from when they were due, and how even the throughput
-was.
+that can be compared: responses within the timeout, counted from when they were due, and how even the
+throughput was.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -60,7 +60,7 @@ def _of_cell(contestant: str, workload: str, trials: Sequence[TrialData]) -> Goo
 
 
 def goodput(data: TrialData) -> float:
-    """Answers within the timeout, counted from when they were due, per second."""
+    """Responses within the timeout, counted from when they were due, per second."""
     limit_s = _timeout_s(data)
     if not data.ok():
         return 0.0

@@ -18,11 +18,11 @@ MIN_NS = 1_000_000
 """Shorter waits do not count, as in the engine."""
 
 EARLY = 0.05
-"""Share of an answer's time that counts as its edge: the last part of an answer is often in the same packet
+"""Share of a response's time that counts as its edge: the last part of a response is often in the same packet
 as the beginning of the next one."""
 
 FEW = 3
-"""Fewest answers on other connections from which anything can be concluded."""
+"""Fewest responses on other connections from which anything can be concluded."""
 
 MUCH_SOONER, AS_LATE = 0.25, 0.5
 """The median on other connections, as a share of the wait: up to the first one it clears the server, from the
@@ -55,8 +55,8 @@ def head_of_line_blocking(
     blocker = None if waits.behind is None else streams[waits.times.index(waits.behind)]
     passed = 0 if waits.behind is None else sum(_passed(one, waits.span) for one in waits.others)
     longest_s = max(one.waited_s for one in waited)
-    answers = line["elsewhere_answers"]
-    median_s = line["elsewhere_median_ns"] / NS if answers else None
+    responses = line["elsewhere_answers"]
+    median_s = line["elsewhere_median_ns"] / NS if responses else None
     return HeadOfLine(
         contestant=contestant,
         workload=workload,
@@ -70,9 +70,9 @@ def head_of_line_blocking(
         others=sum(_there(one, waits.span, waits.now) for one in waits.others),
         longest_s=longest_s,
         open=sum(_open(one, line["until_ns"]) for one in waits.times),
-        cause=_cause(longest_s, answers, median_s) if blocker and not passed else "",
+        cause=_cause(longest_s, responses, median_s) if blocker and not passed else "",
         elsewhere_connections=line["elsewhere_connections"],
-        elsewhere_answers=answers,
+        elsewhere_answers=responses,
         elsewhere_median_s=median_s,
     )
 
@@ -135,7 +135,7 @@ def _stream(one: Mapping[str, Any], names: Sequence[str], waited_ns: int) -> Str
 
 
 def _waited_ns(one: Mapping[str, Any], span: tuple[int, int], now: int) -> int:
-    """How long a sent request got nothing while another answer came, if its own answer followed soon."""
+    """How long a sent request got nothing while another response came, if its own response followed soon."""
     begin, end = span
     first = one["head_ns"] or one["end_ns"] or now
     overlap: int = min(first, end) - max(one["sent_ns"] or now, begin)
@@ -149,7 +149,7 @@ def _queued_ns(one: Mapping[str, Any], now: int) -> int:
 
 
 def _passed(one: Mapping[str, Any], span: tuple[int, int]) -> bool:
-    """Whether its answer began while the other one was coming."""
+    """Whether its response began while the other one was coming."""
     begin, end = span
     edge = EARLY * (end - begin)
     return bool(begin + edge < one["head_ns"] < end - edge)
@@ -163,9 +163,9 @@ def _open(one: Mapping[str, Any], at_ns: int) -> bool:
     return 0 < one["sent_ns"] < at_ns and not 0 < one["end_ns"] < at_ns
 
 
-def _cause(wait_s: float, answers: int, median_s: float | None) -> Cause:
+def _cause(wait_s: float, responses: int, median_s: float | None) -> Cause:
     """The cause according to the other connections, if all streams of this one waited."""
-    if median_s is None or answers < FEW:
+    if median_s is None or responses < FEW:
         return "unknown"
     if median_s <= MUCH_SOONER * wait_s:
         return "connection"

@@ -248,7 +248,7 @@ def _longest(largest: Estimate, wait: str) -> str:
     if largest.value is None:
         return "no fast request was answered"
     if largest.bound:
-        return f"a fast request waited for {format_duration(largest.value)} without an answer"
+        return f"a fast request waited for {format_duration(largest.value)} without a response"
     return f"fast requests {wait} for up to {format_duration(largest.value)}"
 
 

@@ -1,4 +1,4 @@
-"""Whether right answers to a workload were of the same kind: in each round, and on each contestant."""
+"""Whether right responses to a workload were of the same kind: in each round, and on each contestant."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -10,14 +10,14 @@ from jostle.analysis.trials.statuses import ByRequest, contrast, statuses_of
 from jostle.analysis.validity.statuses import REMEDY
 from jostle.record.verdict import Verdict
 
-__all__ = ["with_unlike_answers"]
+__all__ = ["with_unlike_responses"]
 
 
-def with_unlike_answers(
+def with_unlike_responses(
     trials: Sequence[TrialResult], grouped: Mapping[Key, Sequence[TrialData]]
 ) -> list[TrialResult]:
-    """The trials, with a check on each whose answers are unlike those of its first round, or on each of a
-    contestant whose answers are unlike those of the first contestant. `grouped`: in the order of the plan.
+    """The trials, with a check on each whose responses are unlike those of its first round, or on each of a
+    contestant whose responses are unlike those of the first contestant. `grouped`: in the order of the plan.
     """
     found: dict[int, str] = {}
     first: dict[str, tuple[str, ByRequest]] = {}
@@ -38,6 +38,6 @@ def _unlike_the_first_round(trials: Sequence[TrialData]) -> Iterable[tuple[int, 
 
 
 def _checked(trial: TrialResult, contrast: str) -> TrialResult:
-    message = f"right answers were not of the same kind: {contrast}"
-    check = Check("same answers", Verdict.SUSPECT, None, None, "", message, REMEDY)
+    message = f"right responses were not of the same kind: {contrast}"
+    check = Check("same responses", Verdict.SUSPECT, None, None, "", message, REMEDY)
     return replace(trial, validity=Validity.of([*trial.validity.checks, check]))

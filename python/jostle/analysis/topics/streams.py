@@ -178,6 +178,6 @@ def _broken(data: TrialData, measure: str, number: int) -> WeightedSample:
 
 
 def _round_trips(data: TrialData, number: int) -> WeightedSample:
-    """Round trips of messages; those without an answer lie beyond every time."""
+    """Round trips of messages; those without a response lie beyond every time."""
     never = _counts(data, number).get("unanswered", 0)
     return replace(data.recorded_of("event_round_trip", number), never=never)

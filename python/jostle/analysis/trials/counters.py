@@ -64,9 +64,9 @@ class Counts:
     outcomes: Mapping[tuple[int, int | None], Mapping[str, int]]
     """By workload and request; a request of None stands for all of the workload's requests."""
     statuses: Mapping[tuple[int, int | None], Mapping[str, int]]
-    """By workload and request, as `outcomes`: right answers by status. Empty in older records."""
+    """By workload and request, as `outcomes`: right responses by status. Empty in older records."""
     answered: Mapping[tuple[int, str], Ints]
-    """By request and status: right answers in each interval."""
+    """By request and status: right responses in each interval."""
     failed_by_kind: Mapping[str, Ints]
     """By outcome: requests that failed in each interval."""
     reasons: Mapping[tuple[int, str], Mapping[str, int]]
@@ -74,7 +74,7 @@ class Counts:
     refused: Mapping[int, str]
     """By workload: method and path of one request that was answered with a wrong status."""
     excess: Mapping[int, Mapping[str, int]]
-    """By workload: what came after complete answers and belongs to none of them."""
+    """By workload: what came after complete responses and belongs to none of them."""
     dismissals: Mapping[int, Mapping[str, int]]
     """By workload: answers with which the server ended idle connections, by status."""
     passed_over: Mapping[int, Mapping[str, int]]

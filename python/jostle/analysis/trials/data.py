@@ -48,8 +48,8 @@ EVIDENCE = ("rows", "pacings", "machine")
 MAX_ROWS = 200_000
 """Most per-request rows that are read: 5 MB of each trial, however long it is."""
 
-FEW_ANSWERS = 30
-"""Answers per client that are few: with more, what the end cuts off is less than 2 % of the throughput."""
+FEW_RESPONSES = 30
+"""Responses per client that are few: with more, what the end cuts off is less than 2 % of the throughput."""
 
 MIN_INTERVALS_OF_PILE = 3
 """Fewest intervals with which requests can be seen to pile up."""
@@ -236,7 +236,7 @@ class TrialData:
         return {kind: count for kind, count in found.items() if count}
 
     def statuses(self, workload: int = MEASURED, request: int | None = None) -> Mapping[str, int]:
-        """Number of right answers (to one request name) by status; empty for an older record."""
+        """Number of right responses (to one request name) by status; empty for an older record."""
         return self.counts.statuses.get((workload, request), {})
 
     def reasons(self, kind: str, workload: int = MEASURED) -> Mapping[str, int]:
@@ -326,12 +326,12 @@ class TrialData:
     def throughput(self) -> float:
         """Successes per second.
 
-        With few answers in a closed loop, the time of the requests that the end cut off is left out: it is
-        part of no answer, and with five answers per client it would take 9 % off.
+        With few responses in a closed loop, the time of the requests that the end cut off is left out: it is
+        part of no response, and with five responses per client it would take 9 % off.
         """
         seconds = self.duration_s
         clients = (self.closed or {}).get("clients", 0)
-        if clients and self.steady_load and 0 < self.ok() < FEW_ANSWERS * clients:
+        if clients and self.steady_load and 0 < self.ok() < FEW_RESPONSES * clients:
             cut_off = from_histograms([], [self.trial.histogram("censored")])
             longest = self.responses.whole.values_s[-1]
             waits = cut_off.n_censored and cut_off.values_s[-1]
@@ -341,7 +341,7 @@ class TrialData:
 
     @property
     def busy_poll(self) -> bool:
-        """Whether the generator polled for answers and due times instead of sleeping."""
+        """Whether the generator polled for responses and due times instead of sleeping."""
         return self._spec.get("attentive") is True
 
     @cached_property

@@ -43,7 +43,7 @@ def effects_of_lateness(
 ) -> Mapping[str, Effect]:
     """The effect on each figure of response times that a trial has; empty if nothing was paced.
 
-    `response`: all requests; `answered`: those with a right answer.
+    `response`: all requests; `answered`: those with a right response.
     """
     if not late.n or not answered.n_events or not service.n_events:
         return {}

@@ -40,7 +40,7 @@ class OneRequest:
 
     @property
     def statuses(self) -> Mapping[str, int]:
-        """Number of right answers by status."""
+        """Number of right responses by status."""
         return self.data.statuses(self._recorded_in, self.index)
 
     @property
@@ -65,7 +65,7 @@ class OneRequest:
 
     @property
     def per_s(self) -> float:
-        """Right answers per second."""
+        """Right responses per second."""
         return self.ok / self.data.duration_s if self.data.duration_s else 0.0
 
     @cached_property

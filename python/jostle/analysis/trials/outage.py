@@ -1,4 +1,4 @@
-"""When a server was away: stretches of a trial in which requests failed and no right answer came."""
+"""When a server was away: stretches of a trial in which requests failed and no right response came."""
 
 import math
 from collections import Counter
@@ -10,26 +10,26 @@ import numpy as np
 from jostle.analysis.stats.sample import Bools
 from jostle.analysis.trials.counters import Counts
 from jostle.formatting import tallied
-from jostle.record.outcomes import WRONG_ANSWERS, outcome_label
+from jostle.record.outcomes import WRONG_RESPONSES, outcome_label
 from jostle.units import format_duration
 
 __all__ = ["Outage", "away_s", "outages", "within"]
 
 MISSED = 10.0
-"""At the rate of the rest of the trial, at least this many right answers would have come meanwhile: fewer may
-fail to come by chance."""
+"""At the rate of the rest of the trial, at least this many right responses would have come meanwhile: fewer
+may fail to come by chance."""
 
 SILENT_S, SILENT = 1.0, 3.0
-"""If nothing failed either, the end of a trial must be without answers for at least the first, and for so
+"""If nothing failed either, the end of a trial must be without responses for at least the first, and for so
 many times the longest response time: a slow server also leaves its last requests unanswered."""
 
 
 @dataclass(frozen=True)
 class Outage:
-    """A stretch without a right answer, in seconds from the start of the trial, to the precision of its
+    """A stretch without a right response, in seconds from the start of the trial, to the precision of its
     intervals.
 
-    `ends`: whether right answers came again. `failures`: how requests failed meanwhile, by outcome; empty
+    `ends`: whether right responses came again. `failures`: how requests failed meanwhile, by outcome; empty
     if they only waited.
     """
 
@@ -46,7 +46,7 @@ class Outage:
         start, end = format_duration(self.start_s), format_duration(self.end_s)
         when = f"from {start} to {end if self.ends else 'the end'}"
         kinds = tallied({outcome_label(kind): n for kind, n in self.failures.items()})
-        what = "right answer" if self.failures.keys() & WRONG_ANSWERS else "response"
+        what = "right response" if self.failures.keys() & WRONG_RESPONSES else "response"
         return f"no {what} {when}" + (f" ({kinds})" if kinds else "")
 
 
@@ -58,7 +58,7 @@ def outages(counts: Counts, longest_s: float | None) -> list[Outage]:
     """
     ok, duration_s = counts.ok, float(counts.end_ns[-1]) / 1e9 if len(counts.end_ns) else 0.0
     found = []
-    for start, end in _without_answers(counts):
+    for start, end in _without_responses(counts):
         start_s, end_s = float(counts.start_ns[start]) / 1e9, float(counts.end_ns[end - 1]) / 1e9
         elsewhere_s = duration_s - (end_s - start_s)
         if elsewhere_s <= 0 or float(ok.sum()) / elsewhere_s * (end_s - start_s) < MISSED:
@@ -85,8 +85,8 @@ def within(counts: Counts, found: list[Outage]) -> Bools:
     return inside
 
 
-def _without_answers(counts: Counts) -> list[tuple[int, int]]:
-    """Stretches without right answers: the first interval, and the one after the last."""
+def _without_responses(counts: Counts) -> list[tuple[int, int]]:
+    """Stretches without right responses: the first interval, and the one after the last."""
     silent = np.concatenate([[False], counts.ok == 0, [False]])
     edges = np.flatnonzero(np.diff(silent.astype(np.int8)))
     return [(int(start), int(end)) for start, end in edges.reshape(-1, 2)]

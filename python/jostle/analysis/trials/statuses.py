@@ -1,4 +1,4 @@
-"""The statuses of right answers: how they are mixed, and whether that changes within a trial."""
+"""The statuses of right responses: how they are mixed, and whether that changes within a trial."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -21,10 +21,10 @@ __all__ = [
 ]
 
 Statuses = Mapping[str, int]
-"""Number of right answers by status."""
+"""Number of right responses by status."""
 
 ByRequest = Mapping[str, Statuses]
-"""Number of right answers by request name and status."""
+"""Number of right responses by request name and status."""
 
 MAX_NAMED = 4
 """Most statuses of a mixture that a sentence names."""
@@ -34,7 +34,7 @@ MAX_NAMED = 4
 class StatusChange:
     """A stretch of a trial, in seconds from its start, with another mixture of statuses than the rest.
 
-    `request`: whose answers; "" if the workload has only one. `before` and `after` the stretch; empty where
+    `request`: whose responses; "" if the workload has only one. `before` and `after` the stretch; empty where
     it reaches to the start or to the end.
     """
 
@@ -55,7 +55,7 @@ class StatusChange:
         else:
             rest = Counter(self.before) + Counter(self.after)
             changes = f"{mixed(self.within)} from {start} to {end}, and {mixed(rest)} before and after"
-        return f"the statuses of the right answers{at} changed: {changes}"
+        return f"the statuses of the right responses{at} changed: {changes}"
 
 
 def mixed(statuses: Statuses) -> str:
@@ -70,7 +70,7 @@ def mixed(statuses: Statuses) -> str:
 
 
 def statuses_of(trials: Iterable[TrialData]) -> dict[str, dict[str, int]]:
-    """The right answers of trials of one workload; empty for older records, and without statuses."""
+    """The right responses of trials of one workload; empty for older records, and without statuses."""
     return added(
         {request["name"]: statuses}
         for data in trials
@@ -89,7 +89,7 @@ def added(parts: Iterable[ByRequest]) -> dict[str, dict[str, int]]:
 
 
 def contrast(ours: ByRequest, theirs: ByRequest, places: tuple[str, str]) -> str:
-    """How the right answers of two sides differ: "302 on a, 200 on b"; "" if they are mixed alike.
+    """How the right responses of two sides differ: "302 on a, 200 on b"; "" if they are mixed alike.
 
     `places`: in words, "on a". Of several requests, the first one that differs is told, with its name.
     """
@@ -126,7 +126,7 @@ def change_of_statuses(data: TrialData) -> StatusChange | None:
 
 
 def _counted(data: TrialData, request: int, start: int, end: int) -> Statuses:
-    """The statuses of a request's right answers in the intervals from `start` up to `end`."""
+    """The statuses of a request's right responses in the intervals from `start` up to `end`."""
     return {
         status: int(column[start:end].sum())
         for (whose, status), column in data.counts.answered.items()

@@ -1,4 +1,4 @@
-"""Every check by its name: what it asks, and when its answer is "suspect" or "invalid"."""
+"""Every check by its name: what it asks, and when its response is "suspect" or "invalid"."""
 
 from typing import NamedTuple
 
@@ -36,15 +36,15 @@ CATALOGUE = [
     CheckDescription("end", "Did the trial run to its end?", NEVER, "failed, or recorded nothing"),
     CheckDescription(
         "statuses",
-        "Did the right answers have the same mixture of statuses throughout, and were redirects followed?",
+        "Did the right responses have the same mixture of statuses throughout, and were redirects followed?",
         f"a stretch with another mixture (G² over all stretches), by {percent(mixture.DIFFERENCE)} of its "
-        f"answers or more; or more than {percent(statuses.MOSTLY)} redirects that were neither followed nor "
-        "named as right",
+        f"responses or more; or more than {percent(statuses.MOSTLY)} redirects that were neither followed "
+        "nor named as right",
         NEVER,
     ),
     CheckDescription(
-        "same answers",
-        "Were right answers of the same kind in each round, and on each contestant?",
+        "same responses",
+        "Were right responses of the same kind in each round, and on each contestant?",
         f"a status whose share differs by {percent(mixture.DIFFERENCE)} or more (G²)",
         NEVER,
     ),
@@ -52,7 +52,7 @@ CATALOGUE = [
     CheckDescription(
         "outage",
         "Did the server answer throughout?",
-        "any stretch without a right answer (throughput)",
+        "any stretch without a right response (throughput)",
         NEVER,
     ),
     CheckDescription(
@@ -65,12 +65,12 @@ CATALOGUE = [
     CheckDescription(
         "invalid-if", "Does the plan call the trial invalid?", NEVER, "a condition of its `invalid-if` is met"
     ),
-    CheckDescription("framing", "Did bytes follow a complete answer?", "any", NEVER),
+    CheckDescription("framing", "Did bytes follow a complete response?", "any", NEVER),
     CheckDescription("addresses", "Did all addresses of the host's name accept?", "any that did not", NEVER),
     CheckDescription(
-        "answers",
-        "Were there enough answers?",
-        f"fewer than {checks.FEW_ANSWERS}, or more than {percent(checks.CUT_OFF_SUSPECT)} of the requests "
+        "responses",
+        "Were there enough responses?",
+        f"fewer than {checks.FEW_RESPONSES}, or more than {percent(checks.CUT_OFF_SUSPECT)} of the requests "
         "still waited at the end, except beside a background load",
         f"no request was sent; or all but {percent(failures.RIGHT_INVALID)} failed, timeouts not counted",
     ),
@@ -94,7 +94,7 @@ CATALOGUE = [
     ),
     CheckDescription(
         "wake-up",
-        "How much of a time may be the generator's waking up, if it slept until answers came?",
+        "How much of a time may be the generator's waking up, if it slept until responses came?",
         f"more than {percent(wake_up.SUSPECT)} of the median, for throughput of a closed loop; more than "
         f"{percent(wake_up.UNBOUNDED)}, for each quantile",
         NEVER,

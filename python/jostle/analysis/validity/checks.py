@@ -37,7 +37,7 @@ from jostle.analysis.validity.limits import memory_limited, within_files, within
 from jostle.analysis.validity.lost_time import clock_was_set, time_was_lost
 from jostle.analysis.validity.machine import machine, stolen, told
 from jostle.analysis.validity.remedies import remedy_for
-from jostle.analysis.validity.statuses import one_kind_of_answer
+from jostle.analysis.validity.statuses import one_kind_of_response
 from jostle.analysis.validity.steady import steady_state, warm_up
 from jostle.analysis.validity.wake_up import wake_up
 from jostle.formatting import percent, tallied
@@ -63,8 +63,8 @@ INTERACTIVE_SUSPECT = 0.02
 BY_CHANCE = 3.0
 """Standard deviations by which the sum of random think times may differ from its expectation."""
 CLOCK_S, CLOCK_SUSPECT = 1e-6, 0.10
-FEW_ANSWERS = 6
-"""Fewer answers than this do not even bound the median."""
+FEW_RESPONSES = 6
+"""Fewer responses than this do not even bound the median."""
 
 CYCLES = 100
 """Requests per client with which start and end of a closed loop no longer matter to the interactive law."""
@@ -131,15 +131,15 @@ def _ended(data: TrialData) -> Check:
 
 
 def _excess(data: TrialData) -> Check | None:
-    """A server that frames its answers wrongly: the next answer on the connection cannot be trusted."""
+    """A server that frames its responses wrongly: the next response on the connection cannot be trusted."""
     found = sum((Counter(data.counts.excess.get(w, {})) for w in (MEASURED, BACKGROUND)), Counter[str]())
     if not (total := sum(found.values())):
         return None
-    message = f"bytes that belong to no answer followed {format_count(total)} answers ({tallied(found)})"
+    message = f"bytes that belong to no response followed {format_count(total)} responses ({tallied(found)})"
     remedy = "HTTP: look at the server's Content-Length, and at bodies where there is none (HEAD, 204, 304); "
-    remedy += "tcp://: does an answer end where `until` says? "
+    remedy += "tcp://: does a response end where `until` says? "
     remedy += 'WebSocket: for messages that the server sends of its own accord, match = "echo" or "json:/id"'
-    return Check("framing", Verdict.SUSPECT, total, 0, "answers", message, remedy)
+    return Check("framing", Verdict.SUSPECT, total, 0, "responses", message, remedy)
 
 
 def _passed_over(data: TrialData) -> Check | None:
@@ -152,8 +152,8 @@ def _passed_over(data: TrialData) -> Check | None:
     return Check("addresses", Verdict.SUSPECT, total, 0, "connects", message, remedy)
 
 
-def _answers(data: TrialData) -> Check:
-    """Beside a background workload few answers are a finding: that is what blocking looks like."""
+def _responses(data: TrialData) -> Check:
+    """Beside a background workload few responses are a finding: that is what blocking looks like."""
     sent, n = data.total("sent"), data.ok()
     if sent == 0:
         only_scripts = data.errors.keys() == {Outcome.SCRIPT_FAILED}
@@ -161,13 +161,13 @@ def _answers(data: TrialData) -> Check:
         message = "no request was sent" + (why if data.errors else "")
         remedy = remedy_for(data.errors) if data.errors else "let it run longer, or raise the rate"
         return Check(
-            "answers", Verdict.INVALID, 0, 1, "requests", message, remedy, spares=EVEN_IF_NOTHING_WAS_RIGHT
+            "responses", Verdict.INVALID, 0, 1, "requests", message, remedy, spares=EVEN_IF_NOTHING_WAS_RIGHT
         )
     if almost_none_right(data):
         message = f"{'none' if n == 0 else f'only {format_count(n)}'} of {format_count(sent)} requests "
         message += f"{'was' if n < 2 else 'were'} answered as expected"
         return Check(
-            "answers",
+            "responses",
             Verdict.INVALID,
             n / (n + sum(data.errors.values())),
             RIGHT_INVALID,
@@ -181,24 +181,26 @@ def _answers(data: TrialData) -> Check:
         remedy = (
             remedy_for(data.errors)
             if data.errors
-            else "let it run longer than an answer takes: try one by hand"
+            else "let it run longer than a response takes: try one by hand"
         )
-        return Check("answers", Verdict.SUSPECT, 0, FEW_ANSWERS, "answers", message, remedy)
+        return Check("responses", Verdict.SUSPECT, 0, FEW_RESPONSES, "responses", message, remedy)
     if (waiting := _cut_off_share(data)) > CUT_OFF_SUSPECT and not data.has_background:
         message = f"{percent(waiting)} of the requests were neither answered nor failed when the trial ended"
         remedy = "let it run longer, or send less: these figures are of the first responses only"
-        return Check("answers", Verdict.SUSPECT, waiting, CUT_OFF_SUSPECT, "share", message, remedy)
-    least = min(FEW_ANSWERS, _planned_requests(data))
+        return Check("responses", Verdict.SUSPECT, waiting, CUT_OFF_SUSPECT, "share", message, remedy)
+    least = min(FEW_RESPONSES, _planned_requests(data))
     if n < least and not data.has_background:
         message = f"only {n} of {format_count(sent)} requests were answered as expected: "
         message += "too few for any quantile"
         remedy = "let it run longer, or send more at once (an open loop does)"
-        return Check("answers", Verdict.SUSPECT, n, least, "answers", message, remedy, TIMES, cause="plan")
+        return Check(
+            "responses", Verdict.SUSPECT, n, least, "responses", message, remedy, TIMES, cause="plan"
+        )
     needed = samples_needed(0.999)
-    message = f"{format_count(n)} answers"
+    message = f"{format_count(n)} responses"
     if n < needed:
         message += f"; p99.9 is left out: it needs {format_count(needed)}"
-    return Check("answers", Verdict.VALID, n, least, "answers", message)
+    return Check("responses", Verdict.VALID, n, least, "responses", message)
 
 
 def _cut_off_share(data: TrialData) -> float:
@@ -343,7 +345,7 @@ def _shared_cores(data: TrialData) -> Check | None:
 
 
 def _takes_turns(data: TrialData) -> bool:
-    """Whether one client waits for each answer, so generator and server are hardly ever busy together."""
+    """Whether one client waits for each response, so generator and server are hardly ever busy together."""
     return data.closed is not None and data.closed["clients"] == 1 and not data.has_background
 
 
@@ -440,10 +442,10 @@ CHECKS: list[Callable[[TrialData], Check | None]] = [
     answered_throughout,
     requests_failed,
     warm_up,
-    one_kind_of_answer,
+    one_kind_of_response,
     _excess,
     _passed_over,
-    _answers,
+    _responses,
     _generator_cpu,
     within_files,
     within_ports,

@@ -31,7 +31,7 @@ APART_SUSPECT_S = 0.005
 
 DIFFERENT, DIFFERENT_S, ENOUGH = 1.25, 100e-6, 200
 """Medians of service times differ if they are apart by more than this factor and more than this time; each
-generator needs this many answers."""
+generator needs this many responses."""
 
 
 def all_bore_their_share(data: TrialData) -> Check | None:

@@ -8,8 +8,8 @@ __all__ = ["remedy_for"]
 
 CORRECT = "send the request by hand; correct the expectation, or the server"
 CUT_OFF = (
-    "the server ends connections or streams before the answer: check its log and its limits, and whether the "
-    "scheme is right (http, https)"
+    "the server ends connections or streams before the response: check its log and its limits, and whether "
+    "the scheme is right (http, https)"
 )
 REMEDIES: Mapping[str, str] = {
     Outcome.CONNECT_REFUSED: "is the server running, and still accepting? check its log and its accept queue",
@@ -23,12 +23,12 @@ REMEDIES: Mapping[str, str] = {
     "or do not verify it (-k; tls.verify = false); a server that requires a certificate: --cert, --key",
     Outcome.RESET: CUT_OFF,
     Outcome.CLOSED_EARLY: CUT_OFF,
-    Outcome.CAPTURE_FAILED: 'look at its answers (`jostle check`); on-capture-failed = "ignore" accepts them',
+    Outcome.CAPTURE_FAILED: 'see its responses (`jostle check`); on-capture-failed = "ignore" accepts them',
     Outcome.STALE: "it closes connections between requests: idle ones (shorten the think time, or raise its "
     "keep-alive timeout), or after some requests (--requests-per-connection N sends no more than that)",
     Outcome.RESPONSE_TIMEOUT: "send less, or raise the timeout: requests that are given up "
     "have only a lower bound",
-    Outcome.MALFORMED: "its answers break the rules of HTTP, WebSocket or gRPC: try one by hand (curl -v)",
+    Outcome.MALFORMED: "its responses break the rules of HTTP, WebSocket or gRPC: try one by hand (curl -v)",
     Outcome.TOO_LARGE: "raise body-limit, or ask for less",
     Outcome.REDIRECT_FAILED: "a loop: try it by hand (curl -L); another host: --allow-target HOST, "
     "if it is yours",

@@ -1,4 +1,4 @@
-"""Whether right answers were all of one kind: an answer that is right by its status may be another one."""
+"""Whether right responses were all of one kind: a response that is right by its status may be another one."""
 
 from collections.abc import Mapping
 
@@ -7,7 +7,7 @@ from jostle.analysis.trials.data import TrialData
 from jostle.analysis.trials.statuses import change_of_statuses, mixed
 from jostle.record.verdict import Verdict
 
-__all__ = ["MOSTLY", "REMEDY", "one_kind_of_answer"]
+__all__ = ["MOSTLY", "REMEDY", "one_kind_of_response"]
 
 MOSTLY = 0.5
 """Above this share, redirects are what was measured."""
@@ -25,7 +25,7 @@ UNFOLLOWED = (
 REDIRECTS = ("301", "302", "303", "307", "308")
 
 
-def one_kind_of_answer(data: TrialData) -> Check | None:
+def one_kind_of_response(data: TrialData) -> Check | None:
     """None for older records and for protocols without statuses."""
     statuses = data.statuses()
     if not statuses:
@@ -34,9 +34,9 @@ def one_kind_of_answer(data: TrialData) -> Check | None:
         return Check("statuses", Verdict.SUSPECT, None, None, "", str(change), REMEDY)
     share = _redirected(data, statuses)
     if share > MOSTLY:
-        message = f"right answers were {mixed(statuses)}: redirects, which were not followed"
+        message = f"right responses were {mixed(statuses)}: redirects, which were not followed"
         return Check("statuses", Verdict.SUSPECT, share, MOSTLY, "share", message, UNFOLLOWED)
-    return Check("statuses", Verdict.VALID, share, MOSTLY, "share", f"right answers were {mixed(statuses)}")
+    return Check("statuses", Verdict.VALID, share, MOSTLY, "share", f"right responses were {mixed(statuses)}")
 
 
 def _redirected(data: TrialData, statuses: Mapping[str, int]) -> float:

@@ -1,9 +1,9 @@
-"""How much of each time may be the generator's own waking up, if it slept until an answer came.
+"""How much of each time may be the generator's own waking up, if it slept until a response came.
 
-A record says when the generator read an answer, and not when it had come. The time between is known from this
-machine's floor, if that was measured with both kinds of generator, and otherwise from other machines; it is
-never more than the median service time, which contains it. It is an upper bound: a generator that has more to
-do than to wait does not sleep.
+A record says when the generator read a response, and not when it had come. The time between is known from
+this machine's floor, if that was measured with both kinds of generator, and otherwise from other machines; it
+is never more than the median service time, which contains it. It is an upper bound: a generator that has more
+to do than to wait does not sleep.
 """
 
 import math
@@ -53,7 +53,7 @@ def wake_up(data: TrialData) -> Check | None:
     rates = RATES if "p50" in touched and data.closed is not None else ()  # waiting longer means sending less
     worst = max(touched.values())
     message = (
-        "the generator slept until answers came: "
+        "the generator slept until responses came: "
         f"{_wake_up_text(_known_s(data), {f: s for f, s in touched.items() if f in SHOWN} or touched)}"
     )
     remedy = "measure on an idle machine, where the generator polls; or make it poll (--busy-poll always)"

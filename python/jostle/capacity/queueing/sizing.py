@@ -3,7 +3,7 @@
 - requests wait: Erlang C; for service that is not exponential, its tail is scaled by (1 + cv²)/2, as Allen
   and Cunneen scale the mean, and the service time is a gamma variate;
 - requests are rejected: Erlang B;
-- clients wait for their answers before they ask again: the finite source M/M/c//N.
+- clients wait for their responses before they ask again: the finite source M/M/c//N.
 """
 
 import math

@@ -118,9 +118,9 @@ def _cell(session: Session, one: Baseline, beside: Baseline | None, clients: int
     length_s = min(MAX_CELL * allowed_s, max(CELL * allowed_s, 2 * MIN_REQUESTS / rate))
     times = poisson(rate, length_s, seed=len(session.interference))
     others = BackgroundLoad(beside.route, clients) if beside else None
-    answers = session.sender.stream(one.route, times, max(1, session.limits.connections - clients), others)
-    session.refusals += sum(answer.refused for answer in answers)
-    took = sorted(answer.response_s for answer in answers if answer.response_s is not None)
+    responses = session.sender.stream(one.route, times, max(1, session.limits.connections - clients), others)
+    session.refusals += sum(response.refused for response in responses)
+    took = sorted(response.response_s for response in responses if response.response_s is not None)
     return InterferenceCell(
         route=one.route.name,
         beside=beside.route.name if beside else "",
@@ -238,7 +238,7 @@ def _line(cell: InterferenceCell, session: Session) -> str:
         None,
     )
     if alone is None or cell.median_s is None or alone.median_s is None:
-        return f"{cell.route} beside {cell.clients} × {cell.beside}: no answers."
+        return f"{cell.route} beside {cell.clients} × {cell.beside}: no responses."
     return (
         f"{cell.route}: median {amount(alone.median_s, 's')} by itself, {amount(cell.median_s, 's')} "
         f"beside {cell.clients} × "

@@ -49,8 +49,8 @@ def cache(session: Session) -> Finding:
         for pair in range(PAIRS)
         for turn in (0, 1)
     ]
-    answers = session.sender.burst(due, chosen.route, chosen.demand_s)
-    times = [answer.service_s for answer in answers]
+    responses = session.sender.burst(due, chosen.route, chosen.demand_s)
+    times = [response.service_s for response in responses]
     pairs = [(a, b) for a, b in zip(times[::2], times[1::2], strict=False) if a is not None and b is not None]
     if len(pairs) < PAIRS:
         return cannot_tell(

@@ -21,7 +21,7 @@ least 40 ms.
 """
 
 OFTEN, RARELY = 0.3, 0.02
-"""Shares of late answers: from the first on it is systematic, up to the second it is chance."""
+"""Shares of late responses: from the first on it is systematic, up to the second it is chance."""
 
 MIN_RESPONSES = 10
 
@@ -30,17 +30,17 @@ def delayed_body(session: Session) -> Finding:
     """Looks at the requests that were sent one at a time; sends nothing."""
     topic = Topic.DELAYED_BODY
     gaps = [
-        answer.end_s - answer.headers_s
-        for answers in session.served.values()
-        for answer in answers
-        if answer.ok and answer.end_s is not None and answer.headers_s is not None
+        response.end_s - response.headers_s
+        for responses in session.served.values()
+        for response in responses
+        if response.ok and response.end_s is not None and response.headers_s is not None
     ]
     if len(gaps) < MIN_RESPONSES:
         return cannot_tell(topic, Reason.FAILED, "too few requests were answered", "a route that answers 200")
     late = [gap for gap in gaps if MIN_S <= gap <= MAX_S]
     share = len(late) / len(gaps)
     evidence = [
-        f"Of {plural(len(gaps), 'answer')}, {len(late)} had their last byte {MIN_S * 1e3:.0f} to "
+        f"Of {plural(len(gaps), 'response')}, {len(late)} had their last byte {MIN_S * 1e3:.0f} to "
         f"{MAX_S * 1e3:.0f} ms after their head; median {amount(statistics.median(gaps), 's')}."
     ]
     figure = Estimate(share, unit="share", n=len(gaps))

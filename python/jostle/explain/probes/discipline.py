@@ -41,7 +41,7 @@ NAMES = {
     Family.LOCKED_THREADS: "threads under a lock",
     Family.OWN_QUEUES: "a queue for each worker",
     Family.SHARED_QUEUES: "a queue for each worker, which share a core",
-    Family.GATED_ANSWERS: "answers that wait for the whole batch",
+    Family.GATED_ANSWERS: "responses that wait for the whole batch",
 }
 
 
@@ -93,19 +93,19 @@ def inferred(session: Session) -> Inference:
 
 def discipline(session: Session, inference: Inference) -> Finding:
     """The finding about the discipline, decided if one explains all bursts clearly better than any other."""
-    topic, answer = Topic.DISCIPLINE, inference.discipline
+    topic, response = Topic.DISCIPLINE, inference.discipline
     evidence = _evidence(session, inference)
     figures = {}
     if inference.error is not None:
         figures["error"] = Estimate(inference.error, unit="share", n=len(session.observed("discipline")))
     if inference.lead is not None:
         figures["lead"] = Estimate(inference.lead, unit="")
-    if answer.value is None:
-        return undecided(topic, answer.reason, [*evidence, *_objection(inference)], figures)
+    if response.value is None:
+        return undecided(topic, response.reason, [*evidence, *_objection(inference)], figures)
     if inference.workers is not None:
         high = inference.workers.high
         figures["workers"] = Estimate(inference.workers.low, inference.workers.low, high, "")
-    return found(topic, words(answer.value, inference), evidence, figures)
+    return found(topic, words(response.value, inference), evidence, figures)
 
 
 def _objection(inference: Inference) -> list[str]:
@@ -199,12 +199,12 @@ def words(family: Family, inference: Inference) -> str:
         case Family.GATED_ANSWERS if inference.best is not None and inference.best.timer:
             return (
                 f"{_count(workers, 'worker')}; every request is computed to its end, but if a timer that "
-                f"ticks about every {_every(inference)} did so meanwhile, the answer leaves only when all "
+                f"ticks about every {_every(inference)} did so meanwhile, the response leaves only when all "
                 "that wait are computed, as in GHC."
             )
         case Family.GATED_ANSWERS:
             return (
-                f"{_count(workers, 'worker')}; every request is computed to its end, but the answer to "
+                f"{_count(workers, 'worker')}; every request is computed to its end, but the response to "
                 f"one that takes "
                 f"{_from(inference)} leaves only when all that wait are computed."
             )
@@ -264,12 +264,12 @@ def overtaking(inference: Inference) -> Finding:
 
 
 def leaving(inference: Inference) -> Finding:
-    """Whether an answer leaves when it is computed."""
+    """Whether a response leaves when it is computed."""
     return _yes_or_no(
         Topic.LEAVING,
         inference.leave_as_computed,
-        "Answers leave as they are computed.",
-        "No answer leaves before all that wait are computed.",
+        "Responses leave as they are computed.",
+        "No response leaves before all that wait are computed.",
     )
 
 

@@ -27,11 +27,11 @@ def between(idle: Sequence[tuple[float, bool]]) -> tuple[float, float | None] | 
     return None if gone is not None and gone < outlived else (outlived, gone)
 
 
-def _busy(answers: int, light: LightStream) -> tuple[Estimate, str]:
+def _busy(responses: int, light: LightStream) -> tuple[Estimate, str]:
     """How many requests a connection carries, counted on those that were closed; and that in words."""
     if not light.carried:
-        known = Estimate(float(answers), unit="", bound="≥", n=answers)
-        return known, f"a connection carries {answers} requests or more"
+        known = Estimate(float(responses), unit="", bound="≥", n=responses)
+        return known, f"a connection carries {responses} requests or more"
     low, high = min(light.carried), max(light.carried)
     middle = statistics.median(light.carried)
     figure = Estimate(middle, low, high, unit="", n=len(light.carried))
@@ -45,7 +45,7 @@ def keep_alive(session: Session) -> Finding:
     topic, light = Topic.KEEP_ALIVE, session.light
     if light is None:
         return cannot_tell(topic, Reason.NO_TIME, "there was no time left", "--thorough, or fewer routes")
-    carried = sum(answer.ok for answer in light.answers)
+    carried = sum(response.ok for response in light.responses)
     if not carried:
         return cannot_tell(topic, Reason.FAILED, "no request was answered", "a lower rate")
     each = carried / max(1, light.connects)
@@ -55,7 +55,7 @@ def keep_alive(session: Session) -> Finding:
         + ".",
     ]
     if each < 1.5:
-        return found(topic, "It closes the connection after every answer.", evidence[:1])
+        return found(topic, "It closes the connection after every response.", evidence[:1])
     requests, busy = _busy(carried, light)
     limits = between(light.idle)
     if limits is None:

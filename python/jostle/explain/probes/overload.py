@@ -32,19 +32,19 @@ RECOVERED = 1.25
 """The server has recovered when a request takes no more than this many times its usual time."""
 
 
-def fate(answer: Response) -> str:
+def fate(response: Response) -> str:
     """What became of a request that was not answered as expected; "" if it was."""
-    if answer.ok:
+    if response.ok:
         return ""
-    if answer.outcome is Outcome.WRONG_STATUS:
-        return f"answered with {answer.status}"
-    if answer.outcome in TIMEOUTS:
+    if response.outcome is Outcome.WRONG_STATUS:
+        return f"answered with {response.status}"
+    if response.outcome in TIMEOUTS:
         return "never answered"
-    if answer.outcome is Outcome.CONNECT_REFUSED:
+    if response.outcome is Outcome.CONNECT_REFUSED:
         return "refused"
-    if answer.outcome in REFUSALS:
+    if response.outcome in REFUSALS:
         return "reset"
-    return str(answer.outcome).replace("_", " ")
+    return str(response.outcome).replace("_", " ")
 
 
 def _unfit(session: Session, topic: Topic) -> Finding:
@@ -79,15 +79,15 @@ def queue_limit(session: Session) -> Finding:
     k = MIN_BURST
     while k <= most:
         session.tell(f"how many requests it holds: {k} at once")
-        answers = session.sender.flood(slow.route, k)
-        fates = Counter(filter(None, map(fate, answers)))
+        responses = session.sender.flood(slow.route, k)
+        fates = Counter(filter(None, map(fate, responses)))
         evidence.append(
-            f"{k} at once: {sum(answer.ok for answer in answers)} answered"
+            f"{k} at once: {sum(response.ok for response in responses)} answered"
             + "".join(f", {count} {what}" for what, count in fates.most_common())
             + "."
         )
         if fates:
-            return _limit(answers, fates, evidence, slow.demand_s)
+            return _limit(responses, fates, evidence, slow.demand_s)
         k *= 2
     if not evidence:
         return _too_slow(topic, slow)
@@ -99,11 +99,13 @@ def queue_limit(session: Session) -> Finding:
     )
 
 
-def _limit(answers: Sequence[Response], fates: Counter[str], evidence: list[str], demand_s: float) -> Finding:
+def _limit(
+    responses: Sequence[Response], fates: Counter[str], evidence: list[str], demand_s: float
+) -> Finding:
     topic = Topic.QUEUE_LIMIT
-    held = sum(answer.ok for answer in answers)
+    held = sum(response.ok for response in responses)
     what = listed([kind for kind, _ in fates.most_common()])
-    sent = [answer.sent_s for answer in answers if answer.sent_s is not None]
+    sent = [response.sent_s for response in responses if response.sent_s is not None]
     if sent and max(sent) - min(sent) > demand_s / 2:
         return cannot_tell(
             topic,
@@ -113,13 +115,13 @@ def _limit(answers: Sequence[Response], fates: Counter[str], evidence: list[str]
             "answered",
             "a longer route: --slow PATH",
             evidence,
-            figures={"answered": Estimate(float(held), unit="", n=len(answers))},
+            figures={"answered": Estimate(float(held), unit="", n=len(responses))},
         )
     return found(
         topic,
         f"It holds {plural(held, 'request')} at once; further ones are {what}.",
         evidence,
-        figures={"limit": Estimate(float(held), unit="", n=len(answers))},
+        figures={"limit": Estimate(float(held), unit="", n=len(responses))},
     )
 
 
@@ -134,16 +136,18 @@ def recovery(session: Session) -> Finding:
     limit = RECOVERED * slow.demand_s
     began = session.budget.now()
     count = max(10, min(50, int(2.0 / slow.demand_s)))
-    answers = session.sender.serial(slow.route, count, 0.0)
-    usual = [answer for answer in answers if answer.service_s is not None and answer.service_s <= limit]
-    took = [answer.service_s for answer in answers if answer.service_s is not None]
+    responses = session.sender.serial(slow.route, count, 0.0)
+    usual = [
+        response for response in responses if response.service_s is not None and response.service_s <= limit
+    ]
+    took = [response.service_s for response in responses if response.service_s is not None]
     if not usual or not took:
         return found(
             topic,
             f"It has not recovered {amount(session.budget.now() - began, 's')} after the overload.",
             [f"{plural(len(took), 'request')} of {count} answered after it."],
         )
-    after_s = (usual[0].sent_s or 0.0) - (answers[0].sent_s or 0.0)
+    after_s = (usual[0].sent_s or 0.0) - (responses[0].sent_s or 0.0)
     return found(
         topic,
         f"It recovers from overload within {amount(max(after_s, slow.demand_s), 's')}.",

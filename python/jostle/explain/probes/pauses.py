@@ -23,7 +23,7 @@ LONGER, AT_LEAST_S = 8.0, 0.005
 """A request stalls if it takes more than this many times the median, and longer than the second value."""
 
 TOGETHER_S = 0.005
-"""Late answers belong to the same stall if each comes within this time of the one before."""
+"""Late responses belong to the same stall if each comes within this time of the one before."""
 
 OWN_S = 0.002
 """A request sent more than this after it was due, with its connection free, was delayed by the generator."""
@@ -53,18 +53,18 @@ SURE = 3.0
 
 @dataclass(frozen=True)
 class Pause:
-    """`end_s`: when the first answer came; `length_s`: the longest wait; `requests`: how many waited."""
+    """`end_s`: when the first response came; `length_s`: the longest wait; `requests`: how many waited."""
 
     end_s: float
     length_s: float
     requests: int
 
 
-def stalls(answers: Sequence[Response]) -> list[Pause]:
+def stalls(responses: Sequence[Response]) -> list[Pause]:
     """All stalls of a stream on one connection. Times count from when a request was due, as a request that
     waits for its connection is sent late.
     """
-    took = [(a.due_s, a.response_s) for a in answers if a.response_s is not None]
+    took = [(a.due_s, a.response_s) for a in responses if a.response_s is not None]
     if not took:
         return []
     limit = max(LONGER * statistics.median(t for _, t in took), AT_LEAST_S)
@@ -130,19 +130,19 @@ def pauses(session: Session) -> Finding:
     topic, light = Topic.PAUSES, session.light
     if light is None:
         return cannot_tell(topic, Reason.NO_TIME, "there was no time left", "--thorough, or fewer routes")
-    answered = [a for a in light.answers if a.response_s is not None]
-    if len(answered) < len(light.answers) * 0.9 or len(answered) < 20:
+    answered = [a for a in light.responses if a.response_s is not None]
+    if len(answered) < len(light.responses) * 0.9 or len(answered) < 20:
         return cannot_tell(
             topic,
-            Reason.REFUSED if any(a.refused for a in light.answers) else Reason.FAILED,
-            f"{len(light.answers) - len(answered)} of {len(light.answers)} requests were not answered",
+            Reason.REFUSED if any(a.refused for a in light.responses) else Reason.FAILED,
+            f"{len(light.responses) - len(answered)} of {len(light.responses)} requests were not answered",
             "a lower rate",
         )
-    length_s = light.answers[-1].due_s
-    rate = len(light.answers) / length_s
+    length_s = light.responses[-1].due_s
+    rate = len(light.responses) / length_s
     noticed_s = max(SURE / rate, AT_LEAST_S)
-    own = _generator_stalls(light.answers)
-    seen = stalls(light.answers)
+    own = _generator_stalls(light.responses)
+    seen = stalls(light.responses)
     took = [a.response_s for a in answered if a.response_s is not None]
     evidence = [
         f"{plural(len(answered), 'request')} in {length_s:.0f} s, median "
@@ -195,8 +195,8 @@ def pauses(session: Session) -> Finding:
     return cannot_tell(
         topic,
         Reason.AMBIGUOUS,
-        f"some answers were late, by {amount(longest, 's')} at most and at irregular times, and the machine "
-        f"may be the cause{waited}",
+        f"some responses were late, by {amount(longest, 's')} at most and at irregular times, and the "
+        f"machine may be the cause{waited}",
         "a quieter machine, and a longer stream: a larger --budget",
         evidence,
         _lengths(seen),
@@ -211,11 +211,11 @@ def _lengths(those: Sequence[Pause]) -> dict[str, Estimate]:
     }
 
 
-def _generator_stalls(answers: Sequence[Response]) -> int:
-    """How many requests were sent late although the previous answer had come."""
+def _generator_stalls(responses: Sequence[Response]) -> int:
+    """How many requests were sent late although the previous response had come."""
     count, free_s = 0, 0.0
-    for answer in answers:
-        if answer.sent_s is not None:
-            count += answer.sent_s - max(answer.due_s, free_s) > OWN_S
-        free_s = max(free_s, answer.end_s if answer.end_s is not None else free_s)
+    for response in responses:
+        if response.sent_s is not None:
+            count += response.sent_s - max(response.due_s, free_s) > OWN_S
+        free_s = max(free_s, response.end_s if response.end_s is not None else free_s)
     return count

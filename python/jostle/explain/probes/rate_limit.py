@@ -18,24 +18,24 @@ FEW = 5
 """How many refusals, and how many accepted requests after the first refusal, it takes to state a rate."""
 
 
-def bucket(answers: Sequence[Response]) -> tuple[float, float] | None:
+def bucket(responses: Sequence[Response]) -> tuple[float, float] | None:
     """Rate per second and burst of a token bucket that would refuse the same requests; None if there were too
     few.
 
     The bucket is empty at the first refusal, so what was accepted until then is the burst plus what flowed in
     meanwhile."""
-    ordered = sorted((a for a in answers if a.sent_s is not None), key=lambda a: a.sent_s or 0.0)
-    first = next((i for i, answer in enumerate(ordered) if answer.refused), None)
+    ordered = sorted((a for a in responses if a.sent_s is not None), key=lambda a: a.sent_s or 0.0)
+    first = next((i for i, response in enumerate(ordered) if response.refused), None)
     if first is None:
         return None
     begin, last = ordered[first].sent_s or 0.0, ordered[-1].sent_s or 0.0
-    after = [answer for answer in ordered[first:] if answer.ok]
-    refused = [answer for answer in ordered if answer.refused]
+    after = [response for response in ordered[first:] if response.ok]
+    refused = [response for response in ordered if response.refused]
     if len(after) < FEW or len(refused) < FEW or last <= begin:
         return None
     rate = len(after) / (last - begin)
     started = ordered[0].sent_s or 0.0
-    before = sum(answer.ok for answer in ordered[:first])
+    before = sum(response.ok for response in ordered[:first])
     return rate, max(0.0, before - rate * (begin - started))
 
 
@@ -46,26 +46,27 @@ def rate_limit(session: Session) -> Finding:
     topic, light = Topic.RATE_LIMIT, session.light
     if light is None:
         return cannot_tell(topic, Reason.NO_TIME, "there was no time left", "--thorough, or fewer routes")
-    answers: Sequence[Response] = light.answers
-    if session.refusals and not any(answer.refused for answer in answers):
-        answers = _faster(session)
-    refused = [answer for answer in answers if answer.refused]
-    length_s = answers[-1].due_s
-    rate = len(answers) / length_s
+    responses: Sequence[Response] = light.responses
+    if session.refusals and not any(response.refused for response in responses):
+        responses = _faster(session)
+    refused = [response for response in responses if response.refused]
+    length_s = responses[-1].due_s
+    rate = len(responses) / length_s
     if not refused:
         bursts = f" Of bursts, {plural(session.refusals, 'request')} were." if session.refusals else ""
         return found(
             topic,
             f"No rate limit up to {amount(rate, '/s')}.",
-            [f"{plural(len(answers), 'request')} in {length_s:.0f} s; none was refused.{bursts}"],
-            {"offered": Estimate(rate, unit="/s", n=len(answers))},
+            [f"{plural(len(responses), 'request')} in {length_s:.0f} s; none was refused.{bursts}"],
+            {"offered": Estimate(rate, unit="/s", n=len(responses))},
             notable=False,
         )
-    statuses = listed(sorted({answer.refusal for answer in refused}))
+    statuses = listed(sorted({response.refusal for response in refused}))
     evidence = [
-        f"{len(refused)} of {plural(len(answers), 'request')} in {length_s:.0f} s were refused ({statuses})."
+        f"{len(refused)} of {plural(len(responses), 'request')} in {length_s:.0f} s were refused "
+        f"({statuses})."
     ]
-    limit = bucket(answers)
+    limit = bucket(responses)
     if limit is None:
         return cannot_tell(
             topic,
@@ -83,8 +84,8 @@ def rate_limit(session: Session) -> Finding:
         f"rest with {statuses}.",
         evidence,
         {
-            "rate": Estimate(accepted, unit="/s", n=len(answers)),
-            "burst": Estimate(burst, unit="", n=len(answers)),
+            "rate": Estimate(accepted, unit="/s", n=len(responses)),
+            "burst": Estimate(burst, unit="", n=len(responses)),
         },
     )
 

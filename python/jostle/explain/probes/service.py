@@ -71,27 +71,27 @@ def spread_from_one_to_the_next(times_s: Sequence[float]) -> float:
 
 def _warmed(session: Session, route: Route) -> list[Response]:
     """Sends requests from a cold start until two successive batches take the same time, or time is over."""
-    answers = session.sender.serial(route, 2, session.pause_s(route))
-    before = median_service_s(answers[1:])
+    responses = session.sender.serial(route, 2, session.pause_s(route))
+    before = median_service_s(responses[1:])
     if before is None:
-        return answers
+        return responses
     count = max(3, min(10, int(0.5 / max(before, 1 / session.limits.rate_per_s))))
     began = session.budget.now()
     while session.budget.now() - began < WARM * session.limits.seconds:
         batch = session.sender.serial(route, count, session.pause_s(route))
-        answers += batch
+        responses += batch
         now = median_service_s(batch)
         if now is None or abs(now / before - 1) < FLAT:
             break
         before = now
-    return answers
+    return responses
 
 
 def service_time(session: Session, route: Route) -> Finding:
     """Asks for `route` one request at a time, and records its service time in `session.alone`."""
     session.tell(f"how long {route.asked} takes by itself")
     warm = _warmed(session, route)
-    times = [answer.service_s for answer in warm if answer.service_s is not None]
+    times = [response.service_s for response in warm if response.service_s is not None]
     if not times:
         return cannot_tell(
             Topic.SERVICE_TIME,
@@ -103,17 +103,17 @@ def service_time(session: Session, route: Route) -> Finding:
     count = max(MIN_REQUESTS, min(MAX_REQUESTS, int(ROUTE * session.limits.seconds / each_s)))
     usage = session.target.usage
     before = usage() if usage else None
-    answers = session.sender.serial(route, count, session.pause_s(route))
+    responses = session.sender.serial(route, count, session.pause_s(route))
     after = usage() if usage else None
-    session.served[route.name] = warm + answers
-    session.refusals += sum(answer.refused for answer in session.served[route.name])
-    times = [answer.service_s for answer in answers if answer.service_s is not None]
-    failed = len(answers) - len(times)
-    if not times or failed > len(answers) / 10:
+    session.served[route.name] = warm + responses
+    session.refusals += sum(response.refused for response in session.served[route.name])
+    times = [response.service_s for response in responses if response.service_s is not None]
+    failed = len(responses) - len(times)
+    if not times or failed > len(responses) / 10:
         return cannot_tell(
             Topic.SERVICE_TIME,
-            Reason.REFUSED if any(answer.refused for answer in answers) else Reason.FAILED,
-            f"{failed} of {len(answers)} requests for {route.name} failed ({_outcomes(answers)})",
+            Reason.REFUSED if any(response.refused for response in responses) else Reason.FAILED,
+            f"{failed} of {len(responses)} requests for {route.name} failed ({_outcomes(responses)})",
             "a route that is answered every time it is asked for",
         )
     median, spread = statistics.median(times), robust_spread(times)
@@ -144,8 +144,8 @@ def _finding(route: Route, times: Sequence[float], spread: float) -> Finding:
     )
 
 
-def _outcomes(answers: Sequence[Response]) -> str:
-    kinds = [f"status {a.status}" if a.status else str(a.outcome) for a in answers if not a.ok]
+def _outcomes(responses: Sequence[Response]) -> str:
+    kinds = [f"status {a.status}" if a.status else str(a.outcome) for a in responses if not a.ok]
     return ", ".join(f"{kinds.count(kind)} × {kind}" for kind in dict.fromkeys(kinds))
 
 
@@ -218,12 +218,12 @@ def measured_again(session: Session) -> None:
     session.tell(f"whether {', '.join(alone.route.asked for alone in again)} still take as long")
     round_s = AT_A_TIME * sum(max(one.demand_s, 1 / session.limits.rate_per_s) for one in again)
     rounds = max(MIN_TURNS, min(MIN_REQUESTS, int(AGAIN * session.limits.seconds / round_s)))
-    answers: dict[str, list[Response]] = {alone.route.name: [] for alone in again}
+    responses: dict[str, list[Response]] = {alone.route.name: [] for alone in again}
     for _ in range(rounds):
         for alone in again:
-            answers[alone.route.name] += session.sender.serial(
+            responses[alone.route.name] += session.sender.serial(
                 alone.route, AT_A_TIME, session.pause_s(alone.route)
             )
     for alone in again:
-        if (now := median_service_s(answers[alone.route.name])) is not None:
+        if (now := median_service_s(responses[alone.route.name])) is not None:
             session.alone[alone.route.name] = replace(alone, demand_s=now)

@@ -41,7 +41,7 @@ def warm_up(session: Session) -> Finding:
     """Looks at the requests that were sent one at a time, from the first one on; sends nothing."""
     topic, slow = Topic.WARM_UP, session.slow
     served = session.served.get(slow.route.name, []) if slow else []
-    times = [answer.service_s for answer in served if answer.service_s is not None]
+    times = [response.service_s for response in served if response.service_s is not None]
     if slow is None or len(times) < MIN_TIMES:
         return cannot_tell(
             topic, Reason.TOO_SLOW, f"only {plural(len(times), 'request')} could be sent", "a shorter route"

@@ -22,7 +22,7 @@ WAIT_S = 1.0
 """How long a call may wait for a new interval."""
 
 AT_ONCE = 8 << 20
-"""The most bytes in one answer."""
+"""The most bytes in one response."""
 
 
 class Hello(TypedDict):

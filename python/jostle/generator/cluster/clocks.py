@@ -19,7 +19,8 @@ class Clock:
 
 
 def measure(call: Callable[[], tuple[int, int]], readings: int = READINGS) -> Clock:
-    """Measure by `call`, which returns the other's wall and monotonic clocks. The quickest answer counts."""
+    """Measure by `call`, which returns the other's wall and monotonic clocks. The quickest response
+    counts."""
     return min((_reading(call) for _ in range(readings)), key=lambda clock: clock.error_ns)
 
 

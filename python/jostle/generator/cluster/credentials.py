@@ -36,7 +36,7 @@ HEALTH_CHECK = {
     "RAY_health_check_timeout_ms": "2000",
     "RAY_health_check_failure_threshold": "6",
 }
-"""The head gives a node up after six checks without an answer, about 18 s. Variables already set prevail."""
+"""The head gives a node up after six checks without a response, about 18 s. Variables already set prevail."""
 
 HINT = (
     "jostle cluster init writes an authority, certificates and a token; copy a node's folder to "

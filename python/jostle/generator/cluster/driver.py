@@ -113,7 +113,7 @@ class ClusterExecutor:
                 call_start(follower, part, starts_ns, self._lease)
                 for follower, part in zip(followers, parts, strict=True)
             ]
-            started = self._answers(remotes, calls)
+            started = self._responses(remotes, calls)
         except BaseException:
             for remote in remotes:
                 self._transport.end(remote)
@@ -135,7 +135,7 @@ class ClusterExecutor:
 
     def _clock(self, remote: Remote) -> tuple[int, int]:
         """The wall and monotonic clocks of a generator's host, in ns. Raises `StartRefused`."""
-        clock: tuple[int, int] = self._answers([remote], [remote.call("clock")])[0]
+        clock: tuple[int, int] = self._responses([remote], [remote.call("clock")])[0]
         return clock
 
     def _placed(self) -> list[tuple[Remote, Hello]]:
@@ -146,7 +146,7 @@ class ClusterExecutor:
                 "no node of the cluster generates load", "on each: jostle cluster start --join HEAD:PORT"
             )
         remotes = [self._transport.place(node) for node in nodes]
-        hellos: list[Hello] = self._answers(remotes, [remote.call("hello") for remote in remotes])
+        hellos: list[Hello] = self._responses(remotes, [remote.call("hello") for remote in remotes])
         for remote, hello in zip(remotes, hellos, strict=True):
             where = remote.node.address
             if hello["jostle"] != __version__:
@@ -161,13 +161,13 @@ class ClusterExecutor:
                 )
         return list(zip(remotes, hellos, strict=True))
 
-    def _answers(self, remotes: Sequence[Remote], calls: Sequence[Call]) -> list[Any]:
-        """The answers to `calls`. Raises a `StartRefused` that names the generator that did not answer."""
-        answers = []
+    def _responses(self, remotes: Sequence[Remote], calls: Sequence[Call]) -> list[Any]:
+        """The responses to `calls`. Raises a `StartRefused` that names the generator that did not answer."""
+        responses = []
         for remote, call in zip(remotes, calls, strict=True):
             where = remote.node.address
             try:
-                answers.append(self._transport.answer(call, timeout_s=UP_S))
+                responses.append(self._transport.response(call, timeout_s=UP_S))
             except Unavailable:
                 raise StartRefused(
                     f"the generator on {where} did not answer within {UP_S:g} s", "is the node overloaded?"
@@ -176,4 +176,4 @@ class ClusterExecutor:
                 raise StartRefused(f"the generator on {where} ended before the load began: {error}") from None
             except StartRefused as error:
                 raise StartRefused(f"on {where}: {error.message}", error.hint) from None
-        return answers
+        return responses

@@ -36,7 +36,7 @@ WhenLost = Literal["is missing", "moves"]
 """What happens to a lost generator's share."""
 
 CHECK_S = 0.1
-"""How often leases, silence and the head are checked while no answer comes."""
+"""How often leases, silence and the head are checked while no response comes."""
 
 POLL_EVERY_S = 0.5
 """The shortest time between two polls of a generator, however short the intervals are."""
@@ -122,7 +122,7 @@ class Fleet:
             note_follower(self._folder, follower)
 
     def _poll(self, timeout_s: float) -> None:
-        """Call every generator without a call under way, and process the answers that have come."""
+        """Call every generator without a call under way, and process the responses that have come."""
         now = time.monotonic()
         for follower in self._running():
             if follower.call is None and now >= follower.called_at + POLL_EVERY_S:
@@ -132,24 +132,24 @@ class Fleet:
             follower = pending[call]
             follower.call = None
             try:
-                answer = self._transport.answer(call)
+                response = self._transport.response(call)
             except Unavailable:
                 continue
             except Gone as error:
                 self._give_up(follower, f"has died ({error})")
             else:
-                self._accept(follower, answer)
+                self._accept(follower, response)
 
     def _call(self, follower: Follower) -> None:
         follower.called_at = time.monotonic()
         lease_end = time.monotonic_ns() + follower.clock.monotonic_ns + round(self._lease.length_s * 1e9)
         follower.call = follower.remote.call("poll", follower.offset, lease_end)
 
-    def _accept(self, follower: Follower, answer: Mapping[str, Any]) -> None:
+    def _accept(self, follower: Follower, response: Mapping[str, Any]) -> None:
         follower.answered_at = time.monotonic()
-        state = answer["state"]
+        state = response["state"]
         try:
-            intervals = follower.take(answer["data"])
+            intervals = follower.take(response["data"])
         except ValueError as error:
             self._give_up(follower, f"sent what is not its spool: {error}")
             return
@@ -164,7 +164,7 @@ class Fleet:
             follower.state = "ended"
         else:
             stopped = f"was cut off for more than {self._lease.length_s:g} s and stopped by itself"
-            self._give_up(follower, answer["why"] or stopped)
+            self._give_up(follower, response["why"] or stopped)
 
     def _find_losses(self) -> None:
         now = time.monotonic()
@@ -227,7 +227,7 @@ class Fleet:
                 self._done.put(partial(self._cannot_move, handover, None, error))
                 return
             try:
-                clock = measure(lambda: self._transport.answer(remote.call("clock"), timeout_s=UP_S))
+                clock = measure(lambda: self._transport.response(remote.call("clock"), timeout_s=UP_S))
             except (Unavailable, Gone) as error:
                 self._done.put(partial(self._cannot_move, handover, remote, error))
             else:
@@ -256,7 +256,7 @@ class Fleet:
             log = f"{handover.follower.log}-{from_ns}"
             successor = Follower(handover.index, log, remote, clock, from_ns, phases)
             try:
-                self._transport.answer(call_start(successor, rest, self._zero + from_ns, self._lease))
+                self._transport.response(call_start(successor, rest, self._zero + from_ns, self._lease))
             except (Unavailable, Gone, StartRefused) as error:
                 self._done.put(partial(self._cannot_move, handover, remote, error))
             else:
@@ -290,7 +290,7 @@ class Fleet:
         """Compare the generator's clock with ours once more at the end, to reveal drift."""
         try:
             clock = measure(
-                lambda: self._transport.answer(follower.remote.call("clock"), timeout_s=1.0),
+                lambda: self._transport.response(follower.remote.call("clock"), timeout_s=1.0),
                 CLOCK_READINGS_AFTER,
             )
         except (Unavailable, Gone):

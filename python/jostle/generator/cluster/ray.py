@@ -24,7 +24,7 @@ from jostle.text import reason
 __all__ = ["RayTransport"]
 
 HEAD_GONE_S = 5.0
-ANSWER_S = 10.0
+RESPONSE_S = 10.0
 SHARE_OF_NODE = 0.001
 """How much of the resource a generator takes: a node may hold several, if one takes over another's share."""
 
@@ -74,7 +74,7 @@ class RayTransport:
             ready = self._ray.wait(list(calls), num_returns=len(calls), timeout=0)[0]
         return ready
 
-    def answer(self, call: Call, timeout_s: float | None = ANSWER_S) -> Any:
+    def response(self, call: Call, timeout_s: float | None = RESPONSE_S) -> Any:
         errors = self._ray.exceptions
         try:
             return self._ray.get(call, timeout=timeout_s)
@@ -94,16 +94,16 @@ class RayTransport:
         pieces = task.options(**self._pinned(node), _generator_backpressure_num_objects=4).remote(log, offset)
         while True:
             try:
-                piece = pieces._next_sync(timeout_s=ANSWER_S)
+                piece = pieces._next_sync(timeout_s=RESPONSE_S)
             except StopIteration:
                 return
             if piece.is_nil():
-                raise Unavailable(f"{node.address} gave nothing for {ANSWER_S:g} s")
-            yield self.answer(piece)
+                raise Unavailable(f"{node.address} gave nothing for {RESPONSE_S:g} s")
+            yield self.response(piece)
 
     def forget(self, node: Node, log: str) -> None:
         with contextlib.suppress(Unavailable, Gone):
-            self.answer(self._ray.remote(forget_log).options(**self._pinned(node)).remote(log))
+            self.response(self._ray.remote(forget_log).options(**self._pinned(node)).remote(log))
 
     def end(self, remote: Remote) -> None:
         assert isinstance(remote, _Actor)

@@ -18,7 +18,7 @@ Call = Any
 
 
 class Unavailable(Exception):
-    """There is no answer now; asking again may help."""
+    """There is no response now; asking again may help."""
 
 
 class Gone(Exception):
@@ -39,7 +39,7 @@ class Remote(Protocol):
     node: Node
 
     def call(self, method: str, *arguments: Any) -> Call:
-        """Send the call without waiting for the answer."""
+        """Send the call without waiting for the response."""
 
 
 class Transport(Protocol):
@@ -49,13 +49,13 @@ class Transport(Protocol):
         """The nodes that can generate load now, sorted by address."""
 
     def place(self, node: Node) -> Remote:
-        """Place a new generator on the node. If it does not start, its answers say so."""
+        """Place a new generator on the node. If it does not start, its responses say so."""
 
     def wait(self, calls: Sequence[Call], timeout_s: float) -> Sequence[Call]:
         """Wait until at least one call is answered or the time is up. Returns those that are answered."""
 
-    def answer(self, call: Call, timeout_s: float | None = None) -> Any:
-        """The answer to a call. Raises `Unavailable`, `Gone`, or a `JostleError` of the generator."""
+    def response(self, call: Call, timeout_s: float | None = None) -> Any:
+        """The response to a call. Raises `Unavailable`, `Gone`, or a `JostleError` of the generator."""
 
     def read(self, node: Node, log: str, offset: int) -> Iterator[bytes]:
         """Read a log on the node, without its generator. Raises `Unavailable`, `Gone`."""

@@ -1,4 +1,4 @@
-"""Axes that several charts share: logarithmic times, with room at the end for requests without an answer."""
+"""Axes that several charts share: logarithmic times, with room at the end for requests without a response."""
 
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ TIME_LABEL = (
 """A Vega expression that writes seconds as a short duration."""
 
 BLOCK = 0.22
-"""The share of an axis that is kept for the requests without an answer."""
+"""The share of an axis that is kept for the requests without a response."""
 
 
 def at_least(seconds: float) -> float:
@@ -41,7 +41,7 @@ def time_scale(low: float, high: float) -> Spec:
 
 @dataclass(frozen=True)
 class TimeAxis:
-    """The axis of response times of some views, with a block at its end for requests without an answer."""
+    """The axis of response times of some views, with a block at its end for requests without a response."""
 
     low: float
     high: float

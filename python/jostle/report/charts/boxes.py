@@ -48,12 +48,12 @@ def boxes(title: str, published: Sequence[Box], here: Sequence[Box], order: Sequ
     ]
     widest = max(here, key=_stretch)
     sentence = (
-        f"{title}: the longest answer here takes {amount(_stretch(widest), 'times')} the median, "
+        f"{title}: the longest response here takes {amount(_stretch(widest), 'times')} the median, "
         f"on {short(widest.contestant)}."
     )
     reading = (
         "Boxes: from the first to the third quartile, with the median; whiskers: the shortest and "
-        "the longest answer. Axes are linear and differ: compare shapes, not lengths."
+        "the longest response. Axes are linear and differ: compare shapes, not lengths."
     )
     return Picture(sentence, reading, {"vconcat": panels}, _table(published, here), data.rows)
 

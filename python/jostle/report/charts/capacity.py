@@ -1,4 +1,4 @@
-"""How much load a server can carry: response times by load, with the SLO and the answer; and the achieved
+"""How much load a server can carry: response times by load, with the SLO and the response; and the achieved
 against the offered load.
 """
 
@@ -22,7 +22,7 @@ DIAMOND: Spec = {"shape": "diamond", "filled": False, "size": 110, "strokeWidth"
 
 
 def curve(result: CapacityResult, table: Table) -> Picture | None:
-    """Response times by level; None if there are fewer than two levels with answers."""
+    """Response times by level; None if there are fewer than two levels with responses."""
     counted = [x for x in result.levels if x.response["p50"].value is not None]
     if len(counted) < 2:
         return None
@@ -92,7 +92,7 @@ def sent(result: CapacityResult, table: Table) -> Picture | None:
         ]
     }
     title = "What was answered per second, and how busy the generator was."
-    reading = "Above: answers per second; below: the generator's share of a core"
+    reading = "Above: responses per second; below: the generator's share of a core"
     reading += "; dashed: all that was offered" if result.unit == "/s" else ""
     reading += f"{_shaded(result)}."
     return Picture(title, reading, body, table, data.rows)
@@ -121,7 +121,7 @@ def _predicted(result: CapacityResult) -> Rows:
 
 
 def _band(data: Datasets, result: CapacityResult, height: int) -> list[Spec]:
-    """A band for the interval of the answer, drawn behind everything else."""
+    """A band for the interval of the response, drawn behind everything else."""
     capacity = result.capacity
     if capacity.low is None or capacity.high is None:
         return []  # `_shaded` then says nothing of a band
@@ -132,7 +132,7 @@ def _band(data: Datasets, result: CapacityResult, height: int) -> list[Spec]:
 
 def _shaded(result: CapacityResult) -> str:
     known = result.capacity.low is not None and result.capacity.high is not None
-    return "; shaded: the interval of the answer" if known else ""
+    return "; shaded: the interval of the response" if known else ""
 
 
 def _limit(data: Datasets, text: str, limit_s: float, y: Spec) -> list[Spec]:

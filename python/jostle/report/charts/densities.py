@@ -28,7 +28,7 @@ MAX_OF_P95 = 1.5
 def densities(
     title: str, published: Sequence[Box], found: Sequence[WorkloadSummary], order: Sequence[str]
 ) -> Picture | None:
-    """A curve per server in each of two panels; None if no server had enough answers for a curve."""
+    """A curve per server in each of two panels; None if no server had enough responses for a curve."""
     drawn = [summary for summary in found if summary.response_distribution.density]
     if not drawn:
         return None
@@ -97,7 +97,7 @@ def _panel(data: Datasets, title: str, rows: Rows, end: float, hue: Spec) -> Spe
 
 
 def _p95(summary: WorkloadSummary) -> float:
-    """The 95th percentile of all requests, or the longest answer if the percentile is beyond it."""
+    """The 95th percentile of all requests, or the longest response if the percentile is beyond it."""
     found = summary.response_distribution
     return quantile_of_all(found, 0.95) or found.max_s or 0.0
 

@@ -1,5 +1,5 @@
 """How response times are distributed: a density per series on one logarithmic axis, and the share without a
-right answer.
+right response.
 """
 
 from jostle.formatting import amount
@@ -72,9 +72,9 @@ def density(view: View, points: int) -> Picture:
     reading = (
         (BY_STRENGTH if view.paired else "")
         + "Density of the response times; the area is the share of requests that was answered as expected. "
-        "Dots: the longest answer. Fewer than 50 requests are drawn as tick marks."
+        "Dots: the longest response. Fewer than 50 requests are drawn as tick marks."
         + (
-            " Boxes at the right edge: requests without a right answer, as tall as their share."
+            " Boxes at the right edge: requests without a right response, as tall as their share."
             if blocks
             else ""
         )
@@ -128,7 +128,7 @@ def _panel(panel: Panel, base: float, axis: TimeAxis, points: int) -> tuple[Rows
     notes = (
         []
         if longest is None
-        else [{"x": longest, "y": base, "text": f"longest answer {amount(longest, 's')}"}]
+        else [{"x": longest, "y": base, "text": f"longest response {amount(longest, 's')}"}]
     )
     return hills, ticks, dots, blocks, notes
 

@@ -32,6 +32,6 @@ def ecdf(view: View, points: int) -> Picture:
     reading = BY_STRENGTH if view.paired else "Grey: the other contestants. " if len(view.panels) > 1 else ""
     reading += "Height: the share of all requests that were answered as expected within the time on the axis."
     if any(s.unanswered for p in view.panels for s in p.series):
-        reading += " If a curve ends below 100 %, the rest got no right answer."
+        reading += " If a curve ends below 100 %, the rest got no right response."
     title = about_quantile(view, "p50")
     return Picture(title, reading, body, quantile_table([view]), data.rows, MIN_WIDTH_PX)

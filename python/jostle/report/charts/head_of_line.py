@@ -10,7 +10,7 @@ __all__ = ["head_of_line", "sentence"]
 ROW_PX = 18
 MAX_BARS = 30
 
-QUEUED, ASKED, RECEIVED = "waits for a free stream", "waits for its answer", "receives its answer"
+QUEUED, ASKED, RECEIVED = "waits for a free stream", "waits for its response", "receives its response"
 HUES = {QUEUED: MUTED, ASKED: "var(--hue2)", RECEIVED: "var(--hue1)"}
 
 
@@ -55,7 +55,7 @@ def sentence(found: HeadOfLine) -> str:
     others = f"{counted} {found.others} other streams of a connection"
     if found.others == 1:
         others = "The only other stream of a connection"
-    return f"{others} waited {most} while an answer{size} came{_cause(found)}"
+    return f"{others} waited {most} while a response{size} came{_cause(found)}"
 
 
 def _cause(found: HeadOfLine) -> str:
@@ -74,7 +74,7 @@ def _cause(found: HeadOfLine) -> str:
 
 def _reading(found: HeadOfLine, shown: int) -> str:
     left_out = "" if shown == len(found.streams) else f" Shown are {shown} of {len(found.streams)} streams."
-    lines = "; between the dashed lines the answer came for which others waited" if found.behind else ""
+    lines = "; between the dashed lines the response came for which others waited" if found.behind else ""
     return (
         f"The longest wait of {found.contestant}, {found.workload}, in trial {found.trial}. A bar for each "
         f"stream of the connection{lines}.{left_out}"

@@ -33,7 +33,7 @@ class Pair:
 
 
 def interference(pairs: Sequence[Pair]) -> Picture | None:
-    """The matrix of all pairs; None if there are no answers for any of them."""
+    """The matrix of all pairs; None if there are no responses for any of them."""
     known = [p for p in pairs if p.alone_s and p.median_s]
     if not known:
         return None

@@ -44,14 +44,14 @@ def percentiles(view: View, points: int) -> Picture:
     reading = (
         (BY_STRENGTH if view.paired else "")
         + "Height: the response time that the share of requests on the axis does not exceed; each step to "
-        "the right is ten times rarer." + (" Shaded: requests without a right answer." if missing else "")
+        "the right is ten times rarer." + (" Shaded: requests without a right response." if missing else "")
     )
     title = about_quantile(view, "p99")
     return Picture(title, reading, body, quantile_table([view]), data.rows, MIN_WIDTH_PX)
 
 
 def _ends(view: View) -> Rows:
-    """For each panel with unanswered requests, where its answers end: the least of its series."""
+    """For each panel with unanswered requests, where its responses end: the least of its series."""
     found: Rows = []
     for panel in view.panels:
         reached = [max(s.distribution.quantile_p, default=0.0) for s in panel.series if s.unanswered]

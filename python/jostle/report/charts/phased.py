@@ -28,7 +28,7 @@ rest.
 
 PARTS = {
     "connect": "time to open a connection: mean solid, p99 dashed",
-    "headers": "from the send to the answer's headers: mean solid, p99 dashed",
+    "headers": "from the send to the response's headers: mean solid, p99 dashed",
     "body": "from headers to the last byte: mean solid, p99 dashed",
 }
 

@@ -1,5 +1,5 @@
 """A burst as a staircase: a bar for each request, from when it was sent until it was answered, in order of
-answers.
+responses.
 """
 
 from collections.abc import Sequence
@@ -71,18 +71,18 @@ def staircase(sent: Sequence[Sent], what: str) -> Picture | None:
         color=colour,
     )
     body = {"layer": [bars], "width": 820, "height": min(MAX_HEIGHT_PX, max(60, ROW_PX * len(ended)))}
-    table = Table(f"{what}, in order of answers", columns("request", "by itself | sent at | answered at"))
+    table = Table(f"{what}, in order of responses", columns("request", "by itself | sent at | answered at"))
     for end, one in ended:
         table.add(one.request, *(amount(t, "s") for t in (one.demand_s, one.at_s, end)))
     unanswered = len(sent) - len(ended)
     title = (
-        f"{what}: the first answer after {amount(ended[0][0], 's')}, the last after {amount(last_s, 's')}"
+        f"{what}: the first response after {amount(ended[0][0], 's')}, the last after {amount(last_s, 's')}"
         + (f"; {unanswered} of {plural(len(sent), 'request')} had none" if unanswered else "")
     )
     reading = (
-        "A bar for each request, from when it was sent until it was answered, in order of answers. "
+        "A bar for each request, from when it was sent until it was answered, in order of responses. "
         "Steps of one "
-        "request: one worker serves them one after another. All ends together: they share, or answers "
+        "request: one worker serves them one after another. All ends together: they share, or responses "
         "wait for the "
         "batch."
     )

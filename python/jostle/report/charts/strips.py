@@ -1,4 +1,5 @@
-"""The answer in one picture: a strip from median to p99, the longest answer, and the share without one."""
+"""The response in one picture: a strip from median to p99, the longest response, and the share without
+one."""
 
 from collections.abc import Sequence
 
@@ -21,7 +22,7 @@ from jostle.report.charts.picture import (
 from jostle.report.charts.tables import quantile_table
 from jostle.report.charts.titles import about_quantile, most_harmed
 from jostle.report.views import ALONE, Series, View
-from jostle.report.workload import NO_RIGHT_ANSWER
+from jostle.report.workload import NO_RIGHT_RESPONSE
 
 __all__ = ["strips"]
 
@@ -33,7 +34,8 @@ GAUGE = 0.05, 0.4
 
 
 def strips(views: Sequence[View]) -> Picture:
-    """A row for each contestant of each view; a gauge at the right edge shows the share without an answer."""
+    """A row for each contestant of each view; a gauge at the right edge shows the share without a
+    response."""
     data, axis = Datasets(), TimeAxis.of(*views)
     found = _Rows(axis, gauged=any(s.unanswered for view in views for p in view.panels for s in p.series))
     for view in views:
@@ -65,7 +67,7 @@ def strips(views: Sequence[View]) -> Picture:
             layer(gauges, "rect", frame, x=x, x2={"field": "end"}, y=y, y2=lower),
             layer(gauges, "rect", {}, x=x, x2=upper, y=y, y2=lower, **hue),
             layer(gauges, "text", label, x=edge, y=middle, text={"field": "text"}),
-            layer(data([{"x": axis.end, "y": 0, "text": NO_RIGHT_ANSWER}]), "text", above, x=x, **_only(y)),
+            layer(data([{"x": axis.end, "y": 0, "text": NO_RIGHT_RESPONSE}]), "text", above, x=x, **_only(y)),
         ]
     body = {"layer": layers, "width": 820, "height": found.bottom}
     return Picture(_title(views), _reading(views, found), body, quantile_table(views), data.rows)
@@ -87,13 +89,13 @@ def _title(views: Sequence[View]) -> str:
 
 def _reading(views: Sequence[View], found: "_Rows") -> str:
     text = BY_STRENGTH if views[0].paired else ""
-    text += "Bars run from the median to the p99; a line goes on from there to the longest answer (dot)."
+    text += "Bars run from the median to the p99; a line goes on from there to the longest response (dot)."
     if found.unknown:
         text += " Where there is no bar, the median or the p99 is not known; the table says why."
     if found.beyond:
         text += " A bar that reaches the end of the time axis begins at a lower bound: the p99 lies beyond."
     return text + (
-        " Boxes at the right edge: the share of requests without a right answer." if found.gauges else ""
+        " Boxes at the right edge: the share of requests without a right response." if found.gauges else ""
     )
 
 

@@ -5,18 +5,19 @@ from collections.abc import Sequence
 from jostle.formatting import amount, percent
 from jostle.report.document import Column, Table, columns
 from jostle.report.views import View
-from jostle.report.workload import NO_RIGHT_ANSWER, quantiles
+from jostle.report.workload import NO_RIGHT_RESPONSE, quantiles
 
 __all__ = ["quantile_table"]
 
 
 def quantile_table(views: Sequence[View]) -> Table:
-    """A row per series: the number of answers, the share without a right answer, and the quantiles."""
+    """A row per series: the number of responses, the share without a right response, and the quantiles."""
     series = [(view, p, s) for view in views for p in view.panels for s in p.series]
     names = list(dict.fromkeys(q for _, _, s in series for q in s.response))
     several = len(views) > 1
     head = columns(
-        "comparison | contestant | load" if several else "contestant | load", f"answers | {NO_RIGHT_ANSWER}"
+        "comparison | contestant | load" if several else "contestant | load",
+        f"responses | {NO_RIGHT_RESPONSE}",
     )
     table = Table(
         f"Response times: {'; '.join(view.title for view in views)}",

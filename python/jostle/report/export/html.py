@@ -1,4 +1,4 @@
-"""The page: a single file that works offline; and its answer as an HTML fragment for a notebook.
+"""The page: a single file that works offline; and its response as an HTML fragment for a notebook.
 
 Nothing that comes from a server, a URL or a plan can run as code: the template escapes text, data is in a
 script element that is not executed, with every "<" escaped, and the page's content security policy allows
@@ -52,9 +52,9 @@ def render(document: Document) -> str:
 
 
 def fragment(document: Document) -> str:
-    """The answer, without pictures and scripts."""
+    """The response, without pictures and scripts."""
     template = _environment().get_template("fragment.html.j2")
-    return template.render(document=upto(document, Depth.ANSWER), pictures={}, most_reasons=MAX_REASONS)
+    return template.render(document=upto(document, Depth.RESPONSE), pictures={}, most_reasons=MAX_REASONS)
 
 
 def _drawn(document: Document) -> dict[str, Picture]:

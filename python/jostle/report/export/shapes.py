@@ -38,7 +38,7 @@ def round_edges(low: float, high: float, most: int) -> list[float]:
 def shape(found: Distribution, low: float, high: float, width: int, unanswered: float = 0.0) -> str:
     """The distribution as a line of blocks over a logarithmic axis; even the smallest share is visible.
 
-    The share without an answer, if any, has the last block, after a vertical bar.
+    The share without a response, if any, has the last block, after a vertical bar.
     """
     edges = [low * (high / low) ** (i / width) for i in range(width + 1)]
     shares = shares_of(found, edges) if found.quantile_s else [0.0] * width
@@ -65,8 +65,8 @@ def shares_of(found: Distribution, edges: list[float]) -> list[float]:
 
 
 def share_below(found: Distribution, seconds: float) -> float:
-    """The share of answers up to `seconds`: counted if all values are known, otherwise interpolated between
-    two quantiles and rounded to whole answers.
+    """The share of responses up to `seconds`: counted if all values are known, otherwise interpolated between
+    two quantiles and rounded to whole responses.
 
     The quantiles are those of all requests, so they end at the share that was answered.
     """

@@ -30,7 +30,7 @@ from jostle.report.document import (
     upto,
 )
 from jostle.report.export.shapes import round_edges, shape, shares_of
-from jostle.report.workload import NO_RIGHT_ANSWER, span
+from jostle.report.workload import NO_RIGHT_RESPONSE, span
 from jostle.text import tied
 from jostle.units import scale
 
@@ -64,7 +64,7 @@ def render(document: Document) -> str:
 
 
 def show(document: Document, console: "Console") -> None:
-    """Prints the document up to its depth: the answer, or everything except what only the page has."""
+    """Prints the document up to its depth: the response, or everything except what only the page has."""
     shown = upto(document, document.depth)
     _head(shown, console)
     for section in shown.sections:
@@ -72,7 +72,7 @@ def show(document: Document, console: "Console") -> None:
 
 
 def _head(document: Document, console: "Console") -> None:
-    mark, full = document.mark, document.depth > Depth.ANSWER
+    mark, full = document.mark, document.depth > Depth.RESPONSE
     style = f"bold {STYLES[mark.tone]}" if mark else "bold"
     _say(console, document.title, style, lead=f"{mark.symbol} {mark.word}  " if mark else "")
     chosen = document.reasons if full else document.reasons[:MAX_REASONS]
@@ -362,7 +362,7 @@ def _histogram(block: Histogram, console: "Console") -> None:
     shares = [share * (1 - block.unanswered) for share in shares_of(found, edges)]
     rows = _without_gaps(list(zip(_labels(edges)[1:], shares, strict=True)))
     if block.unanswered:
-        rows.append((NO_RIGHT_ANSWER, block.unanswered))
+        rows.append((NO_RIGHT_RESPONSE, block.unanswered))
     _bars(rows, console)
 
 
@@ -397,6 +397,6 @@ def _bars(rows: Sequence[tuple[str, float]], console: "Console") -> None:
     room = console.width - max(len(name) for name, _ in rows) - len("100.0 %") - 4
     for name, share in rows:
         bar = "█" * round(min(BAR_WIDTH, room) * share / most) or ("▏" if share > 0 else "")
-        drawn.add_row(name, _text(bar, "red" if name == NO_RIGHT_ANSWER else "blue"), percent(share))
+        drawn.add_row(name, _text(bar, "red" if name == NO_RIGHT_RESPONSE else "blue"), percent(share))
     console.print()
     console.print(drawn)

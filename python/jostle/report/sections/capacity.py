@@ -117,8 +117,8 @@ def _levels(result: CapacityResult) -> Table:
 
 
 def _note(level: LevelResult) -> str:
-    answers = statuses_in_words(level.statuses)
-    told = ["held out" if level.held_out else "", level.why, f"answers {answers}" if answers else ""]
+    responses = statuses_in_words(level.statuses)
+    told = ["held out" if level.held_out else "", level.why, f"answers {responses}" if responses else ""]
     return "; ".join(filter(None, told))
 
 

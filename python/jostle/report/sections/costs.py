@@ -95,7 +95,7 @@ def threads(result: RunResult, group: Sequence[Threads]) -> Table:
 
 def garbage(result: RunResult) -> Table:
     """A row per workload and contestant whose server reports it: share of the load's time, and how often."""
-    names = columns("workload = | contestant =", "of the time = | collections for 1,000 answers =")
+    names = columns("workload = | contestant =", "of the time = | collections for 1,000 responses =")
     table = Table("Time in garbage collection", names)
     for g in result.garbage:
         table.add(g.workload, g.contestant, formatted(g.share), formatted(g.collections_per_1000))

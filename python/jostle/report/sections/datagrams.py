@@ -1,4 +1,4 @@
-"""Datagrams: what became of them, and of their answers."""
+"""Datagrams: what became of them, and of their responses."""
 
 from collections import Counter
 
@@ -9,9 +9,9 @@ from jostle.report.document import Block, Depth, Paragraph, Section, Table, colu
 __all__ = ["section"]
 
 HOW = (
-    "Lost is what had no answer within the timeout, whichever of the two datagrams got lost; a late answer "
-    "is that of a request which counts as lost. An answer was overtaken if one to a later request of the "
-    "same client came first. Strays answer no request that their client remembers."
+    "Lost is what had no response within the timeout, whichever of the two datagrams got lost; a late "
+    "response is that of a request which counts as lost. A response was overtaken if one to a later request "
+    "of the same client came first. Strays answer no request that their client remembers."
 )
 
 

@@ -9,7 +9,7 @@ from jostle.formatting import MISSING, amount, percent
 from jostle.report import charts
 from jostle.report.document import Depth, Figure, Paragraph, Section, Table, Tabs, columns
 from jostle.report.views import View, views
-from jostle.report.workload import NO_RIGHT_ANSWER, as_published, quantiles, unanswered
+from jostle.report.workload import NO_RIGHT_RESPONSE, as_published, quantiles, unanswered
 
 __all__ = ["five_numbers", "section", "times"]
 
@@ -25,8 +25,8 @@ HOW_DRAWN = (
     "the median."
 )
 HOW_FIVE = (
-    "Median and quartiles are those of a typical round. The shortest and the longest answer are those of all "
-    "rounds, and so is the plain mean, which is given where all were answered (the mean of a claim is an "
+    "Median and quartiles are those of a typical round. The shortest and the longest response are those of "
+    "all rounds, and so is the plain mean, which is given where all were answered (the mean of a claim is an "
     "estimate that takes account of the others). Response times count from the "
     "moment a request was due, service times from the moment it was sent."
 )
@@ -72,13 +72,13 @@ def _view(result: RunResult, view: View, series: int, *, folded: bool) -> Sectio
 
 
 def five_numbers(result: RunResult, chosen: Iterable[WorkloadSummary]) -> Table:
-    """Median and quartiles of a typical round, the extremes of all answers, and the mean if all requests were
-    answered.
+    """Median and quartiles of a typical round, the extremes of all responses, and the mean if all requests
+    were answered.
     """
     names = columns(
         "workload = | contestant =",
-        f"requests | {NO_RIGHT_ANSWER} = | shortest = | 1st quartile = p25 | median = | mean"
-        " | 3rd quartile = p75 | longest answer = longest",
+        f"requests | {NO_RIGHT_RESPONSE} = | shortest = | 1st quartile = p25 | median = | mean"
+        " | 3rd quartile = p75 | longest response = longest",
     )
     table = Table("Quartiles and extremes", names)
     for c in chosen:

@@ -48,7 +48,7 @@ def goodput(result: RunResult) -> Table:
         "timeout | goodput = per s | dispersion = sd/mean | p50 = | p99 = | longest | memory"
         " | server CPU per request | database CPU per request = db CPU",
     )
-    table = Table("Answers within the timeout, and what they cost", names)
+    table = Table("Responses within the timeout, and what they cost", names)
     for g in result.goodputs:
         summary = find_summary(result, g.contestant, g.workload)
         times = quantiles(summary.response, ("p50", "p99", "max")) if summary else [NOTHING] * 3

@@ -14,7 +14,7 @@ from jostle.report.workload import quantiles, statuses_in_words
 __all__ = ["journey_table", "section", "step_table"]
 
 HOW = (
-    "A journey lasts from the intended start of its first step to the end of its last answer; active time "
+    "A journey lasts from the intended start of its first step to the end of its last response; active time "
     "leaves out the pauses between steps. Times are those of completed journeys. A step's response time "
     "counts from its own intended start. Each client does a step marked 1× once; it is part of no other "
     "figure."
@@ -95,7 +95,7 @@ def _statuses(journey: JourneyResult) -> bool:
 def _of_step_columns(statuses: bool) -> list[Column]:
     return [
         *columns("", "requests = | p50 = | p99 = | longest"),
-        *columns("right answers =" if statuses else ""),
+        *columns("right responses =" if statuses else ""),
         *columns("not as expected = | journeys ended ="),
     ]
 

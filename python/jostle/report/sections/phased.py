@@ -32,7 +32,7 @@ HOW_HELD = (
 HOW_PHASES = (
     "Connections are counted where the clients have them open; the kernel opens them before the server "
     "accepts them. Times are those of connects that succeeded and requests that were answered. Network: "
-    "bytes of requests and answers, without what TCP and IP add."
+    "bytes of requests and responses, without what TCP and IP add."
 )
 
 

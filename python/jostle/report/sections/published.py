@@ -26,7 +26,7 @@ MAX_NAMED = 3
 
 HOW = (
     "A part holds when its whole 95 % interval over rounds satisfies the rule, and fails when its whole "
-    "interval violates it; otherwise the answer is “undecided”. A claim holds when all of its parts hold "
+    "interval violates it; otherwise the response is “undecided”. A claim holds when all of its parts hold "
     "and fails when any fails (of several parts, by a wider interval); otherwise it is undecided (“cannot "
     "tell”). Ratios are paired by round."
 )

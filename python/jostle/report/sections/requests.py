@@ -11,7 +11,7 @@ from jostle.report.workload import quantiles, statuses_in_words
 __all__ = ["section"]
 
 MAX_ROWS = 20
-"""How many requests the answer shows: those with the longest p99. The full report has more."""
+"""How many requests the response shows: those with the longest p99. The full report has more."""
 MAX_ROWS_FULL_REPORT = 500
 
 
@@ -40,7 +40,7 @@ def _table(caption: str, found: Sequence[RequestResult]) -> Table:
     told = any(statuses_in_words(one.statuses) for one in found)
     names = [
         *columns(f"{of_cell}request =", "requests = | throughput | p50 = | p99 = | longest"),
-        *columns("right answers = | not as expected =" if told else "not as expected ="),
+        *columns("right responses = | not as expected =" if told else "not as expected ="),
     ]
     table = Table(caption, names)
     for one in found:

@@ -15,7 +15,7 @@ MAX_TIMES = 8
 """How many pictures are shown; the record contains the intervals of all streams."""
 
 FEW = 2
-"""Up to this many rows of streams, their times are part of the answer."""
+"""Up to this many rows of streams, their times are part of the response."""
 
 HOW = (
     "First and last event count from the intended start of the request, as response times do. A gap is the "
@@ -26,8 +26,8 @@ HOW = (
 
 ROUND_TRIPS = (
     "Where messages are sent periodically, a round trip counts from the moment when a message was due to "
-    "its answer, matched in order. A message whose stream ended before its answer is unanswered, and lies "
-    "beyond every round trip."
+    "its response, matched in order. A message whose stream ended before its response is unanswered, and "
+    "lies beyond every round trip."
 )
 
 
@@ -38,7 +38,7 @@ def section(result: RunResult) -> Section:
     blocks: list[Block] = [
         stream_table(found),
         *_uncounted(found),
-        Section("", [time_table(found)], Depth.ANSWER if len(found) <= FEW else Depth.MAIN),
+        Section("", [time_table(found)], Depth.RESPONSE if len(found) <= FEW else Depth.MAIN),
         *(
             Figure(f"events-{n}", partial(charts.event_times, s, order))
             for n, s in enumerate(found[:MAX_TIMES], 1)

@@ -47,7 +47,7 @@ def not_measured(result: RunResult) -> Section:
         if t.reason:
             seen.setdefault((t.contestant, t.reason), []).append(t)
     failed = [block for (_, why), group in seen.items() for block in _failed(group, why)]
-    depth = Depth.ANSWER if len(result.summaries) == 1 else Depth.MAIN
+    depth = Depth.RESPONSE if len(result.summaries) == 1 else Depth.MAIN
     notes = Section("", [Paragraph(note, small=True) for note in result.notes], depth)
     return Section("Notes", [*blocks, *failed, notes], key="notes")
 
@@ -80,13 +80,13 @@ def section(result: RunResult) -> Section:
 
 def outcomes(result: RunResult) -> Table:
     """How often each outcome occurred; only outcomes that occurred at all have a column, and statuses of
-    right answers only if there are several, or redirects.
+    right responses only if there are several, or redirects.
     """
     told = any(statuses_in_words(c.all_statuses) for c in result.summaries)
     kinds = list(dict.fromkeys(k for c in result.summaries for k in c.outcomes))
     names = [Column(name, short=name) for name in (*map(outcome_label, kinds), "failed")]
     names.append(Column("not answered", short="not answered"))
-    names += columns("right answers =") if told else []
+    names += columns("right responses =") if told else []
     table = Table("How the requests ended", [*columns("workload = | contestant ="), *names])
     for c in result.summaries:
         counts = [amount(c.outcomes.get(k, 0), "count") for k in kinds]
@@ -127,8 +127,8 @@ def requests(result: RunResult) -> Table:
     found = [(t, r) for t in result.trials if len(t.requests) > 1 for r in t.requests]
     more = f" (the first {MAX_TRIALS}; the JSON export has all)" if len(found) > MAX_TRIALS else ""
     told = any(statuses_in_words(r.get("statuses", {})) for _, r in found)
-    answers = " | right answers" if told else ""
-    names = columns(f"trial | contestant | workload | request{answers}", "requests | p50 | p99 | max")
+    responses = " | right responses" if told else ""
+    names = columns(f"trial | contestant | workload | request{responses}", "requests | p50 | p99 | max")
     table = Table(f"By request name{more}", names)
     for t, r in found[:MAX_TRIALS]:
         times = r.get("response", {})

@@ -22,7 +22,7 @@ EVERY_FIGURE = "every figure"
 MAIN_FIGURES = {"throughput", "p50", "p90", "p99"}
 NOTABLE = Mark("•", "note")
 
-AT_LEAST = ("end", "answers")
+AT_LEAST = ("end", "responses")
 """Checks of a minimum whose values often equal the threshold, which hides that it is a minimum."""
 
 WORDS = {Verdict.INVALID: "Do not use", Verdict.SUSPECT: "Doubtful"}
@@ -266,7 +266,7 @@ def _all_table(result: RunResult) -> Table:
 
 
 def _allowed(found: Sequence[Check]) -> str:
-    """The threshold of the worst check, with its direction: "≤ 80 %", "≥ 6 answers"."""
+    """The threshold of the worst check, with its direction: "≤ 80 %", "≥ 6 responses"."""
     worst = max(found, key=lambda check: check.severity)
     if worst.threshold is None:
         return MISSING

@@ -1,5 +1,5 @@
-//! brotli (RFC 7932). A decoder holds the window that the stream asks for, of at most 16 MiB, for as long as its response
-//! comes.
+//! brotli (RFC 7932). A decoder holds the window that the stream asks for, of at most 16 MiB, for as long as its
+//! response comes.
 
 use std::io;
 

@@ -44,14 +44,14 @@ pub struct Coded {
     codings: String,
     /// How many more bytes may be decoded, by all decoders together.
     left: u64,
-    /// Whether it has any bytes: an answer to HEAD or without content names the coding that its body would have.
+    /// Whether it has any bytes: a response to HEAD or without content names the coding that its body would have.
     begun: bool,
     failure: Option<Failure>,
 }
 
 impl Coded {
-    /// The body of an answer with this `Content-Encoding`, which may decode to at most `limit` bytes; `None` if the header
-    /// says that it is not coded.
+    /// The body of a response with this `Content-Encoding`, which may decode to at most `limit` bytes; `None` if the
+    /// header says that it is not coded.
     pub fn of(header: &[u8], limit: Option<u64>) -> Option<Self> {
         let names = header.split(|byte| *byte == b',');
         let names = names.map(|name| name.trim_ascii().to_ascii_lowercase());

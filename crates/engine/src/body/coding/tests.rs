@@ -162,7 +162,7 @@ fn a_broken_body_and_an_unknown_coding_are_wrong_bodies() {
     assert_eq!(
         decoded("gzip", b"", None).unwrap(),
         b"",
-        "the answer to HEAD"
+        "the response to HEAD"
     );
 }
 

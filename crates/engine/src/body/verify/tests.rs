@@ -127,7 +127,7 @@ fn the_value_is_kept_up_to_a_limit_and_the_document_has_none() {
     );
     assert_eq!(
         verdict(&check(""), body.as_bytes()),
-        wrong("the answer: found more than 1048576 bytes, which is its limit")
+        wrong("the response: found more than 1048576 bytes, which is its limit")
     );
 }
 
@@ -146,23 +146,27 @@ fn a_body_that_cannot_be_read_is_told_with_the_reason() {
         (
             "",
             deep.as_bytes(),
-            "the answer cannot be read as JSON: nested deeper than 128 at byte 133",
+            "the response cannot be read as JSON: nested deeper than 128 at byte 133",
         ),
         (
             "/d",
             deep.as_bytes(),
-            "the answer cannot be read as JSON: nested deeper than 128 at byte 134",
+            "the response cannot be read as JSON: nested deeper than 128 at byte 134",
         ),
         (
             "/id",
             b"<html>",
-            "the answer cannot be read as JSON: '<' at byte 0",
+            "the response cannot be read as JSON: '<' at byte 0",
         ),
-        ("/id", b"", "the answer cannot be read as JSON: it is empty"),
+        (
+            "/id",
+            b"",
+            "the response cannot be read as JSON: it is empty",
+        ),
         (
             "/id",
             b"{\"id\": \"caf\xe9\"}",
-            "the answer cannot be read as JSON: not UTF-8 at byte 11",
+            "the response cannot be read as JSON: not UTF-8 at byte 11",
         ),
         ("/id", br#"{"other": 7}"#, "the value at /id is missing"),
     ] {

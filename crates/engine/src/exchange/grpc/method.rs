@@ -20,7 +20,7 @@ pub struct Method {
     pub(super) descriptor: MethodDescriptor,
     pub(super) deadline_ns: Option<u64>,
     every_ns: Option<u64>,
-    /// The `grpc-status` of a right answer.
+    /// The `grpc-status` of a right response.
     pub(super) status: u32,
 }
 
@@ -58,7 +58,7 @@ impl Method {
             .map(|every| Pace::new(intended, every, answered))
     }
 
-    /// Checks that the answer is read as what it is: one message, or a stream of them.
+    /// Checks that the response is read as what it is: one message, or a stream of them.
     pub fn check_stream(&self, read_as_stream: bool) -> Result<(), String> {
         let name = self.descriptor.full_name();
         match (self.gives_stream(), read_as_stream) {
@@ -70,7 +70,7 @@ impl Method {
         }
     }
 
-    /// Whether its answer is a stream of messages.
+    /// Whether its response is a stream of messages.
     pub fn gives_stream(&self) -> bool {
         self.descriptor.is_server_streaming()
     }

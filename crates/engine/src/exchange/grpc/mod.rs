@@ -1,6 +1,6 @@
 //! gRPC over HTTP/2: messages behind a prefix of five bytes, and a status in the trailers. Except for [`reflection`],
 //! it does not deal with connections: it builds the bytes of a request, and is given the headers, bytes and trailers of
-//! the answer.
+//! the response.
 //!
 //! Source: grpc.io, "gRPC over HTTP2" (PROTOCOL-HTTP2.md); JSON as described in the Protocol Buffers documentation.
 pub mod method;

@@ -1,4 +1,4 @@
-//! The messages of one call that are sent at an interval, and the answers to them.
+//! The messages of one call that are sent at an interval, and the responses to them.
 
 use crate::protocol::grpc::frames;
 
@@ -8,14 +8,14 @@ use crate::protocol::grpc::frames;
 pub struct Pace {
     intended: u64,
     every: u64,
-    /// Whether each message has an answer of its own; if not, there is one answer to the whole call.
+    /// Whether each message has a response of its own; if not, there is one response to the whole call.
     answered: bool,
     /// How many messages have become due.
     due: u64,
     /// How many bytes these messages have in all.
     due_bytes: usize,
-    /// How many messages of the answer are complete.
-    answers: u64,
+    /// How many messages of the response are complete.
+    responses: u64,
 }
 
 impl Pace {
@@ -26,7 +26,7 @@ impl Pace {
             answered,
             due: 0,
             due_bytes: 0,
-            answers: 0,
+            responses: 0,
         }
     }
 
@@ -51,19 +51,23 @@ impl Pace {
             .saturating_add(self.every.saturating_mul(message))
     }
 
-    /// Takes note that `answers` messages of the answer are complete. Returns for each new one when the message that it
-    /// answers was due; `None` if it answers none.
-    pub fn answered(&mut self, answers: u64) -> impl Iterator<Item = Option<u64>> + use<> {
-        let before = if self.answered { self.answers } else { answers };
-        self.answers = answers;
+    /// Takes note that `responses` messages of the response are complete. Returns for each new one when the message
+    /// that it answers was due; `None` if it answers none.
+    pub fn answered(&mut self, responses: u64) -> impl Iterator<Item = Option<u64>> + use<> {
+        let before = if self.answered {
+            self.responses
+        } else {
+            responses
+        };
+        self.responses = responses;
         let pace = *self;
-        (before..answers).map(move |message| (message < pace.due).then(|| pace.time(message)))
+        (before..responses).map(move |message| (message < pace.due).then(|| pace.time(message)))
     }
 
-    /// How many messages were due and have no answer.
+    /// How many messages were due and have no response.
     pub fn unanswered(&self) -> u64 {
         if self.answered {
-            self.due.saturating_sub(self.answers)
+            self.due.saturating_sub(self.responses)
         } else {
             0
         }

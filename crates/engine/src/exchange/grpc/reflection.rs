@@ -28,7 +28,7 @@ use crate::spec::TargetSpec;
 
 const VERSIONS: [&str; 2] = ["v1", "v1alpha"];
 const NOT_FOUND: i32 = 5;
-/// The largest answer that is accepted.
+/// The largest response that is accepted.
 const MAX_BYTES: usize = 64 * 1024 * 1024;
 /// The largest number of files that are accepted.
 const MAX_FILES: usize = 10_000;
@@ -370,7 +370,7 @@ impl<'t, 'a, S: AsyncRead + AsyncWrite + Unpin> Call<'t, 'a, S> {
         }
     }
 
-    /// The next bytes of the answer's body; the error says how the call has ended.
+    /// The next bytes of the response's body; the error says how the call has ended.
     async fn more(&mut self) -> Result<Vec<u8>, String> {
         loop {
             if let Some(ended) = self.ended.take() {
@@ -430,7 +430,7 @@ impl<'t, 'a, S: AsyncRead + AsyncWrite + Unpin> Call<'t, 'a, S> {
     }
 }
 
-/// An answer whose head is not one of gRPC. Interim heads and trailers are not judged.
+/// A response whose head is not one of gRPC. Interim heads and trailers are not judged.
 fn not_grpc(head: &[u8]) -> Option<NotGrpc> {
     let value = |name: &str| Fields(head).value(name);
     let status = std::str::from_utf8(value(":status")?).ok()?;

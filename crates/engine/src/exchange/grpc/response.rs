@@ -1,4 +1,4 @@
-//! The answer to one call, read while it comes.
+//! The response to one call, read while it comes.
 
 use crate::exchange::grpc::method::Method;
 use crate::exchange::observer::ExchangeObserver;
@@ -12,14 +12,14 @@ const MAX_READ_BYTES: usize = 4 * 1024 * 1024;
 /// How many bytes of a Content-Type are quoted in an error.
 const SHOWN_BYTES: usize = 60;
 
-/// An answer that is not one of gRPC.
+/// A response that is not one of gRPC.
 pub struct NotGrpc {
     /// The status that its HTTP status stands for; `None` if that says that all is well.
     pub status: Option<u32>,
     pub why: String,
 }
 
-/// Checks that the head of an answer is one of gRPC. With an HTTP status other than 200 it is one only if it has a
+/// Checks that the head of a response is one of gRPC. With an HTTP status other than 200 it is one only if it has a
 /// `grpc-status`.
 pub fn check_head<'h>(
     http_status: u16,
@@ -72,7 +72,7 @@ impl<'a> GrpcResponse<'a> {
         self.messages
     }
 
-    /// How a call is counted whose answer is not one of gRPC.
+    /// How a call is counted whose response is not one of gRPC.
     pub fn foreign(&self, foreign: NotGrpc, observer: &mut ExchangeObserver<'_>) -> Outcome {
         match foreign.status {
             Some(status) if status == self.method.status => observer.complete(),
@@ -136,7 +136,7 @@ impl<'a> GrpcResponse<'a> {
         Ok(self.method.gives_stream() && observer.message())
     }
 
-    /// The answer has ended with these trailers; returns how the call is counted.
+    /// The response has ended with these trailers; returns how the call is counted.
     pub fn end<'h>(
         self,
         trailer: impl Fn(&str) -> Option<&'h [u8]>,
@@ -151,7 +151,7 @@ impl<'a> GrpcResponse<'a> {
     fn judge<'h>(&self, trailer: impl Fn(&str) -> Option<&'h [u8]>) -> Result<(), Failure> {
         let malformed = |why: &str| Err(Failure::new(Outcome::Malformed, why));
         let Some(given) = trailer("grpc-status") else {
-            return malformed("the answer ended without grpc-status");
+            return malformed("the response ended without grpc-status");
         };
         let found = std::str::from_utf8(given).ok();
         let Some(found) = found.and_then(|text| text.parse().ok()) else {
@@ -167,10 +167,10 @@ impl<'a> GrpcResponse<'a> {
             return Err(Failure::new(outcome, why));
         }
         if self.reader.is_within() {
-            return malformed("the answer ended in the middle of a message");
+            return malformed("the response ended in the middle of a message");
         }
         if found == status::OK && self.messages == 0 && !self.method.gives_stream() {
-            return malformed("the answer ended without its message");
+            return malformed("the response ended without its message");
         }
         Ok(())
     }

@@ -27,7 +27,7 @@ pub struct H1Connection {
     state: State,
     /// Whether it has carried an exchange before.
     reused: bool,
-    /// The answer after which the connection is idle.
+    /// The response after which the connection is idle.
     before: Before,
 }
 
@@ -258,7 +258,8 @@ impl H1Exchange<'_, '_> {
         }
     }
 
-    /// Whether an answer with which the server closes the connection is not to this request, but to the pause before it.
+    /// Whether a response with which the server closes the connection is not to this request, but to the pause before
+    /// it.
     fn is_idle_timeout(&self, status: u16) -> bool {
         status == 408
             && self.connection.reused

@@ -6,10 +6,10 @@ use crate::protocol::h1::response::{ResponseDecoder, Step};
 /// Why a request met the end of its connection (RFC 9110 section 15.5.9).
 pub const TIMED_OUT: &str = "408 on an idle connection: its idle limit is shorter than the pause";
 
-/// How a body in chunks ends. Some servers send it, as all of the body, after answers that have none.
+/// How a body in chunks ends. Some servers send it, as all of the body, after responses that have none.
 const LAST_CHUNK: &[u8] = b"0\r\n\r\n";
 
-/// The answer after which a connection is idle.
+/// The response after which a connection is idle.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Before {
     pub head_request: bool,
@@ -17,7 +17,7 @@ pub struct Before {
 }
 
 impl Before {
-    /// What follows the answer, without the end of an empty body that it cannot have. That does no harm.
+    /// What follows the response, without the end of an empty body that it cannot have. That does no harm.
     pub fn strip(self, bytes: &[u8]) -> &[u8] {
         let bodiless = self.head_request || matches!(self.status, 204 | 304);
         match bytes.strip_prefix(LAST_CHUNK) {
@@ -26,20 +26,20 @@ impl Before {
         }
     }
 
-    /// Describes bytes that follow the answer and belong to none.
+    /// Describes bytes that follow the response and belong to none.
     pub fn excess(self) -> &'static str {
         match self.status {
             _ if self.head_request => {
-                "an answer to HEAD was followed by bytes, as if it had a body"
+                "a response to HEAD was followed by bytes, as if it had a body"
             }
             204 => "a 204 has no body; bytes followed",
             304 => "a 304 has no body; bytes followed",
-            _ => "a whole answer was followed by bytes that belong to none",
+            _ => "a whole response was followed by bytes that belong to none",
         }
     }
 }
 
-/// What `bytes` that came after an answer mean.
+/// What `bytes` that came after a response mean.
 pub fn idle_event(bytes: &[u8], before: Before) -> IdleEvent {
     let mut decoder = ResponseDecoder::default();
     decoder.begin(false);
@@ -61,7 +61,7 @@ mod tests {
     };
 
     #[test]
-    fn a_final_answer_that_closes_the_connection_dismisses_the_client() {
+    fn a_final_response_that_closes_the_connection_dismisses_the_client() {
         for (bytes, status) in [
             (
                 "HTTP/1.0 408 Request Time-out\r\nConnection: close\r\n\r\n<html>",
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_body_after_an_answer_without_one_does_no_harm() {
+    fn an_empty_body_after_a_response_without_one_does_no_harm() {
         for (head_request, status) in [(false, 204), (false, 304), (true, 200)] {
             let before = Before {
                 head_request,

@@ -128,7 +128,7 @@ impl H2Connection {
     ///
     /// That is done once, and as often as a connection ends that has carried exchanges: then each of them is an
     /// ordinary one, as in front of a server that closes its connections after some requests. From the first refusal on
-    /// it may take no longer than an answer.
+    /// it may take no longer than a response.
     async fn send_with_retry(
         &mut self,
         encoded: &EncodedRequest<'_>,
@@ -304,7 +304,7 @@ struct EncodedRequest<'a> {
     is_head: bool,
 }
 
-/// One request and its answer on a stream.
+/// One request and its response on a stream.
 struct H2Exchange<'a, 'w> {
     connection: &'a MultiplexedConnection,
     stream: &'a Rc<Stream>,
@@ -318,12 +318,12 @@ struct H2Exchange<'a, 'w> {
     unsent: &'a [u8],
     /// When its messages are due, if it is not sent all at once.
     pace: Option<Pace>,
-    /// Whether the head of the answer has come.
+    /// Whether the head of the response has come.
     begun: bool,
-    /// The length of the answer's body, if the head states it.
+    /// The length of the response's body, if the head states it.
     length: Option<u64>,
     body_bytes: u64,
-    /// The answer of a call of gRPC.
+    /// The response of a call of gRPC.
     call: Option<grpc::GrpcResponse<'a>>,
 }
 
@@ -403,7 +403,8 @@ impl H2Exchange<'_, '_> {
         }
     }
 
-    /// Sends what goes through now. If the body does not go through at all, that is no error: the answer will tell why.
+    /// Sends what goes through now. If the body does not go through at all, that is no error: the response will tell
+    /// why.
     fn send(&mut self) {
         let id = *self.id.get_or_insert_with(|| {
             let bodiless = self.unsent.is_empty();
@@ -443,7 +444,7 @@ impl H2Exchange<'_, '_> {
         later
     }
 
-    /// How many messages the server left without an answer. They do not count if the run ended first, or if the client
+    /// How many messages the server left without a response. They do not count if the run ended first, or if the client
     /// wanted no more, because the server might still have answered them.
     fn unanswered(&self) -> u64 {
         let whole = self.observer.sample.stream.as_ref();
@@ -490,19 +491,19 @@ impl H2Exchange<'_, '_> {
             coding: self.call.is_none() && self.observer.decodes(),
             text: self.observer.reads_head(),
         };
-        let answer = match ResponseHead::read(fields, needs) {
-            Ok(answer) => answer,
+        let response = match ResponseHead::read(fields, needs) {
+            Ok(response) => response,
             Err(failure) => return Some(self.observer.failed(failure)),
         };
-        if answer.is_interim() {
+        if response.is_interim() {
             let what = "it ends with an interim head";
             return end.then(|| self.observer.failed(malformed(what)));
         }
-        let bodiless = self.encoded.is_head || matches!(answer.status, 204 | 304);
-        let length = answer.length.filter(|_| !bodiless);
+        let bodiless = self.encoded.is_head || matches!(response.status, 204 | 304);
+        let length = response.length.filter(|_| !bodiless);
         (self.begun, self.length) = (true, length);
         self.observer
-            .head(answer.status, answer.values, answer.text);
+            .head(response.status, response.values, response.text);
         if let Some(entry) = self.entry {
             self.connection.history().answered(entry, self.observer.at);
         }
@@ -513,7 +514,7 @@ impl H2Exchange<'_, '_> {
         }
         let header = |name: &str| Fields(fields).value(name);
         if let Some(call) = &self.call
-            && let Err(foreign) = grpc::check_head(answer.status, header)
+            && let Err(foreign) = grpc::check_head(response.status, header)
         {
             return Some(call.foreign(foreign, self.observer));
         }
@@ -557,7 +558,7 @@ impl H2Exchange<'_, '_> {
         end.then(|| self.end(&[]))
     }
 
-    /// The answer is whole. `trailers` are its trailers, or the fields of its head if nothing came after that.
+    /// The response is whole. `trailers` are its trailers, or the fields of its head if nothing came after that.
     fn end(&mut self, trailers: &[u8]) -> Outcome {
         if let (Some(pace), Some(seen)) = (&self.pace, &mut self.observer.sample.stream) {
             seen.unanswered = pace.unanswered();

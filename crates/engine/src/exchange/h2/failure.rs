@@ -5,7 +5,7 @@ use crate::protocol::h2::endpoint::{Ending, Endpoint, GoAway};
 use crate::protocol::h2::reason::{Reason, Violation};
 
 /// The failure of a request whose connection has ended. `reused`: the connection had carried an exchange before;
-/// `answered`: a part of the answer had come.
+/// `answered`: a part of the response had come.
 pub fn ended(ending: &Ending, endpoint: &Endpoint, reused: bool, answered: bool) -> Failure {
     let failure = match (ending, &endpoint.go_away) {
         (Ending::Broken(violation), _) => return against_the_rules(*violation),

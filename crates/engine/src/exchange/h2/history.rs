@@ -12,9 +12,9 @@ pub struct History {
     /// Used as a ring once it is full.
     latest: Vec<StreamTimes>,
     begun: u64,
-    /// How many streams are receiving their answers now.
+    /// How many streams are receiving their responses now.
     coming: u64,
-    /// When the last answer ended that had taken at least [`MIN_NS`] to come.
+    /// When the last response ended that had taken at least [`MIN_NS`] to come.
     came_until: u64,
 }
 
@@ -55,7 +55,7 @@ impl History {
         }
     }
 
-    /// The head of the answer has come, and its body follows.
+    /// The head of the response has come, and its body follows.
     pub fn answered(&mut self, entry: Entry, now: u64) {
         self.coming += 1;
         if let Some(times) = self.get(entry) {
@@ -90,8 +90,8 @@ impl History {
         };
         let queued_ns = sent_ns.saturating_sub(times.ready_ns);
         let beside_others = self.coming > 0 || self.came_until > sent_ns;
-        let answer_ns = first_ns.saturating_sub(sent_ns);
-        if queued_ns < MIN_NS && (answer_ns < MIN_NS || !beside_others) {
+        let response_ns = first_ns.saturating_sub(sent_ns);
+        if queued_ns < MIN_NS && (response_ns < MIN_NS || !beside_others) {
             return None;
         }
         let others = self
@@ -127,8 +127,8 @@ impl History {
         streams
     }
 
-    /// The times from the send of the same request to the head of its answer, where both happened during the wait.
-    pub fn answers_within(&self, wait: Wait) -> impl Iterator<Item = u64> {
+    /// The times from the send of the same request to the head of its response, where both happened during the wait.
+    pub fn responses_within(&self, wait: Wait) -> impl Iterator<Item = u64> {
         let within = move |one: &&StreamTimes| {
             one.request == wait.request
                 && one.sent_ns >= wait.from_ns
@@ -153,7 +153,7 @@ impl Entry {
     }
 }
 
-/// For how long the answer of a stream was arriving between two moments.
+/// For how long the response of a stream was arriving between two moments.
 fn came_within(times: &StreamTimes, from_ns: u64, until_ns: u64) -> u64 {
     if times.head_ns == 0 {
         return 0;

@@ -105,12 +105,12 @@ impl Member {
                 && number != self.slot
             {
                 let before = times.len();
-                times.extend(connection.history().answers_within(wait));
+                times.extend(connection.history().responses_within(wait));
                 elsewhere.connections += u32::from(times.len() > before);
             }
         }
         times.sort_unstable();
-        elsewhere.answers = times.len() as u32;
+        elsewhere.responses = times.len() as u32;
         elsewhere.median_ns = times.get(times.len() / 2).copied().unwrap_or(0);
         elsewhere
     }

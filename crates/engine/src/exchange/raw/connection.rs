@@ -21,7 +21,7 @@ use crate::protocol::h1::head::HeadValues;
 /// The status that is recorded for every exchange, as raw bytes have none.
 pub const STATUS: u16 = 0;
 const UNASKED: &str = "bytes came that nothing had asked for";
-const EXCESS: &str = "a whole answer was followed by bytes that belong to none";
+const EXCESS: &str = "a whole response was followed by bytes that belong to none";
 
 pub struct RawConnection {
     transport: Transport,
@@ -100,16 +100,16 @@ fn unasked(read: &io::Result<usize>) -> IdleEvent {
     }
 }
 
-/// One request and its answer.
+/// One request and its response.
 struct RawExchange<'a, 'w> {
     connection: &'a mut RawConnection,
     observer: &'a mut ExchangeObserver<'w>,
     until: &'a Until,
     progress: Progress,
-    /// Bytes of the answer so far.
+    /// Bytes of the response so far.
     size: u64,
     sending: Sending<'a>,
-    /// Whether the answer is whole, nothing follows it, and the peer has not closed.
+    /// Whether the response is whole, nothing follows it, and the peer has not closed.
     clean: bool,
 }
 
@@ -149,15 +149,15 @@ impl RawExchange<'_, '_> {
             self.observer.head(STATUS, HeadValues::default(), None);
         }
         let end = self.until.feed(&mut self.progress, input);
-        let answer = &input[..end.unwrap_or(input.len())];
-        self.size += answer.len() as u64;
+        let response = &input[..end.unwrap_or(input.len())];
+        self.size += response.len() as u64;
         if let Some(limit) = self.observer.limits.body
             && self.size > limit
         {
-            let why = format!("the answer is longer than {limit} bytes");
+            let why = format!("the response is longer than {limit} bytes");
             return Some(self.fail(Failure::new(Outcome::TooLarge, why)));
         }
-        self.observer.body(answer);
+        self.observer.body(response);
         let end = end?;
         self.clean = end == input.len();
         if !self.clean {
@@ -173,8 +173,8 @@ impl RawExchange<'_, '_> {
             return self.observer.complete();
         }
         let why = match self.size {
-            0 => "the server closed the connection without an answer",
-            _ => "the server closed the connection before the end of the answer",
+            0 => "the server closed the connection without a response",
+            _ => "the server closed the connection before the end of the response",
         };
         self.fail(failure.unwrap_or_else(|| Failure::new(Outcome::ClosedEarly, why)))
     }

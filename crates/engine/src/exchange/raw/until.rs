@@ -1,4 +1,4 @@
-//! Where an answer ends.
+//! Where a response ends.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -15,7 +15,7 @@ use crate::spec::UntilSpec;
 const MAX_TABLE_BYTES: usize = 1 << 20;
 const MAX_MAKING_BYTES: usize = 4 << 20;
 
-/// Where an answer ends, prepared once for a request and shared by all clients.
+/// Where a response ends, prepared once for a request and shared by all clients.
 #[derive(Debug)]
 pub enum Until {
     Length(u64),
@@ -23,14 +23,14 @@ pub enum Until {
     Close,
 }
 
-/// A deterministic automaton: it keeps nothing of the answer, and finds the same end however that is cut into pieces.
+/// A deterministic automaton: it keeps nothing of the response, and finds the same end however that is cut into pieces.
 #[derive(Debug)]
 pub struct Pattern {
     automaton: dense::DFA<Vec<u32>>,
     start: StateID,
 }
 
-/// How far one answer has been read.
+/// How far one response has been read.
 #[derive(Debug, Clone, Copy)]
 pub enum Progress {
     /// The number of bytes still to come.
@@ -41,7 +41,7 @@ pub enum Progress {
 }
 
 impl Until {
-    /// The error says why no answer could end this way.
+    /// The error says why no response could end this way.
     pub fn new(spec: &UntilSpec) -> Result<Self, String> {
         match spec {
             UntilSpec::Length(0) => Err("until: a length of 0 ends before it begins".into()),
@@ -75,7 +75,7 @@ impl Until {
         }
     }
 
-    /// Takes in what has come. If the answer ends in it, returns how many of the bytes belong to the answer.
+    /// Takes in what has come. If the response ends in it, returns how many of the bytes belong to the response.
     pub fn feed(&self, progress: &mut Progress, bytes: &[u8]) -> Option<usize> {
         match (self, progress) {
             (Self::Length(_), Progress::Left(left)) => {
@@ -85,7 +85,7 @@ impl Until {
             }
             (Self::Pattern(pattern), Progress::At(state)) => pattern.feed(state, bytes),
             (Self::Close, Progress::Open) => None,
-            _ => unreachable!("an answer ends with the request that it began with"),
+            _ => unreachable!("a response ends with the request that it began with"),
         }
     }
 }
@@ -106,7 +106,7 @@ impl Pattern {
             None => return Err(format!("until: {name} can never match")),
             Some(0) => {
                 return Err(format!(
-                    "until: {name} matches the empty text, so that an answer would end before it begins"
+                    "until: {name} matches the empty text, so that a response would end before it begins"
                 ));
             }
             Some(_) => {}

@@ -33,7 +33,7 @@ use crate::record::sample::ConnectTimes;
 /// The status that is recorded for every exchange, as datagrams have none.
 pub const STATUS: u16 = 0;
 const REFUSED: &str = "refused (ICMP): nothing listens there";
-/// How many earlier datagrams are removed before a request is sent whose answer is the next datagram.
+/// How many earlier datagrams are removed before a request is sent whose response is the next datagram.
 const MAX_EARLY_DATAGRAMS: usize = 64;
 
 pub struct UdpConnection {
@@ -144,7 +144,7 @@ impl UdpConnection {
         };
         let answered = exchange.answered;
         self.memory.end(key, answered);
-        // With `Order`, a late answer would be taken for that of the next request.
+        // With `Order`, a late response would be taken for that of the next request.
         self.spent = call.last || outcome == Outcome::ConnectRefused || (in_order && !answered);
         buffers.put_spare(filled);
         outcome
@@ -163,7 +163,7 @@ impl UdpConnection {
         }
     }
 
-    /// Counts a datagram that is not the answer of the request in hand.
+    /// Counts a datagram that is not the response of the request in hand.
     fn count(&mut self, key: Option<u64>) -> Other {
         // With `Order`, every earlier request on this socket has been answered.
         let other = match *self.matching {
@@ -172,15 +172,15 @@ impl UdpConnection {
         };
         let mut recorder = self.recorder.borrow_mut();
         match other {
-            Other::Duplicate => recorder.duplicate_answer(self.workload),
-            Other::Late { overtaken } => recorder.late_answer(self.workload, overtaken),
-            Other::Stray => recorder.stray_answer(self.workload),
+            Other::Duplicate => recorder.duplicate_response(self.workload),
+            Other::Late { overtaken } => recorder.late_response(self.workload, overtaken),
+            Other::Stray => recorder.stray_response(self.workload),
         }
         other
     }
 }
 
-/// One request and its answer.
+/// One request and its response.
 struct UdpExchange<'a, 'w> {
     connection: &'a mut UdpConnection,
     observer: &'a mut ExchangeObserver<'w>,
@@ -193,7 +193,7 @@ struct UdpExchange<'a, 'w> {
 }
 
 impl UdpExchange<'_, '_> {
-    /// `alarm` is ready when the network has returned an error in place of an answer. `None`: a new `alarm` is needed.
+    /// `alarm` is ready when the network has returned an error in place of a response. `None`: a new `alarm` is needed.
     fn poll(
         &mut self,
         cx: &mut Context<'_>,
@@ -202,7 +202,7 @@ impl UdpExchange<'_, '_> {
         if let Some(outcome) = self.observer.begin_sending() {
             return Poll::Ready(Some(outcome));
         }
-        let problem = match self.poll_answer(cx) {
+        let problem = match self.poll_response(cx) {
             Poll::Ready(Ok(outcome)) => return Poll::Ready(Some(outcome)),
             Poll::Ready(Err(problem)) => Some(problem),
             Poll::Pending if alarm.poll(cx).is_ready() => self.connection.open.take_error(),
@@ -215,7 +215,7 @@ impl UdpExchange<'_, '_> {
         Poll::Ready(failed.map(|failure| self.observer.failed(failure)))
     }
 
-    fn poll_answer(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Outcome>> {
+    fn poll_response(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Outcome>> {
         if !self.sent {
             ready!(self.poll_send(cx))?;
             self.sent = true;
@@ -243,14 +243,14 @@ impl UdpExchange<'_, '_> {
         }
     }
 
-    /// Takes in a datagram. Returns the outcome if it is the answer.
+    /// Takes in a datagram. Returns the outcome if it is the response.
     fn read(&mut self, datagram: &[u8]) -> Option<Outcome> {
         let key = self.connection.matching.key(datagram);
-        let is_answer = match *self.connection.matching {
+        let is_response = match *self.connection.matching {
             Matching::Order => true,
             _ => key.is_some() && key == self.key,
         };
-        if !is_answer {
+        if !is_response {
             self.strays |= self.connection.count(key) == Other::Stray;
             return None;
         }
@@ -264,7 +264,7 @@ impl UdpExchange<'_, '_> {
         if let Some(limit) = self.observer.limits.body
             && datagram.len() as u64 > limit
         {
-            let why = format!("the answer is longer than {limit} bytes");
+            let why = format!("the response is longer than {limit} bytes");
             return Some(self.observer.failed(Failure::new(Outcome::TooLarge, why)));
         }
         self.observer.body(datagram);

@@ -1,4 +1,4 @@
-//! How an answer is recognised.
+//! How a response is recognised.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -10,7 +10,7 @@ use crate::template::request::{Gap, Template};
 /// How many requests are written to see whether they differ.
 const TRIES: u64 = 32;
 
-/// How the answer is recognised, prepared once for a request and shared by all clients.
+/// How the response is recognised, prepared once for a request and shared by all clients.
 #[derive(Debug)]
 pub enum Matching {
     /// The first datagram that comes.
@@ -24,7 +24,7 @@ pub enum Matching {
 }
 
 impl Matching {
-    /// The error says why no answer could be recognised this way.
+    /// The error says why no response could be recognised this way.
     pub fn new(
         spec: &DatagramMatch,
         request: &RequestSpec,
@@ -51,7 +51,7 @@ impl Matching {
         Ok(matching)
     }
 
-    /// A hash of what only a request and its answer have in common; `None` if a datagram has no such part. Different
+    /// A hash of what only a request and its response have in common; `None` if a datagram has no such part. Different
     /// parts have the same hash in one of 2⁶⁴ cases.
     pub fn key(&self, datagram: &[u8]) -> Option<u64> {
         let close = match self {
@@ -68,17 +68,17 @@ impl Matching {
         Some(hasher.finish())
     }
 
-    /// Why no answer was found. `strays`: whether datagrams came that answer nothing.
+    /// Why no response was found. `strays`: whether datagrams came that answer nothing.
     pub fn missed(&self, key: Option<u64>, strays: bool) -> &'static str {
         match self {
-            Self::Order => "no answer came in time",
-            _ if key.is_none() => "what was sent has nothing by which its answer could be known",
-            _ if strays => "no answer came in time, but datagrams that answer nothing did",
-            _ => "no answer came in time",
+            Self::Order => "no response came in time",
+            _ if key.is_none() => "what was sent has nothing by which its response could be known",
+            _ if strays => "no response came in time, but datagrams that answer nothing did",
+            _ => "no response came in time",
         }
     }
 
-    /// Checks that requests differ in the part that is compared, as their answers cannot be told apart otherwise.
+    /// Checks that requests differ in the part that is compared, as their responses cannot be told apart otherwise.
     fn check(&self, request: &RequestSpec, template: &Template) -> Result<(), String> {
         let mut keys = Vec::new();
         for number in 0..TRIES {
@@ -96,7 +96,7 @@ impl Matching {
             keys.push(key);
         }
         if keys.iter().all(|key| *key == keys[0]) {
-            return Err("match: all requests are the same there, so that their answers cannot be told apart: \
+            return Err("match: all requests are the same there, so that their responses cannot be told apart: \
                  write {id:u16} where two bytes are to differ"
                 .into());
         }

@@ -1,8 +1,8 @@
-//! What a socket remembers of its requests, to recognise answers that come twice or late.
+//! What a socket remembers of its requests, to recognise responses that come twice or late.
 
 use std::collections::VecDeque;
 
-/// How many requests of each kind are remembered; an answer to an older one counts as stray.
+/// How many requests of each kind are remembered; a response to an older one counts as stray.
 const MAX_REMEMBERED: usize = 32;
 
 /// One request that has ended.
@@ -23,7 +23,7 @@ pub struct Memory {
     latest: u64,
 }
 
-/// A datagram that is not the answer of the request in hand.
+/// A datagram that is not the response of the request in hand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Other {
     /// Its request had been answered already.
@@ -40,7 +40,7 @@ impl Memory {
         self.count += 1;
     }
 
-    /// Notes that the request has ended, with an answer or without.
+    /// Notes that the request has ended, with a response or without.
     pub fn end(&mut self, key: Option<u64>, answered: bool) {
         let number = self.count;
         if answered {
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn what_answers_an_answered_request_again_is_a_duplicate() {
+    fn what_responses_an_answered_request_again_is_a_duplicate() {
         let mut memory = after(&[(7, true)]);
         assert_eq!(memory.place(Some(7)), Other::Duplicate);
         assert_eq!(memory.place(Some(8)), Other::Stray);

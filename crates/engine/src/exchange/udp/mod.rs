@@ -1,5 +1,5 @@
-//! Datagrams: a request is one datagram, and so is its answer. If either gets lost, there is no answer in time; answers
-//! that come twice, late or unasked are counted.
+//! Datagrams: a request is one datagram, and so is its response. If either gets lost, there is no response in time;
+//! responses that come twice, late or unasked are counted.
 pub mod connection;
 pub mod matching;
 pub mod memory;

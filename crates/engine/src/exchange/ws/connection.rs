@@ -1,4 +1,4 @@
-//! A WebSocket that carries one message after another, each with its answer.
+//! A WebSocket that carries one message after another, each with its response.
 
 use std::future::poll_fn;
 use std::rc::Rc;
@@ -41,7 +41,7 @@ pub struct WebSocketConnection {
     decoder: Decoder,
     /// Draws the masking keys. Not seeded from the run's seed, because the keys do not affect the load.
     keys: Rng,
-    /// Bytes of a stream that came with the answer to the handshake.
+    /// Bytes of a stream that came with the response to the handshake.
     early: Vec<u8>,
     /// The path of the upgrade, if it was for a step: a URL in a message may be relative to it.
     path: Box<[u8]>,
@@ -49,7 +49,7 @@ pub struct WebSocketConnection {
     out: Vec<u8>,
     /// How many bytes of `out` have been written.
     written: usize,
-    /// Whether a message that could be mistaken for an answer came between exchanges.
+    /// Whether a message that could be mistaken for a response came between exchanges.
     unasked: bool,
     /// How the connection ended between exchanges, if it did.
     ended: Option<Failure>,
@@ -257,7 +257,7 @@ impl WebSocketConnection {
         Ok((used, step))
     }
 
-    /// Queues a ping if one is due. Fails if the one before got no answer in time.
+    /// Queues a ping if one is due. Fails if the one before got no response in time.
     fn ping(&mut self, task: &Task) -> Result<(), Failure> {
         let due = self.pings.as_mut().map(|pings| pings.poll(task));
         if let Some(payload) = due.transpose()?.flatten() {
@@ -319,20 +319,20 @@ fn upgrade_of<'a>(call: &Call<'a>) -> &'a Upgrade {
     upgrade.expect("only messages go over a WebSocket")
 }
 
-/// One message and its answer.
+/// One message and its response.
 struct WebSocketExchange<'a, 'w> {
     connection: &'a mut WebSocketConnection,
     observer: &'a mut ExchangeObserver<'w>,
     matcher: ResponseMatcher<'a>,
     /// How many messages were passed over.
     others: u64,
-    /// Whether the message that is coming began before this exchange, so that it is not the answer.
+    /// Whether the message that is coming began before this exchange, so that it is not the response.
     begun_before: bool,
     /// Whether the message has been written.
     sent: bool,
-    /// Whether its answer is complete.
+    /// Whether its response is complete.
     answered: bool,
-    /// Why writing failed, if it did. It is the failure of the exchange unless an answer can be read all the same.
+    /// Why writing failed, if it did. It is the failure of the exchange unless a response can be read all the same.
     broken: Option<Failure>,
 }
 
@@ -342,7 +342,7 @@ impl WebSocketExchange<'_, '_> {
             return Poll::Ready(outcome);
         }
         self.write(cx);
-        let outcome = self.poll_answer(cx);
+        let outcome = self.poll_response(cx);
         if outcome.is_ready() {
             self.write(cx);
             return outcome;
@@ -356,7 +356,7 @@ impl WebSocketExchange<'_, '_> {
         interrupted.map(|_| self.timed_out())
     }
 
-    fn poll_answer(&mut self, cx: &mut Context<'_>) -> Poll<Outcome> {
+    fn poll_response(&mut self, cx: &mut Context<'_>) -> Poll<Outcome> {
         let early = std::mem::take(&mut self.connection.early);
         if !early.is_empty()
             && let Some(outcome) = self.read(&early)
@@ -431,7 +431,7 @@ impl WebSocketExchange<'_, '_> {
         }
     }
 
-    /// A message is complete. Returns true if that completes the answer.
+    /// A message is complete. Returns true if that completes the response.
     fn end_message(&mut self) -> bool {
         if let ResponseMatcher::Next = self.matcher {
             self.begin();
@@ -447,7 +447,7 @@ impl WebSocketExchange<'_, '_> {
         found.is_some()
     }
 
-    /// Notes that the answer has begun, unless that was done already.
+    /// Notes that the response has begun, unless that was done already.
     fn begin(&mut self) {
         if self.observer.sample.headers.is_none() {
             self.observer.head(STATUS, HeadValues::default(), None);
@@ -473,7 +473,7 @@ impl WebSocketExchange<'_, '_> {
     fn timed_out(&mut self) -> Outcome {
         let outcome = self.observer.timed_out();
         let silent = outcome == Outcome::ResponseTimeout && self.observer.sample.headers.is_none();
-        let nothing = silent.then(|| "no byte of the answer came in time".to_owned());
+        let nothing = silent.then(|| "no byte of the response came in time".to_owned());
         match self.matcher.missed(self.others).or(nothing) {
             Some(why) => self.observer.failed(Failure::new(outcome, why)),
             None => outcome,

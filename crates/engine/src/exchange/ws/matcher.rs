@@ -1,4 +1,4 @@
-//! Decides which of the messages that come is the answer.
+//! Decides which of the messages that come is the response.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use crate::search::missing::Missing;
 use crate::spec::Match;
 use crate::template::request::Template;
 
-/// The answer that is awaited, and how far the current message matches it.
+/// The response that is awaited, and how far the current message matches it.
 #[derive(Debug)]
 pub enum ResponseMatcher<'a> {
     /// Any message.
@@ -22,13 +22,13 @@ pub enum ResponseMatcher<'a> {
         place: &'a str,
         /// What was sent there.
         value: Json,
-        /// The message so far. One that is too long to be read as JSON is not the answer.
+        /// The message so far. One that is too long to be read as JSON is not the response.
         kept: Vec<u8>,
     },
 }
 
 impl<'a> ResponseMatcher<'a> {
-    /// The error says why no answer to what is sent could be known.
+    /// The error says why no response to what is sent could be known.
     pub fn new(matched: &'a Match, sent: &'a [u8]) -> Result<Self, String> {
         Ok(match matched {
             Match::Order => Self::Next,
@@ -56,8 +56,8 @@ impl<'a> ResponseMatcher<'a> {
         }
     }
 
-    /// The message is complete; returns its content if it is the answer. For [`ResponseMatcher::Next`] the content is empty,
-    /// because it is not kept. Of a message that record separators divide, it is the record that answers.
+    /// The message is complete; returns its content if it is the response. For [`ResponseMatcher::Next`] the content is
+    /// empty, because it is not kept. Of a message that record separators divide, it is the record that answers.
     pub fn end(&mut self) -> Option<Cow<'a, [u8]>> {
         match self {
             Self::Next => Some(Cow::Borrowed(&[])),
@@ -72,16 +72,17 @@ impl<'a> ResponseMatcher<'a> {
                     return None;
                 }
                 let pointer = Pointer::parse(place.as_bytes()).ok()?;
-                let answers = |record: &&[u8]| {
+                let responses = |record: &&[u8]| {
                     value_at(&pointer, record).is_ok_and(|found| found.is_same(value))
                 };
-                let record = records(&message).find(answers)?;
+                let record = records(&message).find(responses)?;
                 Some(Cow::Owned(record.to_vec()))
             }
         }
     }
 
-    /// Why the answer did not come in time, if more is known; `others` is the number of messages that were passed over.
+    /// Why the response did not come in time, if more is known; `others` is the number of messages that were passed
+    /// over.
     pub fn missed(&self, others: u64) -> Option<String> {
         match self {
             Self::Field { place, .. } if others > 0 => Some(format!(
@@ -95,7 +96,7 @@ impl<'a> ResponseMatcher<'a> {
     }
 }
 
-/// Checks that a message that is always the same has the value by which its answer is recognised.
+/// Checks that a message that is always the same has the value by which its response is recognised.
 pub fn check(matched: &Match, message: &Template) -> Result<(), String> {
     message.fixed().map_or(Ok(()), |sent| {
         let found = ResponseMatcher::new(matched, sent);
@@ -138,9 +139,9 @@ fn records(message: &[u8]) -> impl Iterator<Item = &[u8]> {
 mod tests {
     use super::*;
 
-    /// Whether the message is the answer, which must not depend on the pieces in which it comes.
-    fn is_answer(matcher: &mut ResponseMatcher<'_>, message: &[u8]) -> bool {
-        let mut answers = [1, 3, 1000].map(|piece| {
+    /// Whether the message is the response, which must not depend on the pieces in which it comes.
+    fn is_response(matcher: &mut ResponseMatcher<'_>, message: &[u8]) -> bool {
+        let mut responses = [1, 3, 1000].map(|piece| {
             for data in message.chunks(piece) {
                 matcher.feed(data);
             }
@@ -150,31 +151,31 @@ mod tests {
             }
             found.is_some()
         });
-        answers.sort_unstable();
-        assert_eq!(answers[0], answers[2]);
-        answers[0]
+        responses.sort_unstable();
+        assert_eq!(responses[0], responses[2]);
+        responses[0]
     }
 
     #[test]
     fn an_echo_is_equal_from_begin_to_end() {
         let mut matcher = ResponseMatcher::new(&Match::Echo, b"hello").unwrap();
-        for (message, answer) in [
+        for (message, response) in [
             ("hell", false),
             ("hello", true),
             ("hello!", false),
             ("", false),
         ] {
             assert_eq!(
-                is_answer(&mut matcher, message.as_bytes()),
-                answer,
+                is_response(&mut matcher, message.as_bytes()),
+                response,
                 "{message}"
             );
         }
-        assert!(is_answer(
+        assert!(is_response(
             &mut ResponseMatcher::new(&Match::Echo, b"").unwrap(),
             b""
         ));
-        assert!(is_answer(
+        assert!(is_response(
             &mut ResponseMatcher::new(&Match::Order, b"x").unwrap(),
             b"y"
         ));
@@ -184,7 +185,7 @@ mod tests {
     fn a_field_has_the_value_that_was_sent() {
         let by_id = Match::Field("/id".to_owned());
         let mut matcher = ResponseMatcher::new(&by_id, br#"{"id": 7, "say": "x"}"#).unwrap();
-        for (message, answer) in [
+        for (message, response) in [
             (r#"{"ok": true, "id": 7}"#, true),
             (r#"{"id": "7"}"#, false),
             (r#"{"id": 8}"#, false),
@@ -194,13 +195,13 @@ mod tests {
             ("", false),
         ] {
             assert_eq!(
-                is_answer(&mut matcher, message.as_bytes()),
-                answer,
+                is_response(&mut matcher, message.as_bytes()),
+                response,
                 "{message}"
             );
         }
         let long = format!(r#"{{"id": 7, "x": "{}"}}"#, "x".repeat(MAX_DOCUMENT_BYTES));
-        assert!(!is_answer(&mut matcher, long.as_bytes()));
+        assert!(!is_response(&mut matcher, long.as_bytes()));
         let why = matcher.missed(1).unwrap();
         assert!(why.contains("the same value at /id"), "{why}");
         assert_eq!(matcher.missed(0), None);
@@ -210,8 +211,14 @@ mod tests {
     fn numbers_are_told_apart_by_all_of_their_digits() {
         let by_id = Match::Field("/id".to_owned());
         let mut matcher = ResponseMatcher::new(&by_id, br#"{"id": 18446744073709551617}"#).unwrap();
-        assert!(!is_answer(&mut matcher, br#"{"id": 18446744073709551618}"#));
-        assert!(is_answer(&mut matcher, br#"{"id": 18446744073709551617}"#));
+        assert!(!is_response(
+            &mut matcher,
+            br#"{"id": 18446744073709551618}"#
+        ));
+        assert!(is_response(
+            &mut matcher,
+            br#"{"id": 18446744073709551617}"#
+        ));
     }
 
     #[test]
@@ -219,7 +226,7 @@ mod tests {
         let by_id = Match::Field("/invocationId".to_owned());
         let sent = b"{\"type\":1,\"invocationId\":\"7\"}\x1e";
         let mut matcher = ResponseMatcher::new(&by_id, sent).unwrap();
-        for (message, answer) in [
+        for (message, response) in [
             ("{}\x1e", None),
             (
                 "{\"type\":6}\x1e{\"type\":3,\"invocationId\":\"7\",\"result\":1}\x1e",
@@ -230,7 +237,7 @@ mod tests {
         ] {
             matcher.feed(message.as_bytes());
             let found = matcher.end();
-            assert_eq!(found.as_deref(), answer.map(str::as_bytes), "{message}");
+            assert_eq!(found.as_deref(), response.map(str::as_bytes), "{message}");
         }
         let handshake = b"{\"protocol\":\"json\"}\x1e{\"invocationId\":\"7\"}\x1e";
         assert!(ResponseMatcher::new(&by_id, handshake).is_ok());
@@ -240,7 +247,7 @@ mod tests {
     fn a_byte_order_mark_is_skipped() {
         let by_id = Match::Field("/id".to_owned());
         let mut matcher = ResponseMatcher::new(&by_id, "\u{feff}{\"id\": 7}".as_bytes()).unwrap();
-        assert!(is_answer(&mut matcher, "\u{feff}{\"id\": 7}".as_bytes()));
+        assert!(is_response(&mut matcher, "\u{feff}{\"id\": 7}".as_bytes()));
     }
 
     #[test]

@@ -93,7 +93,7 @@ impl Upgrade {
         })
     }
 
-    /// Asks for the upgrade within the deadline that is set. Returns the bytes that came after the answer.
+    /// Asks for the upgrade within the deadline that is set. Returns the bytes that came after the response.
     pub async fn shake_hands(
         &self,
         head: &[u8],
@@ -109,12 +109,12 @@ impl Upgrade {
             b"\r\n\r\n",
         ];
         let request = request.concat();
-        let (mut unsent, mut answer) = (request.as_slice(), Vec::new());
+        let (mut unsent, mut response) = (request.as_slice(), Vec::new());
         let handshake = pin!(poll_fn(|cx| {
             write(transport, &mut unsent, cx).map_err(|error| broken(&error))?;
             loop {
-                if let Some(length) = self.read(&answer, &key)? {
-                    return Poll::Ready(Ok(answer.split_off(length)));
+                if let Some(length) = self.read(&response, &key)? {
+                    return Poll::Ready(Ok(response.split_off(length)));
                 }
                 let mut scratch = buffers.scratch.borrow_mut();
                 let mut buffer = ReadBuf::new(&mut scratch);
@@ -123,7 +123,7 @@ impl Upgrade {
                 if buffer.filled().is_empty() {
                     return Poll::Ready(Err(unfinished()));
                 }
-                answer.extend_from_slice(buffer.filled());
+                response.extend_from_slice(buffer.filled());
             }
         }));
         let answered = task.or_interrupt(handshake).await;
@@ -133,15 +133,15 @@ impl Upgrade {
         })?
     }
 
-    /// The length of the answer's head, and of interim ones before it, once it is complete. Fails unless the server
+    /// The length of the response's head, and of interim ones before it, once it is complete. Fails unless the server
     /// agrees.
-    fn read(&self, answer: &[u8], key: &str) -> Result<Option<usize>, Failure> {
+    fn read(&self, response: &[u8], key: &str) -> Result<Option<usize>, Failure> {
         let mut begin = 0;
         loop {
-            if foreign::is_ambiguous(&answer[begin..]) {
+            if foreign::is_ambiguous(&response[begin..]) {
                 return Ok(None);
             }
-            let parsed = parse_response(&answer[begin..], |length, head| {
+            let parsed = parse_response(&response[begin..], |length, head| {
                 let agreed = match head.code {
                     Some(100 | 102..=199) => None,
                     status => Some(self.check(status.unwrap_or_default(), head.headers, key)),
@@ -149,18 +149,18 @@ impl Upgrade {
                 (length, agreed)
             });
             let parsed = parsed.map_err(|error| {
-                let why = match foreign::protocol(&answer[begin..]) {
+                let why = match foreign::protocol(&response[begin..]) {
                     Some(name) => {
                         format!("the server answered in {name}: a WebSocket begins in HTTP/1.1")
                     }
-                    None => format!("the answer to the WebSocket handshake is not HTTP: {error}"),
+                    None => format!("the response to the WebSocket handshake is not HTTP: {error}"),
                 };
                 Failure::new(Outcome::Malformed, why)
             })?;
             match parsed {
-                None if answer.len() < MAX_HEAD_BYTES => return Ok(None),
+                None if response.len() < MAX_HEAD_BYTES => return Ok(None),
                 None => {
-                    let why = "the answer to the WebSocket handshake has a head without end";
+                    let why = "the response to the WebSocket handshake has a head without end";
                     return Err(Failure::new(Outcome::TooLarge, why));
                 }
                 Some((length, None)) => begin += length,
@@ -199,7 +199,8 @@ impl Upgrade {
         let accept = values("sec-websocket-accept").map(<[u8]>::trim_ascii);
         if !accept.eq([accept_of(key).as_bytes()]) {
             return Err(
-                "the answer's Sec-WebSocket-Accept does not belong to the request's key".to_owned(),
+                "the response's Sec-WebSocket-Accept does not belong to the request's key"
+                    .to_owned(),
             );
         }
         if let Some(extension) = values("sec-websocket-extensions").next() {
@@ -283,9 +284,9 @@ mod tests {
         Upgrade::new(&serde_json::from_value(spec).unwrap(), &socket, "host:81")
     }
 
-    fn read(answer: &str) -> Result<Option<usize>, (Outcome, String)> {
+    fn read(response: &str) -> Result<Option<usize>, (Outcome, String)> {
         let upgrade = upgrade(&json!([["Sec-WebSocket-Protocol", "v1, v2"]])).unwrap();
-        let read = upgrade.read(answer.as_bytes(), KEY);
+        let read = upgrade.read(response.as_bytes(), KEY);
         read.map_err(|failure| (failure.outcome, failure.why))
     }
 
@@ -310,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn a_right_answer_is_read_when_it_is_whole_and_what_follows_is_not() {
+    fn a_right_response_is_read_when_it_is_whole_and_what_follows_is_not() {
         let right = format!("{RIGHT}\r\n");
         for end in 0..right.len() {
             assert_eq!(read(&right[..end]), Ok(None));
@@ -330,7 +331,7 @@ mod tests {
     fn what_the_server_answers_instead_is_told() {
         let changed = |from: &str, to: &str| format!("{}\r\n", RIGHT.replace(from, to));
         let refused = Outcome::UpgradeRefused;
-        for (answer, outcome, why) in [
+        for (response, outcome, why) in [
             (
                 "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n".to_owned(),
                 refused,
@@ -380,8 +381,8 @@ mod tests {
                 "a head without end",
             ),
         ] {
-            let (kind, text) = read(&answer).unwrap_err();
-            assert_eq!(kind, outcome, "{answer}");
+            let (kind, text) = read(&response).unwrap_err();
+            assert_eq!(kind, outcome, "{response}");
             assert!(text.contains(why), "{text}");
         }
     }

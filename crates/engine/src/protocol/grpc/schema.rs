@@ -61,7 +61,7 @@ pub struct Signature {
     pub name: String,
     /// Whether the request is a stream of messages.
     pub takes_stream: bool,
-    /// Whether the answer is a stream of messages.
+    /// Whether the response is a stream of messages.
     pub gives_stream: bool,
 }
 

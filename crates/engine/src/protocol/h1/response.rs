@@ -8,8 +8,8 @@ use crate::protocol::h1::head::{HeadValues, parse_trailers};
 
 /// Where the status stands in a head, behind `HTTP/1.1 `.
 const STATUS_AT: usize = 9;
-/// What came before an answer that has timed out.
-pub const ONLY_INTERIM: &str = "only interim answers (1xx) came in time";
+/// What came before a response that has timed out.
+pub const ONLY_INTERIM: &str = "only interim responses (1xx) came in time";
 
 /// What the consumed bytes were.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -203,14 +203,14 @@ impl ResponseDecoder {
         match self.stage {
             Stage::Head if !self.has_begun() => ONLY_INTERIM,
             Stage::UntilClose { coded: false } => {
-                "the answer has neither length nor chunks, so only the end of the connection ends it, which did \
+                "the response has neither length nor chunks, so only the end of the connection ends it, which did \
                  not come in time"
             }
             Stage::UntilClose { coded: true } => {
-                "the answer's Transfer-Encoding has no chunks, so only the end of the connection ends it whatever \
+                "the response's Transfer-Encoding has no chunks, so only the end of the connection ends it whatever \
                  its Content-Length says, and that did not come in time"
             }
-            _ => "the answer did not end in time",
+            _ => "the response did not end in time",
         }
     }
 

@@ -193,7 +193,7 @@ impl Reader {
 }
 
 const HTTP_1: &str = "the server answered in HTTP/1.1: it does not take HTTP/2 without TLS (h2c)";
-const NO_HTTP_2: &str = "the server does not speak HTTP/2: its answer begins with no frame of it";
+const NO_HTTP_2: &str = "the server does not speak HTTP/2: its response begins with no frame of it";
 pub const BAD_LENGTH: Violation = Violation {
     reason: Reason::FRAME_SIZE_ERROR,
     what: "a frame's length does not fit its type",

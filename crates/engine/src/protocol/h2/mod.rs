@@ -1,6 +1,6 @@
 //! HTTP/2 on the wire: frames, their header blocks, and what each side of a connection may do. No I/O.
 //!
-//! A connection asks the server not to use a header table for its answers (`SETTINGS_HEADER_TABLE_SIZE` 0), and uses
+//! A connection asks the server not to use a header table for its responses (`SETTINGS_HEADER_TABLE_SIZE` 0), and uses
 //! none for its requests, so that an idle connection needs no memory for tables.
 pub(crate) mod endpoint;
 pub(crate) mod frame;

@@ -1,4 +1,4 @@
-//! The head of an answer.
+//! The head of a response.
 
 use crate::outcome::{Failure, Outcome};
 use crate::protocol::h1::error::DecodeError;
@@ -28,7 +28,7 @@ pub struct HeadNeeds {
 }
 
 impl ResponseHead {
-    /// Reads an answer from the decoded fields of its head.
+    /// Reads a response from the decoded fields of its head.
     pub fn read(fields: &[u8], needs: HeadNeeds) -> Result<Self, Failure> {
         let mut fields = Fields(fields);
         let status = fields
@@ -114,17 +114,17 @@ fn length(value: &[u8], earlier: Option<u64>) -> Result<u64, Failure> {
     Err(Failure::new(error.outcome(), error))
 }
 
-/// The failure of an answer that breaks the rules while its connection remains intact.
+/// The failure of a response that breaks the rules while its connection remains intact.
 pub fn malformed(what: impl std::fmt::Display) -> Failure {
-    let why = format!("the answer breaks the rules of HTTP/2: {what}");
+    let why = format!("the response breaks the rules of HTTP/2: {what}");
     Failure::new(Outcome::Malformed, why)
 }
 
-/// Whether an event that came at `at` is of an answer, and came before its request had left at `sent`: the server guessed
-/// the number of its stream.
+/// Whether an event that came at `at` is of a response, and came before its request had left at `sent`: the server
+/// guessed the number of its stream.
 pub fn is_too_early(event: Event, at: u64, sent: Option<u64>) -> bool {
-    let of_answer = matches!(event, Event::Head { .. } | Event::Data { .. });
-    of_answer && sent.is_none_or(|sent| at < sent)
+    let of_response = matches!(event, Event::Head { .. } | Event::Data { .. });
+    of_response && sent.is_none_or(|sent| at < sent)
 }
 
 #[cfg(test)]
@@ -133,7 +133,7 @@ mod tests {
     use crate::protocol::h2::reason::Reason;
 
     #[test]
-    fn an_answer_comes_after_its_request_has_left() {
+    fn a_response_comes_after_its_request_has_left() {
         let head = Event::Head {
             length: 0,
             whole: true,

@@ -48,7 +48,7 @@ fn an_interval_is_given_when_no_part_is_missing() {
     );
 }
 
-/// A worker's part of the first interval, with so many right answers of each status.
+/// A worker's part of the first interval, with so many right responses of each status.
 fn answered(worker: usize, counts: &[(u16, u64)]) -> WorkerInterval {
     let mut part = part(worker, 0, true);
     let mut series = Box::<Series>::default();

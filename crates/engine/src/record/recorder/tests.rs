@@ -59,7 +59,7 @@ fn the_first_event_past_a_boundary_cuts_the_interval_before_it_is_recorded() {
     let (mut recorder, given) = recorder(1000);
     recorder.due(0, 20);
     recorder.sent(0, 30);
-    // Nothing happens at 100 or 200; the answer comes at 230.
+    // Nothing happens at 100 or 200; the response comes at 230.
     recorder.ended(&sample(30, 230, Outcome::Ok));
     recorder.finish(250);
     let intervals: Vec<WorkerInterval> = given.try_iter().collect();
@@ -134,7 +134,7 @@ fn wrong_statuses_are_counted_by_their_code_and_anew_in_each_interval() {
 }
 
 #[test]
-fn statuses_of_right_answers_are_counted_anew_in_each_interval() {
+fn statuses_of_right_responses_are_counted_anew_in_each_interval() {
     let (mut recorder, given, back) = recorder_and_back(1000);
     let mut answered = |end, status, outcome| {
         recorder.sent(0, 30);
@@ -216,14 +216,14 @@ fn why_requests_failed_is_told_in_few_words_for_each_outcome() {
         fail(40, Outcome::TlsFailed, &format!("name {}", number / 2));
     }
     fail(41, Outcome::TlsFailed, &"x".repeat(10_000));
-    fail(42, Outcome::Malformed, "no answer");
+    fail(42, Outcome::Malformed, "no response");
     fail(140, Outcome::TlsFailed, &"y".repeat(10_000));
     recorder.finish(150);
     let given: Vec<_> = given.try_iter().map(|given| failures(&given)).collect();
     let tls = |why: String, count| (Outcome::TlsFailed, why, count);
     let mut first: Vec<_> = (0..8).map(|name| tls(format!("name {name}"), 2)).collect();
     first.push(tls("other".to_owned(), 5));
-    first.push((Outcome::Malformed, "no answer".to_owned(), 1));
+    first.push((Outcome::Malformed, "no response".to_owned(), 1));
     assert_eq!(given, [first, vec![tls("y".repeat(200), 1)]]);
 }
 

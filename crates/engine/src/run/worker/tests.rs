@@ -137,7 +137,7 @@ fn of_a_names_addresses_one_that_never_answers_costs_one_attempt() {
     let _first = TcpStream::connect(silent).unwrap();
     let (answered, passed_over) = ten_to(&[silent, answering(10)]);
     assert_eq!(answered, 10);
-    let why = format!("{silent}: no answer to the connection request");
+    let why = format!("{silent}: no response to the connection request");
     assert_eq!(texts(&passed_over), [(why, 1)]);
 }
 

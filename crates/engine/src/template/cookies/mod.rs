@@ -29,7 +29,7 @@ pub struct Kept<'a> {
 pub struct Jar(#[expect(clippy::box_collection, reason = "thin")] Option<Box<Vec<Cookie>>>);
 
 impl Jar {
-    /// Takes one `Set-Cookie` header of the answer to a request for `path` (section 5.7). `now` is in Unix seconds.
+    /// Takes one `Set-Cookie` header of the response to a request for `path` (section 5.7). `now` is in Unix seconds.
     ///
     /// Returns what became of it; `None` for one that has expired, and removes an earlier one.
     pub fn set(

@@ -74,7 +74,7 @@ struct Attributes<'a> {
     secure: bool,
 }
 
-/// Reads a header of the answer to a request for `request_path`. `now` is in Unix seconds.
+/// Reads a header of the response to a request for `request_path`. `now` is in Unix seconds.
 pub fn parse(header: &[u8], request_path: &[u8], site: &Site, now: i64) -> Result<Cookie, Refusal> {
     let (name, value) = name_and_value(header).ok_or(Refusal::NoName)?;
     let unfit = |byte: &u8| byte.is_ascii_control() && *byte != b'\t';

@@ -1,4 +1,4 @@
-//! Calls with one message and one answer, and what is refused before a run.
+//! Calls with one message and one response, and what is refused before a run.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -77,7 +77,7 @@ fn another_status_is_an_outcome_with_its_name_and_its_words() {
 }
 
 #[test]
-fn what_is_no_answer_of_grpc_is_told() {
+fn what_is_no_response_of_grpc_is_told() {
     let html = Script {
         head: vec![("content-type", "text/html")],
         data: vec![b"<h1>no</h1>"],
@@ -115,7 +115,7 @@ fn what_is_no_answer_of_grpc_is_told() {
 }
 
 #[test]
-fn a_proxy_s_page_in_place_of_an_answer_counts_as_the_status_that_it_stands_for() {
+fn a_proxy_s_page_in_place_of_a_response_counts_as_the_status_that_it_stands_for() {
     let page = |status| Script {
         status: Some(status),
         head: vec![("content-type", "text/html")],
@@ -142,7 +142,7 @@ fn a_proxy_s_page_in_place_of_an_answer_counts_as_the_status_that_it_stands_for(
         let meant = json!({"grpc": {"status": number}});
         assert_eq!(say(page(status), meant).outcomes(), both("ok"), "{status}");
     }
-    // What has the type of gRPC but no status of it is no answer of it either; what has one counts as that.
+    // What has the type of gRPC but no status of it is no response of it either; what has one counts as that.
     let bare = Script {
         status: Some(503),
         head: vec![OF_GRPC],
@@ -162,7 +162,7 @@ fn a_proxy_s_page_in_place_of_an_answer_counts_as_the_status_that_it_stands_for(
 }
 
 #[test]
-fn answers_are_read_as_json_where_something_is_expected_of_them() {
+fn responses_are_read_as_json_where_something_is_expected_of_them() {
     let pieces: Vec<&'static [u8]> = HI.chunks(3).collect();
     for (pointer, value, outcome) in [
         ("/text", json!("hi"), "ok"),

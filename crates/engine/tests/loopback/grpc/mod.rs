@@ -1,4 +1,4 @@
-//! gRPC: what a call sends, how its answers are counted, and what a schema refuses.
+//! gRPC: what a call sends, how its responses are counted, and what a schema refuses.
 
 #![allow(clippy::needless_pass_by_value, reason = "literals are given")]
 

@@ -98,7 +98,7 @@ async fn describe(
         respond.send_response(head, true).unwrap();
         return;
     }
-    let mut answer = respond
+    let mut response = respond
         .send_response(head.body(()).unwrap(), false)
         .unwrap();
     let mut body = request.into_body();
@@ -115,12 +115,12 @@ async fn describe(
             _ => field(6, &field(1, &field(1, b"shop.Shop"))),
         };
         let prefix = [&[0][..], &(reply.len() as u32).to_be_bytes()].concat();
-        answer
+        response
             .send_data([prefix, reply].concat().into(), false)
             .unwrap();
     }
     let status = ("grpc-status".parse().unwrap(), "0".parse().unwrap());
-    answer
+    response
         .send_trailers([status].into_iter().collect())
         .unwrap();
 }
@@ -293,8 +293,8 @@ fn answering_with_a_page() -> SocketAddr {
                 while body.data().await.is_some() {}
                 let head = Response::builder().header("content-type", "text/plain");
                 let head = head.body(()).unwrap();
-                let mut answer = respond.send_response(head, false).unwrap();
-                answer.send_data("hello".into(), true).unwrap();
+                let mut response = respond.send_response(head, false).unwrap();
+                response.send_data("hello".into(), true).unwrap();
             });
         }
     })

@@ -52,7 +52,7 @@ pub struct Script {
     pub head: Vec<(&'static str, &'static str)>,
     /// Each is sent by itself.
     pub data: Vec<&'static [u8]>,
-    /// `None`: the answer ends with its data.
+    /// `None`: the response ends with its data.
     pub trailers: Option<Vec<(&'static str, &'static str)>>,
     pub delay: Duration,
     /// How many calls are refused first, when they have come whole.
@@ -112,12 +112,12 @@ async fn act(
         return;
     }
     tokio::time::sleep(script.delay).await;
-    let mut answer = Response::builder().status(script.status.unwrap_or(200));
+    let mut response = Response::builder().status(script.status.unwrap_or(200));
     for (name, value) in &script.head {
-        answer = answer.header(*name, *value);
+        response = response.header(*name, *value);
     }
     let over = script.data.is_empty() && script.trailers.is_none();
-    let Ok(mut stream) = respond.send_response(answer.body(()).unwrap(), over) else {
+    let Ok(mut stream) = respond.send_response(response.body(()).unwrap(), over) else {
         return;
     };
     for (index, piece) in script.data.iter().enumerate() {

@@ -68,11 +68,11 @@ where
     address
 }
 
-/// Answers every request with `answer` at once, and closes when the request asks for it.
-pub fn answering(answer: &'static [u8]) -> SocketAddr {
+/// Answers every request with `response` at once, and closes when the request asks for it.
+pub fn answering(response: &'static [u8]) -> SocketAddr {
     serve(move |mut stream| async move {
         while let Some(request) = read_request(&mut stream).await {
-            stream.write_all(answer).await.ok();
+            stream.write_all(response).await.ok();
             if request.contains("Connection: close") {
                 return;
             }
@@ -80,15 +80,15 @@ pub fn answering(answer: &'static [u8]) -> SocketAddr {
     })
 }
 
-/// Answers each request, head and body, with what `answer` makes of it; all requests, as they came.
-pub fn answering_with<F>(answer: F) -> (SocketAddr, Arc<Mutex<Vec<String>>>)
+/// Answers each request, head and body, with what `response` makes of it; all requests, as they came.
+pub fn answering_with<F>(response: F) -> (SocketAddr, Arc<Mutex<Vec<String>>>)
 where
     F: AsyncFn(&str) -> String + Send + Sync + 'static,
 {
     let seen = Arc::new(Mutex::new(Vec::new()));
-    let (seen_by_server, answer) = (seen.clone(), Arc::new(answer));
+    let (seen_by_server, response) = (seen.clone(), Arc::new(response));
     let address = serve(move |mut stream| {
-        let (seen, answer) = (seen_by_server.clone(), answer.clone());
+        let (seen, response) = (seen_by_server.clone(), response.clone());
         async move {
             let mut kept = Vec::new();
             loop {
@@ -100,7 +100,7 @@ where
                 while let Some(length) = whole_request(&kept) {
                     let request: Vec<u8> = kept.drain(..length).collect();
                     let request = String::from_utf8(request).unwrap();
-                    let reply = answer(&request).await;
+                    let reply = response(&request).await;
                     seen.lock().unwrap().push(request);
                     stream.write_all(reply.as_bytes()).await.ok();
                 }
@@ -120,7 +120,7 @@ fn whole_request(bytes: &[u8]) -> Option<usize> {
     (bytes.len() >= head + length).then_some(head + length)
 }
 
-/// A right answer.
+/// A right response.
 pub const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 
 /// One request's head; `None` when the client has closed.

@@ -38,7 +38,7 @@ fn a_server_that_breaks_the_rules_is_counted_with_the_rule_it_broke() {
         head.extend_from_slice(&length.to_be_bytes());
         head
     };
-    for (answer, outcome, text) in [
+    for (response, outcome, text) in [
         (frame(0xC1, b"x"), "malformed", "reserved bits"),
         (vec![0x81, 0x81, 1, 2, 3, 4, 5], "malformed", "is masked"),
         (frame(0x09, b"x"), "malformed", "is fragmented"),
@@ -59,7 +59,7 @@ fn a_server_that_breaks_the_rules_is_counted_with_the_rule_it_broke() {
         ),
         (frame(CLOSE, b"\x03\xed"), "malformed", "the code 1005"),
     ] {
-        let spec = ten(saying(answer), json!({}));
+        let spec = ten(saying(response), json!({}));
         let seen = run(with(spec, "/workloads/0", json!({"body_limit": 1_000_000})));
         assert_eq!(seen.outcomes(), all(outcome), "{text}");
         assert!(why(&seen).contains(text), "{}", why(&seen));

@@ -32,15 +32,15 @@ fn chat() -> (SocketAddr, Arc<Mutex<Vec<String>>>) {
                     .unwrap()
                     .push(request.lines().next().unwrap().to_owned());
                 if request.starts_with("GET /login") {
-                    let answer =
+                    let response =
                         b"HTTP/1.1 200 OK\r\nSet-Cookie: sid=1\r\nContent-Length: 13\r\n\r\n{\"token\":\"t\"}";
-                    stream.write_all(answer).await.ok();
+                    stream.write_all(response).await.ok();
                     continue;
                 }
                 assert!(request.contains("Authorization: Bearer t\r\n"), "{request}");
                 assert!(request.contains("Cookie: sid=1\r\n"), "{request}");
-                let answer = switching(&request);
-                stream.write_all(answer.as_bytes()).await.ok();
+                let response = switching(&request);
+                stream.write_all(response.as_bytes()).await.ok();
                 for number in 1.. {
                     let Some((TEXT, message)) = read_frame(&mut stream).await else {
                         log.lock().unwrap().push("closed".to_owned());
@@ -50,8 +50,8 @@ fn chat() -> (SocketAddr, Arc<Mutex<Vec<String>>>) {
                         .unwrap()
                         .push(String::from_utf8_lossy(&message).into_owned());
                     let said: Value = serde_json::from_slice(&message).unwrap();
-                    let answer = json!({"number": number, "said": said["said"]}).to_string();
-                    let frames = [frame(TEXT, b"news"), frame(TEXT, answer.as_bytes())];
+                    let response = json!({"number": number, "said": said["said"]}).to_string();
+                    let frames = [frame(TEXT, b"news"), frame(TEXT, response.as_bytes())];
                     stream.write_all(&frames.concat()).await.ok();
                 }
             }
@@ -116,7 +116,7 @@ fn a_journey_opens_a_socket_with_what_it_knows_and_carries_on_what_was_said() {
         assert_eq!(seen.sum(0, |state| state.connects), 1 + sockets);
         let log = log.lock().unwrap();
         let said = log.iter().filter(|line| *line != "closed");
-        assert_eq!(said.collect::<Vec<_>>(), expected, "news are no answers");
+        assert_eq!(said.collect::<Vec<_>>(), expected, "news are no responses");
         assert!(seen.texts(|state| &state.excess).is_empty());
     }
 }
@@ -175,8 +175,8 @@ fn rooms() -> (SocketAddr, Arc<Mutex<Vec<String>>>) {
                     stream.write_all(OK).await.ok();
                     continue;
                 }
-                let answer = switching(&request);
-                stream.write_all(answer.as_bytes()).await.ok();
+                let response = switching(&request);
+                stream.write_all(response.as_bytes()).await.ok();
                 while let Some((TEXT, _)) = read_frame(&mut stream).await {
                     stream.write_all(&frame(TEXT, b"more")).await.ok();
                 }

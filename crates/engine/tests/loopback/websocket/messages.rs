@@ -13,8 +13,8 @@ fn a_socket_carries_one_message_after_another_and_each_has_its_time() {
     let address = answering_messages(|mut stream, message| async move {
         assert_eq!(message, b"hello");
         // In two fragments.
-        let answer = [frame(0x01, b"wor"), frame(0x80, b"ld")].concat();
-        stream.write_all(&answer).await.ok()?;
+        let response = [frame(0x01, b"wor"), frame(0x80, b"ld")].concat();
+        stream.write_all(&response).await.ok()?;
         Some(stream)
     });
     let seen = run(ten(
@@ -56,7 +56,7 @@ fn a_socket_may_go_over_tls() {
 }
 
 #[test]
-fn a_wrong_answer_leaves_the_socket_open() {
+fn a_wrong_response_leaves_the_socket_open() {
     let address = saying(frame(TEXT, b"moon"));
     let seen = run(ten(
         address,
@@ -98,9 +98,9 @@ fn parameters_are_filled_in_the_message() {
 }
 
 #[test]
-fn a_message_that_nobody_asked_for_is_no_answer_and_is_counted() {
-    let address = saying([frame(TEXT, b"answer"), frame(TEXT, b"news")].concat());
-    let expect = json!({"expect": {"body": {"exact": "answer"}}});
+fn a_message_that_nobody_asked_for_is_no_response_and_is_counted() {
+    let address = saying([frame(TEXT, b"response"), frame(TEXT, b"news")].concat());
+    let expect = json!({"expect": {"body": {"exact": "response"}}});
     let seen = run(ten(address, expect));
     assert_eq!(seen.outcomes(), all("ok"));
     let excess = seen.texts(|state| &state.excess);
@@ -135,13 +135,13 @@ fn an_echo_is_found_among_other_messages() {
 }
 
 #[test]
-fn an_answer_is_known_by_a_value_that_it_has_in_common_with_its_message() {
+fn a_response_is_known_by_a_value_that_it_has_in_common_with_its_message() {
     let address = answering_messages(|mut stream, message| async move {
         let message = String::from_utf8(message).unwrap();
         let other = frame(TEXT, br#"{"id": 0, "news": true}"#);
-        let answer = message.replace("say", "said");
+        let response = message.replace("say", "said");
         stream
-            .write_all(&[other, frame(TEXT, answer.as_bytes())].concat())
+            .write_all(&[other, frame(TEXT, response.as_bytes())].concat())
             .await
             .ok()?;
         Some(stream)

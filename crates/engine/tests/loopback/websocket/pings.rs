@@ -13,7 +13,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::sync::Notify;
 
 #[test]
-fn pings_are_answered_while_an_answer_is_awaited_and_while_nothing_is() {
+fn pings_are_answered_while_a_response_is_awaited_and_while_nothing_is() {
     let address = serve(|mut stream| async move {
         if upgrade(&mut stream).await.is_none() {
             return;
@@ -58,8 +58,8 @@ fn pinging_before_it_answers() -> SocketAddr {
                     stream.write_all(OK).await.ok();
                     continue;
                 }
-                let answer = switching(&request);
-                stream.write_all(answer.as_bytes()).await.ok();
+                let response = switching(&request);
+                stream.write_all(response.as_bytes()).await.ok();
                 while let Some((TEXT, _)) = read_frame(&mut stream).await {
                     stream.write_all(&frame(TEXT, b"x")).await.ok();
                     asked.notified().await;
@@ -75,7 +75,7 @@ fn pinging_before_it_answers() -> SocketAddr {
 }
 
 #[test]
-fn pings_are_answered_while_an_answer_of_http_is_awaited() {
+fn pings_are_answered_while_a_response_of_http_is_awaited() {
     let step = |name: &str, change: Value| {
         let path = format!("/{name}");
         let plain = json!({"name": name, "method": "GET", "path": path, "fill": "text"});
@@ -108,7 +108,7 @@ fn pings(seen: &Seen) -> PingSeries {
     one.clone()
 }
 
-/// A run in which two clients send "hello", each with a pause or an answer of so many ms, and ping meanwhile.
+/// A run in which two clients send "hello", each with a pause or a response of so many ms, and ping meanwhile.
 fn pinged(address: SocketAddr, every_ms: u64, think_ms: u64) -> Value {
     let request = json!({"websocket": {"message": "text", "ping_ns": every_ms * MS}});
     let think = json!({"think": {"constant": {"ns": think_ms * MS}}, "requests": 4});
@@ -117,7 +117,7 @@ fn pinged(address: SocketAddr, every_ms: u64, think_ms: u64) -> Value {
 
 #[test]
 fn pings_have_their_round_trips_while_a_client_pauses_and_while_it_waits() {
-    for (answer_ms, think_ms) in [(0, 300), (300, 0)] {
+    for (response_ms, think_ms) in [(0, 300), (300, 0)] {
         let address = serve(move |mut stream| async move {
             if upgrade(&mut stream).await.is_none() {
                 return;
@@ -128,7 +128,7 @@ fn pings_have_their_round_trips_while_a_client_pauses_and_while_it_waits() {
                 tokio::select! {
                     got = read_frame(&mut stream) => match got {
                         Some((TEXT, _)) => {
-                            due = Some(tokio::time::Instant::now() + Duration::from_millis(answer_ms));
+                            due = Some(tokio::time::Instant::now() + Duration::from_millis(response_ms));
                         }
                         Some((PING, payload)) => {
                             // One that nobody asked for, and one that answers.
@@ -156,13 +156,13 @@ fn pings_have_their_round_trips_while_a_client_pauses_and_while_it_waits() {
 
 #[test]
 fn a_server_that_answers_no_ping_loses_its_sockets() {
-    let deaf = |answers: bool| {
+    let deaf = |responses: bool| {
         serve(move |mut stream| async move {
             if upgrade(&mut stream).await.is_none() {
                 return;
             }
             while let Some((first, _)) = read_frame(&mut stream).await {
-                if first == TEXT && answers {
+                if first == TEXT && responses {
                     stream.write_all(&frame(TEXT, b"x")).await.ok();
                 }
             }
@@ -174,7 +174,7 @@ fn a_server_that_answers_no_ping_loses_its_sockets() {
     assert_eq!(seen.sum(0, |state| state.connects), 4);
     let found = pings(&seen);
     assert_eq!((found.round_trips.len(), found.unanswered), (0, found.sent));
-    // While an answer is awaited.
+    // While a response is awaited.
     let seen = run(pinged(deaf(false), 20, 0));
     assert_eq!(seen.outcomes(), BTreeMap::from([("response_timeout", 4)]));
     assert_eq!(why(&seen), "the server did not answer a ping within 20ms");

@@ -29,7 +29,7 @@ pub fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// The answer to a handshake.
+/// The response to a handshake.
 pub fn switching(request: &str) -> String {
     let key = request
         .lines()
@@ -49,8 +49,8 @@ pub async fn upgrade(stream: &mut (impl AsyncRead + AsyncWrite + Unpin)) -> Opti
     while !request.ends_with(b"\r\n\r\n") {
         request.push(stream.read_u8().await.ok()?);
     }
-    let answer = switching(&String::from_utf8(request).unwrap());
-    stream.write_all(answer.as_bytes()).await.ok()?;
+    let response = switching(&String::from_utf8(request).unwrap());
+    stream.write_all(response.as_bytes()).await.ok()?;
     stream.flush().await.ok()
 }
 
@@ -67,14 +67,14 @@ pub async fn read_frame(stream: &mut (impl AsyncRead + Unpin)) -> Option<(u8, Ve
     Some((head[0], payload))
 }
 
-/// A server that does `answer` with each message.
-pub fn answering_messages<F, Fut>(answer: F) -> SocketAddr
+/// A server that does `response` with each message.
+pub fn answering_messages<F, Fut>(response: F) -> SocketAddr
 where
     F: Fn(TcpStream, Vec<u8>) -> Fut + Send + Clone + 'static,
     Fut: Future<Output = Option<TcpStream>> + 'static,
 {
     serve(move |mut stream| {
-        let answer = answer.clone();
+        let response = response.clone();
         async move {
             if upgrade(&mut stream).await.is_none() {
                 return;
@@ -84,7 +84,7 @@ where
                     stream.write_all(&frame(CLOSE, &message)).await.ok();
                     return;
                 }
-                match answer(stream, message).await {
+                match response(stream, message).await {
                     Some(back) => stream = back,
                     None => return,
                 }

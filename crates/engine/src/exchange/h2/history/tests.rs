@@ -39,7 +39,7 @@ fn a_body_that_still_comes_counts_up_to_now() {
 }
 
 #[test]
-fn a_slow_answer_beside_short_ones_waited_for_the_server_only() {
+fn a_slow_response_beside_short_ones_waited_for_the_server_only() {
     let mut history = History::default();
     assert_eq!(stream(&mut history, 1, [10, 10, 20, 20]), None);
     assert_eq!(stream(&mut history, 3, [10, 10, 90, 90]), None);
@@ -98,7 +98,7 @@ fn the_same_request_elsewhere_counts_where_it_was_sent_and_answered_meanwhile() 
         from_ns: 10 * MS,
         until_ns: 50 * MS,
     };
-    let times: Vec<_> = history.answers_within(wait(0)).collect();
+    let times: Vec<_> = history.responses_within(wait(0)).collect();
     assert_eq!(times, [2 * MS, 4 * MS]);
-    assert_eq!(history.answers_within(wait(1)).count(), 0);
+    assert_eq!(history.responses_within(wait(1)).count(), 0);
 }

@@ -17,7 +17,7 @@ fn regex(pattern: &str) -> Until {
     Until::new(&UntilSpec::Regex(pattern.into())).unwrap()
 }
 
-/// Where an answer that comes in these pieces ends, if it does.
+/// Where a response that comes in these pieces ends, if it does.
 fn end<'a>(until: &Until, pieces: impl IntoIterator<Item = &'a [u8]>) -> Option<usize> {
     let mut progress = until.begin();
     let mut before = 0;
@@ -30,19 +30,19 @@ fn end<'a>(until: &Until, pieces: impl IntoIterator<Item = &'a [u8]>) -> Option<
     None
 }
 
-/// Where an answer ends, checked to be the same in one piece, in two pieces cut at every byte, and in single bytes.
-fn end_however_cut(until: &Until, answer: &[u8]) -> Option<usize> {
-    let whole = end(until, [answer]);
-    for cut in 0..=answer.len() {
-        let (head, tail) = answer.split_at(cut);
+/// Where a response ends, checked to be the same in one piece, in two pieces cut at every byte, and in single bytes.
+fn end_however_cut(until: &Until, response: &[u8]) -> Option<usize> {
+    let whole = end(until, [response]);
+    for cut in 0..=response.len() {
+        let (head, tail) = response.split_at(cut);
         assert_eq!(end(until, [head, tail]), whole, "cut at {cut}");
     }
-    assert_eq!(end(until, answer.chunks(1)), whole, "single bytes");
+    assert_eq!(end(until, response.chunks(1)), whole, "single bytes");
     whole
 }
 
 #[test]
-fn an_answer_ends_after_its_length() {
+fn a_response_ends_after_its_length() {
     let until = Until::new(&UntilSpec::Length(5)).unwrap();
     assert_eq!(end_however_cut(&until, b"+PON"), None);
     assert_eq!(end_however_cut(&until, b"+PONG"), Some(5));
@@ -50,7 +50,7 @@ fn an_answer_ends_after_its_length() {
 }
 
 #[test]
-fn an_answer_ends_after_its_delimiter() {
+fn a_response_ends_after_its_delimiter() {
     assert_eq!(end_however_cut(&delimiter(b"\r\n"), b"+PONG\r\n"), Some(7));
     assert_eq!(end_however_cut(&delimiter(b"\r\n"), b"\r\r\n\r\n"), Some(3));
     assert_eq!(end_however_cut(&delimiter(b"\r\n"), b"+PONG\r"), None);
@@ -63,7 +63,7 @@ fn an_answer_ends_after_its_delimiter() {
 }
 
 #[test]
-fn an_answer_ends_at_the_earliest_end_of_any_match() {
+fn a_response_ends_at_the_earliest_end_of_any_match() {
     assert_eq!(end_however_cut(&regex(r"\d+"), b"abc 123"), Some(5));
     assert_eq!(end_however_cut(&regex("abc|b"), b"abc"), Some(2));
     assert_eq!(
@@ -84,7 +84,7 @@ fn what_ends_with_the_connection_does_not_end_before() {
 }
 
 #[test]
-fn what_can_never_end_an_answer_is_refused() {
+fn what_can_never_end_a_response_is_refused() {
     let refused = |spec| Until::new(&spec).unwrap_err();
     let regex = |pattern: &str| refused(UntilSpec::Regex(pattern.into()));
     assert!(refused(UntilSpec::Length(0)).contains("ends before it begins"));
@@ -107,19 +107,19 @@ static PATTERNS: LazyLock<Vec<(Until, Regex)>> = LazyLock::new(|| {
 });
 
 proptest! {
-    /// Compares with a search in each prefix of the whole answer.
+    /// Compares with a search in each prefix of the whole response.
     #[test]
     fn the_end_is_that_of_the_shortest_beginning_that_matches(
-        answer in vec(prop_oneof![Just(b'a'), Just(b'b'), Just(b'\n'), any::<u8>()], 0..40),
+        response in vec(prop_oneof![Just(b'a'), Just(b'b'), Just(b'\n'), any::<u8>()], 0..40),
         cuts in vec(0usize..40, 0..5),
         pattern in 0usize..5,
     ) {
         let (until, oracle) = &PATTERNS[pattern];
-        let truth = (0..=answer.len()).find(|end| oracle.is_match(&answer[..*end]));
-        let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(answer.len())).collect();
-        cuts.extend([0, answer.len()]);
+        let truth = (0..=response.len()).find(|end| oracle.is_match(&response[..*end]));
+        let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(response.len())).collect();
+        cuts.extend([0, response.len()]);
         cuts.sort_unstable();
-        let pieces = cuts.windows(2).map(|pair| &answer[pair[0]..pair[1]]);
+        let pieces = cuts.windows(2).map(|pair| &response[pair[0]..pair[1]]);
         prop_assert_eq!(end(until, pieces), truth);
     }
 }

@@ -158,7 +158,7 @@ proptest! {
     #[test]
     fn no_description_ends_in_a_panic(
         damage in vec((any::<prop::sample::Index>(), any::<u8>()), 0..6),
-        answer in vec(any::<u8>(), 0..60),
+        response in vec(any::<u8>(), 0..60),
     ) {
         static WHOLE: LazyLock<Vec<u8>> = LazyLock::new(|| compiled("shop.proto", PROTO));
         let order = br#"{"name": "a", "items": [{"colour": "BLUE"}], "at": "2026-01-02T03:04:05Z",
@@ -172,7 +172,7 @@ proptest! {
         for signature in read.iter().flat_map(Schema::methods) {
             if let Some(method) = read.as_ref().unwrap().method(&signature.name) {
                 let _ = encode(&method, order);
-                let _ = to_json(&method.input(), &answer);
+                let _ = to_json(&method.input(), &response);
             }
         }
     }

@@ -112,7 +112,7 @@ impl Endpoint {
         stream % 2 == 1 && stream < self.next
     }
 
-    /// Judges a frame of an answer that came for a stream that is not open.
+    /// Judges a frame of a response that came for a stream that is not open.
     fn late(&self, stream: u32) -> Result<(), Violation> {
         if !self.was_opened(stream) {
             return Err(Violation::protocol(

@@ -32,7 +32,7 @@ const MAX_HEADER_LIST_SIZE: u16 = 6;
 /// The values that `SETTINGS_MAX_FRAME_SIZE` may have (section 6.5.2).
 const FRAME_SIZES: RangeInclusive<u32> = 1 << 14..=(1 << 24) - 1;
 
-/// Size of the client's windows, the same as h2load's: so large that no answer has to wait for a window update.
+/// Size of the client's windows, the same as h2load's: so large that no response has to wait for a window update.
 const WINDOW_BYTES: u32 = (1 << 30) - 1;
 /// Initial size of every window until it is changed (section 6.9.2).
 const FIRST_WINDOW_BYTES: i64 = 65_535;
@@ -106,7 +106,7 @@ struct Open {
     taken: u32,
     /// Whether the request is complete.
     request_complete: bool,
-    /// Whether the answer is complete.
+    /// Whether the response is complete.
     answered: bool,
 }
 

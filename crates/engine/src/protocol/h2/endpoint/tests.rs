@@ -163,7 +163,7 @@ fn late_frames_are_forgiven_where_the_client_gave_up() {
 }
 
 #[test]
-fn an_answer_may_come_before_the_request_is_whole() {
+fn a_response_may_come_before_the_request_is_whole() {
     let mut endpoint = settings_received();
     let (stream, id) = ask(&mut endpoint, false);
     endpoint

@@ -1,6 +1,6 @@
-//! Hostile answers that consist of the same bytes every time.
+//! Hostile responses that consist of the same bytes every time.
 
-use super::How::Answer;
+use super::How::Response;
 use super::{Behaviour, Then};
 use crate::http::HELLO;
 
@@ -13,11 +13,11 @@ const fn behaviour(
     Behaviour {
         name,
         about,
-        how: Answer(bytes, then),
+        how: Response(bytes, then),
     }
 }
 
-pub static ANSWERS: &[Behaviour] = &[
+pub static RESPONSES: &[Behaviour] = &[
     // Connections that end, or do not
     behaviour(
         "never-answers",
@@ -184,7 +184,7 @@ pub static ANSWERS: &[Behaviour] = &[
         markup,
         Then::Next,
     ),
-    // Answers that are well formed and wrong
+    // Responses that are well formed and wrong
     behaviour(
         "wrong-status",
         "500 with the right body",
@@ -199,13 +199,13 @@ pub static ANSWERS: &[Behaviour] = &[
     ),
     behaviour(
         "junk-after-answer",
-        "a right answer, then an unasked one and noise",
+        "a right response, then an unasked one and noise",
         junk_after,
         Then::Next,
     ),
 ];
 
-/// An answer with these header lines (which alone may state a length), and this body.
+/// A response with these header lines (which alone may state a length), and this body.
 fn message(status: &str, headers: &str, body: &[u8]) -> Vec<u8> {
     let head = format!("HTTP/1.1 {status}\r\nContent-Type: text/plain\r\n{headers}\r\n\r\n");
     [head.as_bytes(), body].concat()

@@ -1,4 +1,4 @@
-//! Encoding of answers.
+//! Encoding of responses.
 
 use super::{Method, Persistence};
 use jostle_discipline::Nanos;
@@ -24,13 +24,13 @@ pub struct Timing {
 }
 
 #[derive(Debug)]
-pub struct Answer {
+pub struct Response {
     pub status: u16,
     pub content_type: &'static str,
     pub body: Cow<'static, [u8]>,
 }
 
-impl Answer {
+impl Response {
     pub fn ok(content_type: &'static str, body: impl Into<Body>) -> Self {
         Self {
             status: 200,
@@ -47,7 +47,7 @@ impl Answer {
         }
     }
 
-    /// Appends the answer to `output`, without its body if the request was `HEAD`.
+    /// Appends the response to `output`, without its body if the request was `HEAD`.
     pub fn encode(
         &self,
         method: Method,
@@ -101,7 +101,7 @@ impl Answer {
     }
 }
 
-/// Anything that can be the body of an answer.
+/// Anything that can be the body of a response.
 pub struct Body(Cow<'static, [u8]>);
 
 impl From<&'static [u8]> for Body {
@@ -146,10 +146,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_states_its_length_also_where_the_body_is_left_out() {
+    fn a_response_states_its_length_also_where_the_body_is_left_out() {
         let encoded = |method, persistence, timing| {
             let mut output = Vec::new();
-            Answer::ok(TEXT, "1936").encode(method, persistence, timing, &mut output);
+            Response::ok(TEXT, "1936").encode(method, persistence, timing, &mut output);
             String::from_utf8(output).unwrap()
         };
         let head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 4\r\n";

@@ -31,7 +31,7 @@ def server() -> Iterator[socketserver.TCPServer]:
 @pytest.mark.parametrize(
     "says", [b"hello\n", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf", b"", b"HTTP/1.1 600 X\r\n\r\n"]
 )
-def test_no_answer_in_http_is_the_contestants_fault(server: socketserver.TCPServer, says: bytes) -> None:
+def test_no_response_in_http_is_the_contestants_fault(server: socketserver.TCPServer, says: bytes) -> None:
     server.says = says  # type: ignore[attr-defined]
-    with pytest.raises(ContestantError, match=r"could not be tuned: http://.* gave no answer"):
+    with pytest.raises(ContestantError, match=r"could not be tuned: http://.* gave no response"):
         _seconds("http://{}:{}/".format(*server.server_address))

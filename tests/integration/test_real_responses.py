@@ -1,4 +1,5 @@
-"""Answers and certificates as servers really give them: coded unasked, of old kinds, with cookies for TLS."""
+"""Responses and certificates as servers really give them: coded unasked, of old kinds, with cookies for
+TLS."""
 
 import contextlib
 import gzip
@@ -47,7 +48,7 @@ def coded() -> Iterator[str]:
 
 
 @pytest.mark.parametrize("coding", ["gzip", "x-gzip", "deflate", "deflate?raw", "utf-8"])
-def test_an_answer_is_decoded_though_nobody_asked_for_its_coding(
+def test_a_response_is_decoded_though_nobody_asked_for_its_coding(
     jostle_command: Jostle, coded: str, coding: str
 ) -> None:
     result = as_json(
@@ -75,7 +76,7 @@ class Login(Handler):
     def do_GET(self) -> None:
         if self.path == "/me":
             known = "sid=1" in (self.headers["Cookie"] or "")
-            return self.answer(200 if known else 302, "", {} if known else {"Location": "/login"})
+            return self.response(200 if known else 302, "", {} if known else {"Location": "/login"})
         self.send_response(200)
         for cookie in (
             "sid=1; Secure; HttpOnly; SameSite=None; Path=/",
@@ -110,7 +111,7 @@ def test_cookies_on_loopback_are_kept_and_refusals_told(jostle_command: Jostle, 
 
 class Hello(Handler):
     def do_GET(self) -> None:
-        self.answer(200, "hello")
+        self.response(200, "hello")
 
 
 class Certificates:
