@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-__all__ = ["LEVELS", "NAMED"]
+__all__ = ["COMPARED", "LEVELS", "NAMED"]
 
 NAMED: Mapping[str, float] = {
     "p5": 0.05,
@@ -16,5 +16,9 @@ NAMED: Mapping[str, float] = {
 }
 """All that a plan, a condition or an SLO may name."""
 
-LEVELS: Mapping[str, float] = {name: NAMED[name] for name in ("p50", "p90", "p99", "p99.9")}
-"""Those that tables show and comparisons judge."""
+LEVELS: Mapping[str, float] = {name: NAMED[name] for name in ("p50", "p90", "p95", "p99", "p99.9")}
+"""Those that tables show."""
+
+COMPARED: Mapping[str, float] = {name: NAMED[name] for name in ("p50", "p90", "p99", "p99.9")}
+"""Those that comparisons judge: each more is another test, and what the p95 says is said by its
+neighbours."""

@@ -17,7 +17,7 @@ from jostle.analysis.compare.sides import compare_sides
 from jostle.analysis.results.keys import Key
 from jostle.analysis.trials.data import TrialData
 from jostle.errors import PlanError
-from jostle.quantiles import LEVELS
+from jostle.quantiles import COMPARED
 from jostle.record.verdict import Verdict
 from support.sides import known_side
 from support.synthetic import Request, Trial, closed, lognormal, make_run
@@ -59,7 +59,7 @@ def single(rounds: list[list[float]], name: str, metric: str) -> Side:
     """One run for each list; each round responses in the time given, or has that throughput."""
     found = []
     for number, values in enumerate(rounds):
-        known = {q: np.ones(len(values)) for q in ("throughput", *LEVELS)}
+        known = {q: np.ones(len(values)) for q in ("throughput", *COMPARED)}
         known[metric] = np.array(values)
         found.append(WholeRun.of_rounds(number, known_side(name, known).rounds))
     return Side(name, known_side(name, {"throughput": np.ones(1)}).summary, found, name, of_runs=True)

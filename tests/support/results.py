@@ -30,7 +30,7 @@ from jostle.record.verdict import Verdict, worst
 
 Times = NDArray[np.float64]
 
-QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999}
+QUANTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p99.9": 0.999}
 RATE_PER_S = 400.0
 WINDOW_S = 5.0
 
@@ -97,7 +97,7 @@ def _density(logs: Times) -> tuple[list[float], list[float]]:
 def quantiles(times: Times) -> dict[str, Estimate]:
     """Estimates with plausible intervals; "≥" and refusals where the sample is small."""
     times, n = np.sort(times), len(times)
-    found: dict[str, Estimate] = {}
+    found = {"mean": Estimate(float(times.mean()) if n else None, n=n)}
     for name, p in QUANTILES.items():
         if n * (1 - p) < 0.05:
             found[name] = Estimate(None, n=n, note=f"needs {int(3 / (1 - p))} samples, has {n}")

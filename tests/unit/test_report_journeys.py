@@ -5,8 +5,9 @@ from dataclasses import replace
 from jostle.analysis.results import Estimate, JourneyResult, StepResult
 from jostle.report.charts import Picture
 from jostle.report.document import Section, Table
-from jostle.report.sections.journeys import section, step_table
+from jostle.report.sections.journeys import section
 from support.pictures import pictures_of, validated
+from support.rendered import rendered
 from support.results import make_hit
 
 
@@ -100,12 +101,20 @@ def test_contestants_stand_side_by_side_at_each_step() -> None:
 
 
 def test_steps_show_the_statuses_of_their_right_responses_if_there_are_several_or_redirects() -> None:
-    def shown(statuses: dict[str, int]) -> Table:
+    def shown(statuses: dict[str, int]) -> str:
         steps = [step("page", 0.002, {}), replace(step("login", 0.002, {}), statuses=statuses)]
         time = {q: Estimate(1.0) for q in ("p50", "p99")}
-        return step_table(JourneyResult("node", "shop", "buy", 10, 0, 0, time, time, steps))
+        journey = JourneyResult("node", "shop", "buy", 10, 0, 0, time, time, steps)
+        return rendered(replace(make_hit(), journeys=[journey]), "md")
 
-    several, plain = shown({"200": 900, "302": 100}), shown({"200": 1000})
-    assert "900 × 200, 100 × 302" in several.rows[1]
-    assert "right responses" in [column.name for column in several.columns]
-    assert "right responses" not in [column.name for column in plain.columns]
+    assert "| login | 900 × 200, 100 × 302 |" in shown({"200": 900, "302": 100})
+    assert "how they ended" not in shown({"200": 1000})
+
+
+def test_steps_have_the_figures_of_requests_and_say_which_journeys_they_ended() -> None:
+    time = {q: Estimate(1.0) for q in ("p50", "p99")}
+    journey = JourneyResult("node", "shop", "buy", 710, 290, 0, time, time, [LOGIN, ORDER])
+    text = rendered(replace(make_hit(), journeys=[journey]), "md")
+    assert "| step | requests | throughput | p50 | p95 | p99 | longest | failed |" in text
+    assert "| order | 1,000 | 100/s | 10.0 ms |" in text
+    assert "| order |  | 200 × capture failed, 40 × reset | 240 (24 %) |" in text.replace("\\", "")

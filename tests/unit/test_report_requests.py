@@ -20,7 +20,12 @@ def one(name: str, p99: float | None, *, failed: int = 0, workload: str = "hit")
         requests=1000 + failed,
         outcomes={"ok": 1000, **({"wrong_status": failed} if failed else {})},
         throughput=Estimate(100.0, unit="/s", n=1),
-        response={"p50": Estimate(0.002), "p99": Estimate(p99), "max": Estimate(0.5)},
+        response={
+            "p50": Estimate(0.002),
+            "p95": Estimate(0.0077),
+            "p99": Estimate(p99),
+            "max": Estimate(0.5),
+        },
     )
 
 
@@ -40,13 +45,20 @@ MIX = of(one("/hello", 0.01), one("POST /orders", 0.35, failed=7), one("/gone", 
 def test_every_request_has_a_row_in_every_form() -> None:
     told = terminal(MIX)
     assert told.index("/hello") < told.index("POST /orders") < told.index("/gone")
-    (row,) = [line for line in told.splitlines() if line.startswith("POST /orders")]
-    assert "350 ms" in row
-    assert row.endswith("7 × wrong status")
+    rows = [line for line in told.splitlines() if line.startswith("POST /orders")]
+    assert len(rows) == 2  # its figures, and how it ended
+    for figure in ("1,007", "100", "2.00 ms", "7.70 ms", "350 ms", "500 ms"):
+        assert figure in rows[0]
+    assert rows[0].endswith("0.7 %")
+    assert rows[1].endswith("7 × wrong status")
+    heading = next(line for line in told.splitlines() if line.startswith("request "))
+    for name in ("requests", "per s", "p50", "p95", "p99", "longest", "failed"):
+        assert name in heading
     assert "| POST /orders |" in rendered(MIX, "md")
     assert "POST /orders" in rendered(MIX, "html")
     rows = {row["metric"]: row for row in csv.DictReader(io.StringIO(rendered(MIX, "csv")))}
     assert rows["request POST /orders: response p99"]["value"] == "0.35"
+    assert rows["request POST /orders: response p95"]["value"] == "0.0077"
     assert rows["request POST /orders: throughput"]["value"] == "100"
     assert rows["request POST /orders: outcomes wrong_status"]["value"] == "7"
     assert [row["name"] for row in MIX.as_json()["requests"]] == ["/hello", "POST /orders", "/gone"]

@@ -10,7 +10,6 @@ from functools import partial
 
 from jostle.analysis.results import Estimate
 from jostle.analysis.stats.enough import MIN_ROUNDS, TOO_FEW_ROUNDS
-from jostle.analysis.stats.kaplan_meier import known_part, restricted_mean
 from jostle.analysis.stats.moderated import UsualOf, not_known, spread_of
 from jostle.analysis.stats.over_rounds import (
     AtLeast,
@@ -18,6 +17,7 @@ from jostle.analysis.stats.over_rounds import (
     bounded,
     mean_over_rounds,
     number,
+    round_mean,
     round_quantile,
     typical_over_rounds,
     why_not,
@@ -57,15 +57,6 @@ def _smallest(sample: WeightedSample) -> Value:
     return float(seen.values_s[0]) if seen.n else None
 
 
-def _mean(sample: WeightedSample) -> Value:
-    if not sample.n_censored:
-        return sample.mean_s
-    if not len(sample.values_s):
-        return None
-    mean = restricted_mean(sample)
-    return mean if known_part(sample).is_whole else AtLeast(mean)
-
-
 def _between(sample: WeightedSample, lower: str, upper: str) -> Value:
     """(upper - lower)/median: how far apart two quantiles of the response times are, in medians."""
     low, middle, high = (round_quantile(sample, NAMED[q]) for q in (lower, "p50", upper))
@@ -84,7 +75,7 @@ OF_TIMES: Mapping[str, Callable[[WeightedSample], Value]] = {
     **{name: partial(round_quantile, p=p) for name, p in NAMED.items()},
     "min": _smallest,
     "max": _largest,
-    "mean": _mean,
+    "mean": round_mean,
     "spread": lambda sample: _between(sample, "p5", "p95"),
     "quartile spread": lambda sample: _between(sample, "p25", "p75"),
 }

@@ -16,13 +16,15 @@ from jostle.text import one_line
 
 __all__ = [
     "NO_RIGHT_RESPONSE",
-    "QUANTILES",
+    "OF_A_REQUEST",
+    "TIMES",
     "as_published",
     "as_written",
     "describe_load",
     "describe_outcomes",
     "moment",
     "not_answered",
+    "not_as_expected",
     "published_per_s",
     "quantile_of_all",
     "quantiles",
@@ -35,10 +37,15 @@ __all__ = [
 NO_RIGHT_RESPONSE = "no right response"
 """The name of the share that `unanswered` returns, of all kinds: failed, wrong, given up, cut off."""
 
-QUANTILES = (*LEVELS, "max")
+TIMES = ("mean", *LEVELS, "max")
+"""The times that tables show of a workload."""
 
 
-def quantiles(found: Mapping[str, Estimate], names: Iterable[str] = QUANTILES) -> list[Formatted]:
+OF_A_REQUEST = "requests = | throughput = per s | p50 = | p95 = | p99 = | longest = | failed ="
+"""The columns of figures that tables of requests and of steps have."""
+
+
+def quantiles(found: Mapping[str, Estimate], names: Iterable[str] = TIMES) -> list[Formatted]:
     """The named quantiles of a set of times, with a dash for those that are missing."""
     return [formatted(found[name]) if name in found else NOTHING for name in names]
 
@@ -109,6 +116,11 @@ def statuses_in_words(statuses: Mapping[str, int]) -> str:
     """The statuses of right responses, "1,900 × 200, 116 × 302"; "" if all are the same, and no redirects."""
     told = len(statuses) > 1 or any(status >= "300" for status in statuses)
     return tallied(statuses) if told else ""
+
+
+def not_as_expected(outcomes: Mapping[str, int]) -> str:
+    """What did not end as expected: "7 × wrong status, 2 × reset"; "" if nothing."""
+    return tallied({outcome_label(kind): n for kind, n in outcomes.items() if kind != Outcome.OK})
 
 
 def as_published(figure: PublishedFigure | None) -> str:

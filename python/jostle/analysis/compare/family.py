@@ -13,7 +13,7 @@ from jostle.analysis.stats.moderated import TYPICAL_SD, Spread, Usual, UsualOf, 
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
 from jostle.analysis.stats.sample import Floats
 from jostle.analysis.stats.sequential import ConfidenceRule, fixed
-from jostle.quantiles import LEVELS
+from jostle.quantiles import COMPARED
 
 __all__ = ["ALONE", "Family", "family_of", "usual_differences", "within"]
 
@@ -49,7 +49,7 @@ def family_of(sides: Sequence[Side], level: ConfidenceRule = fixed, usual: Usual
     if len({tuple(r.number for r in side.rounds) for side in sides}) != 1:
         return Family(others, level=level, usual=usual)
     found = {}
-    for metric in ("throughput", *LEVELS):
+    for metric in ("throughput", *COMPARED):
         rows = [side.values(metric) for side in sides]
         if all(isinstance(v, float) and v > 0 for row in rows for v in row):
             error = pooled(np.array([[math.log(float(v)) for v in row] for row in rows]))  # type: ignore[arg-type]

@@ -18,7 +18,7 @@ from jostle.analysis.stats.over_rounds import Value, typical_over_rounds
 from jostle.analysis.trials.data import TrialData
 from jostle.analysis.trials.statuses import added
 from jostle.errors import NotComparable, PlanError
-from jostle.quantiles import LEVELS
+from jostle.quantiles import COMPARED
 from jostle.record.verdict import worst
 
 __all__ = ["MeasuredRun", "compare_several"]
@@ -77,7 +77,7 @@ def _side(key: Key, runs: Sequence[MeasuredRun], name: str) -> Side:
     sides = [side(grouped[key], summaries[key], key[0], not_known) for grouped, summaries in runs]
     rounds = [WholeRun.of_rounds(n, s.rounds) for n, s in enumerate(sides, 1) if s.rounds]
     whole = Side(f"{key[0]} in the {name} runs", sides[0].summary, rounds, name, of_runs=True)
-    judged = ("throughput", *LEVELS, "errors")
+    judged = ("throughput", *COMPARED, "errors")
     summary = replace(
         sides[0].summary,
         rounds=sum(len(s.rounds) for s in sides),
@@ -85,7 +85,7 @@ def _side(key: Key, runs: Sequence[MeasuredRun], name: str) -> Side:
         statuses=added(s.summary.statuses for s in sides),
         verdicts={q: worst(s.summary.verdict_of(q) for s in sides) for q in judged},
         throughput=_typical(whole.values("throughput"), "/s"),
-        response={**sides[0].summary.response, **{q: _typical(whole.values(q), "s") for q in LEVELS}},
+        response={**sides[0].summary.response, **{q: _typical(whole.values(q), "s") for q in COMPARED}},
     )
     return replace(whole, summary=summary)
 

@@ -23,14 +23,14 @@ from jostle.analysis.stats.sample import Floats, Ints, WeightedSample, pool
 from jostle.analysis.summaries.workload import seed_of
 from jostle.analysis.trials.data import TrialData
 from jostle.plan.metrics import METRICS
-from jostle.quantiles import LEVELS, NAMED
+from jostle.quantiles import COMPARED, NAMED
 from jostle.record.verdict import Verdict
 
 __all__ = ["ALL_LEVELS", "SHIFT_LEVELS", "Round", "Side", "WholeRun", "doubts", "pair"]
 
 SHIFT_LEVELS = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999]
 
-ALL_LEVELS = sorted({*SHIFT_LEVELS, *LEVELS.values()})
+ALL_LEVELS = sorted({*SHIFT_LEVELS, *COMPARED.values()})
 
 _NO_ROUNDS = np.zeros((0, 1), dtype=np.int64)
 
@@ -55,8 +55,8 @@ class Round:
         """A metric of plans; None if it was not measured."""
         if metric == "throughput":
             return self.throughput
-        if metric in LEVELS:
-            return round_quantile(self.response, LEVELS[metric])
+        if metric in NAMED:
+            return round_quantile(self.response, NAMED[metric])
         return VALUE_OF[metric](self.data) if self.data else None
 
 

@@ -33,13 +33,13 @@ from jostle.analysis.stats.sample import Floats, WeightedSample
 from jostle.analysis.stats.special import stdtr, stdtrit
 from jostle.analysis.trials.statuses import contrast
 from jostle.plan.metrics import METRICS
-from jostle.quantiles import LEVELS, NAMED
+from jostle.quantiles import COMPARED, NAMED
 from jostle.record.verdict import Verdict, worst
 from jostle.units import scale
 
 __all__ = ["SAME", "compare_errors", "compare_sides", "finding_of", "welch"]
 
-USUAL = ("throughput", *LEVELS, "errors")
+USUAL = ("throughput", *COMPARED, "errors")
 """The metrics of every comparison."""
 
 SAME = 0.05

@@ -66,7 +66,7 @@ class TrialResult:
     duration_s: float
     throughput_per_s: float  # completed as expected
     offered_per_s: float | None  # open loop: due per second
-    response: dict[str, Estimate]  # "p50", "p90", "p99", "p99.9", "max"
+    response: dict[str, Estimate]  # "p50", "p90", "p95", "p99", "p99.9", "max"
     service: dict[str, Estimate]
     outcomes: dict[str, int]  # by kind, without the zeros
     error_share: float

@@ -18,7 +18,7 @@ import numpy as np
 
 from jostle.analysis.results import Estimate
 from jostle.analysis.stats.enough import MIN_ROUNDS, TOO_FEW_ROUNDS
-from jostle.analysis.stats.kaplan_meier import known_part
+from jostle.analysis.stats.kaplan_meier import known_part, restricted_mean
 from jostle.analysis.stats.moderated import RESOLUTION, Spread, Usual, UsualOf, moderated, not_known
 from jostle.analysis.stats.quantile_ci import (
     CONFIDENCE,
@@ -43,6 +43,7 @@ __all__ = [
     "quantile_over_rounds",
     "quantiles_over_rounds",
     "ratio_of_rounds",
+    "round_mean",
     "round_quantile",
     "too_far_apart",
     "typical_over_rounds",
@@ -203,6 +204,16 @@ def round_quantile(sample: WeightedSample, p: float) -> Value:
     return AtLeast(float(curve.values_s[-1])) if value is None else value
 
 
+def round_mean(sample: WeightedSample) -> Value:
+    """The mean of one round; a lower bound if the longest times are not known."""
+    if not sample.n_censored:
+        return sample.mean_s
+    if not len(sample.values_s):
+        return None
+    mean = restricted_mean(sample)
+    return mean if known_part(sample).is_whole else AtLeast(mean)
+
+
 def quantile_over_rounds(
     rounds: Sequence[WeightedSample],
     p: float,
@@ -240,14 +251,15 @@ def quantiles_over_rounds(
     tau_at: Callable[[float], float] = lambda _: 1.0,
     usual: UsualOf = not_known,
 ) -> dict[str, Estimate]:
-    """All of `LEVELS` of a typical start, and "max", the largest time of all rounds.
+    """The mean and all of `LEVELS` of a typical start, and "max", the largest time of all rounds.
 
     `usual`: the spread over rounds that is usual, by the quantile's name.
     """
     found = {
         name: quantile_over_rounds(rounds, p, tau_at=tau_at, usual=usual(name)) for name, p in LEVELS.items()
     }
-    return {**found, "max": largest_time(pool(rounds))}
+    mean = typical_over_rounds([round_mean(sample) for sample in rounds], "s")
+    return {"mean": mean, **found, "max": largest_time(pool(rounds))}
 
 
 def all_requests(rounds: Sequence[WeightedSample]) -> dict[str, Estimate]:

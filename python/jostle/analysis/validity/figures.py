@@ -41,7 +41,15 @@ COMPOSED: Mapping[str, tuple[str, ...]] = {
 }
 """Figures that are computed from others, or are affected if these are."""
 
-SHOWN = {"p50": "p50", "p90": "p90", "p99": "p99", "p99.9": "p99.9", "max": "the longest", "mean": "the mean"}
+SHOWN = {
+    "p50": "p50",
+    "p90": "p90",
+    "p95": "p95",
+    "p99": "p99",
+    "p99.9": "p99.9",
+    "max": "the longest",
+    "mean": "the mean",
+}
 """The single times that tables show, with their names for a reader."""
 
 

@@ -200,8 +200,8 @@ def workloads(chosen: Sequence[WorkloadSummary], caption: str, *, named: bool = 
     several = named or len({c.workload for c in chosen}) > 1
     names = columns(
         "workload = | contestant =" if several else "contestant =",
-        "throughput = per s | p50 = | p90 | p99 = | p99.9 | longest = | failed = | not answered ="
-        " | CPU per request | memory",
+        "throughput = per s | mean | p50 = | p90 | p95 | p99 = | p99.9 | longest = "
+        " | failed = | not answered = | CPU per request | memory",
     )
     shape = Column("response times", "shape", "response times")
     table = Table(caption, [*names, Column("verdict", "word", "valid"), shape])

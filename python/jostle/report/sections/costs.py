@@ -106,7 +106,7 @@ def earlier(result: RunResult) -> Table:
     """Every earlier run of the load on the same server, followed by the measured one."""
     names = columns(
         "workload = | contestant = | run =",
-        "throughput = per s | p50 = | p90 | p99 = | p99.9 | longest | failed =",
+        "throughput = per s | mean | p50 = | p90 | p95 | p99 = | p99.9 | longest | failed =",
     )
     table = Table("Runs on the same started server: the last one is measured", names)
     ordered = sorted(result.earlier, key=lambda e: (e.workload, e.contestant, e.run))

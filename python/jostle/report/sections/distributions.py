@@ -105,7 +105,7 @@ def _published(result: RunResult, c: WorkloadSummary) -> list[str]:
 
 def times(chosen: Iterable[WorkloadSummary]) -> Table:
     """Response times, service times and the parts of the latter, a row each."""
-    names = columns("workload | contestant | time", "p50 | p90 | p99 | p99.9 | max")
+    names = columns("workload | contestant | time", "mean | p50 | p90 | p95 | p99 | p99.9 | max")
     table = Table("Response and service times, and their parts", names)
     for c in chosen:
         kinds = {"response": c.response, "service": c.service}

@@ -5,11 +5,11 @@ from dataclasses import replace
 from functools import partial
 
 from jostle.analysis.results import JourneyResult, RunResult, StepResult
-from jostle.formatting import amount, percent, tallied
-from jostle.record.outcomes import Outcome, outcome_label
+from jostle.formatting import amount, formatted, percent
+from jostle.record.outcomes import error_share
 from jostle.report import charts
-from jostle.report.document import Block, Column, Depth, Figure, Paragraph, Section, Table, Value, columns
-from jostle.report.workload import quantiles, statuses_in_words
+from jostle.report.document import Block, Depth, Figure, Paragraph, Section, Table, Value, columns
+from jostle.report.workload import OF_A_REQUEST, not_as_expected, quantiles, statuses_in_words
 
 __all__ = ["journey_table", "section", "step_table"]
 
@@ -19,6 +19,9 @@ HOW = (
     "counts from its own intended start. Each client does a step marked 1× once; it is part of no other "
     "figure."
 )
+
+
+SHOWN = ("p50", "p95", "p99")
 
 
 def section(result: RunResult) -> Section:
@@ -39,7 +42,7 @@ def _side_by_side(found: Sequence[JourneyResult]) -> Iterator[Section]:
     for (workload, name), members in groups.items():
         compared = _compared([journey for _, journey in members])
         pictures = [replace(_steps(n, journey), depth=Depth.DETAIL, folded=True) for n, journey in members]
-        yield Section(f"{name}: steps ({workload})", [compared, *pictures], Depth.MAIN)
+        yield Section(f"{name}: steps ({workload})", [*compared, *pictures], Depth.MAIN)
 
 
 def _steps(number: int, journey: JourneyResult) -> Section:
@@ -49,72 +52,66 @@ def _steps(number: int, journey: JourneyResult) -> Section:
         Figure(f"journey-{number}-ends", partial(charts.flow, journey, table)),
     ]
     title = f"{journey.name}: steps ({journey.contestant}, {journey.workload})"
-    return Section(title, [table, *pictures])
+    return Section(title, [table, *_ends([journey]), *pictures])
 
 
 def journey_table(found: list[JourneyResult]) -> Table:
     """A row per journey: how many, how they ended, how long they took."""
     names = columns(
         "workload = | contestant = | journey =",
-        "completed = | ended early = ended | cut off = | p50 = | p99 = | active p50 | active p99",
+        "completed = | ended early = ended | cut off = | p50 = | p95 | p99 ="
+        " | active p50 | active p95 | active p99",
     )
     table = Table("Journeys: how many, and how long they took", names)
     for j in found:
         counts = (amount(n, "count") for n in (j.completed, j.ended, j.unfinished))
-        times = (*quantiles(j.time, ("p50", "p99")), *quantiles(j.active, ("p50", "p99")))
+        times = (*quantiles(j.time, SHOWN), *quantiles(j.active, SHOWN))
         table.add(j.workload, j.contestant, j.name, *counts, *times)
     return table
 
 
 def step_table(journey: JourneyResult) -> Table:
-    """A row per step: how often it was sent, its times, how it failed, and how many journeys it ended."""
+    """A row per step: how often it was sent, its times, and how many failed."""
     caption = f"Steps of {journey.name} ({journey.contestant}, {journey.workload})"
-    told = _statuses(journey)
-    table = Table(caption, [Column("step", "word", "step"), *_of_step_columns(told)])
+    table = Table(caption, columns("step =", OF_A_REQUEST))
     for step in journey.steps:
-        table.add(_name(step), *_of_step(journey, step, told))
+        table.add(_name(step), *_figures(step))
     return table
 
 
-def _compared(found: Sequence[JourneyResult]) -> Table:
+def _compared(found: Sequence[JourneyResult]) -> list[Block]:
     """The steps of several contestants: all contestants at the first step, then at the next."""
     caption = f"Steps of {found[0].name} ({found[0].workload})"
-    told = any(map(_statuses, found))
-    table = Table(caption, [*columns("step = | contestant =", ""), *_of_step_columns(told)])
+    table = Table(caption, columns("step = | contestant =", OF_A_REQUEST))
     for steps in zip(*(journey.steps for journey in found), strict=True):
         for journey, step in zip(found, steps, strict=True):
-            table.add(_name(step), journey.contestant, *_of_step(journey, step, told))
-    return table
+            table.add(_name(step), journey.contestant, *_figures(step))
+    return [table, *_ends(found)]
 
 
-def _statuses(journey: JourneyResult) -> bool:
-    """Whether some step was answered with several statuses, or with redirects."""
-    return any(statuses_in_words(step.statuses) for step in journey.steps)
+def _ends(found: Sequence[JourneyResult]) -> list[Block]:
+    """How steps ended, of which there is more to say than how many failed; and journeys that they ended."""
+    several = len(found) > 1
+    words = "step = | contestant =" if several else "step ="
+    caption = f"Steps of {found[0].name}: how they ended ({found[0].workload})"
+    table = Table(caption, columns(f"{words} | right responses = | not as expected = | journeys ended ="))
+    for steps in zip(*(journey.steps for journey in found), strict=True):
+        for journey, step in zip(found, steps, strict=True):
+            told = statuses_in_words(step.statuses), not_as_expected(step.outcomes), _ended(journey, step)
+            if any(told):
+                table.add(_name(step), *([journey.contestant] if several else []), *told)
+    return [table] if table.rows else []
 
 
-def _of_step_columns(statuses: bool) -> list[Column]:
-    return [
-        *columns("", "requests = | p50 = | p99 = | longest"),
-        *columns("right responses =" if statuses else ""),
-        *columns("not as expected = | journeys ended ="),
-    ]
-
-
-def _of_step(journey: JourneyResult, step: StepResult, statuses: bool) -> Iterator[Value]:
+def _figures(step: StepResult) -> Iterator[Value]:
     yield amount(step.requests, "count")
-    yield from quantiles(step.response, ("p50", "p99", "max"))
-    if statuses:
-        yield tallied(step.statuses)
-    yield _failed(step)
-    yield _ended(journey, step)
+    yield formatted(step.throughput)
+    yield from quantiles(step.response, ("p50", "p95", "p99", "max"))
+    yield percent(error_share(step.outcomes))
 
 
 def _name(step: StepResult) -> str:
     return f"{step.name} 1×" if step.once else step.name
-
-
-def _failed(step: StepResult) -> str:
-    return tallied({outcome_label(kind): n for kind, n in step.outcomes.items() if kind != Outcome.OK})
 
 
 def _ended(journey: JourneyResult, step: StepResult) -> str:

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from jostle.analysis.results import RequestResult, RunResult
-from jostle.formatting import amount, formatted, tallied
-from jostle.record.outcomes import Outcome, outcome_label
+from jostle.formatting import amount, formatted, percent
+from jostle.record.outcomes import error_share
 from jostle.report.document import Block, Depth, Section, Table, columns
-from jostle.report.workload import quantiles, statuses_in_words
+from jostle.report.workload import OF_A_REQUEST, not_as_expected, quantiles, statuses_in_words
 
 __all__ = ["section"]
 
@@ -24,8 +24,8 @@ def section(result: RunResult) -> Section:
         shown = sorted(found, key=_p99, reverse=True)[:MAX_ROWS]
         more = f", the first {MAX_ROWS_FULL_REPORT}" if len(found) > MAX_ROWS_FULL_REPORT else ""
         every = f"All {len(found):,} requests{more}"
-        rest = [Section(every, [_table(every, found[:MAX_ROWS_FULL_REPORT])], Depth.MAIN)]
-    return Section(title, [_table(title, shown), *rest] if found else [], key="requests")
+        rest = [Section(every, _tables(every, found[:MAX_ROWS_FULL_REPORT]), Depth.MAIN)]
+    return Section(title, [*_tables(title, shown), *rest] if found else [], key="requests")
 
 
 def _p99(request: RequestResult) -> float:
@@ -34,23 +34,22 @@ def _p99(request: RequestResult) -> float:
     return float("inf") if p99 is None or p99.value is None else p99.value
 
 
-def _table(caption: str, found: Sequence[RequestResult]) -> Table:
+def _tables(caption: str, found: Sequence[RequestResult]) -> list[Block]:
+    """A row of figures for each, and one for each of which there is more to say of how it ended."""
     cells = {(one.workload, one.contestant) for one in found}
-    of_cell = "workload = | contestant = | " if len(cells) > 1 else ""
-    told = any(statuses_in_words(one.statuses) for one in found)
-    names = [
-        *columns(f"{of_cell}request =", "requests = | throughput | p50 = | p99 = | longest"),
-        *columns("right responses = | not as expected =" if told else "not as expected ="),
-    ]
-    table = Table(caption, names)
+    words = "workload = | contestant = | request =" if len(cells) > 1 else "request ="
+    figures = Table(caption, columns(words, OF_A_REQUEST))
+    ends = Table(f"{caption}: how they ended", columns(f"{words} | right responses = | not as expected ="))
     for one in found:
-        table.add(
-            *((one.workload, one.contestant) if of_cell else ()),
-            one.name,
+        about = (one.workload, one.contestant, one.name) if len(cells) > 1 else (one.name,)
+        figures.add(
+            *about,
             amount(one.requests, "count"),
             formatted(one.throughput),
-            *quantiles(one.response, ("p50", "p99", "max")),
-            *([tallied(one.statuses)] if told else []),
-            tallied({outcome_label(kind): n for kind, n in one.outcomes.items() if kind != Outcome.OK}),
+            *quantiles(one.response, ("p50", "p95", "p99", "max")),
+            percent(error_share(one.outcomes)),
         )
-    return table
+        ended = statuses_in_words(one.statuses), not_as_expected(one.outcomes)
+        if any(ended):
+            ends.add(*about, *ended)
+    return [figures, ends] if ends.rows else [figures]
