@@ -1,5 +1,6 @@
 """Loads with phases: who held the clients that came, and each phase by itself."""
 
+import io
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,11 +12,12 @@ from jostle.analysis.results import RunResult
 from jostle.analysis.run import analyse
 from jostle.analysis.stats.over_rounds import AtLeast
 from jostle.analysis.trials.data import TrialData
+from jostle.cli.output import console
 from jostle.formatting import MISSING
 from jostle.record import RunRecord
 from jostle.report.sections import phased
 from support.pictures import pictures_of, validated
-from support.rendered import rendered
+from support.rendered import print_result, rendered
 from support.synthetic import Request, Trial, make_run
 
 UP, SUSTAIN, DOWN = 4, 4, 2
@@ -142,6 +144,25 @@ def test_tables_pictures_and_exports_have_it(tmp_path: Path) -> None:
         assert "Who reached the target, and who did not" in text
         assert "Phase by phase" in text
     assert "sustain: time to headers p99" in rendered(found, "csv")
+
+
+def terminal(found: RunResult) -> str:
+    written = io.StringIO()
+    print_result(found, console(written))
+    return written.getvalue()
+
+
+def test_a_terminal_has_the_figures_of_each_phase_unless_there_are_many(tmp_path: Path) -> None:
+    found = result(tmp_path, crowd_trial("whole", HELD))
+    lines = terminal(found).splitlines()
+    start = next(n for n, line in enumerate(lines) if line.startswith("contestant  phase"))
+    assert lines[start].split() == ["contestant", "phase", "open", "per", "s", "failed", "p50", "p99"]
+    (sustain,) = [line.split() for line in lines[start:] if line.split()[:1] == ["sustain"]]
+    assert sustain[1] == "100"
+    assert sustain[-1] in ("ms", "s")
+    (load,) = found.phased_loads
+    many = replace(found, phased_loads=[replace(load, contestant=f"server-{n}") for n in range(4)])
+    assert "sustain" not in terminal(many)
 
 
 def ramped(name: str, late: float, jitter: float = 0.0, clients: int = 100) -> Trial:

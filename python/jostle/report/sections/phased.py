@@ -36,15 +36,20 @@ HOW_PHASES = (
 )
 
 
+FEW = 3
+"""Of more loads on contestants than these, a terminal shows the phases only in the full report."""
+
+
 def section(result: RunResult) -> Section:
     """Empty if no load has phases."""
     workloads = dict.fromkeys(c.workload for c in result.phased_loads)
     groups = [[c for c in result.phased_loads if c.workload == workload] for workload in workloads]
     closed = [group for group in groups if group[0].asked is not None]
+    few = len(result.phased_loads) <= FEW
     blocks: list[Block] = [
         Statements([Statement(sentence(group)) for group in closed]),
         *([held(result)] if closed else []),
-        *([over_time(result)] if len(closed) < len(groups) else []),
+        over_time(result) if few else Section("", [over_time(result)], Depth.MAIN),
         Section("", [Paragraph(HOW_HELD, small=True)], Depth.DETAIL),
         *(
             Figure(
@@ -53,7 +58,7 @@ def section(result: RunResult) -> Section:
             )
             for n, group in enumerate(groups, 1)
         ),
-        Section("Phase by phase", [phases(result), traffic(result)], Depth.MAIN),
+        Section("All figures of each phase", [phases(result), traffic(result)], Depth.MAIN),
         Section("The ramp-up, step by step", [ramp(result)], Depth.MAIN, folded=True),
         Section("", [Paragraph(HOW_PHASES, small=True)], Depth.DETAIL),
     ]
@@ -83,13 +88,13 @@ def held(result: RunResult) -> Table:
 
 
 def over_time(result: RunResult) -> Table:
-    """A row per phase of each open load: what was answered, and how soon."""
+    """A row per phase of each load: how many connections there were, what was answered, and how soon."""
     words = "contestant = | workload = | phase =" if _several(result) else "contestant = | phase ="
-    figures = "requests = per s | failed = | headers: p50 = p50 | p99 = p99"
-    table = Table("Open loads, phase by phase", columns(words, figures))
+    figures = "open at most = open | requests = per s | failed = | headers: p50 = p50 | p99 = p99"
+    table = Table("Phase by phase", columns(words, figures))
     for c in result.phased_loads:
-        for s in c.phases if c.asked is None else ():
-            rates = (amount(s.throughput_per_s, "/s"), percent(s.error_share))
+        for s in c.phases:
+            rates = (amount(s.open_most, "count"), amount(s.throughput_per_s, "/s"), percent(s.error_share))
             times = (amount(s.headers.p50_s, "s"), amount(s.headers.p99_s, "s"))
             table.add(*_whose(c, result), s.name, *rates, *times)
     return table
