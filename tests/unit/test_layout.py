@@ -51,7 +51,7 @@ def checks_made() -> set[str]:
     """The names of all checks that the code can make, as they stand in its calls."""
     found = set()
     analysis = Path(validity.__file__).parents[1]
-    for path in [*(analysis / "validity").glob("*.py"), *(analysis / "topics").glob("*.py")]:
+    for path in analysis.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             called = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id
             if called == "Check" and isinstance(node.args[0], ast.Constant):

@@ -54,7 +54,7 @@ NOTHING = Formatted(MISSING, "", "", MISSING)
 class Depth(IntEnum):
     """How deep in a report something is: what is deeper is shown in fewer forms."""
 
-    RESPONSE = 0  # always shown
+    ANSWER = 0  # always shown
     MAIN = 1  # shown in a full report
     DETAIL = 2  # shown on the page only, folded
 
@@ -366,7 +366,7 @@ class Section:
 
     title: str
     blocks: "Sequence[Block]"
-    depth: Depth = Depth.RESPONSE
+    depth: Depth = Depth.ANSWER
     key: str = ""  # identifies a main section; safe as an HTML id
     short: str = ""  # its name in the table of contents
     folded: bool = False
@@ -443,7 +443,7 @@ class Document:
     affects: str = ""  # which figures the reasons affect
     in_full: str = ""  # the command that shows all reasons; "" if the record was not kept
     links: list[Link] = field(default_factory=list)  # the article, the plan, the files of the record
-    depth: Depth = Depth.RESPONSE  # how much of it is shown as text
+    depth: Depth = Depth.ANSWER  # how much of it is shown as text
     data: Callable[[], dict[str, Any]] | None = None
     rows: Callable[[], Rows] | None = None
     cases: Callable[[], Suites] | None = None

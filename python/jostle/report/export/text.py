@@ -72,7 +72,7 @@ def show(document: Document, console: "Console") -> None:
 
 
 def _head(document: Document, console: "Console") -> None:
-    mark, full = document.mark, document.depth > Depth.RESPONSE
+    mark, full = document.mark, document.depth > Depth.ANSWER
     style = f"bold {STYLES[mark.tone]}" if mark else "bold"
     _say(console, document.title, style, lead=f"{mark.symbol} {mark.word}  " if mark else "")
     chosen = document.reasons if full else document.reasons[:MAX_REASONS]

@@ -38,7 +38,7 @@ def section(result: RunResult) -> Section:
     blocks: list[Block] = [
         stream_table(found),
         *_uncounted(found),
-        Section("", [time_table(found)], Depth.RESPONSE if len(found) <= FEW else Depth.MAIN),
+        Section("", [time_table(found)], Depth.ANSWER if len(found) <= FEW else Depth.MAIN),
         *(
             Figure(f"events-{n}", partial(charts.event_times, s, order))
             for n, s in enumerate(found[:MAX_TIMES], 1)

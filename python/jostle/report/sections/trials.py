@@ -47,7 +47,7 @@ def not_measured(result: RunResult) -> Section:
         if t.reason:
             seen.setdefault((t.contestant, t.reason), []).append(t)
     failed = [block for (_, why), group in seen.items() for block in _failed(group, why)]
-    depth = Depth.RESPONSE if len(result.summaries) == 1 else Depth.MAIN
+    depth = Depth.ANSWER if len(result.summaries) == 1 else Depth.MAIN
     notes = Section("", [Paragraph(note, small=True) for note in result.notes], depth)
     return Section("Notes", [*blocks, *failed, notes], key="notes")
 
