@@ -123,6 +123,9 @@ PLANS = [
     if language == "toml"
 ]
 WORKLOAD = '[workload.{0}]\nrequest = {{ get = "/" }}\nload = {{ clients = 1, for = "1s" }}\n'
+JOURNEY = (
+    '[workload.{0}]\njourneys = {{ j = 1 }}\nload = {{ clients = 1, for = "1s" }}\n[journey.j]\nsteps = {1}\n'
+)
 STARVATION = '[[starvation]]\nform = "f"\nalone = "{0}"\nwith = "{0}"\nslow = "{0}"\n'
 
 
@@ -135,8 +138,11 @@ def test_plans_in_documents_can_be_read(place: str, text: str) -> None:
         return
     if "title" not in data:
         parts = [part for claim in data.get("claim", []) for part in claim["holds"]]
-        about = sorted({part["workload"] for part in (*parts, *data.get("require", []))})
-        tables = [form.format(name) for form in (WORKLOAD, STARVATION) for name in about or ["w"]]
+        parts += data.get("require", [])
+        about = sorted({part["workload"] for part in parts if "workload" in part})
+        steps = [f'{{ name = "{part["step"]}", get = "/" }}' for part in parts if "step" in part]
+        forms = [JOURNEY] if steps else [WORKLOAD, STARVATION]
+        tables = [form.format(name, f"[{', '.join(steps)}]") for form in forms for name in about or ["w"]]
         servers = json.dumps(["node", "go", *data.get("contestant", {})])
         text = f'title = "t"\ncontestants = {servers}\n' + "".join(tables) + text
     assert parse_plan(text, place).workload
