@@ -127,7 +127,7 @@ def test_what_was_a_quantity_is_a_metric() -> None:
     text = (
         '[[published.figures]]\ncontestant = "go"\nworkload = "w"\nquantity = "p99"\nvalue = 3\nunit = "ms"\n'
     )
-    plan = RecordedPlan.parse(text)
+    plan = RecordedPlan.parse(text + '[[require]]\nthat = "bytes per answer < 200"\n')
     assert plan.published is not None
     assert [figure.metric for figure in plan.published.figures] == ["p99"]
     assert plan.unreadable == []

@@ -92,7 +92,7 @@ class RecordedPlan:
             parameters=_table(data.get("parameters")),
             cluster_address=str(_table(data.get("cluster")).get("address", "")),
             starvation=tables("starvation", Starvation, data.get("starvation")),
-            require=tables("require", Requirement, data.get("require")),
+            require=tables("require", Requirement, _as_now(data.get("require"))),
             published=_published(_as_now(_table(data.get("published"))), unreadable),
             ratio=tables("ratio", Ratio, _as_now(data.get("ratio"))),
             claim=tables("claim", Claim, _as_now(data.get("claim"))),
@@ -133,12 +133,12 @@ def _readable(key: str, model: type[T], found: Any, unreadable: list[Unreadable]
 
 
 def _as_now(value: Any) -> Any:
-    """A part of a plan with the keys of today: before, a metric was called a quantity."""
+    """A part of a plan with the keys and metrics of today, of which two were called otherwise before."""
     if isinstance(value, dict):
         return {"metric" if key == "quantity" else key: _as_now(one) for key, one in value.items()}
     if isinstance(value, list):
         return [_as_now(one) for one in value]
-    return value
+    return value.replace("bytes per answer", "bytes per response") if isinstance(value, str) else value
 
 
 def _list(value: Any) -> list[Any]:
