@@ -160,7 +160,7 @@ def check(target: Target, looks: Sequence[ResponseHead]) -> None:
             )
         if seen.status >= 400:
             raise PlanError(
-                f"GET {path} responses {seen.status}: an error tells nothing about how requests are served",
+                f"GET {path} answers {seen.status}: an error tells nothing about how requests are served",
                 "name a route that answers 200; -H 'Name: value' sends a header, such as a token",
             )
 

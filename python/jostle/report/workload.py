@@ -15,7 +15,7 @@ from jostle.report.document import NOTHING
 from jostle.text import one_line
 
 __all__ = [
-    "NO_RIGHT_RESPONSE",
+    "NOT_OK",
     "OF_A_REQUEST",
     "TIMES",
     "as_published",
@@ -34,7 +34,7 @@ __all__ = [
     "unanswered_label",
 ]
 
-NO_RIGHT_RESPONSE = "no right response"
+NOT_OK = "not ok"
 """The name of the share that `unanswered` returns, of all kinds: failed, wrong, given up, cut off."""
 
 TIMES = ("mean", *LEVELS, "max")

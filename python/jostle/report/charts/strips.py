@@ -22,7 +22,7 @@ from jostle.report.charts.picture import (
 from jostle.report.charts.tables import quantile_table
 from jostle.report.charts.titles import about_quantile, most_harmed
 from jostle.report.views import ALONE, Series, View
-from jostle.report.workload import NO_RIGHT_RESPONSE
+from jostle.report.workload import NOT_OK
 
 __all__ = ["strips"]
 
@@ -67,7 +67,7 @@ def strips(views: Sequence[View]) -> Picture:
             layer(gauges, "rect", frame, x=x, x2={"field": "end"}, y=y, y2=lower),
             layer(gauges, "rect", {}, x=x, x2=upper, y=y, y2=lower, **hue),
             layer(gauges, "text", label, x=edge, y=middle, text={"field": "text"}),
-            layer(data([{"x": axis.end, "y": 0, "text": NO_RIGHT_RESPONSE}]), "text", above, x=x, **_only(y)),
+            layer(data([{"x": axis.end, "y": 0, "text": NOT_OK}]), "text", above, x=x, **_only(y)),
         ]
     body = {"layer": layers, "width": 820, "height": found.bottom}
     return Picture(_title(views), _reading(views, found), body, quantile_table(views), data.rows)

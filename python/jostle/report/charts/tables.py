@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from jostle.formatting import amount, percent
 from jostle.report.document import Column, Table, columns
 from jostle.report.views import View
-from jostle.report.workload import NO_RIGHT_RESPONSE, quantiles
+from jostle.report.workload import NOT_OK, quantiles
 
 __all__ = ["quantile_table"]
 
@@ -17,7 +17,7 @@ def quantile_table(views: Sequence[View]) -> Table:
     several = len(views) > 1
     head = columns(
         "comparison | contestant | load" if several else "contestant | load",
-        f"responses | {NO_RIGHT_RESPONSE}",
+        f"responses | {NOT_OK}",
     )
     table = Table(
         f"Response times: {'; '.join(view.title for view in views)}",

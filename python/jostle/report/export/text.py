@@ -30,7 +30,7 @@ from jostle.report.document import (
     upto,
 )
 from jostle.report.export.shapes import round_edges, shape, shares_of
-from jostle.report.workload import NO_RIGHT_RESPONSE, span
+from jostle.report.workload import NOT_OK, span
 from jostle.text import tied
 from jostle.units import scale
 
@@ -362,7 +362,7 @@ def _histogram(block: Histogram, console: "Console") -> None:
     shares = [share * (1 - block.unanswered) for share in shares_of(found, edges)]
     rows = _without_gaps(list(zip(_labels(edges)[1:], shares, strict=True)))
     if block.unanswered:
-        rows.append((NO_RIGHT_RESPONSE, block.unanswered))
+        rows.append((NOT_OK, block.unanswered))
     _bars(rows, console)
 
 
@@ -397,6 +397,6 @@ def _bars(rows: Sequence[tuple[str, float]], console: "Console") -> None:
     room = console.width - max(len(name) for name, _ in rows) - len("100.0 %") - 4
     for name, share in rows:
         bar = "█" * round(min(BAR_WIDTH, room) * share / most) or ("▏" if share > 0 else "")
-        drawn.add_row(name, _text(bar, "red" if name == NO_RIGHT_RESPONSE else "blue"), percent(share))
+        drawn.add_row(name, _text(bar, "red" if name == NOT_OK else "blue"), percent(share))
     console.print()
     console.print(drawn)

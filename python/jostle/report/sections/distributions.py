@@ -9,7 +9,7 @@ from jostle.formatting import MISSING, amount, percent
 from jostle.report import charts
 from jostle.report.document import Depth, Figure, Paragraph, Section, Table, Tabs, columns
 from jostle.report.views import View, views
-from jostle.report.workload import NO_RIGHT_RESPONSE, as_published, quantiles, unanswered
+from jostle.report.workload import NOT_OK, as_published, quantiles, unanswered
 
 __all__ = ["five_numbers", "section", "times"]
 
@@ -77,7 +77,7 @@ def five_numbers(result: RunResult, chosen: Iterable[WorkloadSummary]) -> Table:
     """
     names = columns(
         "workload = | contestant =",
-        f"requests | {NO_RIGHT_RESPONSE} = | shortest = | 1st quartile = p25 | median = | mean"
+        f"requests | {NOT_OK} = | shortest = | 1st quartile = p25 | median = | mean"
         " | 3rd quartile = p75 | longest response = longest",
     )
     table = Table("Quartiles and extremes", names)
