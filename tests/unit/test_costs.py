@@ -115,7 +115,7 @@ def test_published_figures_of_different_units_are_divided_in_one(
 ) -> None:
     trial = [TrialData(t) for t in RunRecord.open(Path(compared.folder)).trials if t.contestant == "go"]
     own = [figure("buffers", "throughput", *published), figure("hello", "throughput", *against)]
-    [ratio] = ratios(RecordedPlan.parse(PLAN).ratio, by_workload(trial), own)
+    [ratio] = ratios(RecordedPlan.parse(PLAN).ratio, by_workload(trial), own, lambda _: None)
     assert (ratio.published, ratio.published_against) == expected
 
 

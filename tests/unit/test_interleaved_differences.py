@@ -9,6 +9,7 @@ import pytest
 from jostle.errors import JostleError, PlanError, UserError
 from jostle.plan import Plan, parse_plan, to_toml
 from jostle.plan.interleaved import interleaved, not_judged
+from jostle.runner.observer import Scheduled
 from support.commands import run_command
 from support.synthetic import Trial, closed, lognormal, make_run
 
@@ -97,7 +98,7 @@ def stopped_in(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], None]:
     def stop(folder: Path) -> None:
         def measure(*_: Path, observer: Any, **__: Any) -> NoReturn:
             assert handled, "SIGTERM would leave servers behind"
-            observer.folder = folder
+            observer(Scheduled([], folder))
             raise KeyboardInterrupt
 
         monkeypatch.setattr("jostle.api.compare_plans", measure)
