@@ -219,10 +219,10 @@ class Model(Handler):
     """A language model: a role at once, three tokens after 60 ms, 20 ms apart; each third response fails."""
 
     protocol_version = "HTTP/1.0"
-    responses = 0
+    served = 0
 
     def do_GET(self) -> None:
-        type(self).responses += 1
+        type(self).served += 1
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.end_headers()
@@ -232,7 +232,7 @@ class Model(Handler):
             time.sleep(0.02)
             told = {"delta": {"content": "so"}, "usage": {"completion_tokens": number}}
             self._says(json.dumps(told))
-        if self.responses % 3 == 0:
+        if self.served % 3 == 0:
             self._says('{"error": {"message": "engine dead", "code": 500}}')
         self._says("[DONE]")
 
@@ -243,7 +243,7 @@ class Model(Handler):
 def test_of_a_language_model_the_first_token_all_tokens_and_failures_are_told(jostle_command: Jostle) -> None:
     options = ["--stream", "sse", "--stream-until", "[DONE]", "--stream-first", "json:/delta/content"]
     options += ["--stream-usage", '"completion_tokens": *(\\d+)', "-c", "1", "-n", "6"]
-    Model.responses = 0
+    Model.served = 0
     with serving(Model) as url:
         result = as_json(jostle_command("hit", url, *options, "--json"))
     found = stream(result)
@@ -253,7 +253,7 @@ def test_of_a_language_model_the_first_token_all_tokens_and_failures_are_told(jo
     assert found["first"]["p50"]["value"] >= 0.08, "the role is no token"
     assert found["per_token"]["p50"]["n"] == 4
 
-    Model.responses = 0
+    Model.served = 0
     with serving(Model) as url:
         unlike = [*options[:-4], "-c", "1", "-n", "2", "--stream-usage", "no such thing (.)"]
         finished = jostle_command("hit", url, *unlike)

@@ -55,11 +55,14 @@ def run(
     plan = options.plan(context, functools.partial(read_plan, plan_file), duration)
     if duration is not None:
         name_unchanged(plan)
-    from jostle.cli.power import out_of_reach
     from jostle.generator import simulated_in
 
-    for text in out_of_reach(plan):
-        print(text, file=sys.stderr)
+    if any(require.of_difference for require in plan.require):
+        # It brings numpy, which starts threads: not where the plan has no use for it.
+        from jostle.cli.power import out_of_reach
+
+        for text in out_of_reach(plan):
+            print(text, file=sys.stderr)
     if simulated := simulated_in(plan):
         raise PlanError(f"{next(iter(simulated))} is simulated", f"jostle simulate {plan_file}")
     return run_plan(plan, into, plan_file.stem, seed=seed, output=output)
