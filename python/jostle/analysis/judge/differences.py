@@ -1,6 +1,6 @@
 """The plan's `[[require]]` about differences: "not slower" than the baseline, or a limit to one change."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from jostle.analysis.compare.family import Family, usual_differences
@@ -35,19 +35,6 @@ def judge_difference(
 
     `first`: the plan's first contestant, which is the baseline if the requirement names none.
     """
-    compared = list(_comparisons(asked, whom, first, grouped, summaries, usual, level))
-    return [_requirement(asked, one, len(compared)) for one in compared]
-
-
-def _comparisons(
-    asked: requirement.Requirement,
-    whom: Sequence[str],
-    first: str,
-    grouped: Mapping[Key, Sequence[TrialData]],
-    summaries: Mapping[Key, WorkloadSummary],
-    usual: UsualOf,
-    level: ConfidenceRule,
-) -> Iterator[Comparison]:
     known = list(dict.fromkeys(name for name, _ in summaries))
     baselines = [
         key for name in resolve_label(asked.against or first, known) for key in summaries if key[0] == name
@@ -62,8 +49,11 @@ def _comparisons(
     pairs = [pair(*(side(grouped[key], summaries[key], key[0], usual) for key in two)) for two in keys]
     family = Family(level=lambda _, rounds: level(asked.confidence, rounds), usual=usual_differences(pairs))
     more = TESTED if asked.unwanted else (asked.condition.metric,)
-    for (baseline, _), sides in zip(keys, pairs, strict=True):
-        yield without_given_rate(compare_sides(*sides, family, more), grouped[baseline])
+    compared = [
+        without_given_rate(compare_sides(*sides, family, more), grouped[baseline])
+        for (baseline, _), sides in zip(keys, pairs, strict=True)
+    ]
+    return [_requirement(asked, one, len(compared)) for one in compared]
 
 
 def _requirement(asked: requirement.Requirement, c: Comparison, among: int) -> Requirement:
