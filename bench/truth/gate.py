@@ -21,6 +21,7 @@ from jostle.analysis.stats.moderated import TYPICAL_SD, Spread, Usual
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
 from jostle.analysis.stats.sequential import ConfidenceRule, fixed, repeated_looks
 from jostle.plan.conditions import OverallChange, change
+from jostle.quantiles import NAMED
 from jostle.record.verdict import Verdict
 
 ROUNDS = (3, 5, 10)
@@ -34,7 +35,7 @@ PLANTED = ("nothing", "+5 ms in 10 %", "+3 %")
 FURTHER = 22
 """Rounds of the documents' recipe in five minutes."""
 REQUESTS, MEDIAN_S, SIGMA, SHARED, STALL_S = 500, 0.004, 0.4, 0.1, 0.03
-QUANTILES = {"p50": 0.5, "p75": 0.75, "p90": 0.9, "p95": 0.95, "p99": 0.99}
+QUANTILES = {name: NAMED[name] for name in ("p50", "p75", "p90", "p95", "p99")}
 
 Floats = NDArray[np.float64]
 

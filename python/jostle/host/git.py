@@ -22,7 +22,7 @@ def revision(folder: Path) -> dict[str, str | bool] | None:
 
 
 def _said(folder: Path, *command: str) -> str | None:
-    """What git responses; None if it fails."""
+    """What git prints; None if it fails."""
     try:
         found = subprocess.run(
             ["git", "-C", str(folder), *command],
