@@ -17,6 +17,7 @@ __all__ = [
     "change",
     "formatted",
     "interval",
+    "is_or_are",
     "listed",
     "percent",
     "plural",
@@ -33,6 +34,10 @@ SMALL_RATIO = 0.1
 
 MAX_KINDS = 5
 """How many kinds a tally names."""
+
+
+IN_PLURAL = ("errors", "clients", "streams", "bytes", "server cores")
+"""How metrics begin of whose value a sentence says "are"."""
 
 
 class HasInterval(Protocol):
@@ -103,11 +108,16 @@ def ratio(found: HasInterval) -> Formatted:
 
 
 def interval(found: HasInterval, unit: str | None = None) -> str:
-    """A figure with its interval for a sentence, "4.51 ms [4.20, 4.80]", or why there is none."""
+    """A figure with its interval as the end of a clause with "is": "4.51 ms [4.20, 4.80]", or why not."""
     if found.value is None:
-        return f"is not known: {found.note}"
+        return f"not known: {found.note}"
     written = formatted(found, unit)
     return f"{written} ({found.note})" if found.note else str(written)
+
+
+def is_or_are(metric: str) -> str:
+    """The verb between a metric and its value: "p99 is", "errors are"."""
+    return "are" if metric.startswith(IN_PLURAL) else "is"
 
 
 def change(ratio: float, low: float | None = None, high: float | None = None) -> str:

@@ -100,7 +100,7 @@ def test_the_plan_says_what_is_invalid(jostle_command: Jostle, tmp_path: Path) -
         strict, lax = (as_json(jostle_command("run", plan, "--json", "--no-pages")) for plan in plans)
     assert (strict["verdict"], checks(strict)["invalid-if"]["message"]) == (
         "invalid",
-        "errors 5 %, and the plan says invalid-if errors > 1 %",
+        "errors are 5 %, and the plan calls a trial invalid if errors > 1 %",
     )
     assert "invalid-if" not in checks(lax)
     assert lax["verdict"] != "invalid"

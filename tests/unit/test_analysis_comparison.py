@@ -56,7 +56,7 @@ def test_a_difference_is_found_with_its_size() -> None:
 
 
 def test_a_bound_above_the_other_figure_says_by_how_much_it_is() -> None:
-    """A p50 of which only a lower bound is known has no interval, but is not just "inconclusive"."""
+    """A p50 of which only a lower bound is known has no interval, but is not just "undecided"."""
     rng = np.random.default_rng(4)
     a, b = (make_side(n, np.ones(5), noise=0.01, requests=400, rng=rng) for n in ("old", "new"))
 
@@ -97,7 +97,7 @@ def test_what_cannot_be_told_is_not_told() -> None:
     )
     median = of(found, "p50")
     assert median.finding == "undecided"
-    assert "inconclusive" in median.sentence
+    assert "undecided" in median.sentence
     assert "more rounds may decide it" in found.sentence
 
 
@@ -110,7 +110,7 @@ def test_two_runs_have_no_rounds_in_common() -> None:
         assert known.difference.value == pytest.approx(unknown.difference.value)
         assert (unknown.finding, unknown.difference.low, unknown.ratio.low) == ("undecided", None, None)
     assert apart.sentence == (
-        "new against old: cannot tell: one run on each side does not show how much runs of the same server "
+        "new against old: undecided, as one run on each side does not show how much runs of the same server "
         "differ."
     )
     assert apart.cliffs_delta.low is None
@@ -151,7 +151,7 @@ def test_all_figures_of_a_comparison_are_of_the_rounds_that_both_have() -> None:
     found, same = compare_sides(ours, theirs), compare_sides(side_of("a", list(a.rounds[:3])), theirs)
     assert (
         of(found, "p99").sentence
-        == "p99: cannot be compared: too few requests: each side needs at least 20 beyond this quantile."
+        == "p99 cannot be compared: too few requests: each side needs at least 20 beyond this quantile."
     )
     for metric in ("throughput", "p50", "p99"):
         assert of(found, metric).a.value == pytest.approx(of(same, metric).a.value)
@@ -174,7 +174,7 @@ def test_a_side_that_answered_nobody_is_compared_as_far_as_it_goes() -> None:
     b = side_of("b", [Round(n, EMPTY, 0.0, 0, 0) for n in (1, 2, 3)])
     found = compare_sides(a, b)
     assert of(found, "throughput").finding == "less"
-    assert of(found, "p50").sentence == "p50: cannot be compared: nothing was measured."
+    assert of(found, "p50").sentence == "p50 cannot be compared: nothing was measured."
     assert found.cliffs_delta.value is None
     assert set(found.shift.difference_s) == {None}
 
@@ -193,7 +193,7 @@ def test_a_side_that_answers_where_the_other_answered_nobody_has_no_ratio() -> N
 def test_two_sides_that_answered_nobody_cannot_be_compared() -> None:
     a, b = (side_of(name, [Round(n, EMPTY, 0.0, 0, 0) for n in (1, 2, 3)]) for name in ("a", "b"))
     found = compare_sides(a, b)
-    assert of(found, "throughput").sentence == "throughput: cannot be compared: it is 0 on both."
+    assert of(found, "throughput").sentence == "throughput cannot be compared: it is 0 on both."
     assert "more rounds" not in found.sentence
 
 
@@ -219,7 +219,7 @@ def test_errors_are_compared_in_points_and_none_is_bounded_by_the_number_of_requ
     none = of(two(1.0), "errors")
     assert none.difference.value == 0
     assert none.difference.high == pytest.approx(1.959964**2 / (2000 + 1.959964**2))  # Newcombe
-    assert none.sentence.startswith("errors: inconclusive: 0 % on old, 0 % on new")
+    assert none.sentence.startswith("errors: undecided, 0 % on old, 0 % on new")
     some = of(two(1.0, failed=40), "errors")
     assert some.finding == "more"
     assert some.difference.value == pytest.approx(40 / 440)

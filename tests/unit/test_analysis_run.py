@@ -230,7 +230,7 @@ def test_rounds_that_disagree_are_no_verdict(tmp_path: Path) -> None:
     found = starvation(analysed(tmp_path, trials), "axum")
     assert found.index.value is None
     assert sorted(found.index.rounds) == pytest.approx([0, 0, 1, 1], abs=0.05)
-    assert found.sentence.startswith("Inconclusive: in 4 rounds, axum lost between ")
+    assert found.sentence.startswith("Undecided: in 4 rounds, axum lost between ")
     assert "The rounds lie too far apart for a mean." in found.sentence
     assert found.slow_s.value is None
 
@@ -294,7 +294,7 @@ def test_a_single_round_with_a_bound_does_not_decide_the_blocking_index(tmp_path
     assert node.blocking.value is not None
     assert node.blocking.low is not None
     assert node.blocking.low < 0.1 < node.blocking.value
-    assert node.sentence.startswith("Inconclusive for node: p99 is at least ")
+    assert node.sentence.startswith("Undecided for node: p99 is at least ")
     two = starvation(analysed(tmp_path / "two", [t for t in trials if t.round < 3]), "node", "open loop")
     assert (two.blocking.bound, two.blocking.low) == ("≥", None)
     assert two.sentence.startswith("In 2 rounds of node, p99 is at least ")
@@ -419,7 +419,7 @@ def test_who_was_skipped_in_one_workload_is_named_with_it(tmp_path: Path) -> Non
     result = analyse(RunRecord.open(folder))
     assert (result.skipped, result.skipped_workloads) == ({}, {"a": {"streams": why}})
     (requirement,), (claim,) = result.requirements, result.claims
-    assert requirement.message == f"not measured (a: {why})"
+    assert requirement.message == f"it was not measured (a: {why})"
     assert claim.sentence == f"streams was not measured on a ({why})."
     assert f"not measured: a in streams ({why})" in rendered(result, "md")
 

@@ -169,14 +169,14 @@ SIZED = [  # how much longer the second contestant takes, round by round; its ve
 def test_a_number_is_judged_on_both_sides(tmp_path: Path, ratios: list[float], verdict: str) -> None:
     found = judged_sides(tmp_path, ratios, "published = 1.15")
     assert found.verdict == verdict
-    assert "(published 1.15)" in found.sentence
+    assert "(published: 1.15)" in found.sentence
     assert found.criteria[0].published == 1.15
     assert found.criteria[0].size == "between 1.07 and 1.32"
 
 
 def test_what_lacks_a_precondition_cannot_be_told_whatever_was_measured(tmp_path: Path) -> None:
     few = judged_sides(tmp_path / "few", [1.98, 2.0, 1.96], "", "needs = { server-cores = 8 }")
-    assert (few.verdict, few.sentence) == ("undecided", "It needs 8 server cores, has 1.")
+    assert (few.verdict, few.sentence) == ("undecided", "It needs 8 server cores, but had 1.")
     assert few.criteria[0].verdict == "undecided"
     assert few.criteria[0].estimate.value == pytest.approx(1.98, rel=0.01)  # it is shown all the same
     enough = judged_sides(tmp_path / "enough", [1.98, 2.0, 1.96], "", "needs = { server-cores = 1 }")
@@ -194,10 +194,10 @@ class OnTwoCores(Measurements):
 
 
 NEEDS = [
-    ({"server-cores-at-most": 1}, "needs at most 1 server core, has 2"),
+    ({"server-cores-at-most": 1}, "needs at most 1 server core, but had 2"),
     ({"server-cores-at-most": 2}, ""),
     ({"server-cores": 2}, ""),
-    ({"server-cores": 8}, "needs 8 server cores, has 2"),
+    ({"server-cores": 8}, "needs 8 server cores, but had 2"),
 ]
 
 
@@ -239,7 +239,7 @@ def test_a_limit_of_memory_that_was_not_set_decides_nothing(
 
 @pytest.mark.parametrize(
     ("has", "verdict", "sentence"),
-    [("900ms", "reproduced", ""), ("2s", "undecided", "It needs think = 900ms, has 2s.")],
+    [("900ms", "reproduced", ""), ("2s", "undecided", "It needs think = 900ms, but it is 2s.")],
 )
 def test_a_claim_about_another_load_is_not_judged(
     tmp_path: Path, has: str, verdict: str, sentence: str
@@ -329,7 +329,7 @@ def test_all_must_hold_and_one_failure_is_enough(judged: RunResult) -> None:
     reproduced = claim(judged, "One slow")
     assert reproduced.verdict == "reproduced"
     assert [part.verdict for part in reproduced.criteria] == ["holds", "holds"]
-    assert "starvation index of node, fast-with-slow" in reproduced.sentence
+    assert "starvation index of node (fast-with-slow) is " in reproduced.sentence
     assert "above 0.3" in reproduced.sentence
     failed = claim(judged, "Go starves")
     assert failed.verdict == "not reproduced"  # though its other part was not measured
@@ -343,7 +343,7 @@ def test_all_must_hold_and_one_failure_is_enough(judged: RunResult) -> None:
 
 def test_a_ratio_is_paired_by_round(judged: RunResult) -> None:
     (part,) = claim(judged, "Node waits").criteria
-    assert part.subject == "max of node, stream / max of go, stream"
+    assert part.subject == "max of node (stream) ÷ max of go (stream)"
     assert part.rule == "above 9"
     assert part.estimate.value is not None
     assert part.estimate.n == 5
@@ -413,7 +413,7 @@ def test_no_number_of_rounds_is_foretold_for_a_share_of_requests(tmp_path: Path)
     (found,) = analyse(RunRecord.open(make_run(tmp_path, trials, plan_text=text))).claims
     assert found.verdict == "undecided"
     assert rounds_to_decide(found.criteria[0].estimate.rounds, 0.0495) == (3, 4)
-    assert found.sentence.endswith("required: above 4.95 %.")
+    assert found.sentence.endswith("; whether it is above 4.95 % is undecided.")
 
 
 def test_an_index_from_invalid_trials_on_either_side_decides_nothing(tmp_path: Path) -> None:
@@ -433,7 +433,7 @@ holds = [{ metric = "starvation index", contestant = "node", workload = "fast-wi
     made = make_run(tmp_path, list(map(spoiled, starvation_trials(5))), plan_text=PLAN + text)
     (found,) = analyse(RunRecord.open(made)).claims
     assert found.verdict == "undecided"
-    assert found.sentence.startswith("the figure of node, fast-only is invalid (")
+    assert found.sentence.startswith("the figure of node (fast-only) is invalid (")
 
 
 def test_every_quantity_is_measured() -> None:

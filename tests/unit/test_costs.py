@@ -236,6 +236,9 @@ holds = [{ metric = "throughput", contestant = "go", workload = "hello", below =
     wide, narrow = analyse(RunRecord.open(folder)).claims
     assert wide.verdict == "reproduced", "another doubling would not change it"
     assert narrow.verdict == "undecided", "another doubling would break it"
-    assert "or what a further run might show (still changing: go, hello 2.00" in narrow.sentence
+    assert (
+        "what a further run might show, as the throughput still changed from one run to the next: × 2.00"
+        in narrow.sentence
+    )
     table = costs.earlier(result)
     assert [row[2] for row in table.rows] == ["first", "measured", "first", "measured"]

@@ -158,7 +158,7 @@ def test_two_runs_are_compared_by_how_much_earlier_ones_differ(tmp_path: Path) -
     folders = weeks(tmp_path, [0.002, 0.00203, 0.00198, 0.00201, 0.003])
     code, said = run_command("compare", folders[3], folders[4])
     assert code == 1
-    assert "slower: " in said
+    assert "is slower: " in said
     assert "Decided by how much 3 other runs" in " ".join(said.split())
     assert "So nothing is decided" not in " ".join(said.split())
     few = weeks(tmp_path / "few", [0.002, 0.002, 0.003])

@@ -49,7 +49,7 @@ def test_a_condition_that_a_trial_meets_makes_it_invalid(tmp_path: Path) -> None
     found = result(tmp_path, 'invalid-if = ["p99 > 1 min", "errors > 1 %"]')
     assert verdicts(found) == {"w": "invalid", "other": "invalid"}
     (check,) = [check for check in found.trials[0].validity.checks if check.name == "invalid-if"]
-    assert check.message == "errors 5.05 %, and the plan says invalid-if errors > 1 %"
+    assert check.message == "errors are 5.05 %, and the plan calls a trial invalid if errors > 1 %"
     assert found.summaries[0].verdict_of("errors") == "valid"
     assert found.summaries[0].verdict_of("p50") == "invalid"
 

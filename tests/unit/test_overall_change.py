@@ -44,7 +44,7 @@ def judged(folder: Path, made: list[Trial], *texts: str) -> list[ConditionResult
 def test_a_change_of_a_tenth_of_the_requests_is_found_and_located(tmp_path: Path) -> None:
     (found,) = judged(tmp_path, trials(tail_s=0.005), "slower")
     assert (found.verdict, found.a, found.b) == ("fail", "old", "newer")
-    assert found.message.startswith("slower: ")
+    assert found.message.startswith("newer is slower: ")
     largest, _, others = found.message.partition("; also ")
     assert "p95 +" in largest
     assert "p99 +" in largest
@@ -54,14 +54,14 @@ def test_a_change_of_a_tenth_of_the_requests_is_found_and_located(tmp_path: Path
 def test_equal_servers_pass_and_the_figures_are_shown(tmp_path: Path) -> None:
     slower, faster, changed = judged(tmp_path, trials(), "slower", "faster", "changed")
     assert {slower.verdict, faster.verdict, changed.verdict} == {"pass"}
-    assert slower.message.startswith("no change found: p50 ")
+    assert slower.message.startswith("no change was found: p50 ")
     assert "p99" in slower.message
 
 
 def test_faster_is_told_though_it_is_no_failure(tmp_path: Path) -> None:
     slower, faster, changed = judged(tmp_path, trials(0.5), "slower", "faster", "changed")
     assert [slower.verdict, faster.verdict, changed.verdict] == ["pass", "fail", "fail"]
-    assert slower.message.startswith("faster: ")
+    assert slower.message.startswith("newer is faster: ")
 
 
 @pytest.mark.parametrize(("by", "verdict"), [("5 %", "fail"), ("10 %", "undecided"), ("30 %", "pass")])
@@ -70,16 +70,16 @@ def test_the_smallest_change_that_matters_decides_what_is_a_failure(
 ) -> None:
     (found,) = judged(tmp_path, trials(1.1), f"slower by {by}")
     assert found.verdict == verdict
-    assert found.message.startswith("slower: p50 +10 % [")
-    assert found.message.endswith("; whether by more than 10 % is not decided") == (verdict == "undecided")
-    assert found.message.endswith("; by no more than 30 %") == (verdict == "pass")
+    assert found.message.startswith("newer is slower: p50 +10 % [")
+    assert found.message.endswith("; whether by more than 10 % is undecided") == (verdict == "undecided")
+    assert found.message.endswith("; that is by no more than 30 %") == (verdict == "pass")
 
 
 def test_two_rounds_cannot_tell(tmp_path: Path) -> None:
     (found,) = judged(tmp_path, trials(2.0, rounds=(1, 2)), "slower")
     assert (found.verdict, found.message) == (
         "undecided",
-        "newer against old: two rounds: an interval needs at least 3 rounds, preferably 5.",
+        "newer against old: undecided with two rounds; an interval needs at least 3 rounds, preferably 5.",
     )
 
 
@@ -94,7 +94,7 @@ def test_every_metric_of_plans_may_be_limited(tmp_path: Path) -> None:
         "journey p50 > +1 %",
     )
     assert [one.verdict for one in found[:2]] == ["fail", "fail"]
-    assert (found[-1].verdict, found[-1].message) == ("undecided", "journey p50: it was not measured")
+    assert (found[-1].verdict, found[-1].message) == ("undecided", "journey p50 was not measured")
 
 
 @pytest.mark.parametrize("text", ["slower by 3", "slower by -3 %", "slower by 0 %", "slow", "not slower"])

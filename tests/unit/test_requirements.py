@@ -262,7 +262,7 @@ def test_what_was_not_measured_or_is_invalid_cannot_be_told(tmp_path: Path) -> N
     none = make_run(tmp_path / "none", [], plan_text=text)
     append_event(none / "journal.ndjson", "contestant skipped", contestant="go", why="no go here")
     (found,) = analyse(RunRecord.open(none)).requirements
-    assert (found.verdict, found.message) == ("undecided", "not measured (go: no go here)")
+    assert (found.verdict, found.message) == ("undecided", "it was not measured (go: no go here)")
 
 
 def test_wrong_responses_are_failures_and_a_quantile_among_them_fails(tmp_path: Path) -> None:
@@ -311,7 +311,7 @@ def test_a_requirement_of_one_that_was_skipped_is_not_judged_by_its_variants(tmp
     append_event(folder / "journal.ndjson", "contestant skipped", contestant="go", why="no go here")
     (found,) = analyse(RunRecord.open(folder)).requirements
     assert (found.contestant, found.verdict) == ("go", "undecided")
-    assert found.message == "not measured (go: no go here)"
+    assert found.message == "it was not measured (go: no go here)"
 
 
 def test_a_requirement_that_fails_ends_the_command_with_1(

@@ -113,7 +113,7 @@ TABLE = [
         (lambda: starved("closed", index=share(0.15, 0.2)),),
     ),
     Row(
-        "Inconclusive: x lost 45 % of its throughput",
+        "Undecided: x lost 45 % of its throughput",
         lambda: starved("closed", index=share(0.2, 0.7)),
         (lambda: starved("closed", index=share(0.3, 0.4)),),
     ),
@@ -147,7 +147,7 @@ TABLE = [
         (lambda: starved("closed", index=apart(0.2, 0.0, -0.02)),),
     ),
     Row(
-        "Inconclusive: in 3 rounds, x lost between 40 % and 100 % of the trial’s throughput",
+        "Undecided: in 3 rounds, x lost between 40 % and 100 % of the trial’s throughput",
         lambda: starved("closed", index=apart(1.0, 0.97, 0.4)),
         (lambda: starved("closed", index=apart(1.0, 0.97, 0.6)),),
     ),

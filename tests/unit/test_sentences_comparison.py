@@ -63,7 +63,7 @@ TABLE = [
         (lambda: words("throughput", "more", MORE),),
     ),
     Row(
-        "p99: inconclusive: +2 %",
+        "p99: undecided, +2 %",
         lambda: words("p99", "undecided", BOTH),
         (lambda: words("p99", "same", e(1.0, 0.99, 1.01), within=0.01),),
     ),
@@ -78,12 +78,12 @@ TABLE = [
         (lambda: words("p99", "undecided", BOTH),),
     ),
     Row(
-        "no interval: fewer than three rounds",
+        "without an interval: fewer than three rounds",
         lambda: words("p99", "undecided", e(1.2, note="fewer than three rounds")),
         (lambda: words("p99", "more", MORE),),
     ),
     Row(
-        "p99: cannot be compared: nobody was answered.",
+        "p99 cannot be compared: nobody was answered.",
         lambda: words("p99", "undecided", e(None, note="nobody was answered"), moved=e(None)),
         (lambda: words("p99", "more", MORE),),
     ),
@@ -93,7 +93,7 @@ TABLE = [
         (lambda: words("throughput", "more", MORE), lambda: words("throughput", "undecided", UNKNOWN)),
     ),
     Row(
-        "throughput: inconclusive: 0/s on old, 500/s on new, difference",
+        "throughput: undecided: 0/s on old, 500/s on new, difference",
         lambda: words("throughput", "undecided", e(None, unit=""), **BROKEN),
         (lambda: words("throughput", "more", e(None, unit=""), **BROKEN),),
     ),
@@ -113,22 +113,22 @@ TABLE = [
         (lambda: words("errors", "undecided", BOTH),),
     ),
     Row(
-        "errors: inconclusive: 1 % on old",
+        "errors: undecided, 1 % on old",
         lambda: words("errors", "undecided", BOTH),
         (lambda: words("errors", "more", MORE),),
     ),
     Row(
-        "errors: 1 % on old, 1.2 % on new; no interval: fewer",
+        "errors: 1 % on old, 1.2 % on new, without an interval: fewer",
         lambda: words("errors", "undecided", BOTH, moved=e(0.002, note="fewer than three rounds")),
         (lambda: words("errors", "undecided", BOTH),),
     ),
     Row(
-        "errors: cannot be compared: no request came to an end.",
+        "errors cannot be compared: no request came to an end.",
         lambda: words("errors", "undecided", BOTH, a=e(None)),
         (lambda: words("errors", "undecided", BOTH),),
     ),
     Row(
-        "new against old: p99 +20 %; no difference larger than 1 % in throughput; inconclusive in p50.",
+        "new against old: p99 +20 %; no difference larger than 1 % in throughput; undecided in p50.",
         lambda: summed(
             difference("p99", "more", MORE),
             difference("throughput", "same", e(1.0), within=0.01),
@@ -137,7 +137,7 @@ TABLE = [
         (lambda: summed(difference("p99", "more", MORE)),),
     ),
     Row(
-        "new against old: p90 −20 %, errors 3 % instead of 0 %; inconclusive in p50.",
+        "new against old: p90 −20 %, errors 3 % instead of 0 %; undecided in p50.",
         lambda: summed(
             difference("p50", "undecided", BOTH),
             difference("p90", "less", LESS),
@@ -159,12 +159,12 @@ TABLE = [
         (lambda: summed(difference("p99", "undecided", BOTH)),),
     ),
     Row(
-        "new against old: an interval needs at least 3 runs on each side that measured something.",
+        "new against old: undecided; an interval needs at least 3 runs on each side that measured something.",
         lambda: summed(difference("p99", "undecided", BOTH), rounds=2, paired=False, unit="run"),
         (lambda: summed(difference("p99", "undecided", BOTH), paired=False, unit="run"),),
     ),
     Row(
-        "new against old: inconclusive; more rounds may decide it.",
+        "new against old: undecided; more rounds may decide it.",
         lambda: summed(difference("p99", "undecided", BOTH)),
         (lambda: summed(difference("p99", "more", MORE)),),
     ),
@@ -229,12 +229,12 @@ TABLE = [
         ),
     ),
     Row(
-        "new against old: two rounds: ",
+        "new against old: undecided with two rounds; ",
         lambda: summed(difference("p99", "more", MORE), rounds=2),
         (lambda: summed(difference("p99", "more", MORE)),),
     ),
     Row(
-        "new against old: cannot tell: ",
+        "new against old: undecided, as ",
         lambda: summed(difference("p99", "more", MORE), paired=False),
         (lambda: summed(difference("p99", "more", MORE)),),
     ),

@@ -82,7 +82,7 @@ TABLE = [
         ),
     ),
     Row(
-        "Inconclusive for x",
+        "Undecided for x",
         lambda: starved(
             "open", blocking=share(0.3, 4.0)
         ),  # from a third of a slow one's duration to four of them
@@ -94,7 +94,7 @@ TABLE = [
         (lambda: starved("open", blocking=share(0.6, 0.8)), lambda: starved("open", blocking=share(0, 0.05))),
     ),
     Row(
-        "Inconclusive for x: p99 is",
+        "Undecided for x: p99 is",
         lambda: starved("open", blocking=share(0.0, 0.9)),
         (lambda: starved("open", blocking=share(0.2, 0.4)),),
     ),

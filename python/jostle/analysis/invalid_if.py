@@ -8,6 +8,7 @@ from jostle.analysis.results.rule import rule_of, written
 from jostle.analysis.stats.over_rounds import AtLeast, number
 from jostle.analysis.trials.data import TrialData
 from jostle.analysis.validity.failures import EVEN_IF_NOTHING_WAS_RIGHT
+from jostle.formatting import is_or_are
 from jostle.plan.conditions import Condition
 from jostle.plan.recorded import RecordedPlan
 from jostle.record.verdict import Verdict
@@ -34,10 +35,8 @@ def _met(data: TrialData, conditions: Sequence[Condition]) -> Iterator[Check]:
         if value is None or (isinstance(value, AtLeast) and condition.below):
             continue
         if rule_of(condition).holds_at(number(value)):
-            message = (
-                f"{condition.metric} {written(number(value), condition.unit)}, and the plan says "
-                f"invalid-if {condition.text}"
-            )
+            found = f"{is_or_are(condition.metric)} {written(number(value), condition.unit)}"
+            message = f"{condition.metric} {found}, and the plan calls a trial invalid if {condition.text}"
             spares = (*EVEN_IF_NOTHING_WAS_RIGHT, condition.metric)
             yield Check(
                 "invalid-if",

@@ -77,9 +77,9 @@ def _connections(data: Sequence[TrialData]) -> Iterator[str]:
         )
     if resent := _total(data, "resent"):
         yield (
-            f"{plural(resent, 'request')} sent again, because the server announced that it had not processed "
-            "them (GOAWAY or REFUSED_STREAM). Their response times count from the intended start, and "
-            "their service times from the first send."
+            f"{plural(resent, 'request')} had to be sent again, because the server announced that it had not "
+            "processed them (GOAWAY or REFUSED_STREAM). Their response times count from the intended start, "
+            "and their service times from the first send."
         )
     if waits := _total(data, "stream_waits"):
         each = _total(data, "stream_wait_ns") / waits / 1e9
@@ -133,7 +133,7 @@ def _repeated(record: RunRecord) -> list[str]:
             f"{entry.get('folder', '')} and does not count."
         )
     if (more := len(repeated) - MAX_REPEATS_SHOWN) > 0:
-        notes.append(f"{plural(more, 'more repeat')} (at most two of each trial): journal.ndjson says why.")
+        notes.append(f"{plural(more, 'more repeat')}, at most two of each trial: journal.ndjson says why.")
     if any(entry["event"] == "repeats given up" for entry in record.journal):
         notes.append("Repeating ended when all repeats of one round had been disturbed, too.")
     return notes

@@ -77,7 +77,7 @@ def read_changes(texts: Sequence[str]) -> Changes:
         if not equals or not value:
             raise BadValue(f"{text!r} is not NAME=VALUE", EXAMPLE)
         if key not in KEYS:
-            raise BadValue(f"{key!r} is nothing that can be changed", nearest(key, KEYS))
+            raise BadValue(f"{key!r} cannot be changed", nearest(key, KEYS))
         if key in found:
             raise BadValue(f"{key} is given twice", EXAMPLE)
         found[key] = value

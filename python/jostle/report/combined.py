@@ -110,7 +110,7 @@ class Chapter:
 
 
 def _main(result: RunResult, name: str) -> Iterable[Block]:
-    """The response and the main pictures, with keys that are unique among all chapters."""
+    """The answer and the main pictures, with keys that are unique among all chapters."""
     sections = [
         published_pictures.section(result),
         phased.section(result),

@@ -87,19 +87,19 @@ def judge_overall(c: Comparison, unwanted: OverallChange, among: int = 1) -> Ove
     changed = {way: those for way in ways if (those := found(way, 0.0))}
     if beyond := {way: those for way in asked if (those := found(way, unwanted.by))}:
         way, (surest, *_) = next(iter(beyond.items()))
-        return Overall("fail", _sentence(beyond | changed), _factor(surest, way))
+        return Overall("fail", _sentence(c.b, beyond | changed), _factor(surest, way))
     factors = [_factor(d, way) for way in asked for d in changed.get(way, ()) if d.metric != "errors"]
     if unsettled := [factor for factor in factors if (factor.high or 0.0) > 1 + unwanted.by]:
-        size = f"whether by more than {percent(unwanted.by)} is not decided"
-        return Overall("undecided", f"{_sentence(changed)}; {size}", unsettled[0])
+        size = f"whether by more than {percent(unwanted.by)} is undecided"
+        return Overall("undecided", f"{_sentence(c.b, changed)}; {size}", unsettled[0])
     found_out = [d for d in tested if d.metric in SHARED_BY_MANY and d.verdict is not Verdict.INVALID]
     factors = [_factor(d, way) for way in asked for d in found_out]
     if not factors:
         return Overall("undecided", c.sentence)
     shown = [d for d in tested if d.metric in SHOWN]
-    said = _sentence(changed) if changed else f"no change found: {_list(shown)}"
+    said = _sentence(c.b, changed) if changed else f"no change was found: {_list(shown)}"
     if any(way in changed for way in asked):
-        said += f"; by no more than {percent(unwanted.by)}"
+        said += f"; that is by no more than {percent(unwanted.by)}"
     return Overall("pass", said, max(factors, key=lambda factor: factor.high or 0.0))
 
 
@@ -144,14 +144,14 @@ def _factor(d: Difference, way: Way) -> Estimate:
     return replace(UNKNOWN, value=value, low=low, high=high, rounds=tuple(1 / x for x in d.ratio.rounds))
 
 
-def _sentence(found: Mapping[Way, Sequence[Difference]]) -> str:
-    """Where it changed and by how much: the largest changes with their intervals, all others by name."""
+def _sentence(b: str, found: Mapping[Way, Sequence[Difference]]) -> str:
+    """Where `b` changed and by how much: the largest changes with their intervals, all others by name."""
     parts = []
     for way, differences in found.items():
         by_size = sorted(differences, key=lambda d: -(_factor(d, way).value or math.inf))
         others = [_name(d) for d in _in_order(by_size[MAX_SHOWN:])]
         parts.append(f"{way}: {_list(by_size[:MAX_SHOWN])}" + (f"; also {listed(others)}" if others else ""))
-    return "; ".join(parts)
+    return f"{b} is {'; '.join(parts)}"
 
 
 def _list(differences: Iterable[Difference]) -> str:

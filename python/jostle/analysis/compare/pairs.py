@@ -64,8 +64,8 @@ def without_given_rate(c: Comparison, trials: Sequence[TrialData]) -> Comparison
 def not_compared(metric: str) -> str:
     """Why a comparison is without this metric."""
     if metric == "throughput":
-        return "throughput: the plan gives the rate, and both kept up with it"
-    return f"{metric}: it was not measured"
+        return "the plan gives the throughput, and both kept up with it"
+    return f"{metric} was not measured"
 
 
 def _primary(trials: Sequence[TrialData]) -> str:

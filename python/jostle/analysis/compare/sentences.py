@@ -27,20 +27,20 @@ def in_words(d: Difference, a: str, b: str, among: int = 0) -> str:
 def _in_words(d: Difference, a: str, b: str, among: int) -> str:
     both = f"{_amount(d.a)} on {a}, {_amount(d.b)} on {b}"
     if not _compared(d):
-        return f"{d.metric}: cannot be compared: {_why_not(d)}."
+        return f"{d.metric} cannot be compared: {_why_not(d)}."
     if d.ratio.value is None or (d.ratio.low is None and d.difference.low is not None):
         # Where a side is 0, only the difference decides.
-        found = "inconclusive" if d.finding == "undecided" else f"{direction(d)} on {b}"
+        found = "undecided" if d.finding == "undecided" else f"{direction(d)} on {b}"
         return f"{d.metric}: {found}: {both}, difference {formatted(d.difference)}."
     if d.ratio.low is None or d.ratio.high is None:
-        return f"{d.metric}: {both} ({change(d.ratio.value)}); no interval: {d.ratio.note}."
+        return f"{d.metric}: {both} ({change(d.ratio.value)}), without an interval: {d.ratio.note}."
     if d.finding == "same":
         return f"{d.metric}: no difference larger than {percent(d.within or 0.0)} ({both})."
     interval = change(d.ratio.value, d.ratio.low, d.ratio.high)
     if d.finding == "may be chance":
         return f"{d.metric}: {interval} ({both}), which may be chance among {among} differences."
     if d.finding == "undecided":
-        return f"{d.metric}: inconclusive: {interval} ({both})."
+        return f"{d.metric}: undecided, {interval} ({both})."
     return f"{d.metric}: {direction(d)} on {b}: {interval} ({both})."
 
 
@@ -52,13 +52,13 @@ def summary(c: Comparison) -> str:
 
 def _summary(c: Comparison) -> str:
     if not c.paired and c.unit == "round" and not c.earlier_runs:
-        return f"{c.b} against {c.a}: cannot tell: {TWO_RUNS}."
+        return f"{c.b} against {c.a}: undecided, as {TWO_RUNS}."
     rounds = min(c.rounds)
     if rounds < MIN_ROUNDS and c.unit == "run":
-        return f"{c.b} against {c.a}: {TOO_FEW_RUNS}."
+        return f"{c.b} against {c.a}: undecided; {TOO_FEW_RUNS}."
     if rounds < MIN_ROUNDS:
         have = ("no round in common", "one round", "two rounds")[rounds]
-        return f"{c.b} against {c.a}: {have}: {TOO_FEW_ROUNDS}."
+        return f"{c.b} against {c.a}: undecided with {have}; {TOO_FEW_ROUNDS}."
     invalid = c.verdict is Verdict.INVALID
     told = f"{c.b} against {c.a}{' (unreliable: invalid trials)' if invalid else ''}: "
     spoiled = [] if invalid else [d for d in c.differences if d.verdict is Verdict.INVALID]
@@ -85,9 +85,9 @@ def _found(differences: list[Difference]) -> list[str]:
         several = "a difference" if len(chance) == 1 else "differences"
         return [f"{several} in {_names(chance)} that may be chance", MORE_ROUNDS]
     if not found:
-        return ["inconclusive", MORE_ROUNDS]
+        return ["undecided", MORE_ROUNDS]
     if unclear:
-        found.append(f"inconclusive in {_names(unclear)}")
+        found.append(f"undecided in {_names(unclear)}")
     if chance:
         found.append(f"the difference in {_names(chance)} may be chance")
     return found
@@ -135,14 +135,14 @@ def size_of_effect(delta: Estimate) -> str:
 
 def _errors(d: Difference, a: str, b: str) -> str:
     if d.a.value is None or d.b.value is None:
-        return "errors: cannot be compared: no request came to an end."
+        return "errors cannot be compared: no request came to an end."
     both = f"{percent(d.a.value)} on {a}, {percent(d.b.value)} on {b}"
     low, high = d.difference.low, d.difference.high
     if low is None or high is None:
-        return f"errors: {both}; no interval: {d.difference.note}."
+        return f"errors: {both}, without an interval: {d.difference.note}."
     interval = points(d.b.value - d.a.value, low, high)
     if d.finding == "undecided":
-        return f"errors: inconclusive: {both}, {interval}."
+        return f"errors: undecided, {both}, {interval}."
     return f"errors: {direction(d)} on {b}: {both}, {interval}."
 
 

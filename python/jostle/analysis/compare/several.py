@@ -70,7 +70,7 @@ def compare_several(
 
 def _not_everywhere(key: Key) -> str:
     contestant, workload = key
-    return f"{workload} was not measured on {contestant} in every run: not compared"
+    return f"{workload} was not measured on {contestant} in every run, so it is not compared"
 
 
 def _side(key: Key, runs: Sequence[MeasuredRun], name: str) -> Side:

@@ -146,7 +146,7 @@ class Side:
 def doubts(*sides: Side) -> list[str]:
     """Notes on the sides whose trials were not all valid."""
     return [
-        f"{side.label}, {side.summary.workload}: trials were {side.summary.verdict}: see `jostle report`"
+        f"Trials of {side.summary.workload} on {side.label} were {side.summary.verdict}: see `jostle report`"
         for side in sides
         if side.summary.verdict is not Verdict.VALID
     ]

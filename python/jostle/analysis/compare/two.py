@@ -169,7 +169,7 @@ def compare_runs(first: RunRecord, second: RunRecord, metrics: Collection[str] =
     comparisons, notes = _compared(a, b, keys, (str(first.folder), str(second.folder)), metrics)
     alone = [(name, a) for name in ours if name not in dict(common)]
     alone += [(name, b) for name in theirs if name not in dict(common).values()]
-    notes += [f"{name} was measured in {run.name} only: not compared" for name, run in alone]
+    notes += [f"{name} was measured in {run.name} only, so it is not compared" for name, run in alone]
     notes += a.left_out(ours) + b.left_out(theirs)
     notes.append(
         f"{TWO_RUNS.capitalize()}, and what changed on the machine in between is part of every difference. "
@@ -195,7 +195,7 @@ def _compared(
         if ours not in a.summaries or theirs not in b.summaries:
             run, (contestant, workload) = (a, ours) if ours in a.summaries else (b, theirs)
             where = contestant if a is b else f"{contestant} in {run.name}"
-            notes.append(f"{workload} was measured on {where} only: not compared")
+            notes.append(f"{workload} was measured on {where} only, so it is not compared")
             continue
         another = differs(a.grouped[ours], b.grouped[theirs])
         if another:

@@ -32,7 +32,7 @@ from jostle.analysis.stats.quantile_ci import CONFIDENCE
 from jostle.analysis.stats.sequential import ConfidenceRule, fixed
 from jostle.analysis.topics.starvation import index_at, workloads_behind
 from jostle.analysis.trials.data import TrialData, by_round, common_rounds
-from jostle.formatting import interval, plural
+from jostle.formatting import interval, is_or_are, listed, plural
 from jostle.plan import claims as asked
 from jostle.plan.labels import resolve_label
 from jostle.plan.metrics import INDICES, METRICS
@@ -181,7 +181,7 @@ def _deciding(parts: Sequence[CriterionResult]) -> str:
 
 
 def missing(needs: asked.Needs, keys: Sequence[Key], measured: Measurements) -> str:
-    """What is lacking: "needs 8 server cores, has 1"; "" if nothing is, or if that is not known."""
+    """What is lacking: "needs 8 server cores, but had 1"; "" if nothing is, or if that is not known."""
     return (
         _other_cores(needs, keys, measured)
         or _other_parameter(needs, measured)
@@ -194,7 +194,8 @@ def _other_parameter(needs: asked.Needs, measured: Measurements) -> str:
     """The first parameter that differs from the one needed; "" if none does."""
     for name, wanted in needs.parameters.items():
         if (had := measured.parameters.get(name)) != wanted:
-            return f"needs {name} = {wanted}, has {'no such parameter' if had is None else had}"
+            it_has = "there is no such parameter" if had is None else f"it is {had}"
+            return f"needs {name} = {wanted}, but {it_has}"
     return ""
 
 
@@ -229,9 +230,9 @@ def _other_cores(needs: asked.Needs, keys: Sequence[Key], measured: Measurements
     had = [cores for key in keys for cores in measured.cores(key)]
     had = had or [cores for key in measured.grouped for cores in measured.cores(key)]
     if had and least is not None and min(had) < least:
-        return f"needs {least} server cores, has {min(had)}"
+        return f"needs {plural(least, 'server core')}, but had {min(had)}"
     if had and most is not None and max(had) > most:
-        return f"needs at most {plural(most, 'server core')}, has {max(had)}"
+        return f"needs at most {plural(most, 'server core')}, but had {max(had)}"
     return ""
 
 
@@ -261,9 +262,9 @@ def _part(
     """
     *_, other = part.sides[-1]
     unit = "ratio" if right is not None else METRICS.get(part.metric, "")
-    rule, name = Rule(*part.limits), f"{part.metric} of {', '.join(left)}"
+    rule, name = Rule(*part.limits), f"{part.metric} of {_cell(left)}"
     if right is not None:
-        name += f" / {other} of {', '.join(right)}"
+        name += f" ÷ {other} of {_cell(right)}"
     sides = [(left, part.metric), *([] if right is None else [(right, other)])]
     figures = measured.figures(part, (left, right))
     paired = [cell for key, metric in sides for cell in measured.paired(metric, key)]
@@ -281,19 +282,23 @@ def _part(
     estimate, surely = estimated(CONFIDENCE), estimated(confidence)
     size = Rule(*part.size) if part.size else None
     verdict = _judge(rule, size, estimate, surely)
-    message = f"{name} {interval(estimate, unit)}"
+    message = f"{name} {'is' if right else is_or_are(name)} {interval(estimate, unit)}"
     if part.published is not None:
-        message += f" (published {written(part.published, unit)})"
-    if changing:
-        message += f", or what a further run might show (still changing: {'; '.join(changing)})"
+        message += f" (published: {written(part.published, unit)})"
     absent = [key for key, _ in sides if not measured.rounds(key)]
     needed: tuple[int, ...] = ()
     if absent:
         verdict, message = "undecided", _absent(absent[0], measured)
     elif invalid := measured.invalid(figures):
-        verdict, message = "undecided", distrusted(", ".join(invalid[0]), message)
+        verdict, message = "undecided", distrusted(_cell(invalid[0]), message)
     else:
-        message += _verdict_suffix(verdict, rule, size, unit)
+        if estimate.value is not None:
+            message += _verdict_suffix(verdict, rule, size, unit)
+        if changing:
+            message += (
+                "; the interval includes what a further run might show, as the throughput still changed from "
+                f"one run to the next: {listed(changing)}"
+            )
         foreseeable = part.metric not in metrics.COUNTED and not changing
         if verdict in ("undecided", "size undecided") and foreseeable:
             open_rule = rule if verdict == "undecided" or size is None else size
@@ -317,7 +322,7 @@ def _part(
 def _changing(
     sides: Sequence[tuple[Key, str]], measured: Measurements, settled: float | None, confidence: float
 ) -> list[str]:
-    """The sides whose runs are not known to have settled, if they must: "node, hello 0.97 to 1.13"."""
+    """Those sides whose runs must have settled, and maybe have not: "× 1.05 [0.97, 1.13] on node (hello)"."""
     if settled is None:
         return []
     keys = [key for key, metric in sides if metric == "throughput" and measured.rounds(key)]
@@ -326,7 +331,7 @@ def _changing(
         for key in keys
     }
     return [
-        f"{', '.join(key)} {interval(change, 'ratio')}"
+        f"× {interval(change, 'ratio')} on {_cell(key)}"
         for key, change in changes.items()
         if not have_settled(change, settled)
     ]
@@ -370,19 +375,26 @@ def _judge(rule: Rule, size: Rule | None, estimate: Estimate, surely: Estimate) 
 
 
 def _verdict_suffix(verdict: PartVerdict, rule: Rule, size: Rule | None, unit: str) -> str:
-    asked_for = rule.text(unit)
+    """What the rule says of the figure, as the end of a sentence."""
+    required = rule.text(unit)
     if verdict == "fails":
-        return f", is not {asked_for}"
+        return f", which is not {required}"
     if verdict == "undecided":
-        return f"; required: {asked_for}"
+        return f"; whether it is {required} is undecided"
     if size is None:
-        return f", is {asked_for}"
+        return f", which is {required}"
+    published = f"the published size ({size.text(unit)})"
     sizes = {
-        "holds": ", is",
-        "other size": ", but is not",
-        "size undecided": "; it cannot be told whether it is",
+        "holds": f" and of {published}",
+        "other size": f", but not of {published}",
+        "size undecided": f"; whether it is of {published} is undecided",
     }
-    return f", is {asked_for}{sizes[verdict]} of the published size, {size.text(unit)}"
+    return f", which is {required}{sizes[verdict]}"
+
+
+def _cell(key: Key) -> str:
+    contestant, workload = key
+    return f"{contestant} ({workload})"
 
 
 def _plain(metric: str, key: Key, measured: Measurements, confidence: float) -> Estimate:
@@ -443,6 +455,6 @@ def _forecast(needed: tuple[int, ...]) -> str:
         return ""
     least, most = needed
     if least > MAX_ROUNDS:
-        return f": too close to tell in {MAX_ROUNDS} rounds"
+        return f"; it is too close to tell in {MAX_ROUNDS} rounds"
     rounds = f"{least} rounds or more" if most > MAX_ROUNDS else f"{least} to {most} rounds"
-    return f": a new run of {rounds} would probably decide it"
+    return f"; a new run of {rounds} would probably decide it"

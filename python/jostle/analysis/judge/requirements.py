@@ -14,7 +14,7 @@ from jostle.analysis.stats.sequential import ConfidenceRule, fixed
 from jostle.analysis.topics.starvation import compare, index_of, workloads_behind
 from jostle.analysis.trials.data import TrialData, by_round, common_rounds
 from jostle.analysis.trials.one_request import requests_named
-from jostle.formatting import interval
+from jostle.formatting import interval, is_or_are
 from jostle.plan import model, requirement
 from jostle.plan.conditions import INDICES
 from jostle.plan.labels import resolve_label
@@ -108,7 +108,7 @@ def _requirement(
 ) -> Requirement:
     condition, estimate = asked.condition, figure.estimate
     verdict = decide(condition, estimate)
-    message = f"{condition.metric} {interval(estimate, condition.unit)}"
+    message = f"{condition.metric} {is_or_are(condition.metric)} {interval(estimate, condition.unit)}"
     if figure.aside:
         message += f" ({figure.aside})"
     if any(summary.verdict_of(condition.metric) is Verdict.INVALID for summary in summaries):
@@ -118,7 +118,7 @@ def _requirement(
     elif verdict == "fail" and any(condition.metric in summary.disturbed for summary in summaries):
         verdict, message = "undecided", f"{message}: {DISTURBED}"
     elif estimate.this_run_only:
-        message += f": of this run only; {TOO_FEW_ROUNDS}"
+        message += f" in this run; {TOO_FEW_ROUNDS}"
     elif verdict == "undecided" and estimate.value is not None and not estimate.note:
         more = figure.more_rounds(condition.limit, asked.confidence, round_s) or MORE_ROUNDS
         message += f": the limit lies within the interval; {more}"
@@ -143,7 +143,7 @@ def _not_measured(
     for name, reasons in skipped_workloads.items():
         if name in whom and (why := reasons.get(asked.workload)):
             whys.append(f"{name}: {why}")
-    message = "not measured" + (f" ({'; '.join(whys)})" if whys else "")
+    message = "it was not measured" + (f" ({'; '.join(whys)})" if whys else "")
     unit, limit = ("ratio", 1.0) if asked.of_difference else (asked.condition.unit, asked.condition.limit)
     nothing = Estimate(None, unit=unit, note=message)
     about = (asked.contestant, asked.workload)

@@ -172,7 +172,7 @@ def _can_narrow(estimate: Estimate, rules: Sequence[Rule] = ()) -> bool:
     """Whether there is an interval, which more rounds would shorten, or only too few rounds for one.
 
     If only a lower bound is known, that will not change. Then more rounds only raise the lower end of the
-    interval towards the value, which must be enough for a response.
+    interval towards the value, which must be enough for a verdict.
     """
     if estimate.value is None:
         return False

@@ -20,7 +20,7 @@ class Rule:
 
     "Above 1" is not true of 1, nor is "above 0 %" of an interval that begins at 0; with `touching` it is, as
     in "at least 1". The rule holds if the whole interval satisfies it, and fails if no part of it does.
-    Without an interval, or with only that of one round, the answer is "undecided".
+    Without an interval, or with only that of one round, it is undecided.
     """
 
     low: float = -math.inf
@@ -28,7 +28,7 @@ class Rule:
     touching: bool = False
 
     def judge(self, e: Estimate) -> RuleDecision:
-        """The answer for an estimate, whose interval may be open at its upper end ("≥")."""
+        """The decision on an estimate, whose interval may be open at its upper end ("≥")."""
         if e.value is None or e.low is None or e.this_run_only or (e.high is None and not e.bound):
             return "undecided"
         high = math.inf if e.high is None else e.high
@@ -65,9 +65,9 @@ def rule_of(condition: Condition) -> Rule:
 
 
 def decide(condition: Condition, estimate: Estimate) -> Decision:
-    """ "pass" if the condition surely holds, "fail" if it surely does not."""
-    responses: dict[RuleDecision, Decision] = {"holds": "pass", "fails": "fail", "undecided": "undecided"}
-    return responses[rule_of(condition).judge(estimate)]
+    """Pass if the condition surely holds, fail if it surely does not."""
+    decisions: dict[RuleDecision, Decision] = {"holds": "pass", "fails": "fail", "undecided": "undecided"}
+    return decisions[rule_of(condition).judge(estimate)]
 
 
 def written(value: float, unit: str) -> str:

@@ -22,8 +22,8 @@ def dismissals_note(trials: Sequence[TrialData]) -> str:
     ended = plural(found.total(), "idle connection")
     if set(found) == {REQUEST_TIMEOUT}:
         return (
-            f"408 on an idle connection: its idle limit is shorter than the pause. So the server ended "
-            f"{ended}; the client connected again for its next request."
+            f"The server ended {ended} with 408, as its idle limit is shorter than the pause; the client "
+            "connected again for its next request."
         )
     return (
         f"The server ended {ended} with a response that nobody had asked for ({tallied(found)}); the client "

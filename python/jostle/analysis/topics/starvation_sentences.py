@@ -85,7 +85,7 @@ def _closed(s: Starvation, meanwhile: Meanwhile, waits: WaitsFor) -> str:
         return f"{name} keeps serving while a slow request runs, and {longest}. {lost}"
     if high >= SEVERE:
         return (
-            f"Inconclusive: {name} lost {percent(index.value)} of its throughput beside a slow request, but "
+            f"Undecided: {name} lost {percent(index.value)} of its throughput beside a slow request, but "
             "the rounds differ too much. More rounds may decide it."
         )
     if low <= 0:
@@ -108,7 +108,7 @@ def _round_by_round(s: Starvation) -> str:
             f"Beside a slow request, {name} lost at most {percent(max(0.0, most))} of the trial’s throughput "
             f"in each of {_rounds(n)}. {far}."
         )
-    return f"Inconclusive: in {_rounds(n)}, {name} lost {between} of the trial’s throughput. {far}."
+    return f"Undecided: in {_rounds(n)}, {name} lost {between} of the trial’s throughput. {far}."
 
 
 def _lost(s: Starvation, meanwhile: Meanwhile) -> tuple[str, float, float]:
@@ -170,7 +170,7 @@ def _open(s: Starvation, meanwhile: Meanwhile, waits: WaitsFor) -> str:
         return f"{name} keeps answering while slow requests run: {change}."
     if high >= SEVERE and (low <= HARMLESS or not blocking.bound):
         return (
-            f"Inconclusive for {name}: {change}, but the rounds differ too much{_ends(after)}. "
+            f"Undecided for {name}: {change}, but the rounds differ too much{_ends(after)}. "
             "More rounds may decide it."
         )
     if low <= 0:

@@ -121,7 +121,7 @@ def _predicted(result: CapacityResult) -> Rows:
 
 
 def _band(data: Datasets, result: CapacityResult, height: int) -> list[Spec]:
-    """A band for the interval of the response, drawn behind everything else."""
+    """A band for the interval of the answer, drawn behind everything else."""
     capacity = result.capacity
     if capacity.low is None or capacity.high is None:
         return []  # `_shaded` then says nothing of a band
@@ -132,7 +132,7 @@ def _band(data: Datasets, result: CapacityResult, height: int) -> list[Spec]:
 
 def _shaded(result: CapacityResult) -> str:
     known = result.capacity.low is not None and result.capacity.high is not None
-    return "; shaded: the interval of the response" if known else ""
+    return "; shaded: the interval of the capacity" if known else ""
 
 
 def _limit(data: Datasets, text: str, limit_s: float, y: Spec) -> list[Spec]:

@@ -52,7 +52,7 @@ def render(document: Document) -> str:
 
 
 def fragment(document: Document) -> str:
-    """The response, without pictures and scripts."""
+    """The answer, without pictures and scripts."""
     template = _environment().get_template("fragment.html.j2")
     return template.render(document=upto(document, Depth.ANSWER), pictures={}, most_reasons=MAX_REASONS)
 

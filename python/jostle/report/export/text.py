@@ -64,7 +64,7 @@ def render(document: Document) -> str:
 
 
 def show(document: Document, console: "Console") -> None:
-    """Prints the document up to its depth: the response, or everything except what only the page has."""
+    """Prints the document up to its depth: the answer, or everything except what only the page has."""
     shown = upto(document, document.depth)
     _head(shown, console)
     for section in shown.sections:

@@ -1,4 +1,4 @@
-"""The response: a sentence for each contestant, one picture and one table; for a single server, its times."""
+"""The answer: a sentence for each contestant, one picture and one table; for a single server, its times."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace

@@ -29,8 +29,6 @@ INVALID, NOT_COMPARED = "invalid", "not compared"
 NARROW = 16
 """The longest name at the head of a column in a terminal."""
 
-FINDING = {"may be chance": "may be chance", "undecided": "inconclusive"}
-
 HOW = (
     "Each contestant is compared with the first one of the plan, paired by round. Figures in brackets are "
     "95 % confidence intervals over rounds; differences are taken before rounding. Cliff’s delta, from −1 to "
@@ -71,7 +69,7 @@ def table(c: Comparison, *, narrow: bool = False) -> Table:
     found = Table(f"{c.title}: {c.b} against {c.a}", names)
     for d in c.differences:
         found.add(d.metric, *_sides(d), _finding(d))
-    word = size_of_effect(c.cliffs_delta) or FINDING["undecided"]
+    word = size_of_effect(c.cliffs_delta) or "undecided"
     found.add("Cliff's delta", "", "", formatted(c.cliffs_delta), "", word)
     return found
 
@@ -83,7 +81,7 @@ def _finding(d: Difference) -> str:
         return NOT_COMPARED
     if d.finding == "same":
         return f"no more than {percent(d.within)} apart"
-    return FINDING.get(d.finding) or direction(d)
+    return d.finding if d.finding in ("undecided", "may be chance") else direction(d)
 
 
 def _sides(d: Difference) -> list[Value]:

@@ -26,9 +26,9 @@ MAX_NAMED = 3
 
 HOW = (
     "A part holds when its whole 95 % interval over rounds satisfies the rule, and fails when its whole "
-    "interval violates it; otherwise the response is “undecided”. A claim holds when all of its parts hold "
-    "and fails when any fails (of several parts, by a wider interval); otherwise it is undecided (“cannot "
-    "tell”). Ratios are paired by round."
+    "interval violates it; otherwise it is undecided. A claim holds when all of its parts hold "
+    "and fails when any fails (of several parts, by a wider interval); otherwise it is undecided. "
+    "Ratios are paired by round."
 )
 HOW_PUBLISHED = (
     "If the article gives a number, the whole interval must also lie near it (published size): within a "
@@ -129,14 +129,13 @@ def _counts(found: Sequence[Claim], order: Sequence[str]) -> str:
         if of_it:
             named = verdict in ("not reproduced", "does not hold") and len(of_it) <= MAX_NAMED
             names = f" ({'; '.join(of_it)})" if named else ""
-            word = _TALLIED.get(verdict, verdict) if len(of_it) == 1 else _PLURAL.get(verdict, verdict)
+            word = verdict if len(of_it) == 1 else _PLURAL.get(verdict, verdict)
             texts.append(f"{len(of_it)} {word}{names}")
     absent = sum(bool(c.absent) for c in found)
     return ", ".join([*texts, *([f"{absent} not measured"] if absent else [])])
 
 
-_TALLIED = {"undecided": "undecided"}
-_PLURAL = {**_TALLIED, "holds": "hold", "does not hold": "do not hold"}
+_PLURAL = {"holds": "hold", "does not hold": "do not hold"}
 
 
 def parts(result: RunResult) -> Table:

@@ -11,7 +11,7 @@ from jostle.report.workload import OF_A_REQUEST, not_as_expected, quantiles, sta
 __all__ = ["section"]
 
 MAX_ROWS = 20
-"""How many requests the response shows: those with the longest p99. The full report has more."""
+"""How many requests the answer shows: those with the longest p99. The full report has more."""
 MAX_ROWS_FULL_REPORT = 500
 
 

@@ -15,7 +15,7 @@ MAX_TIMES = 8
 """How many pictures are shown; the record contains the intervals of all streams."""
 
 FEW = 2
-"""Up to this many rows of streams, their times are part of the response."""
+"""Up to this many rows of streams, their times are part of the answer."""
 
 HOW = (
     "First and last event count from the intended start of the request, as response times do. A gap is the "
