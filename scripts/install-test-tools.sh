@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # What the tests need from Debian beside the contestants' runtimes: Chromium, in which they open the report's page,
 # wrk and h2load, whose figures they hold beside those of jostle, servers of HTTP/2, a JDK, which builds one of gRPC,
-# httpbin and Django, on which journeys go, Redis and dnsmasq, which answer raw bytes and datagrams, curl, with whose
-# requests those of jostle are compared, and g++, which builds the fuzzer. Quick when nothing is missing.
+# httpbin and Django, on which journeys go, FastAPI and nginx, of which faulty applications are made, Redis and
+# dnsmasq, which answer raw bytes and datagrams, curl, with whose requests those of jostle are compared, and g++,
+# which builds the fuzzer. Quick when nothing is missing.
 set -euo pipefail
 packages=()
 command -v chromium >/dev/null || packages+=(chromium)
@@ -20,6 +21,8 @@ command -v curl >/dev/null || packages+=(curl)
 command -v g++ >/dev/null || packages+=(g++)
 /usr/bin/python3 -c 'import httpbin' 2>/dev/null || packages+=(python3-httpbin)
 /usr/bin/python3 -c 'import django' 2>/dev/null || packages+=(python3-django)
+/usr/bin/python3 -c 'import fastapi' 2>/dev/null || packages+=(python3-fastapi)     # tests/faults
+[ -x /usr/sbin/nginx ] || packages+=(nginx-light)
 command -v javac >/dev/null || packages+=(default-jdk-headless)     # grpc-java
 command -v redis-server >/dev/null || packages+=(redis-server)
 [ -x /usr/sbin/dnsmasq ] || packages+=(dnsmasq-base)

@@ -29,6 +29,7 @@ def pytest_configure() -> None:
 
 SPREAD = (
     "tests/contract/test_roster.py",
+    "tests/faults/",
     "tests/integration/test_documents_run.py",
     "tests/integration/test_explain.py",
 )

@@ -41,12 +41,16 @@ Promise.all(ports).then((found) => console.log(found.join(" ")));
 """
 
 LEAVES = """
+  server {{
     listen unix:{folder}/socket ssl http2; keepalive_requests 40;
     ssl_certificate {folder}/cert.pem; ssl_certificate_key {folder}/key.pem;
     location / {{ return 200 "nginx says $http2"; }}
+  }}
 """
 
-FILES = "listen unix:{folder}/socket http2; keepalive_requests 100000; root {folder}/root;"
+FILES = """
+  server {{ listen unix:{folder}/socket http2; keepalive_requests 100000; root {folder}/root; }}
+"""
 
 MIX = """
 title = "One large response among small ones"

@@ -11,6 +11,7 @@ from support.nginx import nginx
 from support.real import REFERENCE_PROTO, Jostle, as_json, reference_server
 
 SERVER = """
+  server {{
     listen 127.0.0.1:{port} ssl http2;
     ssl_certificate {folder}/cert.pem; ssl_certificate_key {folder}/key.pem;
     location / {{ return 200 "over TLS"; }}
@@ -21,6 +22,7 @@ SERVER = """
       proxy_set_header Upgrade $http_upgrade;
       proxy_set_header Connection upgrade;
     }}
+  }}
 """
 
 REQUESTS = 12

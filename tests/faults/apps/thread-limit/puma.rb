@@ -1,0 +1,2 @@
+bind "tcp://#{ENV.fetch("HOST")}:#{ENV.fetch("PORT")}"
+threads 3, 3
