@@ -97,7 +97,7 @@ format: setup ## Format everything.
 	$(BIN)/ruff format .
 
 bench: setup ## jostle against its peers and its bars, in one run; ONLY=memory,devices: some sections; QUICK=1: a trial.
-	$(BIN)/python bench/run.py $(if $(ONLY),--only $(ONLY)) $(if $(QUICK),--quick)
+	$(BIN)/python bench/run.py $(if $(ONLY),--only $(ONLY)) $(if $(APPS),--apps $(APPS)) $(if $(QUICK),--quick)
 
 truth: setup ## Is what is called 95 % 95 %? Tables for the documents, simulated; SERVERS=1, GATE=1: on real servers; QUICK=1: a trial.
 	PYTHONPATH=bench $(BIN)/python -m truth $(if $(SERVERS),--servers) $(if $(GATE),--gate) $(if $(QUICK),--quick)

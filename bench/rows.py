@@ -32,12 +32,15 @@ class Section:
 
 @dataclass(frozen=True)
 class Effort:
-    """How long and how often. `folder` is for what is thrown away afterwards."""
+    """How long and how often. `folder` is for what is thrown away afterwards. `apps`: the applications of
+    tests/faults to explain; empty for all.
+    """
 
     rounds: int
     seconds: float
     folder: Path
     quick: bool = False
+    apps: Sequence[str] = ()
 
 
 Sections = dict[str, Callable[[Effort], Section]]

@@ -30,6 +30,7 @@ from sections import (
     events,
     explain,
     explain_real,
+    faults,
     grpc,
     hour,
     http2,
@@ -73,9 +74,10 @@ BY_HAND: Sections = {
     "capacity": capacity.run,
     "explain": explain.run,
     "explain-real": explain_real.run,
+    "faults": faults.run,
 }
 
-WITHOUT_PEERS = {"big", "capacity", "explain", "explain-real", "simulator"}
+WITHOUT_PEERS = {"big", "capacity", "explain", "explain-real", "faults", "simulator"}
 """Sections that measure nothing beside jostle, and on nothing but its own servers."""
 BUILT = {
     "cpu": {"oha", "k6"},
@@ -105,7 +107,8 @@ def main() -> None:
         print(f"{name}: {time.strftime('%H:%M:%S')}", flush=True)
         try:
             with tempfile.TemporaryDirectory(prefix="jostle-bench-") as folder:
-                _measure(name, options.rounds, options.seconds, options.quick, Path(folder), results)
+                effort = Effort(options.rounds, options.seconds, Path(folder), options.quick, options.apps)
+                _measure(name, effort, results)
         except Exception:  # whatever it is, the other sections go on
             failed.append(name)
             print(f"{name} could not be measured:\n{traceback.format_exc()}", flush=True)
@@ -115,9 +118,9 @@ def main() -> None:
         raise SystemExit(f"bench: {', '.join(failed)} could not be measured")
 
 
-def _measure(name: str, rounds: int, seconds: float, quick: bool, folder: Path, results: Path) -> None:
+def _measure(name: str, effort: Effort, results: Path) -> None:
     busy, begun = os.getloadavg()[0], time.monotonic()
-    section: Section = {**SECTIONS, **BY_HAND}[name](Effort(rounds, seconds, folder, quick))
+    section: Section = {**SECTIONS, **BY_HAND}[name](effort)
     facts = {
         "section": name,
         "measured": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
@@ -125,9 +128,9 @@ def _measure(name: str, rounds: int, seconds: float, quick: bool, folder: Path, 
         "load_average_before": busy,
         "kernel": platform.release(),
         "cores": os.cpu_count(),
-        "rounds": rounds,
-        "seconds": seconds,
-        "quick": quick,
+        "rounds": effort.rounds,
+        "seconds": effort.seconds,
+        "quick": effort.quick,
     }
     (results / f"{name}.json").write_text(json.dumps({**facts, **asdict(section)}, indent=1) + "\n")
 
@@ -140,19 +143,23 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=3, help="how often every tool has its turn (3)")
     parser.add_argument("--seconds", type=float, default=4.0, help="length of a window (4)")
     parser.add_argument("--quick", action="store_true", help="one short round, to see that everything works")
+    parser.add_argument("--apps", default="", help="for the section faults: applications, comma-separated")
     parser.add_argument(
         "--results",
-        help="where the figures go (bench/results; with --quick, whose figures say nothing, a new folder)",
+        help="where the figures go (bench/results; with --quick, whose figures say nothing, and with --apps, "
+        "which are not all, a new folder)",
     )
     options = parser.parse_args()
     options.only = [name.strip() for name in options.only.split(",") if name.strip()]
+    options.apps = [name.strip() for name in options.apps.split(",") if name.strip()]
     known = [*SECTIONS, *BY_HAND]
     if unknown := [name for name in options.only if name not in known]:
         parser.error(f"no section is called {', '.join(unknown)}; there are {', '.join(known)}")
     if options.quick:
         options.rounds, options.seconds = 1, 1.0
     if options.results is None:
-        options.results = tempfile.mkdtemp(prefix="jostle-bench-") if options.quick else HERE / "results"
+        some = options.quick or options.apps
+        options.results = tempfile.mkdtemp(prefix="jostle-bench-") if some else HERE / "results"
     return options
 
 

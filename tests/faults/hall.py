@@ -56,11 +56,13 @@ class _Table(BaseModel):
 
 
 class Size(_Table):
-    """A number of a fault. `unit`: seconds "s", bytes "B", "/s", a "share" of 1, or "" for a count."""
+    """A number of a fault. `unit`: seconds "s", bytes "B", "/s", a "share" of 1, "th" for the 25 of "every
+    25th", or "" for a count.
+    """
 
     of: str
     value: float
-    unit: Literal["", "s", "B", "/s", "share"] = ""
+    unit: Literal["", "th", "s", "B", "/s", "share"] = ""
     tolerance: float = 0.0
     """By what share of the value it may be off."""
 
