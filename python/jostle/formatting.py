@@ -129,12 +129,12 @@ def change(ratio: float, low: float | None = None, high: float | None = None) ->
     if any(r >= 3 or r <= 1 / 3 for r in (ratio, *ends)):
         if 0 < ratio < 1 and all(end > 0 for end in ends):
             ratio, ends = 1 / ratio, [1 / end for end in reversed(ends)]
-            write, told = _times, f"÷ {_times(ratio)}"
+            write, text = _times, f"÷ {_times(ratio)}"
         else:
-            write, told = _times, f"× {_times(ratio)}"
+            write, text = _times, f"× {_times(ratio)}"
     else:
-        write, told = _signed_percent, f"{_signed_percent(ratio)} %"
-    return told + (f" [{', '.join(map(write, ends))}]" if ends else "")
+        write, text = _signed_percent, f"{_signed_percent(ratio)} %"
+    return text + (f" [{', '.join(map(write, ends))}]" if ends else "")
 
 
 def points(difference: float, low: float | None = None, high: float | None = None) -> str:

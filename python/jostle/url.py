@@ -111,7 +111,7 @@ class Url:
         user, _, password = map(unquote, self.login.partition(":"))
         return basic_login(f"{user}:{password}") if self.login else ""
 
-    def asking(self, path: str) -> str:
+    def at_path(self, path: str) -> str:
         """The URL, login included, of another path at the same server."""
         login = f"{self.login}@" if self.login else ""
         return f"{self.scheme}://{login}{self.address}{path}"

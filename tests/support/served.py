@@ -14,7 +14,7 @@ from jostle.explain.run import examine
 from jostle.explain.send import BackgroundLoad, Due, LightStream, Response
 from jostle.explain.target import ResponseHead, Route, Target
 from jostle.record.outcomes import Outcome
-from jostle.runner.observer import Tell, untold
+from jostle.runner.observer import Tell, silent
 
 WORKLOAD = {
     "name": "explain", "role": "measured", "order": "sequence", "body_limit": None, "load": {},
@@ -203,7 +203,7 @@ def explained(
     *routes: Route,
     limits: Limits = GENTLE,
     overload: bool = False,
-    tell: Tell = untold,
+    tell: Tell = silent,
     **headers: str,
 ) -> Explanation:
     """All probes against a calculated server."""

@@ -90,7 +90,7 @@ def test_a_login_becomes_a_header(login: str, pair: str) -> None:
     url = read_url(f"http://{login}@h:8080/x")
     assert url.authorization == f"Basic {base64.b64encode(pair.encode()).decode()}"
     assert str(url) == "http://h:8080/x"
-    assert read_url(url.asking("/y")) == Url("http", "h", 8080, "/y", login)
+    assert read_url(url.at_path("/y")) == Url("http", "h", 8080, "/y", login)
 
 
 @pytest.mark.parametrize("url", ["http://h/", "http://@h/", "http://:@h/"])

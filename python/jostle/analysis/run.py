@@ -47,7 +47,7 @@ from jostle.analysis.topics.streams import streams
 from jostle.analysis.topics.threads import threads
 from jostle.analysis.trials.data import TrialData
 from jostle.analysis.validity.checks import judge_data
-from jostle.plan import model as asked
+from jostle.plan import model as planned
 from jostle.plan.recorded import RecordedPlan
 from jostle.record import RunRecord, TrialRecord
 from jostle.record.verdict import Verdict, worst
@@ -213,7 +213,7 @@ def judge(trial: TrialRecord) -> Validity:
 
 
 def _starvation(
-    forms: Sequence[asked.Starvation],
+    forms: Sequence[planned.Starvation],
     grouped: Mapping[Key, Sequence[TrialData]],
     summaries: Mapping[Key, WorkloadSummary],
     published: Sequence[PublishedFigure],

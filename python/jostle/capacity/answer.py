@@ -107,9 +107,9 @@ def _hopeless(search: RecordedSearch) -> str:
     if alone.error_share > BROKEN or not alone.ok():
         kinds = tallied({outcome_label(kind): n for kind, n in alone.errors.items()})
         reasons = tallied({r: n for kind in alone.errors for r, n in alone.reasons(kind).items()})
-        told = f"; {reasons}" if reasons else ""
+        more = f"; {reasons}" if reasons else ""
         return (
-            f"asked one request at a time, it failed {percent(alone.error_share)} of them ({kinds}{told})"
+            f"asked one request at a time, it failed {percent(alone.error_share)} of them ({kinds}{more})"
             if alone.errors
             else "no single request was answered in time"
         )

@@ -12,7 +12,7 @@ from jostle.capacity.question import question_of
 from jostle.capacity.recorded import RecordedSearch
 from jostle.capacity.run import measure
 from jostle.record import RunRecord
-from jostle.runner.observer import Tell, untold
+from jostle.runner.observer import Tell, silent
 
 __all__ = ["capacity"]
 
@@ -27,7 +27,7 @@ def capacity(
     quick: bool = False,
     into: Path | str = "runs",
     seed: int | None = None,
-    tell: Tell = untold,
+    tell: Tell = silent,
     **options: Any,
 ) -> CapacityResult:
     """The highest load at which `target` keeps `slo`: what `jostle capacity` does. It overloads the server.

@@ -177,10 +177,10 @@ class Search:
         if not self.model:
             return {}
         known = [level.level for level in levels]
-        asked = {self.rounded(share * capacity): share in HELD_OUT for share in (*FITTED, *HELD_OUT)}
+        wanted = {self.rounded(share * capacity): share in HELD_OUT for share in (*FITTED, *HELD_OUT)}
         if max(known) < 0.8 * SATURATING * capacity:
-            asked[self.rounded(SATURATING * capacity)] = False
-        return {a: out for a, out in asked.items() if not any(max(a, k) / min(a, k) < APART for k in known)}
+            wanted[self.rounded(SATURATING * capacity)] = False
+        return {a: out for a, out in wanted.items() if not any(max(a, k) / min(a, k) < APART for k in known)}
 
     def _narrow(self, found: Crossing, levels: Sequence[Level]) -> bool:
         near = [one for one in levels if found.likeliest / REACH <= one.level <= found.likeliest * REACH]

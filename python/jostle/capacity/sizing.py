@@ -46,7 +46,7 @@ def sized(
         )
     if not 0 <= variation <= 100:
         raise BadValue(f"a variation of {variation:g}", "0 is constant, 1 exponential")
-    asked, service_s = read_slo(slo), units.duration(service, bare="s")
+    objective, service_s = read_slo(slo), units.duration(service, bare="s")
     if service_s <= 0:
         raise BadValue("a service time of nothing", "write for example --service 12ms")
     if rate is not None:
@@ -59,20 +59,22 @@ def sized(
             raise BadValue(
                 f"{load} is more work than {sizing.MAX_WORKERS:,} workers can do", "are the units right?"
             )
-        rejects = asked.limit_s is None
+        rejects = objective.limit_s is None
         model = (
-            _rejecting(per_s, service_s, asked) if rejects else _queueing(per_s, service_s, variation, asked)
+            _rejecting(per_s, service_s, objective)
+            if rejects
+            else _queueing(per_s, service_s, variation, objective)
         )
     else:
         number = units.count(str(clients))
-        model = _crowd(number, units.duration(think, bare="s"), service_s, variation, asked)
+        model = _crowd(number, units.duration(think, bare="s"), service_s, variation, objective)
         load = f"{plural(number, 'client')} with requests of {format_duration(service_s)}"
         least = 0.0
     return Sizing(
         f"How many workers for {load}?",
-        asked.text,
+        objective.text,
         model.workers,
-        _sentences(model, asked, load, least),
+        _sentences(model, objective, load, least),
         [model.assumes],
         [Sized(c, model.busy(c), model.broken(c)) for c in _around(model.workers)],
     )

@@ -14,14 +14,14 @@ from jostle.runner.schedule import first_rounds
 __all__ = ["out_of_reach", "rounds_will_find"]
 
 
-TOLD = ("throughput", "p50", "p99")
+MENTIONED = ("throughput", "p50", "p99")
 
 
 def rounds_will_find(rounds: int, others: int = 1) -> str:
     """A sentence for a plan: "5 rounds find a difference of …", by metric, if rounds vary as usual."""
     amounts: dict[str, list[str]] = {}
     spreads: dict[str, list[str]] = {}
-    for metric in TOLD:
+    for metric in MENTIONED:
         sd = TYPICAL_SD[metric]
         change = detectable(rounds, sd, others)
         if change is None:

@@ -81,12 +81,12 @@ def what_if(
 ) -> int:
     from jostle.report import document_of
 
-    asked: dict[str, str | float | None] = {
+    options: dict[str, str | float | None] = {
         **{"--rate": rate, "--clients": clients, "--service": service, "--slo": slo},
         **{"--think": think, "--variation": variation},
     }
     if words:
-        if given := [name for name, value in asked.items() if value is not None]:
+        if given := [name for name, value in options.items() if value is not None]:
             raise PlanError(
                 f"a run and {', '.join(given)}: the options are for a load that was not measured",
                 "change a run with words: rate=400/s, clients=50, service=-20%",
@@ -98,7 +98,7 @@ def what_if(
         changes = read_changes(words[1:])
         write(document_of(predicted(RunRecord.open(words[0]), changes)), output)
         return ExitCode.DONE
-    if all(value is None for value in asked.values()):
+    if all(value is None for value in options.values()):
         raise PlanError("what if what?", "name a run and a change, or --rate, --service and --slo")
     if think is not None and clients is None:
         message = "--think needs --clients: with a rate, no client waits for a response"

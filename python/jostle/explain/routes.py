@@ -115,7 +115,7 @@ def _call(url: str, method: str, text: str, role: Role, request: Request) -> Rou
     `method`.
     """
     called, _, message = (method, "", text) if text[:1] in "{[@" else text.partition(" ")
-    asked = request(read_url(url).asking(f"/{called.lstrip('/')}"), {"message": message.strip() or None})
+    asked = request(read_url(url).at_path(f"/{called.lstrip('/')}"), {"message": message.strip() or None})
     return Route(_called(called, message), role, asked)
 
 

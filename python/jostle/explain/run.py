@@ -52,7 +52,7 @@ from jostle.host.cores import available_cores, place
 from jostle.host.pressure import pressure_s
 from jostle.plan.hit import hit_plan
 from jostle.plan.model import Plan
-from jostle.runner.observer import Tell, untold
+from jostle.runner.observer import Tell, silent
 from jostle.text import one_line
 from jostle.url import read_url, shown
 
@@ -82,7 +82,7 @@ def explain(
     timeout: float = 10.0,
     share_cores: bool = False,
     pid: int | None = None,
-    tell: Tell = untold,
+    tell: Tell = silent,
     **request: Any,
 ) -> Explanation:
     """Explains how a server behaves, and why: this is what `jostle explain` does.
@@ -270,7 +270,7 @@ def examine(
     *,
     delay_s: float = 0.0,
     overload: bool = False,
-    tell: Tell = untold,
+    tell: Tell = silent,
 ) -> Explanation:
     """Sends all probes to a server whose routes are known to answer, and combines their findings.
 

@@ -43,9 +43,9 @@ class Schemas:
         # All that is the same for every call.
         metadata = tuple((name, value) for name, value in headers if not GAP.search(value))
         types = tuple(dict.fromkeys(_any_types(call.message)))
-        asked = (service,), types, *metadata
-        return self._made.get(asked) or self._made.setdefault(
-            asked, _reflected(self._target, service, types, metadata)
+        question = (service,), types, *metadata
+        return self._made.get(question) or self._made.setdefault(
+            question, _reflected(self._target, service, types, metadata)
         )
 
 

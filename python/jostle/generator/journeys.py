@@ -54,9 +54,9 @@ def engine_journeys(
         script = None if journey.script is None else script_spec(journey.script, _columns(journey, own))
         steps: list[dict[str, Any]] = []
         groups = journey.groups
-        asked = {step.url for step in journey.requests if step.url is not None}
-        own.urls = asked & {name for step in journey.requests for name in step.capture}
-        urls |= bool(asked)
+        url_slots = {step.url for step in journey.requests if step.url is not None}
+        own.urls = url_slots & {name for step in journey.requests for name in step.capture}
+        urls |= bool(url_slots)
         if script is not None:
             listed, anywhere = steps_of(script)
             groups, urls = [[step] for step in listed], urls or anywhere

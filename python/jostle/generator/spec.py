@@ -80,7 +80,7 @@ def engine_spec(
 
     schemas = Schemas(target if reflect else None)
 
-    def asked(request: Call) -> dict[str, Any]:
+    def request_spec(request: Call) -> dict[str, Any]:
         return _request(request, address, schemas)
 
     timeouts = {
@@ -94,7 +94,7 @@ def engine_spec(
         "name": name,
         "role": "measured",
         "target": target,
-        "requests": [asked(request) for request in workload.request],
+        "requests": [request_spec(request) for request in workload.request],
         "order": workload.order,
         "load": _load(workload.load),
         "timeouts": timeouts,
@@ -105,7 +105,7 @@ def engine_spec(
         measured |= engine_journeys(
             workload.journeys,
             journeys,
-            request=asked,
+            request=request_spec,
             think=think_spec,
             redirects=redirects,
             http2=target["http2"] is not None,
@@ -117,7 +117,7 @@ def engine_spec(
         background = {
             "name": "background",
             "role": "background",
-            "requests": [asked(workload.background)],
+            "requests": [request_spec(workload.background)],
             **followed,
         }
         common = {key: value for key, value in measured.items() if key not in ("journeys", "slots")}

@@ -17,8 +17,8 @@ HINT = "end other programs, raise the limit, or use fewer threads and generator 
 def used_up(code: int | None) -> str:
     """What a system error means when something is started; "" if no limit was reached."""
     if code in TASKS:
-        told = str(task_limits())
-        return "no further process or thread can be started here" + (f": {told}" if told else "")
+        limit = str(task_limits())
+        return "no further process or thread can be started here" + (f": {limit}" if limit else "")
     if code in FILES:
         return f"no further file can be opened here: a process may have {open_files().hard} (ulimit -Hn)"
     return ""
@@ -30,8 +30,8 @@ def within_limits() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if told := used_up(error.errno):
-            raise StartRefused(told, HINT) from None
+        if reason := used_up(error.errno):
+            raise StartRefused(reason, HINT) from None
         raise
     except RuntimeError as error:
         if "can't start new thread" not in str(error):  # threading has no error type of its own for this

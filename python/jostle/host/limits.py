@@ -148,9 +148,9 @@ class TaskLimits:
     cgroup: int | None
 
     def __str__(self) -> str:
-        told = [f"this user may have {self.user:,} (ulimit -u)"] if self.user is not None else []
-        told += [f"this container or cgroup {self.cgroup:,} (pids.max)"] if self.cgroup is not None else []
-        return ", ".join(told)
+        known = [f"this user may have {self.user:,} (ulimit -u)"] if self.user is not None else []
+        known += [f"this container or cgroup {self.cgroup:,} (pids.max)"] if self.cgroup is not None else []
+        return ", ".join(known)
 
 
 def task_limits(
@@ -170,14 +170,14 @@ def cgroup_folders(membership: str, mount: Path = Path("/sys/fs/cgroup")) -> lis
     `membership`: the text of /proc/PID/cgroup. Version 2 has one tree, version 1 has one for each controller.
     In a container the path may be that of the host; the container's own folder is then the root.
     """
-    ways = []
+    folders = []
     for line in membership.splitlines():
         _, controllers, path = line.split(":", 2)
         for controller in controllers.split(","):
             root = mount / controller
             inner = root / path.lstrip("/")
-            ways.append([folder for folder in (inner, *inner.parents) if folder.is_relative_to(root)])
-    return ways
+            folders.append([folder for folder in (inner, *inner.parents) if folder.is_relative_to(root)])
+    return folders
 
 
 def _read(path: Path) -> str:

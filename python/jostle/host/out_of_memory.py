@@ -44,7 +44,7 @@ class MemoryWatch:
         return ended_for_memory(self._limit)
 
     def _counters(self, membership: str) -> list[Path]:
-        folders = [next(iter(way), None) for way in cgroup_folders(membership, self._mount)]
+        folders = [next(iter(chain), None) for chain in cgroup_folders(membership, self._mount)]
         files = [folder / name for folder in folders if folder for name in COUNTERS]
         return [file for file in files if file.is_file()]
 

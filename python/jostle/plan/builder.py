@@ -137,9 +137,9 @@ class JourneyBuilder:
         steps = {"steps": [dict(step) for step in self._steps]} if self._steps else {}
         return {**self._journey, **steps}
 
-    def _request(self, asked: dict[str, str], keys: dict[str, Any]) -> Self:
+    def _request(self, named: dict[str, str], keys: dict[str, Any]) -> Self:
         given = {key.replace("_", "-"): value for key, value in keys.items() if value is not None}
-        self._steps.append({**asked, **given})
+        self._steps.append({**named, **given})
         return self
 
     def _step(self) -> dict[str, Any]:

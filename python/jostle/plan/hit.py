@@ -187,7 +187,7 @@ def _one_workload(
         "rounds": 1,
         "repeats": False,
         "workload": {"hit": {"request": request, "load": {}, "connection": {}}},
-        "contestant": {server: {"url": base.asking("")}},
+        "contestant": {server: {"url": base.at_path("")}},
     }
     if journeys:
         data["journey"] = journeys

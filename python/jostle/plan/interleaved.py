@@ -67,11 +67,11 @@ def interleaved(first: Plan, second: Plan) -> tuple[Plan, list[tuple[str, str]]]
 
 def not_judged(first: Plan, second: Plan) -> str:
     """A note on what the plans ask that their comparison does not answer; empty if there is nothing."""
-    asked = {
+    has = {
         "requirements": bool(first.require or second.require),
         "claims": bool(first.claim or second.claim),
     }
-    left_out = [name for name, is_asked in asked.items() if is_asked]
+    left_out = [name for name, present in has.items() if present]
     if not left_out:
         return ""
     return f"The plans' {listed(left_out)} are not judged here: `jostle run` judges those of one plan."

@@ -344,13 +344,13 @@ class Plan(Table):
     def _sends(self, where: str, require: Requirement) -> None:
         """Refuse a requirement on a request or a step that no workload in question has."""
         key = "step" if require.step else "request"
-        asked = [self.workload[require.workload]] if require.workload else [*self.workload.values()]
+        workloads = [self.workload[require.workload]] if require.workload else [*self.workload.values()]
         known = dict.fromkeys(
             name
-            for workload in asked
+            for workload in workloads
             for name in (workload.steps(self.journey) if require.step else workload.names)
         )
-        scripts = any(self.journey[name].script for workload in asked for name in workload.journeys)
+        scripts = any(self.journey[name].script for workload in workloads for name in workload.journeys)
         if require.part in known or (require.step and scripts):  # a script's steps are known when it is read
             return
         hint = (

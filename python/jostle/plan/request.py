@@ -321,9 +321,9 @@ class Call(Table):
         default=None, description='the response is a stream of events: "sse", "lines", "messages", or a table'
     )
 
-    def _ways(self) -> list[str]:
+    def _kinds_given(self) -> list[str]:
         """The given keys that name a method or protocol, and with it the path."""
-        return [way for way in (*METHODS, "method_", "grpc", "ws") if getattr(self, way) is not None]
+        return [kind for kind in (*METHODS, "method_", "grpc", "ws") if getattr(self, kind) is not None]
 
     def _check_call(self) -> None:
         """Check that keys for gRPC are given only with `grpc`, and no others with it."""
@@ -348,7 +348,7 @@ class Call(Table):
     def _check_message(self) -> None:
         """Check that keys for a WebSocket are given only with `ws`, and that they fit together."""
         if self.ws is None:
-            http = self._ways() not in (["tcp"], ["udp"])
+            http = self._kinds_given() not in (["tcp"], ["udp"])
             for key, given in (
                 ("ping", self.ping is not None),
                 ("send", http and self.send is not None),
@@ -384,9 +384,9 @@ class Call(Table):
 
     @model_validator(mode="after")
     def _consistent(self) -> "Call":
-        given = self._ways()
+        given = self._kinds_given()
         if len(given) != 1:
-            named = " and ".join(way.rstrip("_") for way in given)
+            named = " and ".join(kind.rstrip("_") for kind in given)
             what = "has no method" if not given else f"{named} in one request"
             raise BadValue(what, 'write one, for example { get = "/hello" }; several requests make a list')
         if (self.method_ is None) != (self.path_ is None):
@@ -427,17 +427,17 @@ class Call(Table):
     @property
     def method(self) -> str:
         """The HTTP method; over a WebSocket, that of the upgrade. For raw bytes it has no meaning."""
-        (way,) = self._ways()
-        if way == "grpc":
+        (kind,) = self._kinds_given()
+        if kind == "grpc":
             return "POST"
-        return self.method_ or ("GET" if way in ("ws", "tcp", "udp") else way.upper())
+        return self.method_ or ("GET" if kind in ("ws", "tcp", "udp") else kind.upper())
 
     @property
     def path(self) -> str:
-        (way,) = self._ways()
-        if way == "grpc":
+        (kind,) = self._kinds_given()
+        if kind == "grpc":
             return f"/{self.grpc}"
-        return "/" if way in ("tcp", "udp") else str(self.path_ or getattr(self, way))
+        return "/" if kind in ("tcp", "udp") else str(self.path_ or getattr(self, kind))
 
     @property
     def text(self) -> str:
@@ -447,8 +447,8 @@ class Call(Table):
     @property
     def label(self) -> str:
         """Its name in the results."""
-        if not self.name and self._ways() in (["tcp"], ["udp"]):
-            return self._ways()[0]
+        if not self.name and self._kinds_given() in (["tcp"], ["udp"]):
+            return self._kinds_given()[0]
         if not self.name and self.grpc is not None:
             return self.grpc
         return self.name or (self.path if self.method == "GET" else f"{self.method} {self.path}")
@@ -484,8 +484,9 @@ class Request(Call):
         '{ from = 1, to = 9 }, ["a", "b"] or { csv = "…", column = "…" }',
     )
 
-    def _ways(self) -> list[str]:
-        return [*super()._ways(), *(way for way in ("tcp", "udp") if getattr(self, way) is not None)]
+    def _kinds_given(self) -> list[str]:
+        raw = (kind for kind in ("tcp", "udp") if getattr(self, kind) is not None)
+        return [*super()._kinds_given(), *raw]
 
     @model_validator(mode="after")
     def _filled(self) -> "Request":
@@ -546,12 +547,12 @@ class Request(Call):
             )
         self._check_raw(sent, "udp")
 
-    def _check_raw(self, sent: Sent, way: str) -> None:
+    def _check_raw(self, sent: Sent, kind: str) -> None:
         for key in ("headers", *BODIES, "stream", "send"):
             if getattr(self, key):
                 raise BadValue(
                     f"{key.replace('_', '-')} has no meaning for raw bytes",
-                    f'write what is sent as {way} = "…", or as {way} = {{ file = "…" }}',
+                    f'write what is sent as {kind} = "…", or as {kind} = {{ file = "…" }}',
                 )
         if self.expect.status:
             raise BadValue("a response of raw bytes has no status to expect", "expect a body")

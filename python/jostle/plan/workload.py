@@ -268,10 +268,10 @@ class Workload(Table):
 
     def _is_raw_or_not(self) -> None:
         """Check that all requests are raw, or none is: a client's one connection speaks HTTP or not."""
-        ways = [("tcp" if r.tcp is not None else "udp" if r.udp is not None else "") for r in self.request]
-        if not any(ways):
+        protocols = ["tcp" if r.tcp is not None else "udp" if r.udp is not None else "" for r in self.request]
+        if not any(protocols):
             return
-        if len(set(ways)) > 1:
+        if len(set(protocols)) > 1:
             raise BadValue(
                 "requests of a workload are all of raw bytes (tcp), all datagrams (udp), or none is",
                 "make another workload",
@@ -279,7 +279,7 @@ class Workload(Table):
         for key, given in (("redirects", self.redirects), ("http2", self.connection.http2)):
             if given is not None:
                 raise BadValue(f"{key} has no meaning for raw bytes", f"leave out {key}")
-        if ways[0] == "udp":
+        if protocols[0] == "udp":
             self._has_one_kind_of_datagrams()
         for request in self.request:
             length = request.until.length if request.until is not None else None
@@ -332,8 +332,8 @@ class Workload(Table):
         self._shares_connections()
         if not self.load.ends():
             raise BadValue("the load has no end", 'write for = "10s" or requests = 10_000')
-        asked = [*self.request, *([self.background] if self.background else [])]
-        if (self.peer != "") != any(PEER in request.path for request in asked):
+        requests = [*self.request, *([self.background] if self.background else [])]
+        if (self.peer != "") != any(PEER in request.path for request in requests):
             raise BadValue(
                 f"peer and {PEER} in a path belong together",
                 'write for example get = "/pair/30/31?where=remote&peer={peer}" and peer = "same"',

@@ -164,8 +164,8 @@ class Table:
             reasons.pop("not known", None)
         if len(reasons) == 1:
             return f"{MISSING}: {next(iter(reasons))}"
-        told = "; ".join(f"under {listed(list(names))}: {reason}" for reason, names in reasons.items())
-        return f"{MISSING} {told}" if told else ""
+        explained = "; ".join(f"under {listed(list(names))}: {reason}" for reason, names in reasons.items())
+        return f"{MISSING} {explained}" if explained else ""
 
     def _named(self, row: tuple[Value, ...]) -> str:
         """The name of a row: its leading cells, as far as they are words."""

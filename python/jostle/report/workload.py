@@ -114,8 +114,8 @@ def _texts(summary: WorkloadSummary, kind: str) -> str:
 
 def statuses_in_words(statuses: Mapping[str, int]) -> str:
     """The statuses of right responses, "1,900 × 200, 116 × 302"; "" if all are the same, and no redirects."""
-    told = len(statuses) > 1 or any(status >= "300" for status in statuses)
-    return tallied(statuses) if told else ""
+    mixed = len(statuses) > 1 or any(status >= "300" for status in statuses)
+    return tallied(statuses) if mixed else ""
 
 
 def not_as_expected(outcomes: Mapping[str, int]) -> str:

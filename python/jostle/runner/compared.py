@@ -17,11 +17,11 @@ def compared(plan: Plan, cells: Collection[Key]) -> set[frozenset[Key]]:
     """
     taking_part = set(cells)
     contestants = list(dict.fromkeys(contestant for contestant, _ in cells))
-    asked = {frozenset(pair) for pair in _asked(plan, contestants) if taking_part.issuperset(pair)}
-    return {pair for pair in asked if len(pair) == 2} or set(_under_one_workload(cells))
+    wanted = {frozenset(pair) for pair in _pairs_of(plan, contestants) if taking_part.issuperset(pair)}
+    return {pair for pair in wanted if len(pair) == 2} or set(_under_one_workload(cells))
 
 
-def _asked(plan: Plan, contestants: Sequence[str]) -> Iterator[tuple[Key, ...]]:
+def _pairs_of(plan: Plan, contestants: Sequence[str]) -> Iterator[tuple[Key, ...]]:
     for part in (part for claim in plan.claim for part in claim.holds):
         yield from itertools.product(
             *(

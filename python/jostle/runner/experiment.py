@@ -130,8 +130,8 @@ def experiment_in_turns(
     check_disk_space(base, least_bytes(plan, trials))
     facts = host_facts(seed) | _revisions(plan, ready)
     writer = RunWriter.create(base, slug, to_toml(plan), facts, secrets_in(plan.data()))
-    way = os.path.relpath(Path.cwd(), writer.folder.resolve())
-    writer.journal_start(seed=seed, contestants=[c.label for c in ready], base=way)
+    working_folder = os.path.relpath(Path.cwd(), writer.folder.resolve())
+    writer.journal_start(seed=seed, contestants=[c.label for c in ready], base=working_folder)
     if plan.require:
         note_earlier_runs(writer)
     for label, why in taking_part.skipped.items():

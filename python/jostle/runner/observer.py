@@ -22,9 +22,9 @@ __all__ = [
     "Tell",
     "TrialEnded",
     "TrialStarted",
+    "silent",
     "together",
     "unobserved",
-    "untold",
 ]
 
 
@@ -106,7 +106,7 @@ Tell = Callable[[str, bool], None]
 """Called with what is measured and what was found. False: a status that the next text replaces."""
 
 
-def untold(text: str, stays: bool) -> None:
+def silent(text: str, stays: bool) -> None:
     """Tells nobody."""
 
 

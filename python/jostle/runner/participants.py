@@ -74,9 +74,9 @@ def participants(plan: Plan) -> Participants:
     cells: list[Key] = []
     unfit: dict[str, dict[str, str]] = {}
     for name, workload in plan.selected.items():
-        asked = [found[label] for label in workload.measured_on(plan.contestants)]
+        chosen = [found[label] for label in workload.measured_on(plan.contestants)]
         check = functools.partial(check_fit, name=name, workload=workload, journeys=plan.journey)
-        able, unable = _sorted_out(f"workload.{name}", asked, check)
+        able, unable = _sorted_out(f"workload.{name}", chosen, check)
         cells += [(label, name) for label in able]
         for label, why in unable.items():
             unfit.setdefault(label, {})[name] = why
@@ -93,11 +93,11 @@ def participants(plan: Plan) -> Participants:
 
 
 def _sorted_out(
-    what: str, asked: Iterable[Contestant], check: Callable[[Contestant], object]
+    what: str, candidates: Iterable[Contestant], check: Callable[[Contestant], object]
 ) -> tuple[list[str], dict[str, str]]:
     """The labels of contestants that can serve `what`, and the reasons of the others. Raises if none can."""
     able, unable = list[str](), dict[str, CannotServe]()
-    for contestant in asked:
+    for contestant in candidates:
         try:
             check(contestant)
         except CannotServe as error:

@@ -227,10 +227,10 @@ def run_trial(context: TrialContext) -> Path:
         try:
             kept = context.server_pool.acquire(running) if context.continues else None
             servers = kept or _start_servers(running, context)
-            asked = _spec(context, servers, context.workload)
+            unplaced = _spec(context, servers, context.workload)
             if context.contestant.url is not None:
-                check_certificate(asked["workloads"][0]["target"])
-            spec = context.executor.prepare(asked)
+                check_certificate(unplaced["workloads"][0]["target"])
+            spec = context.executor.prepare(unplaced)
             # Other work of this process, such as recording, would interrupt a thread that busy-polls.
             stack.enter_context(kept_off(spec["cores"] if spec["attentive"] else ()))
             _warm_up(context, servers, spec)

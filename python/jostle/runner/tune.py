@@ -139,7 +139,7 @@ def _key(plan: Plan, tune: Tune) -> dict[str, Any]:
     key = {**machine(), "server": server.label, "versions": server.versions(), "get": tune.get}
     if folder := server.build_folder():
         key["build"] = folder.name
-    return key | {"cores": _cores(plan), **_asked(tune)}
+    return key | {"cores": _cores(plan), **_identity(tune)}
 
 
 def _remembered(key: dict[str, Any]) -> int | None:
@@ -165,7 +165,7 @@ def _still_holds(known: int, server: contestant.Contestant, plan: Plan, tune: Tu
     return abs(now - 1) <= STILL_HOLDS
 
 
-def _asked(tune: Tune) -> dict[str, Any]:
+def _identity(tune: Tune) -> dict[str, Any]:
     """What the measured value depends on. A capacity is the same for all shares of it."""
     if tune.share is None:
         return {"takes_s": tune.takes, "times": tune.times}

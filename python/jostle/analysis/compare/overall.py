@@ -46,7 +46,7 @@ MAX_SHOWN = 3
 
 UNKNOWN = Estimate(None, unit="ratio")
 
-Way = Literal["slower", "faster"]
+Direction = Literal["slower", "faster"]
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Overall:
     message: str
     factor: Estimate = UNKNOWN
     """Of the metric that changed most surely, or, if nothing was found, of the one of `SHARED_BY_MANY` that
-    may have changed most: more than 1 is a change in the unwanted way."""
+    may have changed most: more than 1 is a change in the unwanted direction."""
 
 
 def judge_overall(c: Comparison, unwanted: OverallChange, among: int = 1) -> Overall:
@@ -73,32 +73,35 @@ def judge_overall(c: Comparison, unwanted: OverallChange, among: int = 1) -> Ove
     if not enough or not tested:
         return Overall("undecided", c.sentence)
     level = (1 - c.confidence) / 2 / among
-    ways: tuple[Way, ...] = ("slower", "faster")
-    asked = [way for way in ways if unwanted.direction in (way, "changed")]
+    directions: tuple[Direction, ...] = ("slower", "faster")
+    judged = [direction for direction in directions if unwanted.direction in (direction, "changed")]
 
-    def found(way: Way, by: float) -> list[Difference]:
+    def found(direction: Direction, by: float) -> list[Difference]:
         """The metrics that changed in this way by more, the surest first; it alone if only all say so."""
-        ps = [_p(d, way, by, paired=c.paired) for d in tested]
+        ps = [_p(d, direction, by, paired=c.paired) for d in tested]
         if combined(ps) > level:
             return []
         each = sorted(zip(each_adjusted(ps), tested, strict=True), key=lambda pair: pair[0])
         return [d for p, d in each if p <= max(level, each[0][0])]
 
-    changed = {way: those for way in ways if (those := found(way, 0.0))}
-    if beyond := {way: those for way in asked if (those := found(way, unwanted.by))}:
-        way, (surest, *_) = next(iter(beyond.items()))
-        return Overall("fail", _sentence(c.b, beyond | changed), _factor(surest, way))
-    factors = [_factor(d, way) for way in asked for d in changed.get(way, ()) if d.metric != "errors"]
+    changed = {direction: those for direction in directions if (those := found(direction, 0.0))}
+    if beyond := {direction: those for direction in judged if (those := found(direction, unwanted.by))}:
+        direction, (surest, *_) = next(iter(beyond.items()))
+        return Overall("fail", _sentence(c.b, beyond | changed), _factor(surest, direction))
+    by_time = [
+        (d, direction) for direction in judged for d in changed.get(direction, ()) if d.metric != "errors"
+    ]
+    factors = [_factor(d, direction) for d, direction in by_time]
     if unsettled := [factor for factor in factors if (factor.high or 0.0) > 1 + unwanted.by]:
         size = f"whether by more than {percent(unwanted.by)} is undecided"
         return Overall("undecided", f"{_sentence(c.b, changed)}; {size}", unsettled[0])
     found_out = [d for d in tested if d.metric in SHARED_BY_MANY and d.verdict is not Verdict.INVALID]
-    factors = [_factor(d, way) for way in asked for d in found_out]
+    factors = [_factor(d, direction) for direction in judged for d in found_out]
     if not factors:
         return Overall("undecided", c.sentence)
     shown = [d for d in tested if d.metric in SHOWN]
     said = _sentence(c.b, changed) if changed else f"no change was found: {_list(shown)}"
-    if any(way in changed for way in asked):
+    if any(direction in changed for direction in judged):
         said += f"; that is by no more than {percent(unwanted.by)}"
     return Overall("pass", said, max(factors, key=lambda factor: factor.high or 0.0))
 
@@ -107,9 +110,9 @@ def _can_be_tested(d: Difference) -> bool:
     return bool(d.a.value or d.b.value) if d.metric == "errors" else d.log_error is not None
 
 
-def _p(d: Difference, way: Way, by: float, *, paired: bool) -> float:
+def _p(d: Difference, direction: Direction, by: float, *, paired: bool) -> float:
     """The chance of a change at least as large in this way if it is none, or just `by`. One-sided."""
-    sign = _sign(d, way)
+    sign = _sign(d, direction)
     if d.metric == "errors":
         return _p_of_errors(d, sign, paired=paired)
     assert d.ratio.value is not None
@@ -131,26 +134,27 @@ def _p_of_errors(d: Difference, sign: int, *, paired: bool) -> float:
     return max(of_requests, of_rounds)
 
 
-def _sign(d: Difference, way: Way) -> int:
+def _sign(d: Difference, direction: Direction) -> int:
     """The sign of a change of this metric that is a change in this way."""
-    return (-1 if d.metric == "throughput" else 1) * (1 if way == "slower" else -1)
+    return (-1 if d.metric == "throughput" else 1) * (1 if direction == "slower" else -1)
 
 
-def _factor(d: Difference, way: Way) -> Estimate:
+def _factor(d: Difference, direction: Direction) -> Estimate:
     """The ratio of the metric, or its inverse, so that more than 1 is a change in this way."""
-    if d.metric == "errors" or _sign(d, way) > 0:
+    if d.metric == "errors" or _sign(d, direction) > 0:
         return replace(d.ratio, unit="ratio")
     value, low, high = (None if x is None else 1 / x for x in (d.ratio.value, d.ratio.high, d.ratio.low))
     return replace(UNKNOWN, value=value, low=low, high=high, rounds=tuple(1 / x for x in d.ratio.rounds))
 
 
-def _sentence(b: str, found: Mapping[Way, Sequence[Difference]]) -> str:
+def _sentence(b: str, found: Mapping[Direction, Sequence[Difference]]) -> str:
     """Where `b` changed and by how much: the largest changes with their intervals, all others by name."""
     parts = []
-    for way, differences in found.items():
-        by_size = sorted(differences, key=lambda d: -(_factor(d, way).value or math.inf))
+    for direction, differences in found.items():
+        by_size = sorted(differences, key=lambda d: -(_factor(d, direction).value or math.inf))
         others = [_name(d) for d in _in_order(by_size[MAX_SHOWN:])]
-        parts.append(f"{way}: {_list(by_size[:MAX_SHOWN])}" + (f"; also {listed(others)}" if others else ""))
+        also = f"; also {listed(others)}" if others else ""
+        parts.append(f"{direction}: {_list(by_size[:MAX_SHOWN])}{also}")
     return f"{b} is {'; '.join(parts)}"
 
 

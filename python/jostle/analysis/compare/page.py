@@ -29,7 +29,7 @@ def beyond_chance(comparisons: Sequence[Comparison]) -> list[Comparison]:
     if workloads < 2:
         return list(comparisons)
     tested = _tested(comparisons)
-    limit = _largest_told([p for c, d, p in tested if d.metric != c.primary])
+    limit = _largest_reported([p for c, d, p in tested if d.metric != c.primary])
     alone = min(LEVEL, FREE / workloads)
 
     def judged(c: Comparison, d: Difference) -> Difference:
@@ -53,11 +53,11 @@ def _tested(comparisons: Sequence[Comparison]) -> list[tuple[Comparison, Differe
     ]
 
 
-def _largest_told(ps: Sequence[float]) -> float:
+def _largest_reported(ps: Sequence[float]) -> float:
     """The largest p with which a difference is reported; 0 if none is."""
     ordered = sorted(ps)
-    told = [p for rank, p in enumerate(ordered, 1) if p <= LEVEL * rank / len(ordered)]
-    return max(told, default=0.0)
+    differing = [p for rank, p in enumerate(ordered, 1) if p <= LEVEL * rank / len(ordered)]
+    return max(differing, default=0.0)
 
 
 def by_chance(comparisons: Sequence[Comparison]) -> str:
@@ -65,20 +65,21 @@ def by_chance(comparisons: Sequence[Comparison]) -> str:
     tested = _tested(comparisons)
     if not tested:
         return ""
-    told = sum(d.finding in ("less", "more") for _, d, _ in tested)
+    differing = sum(d.finding in ("less", "more") for _, d, _ in tested)
     families = {(c.workload, d.metric) for c, d, _ in tested}
-    told_of = f"Of {len(tested)} rates and quantiles that could be compared on this page, {told} differ."
+    compared = f"{len(tested)} rates and quantiles that could be compared on this page"
+    sentence = f"Of {compared}, {differing} differ."
     if len({c.workload for c in comparisons}) < 2:
         expected = len(families) * LEVEL
-        return f"{told_of} If the servers were equal, about {expected:.1g} would still differ by chance."
+        return f"{sentence} If the servers were equal, about {expected:.1g} would still differ by chance."
     primary = {(c.workload, d.metric) for c, d, _ in tested if d.metric == c.primary}
     names = sorted({metric for _, metric in primary})
     if not names:
-        return f"{told_of} Of the differences, expect at most one in twenty to be chance."
+        return f"{sentence} Of the differences, expect at most one in twenty to be chance."
     noun = "metric" if len(names) == 1 else "metrics"
     expected = min(FREE, len(primary) * LEVEL)
     return (
-        f"{told_of} The primary {noun} of the comparisons {'is' if len(names) == 1 else 'are'} "
+        f"{sentence} The primary {noun} of the comparisons {'is' if len(names) == 1 else 'are'} "
         f"{listed(names)}. If the servers were equal, a page like this would show a difference in "
         f"{'it' if len(names) == 1 else 'any of them'} with a probability of at most {percent(expected)}. Of "
         "the differences in other metrics, expect at most one in twenty to be chance."

@@ -12,7 +12,7 @@ EFFECTS = ((0.147, "negligible"), (0.33, "small"), (0.474, "medium"))
 """Words for Cliff's delta up to a limit. Source: Romano et al., Florida Association of Institutional Research
 (2006)."""
 
-TOLD = ("throughput", "p50", "p99")
+ALWAYS_MENTIONED = ("throughput", "p50", "p99")
 """The summary mentions these even if no difference was found, all others only if one was."""
 
 MORE_ROUNDS = "more rounds may decide it"
@@ -20,8 +20,8 @@ MORE_ROUNDS = "more rounds may decide it"
 
 def in_words(d: Difference, a: str, b: str, among: int = 0) -> str:
     """One sentence on one metric of `a` and `b`. `among`: how many were tested, if it may be chance."""
-    told = _errors(d, a, b) if d.metric == "errors" else _in_words(d, a, b, among)
-    return distrusted("", told) + "." if d.verdict is Verdict.INVALID else told
+    sentence = _errors(d, a, b) if d.metric == "errors" else _in_words(d, a, b, among)
+    return distrusted("", sentence) + "." if d.verdict is Verdict.INVALID else sentence
 
 
 def _in_words(d: Difference, a: str, b: str, among: int) -> str:
@@ -60,17 +60,17 @@ def _summary(c: Comparison) -> str:
         have = ("no round in common", "one round", "two rounds")[rounds]
         return f"{c.b} against {c.a}: undecided with {have}; {TOO_FEW_ROUNDS}."
     invalid = c.verdict is Verdict.INVALID
-    told = f"{c.b} against {c.a}{' (unreliable: invalid trials)' if invalid else ''}: "
+    subject = f"{c.b} against {c.a}{' (unreliable: invalid trials)' if invalid else ''}: "
     spoiled = [] if invalid else [d for d in c.differences if d.verdict is Verdict.INVALID]
     found = _found([d for d in c.differences if d not in spoiled])
     if spoiled:
         found.append(f"{_names(spoiled)} must not be used (invalid)")
-    return f"{told}{'; '.join(found)}.{_in_common(c)}"
+    return f"{subject}{'; '.join(found)}.{_in_common(c)}"
 
 
 def _found(differences: list[Difference]) -> list[str]:
     """What differs and what does not, in parts of a sentence."""
-    chosen = [d for d in differences if d.metric in TOLD]
+    chosen = [d for d in differences if d.metric in ALWAYS_MENTIONED]
     clear = [d for d in differences if d.finding in ("less", "more")]
     if not clear and all(not _compared(d) for d in chosen):
         return _not_compared(chosen)

@@ -33,7 +33,7 @@ from jostle.analysis.stats.sequential import ConfidenceRule, fixed
 from jostle.analysis.topics.starvation import index_at, workloads_behind
 from jostle.analysis.trials.data import TrialData, by_round, common_rounds
 from jostle.formatting import interval, is_or_are, listed, plural
-from jostle.plan import claims as asked
+from jostle.plan import claims as planned
 from jostle.plan.labels import resolve_label
 from jostle.plan.metrics import INDICES, METRICS
 from jostle.plan.recorded import Unreadable
@@ -106,7 +106,7 @@ class Measurements:
             return [key]
         return [(key[0], workload) for workload in workloads_behind(metric, compared)]
 
-    def figures(self, part: asked.Part, sides: Sequence[Key | None]) -> list[Figure]:
+    def figures(self, part: planned.Part, sides: Sequence[Key | None]) -> list[Figure]:
         """What is computed for one pair of `sides_of`; the divisor may be None."""
         pairs = zip(sides, part.sides, strict=False)  # without a divisor, the part has one side only
         return [
@@ -126,7 +126,7 @@ class Measurements:
 
 
 def judge_claims(
-    claims: Sequence[asked.Claim], measured: Measurements, level: ConfidenceRule = fixed
+    claims: Sequence[planned.Claim], measured: Measurements, level: ConfidenceRule = fixed
 ) -> list[Claim]:
     """Every claim, in the plan's order. `level`: the correction for repeated looks."""
     return [_claim(claim, measured, level) for claim in claims]
@@ -140,14 +140,14 @@ def unreadable_claim(one: Unreadable) -> Claim:
     return Claim(says, published, "undecided", sentence, [], table.get("ours") is True)
 
 
-def _claim(claim: asked.Claim, measured: Measurements, level: ConfidenceRule) -> Claim:
+def _claim(claim: planned.Claim, measured: Measurements, level: ConfidenceRule) -> Claim:
     sides = [(part, *pair) for part in claim.holds for pair in sides_of(part, measured)]
     confidence = 1 - (1 - CONFIDENCE) / max(1, len(sides))
     judge = partial(_part, measured=measured, settled=claim.needs.settled, confidence=confidence, level=level)
     parts = [judge(part, left, right) for part, left, right in sides]
     if lacking := missing(claim.needs, [key for _, *pair in sides for key in pair if key], measured):
-        untold: PartVerdict = "undecided"
-        parts = [replace(part, verdict=untold) for part in parts]
+        undecided: PartVerdict = "undecided"
+        parts = [replace(part, verdict=undecided) for part in parts]
         return Claim(claim.says, claim.published, "undecided", f"It {lacking}.", parts, claim.ours)
     verdict, deciding = _decided(parts)
     if claim.ours:
@@ -180,7 +180,7 @@ def _deciding(parts: Sequence[CriterionResult]) -> str:
     return "; ".join(dict.fromkeys(part.message for part in parts)) + "." if parts else "It has no rule."
 
 
-def missing(needs: asked.Needs, keys: Sequence[Key], measured: Measurements) -> str:
+def missing(needs: planned.Needs, keys: Sequence[Key], measured: Measurements) -> str:
     """What is lacking: "needs 8 server cores, but had 1"; "" if nothing is, or if that is not known."""
     return (
         _other_cores(needs, keys, measured)
@@ -190,7 +190,7 @@ def missing(needs: asked.Needs, keys: Sequence[Key], measured: Measurements) -> 
     )
 
 
-def _other_parameter(needs: asked.Needs, measured: Measurements) -> str:
+def _other_parameter(needs: planned.Needs, measured: Measurements) -> str:
     """The first parameter that differs from the one needed; "" if none does."""
     for name, wanted in needs.parameters.items():
         if (had := measured.parameters.get(name)) != wanted:
@@ -199,7 +199,7 @@ def _other_parameter(needs: asked.Needs, measured: Measurements) -> str:
     return ""
 
 
-def _without_network(needs: asked.Needs, keys: Sequence[Key], measured: Measurements) -> str:
+def _without_network(needs: planned.Needs, keys: Sequence[Key], measured: Measurements) -> str:
     """That a generator was on this machine, if a network is needed; "" otherwise, or if that is not known."""
     if not needs.network:
         return ""
@@ -208,7 +208,7 @@ def _without_network(needs: asked.Needs, keys: Sequence[Key], measured: Measurem
     return "" if all(hosts) else "needs generators on other machines (--cluster)"
 
 
-def _without_limit(needs: asked.Needs, keys: Sequence[Key], measured: Measurements) -> str:
+def _without_limit(needs: planned.Needs, keys: Sequence[Key], measured: Measurements) -> str:
     """Why there was no memory limit; "" if none is needed, or if it was set.
 
     Without it, a server does not show what it does under the limit.
@@ -221,7 +221,7 @@ def _without_limit(needs: asked.Needs, keys: Sequence[Key], measured: Measuremen
     return f"needs a limit of the server's memory, which could not be set: {why}" if why else ""
 
 
-def _other_cores(needs: asked.Needs, keys: Sequence[Key], measured: Measurements) -> str:
+def _other_cores(needs: planned.Needs, keys: Sequence[Key], measured: Measurements) -> str:
     """How the number of server cores differs from that needed; "" if it does not.
 
     If nothing of the claim was measured, the cores of the run's other trials count.
@@ -236,7 +236,7 @@ def _other_cores(needs: asked.Needs, keys: Sequence[Key], measured: Measurements
     return ""
 
 
-def sides_of(part: asked.Part, measured: Measurements) -> list[tuple[Key, Key | None]]:
+def sides_of(part: planned.Part, measured: Measurements) -> list[tuple[Key, Key | None]]:
     """What is measured, and what it is divided by: one pair for each contestant that the names mean."""
     left, *others = (
         [(name, workload) for name in measured.resolve_label(contestant)]
@@ -247,7 +247,7 @@ def sides_of(part: asked.Part, measured: Measurements) -> list[tuple[Key, Key | 
 
 
 def _part(
-    part: asked.Part,
+    part: planned.Part,
     left: Key,
     right: Key | None,
     *,
@@ -359,11 +359,11 @@ def _further(sides: Sequence[tuple[Key, str]], measured: Measurements, confidenc
 def _judge(rule: Rule, size: Rule | None, estimate: Estimate, surely: Estimate) -> PartVerdict:
     """The verdict on one part. `surely`: the wider interval, which must violate a rule for it to fail."""
 
-    def answer(by: Rule) -> RuleDecision:
+    def decision(by: Rule) -> RuleDecision:
         found = by.judge(estimate)
         return by.judge(surely) if found == "fails" else found
 
-    held = answer(rule)
+    held = decision(rule)
     if held != "holds" or size is None:
         return held
     sized: Mapping[RuleDecision, PartVerdict] = {
@@ -371,7 +371,7 @@ def _judge(rule: Rule, size: Rule | None, estimate: Estimate, surely: Estimate) 
         "fails": "other size",
         "undecided": "size undecided",
     }
-    return sized[answer(size)]
+    return sized[decision(size)]
 
 
 def _verdict_suffix(verdict: PartVerdict, rule: Rule, size: Rule | None, unit: str) -> str:

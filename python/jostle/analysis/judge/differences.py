@@ -23,7 +23,7 @@ __all__ = ["judge_difference"]
 
 
 def judge_difference(
-    asked: requirement.Requirement,
+    required: requirement.Requirement,
     whom: Sequence[str],
     first: str,
     grouped: Mapping[Key, Sequence[TrialData]],
@@ -37,33 +37,35 @@ def judge_difference(
     """
     known = list(dict.fromkeys(name for name, _ in summaries))
     baselines = [
-        key for name in resolve_label(asked.against or first, known) for key in summaries if key[0] == name
+        key for name in resolve_label(required.against or first, known) for key in summaries if key[0] == name
     ]
     others = [key for key in summaries if key[0] in whom and key not in baselines]
     keys = [
         (baseline, other)
         for baseline in baselines
         for other in others
-        if baseline[1] == other[1] and asked.workload in ("", other[1])
+        if baseline[1] == other[1] and required.workload in ("", other[1])
     ]
     pairs = [pair(*(side(grouped[key], summaries[key], key[0], usual) for key in two)) for two in keys]
-    family = Family(level=lambda _, rounds: level(asked.confidence, rounds), usual=usual_differences(pairs))
-    more = TESTED if asked.unwanted else (asked.condition.metric,)
+    family = Family(
+        level=lambda _, rounds: level(required.confidence, rounds), usual=usual_differences(pairs)
+    )
+    more = TESTED if required.unwanted else (required.condition.metric,)
     compared = [
         without_given_rate(compare_sides(*sides, family, more), grouped[baseline])
         for (baseline, _), sides in zip(keys, pairs, strict=True)
     ]
-    return [_requirement(asked, one, len(compared)) for one in compared]
+    return [_requirement(required, one, len(compared)) for one in compared]
 
 
-def _requirement(asked: requirement.Requirement, c: Comparison, among: int) -> Requirement:
-    if asked.unwanted is None:
-        estimate, limit, verdict, message = _limited(asked.condition, c)
+def _requirement(required: requirement.Requirement, c: Comparison, among: int) -> Requirement:
+    if required.unwanted is None:
+        estimate, limit, verdict, message = _limited(required.condition, c)
     else:
-        found, limit = judge_overall(c, asked.unwanted, among), 1 + asked.unwanted.by
+        found, limit = judge_overall(c, required.unwanted, among), 1 + required.unwanted.by
         estimate, verdict, message = found.factor, found.verdict, found.message
-    about = (c.b, c.workload, asked.confidence)
-    return Requirement(asked.text, *about, estimate, limit, verdict, message, against=c.a)
+    about = (c.b, c.workload, required.confidence)
+    return Requirement(required.text, *about, estimate, limit, verdict, message, against=c.a)
 
 
 def _limited(condition: Condition, c: Comparison) -> tuple[Estimate, float, Decision, str]:

@@ -37,7 +37,7 @@ def published_figures(
         )
         for figure in published.figures
     ]
-    return [told for figure in figures for told in _beside_measured(figure, figures, grouped, usual)]
+    return [measured for figure in figures for measured in _beside_measured(figure, figures, grouped, usual)]
 
 
 def _beside_measured(

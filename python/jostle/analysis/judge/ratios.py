@@ -9,13 +9,13 @@ from jostle.analysis.results.published_figure import figure
 from jostle.analysis.stats.moderated import UsualOf, typical_ratio
 from jostle.analysis.stats.over_rounds import Value, ratio_of_rounds
 from jostle.analysis.trials.data import TrialData, by_round, common_rounds
-from jostle.plan import claims as asked
+from jostle.plan import claims as planned
 
 __all__ = ["ratios"]
 
 
 def ratios(
-    tables: Sequence[asked.Ratio],
+    tables: Sequence[planned.Ratio],
     grouped: Mapping[Key, Sequence[TrialData]],
     published: Sequence[PublishedFigure],
     usual: UsualOf,
@@ -31,7 +31,7 @@ def ratios(
 
 
 def _ratio(
-    table: asked.Ratio,
+    table: planned.Ratio,
     contestant: str,
     grouped: Mapping[Key, Sequence[TrialData]],
     known: Sequence[PublishedFigure],

@@ -45,20 +45,20 @@ def judge_requirements(
     correction for repeated looks. `round_s`: how long a round took, if known.
     """
     found: list[Requirement] = []
-    for asked in plan.require:
+    for required in plan.require:
         known = [*(contestant for contestant, _ in summaries), *skipped]
-        whom = resolve_label(asked.contestant, known) if asked.contestant else known
-        if asked.of_difference:
+        whom = resolve_label(required.contestant, known) if required.contestant else known
+        if required.of_difference:
             first = next(iter(plan.contestants), "")
-            judged = judge_difference(asked, whom, first, grouped, summaries, usual, level)
+            judged = judge_difference(required, whom, first, grouped, summaries, usual, level)
         else:
-            judged = list(_judge(asked, whom, plan.starvation, grouped, summaries, usual, level, round_s))
-        found += judged or [_not_measured(asked, whom, skipped, skipped_workloads)]
+            judged = list(_judge(required, whom, plan.starvation, grouped, summaries, usual, level, round_s))
+        found += judged or [_not_measured(required, whom, skipped, skipped_workloads)]
     return found + [_unreadable(one) for one in plan.unreadable if one.key == "require"]
 
 
 def _judge(
-    asked: requirement.Requirement,
+    required: requirement.Requirement,
     whom: Sequence[str],
     forms: Sequence[model.Starvation],
     grouped: Mapping[tuple[str, str], Sequence[TrialData]],
@@ -67,37 +67,37 @@ def _judge(
     level: ConfidenceRule,
     round_s: float | None,
 ) -> Iterator[Requirement]:
-    metric = asked.condition.metric
+    metric = required.condition.metric
     for (contestant, workload), summary in summaries.items():
-        if contestant not in whom or asked.workload not in ("", workload):
+        if contestant not in whom or required.workload not in ("", workload):
             continue
         measured = [data for data in grouped[contestant, workload] if data.usable]
-        if asked.part:
-            if alone := requests_named(asked.part, measured):
-                figure = judged_request(metric, alone, level(asked.confidence, len(alone)), usual)
-                beyond = lies_among_failures(asked.condition, alone, asked.confidence)
-                yield _requirement(asked, contestant, workload, figure, [summary], round_s, beyond=beyond)
+        if required.part:
+            if alone := requests_named(required.part, measured):
+                figure = judged_request(metric, alone, level(required.confidence, len(alone)), usual)
+                beyond = lies_among_failures(required.condition, alone, required.confidence)
+                yield _requirement(required, contestant, workload, figure, [summary], round_s, beyond=beyond)
             continue
         if metric not in INDICES:
-            figure = judged(metric, measured, level(asked.confidence, len(measured)), usual)
-            beyond = lies_among_failures(asked.condition, measured, asked.confidence)
-            yield _requirement(asked, contestant, workload, figure, [summary], round_s, beyond=beyond)
+            figure = judged(metric, measured, level(required.confidence, len(measured)), usual)
+            beyond = lies_among_failures(required.condition, measured, required.confidence)
+            yield _requirement(required, contestant, workload, figure, [summary], round_s, beyond=beyond)
             continue
         for form in forms:
-            if workload != form.with_ and not (asked.workload and workload == form.alone):
+            if workload != form.with_ and not (required.workload and workload == form.alone):
                 continue
             own = {w: group for (name, w), group in grouped.items() if name == contestant}
             own_cells = {w: c for (name, w), c in summaries.items() if name == contestant}
             if form.alone in own and form.with_ in own:
                 rounds = len(common_rounds(by_round(own[form.alone]), by_round(own[form.with_])))
-                compared = compare(form, own, own_cells, [], level(asked.confidence, rounds))
+                compared = compare(form, own, own_cells, [], level(required.confidence, rounds))
                 index = index_of(metric, compared)
                 behind = [own_cells[name] for name in workloads_behind(metric, compared)]
-                yield _requirement(asked, contestant, form.with_, Judged(index), behind, round_s)
+                yield _requirement(required, contestant, form.with_, Judged(index), behind, round_s)
 
 
 def _requirement(
-    asked: requirement.Requirement,
+    required: requirement.Requirement,
     contestant: str,
     workload: str,
     figure: Judged,
@@ -106,7 +106,7 @@ def _requirement(
     *,
     beyond: bool = False,
 ) -> Requirement:
-    condition, estimate = asked.condition, figure.estimate
+    condition, estimate = required.condition, figure.estimate
     verdict = decide(condition, estimate)
     message = f"{condition.metric} {is_or_are(condition.metric)} {interval(estimate, condition.unit)}"
     if figure.aside:
@@ -120,10 +120,10 @@ def _requirement(
     elif estimate.this_run_only:
         message += f" in this run; {TOO_FEW_ROUNDS}"
     elif verdict == "undecided" and estimate.value is not None and not estimate.note:
-        more = figure.more_rounds(condition.limit, asked.confidence, round_s) or MORE_ROUNDS
+        more = figure.more_rounds(condition.limit, required.confidence, round_s) or MORE_ROUNDS
         message += f": the limit lies within the interval; {more}"
-    about = (condition.text, contestant, workload, asked.confidence)
-    return Requirement(*about, estimate, condition.limit, verdict, message, part=asked.part)
+    about = (condition.text, contestant, workload, required.confidence)
+    return Requirement(*about, estimate, condition.limit, verdict, message, part=required.part)
 
 
 def _unreadable(one: Unreadable) -> Requirement:
@@ -134,19 +134,20 @@ def _unreadable(one: Unreadable) -> Requirement:
 
 
 def _not_measured(
-    asked: requirement.Requirement,
+    required: requirement.Requirement,
     whom: Sequence[str],
     skipped: Mapping[str, str],
     skipped_workloads: Mapping[str, Mapping[str, str]],
 ) -> Requirement:
     whys = [f"{name}: {why}" for name, why in skipped.items() if name in whom]
     for name, reasons in skipped_workloads.items():
-        if name in whom and (why := reasons.get(asked.workload)):
+        if name in whom and (why := reasons.get(required.workload)):
             whys.append(f"{name}: {why}")
     message = "it was not measured" + (f" ({'; '.join(whys)})" if whys else "")
-    unit, limit = ("ratio", 1.0) if asked.of_difference else (asked.condition.unit, asked.condition.limit)
+    condition = required.condition
+    unit, limit = ("ratio", 1.0) if required.of_difference else (condition.unit, condition.limit)
     nothing = Estimate(None, unit=unit, note=message)
-    about = (asked.contestant, asked.workload)
+    about = (required.contestant, required.workload)
     return Requirement(
-        asked.text, *about, asked.confidence, nothing, limit, "undecided", message, part=asked.part
+        required.text, *about, required.confidence, nothing, limit, "undecided", message, part=required.part
     )

@@ -15,10 +15,10 @@ from jostle.analysis.stats.quantile_ci import CONFIDENCE
 from jostle.analysis.stats.sequential import MAX_ROUNDS
 from jostle.analysis.summaries.workload import by_workload
 from jostle.analysis.trials.data import TrialData
-from jostle.plan import claims as asked
-from jostle.plan import requirement as asked_plan
+from jostle.plan import claims as planned
 from jostle.plan.conditions import Condition
 from jostle.plan.recorded import RecordedPlan
+from jostle.plan.requirement import Requirement as PlannedRequirement
 from jostle.record import RunRecord
 from jostle.record.verdict import Verdict
 
@@ -58,11 +58,11 @@ def questions(record: RunRecord, result: RunResult) -> list[Question]:
         result.skipped_workloads,
         plan.parameters,
     )
-    asking = _QuestionBuilder(measured)
+    builder = _QuestionBuilder(measured)
     required = {one.text: one for one in plan.require}
     found = [
-        *(asking.of_requirement(one, required.get(one.that)) for one in result.requirements),
-        *(asking.claim(*pair) for pair in zip(plan.claim, result.claims, strict=True)),
+        *(builder.of_requirement(one, required.get(one.that)) for one in result.requirements),
+        *(builder.claim(*pair) for pair in zip(plan.claim, result.claims, strict=True)),
     ]
     return found or [_comparison(one) for one in result.comparisons]
 
@@ -71,7 +71,7 @@ def questions(record: RunRecord, result: RunResult) -> list[Question]:
 class _QuestionBuilder:
     measured: Measurements
 
-    def of_requirement(self, one: Requirement, required: asked_plan.Requirement | None) -> Question:
+    def of_requirement(self, one: Requirement, required: PlannedRequirement | None) -> Question:
         if required is None:  # this version cannot read it
             key = (one.contestant, one.workload)
             return Question(f"{one.that} ({one.about})", frozenset([key]), open=False)
@@ -90,7 +90,7 @@ class _QuestionBuilder:
         further = _further(one.estimate, needed)
         return Question(text, _cells(figures), undecided and can_narrow, further)
 
-    def difference(self, one: Requirement, required: asked_plan.Requirement) -> Question:
+    def difference(self, one: Requirement, required: PlannedRequirement) -> Question:
         """It is open until a change is found, or none that counts remains possible."""
         text = f"{one.that} ({one.contestant} against {one.against}, {one.workload})"
         cells = frozenset({(one.contestant, one.workload), (one.against, one.workload)})
@@ -103,7 +103,7 @@ class _QuestionBuilder:
         further = _further(one.estimate, rounds_needed(rule, one.estimate, CONFIDENCE))
         return Question(text, cells, is_open and _can_narrow(one.estimate), further)
 
-    def claim(self, one: asked.Claim, judged: Claim) -> Question:
+    def claim(self, one: planned.Claim, judged: Claim) -> Question:
         sides = [(part, pair) for part in one.holds for pair in sides_of(part, self.measured)]
         figures = [self.measured.figures(part, pair) for part, pair in sides]
         everything = [figure for of_part in figures for figure in of_part]
@@ -128,7 +128,7 @@ def _cells(figures: Sequence[Figure]) -> frozenset[Key]:
     return frozenset(cell for cell, _ in figures)
 
 
-def _rules(part: asked.Part) -> list[Rule]:
+def _rules(part: planned.Part) -> list[Rule]:
     return [Rule(*limits) for limits in (part.limits, part.size) if limits is not None]
 
 
@@ -158,7 +158,7 @@ def _further(estimate: Estimate, needed: tuple[int, ...]) -> float:
     return expected - done if expected > done else float(done)
 
 
-def _until_judged(blocking: Sequence[tuple[asked.Part, CriterionResult]]) -> float:
+def _until_judged(blocking: Sequence[tuple[planned.Part, CriterionResult]]) -> float:
     """In how many rounds a claim will probably be decided: one part refutes it, but all must confirm it."""
     refuting, confirming = list[float](), list[float]()
     for part, criterion in blocking:

@@ -39,7 +39,7 @@ def usual_in(record: RunRecord, grouped: Mapping[Key, Sequence[TrialData]]) -> U
     cells = [[data for data in trials if data.usable] for trials in grouped.values()]
     earlier = [entry for entry in record.journal if entry["event"] == "earlier runs"]
     runs = sum(entry["runs"] for entry in earlier)
-    told = [spread for entry in earlier for spread in entry["spreads"]]
+    spreads = [spread for entry in earlier for spread in entry["spreads"]]
 
     @cache
     def usual(name: str) -> Usual | None:
@@ -48,7 +48,7 @@ def usual_in(record: RunRecord, grouped: Mapping[Key, Sequence[TrialData]]) -> U
             return None
         before = [
             Spread((one["sd"] / sd) ** 2, one["df"])
-            for one in told
+            for one in spreads
             if one["metric"] == name and one["df"] > 0
         ]
         own = [_cell(trials, name, sd, known=not before) for trials in cells if len(trials) > 1]

@@ -54,8 +54,8 @@ def _cores(data: TrialData) -> str:
     if placement["shared"]:
         return "server and generator on the same cores"
     servers, generators = placement["server_cores"], placement["generator_cores"]
-    told = f"{_count(len(servers))} for the server, {_count(len(generators))} for the generator"
-    return f"{told}, which polled instead of sleeping" if data.busy_poll else told
+    cores = f"{_count(len(servers))} for the server, {_count(len(generators))} for the generator"
+    return f"{cores}, which polled instead of sleeping" if data.busy_poll else cores
 
 
 def _count(cores: int) -> str:

@@ -16,18 +16,18 @@ __all__ = ["garbage_collection", "garbage_collections"]
 
 def garbage_collection(data: TrialData) -> float | None:
     """Its share of the load's time, 0 to 1; None if the server does not report it."""
-    told = data.trial.garbage
-    return min(1.0, told["seconds"] / data.duration_s) if told and data.duration_s else None
+    reported = data.trial.garbage
+    return min(1.0, reported["seconds"] / data.duration_s) if reported and data.duration_s else None
 
 
 def garbage_collections(grouped: Mapping[Key, Sequence[TrialData]]) -> list[Garbage]:
     """A row for each cell whose server reports it."""
     found = []
     for (contestant, workload), group in grouped.items():
-        told = [data for data in group if data.usable and garbage_collection(data) is not None]
-        if told:
-            shares = [share for data in told if (share := garbage_collection(data)) is not None]
-            often = [each for data in told if (each := _per_1000(data)) is not None]
+        reported = [data for data in group if data.usable and garbage_collection(data) is not None]
+        if reported:
+            shares = [share for data in reported if (share := garbage_collection(data)) is not None]
+            often = [each for data in reported if (each := _per_1000(data)) is not None]
             found.append(
                 Garbage(
                     contestant,
@@ -40,5 +40,5 @@ def garbage_collections(grouped: Mapping[Key, Sequence[TrialData]]) -> list[Garb
 
 
 def _per_1000(data: TrialData) -> float | None:
-    told = data.trial.garbage
-    return 1000 * told["collections"] / data.ok() if told and data.ok() else None
+    reported = data.trial.garbage
+    return 1000 * reported["collections"] / data.ok() if reported and data.ok() else None

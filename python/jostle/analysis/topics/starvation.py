@@ -22,7 +22,7 @@ from jostle.analysis.topics.blocking import Waits, slice_of, waits_for
 from jostle.analysis.topics.meanwhile import left_over_rounds
 from jostle.analysis.topics.starvation_sentences import Meanwhile, sentence
 from jostle.analysis.trials.data import BACKGROUND, TrialData, by_round
-from jostle.plan import model as asked
+from jostle.plan import model as planned
 from jostle.plan.metrics import BLOCKING, INDICES
 from jostle.record.verdict import Verdict
 
@@ -42,7 +42,7 @@ class _Compared:
 
 
 def compare(
-    form: asked.Starvation,
+    form: planned.Starvation,
     trials: Mapping[str, Sequence[TrialData]],
     summaries: Mapping[str, WorkloadSummary],
     published: Sequence[PublishedFigure],
@@ -79,7 +79,7 @@ def compare(
 
 
 def compare_all(
-    forms: Sequence[asked.Starvation],
+    forms: Sequence[planned.Starvation],
     trials: Mapping[str, Sequence[TrialData]],
     summaries: Mapping[str, WorkloadSummary],
     published: Sequence[PublishedFigure],
@@ -214,7 +214,7 @@ def _why_no_p99(where: str, found: Estimate) -> str:
     return f"its p99 {where} has no value: {why}"
 
 
-def to_repeat(forms: Sequence[asked.Starvation], trials: Sequence[TrialData]) -> list[tuple[str, str]]:
+def to_repeat(forms: Sequence[planned.Starvation], trials: Sequence[TrialData]) -> list[tuple[str, str]]:
     """(Contestant, workload) of the closed-loop comparisons whose rounds look bimodal.
 
     One of the two modes may consist of a single round.

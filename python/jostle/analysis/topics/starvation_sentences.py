@@ -39,12 +39,12 @@ def sentence(
     s: Starvation, loop: Literal["closed", "open"], meanwhile: Meanwhile, waits: WaitsFor, *, trusted: bool
 ) -> str:
     """The finding; `waits` says what the fast requests waited for (`jostle.analysis.topics.blocking`)."""
-    told = _closed(s, meanwhile, waits) if loop == "closed" else _open(s, meanwhile, waits)
-    told += _two_modes(s.modes)
+    text = _closed(s, meanwhile, waits) if loop == "closed" else _open(s, meanwhile, waits)
+    text += _two_modes(s.modes)
     known = (
         (s.index.value is not None or s.index.rounds) if loop == "closed" else s.blocking.value is not None
     )
-    return told if trusted or not known else f"Unreliable (invalid trials): {told}"
+    return text if trusted or not known else f"Unreliable (invalid trials): {text}"
 
 
 def _two_modes(found: list[Mode]) -> str:

@@ -25,16 +25,16 @@ def with_unlike_responses(
         usable = [data for data in group if data.usable]
         found |= dict(_unlike_the_first_round(usable))
         name, statuses = first.setdefault(workload, (contestant, statuses_of(usable)))
-        if told := contrast(statuses_of(usable), statuses, (f"on {contestant}", f"on {name}")):
-            found |= {data.trial.number: told for data in usable}
+        if contrasted := contrast(statuses_of(usable), statuses, (f"on {contestant}", f"on {name}")):
+            found |= {data.trial.number: contrasted for data in usable}
     return [_checked(trial, found[trial.number]) if trial.number in found else trial for trial in trials]
 
 
 def _unlike_the_first_round(trials: Sequence[TrialData]) -> Iterable[tuple[int, str]]:
     for data in trials[1:]:
         places = f"in round {data.trial.round}", f"in round {trials[0].trial.round}"
-        if told := contrast(statuses_of([data]), statuses_of(trials[:1]), places):
-            yield data.trial.number, told
+        if contrasted := contrast(statuses_of([data]), statuses_of(trials[:1]), places):
+            yield data.trial.number, contrasted
 
 
 def _checked(trial: TrialResult, contrast: str) -> TrialResult:

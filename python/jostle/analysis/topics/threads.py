@@ -75,7 +75,7 @@ def threads(
 def _threads(key: Key, group: Sequence[TrialData], published: Sequence[PublishedFigure]) -> Threads:
     contestant, workload = key
     usable = [f for f in group if f.trial.status != "failed" and f.ok()]
-    told = figure(published, contestant, workload, "memory per thread")
+    known = figure(published, contestant, workload, "memory per thread")
     return Threads(
         contestant=contestant,
         workload=workload,
@@ -85,7 +85,7 @@ def _threads(key: Key, group: Sequence[TrialData], published: Sequence[Published
         time_s=_over_rounds([time_per_thread(f) for f in usable], "s"),
         before_bytes=_over_rounds([_before(f) for f in usable], "bytes"),
         peak_bytes=_over_rounds([_peak(f) for f in usable], "bytes"),
-        published_bytes=told.amount if told else None,
+        published_bytes=known.amount if known else None,
     )
 
 

@@ -34,8 +34,8 @@ def cookie_header(
 
 def _kept(data: bytes, url: str, sessions: bool) -> Iterable[str]:
     """The cookies for `url` in a file of Netscape's form: seven columns, divided by tabs."""
-    asked = read_url(url)
-    asked_path = asked.path.partition("?")[0] or "/"
+    target = read_url(url)
+    target_path = target.path.partition("?")[0] or "/"
     now = time.time()
     found: list[tuple[int, str]] = []
     for line in data.decode("utf-8", "replace").splitlines():
@@ -44,9 +44,9 @@ def _kept(data: bytes, url: str, sessions: bool) -> Iterable[str]:
             continue
         domain, tail, path, secure, expires, name = columns[:6]
         if (
-            _is_of(asked.host, domain, tail == "TRUE")
-            and _is_under(asked_path, path)
-            and (secure != "TRUE" or asked.tls)
+            _is_of(target.host, domain, tail == "TRUE")
+            and _is_under(target_path, path)
+            and (secure != "TRUE" or target.tls)
             and _is_kept(expires, now, sessions)
         ):
             found.append((len(path), f"{name}={columns[6] if len(columns) > 6 else ''}"))

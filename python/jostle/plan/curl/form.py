@@ -43,21 +43,21 @@ def form_body(
     parts = [_part(option, value, stdin) for option, value in given]
     digest = hashlib.sha256(b"\0".join(part.content for part in parts)).hexdigest()
     boundary = f"{'-' * 24}{digest[:16]}"
-    way = "form-data" if type.lower().startswith(FORM_DATA) else "attachment"
+    disposition = "form-data" if type.lower().startswith(FORM_DATA) else "attachment"
     body = b"".join(
-        f"--{boundary}\r\n{_head(part, way, backslashes)}\r\n".encode() + part.content + b"\r\n"
+        f"--{boundary}\r\n{_head(part, disposition, backslashes)}\r\n".encode() + part.content + b"\r\n"
         for part in parts
     )
     return body + f"--{boundary}--\r\n".encode(), boundary
 
 
-def _head(part: _Part, way: str, backslashes: bool) -> str:
+def _head(part: _Part, disposition: str, backslashes: bool) -> str:
     def escaped(text: str) -> str:
         if backslashes:
             return text.replace("\\", "\\\\").replace('"', '\\"')
         return text.replace('"', "%22").replace("\r", "%0D").replace("\n", "%0A")
 
-    lines = f'Content-Disposition: {way}; name="{escaped(part.name)}"'
+    lines = f'Content-Disposition: {disposition}; name="{escaped(part.name)}"'
     if part.filename is not None:
         lines += f'; filename="{escaped(part.filename)}"'
     return lines + (f"\r\nContent-Type: {part.type}\r\n" if part.type else "\r\n")

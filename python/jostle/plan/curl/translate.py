@@ -38,20 +38,25 @@ def pasted(given: str | Sequence[str], environment: Mapping[str, str]) -> Pasted
     `environment`: values of variables in the text. Raises `PlanError` for what jostle cannot send.
     """
     requests: list[HttpRequest] = []
-    ways: list[dict[str, Any]] = []
+    connections: list[dict[str, Any]] = []
     for command in curl_commands(given, environment):
         assert is_curl(command.words[0])
         for operation in operations(command.words):
             found = list(_requests(operation, command.stdin))
-            ways.append(connection_options(operation, found[0].url))
+            connections.append(connection_options(operation, found[0].url))
             requests += found
-    if any(way != ways[0] for way in ways):
-        keys = {key for way in ways for key in way if any(other.get(key) != way[key] for other in ways)}
+    if any(one != connections[0] for one in connections):
+        keys = {
+            key
+            for one in connections
+            for key in one
+            if any(other.get(key) != one[key] for other in connections)
+        }
         raise PlanError(
             f"the curl commands connect in different ways ({', '.join(sorted(keys))})",
             "load them one after another, or give all of them the same options",
         )
-    return Pasted(requests, ways[0])
+    return Pasted(requests, connections[0])
 
 
 @dataclass(frozen=True)

@@ -36,11 +36,11 @@ def densities(
     hue = of_contestants(
         order, [*(box.contestant for box in published), *(s.contestant for s in drawn)], legend=True
     )
-    told: Rows = [row for box in published for row in _steps(box)]
+    theirs: Rows = [row for box in published for row in _steps(box)]
     here: Rows = [row for summary in drawn for row in _curve(summary)]
     farthest = MAX_OF_P95 * max(_p95(summary) for summary in drawn)
     panels = [
-        _panel(data, "As published: a quarter of the requests in each step", told, 0.0, hue),
+        _panel(data, "As published: a quarter of the requests in each step", theirs, 0.0, hue),
         _panel(data, "Measured here", [row for row in here if row["x"] <= farthest], farthest, hue),
     ]
     widest = max(drawn, key=lambda s: _between(s) or 0.0)

@@ -24,13 +24,15 @@ def ratios(group: Sequence[Ratio], table: Table, order: Sequence[str]) -> Pictur
     if not known:
         return None
     least, most = (f(known, key=lambda r: r.ratio.value or 0.0) for f in (min, max))
-    told = [r.published / r.published_against if r.published and r.published_against else None for r in group]
+    published = [
+        r.published / r.published_against if r.published and r.published_against else None for r in group
+    ]
     data = Datasets()
-    found = [(r.contestant, r.ratio, t) for r, t in zip(group, told, strict=True)]
+    found = [(r.contestant, r.ratio, t) for r, t in zip(group, published, strict=True)]
     body = _dots(data, found, order, f"{group[0].metric}, ratio (logarithmic)", "ratio", mark=1.0)
     title = f"{group[0].title}: {_short(least)}" + (f", {_short(most)}" if most is not least else "")
     reading = "Dots: the ratio, with its 95 % interval over rounds, paired by round; dashed: no change" + (
-        "; hollow diamonds: as published." if any(told) else "."
+        "; hollow diamonds: as published." if any(published) else "."
     )
     return Picture(f"{title}.", reading, body, table, data.rows)
 
@@ -88,7 +90,10 @@ def _dots(
 def _limits(found: Sequence[Dot], mark: float | None) -> tuple[float, float]:
     """The ends of the axis, which include all values and intervals and leave room on the left for names."""
     values = [
-        v for _, e, told in found for v in (e.value, e.low, e.high, told, mark, *e.rounds) if v and v > 0
+        v
+        for _, e, published in found
+        for v in (e.value, e.low, e.high, published, mark, *e.rounds)
+        if v and v > 0
     ]
     low, high = min(values), max(values) * 1.3
     return low / max((high / low) ** 0.35, 1.5), high
@@ -100,7 +105,7 @@ def _rows(found: Sequence[Dot], unit: str) -> tuple[Rows, Rows, Rows, Rows]:
     dots: Rows = []
     diamonds: Rows = []
     names: Rows = []
-    for i, (contestant, e, told) in enumerate(found):
+    for i, (contestant, e, published) in enumerate(found):
         y = len(found) - i - 0.6
         names.append({"y": y, "text": short(contestant)})
         if e.value:
@@ -109,8 +114,8 @@ def _rows(found: Sequence[Dot], unit: str) -> tuple[Rows, Rows, Rows, Rows]:
             dots.append({"x": e.value, "low": low, "high": e.high, **about})
             if e.low is not None:
                 rounds += [{"contestant": contestant, "x": v, "y": y} for v in e.rounds if v > 0]
-        if told:
-            diamonds.append({"x": told, "y": y, "text": f"published {_written(told, unit)}"})
+        if published:
+            diamonds.append({"x": published, "y": y, "text": f"published {_written(published, unit)}"})
     return dots, diamonds, names, rounds
 
 

@@ -17,14 +17,14 @@ def intervals(
     """The layers. Fields of the rows: x, y and text; in `dots` also low, high and contestant; in `rounds`
     x, y and contestant.
     """
-    source, told, text = data(dots), data(published), {"field": "text"}
+    source, claimed, text = data(dots), data(published), {"field": "text"}
     above = {"dy": -LABEL_PX, "fontSize": 12}
     below = {"dy": LABEL_PX + 4, "fontSize": 12, "color": MUTED}
     ends = {"x": {**x, "field": "low"}, "x2": {"field": "high"}}
     return [
         layer(source, "rule", {"color": GRID}, y=y),
-        layer(told, "point", DIAMOND, x=x, y=y),
-        layer(told, "text", below, x=x, y=y, text=text),
+        layer(claimed, "point", DIAMOND, x=x, y=y),
+        layer(claimed, "text", below, x=x, y=y, text=text),
         layer(source, "rule", {"strokeWidth": 2.5}, **ends, y=y, color=hue),
         *([layer(data(rounds), "point", RING, x=x, y=y, color=hue)] if rounds else []),
         layer(source, "point", DOT, x=x, y=y, color=hue),

@@ -97,18 +97,18 @@ def _add(
         panels.line(rows, "open", y),
         *level("clients held", y),
     )
-    told = values(marks["sustained throughput"], "published")
-    y = value_axis("requests/s", [*values(clients, "rate"), *told])
+    theirs = values(marks["sustained throughput"], "published")
+    y = value_axis("requests/s", [*values(clients, "rate"), *theirs])
     panels.add("requests per second", panels.line(rows, "rate", y), *level("sustained throughput", y))
     for part, title in PARTS.items():
         metric = f"time to {part}"
-        told = values(marks.get(metric, []), "published")
+        theirs = values(marks.get(metric, []), "published")
         measured = values(clients, f"{part}_mean", f"{part}_p99")
         if all(value is None for value in measured):
             continue
-        y = log_time_axis("time", [*measured, *told])
+        y = log_time_axis("time", [*measured, *theirs])
         lines = [panels.line(rows, f"{part}_mean", y), panels.line(rows, f"{part}_p99", y, DASHED)]
-        panels.add(title, *lines, *(level(metric, y) if told else []))
+        panels.add(title, *lines, *(level(metric, y) if theirs else []))
     y = value_axis("MB/s", values(clients, "in", "out"), unit="MB")
     title = "network, MB/s: from the server solid, to the server dashed"
     panels.add(title, panels.line(rows, "out", y), panels.line(rows, "in", y, DASHED))

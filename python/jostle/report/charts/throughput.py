@@ -47,8 +47,8 @@ def _table(view: View) -> Table:
     table = Table("Throughput alone and with a slow request", names)
     for panel in view.panels:
         if (s := panel.starvation) is not None:
-            told = _published_share(s)
-            published = "" if told is None else percent(told)
+            share = _published_share(s)
+            published = "" if share is None else percent(share)
             kept = formatted(_share_kept(s.index))
             table.add(panel.contestant, formatted(s.alone), formatted(s.with_slow), kept, published)
     return table
@@ -166,9 +166,9 @@ def _kept_rows(view: View) -> tuple[Rows, Rows, Rows]:
             dots.append({"x": kept, "low": low, "high": high, **about})
             if low is not None:
                 rounds += [{"contestant": panel.contestant, "x": 1 - v, "y": y} for v in s.index.rounds]
-        told = _published_share(s)
-        if told is not None:
-            diamonds.append({"x": told, "y": y, "text": f"published {percent(told)}"})
+        share = _published_share(s)
+        if share is not None:
+            diamonds.append({"x": share, "y": y, "text": f"published {percent(share)}"})
     return dots, diamonds, rounds
 
 
@@ -196,13 +196,13 @@ def completed(
         rounds += _rounds(c.throughput, len(summaries) - i - 0.675)
     names = [c.contestant for c in summaries]
     hue = {"color": of_contestants(order, names)}
-    told = [_published_per_s(published, c) for c in summaries]
-    marks: Rows = [{"x": v, "middle": len(names) - i - 0.675} for i, v in enumerate(told) if v is not None]
+    theirs = [_published_per_s(published, c) for c in summaries]
+    marks: Rows = [{"x": v, "middle": len(names) - i - 0.675} for i, v in enumerate(theirs) if v is not None]
     bars = _bars(data, rows, rounds, names, hue, "requests per second", room=1.4, published=marks)
     table = Table(
         f"Throughput: {title}", columns("contestant", "throughput" + (" | as published" if marks else ""))
     )
-    for c, v in zip(summaries, told, strict=True):
+    for c, v in zip(summaries, theirs, strict=True):
         beside = [MISSING if v is None else amount(v, "/s")] if marks else []
         table.add(c.contestant, formatted(c.throughput), *beside)
     reading = "Requests completed as expected, per second; the line is the 95 % interval over rounds." + (

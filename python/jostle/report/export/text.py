@@ -85,8 +85,8 @@ def _head(document: Document, console: "Console") -> None:
     more = len(document.reasons) - len(chosen)
     command = f" ({document.in_full})" if document.in_full else ""
     left = f"And {plural(more, 'more reason')}{command}." if more else ""
-    if told := " ".join(filter(None, (left, document.affects))):
-        _say(console, told, lead="  ")
+    if shown := " ".join(filter(None, (left, document.affects))):
+        _say(console, shown, lead="  ")
     if document.cut_short:
         _say(console, document.cut_short, "yellow", lead="  cut short: ")
     if document.finish:
@@ -135,13 +135,13 @@ def _section(section: Section, console: "Console") -> None:
 def _findings_with_table(blocks: Sequence[Block]) -> list[Block]:
     """The blocks, with each group of a table's columns moved behind the section of the same name, if any."""
     groups = {part.caption: part for table in blocks if isinstance(table, Table) for part in table.by_group()}
-    told = {block.title for block in blocks if isinstance(block, Section)} & groups.keys()
+    shown = {block.title for block in blocks if isinstance(block, Section)} & groups.keys()
     found: list[Block] = []
     for block in blocks:
-        if isinstance(block, Section) and block.title in told:
+        if isinstance(block, Section) and block.title in shown:
             found.append(replace(block, blocks=[*block.blocks, groups[block.title]]))
-        elif isinstance(block, Table) and told:
-            found += [part for part in block.by_group() if part.caption not in told]
+        elif isinstance(block, Table) and shown:
+            found += [part for part in block.by_group() if part.caption not in shown]
         else:
             found.append(block)
     return found

@@ -120,8 +120,8 @@ def _sentences(paired: Sequence[View]) -> int:
 def _starvation_findings(view: View, *, few: bool) -> list[Statement]:
     """A sentence for each contestant, or with `few` only for the most and the least harmed one."""
     panels = dict.fromkeys(p.contestant for p in (charts.extremes(view) if few else view.panels))
-    told = [p.starvation for p in view.panels if p.starvation and p.contestant in panels]
-    return [Statement(s.sentence) for s in told if s.sentence]
+    shown = [p.starvation for p in view.panels if p.starvation and p.contestant in panels]
+    return [Statement(s.sentence) for s in shown if s.sentence]
 
 
 def comparison(result: RunResult, paired: Sequence[View]) -> Table:
@@ -231,7 +231,7 @@ def _single(result: RunResult, summary: WorkloadSummary) -> list[Block]:
     """One workload on one server: load, throughput, outcomes, times, and their shape."""
     trials = [t for t in result.trials if t.number in summary.trials]
     offered = [t.offered_per_s for t in trials if t.offered_per_s is not None]
-    asked = f" of {amount(fmean(offered), '/s')} offered" if offered else ""
+    of = f" of {amount(fmean(offered), '/s')} offered" if offered else ""
     load = _load(result.plan_text, summary.workload)
     failed = f"; {percent(summary.error_share)} failed"
     missing = not_answered(summary.outcomes)
@@ -241,7 +241,7 @@ def _single(result: RunResult, summary: WorkloadSummary) -> list[Block]:
     view = next(iter(views(result)), None)
     return [
         *([Paragraph(load, label="load")] if load else []),
-        Paragraph(f"{formatted(summary.throughput)}{asked}{_received(result, summary)}", label="throughput"),
+        Paragraph(f"{formatted(summary.throughput)}{of}{_received(result, summary)}", label="throughput"),
         Paragraph(describe_outcomes(summary) + failed, label="outcomes"),
         *_connections(trials),
         *_server(summary),

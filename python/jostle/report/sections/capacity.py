@@ -118,8 +118,8 @@ def _levels(result: CapacityResult) -> Table:
 
 def _note(level: LevelResult) -> str:
     responses = statuses_in_words(level.statuses)
-    told = ["held out" if level.held_out else "", level.why, f"answers {responses}" if responses else ""]
-    return "; ".join(filter(None, told))
+    parts = ["held out" if level.held_out else "", level.why, f"answers {responses}" if responses else ""]
+    return "; ".join(filter(None, parts))
 
 
 def _model(result: CapacityResult) -> list[Block]:

@@ -64,8 +64,8 @@ def published_ratio(r: Ratio) -> str:
     """The ratio of the article's figures, in words; "" if it has none."""
     if r.published is None or not r.published_against:
         return ""
-    told = r.published / r.published_against
-    return f"{told:.3f} ({as_written(r.published)} / {as_written(r.published_against)})"
+    ratio = r.published / r.published_against
+    return f"{ratio:.3f} ({as_written(r.published)} / {as_written(r.published_against)})"
 
 
 def thread_groups(result: RunResult) -> list[list[Threads]]:
@@ -86,10 +86,10 @@ def threads(result: RunResult, group: Sequence[Threads]) -> Table:
     )
     table = Table(f"{title}: what each of {group[0].count:,} costs", names)
     for t in group:
-        told = amount(t.published_bytes, "bytes") if t.published_bytes is not None else ""
+        published = amount(t.published_bytes, "bytes") if t.published_bytes is not None else ""
         memory = (formatted(e) for e in (t.before_bytes, t.peak_bytes))
         reserved, time = formatted(t.virtual_bytes), formatted(t.time_s, fine=True)
-        table.add(t.contestant, formatted(t.memory_bytes), told, reserved, time, *memory)
+        table.add(t.contestant, formatted(t.memory_bytes), published, reserved, time, *memory)
     return table
 
 

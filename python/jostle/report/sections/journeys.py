@@ -97,9 +97,9 @@ def _ends(found: Sequence[JourneyResult]) -> list[Block]:
     table = Table(caption, columns(f"{words} | right responses = | not as expected = | journeys ended ="))
     for steps in zip(*(journey.steps for journey in found), strict=True):
         for journey, step in zip(found, steps, strict=True):
-            told = statuses_in_words(step.statuses), not_as_expected(step.outcomes), _ended(journey, step)
-            if any(told):
-                table.add(_name(step), *([journey.contestant] if several else []), *told)
+            endings = statuses_in_words(step.statuses), not_as_expected(step.outcomes), _ended(journey, step)
+            if any(endings):
+                table.add(_name(step), *([journey.contestant] if several else []), *endings)
     return [table] if table.rows else []
 
 

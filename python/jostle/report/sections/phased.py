@@ -175,9 +175,9 @@ def sentence(crowds: Sequence[PhasedLoad]) -> str:
     closed = [c for c in crowds if c.asked is not None]
     if not closed:
         return f"{listed([c.contestant for c in crowds])} over time."
-    asked = amount(closed[0].asked, "count")
+    planned = amount(closed[0].asked, "count")
     holding = [c.contestant for c in closed if c.reached]
     others = [c for c in closed if not c.reached]
-    parts = [f"{listed(holding)} hold{'s' if len(holding) == 1 else ''} {asked} clients"] if holding else []
-    parts += [f"{c.contestant} has {most_open(c)} of {asked} at most" for c in others]
+    parts = [f"{listed(holding)} hold{'s' if len(holding) == 1 else ''} {planned} clients"] if holding else []
+    parts += [f"{c.contestant} has {most_open(c)} of {planned} at most" for c in others]
     return f"{'; '.join(parts)}."

@@ -61,11 +61,11 @@ def _to_add(result: RunResult) -> str:
     """
     contestants, workloads = _needed(result)
     needed = [name for name in contestants if name not in result.skipped]
-    told = f" To measure what was not, add to --contestants: {', '.join(needed)}." if needed else ""
+    sentences = f" To measure what was not, add to --contestants: {', '.join(needed)}." if needed else ""
     if workloads:
         subject = "Others" if needed else "Those not measured"
-        told += f" {subject} are about workloads that were left out (--workloads)."
-    return told
+        sentences += f" {subject} are about workloads that were left out (--workloads)."
+    return sentences
 
 
 def _needed(result: RunResult) -> tuple[list[str], bool]:
@@ -115,11 +115,11 @@ def claims(found: Sequence[Claim], *, href: str = "") -> Statements:
 def tally(found: Sequence[Claim]) -> str:
     """The claims by verdict: "6 published claims: 2 reproduced, 4 undecided; 3 checks of our own: …"."""
     articles, ours = ([c for c in found if c.ours is whose] for whose in (False, True))
-    told = [
+    parts = [
         f"{plural(len(articles), 'published claim')}: {_counts(articles, OF_ARTICLES)}" if articles else "",
         f"{plural(len(ours), 'check')} of our own: {_counts(ours, OF_OURS)}" if ours else "",
     ]
-    return "; ".join(filter(None, told))
+    return "; ".join(filter(None, parts))
 
 
 def _counts(found: Sequence[Claim], order: Sequence[str]) -> str:

@@ -30,12 +30,12 @@ def _figures(result: RunResult) -> Iterator[Figure]:
         title, key = found[0].title, f"{drawn.form}-{drawn.workload}"
         if drawn.form == "ranks":
             yield Figure(key, partial(charts.ranks, title, found, order))
-        elif not (told := _published(result, found)):
+        elif not (theirs := _published(result, found)):
             continue
         elif drawn.form == "density":
-            yield Figure(f"linear-{key}", partial(charts.densities, title, told, found, order))
+            yield Figure(f"linear-{key}", partial(charts.densities, title, theirs, found, order))
         elif here := _measured(found):
-            yield Figure(key, partial(charts.boxes, title, told, here, order))
+            yield Figure(key, partial(charts.boxes, title, theirs, here, order))
 
 
 def _measured(found: list[WorkloadSummary]) -> list[charts.Box]:

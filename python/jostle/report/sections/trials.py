@@ -82,16 +82,16 @@ def outcomes(result: RunResult) -> Table:
     """How often each outcome occurred; only outcomes that occurred at all have a column, and statuses of
     right responses only if there are several, or redirects.
     """
-    told = any(statuses_in_words(c.all_statuses) for c in result.summaries)
+    with_statuses = any(statuses_in_words(c.all_statuses) for c in result.summaries)
     kinds = list(dict.fromkeys(k for c in result.summaries for k in c.outcomes))
     names = [Column(name, short=name) for name in (*map(outcome_label, kinds), "failed")]
     names.append(Column("not answered", short="not answered"))
-    names += columns("right responses =") if told else []
+    names += columns("right responses =") if with_statuses else []
     table = Table("How the requests ended", [*columns("workload = | contestant ="), *names])
     for c in result.summaries:
         counts = [amount(c.outcomes.get(k, 0), "count") for k in kinds]
         lost = percent(c.error_share), percent(not_answered(c.outcomes))
-        statuses = [tallied(c.all_statuses)] if told else []
+        statuses = [tallied(c.all_statuses)] if with_statuses else []
         table.add(c.workload, c.contestant, *counts, *lost, *statuses)
     return table
 
@@ -126,8 +126,8 @@ def requests(result: RunResult) -> Table:
     """A row per trial and request name, for workloads with more than one name; at most `MAX_TRIALS` rows."""
     found = [(t, r) for t in result.trials if len(t.requests) > 1 for r in t.requests]
     more = f" (the first {MAX_TRIALS}; the JSON export has all)" if len(found) > MAX_TRIALS else ""
-    told = any(statuses_in_words(r.get("statuses", {})) for _, r in found)
-    responses = " | right responses" if told else ""
+    with_statuses = any(statuses_in_words(r.get("statuses", {})) for _, r in found)
+    responses = " | right responses" if with_statuses else ""
     names = columns(f"trial | contestant | workload | request{responses}", "requests | p50 | p99 | max")
     table = Table(f"By request name{more}", names)
     for t, r in found[:MAX_TRIALS]:
@@ -135,7 +135,7 @@ def requests(result: RunResult) -> Table:
         figures = [_either(times.get(q)) for q in ("p50", "p99", "max")]
         total = amount(sum(r.get("outcomes", {}).values()), "count")
         about = (str(t.number), t.contestant, t.workload, str(r.get("name", "")))
-        table.add(*about, *([tallied(r.get("statuses", {}))] if told else []), total, *figures)
+        table.add(*about, *([tallied(r.get("statuses", {}))] if with_statuses else []), total, *figures)
     return table
 
 

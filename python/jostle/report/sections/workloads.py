@@ -55,22 +55,22 @@ def _sent(workload: Mapping[str, Any]) -> str:
     load, connection = workload["load"], workload.get("connection", {})
     what = _requests(workload.get("request", []), workload.get("journeys", {}))
     parts = [what, describe_load(load, connection), _connections(load)]
-    told = ", ".join(filter(None, parts))
+    sent = ", ".join(filter(None, parts))
     if beside := workload.get("background"):
         with_load = ", ".join(filter(None, [_requests([beside], {}), describe_load(beside)]))
-        told += f"; beside it {with_load}"
-    return told
+        sent += f"; beside it {with_load}"
+    return sent
 
 
 def _requests(requests: Sequence[Mapping[str, Any]], journeys: Mapping[str, Any]) -> str:
     """The requests in words, "GET /fast/44", or the journeys; "" for raw bytes, calls and messages."""
     if journeys:
         return f"{'journey' if len(journeys) == 1 else 'journeys'} {listed(list(journeys))}"
-    asked = [f"{method.upper()} {one[method]}" for one in requests for method in METHODS if method in one]
-    asked += [f"{one['method']} {one['path']}" for one in requests if "method" in one]
-    asked = [shortened(one) for one in asked]
-    more = len(asked) - MAX_REQUESTS
-    return ", ".join([*asked[:MAX_REQUESTS], *([f"{more} more"] if more > 0 else [])])
+    names = [f"{method.upper()} {one[method]}" for one in requests for method in METHODS if method in one]
+    names += [f"{one['method']} {one['path']}" for one in requests if "method" in one]
+    names = [shortened(one) for one in names]
+    more = len(names) - MAX_REQUESTS
+    return ", ".join([*names[:MAX_REQUESTS], *([f"{more} more"] if more > 0 else [])])
 
 
 def _connections(load: Mapping[str, Any]) -> str:
