@@ -162,7 +162,7 @@ def plural(number: float, noun: str) -> str:
 
 
 def listed(names: Sequence[str], word: str = "and") -> str:
-    """ "a", "a and b", "a, b and c"; or with another `word` before the last."""
+    """The names as an enumeration, "a, b and c", or with another `word` before the last."""
     *before, last = names
     return f"{', '.join(before)} {word} {last}" if before else last
 

@@ -84,17 +84,16 @@ def address_of(host: str, port: int | str) -> str:
 
 @dataclass(frozen=True)
 class Url:
-    """A URL. `host`: in ASCII and lower case; an IPv6 address without brackets, with its zone (fe80::1%eth0).
-
-    `path`: path and query, fit for a request line; "" if it has neither. `login`: user and password as in the
-    URL.
-    """
+    """A URL."""
 
     scheme: str
     host: str
+    """In ASCII and lower case; an IPv6 address without brackets, with its zone (fe80::1%eth0)."""
     port: int
     path: str = ""
+    """Path and query, fit for a request line; "" if it has neither."""
     login: str = field(default="", repr=False)
+    """User and password as in the URL."""
 
     @property
     def tls(self) -> bool:

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from docs.schemas import close, without_titles
+from docs.schemas import close, definitions_of, without_titles
 from jostle.explain.results import FORMAT, Explanation
 
 __all__ = ["explanation_schema", "files"]
@@ -12,10 +12,8 @@ __all__ = ["explanation_schema", "files"]
 
 def explanation_schema() -> dict[str, Any]:
     """JSON schema (2020-12) of the output of `jostle explain --json`."""
-    from pydantic import TypeAdapter
-
-    whole = TypeAdapter(Explanation).json_schema(mode="serialization")
-    definitions: dict[str, Any] = whole.pop("$defs")
+    definitions = definitions_of([Explanation], mode="serialization")
+    whole: dict[str, Any] = definitions.pop(Explanation.__name__)
     whole["properties"] |= {"kind": {"const": "jostle explanation"}, "format": {"const": FORMAT}}
     close((*definitions.values(), whole))
     return {

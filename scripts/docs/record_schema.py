@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from docs.schemas import without_titles
+from docs.schemas import definitions_of, without_titles
 from jostle.record.layout import FILES, FORMAT
 
 __all__ = ["files", "record_schema"]
@@ -15,13 +15,7 @@ def record_schema() -> dict[str, Any]:
 
     What jostle writes has no other keys. Readers ignore keys that they do not know.
     """
-    from pydantic import TypeAdapter
-
-    definitions: dict[str, Any] = {}
-    for made in FILES.values():
-        whole = TypeAdapter(made).json_schema()
-        definitions |= whole.pop("$defs", {})
-        definitions.setdefault(made.__name__, whole)
+    definitions = definitions_of(FILES.values())
     for about in definitions.values():
         if about.get("type") == "object":
             about["additionalProperties"] = False

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from docs.schemas import close, without_titles
+from docs.schemas import close, definitions_of, without_titles
 from jostle.analysis.results import FORMAT, CapacityResult, CompareResult, RunResult, Sizing, WhatIf
 
 __all__ = ["files", "result_schema"]
@@ -20,14 +20,9 @@ KINDS: dict[str, type] = {
 
 def result_schema() -> dict[str, Any]:
     """JSON schema (2020-12) of the output of `--json` and `--format json`."""
-    from pydantic import TypeAdapter
-
-    definitions: dict[str, Any] = {}
+    definitions = definitions_of(KINDS.values(), mode="serialization")
     for kind, made in KINDS.items():
-        whole = TypeAdapter(made).json_schema(mode="serialization")
-        definitions |= whole.pop("$defs")
-        whole["properties"] |= {"kind": {"const": kind}, "format": {"const": FORMAT}}
-        definitions[made.__name__] = whole
+        definitions[made.__name__]["properties"] |= {"kind": {"const": kind}, "format": {"const": FORMAT}}
     close(definitions.values())
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

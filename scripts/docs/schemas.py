@@ -1,9 +1,22 @@
 """What the schemas of all documents have in common."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Literal
 
-__all__ = ["close", "without_titles"]
+__all__ = ["close", "definitions_of", "without_titles"]
+
+
+def definitions_of(
+    types: Iterable[type], mode: Literal["validation", "serialization"] = "validation"
+) -> dict[str, Any]:
+    """The schemas of the types and of all that they consist of, by name; a field's docstring describes it."""
+    from pydantic import ConfigDict, TypeAdapter
+
+    # pydantic takes such an option only for a type that has none of its own, such as a tuple.
+    together: Any = tuple[tuple(types)]  # type: ignore[misc]
+    adapter = TypeAdapter(together, config=ConfigDict(use_attribute_docstrings=True))
+    definitions: dict[str, Any] = adapter.json_schema(mode=mode)["$defs"]
+    return definitions
 
 
 def without_titles(data: Any) -> Any:

@@ -92,7 +92,7 @@ class Model:
     """A server that is calculated."""
 
     discipline: str
-    """ "workers", "processor-sharing" or "no limit"."""
+    """One of "workers", "processor-sharing" and "no limit"."""
 
     workers: int
     """Number of workers or cores; 0 for no limit."""

@@ -52,7 +52,7 @@ def _doubts(gone: str, unlike: str) -> Iterator[str]:
 
 
 def written(capacity: Estimate) -> str:
-    """ "310/s (295 to 322)", "42 clients (40 to 44)"."""
+    """With its interval: "310/s (295 to 322)", "42 clients (40 to 44)"."""
     value, low, high = (_amount(end, capacity.unit) for end in (capacity.value, capacity.low, capacity.high))
     unit = " clients" if capacity.unit == "clients" else "/s"
     ends = f" ({low} to {high})" if capacity.low is not None and capacity.high is not None else ""
@@ -109,7 +109,7 @@ def _at_the_limit(curve: Sequence[LevelResult], capacity: Estimate, alone: Trial
 
 
 def behaves_like(model: FittedModel) -> str:
-    """ "4 workers, first come, first served"."""
+    """What it resembles: "4 workers, first come, first served"."""
     if not model.workers:
         return "a server without a limit of its own"
     if model.discipline == "processor-sharing":

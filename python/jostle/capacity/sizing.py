@@ -20,14 +20,16 @@ MAX_CLIENTS = 20_000
 
 
 class _Model(NamedTuple):
-    """`workers`: how many keep the SLO; None if no number does. `broken(c)`: the share of requests that break
-    the SLO with c workers. `busy(c)`: the utilisation of c workers. `assumes`: the assumptions, in words.
-    """
+    """What a queueing model says of a number of workers."""
 
     workers: int | None
+    """How many keep the SLO; None if no number does."""
     broken: Callable[[int], float]
+    """The share of requests that break the SLO with so many workers."""
     busy: Callable[[int], float]
+    """The utilisation of so many workers."""
     assumes: str
+    """The assumptions, in words."""
 
 
 def sized(

@@ -107,7 +107,7 @@ def _positive(value: float, name: str) -> float:
 
 
 def _factor(text: str) -> float:
-    """ "-20%" → 0.8, "+50%" → 1.5."""
+    """The factor of a change: 0.8 for "-20%", 1.5 for "+50%"."""
     number = text.replace("−", "-").removesuffix("%").strip()
     try:
         factor = 1 + float(number) / 100

@@ -23,7 +23,7 @@ class LevelWorkload(NamedTuple):
     """Clients, or requests per second."""
 
     unit: str
-    """ "clients" or "/s"."""
+    """The unit of levels: "clients" or "/s"."""
 
     held_out: bool
     """Whether a model is judged at it, and not fitted to it."""

@@ -75,7 +75,7 @@ def _too_fine(require: Requirement, plan: Plan) -> str:
 
 
 def _each(amounts: Mapping[str, list[str]]) -> str:
-    """ "35 % (throughput, p50) and 150 % (p99)"."""
+    """Sizes with their metrics: "35 % (throughput, p50) and 150 % (p99)"."""
     return listed([f"{amount} ({', '.join(metrics)})" for amount, metrics in amounts.items()])
 
 

@@ -202,7 +202,7 @@ class _Experiment:
 
     @property
     def state(self) -> str:
-        """ "waits" (for another turn), "done", "failed", or "begun" if a turn was cut short."""
+        """One of "waits" (for another turn), "done", "failed", and "begun" if a turn was cut short."""
         return str(self._state.of_experiment(self.name).get("state", ""))
 
     def turn(self) -> None:

@@ -66,16 +66,14 @@ class WrongResponse(Exception):
 
 @dataclass(frozen=True)
 class CheckedServer:
-    """The server that is checked.
-
-    `pages`: what /orders must show, customer → lines; {} if that is not known, None without a database.
-    `stock`: what /shop must show; None if that is not known.
-    """
+    """The server that is checked."""
 
     host: str
     port: int
     pages: Mapping[str, Sequence[str]] | None = None
+    """What /orders must show, customer → lines; {} if that is not known, None without a database."""
     stock: Stock | None = None
+    """What /shop must show; None if that is not known."""
 
     @property
     def url(self) -> str:

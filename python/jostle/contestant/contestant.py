@@ -21,20 +21,19 @@ __all__ = ["Contestant"]
 
 @dataclass(frozen=True)
 class Contestant:
-    """A server that can be measured, with its settings.
-
-    `label`: its name in the record, with only the settings that differ from the defaults. `folder`: its
-    sources. `url`: the address if it runs already. `copied`: it is built and started in the cache; otherwise
-    it is started in `folder` itself.
-    """
+    """A server that can be measured, with its settings."""
 
     label: str
+    """Its name in the record, with only the settings that differ from the defaults."""
     name: str
     file: ContestantFile
     variants: dict[str, VariantValue] = field(default_factory=dict)
     folder: Path | None = None
+    """Its sources."""
     url: str | None = None
+    """The address if it runs already."""
     copied: bool = True
+    """It is built and started in the cache; otherwise it is started in `folder` itself."""
 
     @property
     def is_started_here(self) -> bool:

@@ -178,15 +178,13 @@ NEED_ROUTING = ("unknown path", "other methods")
 
 @dataclass(frozen=True)
 class CheckResult:
-    """The result for one part of the contract.
-
-    `part`: a route, a method, "HTTP/2", or a name in `PROTOCOL`. `message`: what is wrong, or why the part is
-    absent; else empty.
-    """
+    """The result for one part of the contract."""
 
     part: str
+    """A route, a method, "HTTP/2", or a name in `PROTOCOL`."""
     ok: bool
     message: str = ""
+    """What is wrong, or why the part is absent; else empty."""
 
 
 def verify(

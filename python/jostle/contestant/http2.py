@@ -50,12 +50,14 @@ class Http2Error(Exception):
 
 @dataclass(frozen=True)
 class Part:
-    """Something received on a stream. `fields`: headers or trailers. `end`: nothing will follow."""
+    """Something received on a stream."""
 
     stream: int
     fields: Mapping[str, str] = field(default_factory=dict)
+    """Headers or trailers."""
     data: bytes = b""
     end: bool = False
+    """Nothing will follow."""
 
 
 class Http2Client:

@@ -33,26 +33,25 @@ TEXT_CHARACTERS = 200
 
 @dataclass
 class Server:
-    """A server that answers. As a context manager it is stopped at the end.
-
-    `pid`: its first process; None if it is not known, as for a server that runs already. `response`: the JSON
-    object with which it answered the readiness request; {} for any other response. `tool_versions`: command →
-    version. `process`: None if it ran before, in which case it is left running. `authorization`: the value of
-    the header for the login in its URL; "" without one.
-    """
+    """A server that answers. As a context manager it is stopped at the end."""
 
     label: str
     host: str
     port: int
     pid: int | None
+    """Its first process; None if it is not known, as for a server that runs already."""
     scheme: str = "http"
     command: list[str] = field(default_factory=list)
     cores: list[int] | None = None
     user: str = ""
     tool_versions: Mapping[str, str] = field(default_factory=dict)
+    """Command → version."""
     response: Mapping[str, Any] = field(default_factory=dict)
+    """The JSON object with which it answered the readiness request; {} for any other response."""
     process: SupervisedProcess | None = None
+    """None if it ran before, in which case it is left running."""
     authorization: str = field(default="", repr=False)
+    """The value of the header for the login in its URL; "" without one."""
 
     @property
     def memory(self) -> MemoryGroup | None:
@@ -111,22 +110,23 @@ class Server:
 
 @dataclass(frozen=True)
 class Launch:
-    """How a built server is started.
-
-    `command`, `env`: with placeholders. `values`: their values, apart from {host}, {port} and {tmp}, which
-    are known only at the start. `user`: the user as whom it runs if jostle is root.
-    `takes_http1`: False for a server that is ready when it accepts an HTTP/2 connection.
-    """
+    """How a built server is started."""
 
     label: str
     name: str
     folder: Path
     command: Sequence[str]
+    """With placeholders, as `env`."""
     env: Mapping[str, str]
+    """With placeholders, as `command`."""
     values: Mapping[str, str]
+    """The values of the placeholders, apart from {host}, {port} and {tmp}, which are known only at the
+    start."""
     user: str
+    """The user as whom it runs if jostle is root."""
     ready: Ready
     takes_http1: bool
+    """False for a server that is ready when it accepts an HTTP/2 connection."""
     tool_versions: Mapping[str, str]
 
 

@@ -21,17 +21,16 @@ __all__ = ["Database", "start"]
 
 @dataclass(frozen=True)
 class Database:
-    """A database that servers can use. As a context manager it is stopped at the end.
-
-    `direct_url`: its address without the delay proxy. `server`: None if it ran before; it is then left
-    running. `filled`: its content is as `options` say.
-    """
+    """A database that servers can use. As a context manager it is stopped at the end."""
 
     direct_url: str
+    """Its address without the delay proxy."""
     options: Options
     version: str = ""
     filled: bool = False
+    """Its content is as `options` say."""
     server: PrivatePostgres | None = None
+    """None if it ran before; it is then left running."""
     proxy: DelayProxy | None = None
 
     @property

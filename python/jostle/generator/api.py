@@ -16,18 +16,17 @@ __all__ = ["Executor", "Generator", "Lost", "Running"]
 
 @dataclass(frozen=True)
 class Generator:
-    """A process that generates one of `of` equal shares of the load. Numbers count from 1.
-
-    `started_unix_ns`: by the clock of this machine. `host`: where it runs; empty for this machine.
-    `offset_ns`: its wall clock minus ours before the start, accurate to `offset_error_ns`.
-    """
+    """A process that generates one of `of` equal shares of the load. Numbers count from 1."""
 
     number: int
     of: int
     pid: int
     started_unix_ns: int
+    """By the clock of this machine."""
     host: str = ""
+    """Where it runs; empty for this machine."""
     offset_ns: int = 0
+    """Its wall clock minus ours before the start, accurate to `offset_error_ns`."""
     offset_error_ns: int = 0
 
     def as_record(self) -> GeneratorEntry:

@@ -33,18 +33,16 @@ __all__ = ["Address", "engine_spec", "interval_ns", "think_spec", "trace_starts"
 
 @dataclass(frozen=True, kw_only=True)
 class Address:
-    """Where a workload is sent.
-
-    `tls`: the server speaks HTTPS, whether or not the workload says so. `authorization`: goes with every
-    request that has no Authorization header of its own; "" for none. `peer`: the URL of the workload's peer;
-    "" if it has none.
-    """
+    """Where a workload is sent."""
 
     host: str
     port: int
     tls: bool = False
+    """The server speaks HTTPS, whether or not the workload says so."""
     authorization: str = field(default="", repr=False)
+    """Goes with every request that has no Authorization header of its own; "" for none."""
     peer: str = ""
+    """The URL of the workload's peer; "" if it has none."""
 
     @classmethod
     def of(cls, url: str) -> Self:

@@ -12,15 +12,14 @@ __all__ = ["Placement", "available_cores", "kept_off", "place", "real_time_allow
 
 @dataclass(frozen=True)
 class Placement:
-    """Core numbers. `shared`: whether server and generator may use the same core; None if unknown.
-
-    `peer_cores`: those of the peer, if there is one.
-    """
+    """Which cores server and generator use, by their numbers."""
 
     server_cores: list[int]
     generator_cores: list[int]
     shared: bool | None
+    """Whether server and generator may use the same core; None if unknown."""
     peer_cores: list[int] | None = None
+    """Those of the peer, if there is one."""
 
     def with_peer(self) -> "Placement":
         """A copy with a second server: on half of the server's cores or, if there is only one, on the

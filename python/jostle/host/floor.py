@@ -24,32 +24,30 @@ class Machine(TypedDict):
 
 
 class FloorLoad(TypedDict):
-    """The result of one load.
-
-    `awake`: the generator busy-polled. `pacing_s`: how late it began the requests of an open loop.
-    """
+    """The result of one load."""
 
     kind: Literal["closed", "open"]
     title: str
     awake: bool
+    """The generator busy-polled."""
     verdict: str
     throughput_per_s: float | None
     response_s: dict[str, float | None]
     cpu_s_per_request: float
     pacing_s: dict[str, float | None] | None
+    """How late it began the requests of an open loop."""
 
 
 class Floor(TypedDict):
-    """The floor of one machine.
-
-    `measured`: when, in ISO 8601. `load_average`: of the machine just before. `slowdown`: how much longer a
-    computation on a server's core takes while the generator busy-polls (0.3: 30 %); None if the generator
-    has no core of its own.
-    """
+    """The floor of one machine."""
 
     measured: str
+    """When, in ISO 8601."""
     load_average: float
+    """Of the machine just before."""
     slowdown: float | None
+    """How much longer a computation on a server's core takes while the generator busy-polls (0.3: 30 %); None
+    if the generator has no core of its own."""
     loads: list[FloorLoad]
 
 

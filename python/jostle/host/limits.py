@@ -139,13 +139,12 @@ def cgroup_limits(
 
 @dataclass(frozen=True)
 class TaskLimits:
-    """How many processes and threads there may be; None if no limit can be seen.
-
-    `user`: for all programs of this user (does not apply to root). `cgroup`: in this container or cgroup.
-    """
+    """How many processes and threads there may be; None if no limit can be seen."""
 
     user: int | None
+    """For all programs of this user (does not apply to root)."""
     cgroup: int | None
+    """In this container or cgroup."""
 
     def __str__(self) -> str:
         known = [f"this user may have {self.user:,} (ulimit -u)"] if self.user is not None else []

@@ -25,25 +25,27 @@ WORKER = "jostle-"
 class MachineSample:
     """A line of machine.ndjson. All but `t_ns` and `mhz` are sums since some earlier moment (times in s).
 
-    `busy_s`, `steal_s`: CPU time on the cores of the run that any process used, and that the hypervisor gave
-    to another machine. `own_cpu_s`: CPU time of jostle and everything it started. `pressure_*`: time in which
-    some task waited for that resource (the kernel's PSI). `waited_s`, `involuntary`: for the generator's
-    threads on this machine, time spent runnable without a processor, and how often they lost it.
-    `backlog_drops`: connection attempts that the sockets which listen on the server's port dropped. `mhz`:
-    the mean frequency of the cores.
+    `pressure_*`: time in which some task waited for that resource (the kernel's PSI).
     """
 
     t_ns: int
     busy_s: float
+    """CPU time on the cores of the run that any process used."""
     steal_s: float
+    """CPU time on the cores of the run that the hypervisor gave to another machine."""
     own_cpu_s: float
+    """CPU time of jostle and everything it started."""
     pressure_cpu_s: float | None
     pressure_memory_s: float | None
     pressure_io_s: float | None
     waited_s: float | None
+    """How long the generator's threads on this machine were runnable without a processor."""
     involuntary: int | None
+    """How often the generator's threads on this machine lost the processor."""
     backlog_drops: int | None
+    """Connection attempts that the sockets which listen on the server's port dropped."""
     mhz: float | None
+    """The mean frequency of the cores."""
 
 
 class MachineSampler:

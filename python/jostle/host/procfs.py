@@ -13,11 +13,7 @@ ENDED = "ZX"
 
 @dataclass(frozen=True, slots=True)
 class Stat:
-    """/proc/PID/stat, with times in clock ticks.
-
-    `started`: since boot; together with the pid it identifies a process for ever. `children_user`,
-    `children_system`: of all descendants that have ended and were waited for.
-    """
+    """/proc/PID/stat, with times in clock ticks."""
 
     pid: int
     state: str
@@ -26,9 +22,12 @@ class Stat:
     user: int
     system: int
     children_user: int
+    """Of all descendants that have ended and were waited for."""
     children_system: int
+    """Of all descendants that have ended and were waited for."""
     threads: int
     started: int
+    """Since boot; together with the pid it identifies a process for ever."""
     rss_pages: int
 
 

@@ -40,28 +40,30 @@ T = TypeVar("T")
 class Sample:
     """A line of server.ndjson.
 
-    `t_ns`: since the trial's start. CPU time and switches are those of the whole tree since it began,
-    including ended processes and threads (switches of ended threads as far as they were seen). `pss_bytes`,
-    `connections`: None if this sample did not read them. `connections`: open sockets of any kind; one that is
-    shared counts once. `peak_rss_bytes`: the sum of the peaks of all living processes as the kernel keeps
-    them, so what came and went between two samples is included. `peak_virtual_bytes`: the same for address
-    space, used or not. `waited_s`: time in which threads were runnable without a processor, counted like
-    switches.
+    CPU time and switches are those of the whole tree since it began, including ended processes and threads
+    (switches of ended threads as far as they were seen).
     """
 
     t_ns: int
+    """Since the trial's start."""
     cpu_user_s: float
     cpu_system_s: float
     rss_bytes: int
     pss_bytes: int | None
+    """None if this sample did not read it."""
     threads: int
     processes: int
     voluntary: int
     involuntary: int
     connections: int | None
+    """Open sockets of any kind, each of them once; None if this sample did not read them."""
     peak_rss_bytes: int = 0
+    """The sum of the peaks of all living processes as the kernel keeps them, so what came and went between
+    two samples is included."""
     peak_virtual_bytes: int = 0
+    """The same for address space, used or not."""
     waited_s: float = 0.0
+    """Time in which threads were runnable without a processor, counted like switches."""
 
 
 class Samples(Protocol):

@@ -80,22 +80,22 @@ class Scratch:
 
 @dataclass(frozen=True)
 class Task:
-    """What is run, where, and as whom. `user`: None for the user who runs jostle.
-
-    `output`: the file for what it prints. `hold`: descriptors that stay open until nothing of it is left.
-    `memory`: the control group in which it runs; the supervisor removes it.
-    """
+    """What is run, where, and as whom."""
 
     command: Sequence[str]
     folder: Path
     env: Mapping[str, str]
     output: Path
+    """The file for what it prints."""
     user: User | None = None
+    """None for the user who runs jostle."""
     cores: Sequence[int] = ()
     scratch: Scratch | None = None
     hold: Sequence[int] = ()
+    """Descriptors that stay open until nothing of it is left."""
     grace_s: float = GRACE_S
     memory: MemoryGroup | None = None
+    """The control group in which it runs; the supervisor removes it."""
 
     def as_json(self) -> str:
         """The task for the supervisor. Only root can start a process as another user."""

@@ -12,16 +12,17 @@ __all__ = ["HttpRequest", "grouped"]
 
 @dataclass(frozen=True, kw_only=True)
 class HttpRequest:
-    """`headers`: in order; a value of None keeps jostle from adding this header itself. `body`: bytes, or the
-    file that holds them; None if there is none. `target`: sent in place of the URL's path and query, such as
-    "*"."""
+    """A request of HTTP, as it is read from a command or a file."""
 
     url: str
     method: str = "GET"
     headers: Sequence[tuple[str, str | None]] = ()
+    """In order; a value of None keeps jostle from adding this header itself."""
     body: bytes | Path | None = None
+    """Bytes, or the file that holds them; None if there is none."""
     weight: int = 1
     target: str = ""
+    """Sent in place of the URL's path and query, such as "*"."""
 
     def table(self, path: str) -> dict[str, Any]:
         """The request as a plan writes it. `path`: path and query of its URL."""

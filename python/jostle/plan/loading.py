@@ -31,14 +31,12 @@ CONTESTANTS_OF = "contestants-of"
 
 @dataclass(frozen=True)
 class Environment:
-    """The surroundings in which a plan is read.
-
-    `servers`: the contestants that exist besides its own; if None, names are not looked up.
-    `cores`: the cores of this machine, for `{cores}` in the plan.
-    """
+    """The surroundings in which a plan is read."""
 
     servers: Collection[str] | None = None
+    """The contestants that exist besides its own; if None, names are not looked up."""
     cores: Sequence[int] = ()
+    """The cores of this machine, for `{cores}` in the plan."""
 
 
 def load_plan(

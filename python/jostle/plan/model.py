@@ -527,9 +527,6 @@ class Changes:
     """What a run changes in its plan. None or an empty value leaves the plan as it is.
 
     `contestants` that are measured under none of the chosen `workloads` are measured under all of them.
-    `duration`: the new length of every load whose length is given as a time ("30s"; a bare number is
-    seconds); phases are scaled in proportion. `database`: address of a PostgreSQL database that replaces the
-    plan's; the other keys of [database] stay. `allow_targets`: in addition to the plan's.
     """
 
     PLACES: ClassVar = {"database": "database.url", "cluster": "cluster.address"}
@@ -543,12 +540,16 @@ class Changes:
     no_repeats: bool = False
     explain: str | None = None
     duration: str | None = None
+    """The new length of every load whose length is given as a time ("30s"; a bare number is seconds); phases
+    are scaled in proportion."""
     database: str | None = None
+    """Address of a PostgreSQL database that replaces the plan's; the other keys of [database] stay."""
     fill_database: bool = False
     processes: int | None = None
     busy_poll: str | None = None
     cluster: str | None = None
     allow_targets: Sequence[str] = ()
+    """In addition to the plan's."""
 
 
 def _spelled(found: str, written: Sequence[str], label: Callable[[str], str]) -> str:

@@ -30,11 +30,13 @@ T = TypeVar("T", bound=Table)
 
 @dataclass(frozen=True)
 class Unreadable:
-    """A table that this version cannot read. `key`: "require", "claim", …; `reason`: one line."""
+    """A table that this version cannot read."""
 
     key: str
+    """The name of the table: "require", "claim", …."""
     data: Any
     reason: str
+    """Why, in one line."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ class RecordedPlan:
     parameters: Mapping[str, int | float | str] = field(default_factory=dict)
     busy_poll: str = "auto"
     cluster_address: str = ""
-    """ "HOST:PORT" of the cluster's head; "" if the load came from one machine."""
+    """The cluster's head, HOST:PORT; "" if the load came from one machine."""
     starvation: list[Starvation] = field(default_factory=list)
     require: list[Requirement] = field(default_factory=list)
     published: Published | None = None

@@ -22,12 +22,14 @@ _EXAMPLE = (
 
 @dataclass(frozen=True)
 class UrlLine:
-    """`number`: of the first line that says this. `weight`: of all such lines together."""
+    """A line of a list of URLs, with those that are equal to it."""
 
     number: int
+    """The first line that says this."""
     method: str
     url: str
     weight: int
+    """That of all such lines together."""
 
 
 def read_url_list(file: Path, method: str = "GET") -> list[UrlLine]:

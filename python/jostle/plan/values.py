@@ -156,17 +156,16 @@ PositiveCount = Annotated[int, BeforeValidator(positive_count), _count_schema(1)
 
 @dataclass(frozen=True)
 class Think:
-    """A client's pause between a response and its next request.
-
-    `seconds`: the pause, or its mean. `spread`: half the width of a uniform distribution, as a share of the
-    mean. `turns`: the pauses of a list in seconds, taken in turn.
-    """
+    """A client's pause between a response and its next request."""
 
     text: str | tuple[str, ...] = "0s"
     kind: Literal["none", "constant", "uniform", "exponential", "list"] = "none"
     seconds: float = 0.0
+    """The pause, or its mean."""
     spread: float = 0.0
+    """Half the width of a uniform distribution, as a share of the mean."""
     turns: tuple[float, ...] = ()
+    """The pauses of a list in seconds, taken in turn."""
 
     @property
     def mean_s(self) -> float:

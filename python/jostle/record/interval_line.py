@@ -22,23 +22,23 @@ class HistogramSummary(TypedDict):
 
 
 class SeriesEntry(TypedDict):
-    """One request name of one workload in one phase, within one interval.
-
-    `histograms`: by measure. `outcomes`: by kind. Empty ones are left out of both. `statuses`: of the right
-    responses, by code. `failures`: the reasons by outcome, and how often; for a wrong status, the code. Older
-    records have `wrong_statuses`. `refused`: method and path of one request with a wrong status, as they were
-    sent, unless they hold a secret.
-    """
+    """One request name of one workload in one phase, within one interval. What is empty is left out of it."""
 
     workload: Number
     request: Number
     phase: Number
     histograms: dict[str, HistogramSummary]
+    """By measure."""
     outcomes: dict[str, Count]
+    """By kind."""
     statuses: NotRequired[dict[str, Count]]
+    """Of the right responses, by code."""
     failures: NotRequired[dict[str, dict[str, Count]]]
+    """The reasons by outcome, and how often; for a wrong status, the code. Older records have
+    `wrong_statuses`."""
     wrong_statuses: NotRequired[dict[str, Count]]
     refused: NotRequired[Text]
+    """Method and path of one request with a wrong status, as they were sent, unless they hold a secret."""
     service_sum_ns: NotRequired[Ns]
     response_sum_ns: NotRequired[Ns]
     busy_sum_ns: NotRequired[Ns]
@@ -70,59 +70,57 @@ class JourneyEntry(TypedDict):
 
 
 class EventStreamEntry(TypedDict):
-    """The streams of events that one request of one workload asked for, within one interval.
-
-    `histograms`: "event_first" from the intended start to the first event; "event_gap" between events;
-    "event_longest_gap" and "event_last" (from the intended start) of the streams that were `whole`;
-    "event_per_token" of those that say how many `tokens` they had (`without_tokens`: whole ones that were to
-    say it, and did not); "event_given_up" of those that had begun
-    and were given up, from the intended start ("censored" of the request has them too). `met`: whole ones
-    that kept their bounds. `broken_off`: failed after their first event; `unfinished`: had begun when the
-    load ended. "event_round_trip": from when a message of the client was due to its response, if a gRPC call
-    sends messages periodically; `unanswered`: messages whose stream ended before their response.
-    """
+    """The streams of events that one request of one workload asked for, within one interval."""
 
     workload: Number
     request: Number
     histograms: dict[str, HistogramSummary]
+    """Of "event_first", from the intended start to the first event; of "event_gap", between events; of
+    "event_longest_gap" and "event_last" (from the intended start), of the streams that were `whole`; of
+    "event_per_token", of those that say how many `tokens` they had; of "event_given_up", of those that had
+    begun and were given up, from the intended start ("censored" of the request has them too); of
+    "event_round_trip", from when a message of the client was due to its response, if a gRPC call sends
+    messages periodically."""
     events: Count
     whole: Count
     met: Count
+    """Whole ones that kept their bounds."""
     tokens: Count
     without_tokens: NotRequired[Count]
+    """Whole ones that were to say how many tokens they had, and did not."""
     broken_off: Count
+    """Failed after their first event."""
     unfinished: Count
+    """Had begun when the load ended."""
     unanswered: NotRequired[Count]
+    """Messages whose stream ended before their response."""
 
 
 class PingEntry(TypedDict):
-    """The pings over the WebSockets that one request of one workload opened, within one interval.
-
-    `histograms`: "ping" from when a ping was due to its pong. `unanswered`: no pong came within the interval
-    of the pings, and the client gave up its socket.
-    """
+    """The pings over the WebSockets that one request of one workload opened, within one interval."""
 
     workload: Number
     request: Number
     histograms: dict[str, HistogramSummary]
+    """Of "ping", from when a ping was due to its pong."""
     sent: Count
     unanswered: Count
+    """No pong came within the interval of the pings, and the client gave up its socket."""
 
 
 class StreamTimesEntry(TypedDict):
-    """One stream of an HTTP/2 connection; its number is 0 if it got none.
-
-    `ready_ns`: when it would have been sent, had there been a free stream; `head_ns`: when the head of its
-    response came; `bytes`: the response's length. 0: that has not happened.
-    """
+    """One stream of an HTTP/2 connection; its number is 0 if it got none. Times are 0 until they come."""
 
     stream: Count
     request: Number
     ready_ns: Ns
+    """When it would have been sent, had there been a free stream."""
     sent_ns: Ns
     head_ns: Ns
+    """When the head of its response came."""
     end_ns: Ns
     bytes: Count
+    """The length of the response."""
 
 
 class HeadOfLineEntry(TypedDict):
@@ -148,19 +146,7 @@ class HeadOfLineEntry(TypedDict):
 
 
 class WorkloadEntry(TypedDict, total=False):
-    """One workload within one interval; the state is that at its end.
-
-    `resumed`: resumed TLS handshakes. `excess`: responses that were followed by bytes which belong to none.
-    `dismissals`: idle connections that the server ended with a response, by its status.
-    `passed_over`: addresses of the host that did not accept a connection while another one did. `redirects`:
-    those that were followed; the request to which each led is counted separately. `resent`: requests that an
-    HTTP/2 server announced not to have processed, and that were sent again. `stream_waits`: requests that
-    waited for a free stream of their HTTP/2 connection before they were sent; `stream_wait_ns`: for how long,
-    all of them together. Datagrams over UDP that did not answer the request in flight: `duplicate_answers` to
-    a request that had been answered, `late_answers` to one that had been given up, `overtaken_answers` those
-    of them that came after the response to a later request, and `stray_answers` to no request that the client
-    remembered.
-    """
+    """One workload within one interval; the state is that at its end."""
 
     due: Count
     sent: Count
@@ -171,18 +157,30 @@ class WorkloadEntry(TypedDict, total=False):
     backlog: Count
     connects: Count
     resumed: Count
+    """Resumed TLS handshakes."""
     excess: dict[str, Count]
+    """Responses that were followed by bytes which belong to none."""
     dismissals: NotRequired[dict[str, Count]]
+    """Idle connections that the server ended with a response, by its status."""
     passed_over: dict[str, Count]
+    """Addresses of the host that did not accept a connection while another one did."""
     backoffs: Count
     redirects: Count
+    """Those that were followed; the request to which each led is counted separately."""
     resent: Count
+    """Requests that an HTTP/2 server announced not to have processed, and that were sent again."""
     stream_waits: Count
+    """Requests that waited for a free stream of their HTTP/2 connection before they were sent."""
     stream_wait_ns: Ns
+    """For how long these waited, all of them together."""
     duplicate_answers: Count
+    """Datagrams over UDP in answer to a request that had been answered."""
     late_answers: Count
+    """Datagrams over UDP in answer to a request that had been given up."""
     overtaken_answers: Count
+    """Duplicate and late ones that came after the response to a later request."""
     stray_answers: Count
+    """Datagrams over UDP in answer to no request that the client remembered."""
 
 
 class ThreadEntry(TypedDict):

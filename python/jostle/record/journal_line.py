@@ -38,15 +38,16 @@ class _Line(TypedDict):
 
 
 class RunStarted(_Line):
-    """`base`: the path from the run's folder to the one that the plan's commands count from; absolute in
-    older runs. `files`: plan.toml and host.json.
-    """
+    """A run began."""
 
     event: Literal["run started"]
     seed: Ns
     contestants: NotRequired[list[Text]]
     base: NotRequired[Text]
+    """The path from the run's folder to the one that the plan's commands count from; absolute in older
+    runs."""
     files: NotRequired[dict[str, Fingerprint]]
+    """Of plan.toml and host.json."""
 
 
 class EarlierSpread(TypedDict):
@@ -99,17 +100,19 @@ class GeneratorLost(_Line, LostGenerator):
 
 
 class TrialOver(_Line):
-    """`verdict`: if it ended. `outcome`: outcome.json."""
+    """A trial ended, or was cut short."""
 
     event: Literal["trial ended", "trial failed", "trial cut short"]
     number: Number
     why: NotRequired[Text]
     verdict: NotRequired[Text]
+    """If the trial ended."""
     outcome: NotRequired[Fingerprint]
+    """Of outcome.json."""
 
 
 class ExtraRoundsPlanned(_Line):
-    """ "cell repeated" in format 1."""
+    """In format 1 it was "cell repeated"."""
 
     event: Literal["extra rounds planned", "cell repeated"]
     contestant: Text
@@ -118,12 +121,15 @@ class ExtraRoundsPlanned(_Line):
 
 
 class RunResumed(_Line):
-    """`done`, `left`: numbers of trials. `host`: facts of the machine."""
+    """A run was taken up again."""
 
     event: Literal["run resumed"]
     done: Number
+    """The number of trials that were done."""
     left: Number
+    """The number of trials that were left."""
     host: dict[str, Any]
+    """Facts of the machine."""
 
 
 class TrialSetAside(_Line):

@@ -86,13 +86,7 @@ class Revision(TypedDict):
 
 
 class HostFacts(TypedDict):
-    """host.json: the machine, the command, the version. No names of machines or people.
-
-    `started`: local time, ISO 8601. `cpu_pressure`: share of the time in which somebody waited for a core.
-    `settings`: those of the kernel, by path under /proc/sys. `floor`: what `jostle doctor --calibrate`
-    measured on this machine, if it was ever run. `revision`: of the folder in which jostle was started.
-    `revisions`: of the contestants' folders, by label.
-    """
+    """host.json: the machine, the command, the version. No names of machines or people."""
 
     format: int
     jostle: NotRequired[Text]
@@ -100,19 +94,25 @@ class HostFacts(TypedDict):
     cpu_model: NotRequired[Text]
     usable_cores: NotRequired[list[int]]
     started: NotRequired[Text]
+    """Local time, ISO 8601."""
     distribution: NotRequired[Text]
     cores: NotRequired[Number]
     memory_bytes: NotRequired[Count]
     limits: NotRequired[Limits]
     settings: NotRequired[dict[str, Text]]
+    """Settings of the kernel, by path under /proc/sys."""
     load_average: NotRequired[Finite]
     cpu_pressure: NotRequired[Finite]
+    """Share of the time in which somebody waited for a core."""
     python: NotRequired[Text]
     argv: NotRequired[list[Text]]
     seed: NotRequired[Ns]
     floor: NotRequired[dict[str, Any]]
+    """What `jostle doctor --calibrate` measured on this machine, if it was ever run."""
     revision: NotRequired[Revision]
+    """That of the folder in which jostle was started."""
     revisions: NotRequired[dict[str, Revision]]
+    """Those of the contestants' folders, by label."""
 
 
 CUT_SHORT, SPOILED = "cut-short", "spoiled"
@@ -150,26 +150,29 @@ class ResourceSample(TypedDict):
 class MachineEntry(TypedDict):
     """A line of machine.ndjson: what the machine did. All but `mhz` are sums since some earlier moment.
 
-    `busy_s`, `steal_s`: CPU time of the run's cores that anybody used, and that the hypervisor gave to
-    another machine. `own_cpu_s`: CPU time used by jostle and all that it started. `pressure_*`: the kernel's
-    PSI. `waited_s`, `involuntary`: for how long the generator's threads on this machine were runnable without
-    a processor, and their involuntary context switches. `backlog_drops`: connection attempts that the sockets
-    on which the server listens dropped (older records have `backlog_overflows`, of the whole machine). `mhz`:
-    mean frequency of the cores. None: it cannot be read here.
+    `pressure_*` is the kernel's PSI. None: it cannot be read here.
     """
 
     t_ns: int
     busy_s: Finite
+    """CPU time of the run's cores that anybody used."""
     steal_s: Finite
+    """CPU time of the run's cores that the hypervisor gave to another machine."""
     own_cpu_s: Finite
+    """CPU time used by jostle and all that it started."""
     pressure_cpu_s: NotRequired[Finite | None]
     pressure_memory_s: NotRequired[Finite | None]
     pressure_io_s: NotRequired[Finite | None]
     waited_s: NotRequired[Finite | None]
+    """How long the generator's threads on this machine were runnable without a processor."""
     involuntary: NotRequired[Count | None]
+    """How often the generator's threads on this machine lost the processor."""
     backlog_drops: NotRequired[Count | None]
+    """Connection attempts that the sockets on which the server listens dropped (older records have
+    `backlog_overflows`, of the whole machine)."""
     backlog_overflows: NotRequired[Count | None]
     mhz: NotRequired[Finite | None]
+    """The mean frequency of the cores."""
 
 
 class MemoryLimitEntry(TypedDict):
@@ -180,13 +183,7 @@ class MemoryLimitEntry(TypedDict):
 
 
 class ServerDescription(TypedDict):
-    """The server that was measured, or its peer: what it is and how it was started.
-
-    `pid`, `user`, `cores`: None if it is not ours. `database`: what it was given, without the password.
-    `simulated`: the plan's table, if the server was calculated and nothing was measured. `memory_limit`: the
-    `bytes` that its processes may hold together, and `why_not` if that could not be set ("": it was).
-    `lines_of_code`: its `own` ones, and those `shared` with others.
-    """
+    """The server that was measured, or its peer: what it is and how it was started."""
 
     label: Text
     title: NotRequired[Text]
@@ -198,13 +195,21 @@ class ServerDescription(TypedDict):
     command: NotRequired[list[Text]]
     url: NotRequired[Text]
     pid: NotRequired[int | None]
+    """None if the server is not ours."""
     user: NotRequired[Text | None]
+    """None if the server is not ours."""
     cores: NotRequired[list[int] | None]
+    """None if the server is not ours."""
     needs: NotRequired[dict[str, Any]]
     database: NotRequired[dict[str, Any] | None]
+    """What it was given, without the password."""
     simulated: NotRequired[dict[str, Any]]
+    """The plan's table, if the server was calculated and nothing was measured."""
     memory_limit: NotRequired[MemoryLimitEntry]
+    """The `bytes` that its processes may hold together, and `why_not` if that could not be set ("": it
+    was)."""
     lines_of_code: NotRequired[dict[str, Count]]
+    """The `own` ones, and those `shared` with others."""
 
 
 class PlacementEntry(TypedDict):
@@ -232,12 +237,7 @@ class GeneratorEntry(TypedDict):
 
 
 class TrialDescription(TypedDict):
-    """trial.json: what was measured, and with what.
-
-    `engine`: the specification that the engine ran (crates/engine/src/spec), without secrets; None if the
-    server did not start. `before`: what the server had used before the load. `continues`: whether it ran on
-    the server of the previous trial, which was not restarted.
-    """
+    """trial.json: what was measured, and with what."""
 
     format: NotRequired[int]
     number: Annotated[int, Field(ge=1, lt=2**31)]
@@ -248,9 +248,13 @@ class TrialDescription(TypedDict):
     server: NotRequired[ServerDescription]
     peer: NotRequired[ServerDescription | None]
     engine: NotRequired[dict[str, Any] | None]
+    """The specification that the engine ran (crates/engine/src/spec), without secrets; None if the server did
+    not start."""
     placement: NotRequired[PlacementEntry]
     before: NotRequired[ResourceSample | None]
+    """What the server had used before the load."""
     continues: NotRequired[bool]
+    """Whether it ran on the server of the previous trial, which was not restarted."""
     started_unix_ns: NotRequired[Ns]
     generators: NotRequired[list[GeneratorEntry]]
 
@@ -263,31 +267,28 @@ class GarbageEntry(TypedDict):
 
 
 class LostTime(TypedDict):
-    """What happened to the time of a trial; a key is missing if nothing of the kind did.
-
-    `suspended_ns`: how long the machine was suspended during the load. `clock_set_ns`: by how much its wall
-    clock was set meanwhile; negative: back.
-    """
+    """What happened to the time of a trial; a key is missing if nothing of the kind did."""
 
     suspended_ns: NotRequired[Ns]
+    """How long the machine was suspended during the load."""
     clock_set_ns: NotRequired[int]
+    """By how much its wall clock was set meanwhile; negative: back."""
 
 
 class OutcomeEntry(LostTime):
-    """outcome.json: how the trial ended. `why`: "" if it ended as it should. `server_away`: no load was sent,
-    because the server did not start or could not be connected to.
-
-    `files`: those of the trial's folder, by their path in it, as they were when the trial ended.
-    """
+    """outcome.json: how the trial ended."""
 
     status: Status
     why: NotRequired[Text]
+    """Empty if it ended as it should."""
     ended_unix_ns: NotRequired[Ns]
     server_output_tail: NotRequired[Text]
     server_away: NotRequired[bool]
+    """No load was sent, because the server did not start or could not be connected to."""
     generators_lost: NotRequired[list[LostGenerator]]
     garbage: NotRequired[GarbageEntry | None]
     files: NotRequired[dict[str, Fingerprint]]
+    """Those of the trial's folder, by their path in it, as they were when the trial ended."""
 
 
 # --- generators on other machines ---------------------------------------------------------------------------
@@ -297,17 +298,15 @@ FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]{0,199}$")]
 
 
 class StreamEntry(TypedDict):
-    """A line of generators/streams.ndjson: which log a generator writes on its own machine.
-
-    `copy`: the file beside this one with what it has sent. `from_ns`: when it took over from another one,
-    else 0.
-    """
+    """A line of generators/streams.ndjson: which log a generator writes on its own machine."""
 
     generator: Number
     host: Text
     log: FileName
     from_ns: Ns
+    """When it took over from another one, else 0."""
     copy: FileName
+    """The file beside this one with what it has sent."""
 
 
 class TallyEntry(TypedDict):

@@ -101,7 +101,7 @@ class TrialRecord:
 
     @property
     def status(self) -> Status:
-        """ "cut short" if the trial was stopped, or has no outcome because its writer was killed."""
+        """How it ended: "cut short" if it was stopped, or has no outcome because its writer was killed."""
         return self._outcome["status"]
 
     @property

@@ -65,18 +65,19 @@ HOW_VERDICTS = "The verdict says whether the figures can be trusted, not whether
 
 @dataclass(frozen=True)
 class Chapter:
-    """One experiment. `result`: None if it was not measured. `why`: why not, or why it stopped early.
-
-    `report`: its own page, relative to the combined one. `took_s`: how long it took to measure, 0 if unknown.
-    """
+    """One experiment."""
 
     name: str
     title: str
     source: str
     result: RunResult | None = None
+    """None if it was not measured."""
     why: str = ""
+    """Why not, or why it stopped early."""
     report: str = ""
+    """Its own page, relative to the combined one."""
     took_s: float = 0.0
+    """How long it took to measure, 0 if unknown."""
 
     @cached_property
     def section(self) -> Section:

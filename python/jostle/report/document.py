@@ -84,15 +84,14 @@ Value = str | Formatted | Mark | DistributionShape
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a table. `short`: its heading within 80 characters; None: the column is left out there.
-
-    `unit`: the unit that the short heading contains, so that the figures are shown without it.
-    """
+    """One column of a table."""
 
     name: str
     kind: Literal["word", "figure", "shape"] = "figure"
     short: str | None = None
+    """Its heading within 80 characters; None: the column is left out there."""
     unit: str = ""
+    """The unit that the short heading contains, so that the figures are shown without it."""
     intervals: bool = False  # show intervals also within 80 characters
     group: str = ""  # common heading of this and neighbouring columns; "": belongs to every group
 
@@ -284,18 +283,17 @@ Spec = dict[str, Any]
 
 @dataclass(frozen=True)
 class Picture:
-    """A chart with its texts and its figures as a table.
-
-    `title`: a sentence; `reading`: how to read the chart. `narrowest`: the least width of a panel in pixels,
-    if it has several.
-    """
+    """A chart with its texts and its figures as a table."""
 
     title: str
+    """A sentence."""
     reading: str
+    """How to read the chart."""
     body: Spec
     table: Table
     datasets: dict[str, Rows]
     narrowest: int = 0
+    """The least width of a panel in pixels, if it has several."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "title", one_line(self.title))

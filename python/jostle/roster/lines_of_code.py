@@ -48,10 +48,12 @@ NOT_IN_ALL = "shop"
 
 @dataclass(frozen=True)
 class LinesOfCode:
-    """`own`: lines in its folder. `shared`: lines of the files that it includes, used or not."""
+    """The size of a contestant's source."""
 
     own: int
+    """Lines in its folder."""
     shared: int
+    """Lines of the files that it includes, used or not."""
 
     def as_record(self) -> dict[str, int]:
         return {"own": self.own, "shared": self.shared}

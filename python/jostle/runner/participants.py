@@ -21,19 +21,19 @@ __all__ = ["Participants", "participants", "with_their_labels"]
 
 @dataclass(frozen=True)
 class Participants:
-    """Who takes part in what.
-
-    `contestants`: those that take part, in the plan's order. `cells`: what is measured: each contestant with
-    each workload that it can serve. `unasked`: labels of contestants on which no chosen workload is measured.
-    `skipped`: contestants that take no part, with the reason, by label. `skipped_workloads`: workloads that
-    a contestant cannot serve though it takes part, with the reason, by label and workload.
-    """
+    """Who takes part in what."""
 
     contestants: list[Contestant]
+    """Those that take part, in the plan's order."""
     cells: list[Key]
+    """What is measured: each contestant with each workload that it can serve."""
     unasked: list[str] = field(default_factory=list)
+    """Labels of contestants on which no chosen workload is measured."""
     skipped: dict[str, str] = field(default_factory=dict)
+    """Contestants that take no part, with the reason, by label."""
     skipped_workloads: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Workloads that a contestant cannot serve though it takes part, with the reason, by label and
+    workload."""
 
     def without(self, missing: Mapping[str, MissingRuntime]) -> "Participants":
         """A copy without the contestants that cannot run here. `missing`: why not, by label.

@@ -19,19 +19,18 @@ __all__ = ["Preview", "preview"]
 
 @dataclass(frozen=True)
 class Preview:
-    """What a plan would run.
-
-    `unbuilt`: labels of the participants that only have to be built. `trials`: in the order of the seed; the
-    order means nothing if there is no seed. `least_bytes`: the least space the record takes, without rows.
-    """
+    """What a plan would run."""
 
     plan: Plan
     taking_part: Participants
     unbuilt: list[str]
+    """Labels of the participants that only have to be built."""
     trials: list[Planned]
+    """In the order of the seed; the order means nothing if there is no seed."""
     seed: int | None
     seconds: float
     least_bytes: int
+    """The least space the record takes, without rows."""
     free_bytes: int | None
 
 

@@ -15,20 +15,18 @@ __all__ = ["Unfinished", "unfinished"]
 
 @dataclass(frozen=True)
 class Unfinished:
-    """An unfinished run with its plan, seed and order of trials.
-
-    `base`: the folder to which its commands are relative. `done`: the numbers of the trials that were not
-    cut short, and whether each ended as it should. `repeats_given_up`: why no trial of it is repeated any
-    more; empty as long as they are.
-    """
+    """An unfinished run with its plan, seed and order of trials."""
 
     folder: Path
     plan: Plan
     seed: int
     base: Path | None
+    """The folder to which its commands are relative."""
     trials: list[Planned]
     done: dict[int, bool]
+    """The numbers of the trials that were not cut short, and whether each ended as it should."""
     repeats_given_up: list[str]
+    """Why no trial of it is repeated any more; empty as long as they are."""
 
     @property
     def left(self) -> list[Planned]:

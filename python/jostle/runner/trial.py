@@ -53,26 +53,25 @@ POLL_S = 0.1
 
 @dataclass(frozen=True)
 class TrialContext:
-    """What one trial needs.
-
-    `peer`: the second server, which the measured one calls, if the workload has one. `quiet`: nothing else
-    used this machine when the run began. `continues`: the trial uses the servers of the one before, from
-    `kept`; `stays`: its servers are kept for the next one. `observe` is called with every recorded interval.
-    """
+    """What one trial needs. `observe` is called with every recorded interval."""
 
     planned: Planned
     plan: Plan
     contestant: Contestant
     peer: Contestant | None
+    """The second server, which the measured one calls, if the workload has one."""
     seed: int
     placement: Placement
     quiet: bool
+    """Nothing else used this machine when the run began."""
     databases: "CurrentDatabase | None"
     writer: RunWriter
     executor: Executor
     server_pool: "ServerPool"
     continues: bool
+    """The trial uses the servers of the one before, from `kept`."""
     stays: bool
+    """Its servers are kept for the next one."""
     observe: Callable[["Interval"], None]
 
     @property
@@ -82,18 +81,17 @@ class TrialContext:
 
 @dataclass(frozen=True)
 class _Ending:
-    """How a load ended; `why` is "" if it ended as it should. `per_s`: throughput of the measured load.
-
-    `busy`: the server may still be working on background requests that were cut off by the end. `away`: it
-    was not there, so that no load was sent.
-    """
+    """How a load ended; `why` is "" if it ended as it should."""
 
     status: Status
     why: str = ""
     server_output_tail: str = ""
     per_s: float = 0.0
+    """Throughput of the measured load."""
     busy: bool = False
+    """The server may still be working on background requests that were cut off by the end."""
     away: bool = False
+    """It was not there, so that no load was sent."""
 
 
 @dataclass(frozen=True)

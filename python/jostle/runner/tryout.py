@@ -21,12 +21,14 @@ MAX_S = 60.0
 
 @dataclass(frozen=True)
 class JourneyTryout:
-    """One journey. `steps`: names and traces of what was sent. `end`: how it ended; "" if completed."""
+    """One journey."""
 
     workload: str
     journey: str
     steps: list[tuple[str, "Trace"]]
+    """Names and traces of what was sent."""
     end: str
+    """How it ended; "" if completed."""
 
 
 def running_contestant(plan: Plan) -> str:

@@ -22,19 +22,20 @@ ABOUT_AS_SOON = 2.0
 
 @dataclass(frozen=True)
 class InterimResult:
-    """What a look at the results so far found.
-
-    `round`, `trial`: the highest numbers so far. `asked`: the number of questions. `still_open`: those that
-    are not decided; of these, `continuing` have not had the most rounds that a question may have. `took_s`:
-    how long the trials of each cell took on average.
-    """
+    """What a look at the results so far found."""
 
     round: int
+    """The highest number so far."""
     trial: int
+    """The highest number so far."""
     asked: int
+    """The number of questions."""
     still_open: Sequence[Question]
+    """Those that are not decided."""
     continuing: Sequence[Question]
+    """Those of the open ones that have not had the most rounds that a question may have."""
     took_s: dict[Key, float]
+    """How long the trials of each cell took on average."""
 
 
 class RoundsUntilDecided:

@@ -20,15 +20,14 @@ __all__ = ["ALONE", "Family", "family_of", "usual_differences", "within"]
 
 @dataclass(frozen=True)
 class Family:
-    """How many contestants are compared with the first, and the error that they share in a metric, if any.
-
-    `level`: the correction for repeated looks. `usual`: the spread that differences usually have.
-    """
+    """How many contestants are compared with the first, and the error that they share in a metric, if any."""
 
     others: int = 1
     errors: Mapping[str, Pooled] = field(default_factory=dict)
     level: ConfidenceRule = fixed
+    """The correction for repeated looks."""
     usual: UsualOf = not_known
+    """The spread that differences usually have."""
 
     def confidence(self, rounds: int) -> float:
         """The confidence of an interval over this number of rounds."""

@@ -24,15 +24,14 @@ NEAR = 1.5
 
 @dataclass(frozen=True)
 class Judged:
-    """The figure that a requirement is judged by.
-
-    `spread`: how much its rounds vary; None if it has no value per round, or nothing is known of the spread
-    of too few. `aside`: what a reader must know of its interval, "" if that is an ordinary one.
-    """
+    """The figure that a requirement is judged by."""
 
     estimate: Estimate
     spread: Spread | None = None
+    """How much its rounds vary; None if it has no value per round, or nothing is known of the spread of too
+    few."""
     aside: str = ""
+    """What a reader must know of its interval, "" if that is an ordinary one."""
 
     def more_rounds(self, limit: float, confidence: float, round_s: float | None) -> str:
         """How many more rounds would probably tell it from the limit, as a clause; "" if it is not known."""

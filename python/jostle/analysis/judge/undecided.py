@@ -30,18 +30,17 @@ EQUAL = Rule(high=1.0)
 
 @dataclass(frozen=True)
 class Question:
-    """A requirement, a claim or a comparison.
-
-    `cells`: the contestants and workloads that it is about; of a claim, those of its undecided parts.
-    `open`: it is not decided, and more rounds could decide it. They cannot if something was not measured, was
-    invalid, or needs more requests in each round. `further`: if it is open, the number of rounds that will
-    probably decide it; infinite if there may not be so many.
-    """
+    """A requirement, a claim or a comparison."""
 
     text: str
     cells: frozenset[Key]
+    """The contestants and workloads that it is about; of a claim, those of its undecided parts."""
     open: bool
+    """It is not decided, and more rounds could decide it. They cannot if something was not measured, was
+    invalid, or needs more requests in each round."""
     further: float = math.inf
+    """If it is open, the number of rounds that will probably decide it; infinite if there may not be so
+    many."""
 
 
 def questions(record: RunRecord, result: RunResult) -> list[Question]:

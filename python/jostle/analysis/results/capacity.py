@@ -67,35 +67,33 @@ class LevelResult:
 
 @dataclass(frozen=True)
 class Prediction:
-    """What the model predicts of one metric at one level.
-
-    `error`: predicted / measured - 1. `bar`: the largest error that is accepted; None: it is not judged.
-    `low_s`, `high_s`: where nine of ten trials as short as the measured one would lie, so that chance
-    explains what is within.
-    """
+    """What the model predicts of one metric at one level."""
 
     level: float
     metric: str
     predicted_s: float
     low_s: float
+    """From here to `high_s` nine of ten trials as short as the measured one would lie, by chance alone."""
     high_s: float
+    """The other end of it."""
     measured_s: float
     error: float
+    """Predicted ÷ measured − 1."""
     bar: float | None
+    """The largest error that is accepted; None: it is not judged."""
     accepted: bool
 
 
 @dataclass(frozen=True)
 class FittedModel:
-    """The queueing model that was fitted to some levels.
-
-    `discipline`: "workers" (first come, first served), "processor-sharing", or "no limit". `workers`: 0 if
-    there is no limit. `band`: the fewest and the most workers that fit equally well.
-    """
+    """The queueing model that was fitted to some levels."""
 
     discipline: str
+    """Either "workers" (first come, first served), "processor-sharing", or "no limit"."""
     workers: int
+    """0 if there is no limit."""
     band: tuple[int, int]
+    """The fewest and the most workers that fit equally well."""
     service_mean_s: float
     service_cv: float
     fitted_on: list[float]
@@ -127,15 +125,17 @@ class Hysteresis:
 
 @dataclass(frozen=True)
 class CapacityResult:
-    """`unit`: "/s", or "clients" in a closed loop. `capacity`: over all SLOs, that of the deciding one."""
+    """Up to which load a server keeps its SLOs."""
 
     title: str
     folder: str
     started: str
     target: str
     unit: str
+    """Either "/s" or, in a closed loop, "clients"."""
     answer: CapacityAnswer
     capacity: Estimate
+    """Over all SLOs, that of the deciding one."""
     decides: str
     sentences: list[str]
     slos: list[SloResult]
@@ -158,11 +158,13 @@ class CapacityResult:
 
 @dataclass(frozen=True)
 class WhatIfFigure:
-    """`now`: as measured, if it was. `predicted`: with a band over all models that fit equally well."""
+    """A figure before and after the change."""
 
     metric: str
     now: Estimate | None
+    """As measured, if it was."""
     predicted: Estimate
+    """With a band over all models that fit equally well."""
 
 
 @dataclass(frozen=True)

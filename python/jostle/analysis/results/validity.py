@@ -18,12 +18,7 @@ Cause = Literal["generator", "machine", "server", "plan"]
 
 @dataclass(frozen=True)
 class Check:
-    """One validity check: a measured value, its threshold, and what to do when it fails.
-
-    `affects`: the figures that a failure affects, by their names in plans (`jostle.plan.metrics`); if empty,
-    all but those that it `spares`. `notable`: what the server did, or how far a disturbance reaches, which
-    stands in the first lines although the check passed. `again`: a further measurement may be less disturbed.
-    """
+    """One validity check: a measured value, its threshold, and what to do when it fails."""
 
     name: str
     verdict: Verdict
@@ -33,10 +28,15 @@ class Check:
     message: str
     remedy: str = ""
     affects: tuple[str, ...] = ()
+    """The figures that a failure affects, by their names in plans (`jostle.plan.metrics`); if empty, all but
+    those that it `spares`."""
     cause: Cause = "server"
     spares: tuple[str, ...] = ()
     notable: bool = False
+    """What the server did, or how far a disturbance reaches, which stands in the first lines although the
+    check passed."""
     again: bool = False
+    """A further measurement may be less disturbed."""
 
     def touches(self, figure: str) -> bool:
         return figure in self.affects if self.affects else figure not in self.spares

@@ -155,14 +155,15 @@ def typical(sd: float, within: float = 0.0) -> Spread:
 class Usual:
     """What spread is usual for one metric in a run.
 
-    `sd`: its `TYPICAL_SD`. `cells`: what the cells of the run say, as multiples of `typical`; None if there
-    are fewer than two. `runs`: the number of earlier runs that they are of, too. These say nothing of how
-    much few requests explain, so it counts as a part of what they say.
+    Earlier runs say nothing of how much few requests explain, so that counts as a part of what they say.
     """
 
     sd: float
+    """Its `TYPICAL_SD`."""
     cells: Spread | None = None
+    """What the cells of the run say, as multiples of `typical`; None if there are fewer than two."""
     runs: int = 0
+    """The number of earlier runs that they are of, too."""
 
     def spread(self, within: float = 0.0) -> Spread:
         """What is usual for a cell with this variance `within` a round: see `typical`."""

@@ -32,16 +32,14 @@ slices of 100 ms, the longest of any runtime in the roster (Ruby).
 
 @dataclass(frozen=True)
 class Waits:
-    """The waits of one comparison.
-
-    `slow_s`: how long a slow request took, or the part of it that the window saw; `longest_s`: the longest
-    response time of a fast request beside it, None if none was answered; `at_once`: how many clients send
-    slow requests.
-    """
+    """The waits of one comparison."""
 
     slow_s: float
+    """How long a slow request took, or the part of it that the window saw."""
     longest_s: float | None
+    """The longest response time of a fast request beside it, None if none was answered."""
     at_once: int = 1
+    """How many clients send slow requests."""
 
     @property
     def reaches_its_end(self) -> bool:

@@ -15,15 +15,13 @@ __all__ = ["OneRequest", "requests_named"]
 
 @dataclass(frozen=True)
 class OneRequest:
-    """What a trial recorded of one request.
-
-    `index`: its place in the workload. `once`: it is a step that each client does once, which is recorded
-    apart from the workload.
-    """
+    """What a trial recorded of one request."""
 
     data: TrialData
     index: int
+    """Its place in the workload."""
     once: bool = False
+    """It is a step that each client does once, which is recorded apart from the workload."""
 
     @property
     def name(self) -> str:

@@ -28,15 +28,14 @@ many times the longest response time: a slow server also leaves its last request
 class Outage:
     """A stretch without a right response, in seconds from the start of the trial, to the precision of its
     intervals.
-
-    `ends`: whether right responses came again. `failures`: how requests failed meanwhile, by outcome; empty
-    if they only waited.
     """
 
     start_s: float
     end_s: float
     ends: bool
+    """Whether right responses came again."""
     failures: Mapping[str, int]
+    """How requests failed meanwhile, by outcome; empty if they only waited."""
 
     @property
     def length_s(self) -> float:

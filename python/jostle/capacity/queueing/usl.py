@@ -22,12 +22,14 @@ NOTHING = 1e-9
 
 @dataclass(frozen=True)
 class Usl:
-    """`gamma_per_s`: throughput of one at a time. `note`: what is not identified, and why."""
+    """The universal scalability law, fitted to levels of a closed loop."""
 
     gamma_per_s: float
+    """Throughput of one at a time."""
     alpha: float
     beta: float
     note: str = ""
+    """What is not identified, and why."""
 
     def throughput(self, concurrency: float) -> float:
         n = concurrency

@@ -133,8 +133,8 @@ def _cell(session: Session, one: Baseline, beside: Baseline | None, clients: int
 
 
 def verdict(mean_s: float, p90_s: float, demand_s: float, clients: int, at_once: float) -> str:
-    """ "waits", "free" or "partly": whether a request whose time grows by `mean_s` on average, and by
-    `p90_s` at the 90th percentile, waits for others that take `demand_s`.
+    """Whether a request whose time grows by `mean_s` on average, and by `p90_s` at the 90th percentile, waits
+    for others that take `demand_s`: "waits", "free" or "partly".
 
     If all workers are taken, each for `demand_s` and begun at random times, the first of them is free after
     `demand_s` · (1 − u^(1 / `clients`)) with u uniform: `demand_s` / (`clients` + 1) on average. With a

@@ -150,7 +150,7 @@ COUNTS = (
 
 
 def _count(number: Range | None, noun: str) -> str:
-    """ "Four workers", "3 to 4 workers"."""
+    """How many there are: "Four workers", "3 to 4 workers"."""
     if number is None:
         return f"Some {noun}s"
     if number.low != number.high or number.low >= len(COUNTS):

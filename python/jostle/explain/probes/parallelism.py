@@ -119,7 +119,7 @@ def _common(number: Range, workers: Range | None) -> Range:
 
 
 def how_many(number: Range) -> str:
-    """ "4", "3 to 4" or "At least 4", for the beginning of a sentence."""
+    """The number at the beginning of a sentence: "4", "3 to 4" or "At least 4"."""
     if number.high is None:
         return f"At least {number.low:.0f}"
     return f"{number.low:.0f}" if number.low == number.high else f"{number.low:.0f} to {number.high:.0f}"

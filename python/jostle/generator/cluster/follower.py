@@ -35,18 +35,16 @@ class Tally:
 
 @dataclass
 class Follower:
-    """One generator, as the driver follows it.
-
-    `from_ns`: when it took over, 0 for an original generator; its own times count from there.
-    `phases`: by workload, the number in the whole plan of each of its phases; empty if they are the same.
-    """
+    """One generator, as the driver follows it."""
 
     index: int
     log: str
     remote: Remote
     clock: Clock
     from_ns: int = 0
+    """When it took over, 0 for an original generator; its own times count from there."""
     phases: list[list[int]] = field(default_factory=list)
+    """By workload, the number in the whole plan of each of its phases; empty if they are the same."""
     state: Literal["running", "ended", "lost"] = "running"
     ended_whole: bool = False
     """Whether all of its spool has been received."""

@@ -36,10 +36,12 @@ def from_terminal() -> bytes:
 
 @dataclass(frozen=True)
 class Command:
-    """`words`: the first is the program. `stdin`: reads standard input; raises `PlanError`."""
+    """A command that a shell would run."""
 
     words: Sequence[str]
+    """The first is the program."""
     stdin: Callable[[], bytes] = nothing_to_read
+    """Reads standard input; raises `PlanError`."""
 
 
 def file_bytes(path: Path) -> bytes:

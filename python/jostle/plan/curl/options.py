@@ -12,12 +12,14 @@ Effect = Literal["sent", "ignored", "refused"]
 
 @dataclass(frozen=True)
 class Option:
-    """`takes_value`: the next word belongs to it. `why`: what is said where it is refused."""
+    """What curl does with an option, and jostle."""
 
     name: str
     takes_value: bool
+    """The next word belongs to it."""
     effect: Effect
     why: str = ""
+    """What is said where it is refused."""
 
 
 def _names(text: str) -> list[str]:

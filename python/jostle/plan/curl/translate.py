@@ -26,10 +26,12 @@ CURL_CODINGS = "deflate, gzip, br, zstd"
 
 @dataclass(frozen=True)
 class Pasted:
-    """`requests`: in curl's order. `options`: how to connect, by the names of `jostle.plan.hit.PLACES`."""
+    """What a text with curl commands asks for."""
 
     requests: Sequence[HttpRequest]
+    """In curl's order."""
     options: Mapping[str, Any]
+    """How to connect, by the names of `jostle.plan.hit.PLACES`."""
 
 
 def pasted(given: str | Sequence[str], environment: Mapping[str, str]) -> Pasted:

@@ -18,14 +18,14 @@ HUES = 8
 
 @dataclass(frozen=True)
 class Sent:
-    """A request of a burst, with times in seconds since the burst began. `end_s`: None if not answered.
-    `demand_s`: its service time, measured alone.
-    """
+    """A request of a burst, with times in seconds since the burst began."""
 
     request: str
     demand_s: float
+    """Its service time, measured alone."""
     at_s: float
     end_s: float | None
+    """None if not answered."""
 
 
 def staircase(sent: Sequence[Sent], what: str) -> Picture | None:
