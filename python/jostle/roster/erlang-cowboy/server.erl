@@ -21,7 +21,7 @@ start() ->
 
 %% The state of a route is the function that answers it.
 dispatch() ->
-    cowboy_router:compile([{'_', [{Path, ?MODULE, Answer} || {Path, Answer} <- [
+    cowboy_router:compile([{'_', [{Path, ?MODULE, Handler} || {Path, Handler} <- [
         {"/", fun about/1},
         {"/hello", fun hello/1},
         {"/sleep", fun sleep/1},
@@ -39,19 +39,19 @@ dispatch() ->
         {"/[...]", fun(_) -> refuse(404, <<"no such route">>) end}
     ]]}]).
 
-init(#{method := Method} = Req, Answer) when Method =:= <<"GET">>; Method =:= <<"HEAD">> ->
-    try Answer(Req) of
+init(#{method := Method} = Req, Handler) when Method =:= <<"GET">>; Method =:= <<"HEAD">> ->
+    try Handler(Req) of
         {websocket, Does} -> {cowboy_websocket, Req, Does, #{idle_timeout => infinity}};
-        {events, N, Gap} -> stream(N, Gap, Req, Answer);
-        {html, Page} -> reply(200, <<"text/html; charset=utf-8">>, Page, Req, Answer);
-        Value when is_map(Value) -> reply(200, <<"application/json">>, jsx:encode(Value), Req, Answer);
-        Text -> reply(200, <<"text/plain">>, Text, Req, Answer)
+        {events, N, Gap} -> stream(N, Gap, Req, Handler);
+        {html, Page} -> reply(200, <<"text/html; charset=utf-8">>, Page, Req, Handler);
+        Value when is_map(Value) -> reply(200, <<"application/json">>, jsx:encode(Value), Req, Handler);
+        Text -> reply(200, <<"text/plain">>, Text, Req, Handler)
     catch
-        throw:{refused, Status, Why} -> reply(Status, <<"text/plain">>, Why, Req, Answer)
+        throw:{refused, Status, Why} -> reply(Status, <<"text/plain">>, Why, Req, Handler)
     end;
-init(Req, Answer) ->
+init(Req, Handler) ->
     Allowing = cowboy_req:set_resp_header(<<"allow">>, <<"GET, HEAD">>, Req),
-    reply(405, <<"text/plain">>, <<"only GET and HEAD">>, Allowing, Answer).
+    reply(405, <<"text/plain">>, <<"only GET and HEAD">>, Allowing, Handler).
 
 reply(Status, Type, Body, Req, State) ->
     {ok, cowboy_req:reply(Status, #{<<"content-type">> => Type}, Body, Req), State}.

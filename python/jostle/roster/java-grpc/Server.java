@@ -20,61 +20,61 @@ public final class Server extends EchoGrpc.EchoImplBase {
     final ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor();
 
     @Override
-    public void say(Words words, StreamObserver<Words> answer) {
-        answer.onNext(words);
-        answer.onCompleted();
+    public void say(Words words, StreamObserver<Words> responses) {
+        responses.onNext(words);
+        responses.onCompleted();
     }
 
     @Override
-    public void count(Schedule schedule, StreamObserver<Words> answer) {
-        if (schedule.getN() < 0 || schedule.getN() > MOST) refuse(answer, "n", MOST);
-        else if (schedule.getGapMs() < 0 || schedule.getGapMs() > LONGEST_MS) refuse(answer, "gap_ms", LONGEST_MS);
-        else new Count(schedule, (ServerCallStreamObserver<Words>) answer).run();
+    public void count(Schedule schedule, StreamObserver<Words> responses) {
+        if (schedule.getN() < 0 || schedule.getN() > MOST) refuse(responses, "n", MOST);
+        else if (schedule.getGapMs() < 0 || schedule.getGapMs() > LONGEST_MS) refuse(responses, "gap_ms", LONGEST_MS);
+        else new Count(schedule, (ServerCallStreamObserver<Words>) responses).run();
     }
 
-    static void refuse(StreamObserver<Words> answer, String name, int most) {
+    static void refuse(StreamObserver<Words> responses, String name, int most) {
         var text = name + " should be a whole number up to " + most;
-        answer.onError(Status.INVALID_ARGUMENT.withDescription(text).asRuntimeException());
+        responses.onError(Status.INVALID_ARGUMENT.withDescription(text).asRuntimeException());
     }
 
     /** Sends what is due as long as the connection takes it, and goes on when it does again, or in time. */
     final class Count implements Runnable {
         final Schedule schedule;
-        final ServerCallStreamObserver<Words> answer;
+        final ServerCallStreamObserver<Words> responses;
         final long begin = System.nanoTime();
         int sent;
         boolean ended;
 
-        Count(Schedule schedule, ServerCallStreamObserver<Words> answer) {
+        Count(Schedule schedule, ServerCallStreamObserver<Words> responses) {
             this.schedule = schedule;
-            this.answer = answer;
-            answer.setOnReadyHandler(this);
-            answer.setOnCancelHandler(() -> {});
+            this.responses = responses;
+            responses.setOnReadyHandler(this);
+            responses.setOnCancelHandler(() -> {});
         }
 
         @Override
         public synchronized void run() {
             if (ended) return;
-            while (sent < schedule.getN() && answer.isReady() && !answer.isCancelled()) {
+            while (sent < schedule.getN() && responses.isReady() && !responses.isCancelled()) {
                 long early = begin + TimeUnit.MILLISECONDS.toNanos((long) sent * schedule.getGapMs()) - System.nanoTime();
                 if (early > 0) {
                     clock.schedule(this, early, TimeUnit.NANOSECONDS);
                     return;
                 }
                 sent++;
-                answer.onNext(Words.newBuilder().setNumber(sent).build());
+                responses.onNext(Words.newBuilder().setNumber(sent).build());
             }
-            ended = answer.isCancelled() || sent == schedule.getN();
-            if (ended && !answer.isCancelled()) answer.onCompleted();
+            ended = responses.isCancelled() || sent == schedule.getN();
+            if (ended && !responses.isCancelled()) responses.onCompleted();
         }
     }
 
     @Override
-    public StreamObserver<Words> talk(StreamObserver<Words> answer) {
+    public StreamObserver<Words> talk(StreamObserver<Words> responses) {
         return new StreamObserver<>() {
             @Override
             public void onNext(Words words) {
-                answer.onNext(words);
+                responses.onNext(words);
             }
 
             @Override
@@ -84,7 +84,7 @@ public final class Server extends EchoGrpc.EchoImplBase {
 
             @Override
             public void onCompleted() {
-                answer.onCompleted();
+                responses.onCompleted();
             }
         };
     }

@@ -53,7 +53,7 @@ public final class Server extends VerticleBase {
         this.database = database;
     }
 
-    /** An answer that is not 200: its message is for the client. */
+    /** A response that is not 200: its message is for the client. */
     static final class Refusal extends RuntimeException {
         private static final long serialVersionUID = 1;
         final int status;
@@ -64,13 +64,13 @@ public final class Server extends VerticleBase {
         }
     }
 
-    record Answer(String type, Buffer body) {
-        static Answer text(Object body) {
-            return new Answer("text/plain", Buffer.buffer(body.toString()));
+    record Response(String type, Buffer body) {
+        static Response text(Object body) {
+            return new Response("text/plain", Buffer.buffer(body.toString()));
         }
 
-        static Answer json(JsonObject body) {
-            return new Answer("application/json", body.toBuffer());
+        static Response json(JsonObject body) {
+            return new Response("application/json", body.toBuffer());
         }
     }
 
@@ -123,11 +123,11 @@ public final class Server extends VerticleBase {
         return turn.future();
     }
 
-    Future<Answer> sleep(HttpServerRequest request) {
+    Future<Response> sleep(HttpServerRequest request) {
         double ms = decimal(request, "ms", "100", 60_000);
         double jitter = decimal(request, "jitter", "0", 1);
         ms *= 1 + jitter * (2 * ThreadLocalRandom.current().nextDouble() - 1);
-        return pause(ms).map(_ -> Answer.text(HELLO));
+        return pause(ms).map(_ -> Response.text(HELLO));
     }
 
     Future<Long> askPeer(String peer, long n) {
@@ -147,40 +147,40 @@ public final class Server extends VerticleBase {
     }
 
     /** A pair that is asked for at once waits at once, and computes one after the other: the loop is one thread. */
-    Future<Answer> pair(HttpServerRequest request, long a, long b) {
+    Future<Response> pair(HttpServerRequest request, long a, long b) {
         boolean atOnce = oneOf(request, "async", "0", "1").equals("1");
         LongFunction<Future<Long>> find = finder(request);
         Future<Long> first = find.apply(a);
         Future<Long> second = atOnce ? find.apply(b) : first.compose(_ -> find.apply(b));
-        return Future.all(first, second).map(_ -> Answer.json(
+        return Future.all(first, second).map(_ -> Response.json(
                 new JsonObject().put("a", first.result()).put("b", second.result())));
     }
 
-    static Answer allocateBuffers() {
+    static Response allocateBuffers() {
         byte[][] buffers = new byte[50][];
         for (int i = 0; i < buffers.length; i++) {
             buffers[i] = new byte[1024];
             Arrays.fill(buffers[i], (byte) 'x');
         }
         sink = buffers;
-        return Answer.text(HELLO);
+        return Response.text(HELLO);
     }
 
-    static Answer allocateStrings() {
+    static Response allocateStrings() {
         String[] strings = new String[50];
         for (int i = 0; i < strings.length; i++) strings[i] = new String(KILOBYTE, UTF_8);
         sink = strings;
-        return Answer.text(HELLO);
+        return Response.text(HELLO);
     }
 
     /** Holds n futures that wait for one promise, then keeps it. */
-    static Future<Answer> spawn(HttpServerRequest request, int n) {
+    static Future<Response> spawn(HttpServerRequest request, int n) {
         oneOf(request, "kind", "future");
         Promise<Void> gate = Promise.promise();
         List<Future<Void>> held = new ArrayList<>(n);
         for (int i = 0; i < n; i++) held.add(gate.future().compose(_ -> Future.succeededFuture()));
         gate.complete();
-        return Future.all(held).map(_ -> Answer.text(n));
+        return Future.all(held).map(_ -> Response.text(n));
     }
 
     /** Sends 1 to the schedule's count, each when it is due, until sending fails. */
@@ -233,7 +233,7 @@ public final class Server extends VerticleBase {
     }
 
     /** Four questions, one after the other, each on whichever connection is free. */
-    Future<Answer> orders() {
+    Future<Response> orders() {
         if (database == null) throw new Refusal(503, "started without a database");
         return find("SELECT min(id) FROM customers")
                 .compose(least -> find("SELECT max(id) FROM customers").map(most ->
@@ -251,13 +251,13 @@ public final class Server extends VerticleBase {
         return rows.iterator().next().getInteger(0);
     }
 
-    static Answer page(String name, RowSet<Row> orders) {
+    static Response page(String name, RowSet<Row> orders) {
         var items = new StringBuilder();
         for (Row order : orders) {
             items.append("<li>").append(order.getValue("ordered_on")).append(": ")
                     .append(escape(order.getString("item"))).append("</li>\n");
         }
-        return new Answer("text/html; charset=utf-8", Buffer.buffer("""
+        return new Response("text/html; charset=utf-8", Buffer.buffer("""
                 <!DOCTYPE html>
                 <title>Orders</title>
                 <h1>%s</h1>
@@ -270,20 +270,20 @@ public final class Server extends VerticleBase {
         return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\"", "&quot;");
     }
 
-    Answer about() {
-        return Answer.json(new JsonObject().put("name", "java-vertx").put("version", Runtime.version().toString())
+    Response about() {
+        return Response.json(new JsonObject().put("name", "java-vertx").put("version", Runtime.version().toString())
                 .put("runtime", "Java").put("workers", loops));
     }
 
-    Future<Answer> route(HttpServerRequest request) {
+    Future<Response> route(HttpServerRequest request) {
         String[] path = request.path().substring(1).split("/", -1);
-        Answer answer = switch (path[0] + "/" + (path.length - 1)) {
+        Response content = switch (path[0] + "/" + (path.length - 1)) {
             case "/0" -> about();
-            case "hello/0" -> Answer.text(HELLO);
-            case "count/1" -> Answer.text("Hello, World " + count(whole(path[1], 10_000_000_000L)) + "\n");
-            case "fast/1" -> Answer.text(whole(path[1], 1_000_000) * whole(path[1], 1_000_000));
-            case "slow/1" -> Answer.text(fib(whole(path[1], 60)));
-            case "fibs/1" -> Answer.json(new JsonObject().put("fibResult", fib(whole(path[1], 60))));
+            case "hello/0" -> Response.text(HELLO);
+            case "count/1" -> Response.text("Hello, World " + count(whole(path[1], 10_000_000_000L)) + "\n");
+            case "fast/1" -> Response.text(whole(path[1], 1_000_000) * whole(path[1], 1_000_000));
+            case "slow/1" -> Response.text(fib(whole(path[1], 60)));
+            case "fibs/1" -> Response.json(new JsonObject().put("fibResult", fib(whole(path[1], 60))));
             case "alloc/1" -> switch (path[1]) {
                 case "buffers" -> allocateBuffers();
                 case "strings" -> allocateStrings();
@@ -291,7 +291,7 @@ public final class Server extends VerticleBase {
             };
             default -> null;
         };
-        if (answer != null) return Future.succeededFuture(answer);
+        if (content != null) return Future.succeededFuture(content);
         return switch (path[0] + "/" + (path.length - 1)) {
             case "sleep/0" -> sleep(request);
             case "pair/2" -> pair(request, whole(path[1], 60), whole(path[2], 60));
@@ -310,7 +310,7 @@ public final class Server extends VerticleBase {
             switch (request.path()) {
                 case "/events" -> events(request);
                 case "/ws" -> webSocket(request);
-                default -> route(request).onComplete(answer -> send(request, 200, answer), bad -> refuse(request, bad));
+                default -> route(request).onComplete(content -> send(request, 200, content), bad -> refuse(request, bad));
             }
         } catch (RuntimeException bad) {
             refuse(request, bad);
@@ -319,19 +319,19 @@ public final class Server extends VerticleBase {
 
     static void refuse(HttpServerRequest request, Throwable bad) {
         if (bad instanceof Refusal refusal) {
-            send(request, refusal.status, Answer.text(refusal.getMessage()));
+            send(request, refusal.status, Response.text(refusal.getMessage()));
         } else {
             bad.printStackTrace();
-            send(request, 500, Answer.text("internal error"));
+            send(request, 500, Response.text("internal error"));
         }
     }
 
-    static void send(HttpServerRequest request, int status, Answer answer) {
+    static void send(HttpServerRequest request, int status, Response content) {
         HttpServerResponse response = request.response().setStatusCode(status);
-        response.putHeader("Content-Type", answer.type());
-        response.putHeader("Content-Length", String.valueOf(answer.body().length()));
+        response.putHeader("Content-Type", content.type());
+        response.putHeader("Content-Length", String.valueOf(content.body().length()));
         if (request.method() == HttpMethod.HEAD) response.end();
-        else response.end(answer.body());
+        else response.end(content.body());
     }
 
     @Override

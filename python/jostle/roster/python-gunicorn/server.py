@@ -1,4 +1,4 @@
-"""A WSGI application: a function from a request to an answer. While it waits, its process waits."""
+"""A WSGI application: a function from a request to a response. While it waits, its process waits."""
 
 import json
 import os
@@ -24,7 +24,7 @@ MAX_THREADS = 10_000
 Query = dict[str, list[str]]
 
 
-Answer = bytes | str | Html | dict[str, Any]
+Content = bytes | str | Html | dict[str, Any]
 
 direct = build_opener(ProxyHandler({}))
 
@@ -46,7 +46,7 @@ def fibonacci(n: int) -> int:
     return n if n < 2 else fibonacci(n - 1) + fibonacci(n - 2)
 
 
-def root(_query: Query) -> Answer:
+def root(_query: Query) -> Content:
     return {
         "name": "python-gunicorn",
         "version": platform.python_version(),
@@ -55,18 +55,18 @@ def root(_query: Query) -> Answer:
     }
 
 
-def hello(_query: Query) -> Answer:
+def hello(_query: Query) -> Content:
     return KILOBYTE
 
 
-def sleep(query: Query) -> Answer:
+def sleep(query: Query) -> Content:
     ms = decimal(query, "ms", "100", 60_000)
     jitter = decimal(query, "jitter", "0", 1)
     time.sleep(ms / 1000 * random.uniform(1 - jitter, 1 + jitter))
     return KILOBYTE
 
 
-def count(_query: Query, n: str) -> Answer:
+def count(_query: Query, n: str) -> Content:
     end = whole(n, 10**10)
     x = 0
     while x < end:
@@ -74,15 +74,15 @@ def count(_query: Query, n: str) -> Answer:
     return f"Hello, World {x}\n"
 
 
-def fast(_query: Query, n: str) -> Answer:
+def fast(_query: Query, n: str) -> Content:
     return str(whole(n, 10**6) ** 2)
 
 
-def slow(_query: Query, n: str) -> Answer:
+def slow(_query: Query, n: str) -> Content:
     return str(fibonacci(whole(n, 60)))
 
 
-def fibs(_query: Query, n: str) -> Answer:
+def fibs(_query: Query, n: str) -> Content:
     return {"fibResult": fibonacci(whole(n, 60))}
 
 
@@ -94,7 +94,7 @@ def ask(peer: str, n: int) -> int:
         raise HTTPError("502 Bad Gateway", f"no number from the peer: {error}") from error
 
 
-def pair(query: Query, a: str, b: str) -> Answer:
+def pair(query: Query, a: str, b: str) -> Content:
     numbers = whole(a, 60), whole(b, 60)
     find: Callable[[int], int] = fibonacci
     if one_of(query, "where", "local", "remote") == "remote":
@@ -112,16 +112,16 @@ def pair(query: Query, a: str, b: str) -> Answer:
     return {"a": first, "b": second}
 
 
-def buffers(_query: Query) -> Answer:
+def buffers(_query: Query) -> Content:
     fresh = [bytearray(b"x") * 1024 for _ in range(50)]
     return KILOBYTE if len(fresh) == 50 else b""
 
 
-def strings(_query: Query) -> Answer:
+def strings(_query: Query) -> Content:
     return [KILOBYTE.decode() for _ in range(50)][-1]
 
 
-def spawn(query: Query, n: str) -> Answer:
+def spawn(query: Query, n: str) -> Content:
     """Hold n threads at a gate until the last has come, then open it."""
     one_of(query, "kind", "os")
     wanted = whole(n, MAX_THREADS)
@@ -148,7 +148,7 @@ def spawn(query: Query, n: str) -> Answer:
     return str(len(held))
 
 
-def orders(_query: Query) -> Answer:
+def orders(_query: Query) -> Content:
     """Four questions, one after the other; while the database thinks, the worker waits."""
     with connected().cursor() as cursor:
         [least] = cursor.execute("SELECT min(id) FROM customers").fetchone()
@@ -166,7 +166,7 @@ def orders(_query: Query) -> Answer:
     )
 
 
-ROUTES: list[tuple[str, Callable[..., Answer]]] = [
+ROUTES: list[tuple[str, Callable[..., Content]]] = [
     ("/", root),
     ("/hello", hello),
     ("/sleep", sleep),
@@ -182,7 +182,7 @@ ROUTES: list[tuple[str, Callable[..., Answer]]] = [
 ]
 
 
-def answer(environ: dict[str, Any]) -> Answer:
+def answer(environ: dict[str, Any]) -> Content:
     if environ["REQUEST_METHOD"] not in ("GET", "HEAD"):
         raise HTTPError("405 Method Not Allowed", "only GET and HEAD")
     for pattern, page in ROUTES:

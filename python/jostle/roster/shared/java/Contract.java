@@ -64,7 +64,7 @@ abstract class Contract {
         return false;
     }
 
-    /** An answer that is not 200: its message is for the client. */
+    /** A response that is not 200: its message is for the client. */
     static final class Refusal extends Exception {
         private static final long serialVersionUID = 1;
         final int status;
@@ -75,21 +75,21 @@ abstract class Contract {
         }
     }
 
-    record Answer(String type, String body) {
-        static Answer text(Object body) {
-            return new Answer("text/plain", body.toString());
+    record Response(String type, String body) {
+        static Response text(Object body) {
+            return new Response("text/plain", body.toString());
         }
 
-        static Answer json(String format, Object... values) {
-            return new Answer("application/json", format.formatted(values));
+        static Response json(String format, Object... values) {
+            return new Response("application/json", format.formatted(values));
         }
     }
 
     interface Page {
-        Answer answer(Request request) throws Exception;
+        Response answer(Request request) throws Exception;
     }
 
-    /** A route that sends its answer itself, piece by piece. */
+    /** A route that sends its response itself, piece by piece. */
     interface Sender {
         void send(HttpExchange exchange, Request request) throws Exception;
     }
@@ -142,21 +142,21 @@ abstract class Contract {
         return n < 2 ? n : fib(n - 1) + fib(n - 2);
     }
 
-    static Answer counted(Request request) throws Refusal {
-        return Answer.text("Hello, World " + count(request.whole(1, 10_000_000_000L)) + "\n");
+    static Response counted(Request request) throws Refusal {
+        return Response.text("Hello, World " + count(request.whole(1, 10_000_000_000L)) + "\n");
     }
 
-    static Answer square(Request request) throws Refusal {
+    static Response square(Request request) throws Refusal {
         long n = request.whole(1, 1_000_000);
-        return Answer.text(n * n);
+        return Response.text(n * n);
     }
 
-    static Answer sleep(Request request) throws Exception {
+    static Response sleep(Request request) throws Exception {
         double ms = request.decimal("ms", "100", 60_000);
         double jitter = request.decimal("jitter", "0", 1);
         ms *= 1 + jitter * (2 * ThreadLocalRandom.current().nextDouble() - 1);
         Thread.sleep(Duration.ofNanos((long) (ms * 1e6)));
-        return Answer.text(HELLO);
+        return Response.text(HELLO);
     }
 
     interface Finder {
@@ -186,40 +186,40 @@ abstract class Contract {
         return n -> askPeer(peer, n);
     }
 
-    Answer pair(Request request) throws Exception {
+    Response pair(Request request) throws Exception {
         long a = request.whole(1, 60);
         long b = request.whole(2, 60);
         Finder finder = finder(request);
         if (request.oneOf("async", "0", "1").equals("0")) {
-            return Answer.json("{\"a\": %d, \"b\": %d}", finder.find(a), finder.find(b));
+            return Response.json("{\"a\": %d, \"b\": %d}", finder.find(a), finder.find(b));
         }
         var both = atOnce(() -> finder.find(a), () -> finder.find(b));
         try {
-            return Answer.json("{\"a\": %d, \"b\": %d}", both.get(0).get(), both.get(1).get());
+            return Response.json("{\"a\": %d, \"b\": %d}", both.get(0).get(), both.get(1).get());
         } catch (ExecutionException failed) {
             throw failed.getCause() instanceof Exception cause ? cause : failed;
         }
     }
 
-    static Answer allocateBuffers(Request request) {
+    static Response allocateBuffers(Request request) {
         byte[][] buffers = new byte[50][];
         for (int i = 0; i < buffers.length; i++) {
             buffers[i] = new byte[1024];
             Arrays.fill(buffers[i], (byte) 'x');
         }
         sink = buffers;
-        return Answer.text(HELLO);
+        return Response.text(HELLO);
     }
 
-    static Answer allocateStrings(Request request) {
+    static Response allocateStrings(Request request) {
         String[] strings = new String[50];
         for (int i = 0; i < strings.length; i++) strings[i] = new String(KILOBYTE, UTF_8);
         sink = strings;
-        return Answer.text(HELLO);
+        return Response.text(HELLO);
     }
 
     /** Holds n threads at a gate until the last has arrived, then opens it and waits for all to end. */
-    static Answer spawn(Request request) throws Exception {
+    static Response spawn(Request request) throws Exception {
         boolean platform = request.oneOf("kind", "virtual", "os").equals("os");
         int n = (int) request.whole(1, platform ? 10_000 : 1_000_000);
         ThreadFactory factory = platform ? Thread.ofPlatform().daemon().factory() : Thread.ofVirtual().factory();
@@ -242,7 +242,7 @@ abstract class Contract {
             gate.countDown();
             for (Thread thread : held) thread.join();
         }
-        return Answer.text(n);
+        return Response.text(n);
     }
 
     /** Each event is due on a schedule that begins with the first one: when one is late, the next is not. */
@@ -269,13 +269,13 @@ abstract class Contract {
     }
 
     /** Four questions, one after the other, on one connection of the pool. */
-    Answer orders(Request request) throws Exception {
+    Response orders(Request request) throws Exception {
         if (database == null) throw new Refusal(503, "started without a database");
         try (Connection connection = database.getConnection()) {
             int least = number(connection, "SELECT min(id) FROM customers");
             int most = number(connection, "SELECT max(id) FROM customers");
             int id = ThreadLocalRandom.current().nextInt(least, most + 1);
-            return new Answer("text/html; charset=utf-8", """
+            return new Response("text/html; charset=utf-8", """
                     <!DOCTYPE html>
                     <title>Orders</title>
                     <h1>%s</h1>
@@ -368,18 +368,18 @@ abstract class Contract {
             if (!path.matches()) throw new Refusal(404, "no such route");
             sender.send(exchange, new Request(path, exchange.getRequestURI().getRawQuery()));
         } catch (Refusal refusal) {
-            send(exchange, refusal.status, Answer.text(refusal.getMessage()));
+            send(exchange, refusal.status, Response.text(refusal.getMessage()));
         } catch (IOException clientHasGone) {
             throw clientHasGone;
         } catch (Exception | Error bug) {
             bug.printStackTrace();
-            send(exchange, 500, Answer.text("internal error"));
+            send(exchange, 500, Response.text("internal error"));
         }
     }
 
-    static void send(HttpExchange exchange, int status, Answer answer) throws IOException {
-        byte[] body = answer.body().getBytes(UTF_8);
-        exchange.getResponseHeaders().set("Content-Type", answer.type());
+    static void send(HttpExchange exchange, int status, Response response) throws IOException {
+        byte[] body = response.body().getBytes(UTF_8);
+        exchange.getResponseHeaders().set("Content-Type", response.type());
         if (exchange.getRequestMethod().equals("HEAD")) {
             exchange.getResponseHeaders().set("Content-Length", String.valueOf(body.length));
             exchange.sendResponseHeaders(status, -1);
@@ -389,21 +389,21 @@ abstract class Contract {
         }
     }
 
-    Answer root(Request request) {
-        return Answer.json(
+    Response root(Request request) {
+        return Response.json(
                 "{\"name\": \"%s\", \"version\": \"%s\", \"runtime\": \"Java\", \"workers\": %d}",
                 name(), Runtime.version(), workers());
     }
 
     /** Time in which collectors stopped all threads since the start, and how often. */
-    static Answer collected(Request request) {
+    static Response collected(Request request) {
         long ms = 0;
         long collections = 0;
         for (var collector : ManagementFactory.getGarbageCollectorMXBeans()) {
             ms += Math.max(0, collector.getCollectionTime()); // -1 where a collector does not tell
             collections += Math.max(0, collector.getCollectionCount());
         }
-        return Answer.json("{\"seconds\": %s, \"collections\": %d}", ms / 1e3, collections);
+        return Response.json("{\"seconds\": %s, \"collections\": %d}", ms / 1e3, collections);
     }
 
     /** Listens where the environment says. */
@@ -412,12 +412,12 @@ abstract class Contract {
         HttpServer server = HttpServer.create(address, 4096);
         server.setExecutor(threads());
         page(server, "/", "", this::root);
-        page(server, "/hello", "", request -> Answer.text(HELLO));
+        page(server, "/hello", "", request -> Response.text(HELLO));
         page(server, "/sleep", "", Contract::sleep);
         page(server, "/count/", "([^/]*)", Contract::counted);
         page(server, "/fast/", "([^/]*)", Contract::square);
-        page(server, "/slow/", "([^/]*)", r -> Answer.text(fib(r.whole(1, 60))));
-        page(server, "/fibs/", "([^/]*)", r -> Answer.json("{\"fibResult\": %d}", fib(r.whole(1, 60))));
+        page(server, "/slow/", "([^/]*)", r -> Response.text(fib(r.whole(1, 60))));
+        page(server, "/fibs/", "([^/]*)", r -> Response.json("{\"fibResult\": %d}", fib(r.whole(1, 60))));
         page(server, "/pair/", "([^/]*)/([^/]*)", this::pair);
         page(server, "/alloc/buffers", "", Contract::allocateBuffers);
         page(server, "/alloc/strings", "", Contract::allocateStrings);

@@ -1,5 +1,5 @@
 class ApplicationController < ActionController::Base
-  # An answer that is not 200: its message is for the client.
+  # A response that is not 200: its message is for the client.
   class Refusal < StandardError
     attr_reader :status
 
