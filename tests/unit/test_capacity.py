@@ -261,7 +261,7 @@ def test_a_crowd_is_a_number_of_clients(tmp_path: Path) -> None:
     assert picture is not None
     assert picture.reading == (
         "Above: responses per second; below: the generator's share of a core; "
-        "shaded: the interval of the response."
+        "shaded: the interval of the capacity."
     )
     unknown = replace(result, capacity=replace(result.capacity, low=None))
     for draw in (charts.curve, charts.sent):

@@ -339,7 +339,10 @@ def _sentences(fitted: _Fitted, changes: Changes, figures: Sequence[WhatIfFigure
     said = []
     for figure in figures:
         if figure.metric == "capacity" and figure.now is not None:
-            low, high = (_end(end, fitted.unit) for end in (figure.predicted.low, figure.predicted.high))
+            low, high = (
+                written(Estimate(end, unit=fitted.unit)).removesuffix("/s").removesuffix(" clients")
+                for end in (figure.predicted.low, figure.predicted.high)
+            )
             about = written(Estimate(figure.predicted.value, unit=fitted.unit))
             said.append(
                 f"With {' and '.join(changes.text)} it would carry {about} (predicted {low} to {high}); "
@@ -351,7 +354,3 @@ def _sentences(fitted: _Fitted, changes: Changes, figures: Sequence[WhatIfFigure
         fit = "fits" if more == 1 else "fit"
         assumed += f" The band covers {plural(more, 'other model')} that {fit} as well."
     return [*said, assumed]
-
-
-def _end(value: float | None, unit: str) -> str:
-    return written(Estimate(value, unit=unit)).removesuffix("/s").removesuffix(" clients")

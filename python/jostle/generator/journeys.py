@@ -145,7 +145,10 @@ def _filled(step: Step, spec: Mapping[str, Any], names: _Names) -> dict[str, Any
     elif step.form is not None:
         pairs = (f"{as_in_forms(key)}={as_in_forms(value)}" for key, value in step.form.items())
         kind, body = "form", "&".join(pairs)
-    filled: dict[str, Any] = {"fill": kind, "params": _params(step, names)}
+    filled: dict[str, Any] = {
+        "fill": kind,
+        "params": {name: _param(name, names) for name in dict.fromkeys(step.filled_from())},
+    }
     if step.url is not None:
         filled["path"] = "/"  # the URL takes its place
     if body is not None:
@@ -153,10 +156,6 @@ def _filled(step: Step, spec: Mapping[str, Any], names: _Names) -> dict[str, Any
         if not given and (step.json_ is not None or step.form is not None):
             filled["headers"] = [*headers, ["Content-Type", HEADERS[kind]]]
     return filled
-
-
-def _params(step: Step, names: _Names) -> dict[str, Any]:
-    return {name: _param(name, names) for name in dict.fromkeys(step.filled_from())}
 
 
 def _param(name: str, names: _Names) -> Any:

@@ -4,7 +4,7 @@ measurement of each workload is valid.
 
 from collections.abc import Iterator
 
-from jostle.analysis.results import Claim, CompareResult, Decision, Requirement, RunResult
+from jostle.analysis.results import Claim, CompareResult, Decision, RunResult
 from jostle.record.verdict import Verdict
 from jostle.report.document import Case, Suites
 from jostle.report.sections.validity import failed_checks
@@ -16,7 +16,12 @@ def run_cases(result: RunResult) -> Suites:
     """Requirements pass, fail, or are skipped (undecided); a workload with invalid trials is an error."""
     return {
         "requirements": [
-            _decided(_whose(r), f"{r.that}, {r.part}" if r.part else r.that, r.verdict, r.message)
+            _decided(
+                f"{r.workload or 'all'} on {r.contestant or 'all'}",
+                f"{r.that}, {r.part}" if r.part else r.that,
+                r.verdict,
+                r.message,
+            )
             for r in result.requirements
         ],
         "published claims": list(map(_claim, result.claims)),
@@ -46,10 +51,6 @@ def _decided(about: str, name: str, verdict: Decision, message: str) -> Case:
             return Case(about, name, "skipped", f"undecided: {message}")
         case _:
             return Case(about, name)
-
-
-def _whose(r: Requirement) -> str:
-    return f"{r.workload or 'all'} on {r.contestant or 'all'}"
 
 
 def _claim(claim: Claim) -> Case:

@@ -81,7 +81,8 @@ def contestants(result: RunResult) -> tuple[str, ...]:
 
 def views(result: RunResult) -> list[View]:
     """The comparisons of a run: every form of the starvation experiment, then every other workload."""
-    found = [_starvation_view(result, i, form) for i, form in enumerate(_forms(result), 1)]
+    forms = dict.fromkeys(s.form for s in result.starvation)
+    found = [_starvation_view(result, i, form) for i, form in enumerate(forms, 1)]
     compared = {w for s in result.starvation for w in (s.alone_workload, s.with_workload)}
     for i, workload in enumerate(
         dict.fromkeys(c.workload for c in result.summaries if c.workload not in compared), 1
@@ -97,10 +98,6 @@ def _crowded(view: View) -> bool:
     handful of requests (the slow one) has none.
     """
     return any(s.distribution.n >= REQUESTS_FOR_A_SHAPE for p in view.panels for s in p.series)
-
-
-def _forms(result: RunResult) -> list[str]:
-    return list(dict.fromkeys(s.form for s in result.starvation))
 
 
 def _starvation_view(result: RunResult, number: int, form: str) -> View:

@@ -7,7 +7,6 @@ from jostle.analysis.resuming import why_not_resumed
 from jostle.errors import NotARun
 from jostle.plan import Plan, parse_plan
 from jostle.record import RunRecord
-from jostle.record.journal_line import TrialPlanned
 from jostle.runner.schedule import Planned
 
 __all__ = ["Unfinished", "unfinished"]
@@ -63,11 +62,10 @@ def unfinished(folder: Path) -> Unfinished | None:
         plan=parse_plan(record.plan_text, str(folder / "plan.toml"), base=folder),
         seed=int(started["seed"]),
         base=(folder / started["base"]).resolve() if "base" in started else None,
-        trials=[_planned(entry) for entry in record.planned],
+        trials=[
+            Planned(entry["number"], entry["contestant"], entry["workload"], entry["round"])
+            for entry in record.planned
+        ],
         done=done,
         repeats_given_up=[e.get("why", "") for e in record.journal if e["event"] == "repeats given up"],
     )
-
-
-def _planned(entry: TrialPlanned) -> Planned:
-    return Planned(entry["number"], entry["contestant"], entry["workload"], entry["round"])

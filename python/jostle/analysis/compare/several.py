@@ -47,7 +47,10 @@ def compare_several(
     everywhere = [key for key in known if all(key in summaries for _, summaries in runs)]
     if not everywhere:
         raise NotComparable("the runs have no contestant and workload in common", "measure the same in each")
-    comparisons, notes = [], [_not_everywhere(key) for key in known if key not in everywhere]
+    comparisons, notes = [], []
+    for key in known:
+        if key not in everywhere:
+            notes.append(f"{key[1]} was not measured on {key[0]} in every run, so it is not compared")
     for key in everywhere:
         # All are compared with one that was measured, if there is one.
         measured = next((grouped[key] for grouped, _ in runs if definition(grouped[key])), first[0][0][key])
@@ -66,11 +69,6 @@ def compare_several(
         "The run is the unit: intervals are Student's over runs (Welch); the rounds of a run make one value."
     )
     return CompareResult(f"{names[1]} against {names[0]}", *names, comparisons, [], notes)
-
-
-def _not_everywhere(key: Key) -> str:
-    contestant, workload = key
-    return f"{workload} was not measured on {contestant} in every run, so it is not compared"
 
 
 def _side(key: Key, runs: Sequence[MeasuredRun], name: str) -> Side:

@@ -152,7 +152,8 @@ def _claim(claim: planned.Claim, measured: Measurements, level: ConfidenceRule) 
     verdict, deciding = _decided(parts)
     if claim.ours:
         verdict = _OURS.get(verdict, verdict)
-    return Claim(claim.says, claim.published, verdict, _deciding(deciding), parts, claim.ours)
+    sentence = "; ".join(dict.fromkeys(part.message for part in deciding)) or "It has no rule"
+    return Claim(claim.says, claim.published, verdict, f"{sentence}.", parts, claim.ours)
 
 
 _OURS: Mapping[ClaimVerdict, ClaimVerdict] = {
@@ -174,10 +175,6 @@ def _decided(parts: Sequence[CriterionResult]) -> tuple[ClaimVerdict, Sequence[C
         if found := [part for part in parts if part.verdict == of_part]:
             return of_claim, found
     return ("reproduced", parts) if parts else ("undecided", [])
-
-
-def _deciding(parts: Sequence[CriterionResult]) -> str:
-    return "; ".join(dict.fromkeys(part.message for part in parts)) + "." if parts else "It has no rule."
 
 
 def missing(needs: planned.Needs, keys: Sequence[Key], measured: Measurements) -> str:

@@ -71,9 +71,6 @@ def _judged(found: Estimate, known: Usual | None, within: float, confidence: flo
         return Judged(found)
     which = "this run" if len(found.rounds) == 1 else "two rounds"
     before = f", as {plural(known.runs, 'earlier run')} did" if known.runs else ""
-    differ = _differ(factor_between_runs(spread))
+    factor = factor_between_runs(spread)
+    differ = f"± {100 * (factor - 1):.0f} %" if factor < NEAR else f"a factor of {factor:.2g}"
     return Judged(widened, spread, f"{which}; such runs differ by {differ}{before}")
-
-
-def _differ(factor: float) -> str:
-    return f"± {100 * (factor - 1):.0f} %" if factor < NEAR else f"a factor of {factor:.2g}"

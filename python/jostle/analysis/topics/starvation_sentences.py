@@ -206,7 +206,11 @@ def _delayed(s: Starvation, meanwhile: Meanwhile, waits: WaitsFor, change: str) 
     queue = (
         " The p99 is longer than slow requests take: fast ones queue up." if _queue_up(s, meanwhile) else ""
     )
-    ends = "no slow one runs" if meanwhile.slow_clients == 1 else _fewer(meanwhile)
+    ends = (
+        "no slow one runs"
+        if meanwhile.slow_clients == 1
+        else f"fewer than {meanwhile.slow_clients} slow ones run"
+    )
     return f"{name} answers fast requests only while {ends}: {change}.{queue}"
 
 
@@ -217,10 +221,6 @@ def _late(s: Starvation, whose: str, change: str) -> str:
         return f"1 in 100 fast requests{whose} is late: {change}"
     medians = f"p50 is {_time(after)}, and {_time(before)} alone"
     return f"at least half of the fast requests{whose} wait: {medians}; {change}"
-
-
-def _fewer(meanwhile: Meanwhile) -> str:
-    return f"fewer than {meanwhile.slow_clients} slow ones run"
 
 
 def _running(article: str, meanwhile: Meanwhile) -> str:

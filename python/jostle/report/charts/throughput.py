@@ -196,7 +196,8 @@ def completed(
         rounds += _rounds(c.throughput, len(summaries) - i - 0.675)
     names = [c.contestant for c in summaries]
     hue = {"color": of_contestants(order, names)}
-    theirs = [_published_per_s(published, c) for c in summaries]
+    claimed = [figure(published, c.contestant, c.workload, "throughput") for c in summaries]
+    theirs = [found.amount if found else None for found in claimed]
     marks: Rows = [{"x": v, "middle": len(names) - i - 0.675} for i, v in enumerate(theirs) if v is not None]
     bars = _bars(data, rows, rounds, names, hue, "requests per second", room=1.4, published=marks)
     table = Table(
@@ -210,11 +211,6 @@ def completed(
     )
     body = {**bars, "width": 820, "height": 54 * len(summaries)}
     return Picture(_most(summaries), reading, body, table, data.rows)
-
-
-def _published_per_s(published: Sequence[PublishedFigure], summary: WorkloadSummary) -> float | None:
-    found = figure(published, summary.contestant, summary.workload, "throughput")
-    return found.amount if found else None
 
 
 def _most(summaries: Sequence[WorkloadSummary]) -> str:

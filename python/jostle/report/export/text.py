@@ -20,7 +20,6 @@ from jostle.report.document import (
     Mark,
     Paragraph,
     Preformatted,
-    Reason,
     Section,
     Statement,
     Statements,
@@ -78,8 +77,9 @@ def _head(document: Document, console: "Console") -> None:
     chosen = document.reasons if full else document.reasons[:MAX_REASONS]
     for remedy in dict.fromkeys(reason.remedy for reason in chosen):
         for reason in (r for r in chosen if r.remedy == remedy):
+            place = ", ".join(filter(None, (reason.contestant, reason.workload)))
             text = reason.text if full else _short(reason.text)
-            _say(console, _where(reason, text), STYLES[reason.mark.tone], lead="  ")
+            _say(console, f"{place}: {text}" if place else text, STYLES[reason.mark.tone], lead="  ")
         if remedy:
             _say(console, remedy, lead="  → ")
     more = len(document.reasons) - len(chosen)
@@ -103,11 +103,6 @@ def _short(text: str) -> str:
         if before.count("(") == before.count(")"):
             return before
     return text
-
-
-def _where(reason: Reason, text: str) -> str:
-    place = ", ".join(filter(None, (reason.contestant, reason.workload)))
-    return f"{place}: {text}" if place else text
 
 
 def _section(section: Section, console: "Console") -> None:

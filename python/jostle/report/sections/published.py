@@ -40,12 +40,13 @@ HOW_PUBLISHED = (
 def section(result: RunResult) -> Section:
     """Empty if nothing was published."""
     source = result.published[0].source if result.published else ""
+    how = HOW if all(c.ours for c in result.claims) else f"{HOW} {HOW_PUBLISHED}"
     blocks: list[Block] = [
         *([Paragraph(f"{tally(result.claims)}.{_to_add(result)}")] if result.claims else []),
         Section("", [*([Paragraph(source, small=True)] if source else []), *_judged(result)], Depth.MAIN),
         Section(
             "The rules, fixed in the plan before the run",
-            [parts(result), Paragraph(_how(result.claims), small=True)] if result.claims else [],
+            [parts(result), Paragraph(how, small=True)] if result.claims else [],
             Depth.MAIN,
             folded=True,
         ),
@@ -73,10 +74,6 @@ def _needed(result: RunResult) -> tuple[list[str], bool]:
     absent = dict.fromkeys(name for claim in result.claims for name in claim.absent)
     measured = {summary.contestant for summary in result.summaries}
     return [name for name in absent if name not in measured], not measured.isdisjoint(absent)
-
-
-def _how(found: Sequence[Claim]) -> str:
-    return HOW if all(c.ours for c in found) else f"{HOW} {HOW_PUBLISHED}"
 
 
 def _judged(result: RunResult) -> list[Block]:

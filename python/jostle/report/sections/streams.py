@@ -35,6 +35,7 @@ def section(result: RunResult) -> Section:
     """Empty if no request asks for a stream."""
     found = result.streams
     order = contestants(result)
+    words = [HOW, ROUND_TRIPS] if any(s.unanswered is not None for s in found) else [HOW]
     blocks: list[Block] = [
         stream_table(found),
         *_uncounted(found),
@@ -43,13 +44,9 @@ def section(result: RunResult) -> Section:
             Figure(f"events-{n}", partial(charts.event_times, s, order))
             for n, s in enumerate(found[:MAX_TIMES], 1)
         ),
-        Section("", [Paragraph(text, small=True) for text in _notes(found)], Depth.MAIN),
+        Section("", [Paragraph(text, small=True) for text in words], Depth.MAIN),
     ]
     return Section("Streams of events", blocks if found else [], key="streams")
-
-
-def _notes(found: list[StreamResult]) -> list[str]:
-    return [HOW, ROUND_TRIPS] if any(s.unanswered is not None for s in found) else [HOW]
 
 
 def _uncounted(found: list[StreamResult]) -> list[Block]:
@@ -83,17 +80,14 @@ def stream_table(found: list[StreamResult]) -> Table:
         counts = (amount(n, "count") for n in (sum(ends), *ends, s.events))
         met = (_share_met(s), _rate(s.met_per_s)) if bounded else ()
         tokens = (_rate(s.tokens_per_s),) if counted else ()
-        unanswered = (_count(s.unanswered),) if awaited else ()
+        lost = "" if s.unanswered is None else amount(s.unanswered, "count")
+        unanswered = (lost,) if awaited else ()
         table.add(*_named(found, s), *counts, formatted(s.events_per_s), *met, *tokens, *unanswered)
     return table
 
 
 def _rate(estimate: Estimate | None) -> Formatted | str:
     return "" if estimate is None else formatted(estimate)
-
-
-def _count(number: int | None) -> str:
-    return "" if number is None else amount(number, "count")
 
 
 def time_table(found: list[StreamResult]) -> Table:
