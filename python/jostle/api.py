@@ -28,6 +28,7 @@ __all__ = [
     "Comparison",
     "Run",
     "compare",
+    "compare_commits",
     "compare_plans",
     "hit",
     "load_experiment",
@@ -270,21 +271,28 @@ def compare_plans(
     seed: int | None = None,
     fail_if: str | Sequence[str] = (),
     observer: Observer = unobserved,
+    sides: tuple[str, str] = ("first", "second"),
 ) -> Comparison:
     """Run two plans as one, with their contestants side by side in every round, and compare these in pairs.
 
-    Contestants at the same place in the two plans are a pair. The plans may differ only in their contestants,
-    such as two versions of a server; their requirements and claims are not judged. Raises `JostleError`.
+    Contestants at the same place in the two plans are a pair; `sides` are added to names that both have. The
+    plans may differ only in their contestants, such as two versions of a server; their requirements and
+    claims are not judged. Raises `JostleError`.
     """
+    import time
     from dataclasses import replace
 
+    from jostle.analysis.compare.reach import reach
     from jostle.analysis.compare.two import compare_contestants, judge_conditions, metrics_of
     from jostle.plan.interleaved import interleaved, not_judged
+    from jostle.units import format_span
 
     conditions = _changes(fail_if)  # before anything is measured: it tells mistakes
     plans = [plan if isinstance(plan, Plan) else load_plan(plan) for plan in (first, second)]
-    plan, pairs = interleaved(*plans)
+    plan, pairs = interleaved(plans[0], plans[1], sides)
+    begun = time.monotonic()
     measured = _run(plan, Path(into), "interleaved", seed, observer)
+    took = f"It took {format_span(time.monotonic() - begun)}."
     metrics = metrics_of(conditions)
     found = [compare_contestants(measured.record, *pair, metrics) for pair in pairs]
     whole = replace(
@@ -295,10 +303,41 @@ def compare_plans(
         notes=[
             *dict.fromkeys(note for result in found for note in result.notes),
             *filter(None, [not_judged(*plans)]),
+            " ".join(filter(None, [*(reach(c) for result in found for c in result.comparisons), took])),
             f"Run: {measured.folder}",
         ],
     )
     return Comparison(judge_conditions(whole, conditions))
+
+
+def compare_commits(
+    plan: Path | str,
+    base: str,
+    head: str,
+    *,
+    into: Path | str = "runs",
+    seed: int | None = None,
+    fail_if: str | Sequence[str] = (),
+    observer: Observer = unobserved,
+) -> Comparison:
+    """Measure the plan's servers as they are in two commits of its repository, in one run, and compare these.
+
+    The commits are checked out beside the repository, and removed afterwards; the plan is the file as it is.
+    Raises `JostleError`: if a contestant is not started in a folder of the repository, for example.
+    """
+    from dataclasses import replace
+
+    from jostle.host.worktrees import checked_out
+    from jostle.plan.moved import moved
+
+    _changes(fail_if)  # before anything is checked out or tuned
+    read = load_plan(plan)
+    with checked_out(Path(plan).absolute().parent, (base, head)) as (top, trees):
+        sides = [moved(read, top, tree, ref) for tree, ref in zip(trees, (base, head), strict=True)]
+        found = compare_plans(
+            *sides, into=into, seed=seed, fail_if=fail_if, observer=observer, sides=("before", "after")
+        )
+    return Comparison(replace(found.result, title=f"{head} against {base}"))
 
 
 def _changes(fail_if: str | Sequence[str]) -> "list[Condition | OverallChange]":

@@ -28,7 +28,11 @@ rounds = 3
 workload.w.request = { get = "/fast/44", expect = "1936" }
 workload.w.load = { clients = 1, for = "1s" }
 """
-BEFORE = {"publish": [("toml", f"# stall.toml\n{STALL}"), ("sh", "jostle run stall.toml")]}
+COMMIT = "git init -q -b main . && git -c user.name=t -c user.email=t@t commit -q --allow-empty -m 1"
+BEFORE = {
+    "publish": [("toml", f"# stall.toml\n{STALL}"), ("sh", "jostle run stall.toml")],
+    "github-actions": [("sh", COMMIT)],
+}
 """What a page takes for granted."""
 
 QUICKER = {"run": ["--no-pages"]}
@@ -129,6 +133,7 @@ def test_what_a_page_tells_to_type_works(
     for language, block in told:
         text = adapted(re.sub(r"^ {2,3}(?=\S)", "", block, flags=re.MULTILINE), ports)
         if language in ("toml", "lua", "proto", "text") and (name := FILE.match(text)):
+            Path(name[1]).parent.mkdir(exist_ok=True)
             Path(name[1]).write_text(text, encoding="utf-8")
         elif language == "python":
             exec(compile(text, page.name, "exec"), {})

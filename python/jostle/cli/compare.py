@@ -2,8 +2,9 @@
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,6 +19,7 @@ from jostle.text import reason
 
 if TYPE_CHECKING:
     from jostle.analysis.results import CompareResult
+    from jostle.api import Comparison
     from jostle.report.document import Document
 
 __all__ = ["compare"]
@@ -31,6 +33,7 @@ HELP = """Compare two contestants of a run, or two runs: which is slower, where,
   jostle compare runs/before runs/after            side by side
   jostle compare A1 A2 A3 vs B1 B2 B3              three or more runs on each side
   jostle compare --interleaved old.toml new.toml   measure both plans in one run
+  jostle compare --commits main,HEAD plan.toml     measure two commits in one run
 
 'slower' is one test of the mean, p50, p75, p90, p95, p99, errors and CPU per
 request, and of the throughput where the plan does not give the rate. Of equal
@@ -47,6 +50,9 @@ Two single runs cannot tell a change from chance, unless three more runs of the
 plan are in the same folder, which say how much runs differ: use --interleaved
 to measure both in one run, or give three runs on each side. On GitHub the result is added
 to the job summary.
+
+With --commits, the folders of the plan's contestants are those of two commits of
+its repository, which are checked out elsewhere for the time of the run.
 """
 
 
@@ -63,7 +69,8 @@ def compare(
         list[Path],
         typer.Argument(
             metavar="RUN [RUN …]",
-            help="One run (with --contestants), two runs, or A… vs B…; with --interleaved, two plans.",
+            help="One run (with --contestants), two runs, or A… vs B…; with --interleaved, two plans; with "
+            "--commits, one.",
         ),
     ],
     *,
@@ -94,6 +101,16 @@ def compare(
             group=WHAT,
         ),
     ] = False,
+    commits: Annotated[
+        str | None,
+        option(
+            "--commits",
+            metavar="A,B",
+            help="Measure a plan's servers as they are in two commits of its repository, in one run: "
+            "branches, tags or hashes.",
+            group=WHAT,
+        ),
+    ] = None,
     into: IntoOfBoth = Path("runs"),
     output: ComparisonOutput,
     undecided: UndecidedAs = None,
@@ -103,13 +120,19 @@ def compare(
     from jostle.report import document_of
 
     sides: list[Path] | list[list[Path]] = folders
-    if interleaved:
-        if len(folders) != 2 or contestants is not None:
+    if interleaved or commits is not None:
+        if interleaved and (len(folders) != 2 or contestants is not None or commits is not None):
             raise PlanError("--interleaved takes two plans", "jostle compare --interleaved old.toml new.toml")
-        result, run = _measured(folders, into, fail_if)
+        if interleaved:
+            measure = partial(api.compare_plans, *folders)
+        else:
+            measure = partial(api.compare_commits, *_one_plan(folders, contestants, commits or ""))
+        result, run = _measured(measure, into, fail_if)
         folders = [run]
     elif is_given(context, "into"):
-        raise PlanError("--into is for the run that --interleaved makes", "give both, or leave it out")
+        raise PlanError(
+            "--into is for the run that --interleaved or --commits makes", "give both, or leave it out"
+        )
     else:
         folders = sides = run_folders(folders)
         if VERSUS in folders:
@@ -129,9 +152,20 @@ def compare(
     return exit_code(decisions, measured=complete, undecided=undecided)
 
 
-def _measured(plans: Sequence[Path], into: Path, fail_if: Sequence[str]) -> "tuple[CompareResult, Path]":
-    """Measure two plans as one. Returns their comparison, and the folder of the run."""
-    from jostle import api
+def _one_plan(folders: Sequence[Path], contestants: str | None, commits: str) -> tuple[Path, str, str]:
+    """The plan of --commits, and the two commits."""
+    names = [name.strip() for name in commits.split(",")]
+    if len(folders) != 1 or contestants is not None or len(names) != 2 or not all(names):
+        raise PlanError(
+            "--commits takes two commits and one plan", "jostle compare --commits main,HEAD plan.toml"
+        )
+    return folders[0], names[0], names[1]
+
+
+def _measured(
+    measure: "Callable[..., Comparison]", into: Path, fail_if: Sequence[str]
+) -> "tuple[CompareResult, Path]":
+    """Measure two sides in one run. Returns their comparison, and the folder of the run."""
     from jostle.cli.display import Display
     from jostle.cli.execution import has_intervals
     from jostle.cli.progress import RunProgress
@@ -142,7 +176,7 @@ def _measured(plans: Sequence[Path], into: Path, fail_if: Sequence[str]) -> "tup
     observer = together(folder, RunProgress(display))
     let_signals_stop_like_ctrl_c()
     try:
-        result = api.compare_plans(*plans, into=into, fail_if=fail_if, observer=observer).result
+        result = measure(into=into, fail_if=fail_if, observer=observer).result
     except KeyboardInterrupt:
         if not has_intervals(folder.path):
             raise

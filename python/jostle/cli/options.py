@@ -195,7 +195,7 @@ IntoOfAll = Annotated[
         "(default: a new one in runs); a stopped 'race --all' in it is continued."
     ),
 ]
-IntoOfBoth = Annotated[Path, _into("With --interleaved: record the run in a new folder in DIR.")]
+IntoOfBoth = Annotated[Path, _into("With --interleaved or --commits: record the run in a new folder in DIR.")]
 
 
 def unfold(command: Callable[..., int]) -> Callable[..., int]:

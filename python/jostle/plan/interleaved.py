@@ -20,11 +20,13 @@ MAY_DIFFER = ("title", "about", "contestants", "contestant", "parameters", *NOT_
 SIDES = ("first", "second")
 
 
-def interleaved(first: Plan, second: Plan) -> tuple[Plan, list[tuple[str, str]]]:
+def interleaved(
+    first: Plan, second: Plan, sides: tuple[str, str] = SIDES
+) -> tuple[Plan, list[tuple[str, str]]]:
     """One plan with the contestants of both, and the pairs that are compared, in the order of the plans.
 
-    Different contestants with the same name get the suffixes "-first" and "-second". Raises PlanError if the
-    plans differ in more than their contestants, or not at all.
+    Different contestants with the same name get the `sides` as suffixes: "-first" and "-second". Raises
+    PlanError if the plans differ in more than their contestants, or not at all.
     """
     one, other = first.data(), second.data()
     _check_same(one, other)
@@ -48,10 +50,10 @@ def interleaved(first: Plan, second: Plan) -> tuple[Plan, list[tuple[str, str]]]
             tables.pop(names[0][0], None)  # another variant of it may have been first
             tables |= {
                 f"{names[0][0]}-{side}": {**(table or {}), "name": ""}
-                for side, table in zip(SIDES, own, strict=True)
+                for side, table in zip(sides, own, strict=True)
             }
             settings = f":{names[0][1]}" if names[0][1] else ""
-            labels = (f"{names[0][0]}-first{settings}", f"{names[0][0]}-second{settings}")
+            labels = (f"{names[0][0]}-{sides[0]}{settings}", f"{names[0][0]}-{sides[1]}{settings}")
         pairs.append(labels)
     for name, table in servers[0].items():
         if name in tables and table != servers[1].get(name, table):
@@ -61,7 +63,7 @@ def interleaved(first: Plan, second: Plan) -> tuple[Plan, list[tuple[str, str]]]
             )
     data: dict[str, Any] = {key: value for key, value in one.items() if key not in NOT_MERGED}
     data |= {"contestants": [label for pair in pairs for label in pair], "contestant": tables}
-    data["parameters"] = _of_both(one.get("parameters", {}), other.get("parameters", {}))
+    data["parameters"] = _of_both(one.get("parameters", {}), other.get("parameters", {}), sides)
     return Plan.of(data, "both plans"), pairs
 
 
@@ -102,12 +104,12 @@ def _place(key: str, one: Any, other: Any) -> str:
     return f"{key}.{name}" if name else key
 
 
-def _of_both(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+def _of_both(one: Mapping[str, Any], other: Mapping[str, Any], sides: tuple[str, str]) -> dict[str, Any]:
     """The parameters of both plans. One that has two values gets two names: if they are secrets, the record
     must hide both.
     """
     return {
         f"{name}-{side}" if others.get(name, value) != value else name: value
-        for side, own, others in zip(SIDES, (one, other), (other, one), strict=True)
+        for side, own, others in zip(sides, (one, other), (other, one), strict=True)
         for name, value in own.items()
     }

@@ -13,7 +13,7 @@ from jostle.analysis.stats.dunnett import critical
 from jostle.analysis.stats.enough import MIN_ROUNDS
 from jostle.analysis.stats.special import nctdtr, nctdtrinc
 
-__all__ = ["POWER", "detectable", "power"]
+__all__ = ["POWER", "detectable", "detectable_with", "power"]
 
 POWER = 0.8
 """A difference is called detectable if this share of all runs would find it."""
@@ -40,9 +40,16 @@ def detectable(rounds: int, sd: float, others: int = 1) -> float | None:
     """The smallest relative change found with `POWER`; None if there are too few rounds for an interval."""
     if rounds < MIN_ROUNDS:
         return None
-    df, limit = _test(rounds, others)
-    apart = float(nctdtrinc(df, 1 - POWER, limit))
-    return math.expm1(apart * sd * math.sqrt(2 / rounds))
+    return _detectable(sd * math.sqrt(2 / rounds), *_test(rounds, others))
+
+
+def detectable_with(error: float, df: float) -> float:
+    """The same for two contestants whose ln(ratio) was measured with this standard error."""
+    return _detectable(error, df, critical(1, df))
+
+
+def _detectable(error: float, df: float, limit: float) -> float:
+    return math.expm1(float(nctdtrinc(df, 1 - POWER, limit)) * error)
 
 
 def _test(rounds: int, others: int) -> tuple[float, float]:
