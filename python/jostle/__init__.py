@@ -53,6 +53,13 @@ def __getattr__(name: str) -> Any:
 
     if name not in __all__:
         raise AttributeError(f"module 'jostle' has no attribute {name!r}")
-    if name in _PACKAGES:
-        return importlib.import_module(f"jostle.{name}")
-    return getattr(importlib.import_module(_HOME.get(name, "jostle.api")), name)
+    home = f"jostle.{name}" if name in _PACKAGES else _HOME.get(name, "jostle.api")
+    try:
+        module = importlib.import_module(home)
+    except ImportError as error:
+        from jostle._platform import engine_missing
+
+        if missing := engine_missing(error):
+            raise missing from error
+        raise
+    return module if name in _PACKAGES else getattr(module, name)

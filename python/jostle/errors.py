@@ -10,7 +10,8 @@ JostleError                 every message says what happened, where, and what to
 │   ├── NotARun             a folder that is not a run, or has another format
 │   ├── NotComparable       two runs that cannot be compared
 │   ├── UnreachableTarget   nothing listens where the load should go
-│   └── ClusterRefused      a cluster on which a run cannot start
+│   ├── ClusterRefused      a cluster on which a run cannot start
+│   └── EngineMissing       jostle was not built for this platform; also an ImportError
 ├── GeneratorsLost          no generator is left: the trial is over
 │   └── ExecutorLost        what started the generators is gone: the run is over
 │       └── ClusterLost     the head of the cluster is gone
@@ -31,6 +32,7 @@ __all__ = [
     "ClusterLost",
     "ClusterRefused",
     "ContestantError",
+    "EngineMissing",
     "ExecutorLost",
     "GeneratorsLost",
     "JostleError",
@@ -109,6 +111,10 @@ class UnreachableTarget(UserError):
 
 class ClusterRefused(UserError):
     """A run cannot start on this cluster: it is open to others, unreachable, or has several versions."""
+
+
+class EngineMissing(UserError, ImportError):
+    """The engine, which is compiled, cannot be loaded here."""
 
 
 class GeneratorsLost(JostleError):

@@ -293,6 +293,16 @@ def test_a_cache_that_cannot_be_made(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert "JOSTLE_CACHE" in str(caught.value)
 
 
+def test_a_cache_in_which_nothing_can_be_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JOSTLE_CACHE", str(tmp_path))
+    monkeypatch.setattr(os, "access", lambda path, _: Path(path) != tmp_path / "builds")  # root may all
+    with pytest.raises(
+        UserError, match=r"cannot make files in the cache folder .*/builds: permission"
+    ) as caught:
+        mine(tmp_path, build={"commands": [["true"]]}).build()
+    assert caught.value.hint == "set JOSTLE_CACHE to a folder that you may write to"
+
+
 @as_root
 def test_a_user_who_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(PlanError, match="there is no user 'no-such-user'"):

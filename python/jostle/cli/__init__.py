@@ -163,13 +163,22 @@ def main(words: Sequence[str] | None = None) -> None:
             sys.exit(INVALID_RESULT)
         _leave_without_a_place_to_write(error)
     except JostleError as error:
-        print(f"jostle: {error.message}", file=sys.stderr)
-        for line in error.hint.splitlines():
-            print(f"  {line}", file=sys.stderr)
-        sys.exit(USAGE if isinstance(error, UserError) else INVALID_RESULT)
-    except Exception:  # instead of Python's 1, which means a failed requirement
+        _leave_with(error)
+    except Exception as error:  # instead of Python's 1, which means a failed requirement
+        if isinstance(error, ImportError):
+            from jostle._platform import engine_missing
+
+            if missing := engine_missing(error):
+                _leave_with(missing)
         traceback.print_exc()
         sys.exit(INVALID_RESULT)
+
+
+def _leave_with(error: JostleError) -> NoReturn:
+    print(f"jostle: {error.message}", file=sys.stderr)
+    for line in error.hint.splitlines():
+        print(f"  {line}", file=sys.stderr)
+    sys.exit(USAGE if isinstance(error, UserError) else INVALID_RESULT)
 
 
 def _open_what_is_closed() -> None:

@@ -54,6 +54,7 @@ class BuildJob:
         folder = self.folder()
         if _is_done(folder):
             return folder
+        cache_folder("builds", writing=True)
         with _locked(folder, notify) as lock:
             if not _is_done(folder):
                 notify(f"building {self.label}")

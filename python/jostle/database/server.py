@@ -160,7 +160,7 @@ def _user() -> User:
 
 def _scratch(user: User, port: int) -> Scratch:
     """The cluster's folder: in the cache, or in a temporary folder if its socket's path would be too long."""
-    for base in (cache_folder("running"), Path(tempfile.gettempdir()), Path("/tmp")):
+    for base in (cache_folder("running", writing=True), Path(tempfile.gettempdir()), Path("/tmp")):
         scratch = Scratch.create("database", user, base)
         socket = scratch.tmp / f".s.PGSQL.{port}"
         if len(os.fsencode(socket)) <= MAX_SOCKET_BYTES and user.can_enter(base):

@@ -60,7 +60,7 @@ class Scratch:
     def create(cls, name: str, user: User, base: Path | None = None) -> "Scratch":
         """Create a folder in `base`, or in the cache."""
         safe = "".join(c if c.isalnum() else "-" for c in name)
-        folder = Path(tempfile.mkdtemp(prefix=f"{safe}-", dir=base or cache_folder("running")))
+        folder = Path(tempfile.mkdtemp(prefix=f"{safe}-", dir=base or cache_folder("running", writing=True)))
         folder.chmod(0o755)
         scratch = cls(folder)
         scratch.tmp.mkdir(mode=0o700)
