@@ -1,40 +1,66 @@
 #!/usr/bin/env bash
 # Everything that the project needs beyond what the machine ships: uv, the locked Python environment, and the
-# engine and reference servers built into it. Quick when nothing has changed. JOSTLE_PROFILE: Cargo's profile of both.
+# engine and reference servers built into it. Quick when nothing has changed.
+#   scripts/setup.sh           for all that there is, tests too
+#   scripts/setup.sh command   for the command alone: neither extras nor the developers' tools
+# JOSTLE_PROFILE: Cargo's profile of engine and servers.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. scripts/failing.sh
+. scripts/rust.sh
 profile=${JOSTLE_PROFILE:-release}
 [ "$profile" != release ] || unset JOSTLE_PROFILE # uv builds anew where it changes
+case "${1:-all}" in
+    all) chosen=(--all-extras) bytecode=(--compile-bytecode) ;;
+    command) chosen=(--no-dev) bytecode=() ;; # what it imports is compiled when it is
+    *) fail "there is no setup for '$1'" "scripts/setup.sh, or scripts/setup.sh command" ;;
+esac
 
 UV_VERSION=$(sed -n "s/^uv==\([0-9.]*\).*/\1/p" scripts/uv.txt)
 export UV_PYTHON_DOWNLOADS=never
 
+[ -w . ] || fail "$PWD belongs to another user, and everything is built in it" "clone it as $(id -un), and try again"
 # Luau, the language of scripts, is C++.
 if ! command -v g++ >/dev/null && command -v apt-get >/dev/null && [ "$(id -u)" = 0 ]; then
     echo "setup: g++"
-    { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends g++; } >/dev/null
+    { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends g++; } >/dev/null || true
 fi
-for command in python3 cargo make gcc g++; do
-    command -v "$command" >/dev/null || { echo "setup: '$command' is missing; install it and try again" >&2; exit 1; }
+for command in python3 make gcc g++; do
+    command -v "$command" >/dev/null ||
+        fail "$command is missing" "on Debian, as root: apt-get install python3 python3-pip make gcc g++"
 done
 if [ ! -x .tools/bin/uv ] && ! python3 -m pip --version >/dev/null 2>&1; then
-    echo "setup: pip is missing (on Debian the package python3-pip); install it and try again" >&2
-    exit 1
+    fail "pip is missing" "on Debian, as root: apt-get install python3-pip"
 fi
+ensure_rust
+
 # The engine and the reference servers are compiled while Python's packages are downloaded; building the project, below,
 # finds them compiled.
-cargo build-reference --profile "$profile" --quiet &
+compiled=$(mktemp)
+cargo build-reference --profile "$profile" --quiet 2>"$compiled" &
 building=$!
-trap 'kill "$building" 2>/dev/null || true' EXIT
-if [ ! -x .tools/bin/uv ] || [ "$(.tools/bin/uv --version | cut -d' ' -f2)" != "$UV_VERSION" ]; then
+trap 'kill "$building" 2>/dev/null || true; rm -f "$compiled"' EXIT
+if [ ! -x .tools/bin/uv ] || [ "$(.tools/bin/uv --version 2>/dev/null | cut -d' ' -f2)" != "$UV_VERSION" ]; then
     echo "setup: uv $UV_VERSION"
-    python3 -m pip install --quiet --root-user-action=ignore --disable-pip-version-check --upgrade --target .tools \
-        --require-hashes --requirement scripts/uv.txt
+    step "installing uv" python3 -m pip install --quiet --root-user-action=ignore --disable-pip-version-check \
+        --upgrade --target .tools --require-hashes --requirement scripts/uv.txt
 fi
+.tools/bin/uv python find >/dev/null 2>&1 ||
+    fail "jostle needs Python $(sed -n 's/^requires-python = ">=\(.*\)"/\1/p' pyproject.toml) or later, and python3 is $(
+        python3 --version 2>&1 | cut -d' ' -f2
+    )" "install a later one beside it, and try again"
+sync() { .tools/bin/uv sync --locked --quiet "${chosen[@]}" "$@"; }
 # Bytecode is compiled now, beside the engine, and not after it: where Python may not write bytecode, every start of
 # the command would compile it all again.
-.tools/bin/uv sync --locked --all-extras --quiet --no-install-project --inexact --compile-bytecode
-wait "$building"
-trap - EXIT
-.tools/bin/uv sync --locked --all-extras --quiet
-.venv/bin/python -m compileall -q -x /roster/ python/jostle
+step "installing Python's packages" sync --no-install-project --inexact "${bytecode[@]}"
+wait "$building" || failed "compiling" "$(cat "$compiled")"
+trap 'rm -f "$compiled"' EXIT
+cat "$compiled" >&2
+exact=()
+[ "${1:-all}" = all ] || exact=(--inexact) # the developers' tools may be there, and stay
+step "building the engine" sync "${exact[@]}"
+# What was removed since, or left half-built, is not built anew by itself.
+if ! .venv/bin/python -c 'import jostle._engine' 2>/dev/null || [ ! -x python/jostle/bin/jostle-reference ]; then
+    step "building the engine again" sync "${exact[@]}" --reinstall-package jostle
+fi
+[ -z "${bytecode[*]}" ] || .venv/bin/python -m compileall -q -x /roster/ python/jostle
