@@ -16,7 +16,7 @@ BUILT := $(filter release,$(shell cat python/jostle/bin/profile 2>/dev/null))
 check runtimes test test-python fuzz format: export JOSTLE_PROFILE := $(or $(BUILT),checked)
 demo: export JOSTLE_PROFILE := $(or $(BUILT),quick)
 
-.PHONY: audit help setup runtimes demo check check-rust check-python test test-rust test-unit \
+.PHONY: audit docs help setup runtimes demo check check-rust check-python test test-rust test-unit \
 	test-python test-beside test-alone fuzz format bench truth wheel clean
 
 help:           ## Say what there is.
@@ -102,6 +102,9 @@ bench: setup ## jostle against its peers and its bars, in one run; ONLY=memory,d
 
 truth: setup ## Is what is called 95 % 95 %? Tables for the documents, simulated; SERVERS=1, GATE=1, ACTION=1: on real servers; QUICK=1: a trial.
 	PYTHONPATH=bench $(BIN)/python -m truth $(if $(SERVERS),--servers) $(if $(GATE),--gate) $(if $(ACTION),--action) $(if $(QUICK),--quick)
+
+docs: ## The site of docs/, into target/site: strict, searchable, to be opened as files.
+	@scripts/website.sh
 
 wheel: setup ## The wheel and the source distribution, into dist/.
 	$(UV) build

@@ -8,6 +8,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/failing.sh
 . scripts/rust.sh
+. scripts/uv.sh
 profile=${JOSTLE_PROFILE:-release}
 [ "$profile" != release ] || unset JOSTLE_PROFILE # uv builds anew where it changes
 case "${1:-all}" in
@@ -15,9 +16,6 @@ case "${1:-all}" in
     command) chosen=(--no-dev) bytecode=() ;; # what it imports is compiled when it is
     *) fail "there is no setup for '$1'" "scripts/setup.sh, or scripts/setup.sh command" ;;
 esac
-
-UV_VERSION=$(sed -n "s/^uv==\([0-9.]*\).*/\1/p" scripts/uv.txt)
-export UV_PYTHON_DOWNLOADS=never
 
 [ -w . ] || fail "$PWD belongs to another user, and everything is built in it" "clone it as $(id -un), and try again"
 # Luau, the language of scripts, is C++.
@@ -29,9 +27,6 @@ for command in python3 make gcc g++; do
     command -v "$command" >/dev/null ||
         fail "$command is missing" "on Debian, as root: apt-get install python3 python3-pip make gcc g++"
 done
-if [ ! -x .tools/bin/uv ] && ! python3 -m pip --version >/dev/null 2>&1; then
-    fail "pip is missing" "on Debian, as root: apt-get install python3-pip"
-fi
 ensure_rust
 
 # The engine and the reference servers are compiled while Python's packages are downloaded; building the project, below,
@@ -40,11 +35,7 @@ compiled=$(mktemp)
 cargo build-reference --profile "$profile" --quiet 2>"$compiled" &
 building=$!
 trap 'kill "$building" 2>/dev/null || true; rm -f "$compiled"' EXIT
-if [ ! -x .tools/bin/uv ] || [ "$(.tools/bin/uv --version 2>/dev/null | cut -d' ' -f2)" != "$UV_VERSION" ]; then
-    echo "setup: uv $UV_VERSION"
-    step "installing uv" python3 -m pip install --quiet --root-user-action=ignore --disable-pip-version-check \
-        --upgrade --target .tools --require-hashes --requirement scripts/uv.txt
-fi
+ensure_uv
 .tools/bin/uv python find >/dev/null 2>&1 ||
     fail "jostle needs Python $(sed -n 's/^requires-python = ">=\(.*\)"/\1/p' pyproject.toml) or later, and python3 is $(
         python3 --version 2>&1 | cut -d' ' -f2

@@ -33,8 +33,8 @@ def _crates() -> Iterator[str]:
 
 def _tools() -> Iterator[str]:
     """uv is fetched by pip, and the toolchain by rustup: by version."""
-    if "--require-hashes --requirement scripts/uv.txt" not in (ROOT / "scripts" / "setup.sh").read_text():
-        yield "scripts/setup.sh: uv is not installed by its hashes"
+    if "--require-hashes --requirement scripts/uv.txt" not in (ROOT / "scripts" / "uv.sh").read_text():
+        yield "scripts/uv.sh: uv is not installed by its hashes"
     channel = tomllib.loads((ROOT / "rust-toolchain.toml").read_text())["toolchain"]["channel"]
     if not re.fullmatch(r"\d+\.\d+(\.\d+)?", channel):
         yield f"rust-toolchain.toml: the channel {channel!r} is no version"
