@@ -38,6 +38,8 @@ ALLOWED = {
     "collect_usage_pieces": "click",
     "format_options": "click",
     "on_broken_pipe": "rich",
+    "on_files": "mkdocs",
+    "on_page_markdown": "mkdocs",
     "handle_starttag": "html.parser",
     "handle_endtag": "html.parser",
     "handle_data": "html.parser",

@@ -28,7 +28,8 @@ def translated(text: str) -> str:
             if item and not columns and goes_on:
                 lines.append("")
             columns = open_items
-        lines.append(" " * (STEP * len(columns)) + line[min(indent, columns[-1]) :] if line and columns else line)
+        inside = " " * (STEP * len(columns)) + line[min(indent, columns[-1]) :] if columns else line
+        lines.append(inside if line else "")
         if item:
             columns.append(item.end())
         if mark and (not fence or line.strip() == fence):

@@ -15,8 +15,8 @@ SOURCE, EXPERIMENT = 2, 3
 
 INTRODUCTION = """# Gallery
 
-Pictures of one run of all published experiments on two cores, as every report draws them. A picture leads to its place in
-[the report](results/results.md), which has its tables and intervals.
+Pictures of one run of all published experiments on two cores, as every report draws them. A picture leads to
+its place in [the report](results/results.md), which has its tables and intervals.
 """
 
 
@@ -28,7 +28,7 @@ def gallery(anchor: Callable[[str], str]) -> str:
     for line in RESULTS.read_text(encoding="utf-8").splitlines():
         if heading := HEADING.match(line):
             level = len(heading[1])
-            headings = {other: text for other, text in headings.items() if other < level} | {level: heading[2]}
+            headings = {other: headings[other] for other in headings if other < level} | {level: heading[2]}
         elif picture := PICTURE.match(line):
             about = headings.get(SOURCE, ""), headings.get(EXPERIMENT, "")
             if about != shown:

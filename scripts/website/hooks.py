@@ -2,7 +2,6 @@
 
 import sys
 from pathlib import Path
-from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
@@ -11,7 +10,7 @@ from pymdownx.slugs import slugify
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from website import dialect, gallery, pages  # noqa: E402
+from website import dialect, gallery, pages
 
 anchor = slugify(case="lower")
 """As GitHub makes it of a heading."""
@@ -30,7 +29,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return files
 
 
-def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
     """The text as Python-Markdown and the site need it."""
     if page.file.src_uri == GALLERY:
         page.meta["hide"] = ["toc"]
@@ -39,5 +38,3 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         page.meta |= {"template": "home.html", "hide": ["navigation", "toc"], "sample": pages.sample()}
     path = pages.path_of(page.file.src_uri)
     return dialect.translated(pages.relinked(path, markdown))
-
-

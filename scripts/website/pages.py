@@ -1,6 +1,6 @@
 """What the site shows beside `docs`: every page of the repository that a page links, however far away.
 
-A page of the site is named by its path in the repository; those outside of `docs` stand in the folder `repository`.
+A page of the site is named by its path in the repository; those outside of `docs` stand in `repository`.
 """
 
 import os
@@ -68,7 +68,7 @@ def _targets(text: str) -> list[str]:
 
 
 def _path(page: str, target: str) -> str | None:
-    """The path in the repository; None for what is elsewhere, or does not exist, of which mkdocs complains."""
+    """The path in the repository; None for what is elsewhere or does not exist: mkdocs tells the latter."""
     if ELSEWHERE.match(target):
         return None
     path = os.path.normpath(os.path.join(os.path.dirname(page), target))  # noqa: PTH118, PTH120
