@@ -7,7 +7,14 @@ from pathlib import Path
 import jostle
 
 ROOT = Path(__file__).parents[2]
-ELSEWHERE = ("action.yml", "ci/gitlab.yml", "docs/how-to/github-actions.md", "docs/how-to/container.md")
+ELSEWHERE = (
+    "action.yml",
+    "ci/gitlab.yml",
+    "docs/how-to/github-actions.md",
+    "docs/how-to/container.md",
+    "docs/how-to/install.md",
+    "docs/cluster/Containerfile",
+)
 NAMED = re.compile(r"jostle(?:==|@v|:|-)(\d+\.\d+\.\d+)|\bref: v(\d+\.\d+\.\d+)|_REF: v(\d+\.\d+\.\d+)")
 
 
