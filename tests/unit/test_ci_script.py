@@ -12,7 +12,7 @@ TABLE = "# after against before\n\n- {mark}: slower, page\n\n| metric |\n| --- |
 JOSTLE = """
 echo "$* summary=${{GITHUB_STEP_SUMMARY:-}}" >>did
 while [ "$1" != compare ] && [ "$1" != report ]; do shift; done
-[ "$1" = compare ] || exit 3  # a run is often invalid where a comparison is not
+[ "$1" = compare ] || {{ echo "✗ invalid  the run"; exit 3; }}  # often where a comparison is not
 mkdir -p into/2026-interleaved
 {writes}
 exit {code}
@@ -74,6 +74,7 @@ def test_the_comment_begins_with_the_verdict_and_what_to_do(
     assert what.startswith("**What to do:** ")
     assert then in job.read("into/comment.md")
     assert ("| metric |" in rest) is (mark is not None)
+    assert rest[-4:] == ["~~~~text", "✗ invalid  the run", "~~~~", "</details>"]
 
 
 def test_the_summary_of_the_job_is_the_comment_and_is_written_once(job: Job) -> None:
