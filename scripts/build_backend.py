@@ -2,7 +2,7 @@
 
 These are the reference servers (`jostle/bin/jostle-reference`) and the licences of the crates that are
 compiled in (THIRD-PARTY.md). The source distribution gets what both are made from. Both are built in Cargo's
-profile JOSTLE_PROFILE: release, or `checked` for tests.
+profile JOSTLE_PROFILE: release, `checked` for tests, or `quick` for the demo.
 """
 
 import json
