@@ -13,17 +13,19 @@ from typing import Any, Literal
 
 from faults.hall import Application, Fault, Kind, Size, Truth
 from faults.numbers import Number, numbers
+from jostle.explain.candidates import Family
+from jostle.explain.finding import Topic
 
 __all__ = ["Judged", "Said", "judged"]
 
 Verdict = Literal["found", "vague", "true", "wrong"]
 
 RELATED: Mapping[str, tuple[Kind, ...]] = {
-    "pauses": ("cron", "pauses at random"),
+    Topic.PAUSES: ("cron", "pauses at random"),
     "rare slow responses": ("rare blocker", "rare slow", "n-th request", "uneven workers", "slow start"),
-    "rate limit": ("rate limit",),
-    "delay between head and body": ("Nagle",),
-    "cache": ("cold cache",),
+    Topic.RATE_LIMIT: ("rate limit",),
+    Topic.DELAYED_BODY: ("Nagle",),
+    Topic.CACHE: ("cold cache",),
 }
 """Findings of these topics, by name, are about such faults: "there is none" is wrong where one is planted."""
 
@@ -43,9 +45,6 @@ FACTOR = 2.0
 
 NO_SIZE = re.compile(r"\btimes? in \d[\d,.]* (?:s|min)\b|\d[\d,.]* \w+ longer on average")
 """For how long it was looked, and what others wait on average: no sizes of a fault."""
-
-FIRST_COME = "first-come-first-served"
-"""Who waits in these applications is served in the order in which he came."""
 
 IDLE_S = {"fastapi": (5.0, 6.0), "node": (5.0, 7.0), "express": (5.0, 7.0), "nginx": (75.0, 76.0)}
 """After how long a connection is closed on which nothing is asked: Node adds a second to its 5, or not."""
@@ -96,8 +95,8 @@ def _judged(application: Application, explanation: Mapping[str, Any], finding: M
         denied = [fault for fault in application.faults if fault.kind in related]
         return Said(says, topic, "wrong" if denied else "true", "it is there" if denied else "")
     why = _untrue(application, topic, says, _figures(finding))
-    if topic == "discipline" and explanation["family"] not in (None, FIRST_COME):
-        why = "it is first come, first served"
+    if topic == Topic.DISCIPLINE and explanation["family"] not in (None, Family.FIRST_COME):
+        why = "who waits in these applications is served in the order in which he came"
     if why:
         return Said(says, topic, "wrong", why)
     about = [_of_fault(fault, says, topic) for fault in application.faults]
@@ -147,11 +146,23 @@ def _figures(finding: Mapping[str, Any]) -> dict[str, Number]:
     return found
 
 
-DESCRIBED = {
-    "discipline", "service time", "CPU or waiting", "parallelism", "overtaking", "when answers leave",
-    "slots for waiting requests", "how many at a time", "who waits behind whom", "recovery from overload",
-    "work for clients that have gone", "warm-up", "keep-alive", "intermediary",
-}  # fmt: skip
+DESCRIBED = frozenset(
+    {
+        Topic.DISCIPLINE,
+        Topic.SERVICE_TIME,
+        Topic.CPU,
+        Topic.PARALLELISM,
+        Topic.OVERTAKING,
+        Topic.LEAVING,
+        Topic.SLOTS,
+        Topic.BLOCKING,
+        Topic.RECOVERY,
+        Topic.GONE,
+        Topic.WARM_UP,
+        Topic.KEEP_ALIVE,
+        Topic.INTERMEDIARY,
+    }
+)
 """Topics of what every server does in one way or another, which is no fault by itself."""
 
 
@@ -159,7 +170,7 @@ def _untrue(application: Application, topic: str, says: str, figures: Mapping[st
     """Why a finding does not hold of the application's routes; "" if it does, or if that is not known."""
     routes = [truth for path, truth in application.routes.items() if path in says]
     named = routes or list(application.routes.values())
-    if topic == "service time" and routes and (took := figures.get("median")):
+    if topic == Topic.SERVICE_TIME and routes and (took := figures.get("median")):
         alone = routes[-1].alone
         if took.high < alone / FACTOR - SURE_S or took.low > alone * FACTOR + SURE_S:
             return f"it takes {alone:g} s"
@@ -169,9 +180,9 @@ def _untrue(application: Application, topic: str, says: str, figures: Mapping[st
     held_s = max((figures[name].value for name in ("added", "held up") if name in figures), default=0.0)
     if held_s > SURE_S and all(truth.blocks == "never" for truth in application.routes.values()):
         return "no route keeps another waiting"
-    if topic == "work for clients that have gone" and (share := figures.get("share")) and share.value < 0.5:
+    if topic == Topic.GONE and (share := figures.get("share")) and share.value < 0.5:
         return "none of them stops for those"
-    if topic == "keep-alive":
+    if topic == Topic.KEEP_ALIVE:
         return _untrue_of_connections(application, figures)
     return ""
 

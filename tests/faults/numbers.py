@@ -19,6 +19,7 @@ UNIT = "|".join(sorted(map(re.escape, UNITS), key=len, reverse=True))
 NUMBER = re.compile(
     rf"""(?<![\w./=?])(?:
       (?:1|one)\ in\ (?P<one_in>{DIGITS})
+    | (?P<from>{DIGITS})\ to\ (?P<to>{DIGITS})\s?(?P<both>{UNIT})(?![\w/])
     | (?P<nth>\d+)(?:st|nd|rd|th)\b
     | (?P<word>{"|".join(COUNTS)})\b
     | (?P<digits>{DIGITS})(?:\s?(?P<unit>{UNIT})(?![\w/]))?
@@ -43,6 +44,9 @@ def numbers(text: str) -> Iterator[Number]:
     for match in NUMBER.finditer(text):
         if match["one_in"]:
             yield _exact(1 / _float(match["one_in"]), "share")
+        elif match["from"]:
+            (unit, factor), low, high = UNITS[match["both"]], _float(match["from"]), _float(match["to"])
+            yield Number((low + high) / 2 * factor, unit, low * factor, high * factor)
         elif match["nth"]:
             yield _exact(float(match["nth"]), "th")
         elif match["word"]:
