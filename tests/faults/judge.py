@@ -22,6 +22,10 @@ Verdict = Literal["found", "vague", "true", "wrong"]
 
 RELATED: Mapping[str, tuple[Kind, ...]] = {
     Topic.PAUSES: ("cron", "pauses at random"),
+    "time by parameter": ("N+1 queries",),
+    "first request after idle time": ("slow start",),
+    "opening connections": ("accept backlog",),
+    "memory": ("memory growth",),
     "rare slow responses": ("rare blocker", "rare slow", "n-th request", "uneven workers", "slow start"),
     Topic.RATE_LIMIT: ("rate limit",),
     Topic.DELAYED_BODY: ("Nagle",),
