@@ -1,51 +1,98 @@
-"""What commands show while they work: lines that stay and, on a terminal, one below them that changes."""
+"""What commands show while they work: lines that stay and, on a terminal, some below them that change."""
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from types import TracebackType
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
+
+from jostle.cli.terminal.status import Status, status_line
 
 if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
+    from jostle.cli.terminal.line import Line
+    from jostle.cli.terminal.screen import Screen
+    from jostle.live.state import TrialState
 
 __all__ = ["Display"]
 
 
 class Display:
     """Shows on `stream`, which is mostly standard error. Once that is closed, nothing more is shown: a closed
-    pipe or terminal ends no run.
+    pipe or terminal ends no run. Any thread may show something.
     """
 
     def __init__(self, stream: TextIO, *, quiet: bool = False) -> None:
         self._stream = stream
         self._works = not quiet
-        self._line: tuple[Progress, TaskID] | None = None
+        self._lock = threading.RLock()
+        self._screen: Screen | None = None
+        self._status = Status()
+        self._state: TrialState | None = None
+        self._paused = False
+        self._shown: object = None
+        self.closing: Callable[[], None] = _nothing
+        """Called before it closes: for whoever else works on it."""
 
     @property
     def live(self) -> bool:
-        """Whether there is a line that changes."""
+        """Whether there are lines that change."""
         return self._works and self._stream.isatty()
 
     def say(self, text: str, style: str = "") -> None:
-        """A line that stays. `style`: on a terminal, as of rich."""
-        self._try(lambda: self._say(text, style))
+        """A line that stays. `style`: on a terminal, of `jostle.cli.terminal.line.STYLES`."""
+        with self._lock:
+            self._try(lambda: self._say(text, style))
 
     def show(self, text: str, details: str = "", *, done: float = 0.0, total: float | None = None) -> None:
-        """The line that changes, with a bar between text and details; without a terminal, nothing.
+        """What changes: where a command is, and how far; without a terminal, nothing.
 
         `total`: None if it is not known how much there is to do.
         """
-        self._try(lambda: self._show(text, details, done, total))
+        with self._lock:
+            self.change(text=text, details=details, done=done, total=total)
+            if self._state is None:
+                self.paint()
+
+    def watch(self, state: "TrialState") -> None:
+        """Show what is known of a trial, too, from the next `paint` on."""
+        with self._lock:
+            self._state = state
+
+    def change(self, **changes: Any) -> None:
+        """Change the status, which the next `paint` shows."""
+        with self._lock:
+            self._status = replace(self._status, **changes)
+
+    def paint(self) -> None:
+        """Show what changes, as it is now, unless that is what stands there."""
+        with self._lock:
+            if self.live and not self._paused:
+                self._try(self._paint)
 
     def tell(self, text: str, stays: bool) -> None:
         """Either of the two."""
         self.say(text) if stays else self.show(text)
 
+    def pause(self) -> None:
+        """Paint nothing until `resume`, as others write on the terminal."""
+        self._paused = True
+
+    def resume(self) -> None:
+        """Paint again, below what is there now."""
+        with self._lock:
+            self._paused = False
+            if self._screen is not None:
+                self._screen.forget()
+                self._shown = None
+            self.paint()
+
     def close(self) -> None:
-        """Leave the terminal as it was."""
-        if self._line is not None:
-            bars, _ = self._line
-            self._line = None
-            self._try(bars.stop)
+        """Leave the terminal as it was. What is known of a trial stays on it."""
+        self.closing()
+        with self._lock:
+            if (screen := self._screen) is not None:
+                self._try(screen.erase if self._state is None else screen.leave)
+            self._screen, self._state, self._status, self._shown = None, None, Status(), None
 
     def __enter__(self) -> "Display":
         return self
@@ -63,30 +110,33 @@ class Display:
         except OSError:
             self._works = False
 
+    def _paint(self) -> None:
+        screen = self._on_screen()
+        shown = self._status, self._state, screen.size
+        if shown != self._shown:
+            screen.paint(self._drawn)
+        self._shown = shown
+
     def _say(self, text: str, style: str) -> None:
         if self.live:
-            bars, _ = self._begun()
-            bars.console.print(text, style=style, markup=False, highlight=False)
+            self._on_screen().say(text, style)
         else:
             print(text, file=self._stream, flush=True)
 
-    def _show(self, text: str, details: str, done: float, total: float | None) -> None:
-        if self.live:
-            bars, line = self._begun()
-            bars.update(line, description=text, details=details, completed=done, total=total)
+    def _drawn(self, width: int, height: int) -> "Sequence[Line]":
+        if self._state is None:
+            return [status_line(self._status, width)]
+        from jostle.cli.terminal.frame import frame
 
-    def _begun(self) -> "tuple[Progress, TaskID]":
-        if self._line is None:
-            from rich.console import Console
-            from rich.progress import BarColumn, Progress, TextColumn
+        return frame(self._state, self._status, width, height, styled=self._on_screen().styled)
 
-            bars = Progress(
-                TextColumn("{task.description}", markup=False),
-                BarColumn(bar_width=20),
-                TextColumn("{task.fields[details]}", markup=False),
-                console=Console(file=self._stream),
-                transient=True,
-            )
-            self._line = bars, bars.add_task("", total=None, details="")
-            bars.start()
-        return self._line
+    def _on_screen(self) -> "Screen":
+        if self._screen is None:
+            from jostle.cli.terminal.screen import Screen
+
+            self._screen = Screen(self._stream)
+        return self._screen
+
+
+def _nothing() -> None:
+    """For nobody else to end."""

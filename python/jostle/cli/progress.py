@@ -1,12 +1,13 @@
 """What a user sees during a run: how far it is, the time left, and what goes wrong."""
 
 import time
+from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from jostle.cli.display import Display
+from jostle.cli.terminal.view import LiveView
 from jostle.formatting import plural
-from jostle.record.outcomes import Outcome
 from jostle.runner.observer import (
     Building,
     IntervalRecorded,
@@ -87,7 +88,7 @@ class _Failures:
 
 
 class RunProgress:
-    """An observer: on a terminal a line that changes, elsewhere a line per tenth of the run.
+    """An observer: on a terminal what is known of the trial that runs, elsewhere a line per tenth of the run.
 
     Each failure is said once; with `verbose`, every trial.
     """
@@ -96,13 +97,18 @@ class RunProgress:
         self, display: Display, *, verbose: bool = False, now: Callable[[], float] = time.monotonic
     ) -> None:
         self._display = display
+        self._view = LiveView(display)
         self._verbose = verbose
         self._course = _Course(now)
         self._failures = _Failures()
         self._seconds = 1.0
-        self._failed = 0
+        self._ways = Counter[str]()
 
     def __call__(self, event: RunEvent) -> None:
+        self._tell(event)
+        self._view(event)
+
+    def _tell(self, event: RunEvent) -> None:
         match event:
             case Building(label):
                 self._display.say(f"building {label}", "dim")
@@ -112,8 +118,8 @@ class RunProgress:
                 self._scheduled(event)
             case TrialStarted(planned, seconds):
                 self._course.begin(planned)
-                self._seconds, self._failed = seconds, 0
-                self._show(planned, self._course.left() or "starting")
+                self._seconds = seconds
+                self._show(planned, self._so_far() or "starting")
             case IntervalRecorded():
                 self._interval(event)
             case TrialEnded():
@@ -133,24 +139,21 @@ class RunProgress:
             self._display.say(f"{total} trials, recorded in {event.folder}")
 
     def _interval(self, event: IntervalRecorded) -> None:
-        interval = event.interval
-        outcomes = [series["outcomes"] for series in interval["series"] if series["workload"] == 0]
-        ok = sum(outcome.get(Outcome.OK, 0) for outcome in outcomes)
-        self._failed += sum(sum(outcome.values()) for outcome in outcomes) - ok
-        length_s = (interval["end_ns"] - interval["start_ns"]) / 1e9
-        over_s = interval["end_ns"] / 1e9
+        over_s = event.interval["end_ns"] / 1e9
         of_trial = f"{format_rough_span(max(0.0, self._seconds - over_s))} left"
-        details = [
-            f"{ok / length_s:,.0f}/s" if length_s > 0 else "",
-            f"{self._failed:,} failed" if self._failed else "",
-            of_trial if self._course.total == 1 else self._course.left(),
-        ]
-        self._show(event.planned, ", ".join(filter(None, details)), min(1.0, over_s / self._seconds))
+        details = of_trial if self._course.total == 1 else self._so_far()
+        self._show(event.planned, details, min(1.0, over_s / self._seconds))
+
+    def _so_far(self) -> str:
+        """The time left, and how the trials ended that are over."""
+        ended = [f"{count} {how}" for how, count in self._ways.items()]
+        return ", ".join(filter(None, [self._course.left(), *ended]))
 
     def _ended(self, event: TrialEnded) -> None:
         course, planned = self._course, event.planned
         another_part = course.end(planned)
-        self._show(planned, course.left())
+        self._ways[event.validity.verdict if event.validity else event.status] += 1
+        self._show(planned, self._so_far())
         if course.total <= 1:
             return
         if self._verbose or (event.validity is None and self._failures.new(planned, event.status, event.why)):

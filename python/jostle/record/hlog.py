@@ -31,6 +31,7 @@ __all__ = [
     "HistogramEntry",
     "Series",
     "empty_histogram",
+    "from_v2",
     "header",
     "interval_lines",
     "merge",
@@ -116,6 +117,13 @@ def empty_histogram() -> "HdrHistogram":
     from hdrh.histogram import HdrHistogram
 
     return _without_cycle(HdrHistogram(LOWEST_US, HIGHEST_US, DIGITS))
+
+
+def from_v2(encoded: bytes) -> "HdrHistogram":
+    """A histogram of the engine in this process, in the V2 encoding."""
+    from hdrh.histogram import HdrHistogram
+
+    return _without_cycle(HdrHistogram.decode(base64.b64encode(encoded)))
 
 
 def _without_cycle(histogram: "HdrHistogram") -> "HdrHistogram":

@@ -34,6 +34,7 @@ __all__ = [
     "read_lines",
     "read_object",
     "read_objects",
+    "read_on",
     "to_line",
 ]
 
@@ -114,8 +115,10 @@ def read_object(path: Path, kind: type[T]) -> T | None:
     return None if data is None else parse(path, data, kind)
 
 
-def read_lines(path: Path) -> Iterator[bytes]:
+def read_lines(path: Path, begin: int = 0) -> Iterator[bytes]:
     """All complete lines without their line ends, one at a time; none if there is no such file.
+
+    `begin`: the byte at which the first one begins.
 
     Raises NotARun if it is not a regular file, or if a line is too long.
     """
@@ -127,6 +130,7 @@ def read_lines(path: Path) -> Iterator[bytes]:
         raise damaged(path, error) from None
     with file:
         try:
+            file.seek(begin)
             while line := file.readline(MAX_LINE_BYTES):
                 if line.endswith(b"\n"):
                     yield line[:-1]
@@ -140,6 +144,18 @@ def read_objects(path: Path, kind: type[T]) -> Iterator[T]:
     """The JSON objects of all complete lines. Raises NotARun at a line that is not of the form `kind`."""
     for number, line in enumerate(read_lines(path), 1):
         yield parse(path, line, kind, number)
+
+
+def read_on(path: Path, kind: type[T], begin: int) -> tuple[list[T], int]:
+    """The JSON objects of a growing file from byte `begin` on, and where the next one will begin.
+
+    Raises NotARun at a line that is not of the form `kind`.
+    """
+    found = []
+    for line in read_lines(path, begin):
+        found.append(parse(path, line, kind))
+        begin += len(line) + 1
+    return found, begin
 
 
 def parse(path: Path, data: bytes, kind: type[T], line: int | None = None) -> T:

@@ -11,7 +11,7 @@ import time
 import weakref
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from jostle.errors import RecordLost, UserError
 from jostle.host.clocks import Clocks
@@ -45,6 +45,9 @@ from jostle.redaction.names import names_a_secret
 from jostle.text import reason
 
 __all__ = ["RunWriter", "TrialWriter", "written"]
+
+
+T = TypeVar("T", bound=Mapping[str, Any])
 
 
 class RunWriter:
@@ -186,23 +189,31 @@ class TrialWriter:
         self._shown = _shown(description.get("engine") or {})
         append_line(self._hlog, header(version, description.get("started_unix_ns", time.time_ns())))
 
-    def write_interval(self, interval: Mapping[str, Any]) -> None:
-        """Append one interval of the engine and hand it to the operating system.
+    def write_interval(self, interval: T) -> T:
+        """Append one interval of the engine and hand it to the operating system. Returns what of it may be
+        recorded, with its histograms whole.
 
         Histograms are written first, so an interval with a line in intervals.ndjson is complete.
         """
+        fit: Any = {**interval, "series": [self._fit_series(series) for series in interval["series"]]}
         with written(self._run):
-            if lines := list(interval_lines(interval)):
+            if lines := list(interval_lines(fit)):
                 append_line(self._hlog, "\n".join(lines))
-            entry = _summarised(interval, self._shown)
-            for series in entry["series"]:
-                if failures := series.get("failures"):
-                    series["failures"] = _without_secrets(failures, self._secrets)
-                if refused := series.get("refused"):
-                    series["refused"] = _fit(refused, self._secrets)
-            append_line(self._intervals, to_line(entry, separators=(",", ":")))
+            append_line(self._intervals, to_line(_summarised(fit), separators=(",", ":")))
             if interval.get("rows"):
                 self._rows.add(interval["rows"], interval["start_ns"], interval["end_ns"])
+        recorded: T = fit
+        return recorded
+
+    def _fit_series(self, series: Mapping[str, Any]) -> dict[str, Any]:
+        """A series without what may hold a secret."""
+        fit = dict(series)
+        if failures := fit.get("failures"):
+            fit["failures"] = _without_secrets(failures, self._secrets)
+        refused = fit.pop("refused", None)
+        if refused and (fit["workload"], fit["request"]) in self._shown:
+            fit["refused"] = _fit(refused, self._secrets)
+        return fit
 
     def finish(
         self,
@@ -322,11 +333,8 @@ def _shown(engine: Mapping[str, Any]) -> set[tuple[int, int]]:
     }
 
 
-def _summarised(interval: Mapping[str, Any], shown: Collection[tuple[int, int]]) -> IntervalEntry:
-    """The interval without rows, and with histograms reduced to their count and maximum.
-
-    `shown`: the workloads and requests whose paths may be recorded.
-    """
+def _summarised(interval: Mapping[str, Any]) -> IntervalEntry:
+    """The interval without rows, and with histograms reduced to their count and maximum."""
     kept: Any = {key: value for key, value in interval.items() if key != "rows"}
     kept["loop_lag"] = _summary(interval.get("loop_lag"))
     if "generators" in interval:
@@ -335,9 +343,6 @@ def _summarised(interval: Mapping[str, Any], shown: Collection[tuple[int, int]])
     if not kept.get("head_of_line"):
         kept.pop("head_of_line", None)
     kept["series"] = _series(interval["series"])
-    for series in kept["series"]:
-        if (series["workload"], series["request"]) not in shown:
-            series.pop("refused", None)
     for name in NUMBERED_BY:
         if name in kept:
             kept[name] = _series(kept[name])

@@ -471,7 +471,7 @@ class _Session:
             server_pool=self.server_pool,
             continues=self._on_one_server(planned, before),
             stays=self._on_one_server(planned, after),
-            observe=lambda interval: self.observer(IntervalRecorded(planned, interval)),
+            observe=lambda interval, folder: self.observer(IntervalRecorded(planned, interval, folder)),
         )
         return self._close(planned, run_trial(context))
 

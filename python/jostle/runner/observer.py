@@ -71,7 +71,12 @@ class IntervalRecorded:
     """An interval of a trial's load is over."""
 
     planned: "Planned"
+
     interval: "Interval"
+    """As it was recorded, with its histograms whole."""
+
+    folder: Path
+    """Where it was recorded."""
 
 
 @dataclass(frozen=True)

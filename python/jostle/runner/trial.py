@@ -53,7 +53,7 @@ POLL_S = 0.1
 
 @dataclass(frozen=True)
 class TrialContext:
-    """What one trial needs. `observe` is called with every recorded interval."""
+    """What one trial needs. `observe` is called with every recorded interval, and the folder of its record."""
 
     planned: Planned
     plan: Plan
@@ -72,7 +72,7 @@ class TrialContext:
     """The trial uses the servers of the one before, from `kept`."""
     stays: bool
     """Its servers are kept for the next one."""
-    observe: Callable[["Interval"], None]
+    observe: Callable[["Interval", Path], None]
 
     @property
     def workload(self) -> Workload:
@@ -464,8 +464,7 @@ def _record_load(
     answered, end_ns, unfinished = 0, 0, 0
     try:
         for interval in load:
-            record.write_interval(interval)
-            context.observe(interval)
+            context.observe(record.write_interval(interval), record.folder)
             answered += sum(s["outcomes"].get(Outcome.OK, 0) for s in interval["series"] if not s["workload"])
             end_ns = interval["end_ns"]
             unfinished += sum(
@@ -476,7 +475,7 @@ def _record_load(
         load.end()
         with contextlib.suppress(GeneratorsLost):
             for interval in load:
-                record.write_interval(interval)
+                context.observe(record.write_interval(interval), record.folder)
         return _Ending("failed", str(error), output)
     except ExecutorLost:
         raise

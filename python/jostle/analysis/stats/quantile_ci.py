@@ -73,9 +73,15 @@ def quantile_estimate(
     sample: WeightedSample, p: float, tau: float = 1.0, confidence: float = CONFIDENCE
 ) -> Estimate:
     """The p-quantile in seconds with its interval. `tau` is the sample's autocorrelation time."""
-    if not len(sample.values_s):
+    return _estimate(sample, known_part(sample) if len(sample.values_s) else None, p, tau, confidence)
+
+
+def _estimate(
+    sample: WeightedSample, curve: Curve | None, p: float, tau: float, confidence: float
+) -> Estimate:
+    """`curve`: the known part of the sample; None if it has no times."""
+    if curve is None:
         return Estimate(None, n=sample.n, note=_nothing(sample))
-    curve = known_part(sample)
     if not len(curve.cdf):
         return Estimate(None, n=sample.n, note="too few were answered, among those that were given up")
     needed = samples_needed(p)
@@ -107,7 +113,8 @@ def quantile_estimates(
     estimates = {}
     for name, p in LEVELS.items():
         value = curve.estimate(p, sample.n) if curve else None
-        estimates[name] = quantile_estimate(sample, p, 1.0 if value is None else tau_at(value), confidence)
+        tau = 1.0 if value is None else tau_at(value)
+        estimates[name] = _estimate(sample, curve, p, tau, confidence)
     return {**estimates, "max": largest_time(sample)}
 
 

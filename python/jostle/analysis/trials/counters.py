@@ -15,7 +15,7 @@ from jostle.analysis.stats.sample import Floats, Ints
 from jostle.errors import NotARun
 from jostle.record.outcomes import REFUSALS, Outcome, failures
 
-__all__ = ["BACKGROUND", "MEASURED", "Counts", "Refusal"]
+__all__ = ["BACKGROUND", "MEASURED", "Counts", "Refusal", "Tally"]
 
 MEASURED, BACKGROUND = 0, 1
 """Numbers of the two workloads of a trial."""
@@ -29,6 +29,10 @@ STREAMS = (
 )
 
 SUMS = ("service_sum_ns", "response_sum_ns", "busy_sum_ns")
+
+FIRST, LAST = ("start_ns",), ("end_ns", "last", "clients", "connections")
+MOST = ("loop_lag_max_us", "open_files", "local_ports")
+"""How columns of two intervals become those of one; all others are added."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +104,7 @@ class Counts:
 
     @classmethod
     def of(cls, intervals: Iterable[Mapping[str, Any]]) -> "Counts":
-        tally = _Tally()
+        tally = Tally()
         for interval in intervals:
             tally.add(interval)
         return tally.counts()
@@ -112,7 +116,9 @@ COLUMNS = tuple(name for name, kind in Counts.__annotations__.items() if kind is
 
 
 @dataclass
-class _Tally:
+class Tally:
+    """What was counted so far: `add` for each interval, then `counts`."""
+
     columns: dict[str, "array[int]"] = field(default_factory=lambda: {name: array("q") for name in COLUMNS})
     busiest: "array[float]" = field(default_factory=lambda: array("d"))
     outcomes: dict[tuple[int, int | None], Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
@@ -201,6 +207,22 @@ class _Tally:
         self.rows_lost += interval.get("rows_lost", 0)
         self.workers_lost = max(self.workers_lost, interval.get("workers_lost", 0))
 
+    def halve(self) -> None:
+        """Merge each two successive intervals into one, which takes half of the memory: of an even number."""
+        for name, column in self.columns.items():
+            first, second = (np.array(column[place::2]) for place in (0, 1))
+            if name in FIRST:
+                merged = first
+            elif name in LAST:
+                merged = second
+            else:
+                merged = np.maximum(first, second) if name in MOST else first + second
+            self.columns[name] = array("q", merged.tolist())
+        self.busiest = array("d", ((np.array(self.busiest[::2]) + np.array(self.busiest[1::2])) / 2).tolist())
+        for column in (*self.answered.values(), *self.failed_by_kind.values()):
+            column.extend([0] * (len(column) % 2))
+            column[:] = array("q", np.array(column).reshape(-1, 2).sum(axis=1).tolist())
+
     def _whole(self, columns: "Mapping[K, array[int]]") -> dict[K, Ints]:
         """The columns at full length: there is nothing at the places that they do not have."""
         found = {key: np.zeros(len(self.busiest), dtype=np.int64) for key in columns}
@@ -209,10 +231,11 @@ class _Tally:
         return found
 
     def counts(self) -> Counts:
-        columns = {name: np.frombuffer(column, dtype=np.int64) for name, column in self.columns.items()}
+        """Of the intervals so far; more may be added afterwards."""
+        columns = {name: np.array(column, dtype=np.int64) for name, column in self.columns.items()}
         return Counts(
             **columns,
-            busiest=np.frombuffer(self.busiest, dtype=np.float64),
+            busiest=np.array(self.busiest, dtype=np.float64),
             outcomes=dict(self.outcomes),
             statuses=dict(self.statuses),
             answered=self._whole(self.answered),

@@ -35,6 +35,7 @@ from jostle.record.outcomes import Outcome, error_share, failures
 
 if TYPE_CHECKING:
     import polars
+    from hdrh.histogram import HdrHistogram
 
 __all__ = ["BACKGROUND", "MEASURED", "PARTS", "QUANTILES", "TrialData", "by_round", "common_rounds"]
 
@@ -296,12 +297,18 @@ class TrialData:
             return 0.0
         inside = within(self.counts, self.outages)
         outside, ended = ~inside, np.arange(len(inside)) < len(inside) - 1  # the stop gives up the last ones
-        waits = [
-            fold(self.trial.interval_histograms(measure), [counted]).parts[0]
-            for measure, counted in (("failed", outside), ("censored", outside & ended))
-        ]
-        failing_s = float(whole_s[inside].sum()) + sum(one.total_s for one in waits)
-        return min(1.0, failing_s / float(whole_s.sum()))
+        failing_s = whole_s[inside].sum() + self.spent_s("failed")[outside].sum()
+        failing_s += self.spent_s("censored")[outside & ended].sum()
+        return min(1.0, float(failing_s / whole_s.sum()))
+
+    def merged(self, measure: str) -> "HdrHistogram":
+        """All times (µs) recorded of a measure."""
+        return self.trial.histogram(measure)
+
+    def spent_s(self, measure: str) -> Floats:
+        """The sum of the times recorded of a measure, interval by interval."""
+        histograms = self.trial.interval_histograms(measure)
+        return np.array([0.0 if one is None else from_histograms([one]).total_s for one in histograms])
 
     def total(self, what: str, workload: int = MEASURED) -> int:
         """Sum over the intervals of a counter of the workload ("due", "sent", "busy_sum_ns", …)."""
@@ -332,7 +339,7 @@ class TrialData:
         seconds = self.duration_s
         clients = (self.closed or {}).get("clients", 0)
         if clients and self.steady_load and 0 < self.ok() < FEW_RESPONSES * clients:
-            cut_off = from_histograms([], [self.trial.histogram("censored")])
+            cut_off = from_histograms([], [self.merged("censored")])
             longest = self.responses.whole.values_s[-1]
             waits = cut_off.n_censored and cut_off.values_s[-1]
             if cut_off.n_censored <= clients and waits <= longest:  # else they are blocked or timed out
@@ -372,7 +379,7 @@ class TrialData:
     @cached_property
     def given_up(self) -> WeightedSample:
         """Requests that failed or were cut off, with how long they took until then."""
-        return from_histograms([], [self.trial.histogram(m) for m in ("censored", "failed")])
+        return from_histograms([], [self.merged(m) for m in ("censored", "failed")])
 
     @cached_property
     def response(self) -> WeightedSample:
@@ -380,13 +387,13 @@ class TrialData:
 
         So do those that clients of a closed loop did not send because the server was away.
         """
-        given_up = self.waits(from_histograms([], [self.trial.histogram("censored")]))
+        given_up = self.waits(from_histograms([], [self.merged("censored")]))
         return pool([self.responses.whole, given_up, replace(EMPTY, never=self.never_answered)])
 
     @cached_property
     def never_answered(self) -> int:
         """Requests that failed for good, and those that a closed loop's clients did not send in an outage."""
-        return int(self.trial.histogram("failed").get_total_count()) + self.missed
+        return int(self.merged("failed").get_total_count()) + self.missed
 
     @cached_property
     def missed(self) -> int:
@@ -419,7 +426,7 @@ class TrialData:
     @cached_property
     def service(self) -> WeightedSample:
         """Service times of the successes."""
-        return from_histograms([self.trial.histogram("service")])
+        return from_histograms([self.merged("service")])
 
     @property
     def pacing(self) -> WeightedSample:

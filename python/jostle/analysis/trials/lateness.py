@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jostle.analysis.stats.kaplan_meier import known_part
+from jostle.analysis.stats.kaplan_meier import Curve, known_part
 from jostle.analysis.stats.quantile_ci import samples_needed
 from jostle.analysis.stats.sample import WeightedSample
 from jostle.quantiles import NAMED
@@ -48,26 +48,40 @@ def effects_of_lateness(
     if not late.n or not answered.n_events or not service.n_events:
         return {}
     quantiles = {name: p for name, p in NAMED.items() if p <= 0.5 or response.n >= samples_needed(p)}
-    effects = {name: _effect(p, response, service, late) for name, p in quantiles.items()}
-    effects["max"] = _effect(1.0, answered, service, late)
+    times, least = _Known.of(response), _Known.of(service)
+    effects = {name: _effect(p, times, least, late) for name, p in quantiles.items()}
+    effects["max"] = _effect(1.0, _Known.of(answered), least, late)
     mean_s = answered.mean_s or 0.0
     effects["mean"] = Effect(mean_s, max(mean_s - (late.mean_s or 0.0), service.mean_s or 0.0))
     return {name: effect for name, effect in effects.items() if effect}
 
 
-def _effect(
-    p: float, response: WeightedSample, service: WeightedSample, late: WeightedSample
-) -> Effect | None:
+@dataclass(frozen=True)
+class _Known:
+    """What is known of the distribution of `n` times."""
+
+    curve: Curve
+    n: int
+
+    @classmethod
+    def of(cls, sample: WeightedSample) -> "_Known":
+        return cls(known_part(sample), sample.n)
+
+    def estimate(self, p: float) -> float | None:
+        return self.curve.estimate(p, self.n)
+
+
+def _effect(p: float, response: _Known, service: _Known, late: WeightedSample) -> Effect | None:
     """The effect on the p-quantile as tables show it; None if too many requests were never answered.
 
     How much shorter it would be follows from times that were seen; the quantile itself may lie between two.
     """
-    curve = known_part(response)
-    reported_s = curve.estimate(p, response.n)
+    curve = response.curve
+    reported_s = response.estimate(p)
     if reported_s is None:
         return None
     beyond = 1 - late.events.cumsum() / late.n
     seen_s = curve.values_s[curve.cdf.searchsorted(np.append(p - beyond, p) - 1e-9)]
     less_s = float(np.where(p - beyond > 0, seen_s[-1] - seen_s[:-1] + late.values_s, seen_s[-1]).min())
-    least_s = known_part(service).estimate(p, service.n) or 0.0
+    least_s = service.estimate(p) or 0.0
     return Effect(reported_s, min(reported_s, max(least_s, reported_s - less_s)))

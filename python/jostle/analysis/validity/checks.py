@@ -46,7 +46,7 @@ from jostle.record.outcomes import ENDED_BY_STOP, NOT_CONNECTED, TIMEOUTS, Outco
 from jostle.record.verdict import Verdict
 from jostle.units import format_count, format_duration, format_rate
 
-__all__ = ["judge_data"]
+__all__ = ["judge_data", "judge_so_far"]
 
 CPU_SUSPECT, CPU_INVALID = 0.80, 0.95
 TURNS_CPU = 0.02
@@ -81,6 +81,13 @@ def judge_data(data: TrialData) -> Validity:
         makes = (make for make in CHECKS if make not in left_out)
         checks = [_about_what_is_there(data, check) for make in makes if (check := make(data)) is not None]
     return _with_cause(Validity.of(checks), data)
+
+
+def judge_so_far(data: TrialData) -> Validity:
+    """The checks that can be made while a trial runs, and the verdict so far."""
+    makes = (make for make in CHECKS if make not in AT_THE_END)
+    checks = [_about_what_is_there(data, check) for make in makes if (check := make(data)) is not None]
+    return Validity.of(checks)
 
 
 def _about_what_is_there(data: TrialData, check: Check) -> Check:
@@ -463,3 +470,9 @@ CHECKS: list[Callable[[TrialData], Check | None]] = [
     steady_state,
     _clock,
 ]
+
+AT_THE_END = (
+    *(_ended, saw_the_same, accounts_closed, time_was_lost, clock_was_set),
+    *(warm_up, _littles_law, _interactive_law, _arrivals, steady_state),
+)
+"""They ask of the whole of a trial, or of what is recorded at its end only."""

@@ -1,0 +1,141 @@
+"""Shows what is known of a run while it goes on: folds what is recorded, and paints it in frames."""
+
+import contextlib
+import os
+import signal
+import threading
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jostle.cli.display import Display
+from jostle.cli.terminal.keys import read_keys
+from jostle.errors import NotARun
+from jostle.runner.observer import IntervalRecorded, RunEvent, Scheduled, TrialEnded, TrialStarted
+
+if TYPE_CHECKING:
+    from jostle._engine import Interval
+    from jostle.live.trial import RunningTrial
+
+__all__ = ["LiveView"]
+
+FRAME_S = 0.25
+
+STOPPING = "stopping; what was measured is reported"
+
+
+class LiveView:
+    """An observer, which does nothing without a terminal. A thread of its own folds and paints, so that the
+    one which records waits for neither.
+    """
+
+    def __init__(self, display: Display) -> None:
+        self._display = display
+        self._waiting: deque[tuple[Path, Interval]] = deque()
+        self._trial: RunningTrial | None = None
+        self._lock = threading.Lock()
+        self._painter: _Painter | None = None
+        display.closing = self.close
+
+    def __call__(self, event: RunEvent) -> None:
+        if not self._display.live:
+            return
+        match event:
+            case Scheduled():
+                import jostle.live.trial  # noqa: F401 (now, and not while a load is sent)
+            case TrialStarted() if self._painter is None:
+                self._painter = _Painter(self._display, self._turn)
+            case IntervalRecorded(_, interval, folder):
+                self._waiting.append((folder, interval))
+            case TrialEnded(validity=validity):
+                self._fold()
+                self._show()
+                self._display.change(verdict=validity.verdict if validity else None)
+                self._display.paint()
+
+    def close(self) -> None:
+        """End the thread, and give the keys back. A further trial begins anew."""
+        if self._painter is not None:
+            self._painter.end()
+            self._fold()
+            self._show()
+            self._display.paint()
+        self._painter = self._trial = None
+
+    def _turn(self) -> None:
+        new = self._fold()
+        if self._trial is None or _has_a_core(self._trial):
+            if new:
+                self._show()
+            self._display.paint()
+
+    def _fold(self) -> bool:
+        """Add what is waiting. Returns whether there was anything. A record that cannot be read is not shown:
+        whoever writes it says so.
+        """
+        new = bool(self._waiting)
+        with self._lock, contextlib.suppress(NotARun):
+            while self._waiting:
+                folder, interval = self._waiting.popleft()
+                if self._trial is None or interval["index"] == 0:
+                    self._trial = _begun(folder)
+                    self._display.change(verdict=None)
+                self._trial.add(interval)
+        return new
+
+    def _show(self) -> None:
+        with self._lock:
+            if self._trial is not None and (state := self._trial.state()) is not None:
+                self._display.watch(state)
+
+
+def _begun(folder: Path) -> "RunningTrial":
+    from jostle.live.trial import RunningTrial
+    from jostle.record import TrialRecord
+
+    return RunningTrial(TrialRecord(folder))
+
+
+def _has_a_core(trial: "RunningTrial") -> bool:
+    """Whether this thread has a core on which no thread of the generator busy-polls."""
+    engine = trial.record.description.get("engine") or {}
+    return not engine.get("attentive") or bool(os.sched_getaffinity(0) - {*engine.get("cores", ())})
+
+
+class _Painter:
+    """A thread that takes a turn for each frame and reads keys meanwhile. The main thread ends it."""
+
+    def __init__(self, display: Display, turn: Callable[[], None]) -> None:
+        self._display, self._turn = display, turn
+        self._stack = contextlib.ExitStack()
+        self._keys = self._stack.enter_context(read_keys(display.pause, display.resume))
+        self._wake, self._to_wake = os.pipe()
+        self._ended = False
+        self._help = False
+        self._thread = threading.Thread(target=self._run, name="painter", daemon=True)
+        self._thread.start()
+
+    def end(self) -> None:
+        """Returns once it paints no more, and the terminal is as it was."""
+        self._ended = True
+        os.write(self._to_wake, b"\n")
+        self._thread.join()
+        self._stack.close()
+        for fd in (self._wake, self._to_wake):
+            os.close(fd)
+
+    def _run(self) -> None:
+        while not self._ended:
+            for key in self._keys.wait(FRAME_S, self._wake):
+                self._pressed(key)
+            if not self._ended:
+                self._turn()
+
+    def _pressed(self, key: str) -> None:
+        if key in "qQ":
+            self._display.change(note=STOPPING)
+            os.kill(os.getpid(), signal.SIGINT)
+        elif key in "hH?":
+            self._help = not self._help
+            self._display.change(keys=self._help)

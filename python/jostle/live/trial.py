@@ -1,0 +1,250 @@
+"""One trial while it runs, folded from its intervals. The memory it takes does not grow with its length."""
+
+from array import array
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from jostle.analysis.results import Estimate, Validity
+from jostle.analysis.stats.quantile_ci import quantile_estimate, quantile_estimates
+from jostle.analysis.stats.sample import EMPTY, Floats, WeightedSample, from_histograms
+from jostle.analysis.trials.counters import MEASURED, Counts, Tally
+from jostle.analysis.trials.data import PARTS, QUANTILES, TrialData
+from jostle.analysis.trials.machine import Machine
+from jostle.analysis.trials.resource_usage import ResourceUsage
+from jostle.analysis.trials.streaming import Folded
+from jostle.analysis.validity.checks import judge_so_far
+from jostle.live.axis import BINS, binned
+from jostle.live.column import Column, Columns
+from jostle.live.samples import GrowingSamples
+from jostle.live.state import Cpu, Rates, TrialState
+from jostle.record import TrialRecord
+from jostle.record.hlog import empty_histogram, from_v2, merge
+from jostle.record.layout import MachineEntry, ResourceSample
+from jostle.record.outcomes import ENDED_BY_STOP
+
+if TYPE_CHECKING:
+    from hdrh.histogram import HdrHistogram
+
+__all__ = ["RunningTrial"]
+
+MEASURES = ("response", "service", "headers", "pacing", "censored", "failed")
+
+CORES = ("server_cores", "generator_cores", "peer_cores")
+
+SPENT = ("censored", "failed")
+"""Measures of which the sum of each interval is kept."""
+
+REFRESHED_S = 1.0
+"""Figures of the whole trial, and the verdict, follow at this distance: they change slowly, and take time."""
+
+LATELY = 5
+"""Samples of the last second."""
+
+MAX_ROWS = 4096
+"""Of more intervals than this, each two are counted as one."""
+
+NS = 1_000_000_000
+
+
+class RunningTrial:
+    """What `add` was given of one trial, and what follows from it."""
+
+    def __init__(self, record: TrialRecord) -> None:
+        """`record`: its description must be on disk."""
+        self.record = record
+        self.tally = Tally()
+        self.sums = {measure: empty_histogram() for measure in MEASURES}
+        self.spent_s = {measure: array("d") for measure in SPENT}
+        self.server = GrowingSamples(record.folder / "server.ndjson", ResourceSample)
+        self.database = GrowingSamples(record.folder / "database.ndjson", ResourceSample)
+        self.machine = GrowingSamples(record.folder / "machine.ndjson", MachineEntry)
+        self._columns = Columns()
+        self._last: _LastInterval | None = None
+        self._whole: _Whole | None = None
+
+    def add(self, interval: Mapping[str, Any]) -> None:
+        """Add the next interval: as it was recorded, with its histograms whole."""
+        self.tally.add(interval)
+        measured = [series for series in interval["series"] if series["workload"] == MEASURED]
+        found = {measure: _histogram(measured, measure) for measure in MEASURES}
+        for measure, histogram in found.items():
+            if histogram is not None:
+                merge(self.sums[measure], histogram)
+        for measure, column in self.spent_s.items():
+            column.append(_sample(found[measure]).total_s)
+        self._last = _LastInterval.of(interval, found["response"])
+        self._columns.add(self._last.column)
+        if len(self.tally.busiest) == MAX_ROWS:
+            self.tally.halve()
+            for measure, column in self.spent_s.items():
+                self.spent_s[measure] = array("d", np.array(column).reshape(-1, 2).sum(axis=1).tolist())
+
+    def state(self) -> TrialState | None:
+        """What is known so far; None before the first interval."""
+        last = self._last
+        if last is None:
+            return None
+        over_s = last.column.end_s
+        if self._whole is None or last.is_last or over_s >= self._whole.at_s + REFRESHED_S:
+            self._whole = _Whole.of(RunningData(self.record, self), over_s)
+        whole = self._whole
+        return TrialState(
+            over_s=over_s,
+            planned_s=whole.planned_s,
+            rates=last.rates if whole.open else replace(last.rates, offered_per_s=None),
+            rates_so_far=whole.rates,
+            in_flight=last.in_flight,
+            not_sent=last.not_sent,
+            times=whole.times,
+            latest=last.times,
+            late_s=whole.late_s,
+            outcomes={kind: n for kind, n in self.tally.outcomes[MEASURED, None].items() if n},
+            cpu=self._cpu(),
+            columns=self._columns.whole(),
+            validity=whole.validity,
+        )
+
+    def _cpu(self) -> Cpu:
+        machine = Machine.of(self.machine.read()[-LATELY:], server_is_ours=True)
+        placement: Mapping[str, Any] = self.record.description.get("placement", {})
+        length_s = float(machine.length_s.sum())
+        return Cpu(
+            server=_cores(self.server),
+            database=_cores(self.database),
+            machine=float(machine.busy_s.sum()) / length_s if length_s else None,
+            generator=self.tally.busiest[-1],
+            cores=len({core for name in CORES for core in placement.get(name) or ()}),
+        )
+
+
+@dataclass(frozen=True)
+class RunningData(TrialData):
+    """A running trial as the analysis sees it: its checks read what was folded, and not the growing files."""
+
+    running: RunningTrial
+
+    @cached_property
+    def counts(self) -> Counts:
+        return self.running.tally.counts()
+
+    def merged(self, measure: str) -> "HdrHistogram":
+        return self.running.sums[measure]
+
+    def spent_s(self, measure: str) -> Floats:
+        return np.array(self.running.spent_s[measure])
+
+    @cached_property
+    def responses(self) -> Folded:
+        return self._folded("response")
+
+    @cached_property
+    def pacings(self) -> Folded:
+        return self._folded("pacing")
+
+    @cached_property
+    def parts(self) -> Mapping[str, Folded]:
+        """Only the time to the headers is folded while a trial runs."""
+        return {**dict.fromkeys(PARTS, Folded(EMPTY, [], {})), "headers": self._folded("headers")}
+
+    def _folded(self, measure: str) -> Folded:
+        return Folded(from_histograms([self.merged(measure)]), [], {})
+
+    @cached_property
+    def resource_usage(self) -> ResourceUsage:
+        return ResourceUsage.of(self.running.server.read())
+
+    @cached_property
+    def machine(self) -> Machine:
+        ours = self.trial.server.get("pid") is not None
+        return Machine.of(self.running.machine.read(), server_is_ours=ours)
+
+
+@dataclass(frozen=True)
+class _Whole:
+    """What follows from all of a trial so far, and takes longer than the rest of a state."""
+
+    at_s: float
+    planned_s: float | None
+    open: bool
+    rates: Rates
+    times: Mapping[str, Estimate]
+    late_s: float | None
+    validity: Validity
+
+    @classmethod
+    def of(cls, data: RunningData, at_s: float) -> "_Whole":
+        is_open = data.open is not None
+        return cls(
+            at_s=at_s,
+            planned_s=data.planned_s,
+            open=is_open,
+            rates=Rates(
+                data.total("due") / at_s if is_open else None, data.total("sent") / at_s, data.throughput
+            ),
+            times=quantile_estimates(data.response),
+            late_s=quantile_estimate(data.pacing, 0.99).value,
+            validity=judge_so_far(data),
+        )
+
+
+@dataclass(frozen=True)
+class _LastInterval:
+    """What only the last interval says."""
+
+    is_last: bool
+    column: Column
+    rates: Rates
+    times: Mapping[str, float | None]
+    in_flight: int
+    not_sent: int
+
+    @classmethod
+    def of(cls, interval: Mapping[str, Any], responses: "HdrHistogram | None") -> "_LastInterval":
+        states = interval["workloads"]
+        state: Mapping[str, int] = states[MEASURED] if states else {}
+        length_s = max(1, interval["end_ns"] - interval["start_ns"]) / NS
+        sample = _sample(responses)
+        times = {name: figure(sample) for name, figure in QUANTILES.items()}
+        in_flight, not_sent = state.get("in_flight", 0), state.get("backlog", 0)
+        given_up = [
+            series["outcomes"].get(kind, 0)
+            for series in interval["series"]
+            if series["workload"] == MEASURED
+            for kind in ENDED_BY_STOP
+        ]
+        column = Column(
+            start_s=interval["start_ns"] / NS,
+            end_s=interval["end_ns"] / NS,
+            counts=np.zeros(BINS, dtype=np.int64) if responses is None else binned(responses),
+            unanswered=in_flight + not_sent + sum(given_up),
+            p99_s=times["p99"],
+        )
+        rates = Rates(
+            state.get("due", 0) / length_s, state.get("sent", 0) / length_s, sample.n_events / length_s
+        )
+        return cls(interval["last"], column, rates, times, in_flight, not_sent)
+
+
+def _histogram(series: Sequence[Mapping[str, Any]], measure: str) -> "HdrHistogram | None":
+    """What these series recorded of a measure within one interval; None for nothing."""
+    found = [from_v2(one["histograms"][measure]["v2"]) for one in series if measure in one["histograms"]]
+    if len(found) < 2:
+        return found[0] if found else None
+    whole = empty_histogram()
+    for one in found:
+        merge(whole, one)
+    return whole
+
+
+def _sample(histogram: "HdrHistogram | None") -> WeightedSample:
+    return EMPTY if histogram is None else from_histograms([histogram])
+
+
+def _cores(samples: GrowingSamples[ResourceSample]) -> float | None:
+    """Cores in use during the last second."""
+    usage = ResourceUsage.of(samples.read()[-LATELY:])
+    return usage.cores(int(usage.t_ns[0]), int(usage.t_ns[-1])) if len(usage.t_ns) else None

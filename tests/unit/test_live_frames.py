@@ -1,0 +1,138 @@
+"""Frames of a terminal: golden ones at three widths, and what must hold of all of them."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from jostle.cli.terminal.frame import frame
+from jostle.cli.terminal.line import length, written
+from jostle.cli.terminal.status import Status, status_line
+from jostle.live.state import TrialState
+from jostle.live.trial import RunningTrial
+from jostle.record import TrialRecord
+from jostle.record.verdict import Verdict
+from support.synthetic import Trial, closed, intervals, lognormal, make_run, open_loop
+from support.terminal import without_styles
+
+STALLED = Trial(
+    "node",
+    "fast",
+    1,
+    open_loop(lognormal(0.004, 0.5), 400, 10.0, blocked=[(4.0, 5.5)]),
+    10.0,
+    0.25,
+    {"open": {"arrivals": "poisson", "rates": [{"from": 400, "to": 400, "duration_ns": None}]}},
+)
+FAILING = Trial(
+    "node",
+    "fast",
+    1,
+    [
+        replace(one, outcome="wrong_status" if number % 50 == 0 else one.outcome)
+        for number, one in enumerate(closed(lognormal(0.02, 0.2), 5.0, clients=8))
+    ],
+    load={"closed": {"clients": 8}},
+)
+STATUS = Status("3/10 node fast", "about 2 min left, 2 valid", 2.5, 10)
+
+
+@pytest.fixture
+def states(tmp_path: Path) -> Callable[[Trial], Iterator[TrialState]]:
+    """The states of a trial, from its first interval to its last."""
+
+    def of(trial: Trial) -> Iterator[TrialState]:
+        (path,) = (make_run(tmp_path, [trial]) / "trials").iterdir()
+        running = RunningTrial(TrialRecord(path))
+        for interval in intervals(trial):
+            running.add(interval)
+            state = running.state()
+            assert state is not None
+            yield state
+
+    return of
+
+
+def texts(state: TrialState, width: int, height: int = 24, *, styled: bool = True) -> list[str]:
+    lines = frame(state, STATUS, width, height, styled=styled)
+    return [without_styles(written(line, styled=styled)) for line in lines]
+
+
+States = Callable[[Trial], Iterator[TrialState]]
+
+
+@pytest.mark.parametrize("width", [100, 80, 60])
+def test_frames_are_drawn_as_before(states: States, golden: Callable[[str, str], None], width: int) -> None:
+    of_stalled, of_failing = [*states(STALLED)], [*states(FAILING)]
+    shown = [
+        "\n".join(line.rstrip() for line in texts(state, width, styled=styled))
+        for state in (of_stalled[0], of_stalled[21], of_stalled[-1], of_failing[-1])
+        for styled in (True, False)
+    ]
+    golden(f"frames-{width}.txt", "\n\n".join(shown) + "\n")
+
+
+def test_all_frames_of_a_terminal_have_the_same_height_and_fit(states: States) -> None:
+    for width in (40, 60, 100, 200):
+        for height in (3, 8, 11, 14, 50):
+            frames = [texts(state, width, height) for state in states(STALLED)]
+            assert {len(lines) for lines in frames} == {len(frames[0])}
+            assert len(frames[0]) <= min(height, 14)
+            assert max(len(line) for lines in frames for line in lines) <= width
+
+
+def test_without_room_for_the_map_the_figures_stay(states: States) -> None:
+    (*_, last) = states(STALLED)
+    lines = texts(last, 100, 8)
+    assert len(lines) == 6
+    assert lines[0].startswith("✓ valid so far")
+    assert lines[3].startswith("p50 ")
+
+
+def test_what_is_not_answered_grows_above_the_map_and_then_fills_it(states: States) -> None:
+    of_stalled = [*states(STALLED)]
+    during, after = texts(of_stalled[21], 100), texts(of_stalled[-1], 100)
+    assert during[0].startswith("? suspect so far: no response from 4.00 s to the end")
+    assert re.search("▂.*▃.*█", during[4])
+    columns = [line[14:] for line in during[5:-3]]
+    assert {line[len("━") * 40 : 47].strip() for line in columns} == {""}, "nothing was answered since 4 s"
+    assert any(line[14:].strip() for line in after[5:7]), "late responses are high in the map"
+
+
+def test_colours_go_from_dark_to_bright_and_the_text_alone_shows_where_responses_are(states: States) -> None:
+    (*_, last) = states(STALLED)
+    lines = frame(last, STATUS, 100, 24, styled=True)
+    styles = {style for line in lines[5:-3] for _, style in line[1:]}
+    assert any("229" in style for style in styles), "the most responses are the brightest"
+    assert any(style == "48;5;16" for style in styles), "where there are none, the map is dark"
+    (upper,) = [line for line in texts(last, 100)[5:-3] if "10 ms" in line and "100" not in line]
+    assert set(upper[14:]) <= set(" █▀▄")
+
+
+def test_the_verdict_of_the_report_replaces_the_one_so_far(states: States) -> None:
+    (*_, last) = states(FAILING)
+    line, *_ = frame(last, replace(STATUS, verdict=Verdict.INVALID), 100, 24, styled=False)
+    assert "".join(text for text, _ in line).startswith("✗ invalid: ")
+    assert "so far" not in written(line, styled=False)
+
+
+def test_the_keys_take_the_place_of_the_processors(states: States) -> None:
+    (*_, last) = states(FAILING)
+    with_keys = frame(last, replace(STATUS, keys=True), 100, 24, styled=False)
+    assert len(with_keys) == 14
+    assert written(with_keys[-1], styled=False).startswith("q stops")
+
+
+def test_foreign_text_cannot_move_the_cursor_nor_take_another_line() -> None:
+    line = status_line(Status("a\x1b[2Jb\nc" + "界" * 50, "2 min left"), 40)
+    assert length(line) <= 40
+    text = written(line, styled=False)
+    assert "\x1b" not in text
+    assert "\n" not in text
+
+
+def test_one_style_is_written_once() -> None:
+    assert written([("a", "1"), ("b", "1"), ("c", "")], styled=True) == "\x1b[0;1mab\x1b[0mc"
+    assert written([("a", "1"), ("b", "31")], styled=False) == "ab"
