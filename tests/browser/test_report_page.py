@@ -1,15 +1,17 @@
 """The page in Debian's Chromium: no network, no console errors, charts; light, dark, phone, paper, keys."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from jostle.analysis.results import RunResult
 from jostle.record.verdict import Verdict
 from jostle.report.files import write_page
-from support.results import RUNTIMES, make_starvation
+from support.results import RUNTIMES, make_hit, make_plain, make_starvation
 
 ARGUMENTS = [
     "--disable-quic",
@@ -73,6 +75,42 @@ def test_every_chart_is_drawn_and_fits(browser: Browser, file: Path) -> None:
         assert box["height"] > 60
         assert figures.nth(i).locator("svg path, svg line").count() > 5
     assert page.evaluate("document.documentElement.scrollWidth") <= 1200
+
+
+@pytest.mark.parametrize("make", [make_hit, make_plain, partial(make_starvation, RUNTIMES[:2])])
+def test_the_first_screen_holds_the_picture(
+    browser: Browser, tmp_path: Path, make: Callable[[], RunResult]
+) -> None:
+    write_page(make(), tmp_path / "report.html")
+    page = opened(browser, tmp_path / "report.html", viewport={"width": 1280, "height": 800})
+    chart = page.locator("figure[data-chart] .chart").first.bounding_box()
+    verdict = page.locator("#verdict").bounding_box()
+    assert chart is not None
+    assert verdict is not None
+    assert verdict["y"] + verdict["height"] < 130, "the verdict is a line below the title"
+    assert chart["y"] + chart["height"] <= 800
+
+
+def test_a_reason_is_a_click_away_and_stays_on_paper(browser: Browser, file: Path) -> None:
+    page = opened(browser, file)
+    reason = page.get_by_text("had it been on time")
+    assert not reason.first.is_visible()
+    page.locator("#verdict summary").click()
+    assert reason.first.is_visible()
+    page.locator("#verdict summary").click()
+    page.emulate_media(media="print")
+    assert page.get_by_text("? Suspect").first.is_visible()
+
+
+def test_a_table_is_cards_on_a_phone(browser: Browser, file: Path) -> None:
+    page = opened(browser, file, viewport={"width": 390, "height": 844})
+    table = page.get_by_role("table", name="Alone and with the slow request")
+    assert table.evaluate("t => t.scrollWidth <= document.documentElement.clientWidth")
+    cell = table.locator("td[data-label=p99]").first
+    label = cell.evaluate("td => getComputedStyle(td, '::before').content")
+    assert label == '"p99"'
+    rows = table.locator("tbody tr")
+    assert all("node" in row or "go" in row for row in rows.all_inner_texts()), "each has its contestant"
 
 
 def test_a_phone_scrolls_in_one_direction_only(browser: Browser, file: Path) -> None:

@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from jostle.analysis.results import RunResult
+from jostle.analysis.validity.catalogue import CATALOGUE
 from jostle.record.verdict import Verdict
 from jostle.report.files import write_page
+from jostle.report.sections.brief import BRIEFLY
 from support.rendered import rendered
 from support.results import RUNTIMES, make_comparison, make_hit, make_plain, make_starvation
 
@@ -239,3 +241,69 @@ def test_the_page_replaces_an_older_one_at_once(tmp_path: Path) -> None:
     write_page(make_hit(), path)
     assert re.match(r"<!doctype html>", path.read_text())
     assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
+
+
+class FirstScreen(html.parser.HTMLParser):
+    """The words that a reader sees before the first picture: without what is folded, hidden or not drawn."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.words: list[str] = []
+        self._open: list[tuple[str, bool]] = []
+        self._pictures = 0
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "figure":
+            self._pictures += 1
+        hidden = tag in ("script", "style", "title", "noscript") or ("class", "skip") in attrs
+        folded = tag != "summary" and bool(self._open) and self._open[-1] == ("details", False)
+        if tag not in ("meta", "br"):
+            self._open.append((tag, hidden or folded or bool(self._open and self._open[-1][1])))
+
+    def handle_endtag(self, tag: str) -> None:  # noqa: ARG002 (the parser's own signature)
+        if self._open:
+            self._open.pop()
+
+    def handle_data(self, data: str) -> None:
+        if self._open and not self._open[-1][1] and not self._pictures:
+            self.words += [] if self._open[-1][0] == "details" else data.split()
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        make_starvation(bad=dict.fromkeys(range(1, 20), Verdict.SUSPECT)),
+        make_plain(),
+        make_hit(),
+        make_hit(Verdict.INVALID),
+    ],
+    ids=["starvation", "plain", "hit", "invalid"],
+)
+def test_a_page_shows_before_it_tells(result: RunResult) -> None:
+    page = rendered(result, "html")
+    before = FirstScreen(page).words
+    assert 10 < len(before) <= 120, " ".join(before)
+    assert before.index(result.verdict.capitalize()) < 12
+    assert Page(page).all("figure")
+
+
+def test_reasons_are_folded_behind_three_words_each() -> None:
+    page = rendered(make_starvation(bad={3: Verdict.SUSPECT}), "html")
+    shown = " ".join(FirstScreen(page).words)
+    assert "late generator" in shown
+    assert "had it been on time" not in shown
+    assert "had it been on time" in Page(page).text
+
+
+def test_every_check_has_three_words() -> None:
+    assert {check.name for check in CATALOGUE} <= BRIEFLY.keys()
+    assert all(1 <= len(words.split()) <= 3 for words in BRIEFLY.values())
+    assert BRIEFLY.keys() <= {check.name for check in CATALOGUE}
+
+
+def test_a_row_of_a_table_can_stand_by_itself(starvation: Page) -> None:
+    """On a narrow screen a row is a card: each figure has its name, and each row its contestant."""
+    cells = starvation.all("td")
+    assert {"throughput", "p99", "verdict"} <= {cell.get("data-label") for cell in cells}
+    assert any(cell.get("class") == "again" for cell in cells)

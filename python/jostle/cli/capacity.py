@@ -160,18 +160,19 @@ def _measured(
     from jostle.capacity.recorded import RecordedSearch
     from jostle.capacity.run import measure
     from jostle.cli.execution import has_intervals
+    from jostle.cli.terminal.view import LiveView
     from jostle.host.files import write_whole
     from jostle.record import RunRecord
     from jostle.report import document_of
     from jostle.runner.interrupt import let_signals_stop_like_ctrl_c
-    from jostle.runner.observer import RunFolder
+    from jostle.runner.observer import RunFolder, together
 
     folder = RunFolder()
     let_signals_stop_like_ctrl_c()
     stopped = False
     with Display(sys.stderr, quiet=quiet) as display:
         try:
-            measure(question, into, seed, display.tell, folder)
+            measure(question, into, seed, display.tell, together(folder, LiveView(display)))
         except KeyboardInterrupt:
             if not has_intervals(folder.path):
                 raise

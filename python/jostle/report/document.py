@@ -177,6 +177,11 @@ class Table:
         groups = [self.columns[i].group for i in self.known()]
         return [(group, len(list(same))) for group, same in itertools.groupby(groups)]
 
+    def firsts(self) -> list[int]:
+        """Of the columns that `known` returns, the first of each group that has a name."""
+        named = [i for i in self.known() if self.columns[i].group]
+        return [next(same) for _, same in itertools.groupby(named, lambda i: self.columns[i].group)]
+
     def spans(self) -> list[int]:
         """How many rows the first cell of each row spans; 0 if the row is covered by a cell above."""
         if self.columns[0].kind != "word":
@@ -269,9 +274,10 @@ class Statement:
 
 @dataclass(frozen=True)
 class Statements:
-    """A list of findings, one below the other."""
+    """A list of findings, one below the other. `brief`: a page shows only the first sentence of each."""
 
     items: list[Statement]
+    brief: bool = False
 
 
 Rows = list[dict[str, Any]]
@@ -402,9 +408,10 @@ class Reason:
     contestant: str = ""
     workload: str = ""
     remedy: str = ""
+    brief: str = ""  # the same in three words at most
 
     def __post_init__(self) -> None:
-        for name in ("text", "contestant", "workload", "remedy"):
+        for name in ("text", "contestant", "workload", "remedy", "brief"):
             object.__setattr__(self, name, one_line(getattr(self, name)))
 
 

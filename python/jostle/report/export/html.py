@@ -9,6 +9,7 @@ import base64
 import contextlib
 import hashlib
 import json
+import re
 from functools import cache
 from importlib import metadata, resources
 from pathlib import Path
@@ -28,7 +29,11 @@ from jostle.text import tied
 
 __all__ = ["fragment", "render"]
 
-MAX_REASONS = 3
+IN_A_LINE = 60
+"""Characters of what the verdict touches, beside the verdict."""
+
+MOST_CARDS = 40
+"""On a narrow screen, a table of more rows than this stays one, as nobody reads so many cards."""
 
 
 def render(document: Document) -> str:
@@ -46,7 +51,6 @@ def render(document: Document) -> str:
             script=Markup(script),
             style=Markup(_asset("page.css")),
             hashes=[_hash(library), _hash(script)],
-            most_reasons=MAX_REASONS,
         )
     )
 
@@ -54,7 +58,7 @@ def render(document: Document) -> str:
 def fragment(document: Document) -> str:
     """The answer, without pictures and scripts."""
     template = _environment().get_template("fragment.html.j2")
-    return template.render(document=upto(document, Depth.ANSWER), pictures={}, most_reasons=MAX_REASONS)
+    return template.render(document=upto(document, Depth.ANSWER), pictures={})
 
 
 def _drawn(document: Document) -> dict[str, Picture]:
@@ -69,10 +73,25 @@ def _environment() -> jinja2.Environment:
         loader=jinja2.FunctionLoader(_asset), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["tied"] = tied
+    environment.filters["sentences"] = _first_and_rest
+    environment.filters["in_a_line"] = _in_a_line
+    environment.globals["most_cards"] = MOST_CARDS
     # A name that the document does not have is a mistake in a template, and no block that is passed over.
     kinds = {made.__name__: made for made in (*get_args(Block), Formatted, Mark)}
     environment.tests["kind"] = lambda value, name: isinstance(value, kinds[name])
     return environment
+
+
+def _first_and_rest(text: str) -> tuple[str, str]:
+    """The first sentence, and what follows it."""
+    first, end, rest = text.partition(". ")
+    return (f"{first}.", rest) if end else (text, "")
+
+
+def _in_a_line(text: str) -> str:
+    """The first sentence; if that is long, without what stands in brackets."""
+    first, _ = _first_and_rest(text)
+    return first if len(first) <= IN_A_LINE else re.sub(r" \([^()]*\)", "", first)
 
 
 def _json_for_script(value: Any) -> Markup:

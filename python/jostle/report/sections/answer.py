@@ -25,6 +25,7 @@ from jostle.report.document import (
     Value,
     columns,
 )
+from jostle.report.sections.timelines import first_timeline
 from jostle.report.sections.verdict_marks import verdict_mark
 from jostle.report.views import ALONE, WITH_SLOW, View, find_summary, views
 from jostle.report.workload import (
@@ -84,9 +85,10 @@ def _forms(result: RunResult) -> Iterable[Block]:
     if not paired:
         return
     shown = [(view, _starvation_findings(view, few=_sentences(paired) > MAX_SENTENCES)) for view in paired]
-    yield from (Section(view.title, [Statements(found), _pair(result, view)]) for view, found in shown)
+    yield from (Section(view.title, [Statements(found, brief=True)]) for view, found in shown)
     yield Figure("strips-forms", partial(charts.strips, paired))
     yield comparison(result, paired)
+    yield from (_pair(result, view) for view in paired)
     if _sentences(paired) > MAX_SENTENCES:
         every = [Section(view.title, [Statements(_starvation_findings(view, few=False))]) for view in paired]
         yield Section("What each contestant does", every, Depth.MAIN, folded=True)
@@ -186,7 +188,7 @@ def _others(result: RunResult) -> Iterable[Block]:
         ]
         view = drawn.get(workload)
         figures = [Figure(f"strips-{view.key}", partial(charts.strips, [view]))] if view else []
-        yield Section(title, [Statements(sentences), *figures, workloads(chosen, title)])
+        yield Section(title, [Statements(sentences, brief=True), *figures, workloads(chosen, title)])
     if left:
         yield Section("", [Paragraph(HOW_TIMES, small=True)], Depth.DETAIL)
 
@@ -240,12 +242,13 @@ def _single(result: RunResult, summary: WorkloadSummary) -> list[Block]:
     failed += f"; unavailable for {percent(away)} of the time" if away else ""
     view = next(iter(views(result)), None)
     return [
+        Section("", [Paragraph(_lead(summary))], Depth.MAIN),
+        *([first_timeline(result, view)] if view else []),
         *([Paragraph(load, label="load")] if load else []),
         Paragraph(f"{formatted(summary.throughput)}{of}{_received(result, summary)}", label="throughput"),
         Paragraph(describe_outcomes(summary) + failed, label="outcomes"),
         *_connections(trials),
         *_server(summary),
-        *([Figure(f"strips-{view.key}", partial(charts.strips, [view]))] if view else []),
         _times(summary),
         *_unknown(summary),
         *_medians(summary),
@@ -254,6 +257,16 @@ def _single(result: RunResult, summary: WorkloadSummary) -> list[Block]:
             "", [workloads([summary], "Over all rounds"), Paragraph(HOW_TIMES, small=True)], Depth.DETAIL
         ),
     ]
+
+
+def _lead(summary: WorkloadSummary) -> str:
+    """What it comes to, in a sentence."""
+    times = {name: quantiles(summary.response, [name])[0].value for name in ("p50", "p99")}
+    known = [f"{name} {time}" for name, time in times.items() if time != NOTHING.value]
+    answered = f"{formatted(summary.throughput).value} answered"
+    return "; ".join(
+        [answered, *([", ".join(known)] if known else []), f"{percent(summary.error_share)} failed"]
+    )
 
 
 def _connections(trials: Sequence[TrialResult]) -> Iterable[Paragraph]:

@@ -49,13 +49,13 @@ def capacity_document(result: CapacityResult) -> Document:
     return Document(
         title=result.title,
         mark=ANSWERS[result.answer],
-        meaning=result.sentences[0],
+        meaning="",
         facts=[result.started, f"seed {result.seed}"],
         reasons=[],
         cut_short="",
         sections=[
-            Section("Answer", [Paragraph(text) for text in result.sentences], key="results", short="answer"),
-            Section("Curve", _curve(result, levels) if result.levels else [], key="curve"),
+            Section("Answer", _answer(result, levels), key="results", short="answer"),
+            Section("Levels", _levels_tried(result, levels) if result.levels else [], key="curve"),
             Section("Model", _model(result) if result.answer == "found" else [], Depth.MAIN, key="model"),
             Section("Notes", [Paragraph(note, "warning") for note in result.notes], key="notes"),
             Section(
@@ -67,11 +67,19 @@ def capacity_document(result: CapacityResult) -> Document:
     )
 
 
-def _curve(result: CapacityResult, levels: Table) -> list[Block]:
+def _answer(result: CapacityResult, levels: Table) -> list[Block]:
+    """The answer, the picture that shows it, and what else is to be said."""
+    from jostle.report.charts import capacity as charts
+
+    first, *others = (Paragraph(text) for text in result.sentences)
+    curve = [Figure("capacity", lambda: charts.curve(result, levels))] if result.levels else []
+    return [first, *curve, *others]
+
+
+def _levels_tried(result: CapacityResult, levels: Table) -> list[Block]:
     from jostle.report.charts import capacity as charts
 
     return [
-        Figure("capacity", lambda: charts.curve(result, levels)),
         Figure("capacity-sent", lambda: charts.sent(result, levels)),
         levels,
         Section("", [Paragraph(HOW, small=True)], Depth.MAIN),

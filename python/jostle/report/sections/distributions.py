@@ -52,7 +52,7 @@ def section(result: RunResult) -> Section:
 def _view(result: RunResult, view: View, series: int, *, folded: bool) -> Section:
     workloads = {s.workload for p in view.panels for s in p.series}
     chosen = [c for c in result.summaries if c.workload in workloads]
-    points = charts.points_per_curve(series)
+    points, alone = charts.points_per_curve(series), len(result.summaries) == 1
     figures = (
         ("ECDF", Figure(f"ecdf-{view.key}", partial(charts.ecdf, view, points))),
         ("Percentiles", Figure(f"percentiles-{view.key}", partial(charts.percentiles, view, points))),
@@ -62,6 +62,7 @@ def _view(result: RunResult, view: View, series: int, *, folded: bool) -> Sectio
         view.title,
         [
             Paragraph(HOW_DRAWN, small=True),
+            *([Figure(f"strips-{view.key}", partial(charts.strips, [view]))] if alone else []),
             Tabs(f"Response times: {view.title}", figures),
             five_numbers(result, chosen),
             Section("", [Paragraph(HOW_FIVE, small=True), times(chosen)], Depth.DETAIL),

@@ -7,19 +7,30 @@ from jostle.report import charts
 from jostle.report.document import Block, Depth, Figure, Paragraph, Section
 from jostle.report.views import View, views
 
-__all__ = ["section"]
+__all__ = ["first_timeline", "section"]
 
 MAX_POINTS = 4_000
 MAX_TIMELINES = 16
+MAX_POINTS_OF_ONE = 200
 
 
 def section(result: RunResult) -> Section:
-    """A part for each comparison, limited so that the page stays small however many contestants there are."""
-    found = views(result)
+    """A part for each comparison, limited so that the page stays small however many contestants there are.
+
+    Of a single server there is only one picture, which stands at the top.
+    """
+    found = views(result) if len(result.summaries) != 1 else []
     series = sum(len(p.series) for v in found for p in v.panels)
-    points = max(40, min(200, MAX_POINTS // max(series, 1)))
+    points = max(40, min(MAX_POINTS_OF_ONE, MAX_POINTS // max(series, 1)))
     parts = [_view(result, view, points, max(1, MAX_TIMELINES // len(found))) for view in found]
     return Section("Over time", parts, Depth.MAIN, key="timeline", folded=True)
+
+
+def first_timeline(result: RunResult, view: View) -> Figure:
+    """The first contestant of a view over time."""
+    return Figure(
+        f"timeline-{view.key}-1", partial(charts.timeline, result, view, view.panels[0], MAX_POINTS_OF_ONE)
+    )
 
 
 def _view(result: RunResult, view: View, points: int, most: int) -> Section:

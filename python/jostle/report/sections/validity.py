@@ -11,6 +11,7 @@ from jostle.plan.metrics import METRICS
 from jostle.record.trial import NO_OUTCOME
 from jostle.record.verdict import Verdict
 from jostle.report.document import Depth, Mark, Reason, Section, Table, columns
+from jostle.report.sections.brief import BRIEFLY
 from jostle.report.sections.verdict_marks import verdict_mark
 from jostle.report.views import ALONE, WITH_SLOW
 from jostle.text import first_line
@@ -51,6 +52,7 @@ class FailedCheck:
             self.contestant,
             self.workload,
             self.worst.remedy,
+            BRIEFLY[self.worst.name],
         )
 
 
@@ -108,7 +110,8 @@ def reasons(result: RunResult) -> list[Reason]:
     if alone:
         found = [replace(reason, contestant="", workload="") for reason in found]
     if not result.trials:
-        found.insert(0, Reason("nothing was measured", verdict_mark(Verdict.INVALID)))
+        nothing = Reason("nothing was measured", verdict_mark(Verdict.INVALID), brief="nothing measured")
+        found.insert(0, nothing)
     return found
 
 
@@ -127,7 +130,7 @@ def _together(same: Sequence[FailedCheck], total: int, row: Mapping[str, str]) -
         return replace(worst.reason, workload=workload)
     trials = sum(len(one.trials) for one in same)
     where = f"in {trials} of {total} trials (worst: {worst.contestant}, {workload}), "
-    return Reason(where + first_line(worst.worst.message), _mark(worst.worst), remedy=worst.worst.remedy)
+    return replace(worst.reason, text=where + first_line(worst.worst.message), contestant="", workload="")
 
 
 def _rows(result: RunResult) -> dict[str, str]:
