@@ -53,8 +53,8 @@ class Display:
             if self._state is None:
                 self.paint()
 
-    def watch(self, state: "TrialState") -> None:
-        """Show what is known of a trial, too, from the next `paint` on."""
+    def watch(self, state: "TrialState | None") -> None:
+        """Show what is known of a trial, too, from the next `paint` on; None for nothing."""
         with self._lock:
             self._state = state
 

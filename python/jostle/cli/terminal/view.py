@@ -22,6 +22,11 @@ __all__ = ["LiveView"]
 
 FRAME_S = 0.25
 
+MAX_REQUESTS = 50
+"""Of a trial with more requests than this, only the time left is shown: adding up the histograms of each would
+take more than some percent of a core.
+"""
+
 STOPPING = "stopping; what was measured is reported"
 
 
@@ -34,6 +39,7 @@ class LiveView:
         self._display = display
         self._waiting: deque[tuple[Path, Interval]] = deque()
         self._trial: RunningTrial | None = None
+        self._measured = False
         self._lock = threading.Lock()
         self._painter: _Painter | None = None
         display.closing = self.close
@@ -44,15 +50,18 @@ class LiveView:
         match event:
             case Scheduled():
                 import jostle.live.trial  # noqa: F401 (now, and not while a load is sent)
-            case TrialStarted() if self._painter is None:
-                self._painter = _Painter(self._display, self._turn)
+            case TrialStarted():
+                self._measured = False
+                if self._painter is None:
+                    self._painter = _Painter(self._display, self._turn)
             case IntervalRecorded(_, interval, folder):
                 self._waiting.append((folder, interval))
             case TrialEnded(validity=validity):
                 self._fold()
-                self._show()
-                self._display.change(verdict=validity.verdict if validity else None)
-                self._display.paint()
+                if self._measured:
+                    self._show()
+                    self._display.change(verdict=validity.verdict if validity else None)
+                    self._display.paint()
 
     def close(self) -> None:
         """End the thread, and give the keys back. A further trial begins anew."""
@@ -78,10 +87,13 @@ class LiveView:
         with self._lock, contextlib.suppress(NotARun):
             while self._waiting:
                 folder, interval = self._waiting.popleft()
-                if self._trial is None or interval["index"] == 0:
-                    self._trial = _begun(folder)
+                if interval["index"] == 0:
+                    self._trial, self._measured = _begun(folder), True
                     self._display.change(verdict=None)
-                self._trial.add(interval)
+                if self._trial is not None:
+                    self._trial.add(interval)
+                else:
+                    self._display.watch(None)
         return new
 
     def _show(self) -> None:
@@ -90,11 +102,15 @@ class LiveView:
                 self._display.watch(state)
 
 
-def _begun(folder: Path) -> "RunningTrial":
+def _begun(folder: Path) -> "RunningTrial | None":
+    """None if it has too many requests."""
     from jostle.live.trial import RunningTrial
     from jostle.record import TrialRecord
 
-    return RunningTrial(TrialRecord(folder))
+    record = TrialRecord(folder)
+    engine = record.description.get("engine") or {}
+    requests = sum(len(workload["requests"]) for workload in engine.get("workloads", ()))
+    return RunningTrial(record) if requests <= MAX_REQUESTS else None
 
 
 def _has_a_core(trial: "RunningTrial") -> bool:
