@@ -279,7 +279,7 @@ def test_what_a_dash_means_is_said_once_for_the_columns_that_are_shown() -> None
 
 def test_of_many_contestants_the_most_and_the_least_harmed_are_told_first() -> None:
     results = run_document(make_starvation()).sections[0]
-    told = [s for s in results.blocks if isinstance(s, Section) and s.depth is Depth.ANSWER]
+    told = [s for s in results.blocks if isinstance(s, Section) and s.title and not s.folded]
     texts = [[f.text for b in s.blocks if isinstance(b, Statements) for f in b.items] for s in told]
     whose = (("java-virtual-threads", "python-asyncio"), ("node", "java-virtual-threads"))
     for found, names in zip(texts, whose, strict=True):

@@ -102,7 +102,7 @@ class RunProgress:
         self._course = _Course(now)
         self._failures = _Failures()
         self._seconds = 1.0
-        self._ways = Counter[str]()
+        self._ends: dict[int, str] = {}
 
     def __call__(self, event: RunEvent) -> None:
         self._tell(event)
@@ -146,13 +146,13 @@ class RunProgress:
 
     def _so_far(self) -> str:
         """The time left, and how the trials ended that are over."""
-        ended = [f"{count} {how}" for how, count in self._ways.items()]
+        ended = [f"{count} {how}" for how, count in Counter(self._ends.values()).items()]
         return ", ".join(filter(None, [self._course.left(), *ended]))
 
     def _ended(self, event: TrialEnded) -> None:
         course, planned = self._course, event.planned
         another_part = course.end(planned)
-        self._ways[event.validity.verdict if event.validity else event.status] += 1
+        self._ends[planned.number] = event.validity.verdict if event.validity else event.status
         self._show(planned, self._so_far())
         if course.total <= 1:
             return

@@ -83,9 +83,9 @@ def _environment() -> jinja2.Environment:
 
 
 def _first_and_rest(text: str) -> tuple[str, str]:
-    """The first sentence, and what follows it."""
-    first, end, rest = text.partition(". ")
-    return (f"{first}.", rest) if end else (text, "")
+    """The first sentence, or the part of it before a semicolon, and what follows it."""
+    found = re.search(r"[.;] ", text)
+    return (text[: found.start()] + ".", text[found.end() :]) if found else (text, "")
 
 
 def _in_a_line(text: str) -> str:

@@ -52,7 +52,7 @@ class FailedCheck:
             self.contestant,
             self.workload,
             self.worst.remedy,
-            BRIEFLY[self.worst.name],
+            BRIEFLY.get(self.worst.name, self.worst.name),
         )
 
 
