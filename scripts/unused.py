@@ -43,6 +43,7 @@ ALLOWED = {
     "handle_starttag": "html.parser",
     "handle_endtag": "html.parser",
     "handle_data": "html.parser",
+    "firsts": "the template of a page's tables",
     "spans": "the template of a page's tables",
 }
 """What others call, and who they are."""

@@ -53,7 +53,7 @@ POLL_S = 0.1
 
 @dataclass(frozen=True)
 class TrialContext:
-    """What one trial needs. `observe` is called with every recorded interval, and the folder of its record."""
+    """What one trial needs. `observe` is called with every recorded interval and the folder of its record."""
 
     planned: Planned
     plan: Plan

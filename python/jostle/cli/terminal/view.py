@@ -23,8 +23,8 @@ __all__ = ["LiveView"]
 FRAME_S = 0.25
 
 MAX_REQUESTS = 50
-"""Of a trial with more requests than this, only the time left is shown: adding up the histograms of each would
-take more than some percent of a core.
+"""Of a trial with more requests than this, only the time left is shown: adding their histograms
+takes too long.
 """
 
 STOPPING = "stopping; what was measured is reported"
