@@ -11,7 +11,7 @@ from typing import Any
 from faults.hall import Running
 from jostle.host import ports
 
-__all__ = ["Client", "Response", "all_at_once", "stats"]
+__all__ = ["Client", "Response", "all_at_once", "ends", "stats"]
 
 PATIENCE_S = 60.0
 
@@ -61,6 +61,14 @@ def all_at_once(port: int, paths: Sequence[str]) -> list[Response]:
     finally:
         for client in clients:
             client.close()
+
+
+def ends(responses: Sequence[Response]) -> list[float]:
+    """When each of them was there, in order, in seconds since the first was asked for. Requests that a busy
+    machine sends late wait for less, but none of them is answered sooner than this.
+    """
+    first = min(response.ended - response.seconds for response in responses)
+    return sorted(response.ended - first for response in responses)
 
 
 def stats(running: Running) -> dict[str, Any]:

@@ -34,20 +34,21 @@ def test_whose_connection_finds_no_room_waits_for_a_second() -> None:
 
 def test_on_a_connection_that_is_open_nobody_waits_for_a_second() -> None:
     with started(APPLICATIONS["accept-backlog"]) as running:
+        before = stats(running)["accepted"]
         client = Client(running.port)
         assert min(client.get("/hello").seconds for _ in range(20)) < 0.5
-        assert stats(running)["accepted"] <= 4, "of these, two are asked for here"
+        assert stats(running)["accepted"] == before + 2, "one for this client, one to ask for it"
         client.close()
 
 
 def test_who_asks_too_often_is_refused() -> None:
     with started(APPLICATIONS["rate-limit"]) as running:
         began = time.monotonic()
-        responses = all_at_once(running.port, ["/hello"] * 40)
+        responses = all_at_once(running.port, ["/hello"] * 60)
         allowed = 11 + 20 * (time.monotonic() - began)
         assert stats(running)["passed"] == sum(response.status == 200 for response in responses)
     statuses = [response.status for response in responses]
-    assert statuses.count(429) == 40 - statuses.count(200) > 0
+    assert statuses.count(429) == 60 - statuses.count(200) > 0
     assert 10 <= statuses.count(200) <= allowed + 1
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from faults.client import all_at_once, stats
+from faults.client import all_at_once, ends, stats
 from faults.hall import APPLICATIONS, Fault, started
 
 NEARLY = 0.9
@@ -33,8 +33,7 @@ def test_who_comes_when_the_pool_is_taken_waits_for_a_turn(name: str, fault: Fau
         responses = all_at_once(running.port, paths)
         assert stats(running)["most"] == size
     assert {response.status for response in responses} == {200}
-    took = sorted(response.seconds for response in responses)
-    for place, seconds in enumerate(took):
+    for place, seconds in enumerate(ends(responses)):
         assert seconds >= NEARLY * shortest * (place // size + 1)
 
 
@@ -45,24 +44,28 @@ def test_what_needs_no_pool_does_not_wait_for_it() -> None:
 
 
 def test_with_all_threads_at_work_a_quick_route_waits() -> None:
+    """Unless it comes before them, as it may."""
     with started(APPLICATIONS["thread-limit"]) as running:
-        responses = all_at_once(running.port, [*["/work"] * 9, *["/hello"] * 3])
+
+        def waited() -> bool:
+            *_, hello = all_at_once(running.port, [*["/work"] * 12, "/hello"])
+            return hello.seconds >= NEARLY * 0.050
+
+        assert any(waited() for _ in range(10))
         assert stats(running)["most"] == 3
-    assert max(response.seconds for response in responses) >= NEARLY * 0.150
 
 
 def test_two_routes_hold_one_lock_and_a_third_none() -> None:
     with started(APPLICATIONS["global-lock"]) as running:
-        responses = all_at_once(running.port, ["/report", "/totals"] * 4 + ["/hello"])
+        responses = all_at_once(running.port, ["/report", "/totals"] * 12 + ["/hello"])
         assert stats(running)["most"] > 1, "none of them waited"
-    last = max(responses[:-1], key=lambda response: response.ended)
-    assert last.seconds >= NEARLY * 4 * (0.030 + 0.015)
-    assert responses[-1].ended < last.ended
+    assert ends(responses)[-1] >= NEARLY * 12 * (0.030 + 0.015)
+    assert responses[-1].ended < max(response.ended for response in responses)
 
 
 def test_a_queue_that_is_full_sheds() -> None:
     with started(APPLICATIONS["sheds"]) as running:
-        responses = all_at_once(running.port, ["/thumbnail"] * 24)
+        responses = all_at_once(running.port, ["/thumbnail"] * 48)
         counted = stats(running)
     statuses = [response.status for response in responses]
     assert statuses.count(503) == counted["shed"] > 0
@@ -70,24 +73,24 @@ def test_a_queue_that_is_full_sheds() -> None:
 
 
 def test_what_was_given_up_is_asked_again() -> None:
-    """Of sixteen at once most fail, and the bank is asked more often than there are checkouts."""
+    """Of many at once most fail, and for each of these the bank was asked three times."""
     with started(APPLICATIONS["retries"]) as running:
         alone = all_at_once(running.port, ["/checkout"])
-        responses = all_at_once(running.port, ["/checkout"] * 16)
+        responses = all_at_once(running.port, ["/checkout"] * 32)
         counted = stats(running)
     assert alone[0].seconds >= NEARLY * 0.030
-    assert counted["checkouts"] == 17
-    assert counted["bank"] >= 17 + 8
+    assert counted["checkouts"] == 33
     failed = [response.seconds for response in responses if response.status == 503]
     assert failed
     assert min(failed) >= NEARLY * 0.150
+    assert counted["bank"] >= 33 + 2 * len(failed)
 
 
 def test_an_export_holds_up_all_others() -> None:
     """However many come at once, they are made one after another."""
     with started(APPLICATIONS["blocker-and-pool"]) as running:
         responses = all_at_once(running.port, ["/export"] * 4)
-    assert max(response.seconds for response in responses) >= NEARLY * 4 * 0.080
+    assert ends(responses)[-1] >= NEARLY * 4 * 0.080
 
 
 @pytest.mark.parametrize(
