@@ -43,7 +43,7 @@ def test_where_nothing_else_runs_four_workers_are_told(jostle_command: Jostle) -
 
     def told() -> bool:
         explanation = explain(jostle_command, f"{url}/hello", *SIZES, "--budget", "20s")
-        discipline, at_once = said(explanation, "discipline"), said(explanation, "parallelism")
+        discipline, at_once = said(explanation, "order of service"), said(explanation, "requests at once")
         if discipline["decided"]:
             assert discipline["says"] == "Four workers, first come, first served."
         if at_once["decided"]:
@@ -139,7 +139,7 @@ def test_requests_over_bare_tcp_are_explained(jostle_command: Jostle) -> None:
     assert explanation["protocol"] == "TCP"
     assert explanation["routes"][0]["path"] == f"'{TURN.format('/fast/44')}'"
     topics = {finding["topic"] for finding in explanation["findings"]}
-    assert {"discipline", "keep-alive"} <= topics
+    assert {"order of service", "keep-alive"} <= topics
     assert not HEADLESS & topics
 
 
@@ -184,7 +184,7 @@ def test_messages_are_explained(
     assert [route["path"] for route in explanation["routes"]] == ["'one'", "'another'"]
     assert all(route["service_s"] >= 0.02 for route in explanation["routes"])
     topics = {finding["topic"] for finding in explanation["findings"]}
-    assert "parallelism" in topics
+    assert "requests at once" in topics
     assert not HEADLESS & topics
     assert ("keep-alive" in topics) == (protocol != "UDP")
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from jostle.explain.limits import GENTLE, Budget, Limits
 from jostle.explain.results import Explanation
 from jostle.explain.run import examine
-from jostle.explain.send import BackgroundLoad, Due, LightStream, Response
+from jostle.explain.send import BackgroundLoad, Due, LightStream, Response, Stream
 from jostle.explain.target import ResponseHead, Route, Target
 from jostle.record.outcomes import Outcome
 from jostle.runner.observer import Tell, silent
@@ -37,6 +37,9 @@ DEMANDS = {"/fast": 0.0005, "/slow": 0.040, "/slow?half": 0.020, "/slow?quarter"
 class Server:
     """`workers` serve one request each, to its end, in the order of arrival; with `shared`, they are cores
     that all requests share. Routes that wait hold nobody. `noise`: share by which each demand is off.
+    `pools`: by route that waits, the name of the pool that it takes a slot of; `slots`: how many each pool
+    has, and `rooms`: how many requests may wait for one, any more are refused. `rare`: by route, the share of
+    its requests that take longer, and by how much.
     `refuses`, `away` (no connection is accepted): decide by the time of a request, which counts from the
     start of its probe. `closes_after`: requests on a connection; 0: any number. `pauses`: (begin, length) in
     which nobody is answered. `delay_s`: between head and body.
@@ -49,15 +52,20 @@ class Server:
     refuses: Callable[[float], bool] = lambda _: False
     away: Callable[[float], bool] = lambda _: False
     pauses: Sequence[tuple[float, float]] = ()
+    pools: Mapping[str, str] = field(default_factory=dict)
+    slots: Mapping[str, int] = field(default_factory=dict)
+    rooms: Mapping[str, int] = field(default_factory=dict)
+    rare: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     delay_s: float = 0.0002
     idle_limit_s: float = 1000.0
     closes_after: int = 0
     drawn: random.Random = field(default_factory=lambda: random.Random(7))
 
     def demand(self, route: str) -> float:
-        return self.demands[route.partition("?jostle")[0].partition("&jostle")[0]] * (
-            1 + self.noise * self.drawn.gauss(0, 1)
-        )
+        name = route.partition("?jostle")[0].partition("&jostle")[0]
+        share, longer_s = self.rare.get(name, (0.0, 0.0))
+        more_s = longer_s if self.drawn.random() < share else 0.0
+        return self.demands[name] * (1 + self.noise * self.drawn.gauss(0, 1)) + more_s
 
     def given_up(self, route: str, count: int) -> None:
         """So many clients went."""
@@ -65,6 +73,19 @@ class Server:
     def ends(self, jobs: Sequence[tuple[float, float]]) -> list[float]:
         """When each of (arrival, demand) is done."""
         return self._shared(jobs) if self.shared else self._first_come(jobs)
+
+    def pooled(self, pool: str, jobs: Sequence[tuple[float, float]]) -> list[float | None]:
+        """When each of (arrival, demand) has had its slot; None if it was refused."""
+        free, ends = [0.0] * self.slots[pool], list[float | None]([None] * len(jobs))
+        there: list[float] = []
+        for i in sorted(range(len(jobs)), key=lambda i: jobs[i][0]):
+            at, demand = jobs[i]
+            there = [end for end in there if end > at]
+            if len(there) < self.slots[pool] + self.rooms.get(pool, len(jobs)):
+                ends[i] = end = max(at, free[0]) + demand
+                heapq.heapreplace(free, end)
+                there.append(end)
+        return ends
 
     def _first_come(self, jobs: Sequence[tuple[float, float]]) -> list[float]:
         free, ends = [0.0] * self.workers, [0.0] * len(jobs)
@@ -141,12 +162,18 @@ class FakeSender:
         responses = self._responses([*((at, route.name, 0) for at in times_s), *others])
         return [response for response in responses if response.connection == 0]
 
-    def light(self, route: Route, times_s: Sequence[float], pauses_s: Sequence[float]) -> LightStream:
-        self._budget.sent(len(times_s) + 2 * len(pauses_s), 1 + len(pauses_s))
-        responses = self._responses([(at, route.name, 0) for at in times_s])
+    def light(self, stream: Stream, pauses_s: Sequence[float]) -> LightStream:
+        """Those that are asked at random do so on connections of their own, from 1 on."""
+        names, chance = [route.name for route in stream.routes], random.Random(5)
+        mixed = chance.choices(names, stream.weights, k=len(stream.mixed_s))
+        asked = [(at, names[0], 0) for at in stream.times_s]
+        asked += [(at, name, 1) for at, name in zip(stream.mixed_s, mixed, strict=True)]
+        self._budget.sent(len(asked) + 2 * len(pauses_s), 1 + len(pauses_s))
+        responses = self._responses(asked)
         idle = [(pause, pause > self._server.idle_limit_s) for pause in pauses_s]
-        closed = len(responses) // (self._server.closes_after or len(responses) + 1)
-        return LightStream(responses, 1 + closed, idle, [float(self._server.closes_after)] * closed)
+        busiest = sum(response.connection == 0 for response in responses)
+        closed = busiest // (self._server.closes_after or busiest + 1)
+        return LightStream(responses, idle, busiest, [self._server.closes_after] * closed)
 
     def flood(self, route: Route, count: int) -> list[Response]:
         self._budget.sent(count, count)
@@ -168,20 +195,32 @@ class FakeSender:
         self.unconnected.update(str(response.outcome) for response in lost)
         sent = [one for one, gone in zip(sent, away, strict=True) if not gone]
         taken = [not server.refuses(at) for at, _, _ in sent]
-        waits = [name == "/wait" for _, name, _ in sent]
-        jobs = [
-            (at, server.demand(name))
-            for (at, name, _), ok, wait in zip(sent, taken, waits, strict=True)
-            if ok and not wait
-        ]
-        ends = iter(server.ends(jobs))
+        paths = [name.partition("?jostle")[0].partition("&jostle")[0] for _, name, _ in sent]
+        jobs = [(at, server.demand(name)) for at, name, _ in sent]
+        pools = [server.pools.get(path, "" if path == "/wait" else "cpu") for path in paths]
+        ends: dict[int, float | None] = {}
+        for pool in {*pools}:
+            those = [i for i, of in enumerate(pools) if of == pool and taken[i]]
+            own = [jobs[i] for i in those]
+            done: Sequence[float | None] = (
+                server.ends(own)
+                if pool == "cpu"
+                else server.pooled(pool, own)
+                if pool
+                else [at + demand for at, demand in own]
+            )
+            ends |= dict(zip(those, done, strict=True))
         responses = []
-        for (at, name, connection), ok, wait in zip(sent, taken, waits, strict=True):
-            if not ok:
-                refused = Response(name, connection, at, at, at + 1e-4, at + 1e-4, Outcome.WRONG_STATUS, 429)
+        for i, (at, name, connection) in enumerate(sent):
+            end = ends.get(i)
+            if end is None:
+                status = 503 if taken[i] else 429
+                refused = Response(
+                    name, connection, at, at, at + 1e-4, at + 1e-4, Outcome.WRONG_STATUS, status
+                )
                 responses.append(refused)
                 continue
-            end = server.paused(at + server.demand(name) if wait else next(ends))
+            end = server.paused(end)
             head = max(at, end - server.delay_s)
             responses.append(Response(name, connection, at, at, head, end, Outcome.OK, 200))
         return sorted([*lost, *responses], key=lambda response: (response.due_s, response.connection))
@@ -210,4 +249,5 @@ def explained(
     target = target_of(*routes)
     budget = Budget(limits, now=lambda: 0.0)
     looks = look_at(target, **headers)
-    return examine(target, looks, FakeSender(server, budget), budget, overload=overload, tell=tell)
+    sender, command = FakeSender(server, budget), ("jostle", "explain", target.url)
+    return examine(target, looks, sender, budget, overload=overload, asked_with=command, tell=tell)

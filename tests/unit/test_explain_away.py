@@ -1,13 +1,9 @@
 """What explain makes of a server that goes away, closes connections, or pauses amid other stalls."""
 
-import random
 from collections import Counter
-
-import pytest
 
 from jostle.explain.document import explanation_document
 from jostle.explain.finding import Finding, Topic, cannot_tell, found, unless_away
-from jostle.explain.probes.pauses import Pause, period, regular_ones
 from jostle.explain.reason import Reason
 from jostle.explain.results import Explanation
 from jostle.explain.send import ConnectionCounter
@@ -20,43 +16,22 @@ def of(explanation: Explanation, topic: Topic) -> Finding:
     return finding
 
 
-CRON = [2.20, 4.29, 6.38, 8.44, 10.52, 12.61, 14.69, 16.78, 18.86, 20.95]
-
-
-@pytest.mark.parametrize("others", [[3.1, 13.9], [2.9, 5.3, 9.4, 15.1], [4.31, 7.7, 12.60]])
-def test_a_regular_pause_is_found_although_other_stalls_come_in_between(others: list[float]) -> None:
-    both = [Pause(end, 0.08, 2) for end in sorted([*CRON, *others])]
-    assert period(both) is None
-    found = regular_ones(both)
-    assert len(found) >= len(CRON) - 1
-    assert period(found) == pytest.approx(2.08, rel=0.02)
-
-
-def test_stalls_at_random_times_are_seldom_taken_for_regular_ones() -> None:
-    rng = random.Random(5)
-    taken = 0
-    for _ in range(200):
-        ends = sorted(rng.uniform(0, 22) for _ in range(12))
-        taken += bool(regular_ones([Pause(end, 0.08, 1) for end in ends]))
-    assert taken <= 6
-
-
 def test_a_cron_job_is_told_with_its_period_amid_shorter_and_longer_stalls() -> None:
     pauses = sorted([*((begin, 0.1) for begin in range(2, 40, 2)), (5.3, 0.06), (8.9, 0.07), (15.2, 0.06)])
     finding = of(explained(Server(pauses=pauses), FAST), Topic.PAUSES)
-    assert finding.says.startswith("It pauses every 2.0")
+    assert finding.says.startswith("Every 2.00 s (")
 
 
 def test_how_many_requests_a_connection_carries_is_counted_on_those_that_were_closed() -> None:
     """Of 1,085 requests on two connections the first carried 1,000: not 542."""
     carried = ConnectionCounter()
-    for tenth in range(200):
-        carried.add(5, int(tenth == 0))
-    carried.add(5, 1)
+    for hundredth in range(2000):
+        carried.add(int(hundredth % 2 == 0), int(hundredth == 0))
+    carried.add(1, 1)
     carried.add(85, 0)
-    assert carried.closed == [pytest.approx(1000, abs=5)]
+    assert carried.closed == [1000]
     finding = of(explained(Server(closes_after=200), FAST), Topic.KEEP_ALIVE)
-    assert finding.says.endswith("; a connection is closed after about 200 requests.")
+    assert finding.says.endswith("; a connection is closed after 200 requests.")
     assert of(explained(Server(), FAST), Topic.KEEP_ALIVE).says.endswith("requests or more.")
 
 
@@ -75,7 +50,7 @@ def test_a_probe_during_which_the_server_was_away_finds_nothing_and_says_so() ->
 def test_a_server_that_is_away_for_whole_bursts_is_explained_to_the_end() -> None:
     """Its bursts begin at 0 of their own time; none of their requests is sent."""
     calls = iter(range(10_000))
-    explanation = explained(Server(away=lambda _: 200 < next(calls) < 900), FAST, SLOW)
+    explanation = explained(Server(away=lambda _: 3300 < next(calls) < 3330), FAST, SLOW)
     assert of(explanation, Topic.DISCIPLINE).reason is Reason.AWAY
     assert all(burst.jobs for burst in explanation.bursts)
     assert html.render(explanation_document(explanation))

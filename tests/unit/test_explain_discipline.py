@@ -14,7 +14,7 @@ from jostle.explain import discipline
 from jostle.explain.burst import Burst, Job
 from jostle.explain.candidates import Candidate, Family
 from jostle.explain.design import bursts_to_send, duration, equal_bursts, parallelism, sized_bursts
-from jostle.explain.discipline import MAX_ERROR, Range, infer
+from jostle.explain.discipline import MAX_ERROR, Range, infer, slots_of
 from jostle.explain.finding import UNDECIDED
 from jostle.explain.fit import Observed, unsteadiness
 from jostle.explain.reason import Reason
@@ -112,24 +112,17 @@ def test_a_server_that_becomes_faster_meanwhile_is_not_stationary() -> None:
 
 def test_the_slots_of_a_waiting_route_are_counted() -> None:
     bursts = equal_bursts(0.05, 16)
-    work = answered({"workers": {"workers": 1}}, bursts)
-    five = infer(work, spread=0.01, waits=answered({"workers": {"workers": 5}}, bursts)).slots
-    assert five is not None
-    assert five.value == Range(5, 5)
-    endless = infer(work, spread=0.01, waits=answered("unlimited", bursts)).slots
-    assert endless is not None
-    assert endless.value == Range(16, None)
+    assert slots_of(answered({"workers": {"workers": 5}}, bursts), 0.01).value == Range(5, 5)
+    assert slots_of(answered("unlimited", bursts), 0.01).value == Range(16, None)
 
 
 def test_slots_are_not_counted_where_most_requests_were_refused() -> None:
     bursts = equal_bursts(0.05, 16)
-    work = answered({"workers": {"workers": 1}}, bursts)
     waits = [
         replace(one, ends=[*one.ends[:1], *[None] * (len(one.ends) - 1)])
         for one in answered("unlimited", bursts)
     ]
-    slots = infer(work, spread=0.01, waits=waits).slots
-    assert slots is not None
+    slots = slots_of(waits, 0.01)
     assert (slots.value, slots.reason) == (None, Reason.REFUSED)
 
 

@@ -17,7 +17,7 @@ from jostle.explain.candidates import SLICE_STEP, Candidate, Family, candidates,
 from jostle.explain.fit import DOUBTFUL_AT_ENDS, MIN_ERROR, TOGETHER_S, Fit, Observed, RepeatDifference
 from jostle.explain.reason import Reason
 
-__all__ = ["LEAD", "MAX_ERROR", "Decision", "Inference", "Range", "infer"]
+__all__ = ["LEAD", "MAX_ERROR", "Decision", "Inference", "Range", "infer", "slots_of"]
 
 LEAD = 10.0
 """Required lead in BIC over the best candidate of any other family: very strong evidence [Kass and Raftery,
@@ -98,9 +98,6 @@ class Inference:
     """In seconds; 0 if it is too short to be seen. Of gated answers: from which service time on one waits."""
 
     newest_first: bool | None = None
-    slots: Decision[Range] | None = None
-    """How many requests of the waiting route may wait at once."""
-
     best: Candidate | None = None
     """The candidate that fits best, even if the discipline is not decided."""
 
@@ -120,23 +117,19 @@ class Inference:
     """The largest difference between repeats."""
 
 
-def infer(
-    bursts: Sequence[Burst], *, spread: float, unsteady: float = 0.0, waits: Sequence[Burst] = ()
-) -> Inference:
+def infer(bursts: Sequence[Burst], *, spread: float, unsteady: float = 0.0) -> Inference:
     """What the bursts of `design.bursts_to_send` tell about a server.
 
     `spread`: standard deviation of the service time, measured alone, relative to its typical value.
-    `unsteady`: the machine's unsteadiness, as returned by `fit.unsteadiness`. `waits`: equal bursts on a
-    route that waits for something else, whose slots are to be counted.
+    `unsteady`: the machine's unsteadiness, as returned by `fit.unsteadiness`.
     """
-    slots = _slots(waits, spread) if waits else None
     observed = Observed(bursts, unsteady)
     at_once = _at_once(bursts, spread, unsteady)
     if observed.bursts and _mostly_unanswered(bursts):
         at_once = Decision(reason=Reason.REFUSED)
     if at_once.value is None:
         nothing: Decision[bool] = Decision(reason=at_once.reason)
-        return Inference(nothing, at_once, nothing, Decision(reason=at_once.reason), slots=slots)
+        return Inference(nothing, at_once, nothing, Decision(reason=at_once.reason))
     floor = max(MIN_ERROR, spread / 2)
     tried = _fits(observed, at_once.value, floor)
     fits = [fit for fit in tried if not fit.refuted]
@@ -150,7 +143,6 @@ def infer(
         at_once=at_once,
         leave_as_computed=_leave_as_computed(bursts, spread),
         discipline=Decision(reason=reason) if reason else Decision(best.candidate.family),
-        slots=slots,
         best=best.candidate,
         rival=rival.candidate,
         error=best.error(),
@@ -398,8 +390,8 @@ def _leave_as_computed(bursts: Sequence[Burst], spread: float) -> Decision[bool]
     return Decision(typical >= APART)
 
 
-def _slots(waits: Sequence[Burst], spread: float) -> Decision[Range]:
-    """How many requests of the waiting route wait at once; without an upper bound if all of them did."""
+def slots_of(waits: Sequence[Burst], spread: float) -> Decision[Range]:
+    """How many requests of equal bursts are served at a time; without an upper bound if all of them were."""
     observed = Observed(waits)
     if not observed.bursts or _mostly_unanswered(waits):
         return Decision(reason=Reason.REFUSED)

@@ -7,11 +7,26 @@ from datetime import UTC, datetime
 from functools import partial
 from urllib.parse import urlsplit
 
+from jostle.explain.finding import Finding
 from jostle.explain.results import Explanation, SentBurst
 from jostle.formatting import amount, plural
 from jostle.host.pressure import BUSY
-from jostle.report.charts import Pair, Sent, interference, pauses, staircase
-from jostle.report.document import Block, Depth, Document, Figure, Paragraph, Section, Table, columns
+from jostle.report.charts import Pair, Sent, interference, pauses, phases, staircase
+from jostle.report.document import (
+    Block,
+    Depth,
+    Document,
+    Figure,
+    Mark,
+    Paragraph,
+    Preformatted,
+    Section,
+    Statement,
+    Statements,
+    Table,
+    Tone,
+    columns,
+)
 
 __all__ = ["explanation_document"]
 
@@ -29,13 +44,23 @@ def explanation_document(explanation: Explanation) -> Document:
         reasons=[],
         cut_short="",
         sections=[
-            Section("", [Paragraph(explanation.paragraph)], key="paragraph"),
-            Section("Findings", [_findings(explanation)], key="findings"),
+            Section("", list(_answer(explanation)), key="answer"),
             Section("Pictures", list(_pictures(explanation)), Depth.MAIN, key="pictures"),
-            Section("What was asked", [_routes(explanation)], Depth.MAIN, key="asked"),
+            Section("Findings, and what says so", [_findings(explanation)], Depth.MAIN, key="cards"),
+            Section("What was asked", list(_asked(explanation)), Depth.MAIN, key="asked"),
         ],
         data=explanation.as_json,
     )
+
+
+def _answer(explanation: Explanation) -> Iterator[Block]:
+    yield Paragraph(explanation.paragraph)
+    for text in (explanation.absent, explanation.unknown):
+        if text:
+            yield Paragraph(text, small=True)
+    if explanation.command:
+        yield Paragraph("More could be told with:", small=True)
+        yield Preformatted.of("the command", explanation.command)
 
 
 def _title(explanation: Explanation) -> str:
@@ -45,32 +70,37 @@ def _title(explanation: Explanation) -> str:
 
 def _facts(explanation: Explanation) -> list[str]:
     when = datetime.fromtimestamp(explanation.started_unix_ns / 1e9, UTC)
-    asked = (
-        f"sent {plural(explanation.requests, 'request')} in {explanation.seconds:.0f} s over at most "
-        f"{plural(explanation.connections, 'connection')} at once, over {explanation.protocol}"
-    )
-    return [
-        asked,
-        f"limits ({explanation.limits})",
+    about = [
         f"the server says it is {explanation.server}" if explanation.server else "",
         f"it may use {plural(explanation.cores, 'core')}" if explanation.cores else "",
         f"this machine was busy: some thread was waiting for a core "
         f"{amount(explanation.pressure, 'share')} of the time"
         if explanation.pressure and explanation.pressure > BUSY
         else "",
-        f"{when:%Y-%m-%d %H:%M} UTC",
     ]
+    sent = (
+        f"{plural(explanation.requests, 'request')} in {explanation.seconds:.0f} s over at most "
+        f"{plural(explanation.connections, 'connection')} at once, over {explanation.protocol}"
+    )
+    return [f"{when:%Y-%m-%d %H:%M} UTC, {sent}", "; ".join(filter(None, about))]
 
 
-def _findings(explanation: Explanation) -> Table:
-    table = Table("Findings, and what says so", columns("finding = | what was found ="), prose=True)
-    for finding in explanation.findings:
-        table.add(finding.topic, finding.says)
-        if finding.would_tell:
-            table.add(finding.topic, f"What would help: {finding.would_tell}.")
-        for line in finding.evidence:
-            table.add(finding.topic, f"· {line}")
-    return table
+FAULT: tuple[str, Tone] = ("!", "warning")
+FACT: tuple[str, Tone] = ("·", "plain")
+OPEN: tuple[str, Tone] = ("?", "plain")
+
+
+def _findings(explanation: Explanation) -> Statements:
+    """A card for each finding: what hurts first, what cannot be told last."""
+    ordered = sorted(explanation.findings, key=lambda one: (not one.decided, -one.hurts_s))
+    return Statements([_card(finding) for finding in ordered])
+
+
+def _card(finding: Finding) -> Statement:
+    symbol, tone = FAULT if finding.hurts_s else FACT if finding.decided else OPEN
+    option = f" ({finding.option})" if finding.option else ""
+    details = [f"What would help: {finding.would_tell}{option}."] if finding.would_tell else []
+    return Statement(finding.says, Mark(symbol, finding.topic, tone), (*details, *finding.evidence))
 
 
 def _pictures(explanation: Explanation) -> Iterator[Block]:
@@ -84,34 +114,44 @@ def _pictures(explanation: Explanation) -> Iterator[Block]:
         if cell.beside
     ]
     yield Figure("interference", partial(interference, pairs))
-    yield Figure("pauses", partial(pauses, [(point.at_s, point.response_s) for point in explanation.stream]))
+    points = [(point.at_s, point.response_s) for point in explanation.stream]
+    yield Figure("pauses", partial(pauses, points))
+    periods = [finding.figure("every") for finding in explanation.findings]
+    for number, every in enumerate(filter(None, periods), 1):
+        if every.value:
+            yield Figure(f"phases-{number}", partial(phases, points, every.value))
 
 
 def _chosen(bursts: Sequence[SentBurst]) -> Iterator[tuple[str, str, SentBurst]]:
-    """The largest burst of each kind: its key, its caption, and the burst."""
-    kinds: dict[str, list[SentBurst]] = {"equal": [], "behind-plugs": [], "sizes": [], "waiting": []}
+    """The largest burst of equal requests for each route, and of each other kind: its key, its caption, and
+    the burst.
+    """
+    kinds: dict[tuple[str, str], list[SentBurst]] = {}
     for burst in bursts:
-        kinds[_kind(burst)].append(burst)
+        kind = _kind(burst)
+        kinds.setdefault((kind, burst.jobs[0].route if kind == "equal" else ""), []).append(burst)
     words = {
-        "equal": "A burst of {} equal requests",
+        "equal": "A burst of {} requests for {}",
         "behind-plugs": "A burst of {} requests of several sizes, the first of them to fill the server",
         "sizes": "A burst of {} requests of several sizes",
-        "waiting": "A burst of {} requests that wait",
     }
-    for kind, those in kinds.items():
-        if those:
-            largest = max(those, key=lambda burst: len(burst.jobs))
-            yield kind, words[kind].format(len(largest.jobs)), largest
+    for number, ((kind, route), those) in enumerate(sorted(kinds.items()), 1):
+        largest = max(those, key=lambda burst: len(burst.jobs))
+        key = f"{kind}-{number}" if kind == "equal" else kind
+        yield key, words[kind].format(len(largest.jobs), route), largest
 
 
 def _kind(burst: SentBurst) -> str:
     demands = [job.demand_s for job in burst.jobs]
-    if burst.probe == "waiting":
-        return "waiting"
     if max(demands) < MIXED * min(demands):
         return "equal"
     first = [job for job in burst.jobs if job.at_s < demands[0] / 100]
     return "behind-plugs" if first and all(job.demand_s == max(demands) for job in first) else "sizes"
+
+
+def _asked(explanation: Explanation) -> Iterator[Block]:
+    yield Paragraph(f"The limits were {explanation.limits}.")
+    yield _routes(explanation)
 
 
 def _routes(explanation: Explanation) -> Table:

@@ -9,19 +9,32 @@ from jostle.explain.reason import Reason
 from jostle.formatting import plural, tallied
 from jostle.record.outcomes import outcome_label
 
-__all__ = ["UNDECIDED", "Finding", "Named", "Topic", "cannot_tell", "found", "undecided", "unless_away"]
+__all__ = [
+    "UNDECIDED",
+    "Finding",
+    "Named",
+    "Topic",
+    "cannot_tell",
+    "found",
+    "out_of_time",
+    "undecided",
+    "unless_away",
+]
 
 
 class Topic(StrEnum):
     """The questions, in the order in which the findings are shown."""
 
-    DISCIPLINE = "discipline"
+    AWAY = "a server that went away"
+    WRONG = "responses that changed"
+    DISCIPLINE = "order of service"
     SERVICE_TIME = "service time"
     CPU = "CPU or waiting"
-    PARALLELISM = "parallelism"
+    PARALLELISM = "requests at once"
+    RARE = "rare slow responses"
     OVERTAKING = "overtaking"
-    LEAVING = "when answers leave"
-    SLOTS = "slots for waiting requests"
+    LEAVING = "when responses leave"
+    SLOTS = "how many at a time"
     BLOCKING = "who waits behind whom"
     PAUSES = "pauses"
     RATE_LIMIT = "rate limit"
@@ -47,9 +60,11 @@ class Named:
 class Finding:
     """What was found about one topic.
 
-    `says`: the finding as a sentence. Undecided findings have a `reason`, and `would_tell` says what would
-    help. `notable`: False if it only says that nothing unusual was seen. `evidence`: what was sent and
-    observed, one sentence each.
+    `says`: the finding in a sentence or two, in the words of one who is on call. Undecided findings have a
+    `reason`, `would_tell` says what would help, and `option` which option of the command that is, if one is.
+    `notable`: False if it only says that nothing unusual was seen. `hurts_s`: by how much it delays requests,
+    in seconds, times the share of requests that it delays; 0 if it is no fault. `absent`: what was looked for
+    and not found, as a part of a list. `evidence`: what was sent and observed, one sentence each.
     """
 
     topic: Topic
@@ -57,7 +72,10 @@ class Finding:
     decided: bool
     reason: Reason | None = None
     would_tell: str = ""
+    option: str = ""
     notable: bool = True
+    hurts_s: float = 0.0
+    absent: str = ""
     figures: list[Named] = field(default_factory=list)
     evidence: list[str] = field(default_factory=list)
 
@@ -73,10 +91,19 @@ def found(
     figures: Mapping[str, Estimate] | None = None,
     *,
     notable: bool = True,
+    hurts_s: float = 0.0,
+    absent: str = "",
 ) -> Finding:
-    """A decided finding. `figures`: by name."""
+    """A decided finding. `figures`: by name; for the others see `Finding`."""
     return Finding(
-        topic, says, decided=True, notable=notable, figures=_named(figures), evidence=list(evidence)
+        topic,
+        says,
+        decided=True,
+        notable=notable and not absent,
+        hurts_s=hurts_s,
+        absent=absent,
+        figures=_named(figures),
+        evidence=list(evidence),
     )
 
 
@@ -87,14 +114,19 @@ def cannot_tell(
     would_tell: str,
     evidence: Sequence[str] = (),
     figures: Mapping[str, Estimate] | None = None,
+    *,
+    option: str = "",
 ) -> Finding:
-    """An undecided finding. `because`: continues the sentence "Cannot tell, because …"."""
+    """An undecided finding. `because`: continues the sentence "Cannot tell, because …". `option`: what to add
+    to the command, such as "--slow PATH".
+    """
     return Finding(
         topic,
         f"Cannot tell, because {because}.",
         decided=False,
         reason=reason,
         would_tell=would_tell,
+        option=option,
         figures=_named(figures),
         evidence=list(evidence),
     )
@@ -132,9 +164,9 @@ UNDECIDED: Mapping[Reason, tuple[str, str]] = {
         "send more requests at once: with these the server had a worker or a core for each",
     ),
     Reason.EQUAL_TIMES: (
-        "all requests of the bursts took the same time",
-        "name a second route that takes another time, such as a quarter of the longest; those of less than "
-        "2 ms are too short for a burst",
+        "only one length of request was asked for in bursts",
+        "a second route that takes another time, such as a quarter of the longest; those of less than 2 ms "
+        "are too short for a burst",
     ),
     Reason.NOISY: (
         "the same requests took different times",
@@ -164,6 +196,10 @@ UNDECIDED: Mapping[Reason, tuple[str, str]] = {
 """What the bursts may leave undecided: why, and what the user can do."""
 
 
+OPTIONS: Mapping[Reason, str] = {Reason.EQUAL_TIMES: "--slow PATH", Reason.NOT_SATURATED: "--thorough"}
+"""What to add to the command."""
+
+
 def undecided(
     topic: Topic,
     reason: Reason | None,
@@ -171,7 +207,14 @@ def undecided(
     figures: Mapping[str, Estimate] | None = None,
 ) -> Finding:
     """A finding for what the inference could not tell. `reason` None: it had nothing to work with."""
-    if reason is None:
-        return cannot_tell(topic, Reason.NO_TIME, "there was no time left for it", "fewer routes", evidence)
+    if reason is None or reason is Reason.NO_TIME:
+        return out_of_time(topic, evidence)
     because, would_tell = UNDECIDED[reason]
-    return cannot_tell(topic, reason, because, would_tell, evidence, figures)
+    return cannot_tell(topic, reason, because, would_tell, evidence, figures, option=OPTIONS.get(reason, ""))
+
+
+def out_of_time(topic: Topic, evidence: Sequence[str] = ()) -> Finding:
+    """The finding of a probe that was not sent, or not sent to its end."""
+    return cannot_tell(
+        topic, Reason.NO_TIME, "there was no time left for it", "more time", evidence, option="--budget"
+    )

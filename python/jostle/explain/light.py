@@ -1,22 +1,35 @@
-"""The light stream: requests at random times, so few that they hardly ever wait for one another, while other
-connections stay idle.
+"""The light stream: requests for all routes at random times, so few that they seldom wait for one another,
+while other connections stay idle.
 
-Three probes read it: pauses, rate limit and keep-alive.
+Five probes read it: rare slow responses, pauses, who waits behind whom, rate limit and keep-alive.
 """
 
 import random
 
 from jostle.explain.results import StreamPoint
-from jostle.explain.session import Session
+from jostle.explain.send import Stream
+from jostle.explain.session import Baseline, Session
+from jostle.explain.stalls import Requests
 from jostle.host.pressure import pressure_s
 
-__all__ = ["LIGHT", "idle_pauses", "light_stream", "poisson"]
+__all__ = ["LIGHT", "idle_pauses", "light_stream", "poisson", "rates"]
 
 LIGHT = 0.1
-"""The share of one worker that the stream keeps busy at most."""
+"""The share of one worker that a stream of one route keeps busy at most."""
 
-STREAM = 1 / 8
-"""The stream's share of the time allowed."""
+BUSY = 0.3
+"""The share of one worker that all routes of the light stream keep busy together."""
+
+ALONE = 0.7
+"""The part of the requests for the shortest route that goes out on one connection, so that those on it can be
+counted; the others may overtake them.
+"""
+
+POOL = 8
+"""The most connections for all other requests: a few long ones hold up none."""
+
+LEAST_S = 4.0
+"""A stream that would be shorter than this is not sent."""
 
 IDLE_S = (1.0, 1.5, 2.5, 4.0, 6.0, 8.0, 11.0, 16.0, 21.0, 31.0, 36.0)
 """How long the connections stay idle; the usual limits of 2, 3, 5, 10, 15, 20 and 30 s lie in between."""
@@ -26,7 +39,7 @@ def poisson(rate_per_s: float, seconds: float, seed: int) -> list[float]:
     """Arrival times of a Poisson process in [0, `seconds`), with an additional one at 0."""
     stream = random.Random(seed)
     times, at = [0.0], 0.0
-    while (at := at + stream.expovariate(rate_per_s)) < seconds:
+    while rate_per_s > 0 and (at := at + stream.expovariate(rate_per_s)) < seconds:
         times.append(at)
     return times
 
@@ -36,23 +49,49 @@ def idle_pauses(seconds: float) -> list[float]:
     return [pause for pause in IDLE_S if pause < seconds - 1.0]
 
 
-def light_stream(session: Session) -> None:
-    """Sends the stream to the shortest route, and keeps the result in `session.light` and `session.stream`.
-    Sends nothing if less than half of its time is left.
+def rates(alone: list[Baseline], most_per_s: float) -> list[float]:
+    """How often per second each route is asked for: all keep the server busy for an equal share of the time,
+    and the first, shortest one takes what is left of `most_per_s`.
     """
-    limits, opening = session.limits, session.opening
-    seconds = min(STREAM * limits.seconds, session.budget.left_s)
-    if seconds < STREAM * limits.seconds / 2:
-        return
+    share = BUSY / len(alone)
+    others = [min(share / one.demand_s, most_per_s / (2 * len(alone))) for one in alone[1:]]
+    return [min(share / alone[0].demand_s, most_per_s - sum(others)), *others]
+
+
+def light_stream(session: Session) -> None:
+    """Sends the stream, and keeps the result in `session.light`, `session.requests` and `session.stream`.
+    Raises `NoTime` if there is no time for it.
+    """
+    session.budget.need(LEAST_S)
+    alone = sorted(session.alone.values(), key=lambda one: one.demand_s)
+    seconds = session.budget.left_s - max(1.0, 2 * alone[-1].demand_s)
     pauses = idle_pauses(seconds)
-    idle_rate = (2 * len(pauses)) / seconds
-    rate = min(limits.stream_rate_per_s - idle_rate, LIGHT / opening.demand_s)
-    session.tell(f"whether the server pauses: {opening.route.asked} for {seconds:.0f} s")
+    pool = max(1, min(POOL, session.limits.connections - 1 - len(pauses)))
+    most_per_s = min(session.limits.stream_rate_per_s, session.budget.rate_per_s) - 2 * len(pauses) / seconds
+    first, *others = rates(alone, most_per_s)
+    mixed = [(1 - ALONE) * first, *others]
+    total = sum(mixed)
+    session.tell(f"all routes for {seconds:.0f} s: whether some responses are slow, and who waits for whom")
+    stream = Stream(
+        [one.route for one in alone],
+        [max(1, round(1000 * rate / total)) for rate in mixed],
+        poisson(ALONE * first, seconds, seed=1),
+        poisson(total, seconds, seed=2),
+        pool,
+    )
     before = pressure_s("cpu")
-    session.light = session.sender.light(opening.route, poisson(rate, seconds, seed=1), pauses)
+    session.light = session.sender.light(stream, pauses)
     after = pressure_s("cpu")
     session.pressure = None if before is None or after is None else (after - before) / seconds
-    session.refusals += sum(response.refused for response in session.light.responses)
+    session.note(session.light.responses)
+    session.requests = Requests.of(
+        [
+            (one.route, one.connection, one.sent_s, one.end_s)
+            for one in session.light.responses
+            if one.ok and one.sent_s is not None and one.end_s is not None
+        ]
+    )
     session.stream += [
-        StreamPoint(response.due_s, response.response_s) for response in session.light.responses
+        StreamPoint(response.due_s, response.response_s, response.route)
+        for response in session.light.responses
     ]

@@ -54,7 +54,7 @@ class SentBurst:
 @dataclass(frozen=True)
 class InterferenceCell:
     """Times of requests for `route` while `clients` clients ask back to back for `beside`, which is "" if no
-    other requests are sent. `n`: how many were answered as expected.
+    other requests are sent. `n`: how many were answered as expected. `error_s`: standard error of the mean.
     """
 
     route: str
@@ -64,6 +64,7 @@ class InterferenceCell:
     median_s: float | None
     p90_s: float | None
     mean_s: float | None
+    error_s: float | None = None
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,7 @@ class StreamPoint:
 
     at_s: float
     response_s: float | None
+    route: str = ""
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,9 @@ class Explanation:
 
     `server`: what the server calls itself in its `Server` header. `limits`: the limits as they were announced
     beforehand. `pressure`: share of the time in which some thread of this machine waited for a core. `cores`:
-    how many cores the server may use, if jostle started it. `family`: the discipline, if it was identified.
+    how many cores the server may use, if jostle started it. `paragraph`: what was found, what hurts first.
+    `absent`: what was looked for and not found; `command`: what would tell more; `unknown`: what cannot be
+    told; "" if there is nothing of the kind. `family`: the discipline, if it was identified.
     """
 
     target: str
@@ -102,6 +106,9 @@ class Explanation:
     bursts: list[SentBurst] = field(default_factory=list)
     interference: list[InterferenceCell] = field(default_factory=list)
     stream: list[StreamPoint] = field(default_factory=list)
+    absent: str = ""
+    command: str = ""
+    unknown: str = ""
     family: Family | None = None
 
     def finding(self, topic: Topic) -> Finding | None:

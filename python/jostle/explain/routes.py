@@ -4,7 +4,9 @@ of each kind, with selectable sizes.
 
 import statistics
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
+from urllib.parse import parse_qsl, urlencode
 
 from jostle import roster
 from jostle.explain.target import Role, Route
@@ -19,6 +21,7 @@ __all__ = [
     "contract_call",
     "contract_routes",
     "given_routes",
+    "smaller",
 ]
 
 MAX_S = 0.04
@@ -108,6 +111,26 @@ def given_routes(
         Route(str(first["path"]), "fast"),
         *(Route(path_at(read_url(base), text), role) for text, role in roles),
     ]
+
+
+SIZED_BY = (
+    "ms", "us", "seconds", "s", "delay", "sleep", "duration", "n", "count", "size", "length", "rows", "items",
+    "limit", "days", "depth", "iterations",
+)  # fmt: skip
+"""Parameters of a query that are likely to decide how long a request takes."""
+
+
+def smaller(route: Route) -> list[Route]:
+    """The same route with a half and a quarter of its size, if its query has a parameter that says one."""
+    path, _, query = route.path.partition("?")
+    pairs = parse_qsl(query, keep_blank_values=True)
+    for place, (name, value) in enumerate(pairs):
+        if route.request is None and name in SIZED_BY and value.isdecimal() and int(value) >= SIZES[2]:
+            changed = [
+                [*pairs[:place], (name, str(int(value) // part)), *pairs[place + 1 :]] for part in SIZES[1:3]
+            ]
+            return [replace(route, path=f"{path}?{urlencode(those)}") for those in changed]
+    return []
 
 
 def _call(url: str, method: str, text: str, role: Role, request: Request) -> Route:

@@ -2,8 +2,7 @@
 
 import contextlib
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -13,28 +12,9 @@ from jostle.contestant.certificate import check_certificate
 from jostle.contestant.protocols import check_explained
 from jostle.contestant.server import Server, attach
 from jostle.errors import PlanError, UnknownName, UnreachableTarget
-from jostle.explain.discipline import Inference
-from jostle.explain.finding import Finding, Topic, cannot_tell, found, unless_away
-from jostle.explain.light import light_stream
+from jostle.explain.answer import answer
 from jostle.explain.limits import GENTLE, THOROUGH, Budget, Limits
 from jostle.explain.observe import usage_of
-from jostle.explain.paragraph import paragraph
-from jostle.explain.probes import (
-    blocking,
-    cache,
-    delayed_body,
-    discipline,
-    gone,
-    keep_alive,
-    overload,
-    parallelism,
-    pauses,
-    rate_limit,
-    service,
-    slots,
-    warm_up,
-)
-from jostle.explain.reason import Reason
 from jostle.explain.results import Explanation, RouteEntry
 from jostle.explain.routes import (
     CALL,
@@ -46,12 +26,14 @@ from jostle.explain.routes import (
 )
 from jostle.explain.send import EngineSender, Sender
 from jostle.explain.session import Session
+from jostle.explain.stages import findings_of
 from jostle.explain.target import ResponseHead, Route, Target, check, connect_s, intermediary, look
 from jostle.generator.spec import Address, engine_spec
 from jostle.host.cores import available_cores, place
 from jostle.host.pressure import pressure_s
 from jostle.plan.hit import hit_plan
 from jostle.plan.model import Plan
+from jostle.redaction.data import redact
 from jostle.runner.observer import Tell, silent
 from jostle.text import one_line
 from jostle.url import read_url, shown
@@ -108,7 +90,23 @@ def explain(
         delay_s = min(connect_s(target) for _ in target.routes)
         spent = Budget(limits)
         sender = EngineSender(target, spent, timeout)
-        return examine(target, looks, sender, spent, delay_s=delay_s, overload=overload, tell=tell)
+        given = [
+            *(option for path in slow for option in ("--slow", path)),
+            *(["--wait", wait] if wait else []),
+            *(["--thorough"] if intensity == "thorough" else []),
+            *(["--pid", str(pid)] if pid is not None else []),
+            *(["--overload"] if overload else []),
+        ]
+        return examine(
+            target,
+            looks,
+            sender,
+            spent,
+            delay_s=delay_s,
+            overload=overload,
+            asked_with=["jostle", "explain", shown(server), *map(redact, given)],
+            tell=tell,
+        )
 
 
 def _looks(target: Target, timeout: float) -> list[ResponseHead]:
@@ -270,11 +268,13 @@ def examine(
     *,
     delay_s: float = 0.0,
     overload: bool = False,
+    asked_with: Sequence[str] = (),
     tell: Tell = silent,
 ) -> Explanation:
     """Sends all probes to a server whose routes are known to answer, and combines their findings.
 
-    `delay_s`: what the network adds to every response.
+    `delay_s`: what the network adds to every response. `asked_with`: the command with its options, for the
+    one that would tell more.
     """
     started_unix_ns = time.time_ns()
     session = Session(
@@ -283,6 +283,7 @@ def examine(
         budget,
         lambda asked: tell(f"asking {asked}", False),
         delay_s=delay_s,
+        server=one_line(looks[0].headers.get("server", "")) if looks else "",
         intermediary=intermediary(looks),
         overload=overload,
     )
@@ -290,11 +291,12 @@ def examine(
     tell(f"{budget.limits.name}: {budget.limits.stated}{more}", True)
     waited_s = pressure_s("cpu")
     began = time.monotonic()
-    findings = _findings(session)
+    findings = findings_of(session)
+    found = answer(findings, asked_with)
     return Explanation(
         target=target.label,
         url=target.url,
-        server=one_line(looks[0].headers.get("server", "")) if looks else "",
+        server=session.server,
         started_unix_ns=started_unix_ns,
         seconds=budget.spent_s,
         requests=budget.requests,
@@ -307,7 +309,10 @@ def examine(
             RouteEntry(r.name, r.role, a.demand_s if (a := session.alone.get(r.name)) else None)
             for r in target.routes
         ],
-        paragraph=paragraph(findings),
+        paragraph=found.paragraph,
+        absent=found.absent,
+        command=found.command,
+        unknown=found.unknown,
         findings=findings,
         bursts=session.bursts,
         interference=session.interference,
@@ -323,89 +328,4 @@ def _share(before_s: float | None, seconds: float) -> float | None:
     now_s = pressure_s("cpu")
     return (
         None if before_s is None or now_s is None or seconds <= 0 else min(1.0, (now_s - before_s) / seconds)
-    )
-
-
-def _findings(session: Session) -> list[Finding]:
-    """All findings in reading order, without those that do not apply to the protocol."""
-    routes = session.target.routes
-    services, away = _asked(session, lambda: [service.service_time(session, route) for route in routes])
-    if not session.alone:
-        return services
-    unordered = [
-        *services,
-        *_asked(session, lambda: [service.cpu_or_waiting(session)])[0],
-        *_asked(session, lambda: list(_in_bursts(session)))[0],
-        *_asked(session, lambda: [blocking.blocking(session)])[0],
-    ]
-    if session.target.over_http:
-        unordered += _asked(session, lambda: [cache.cache(session)])[0]
-    before = session.sender.unconnected.copy()
-    light_stream(session)
-    from_light = session.sender.unconnected - before
-    in_light = [pauses.pauses(session)]
-    if session.target.protocol != "UDP":
-        in_light.append(keep_alive.keep_alive(session))
-    in_light += _asked(session, lambda: [rate_limit.rate_limit(session)])[0]
-    unordered += [unless_away(finding, from_light) for finding in in_light]
-    unordered += _asked(session, lambda: [gone.gone(session)])[0]
-    unordered += [overload.queue_limit(session), overload.recovery(session)]  # refusals are what they find
-    unordered.append(unless_away(warm_up.warm_up(session), away))
-    if session.target.over_http:
-        unordered += [delayed_body.delayed_body(session), _between(session)]
-    order = list(Topic)
-    return sorted(unordered, key=lambda finding: order.index(finding.topic))
-
-
-def _asked(session: Session, probe: Callable[[], list[Finding]]) -> tuple[list[Finding], Counter[str]]:
-    """The findings of a probe, unless the server was away meanwhile; and the requests that then failed."""
-    before = session.sender.unconnected.copy()
-    findings = probe()
-    unconnected = session.sender.unconnected - before
-    return [unless_away(finding, unconnected) for finding in findings], unconnected
-
-
-def _in_bursts(session: Session) -> Iterator[Finding]:
-    """Sends all bursts; returns the findings that follow from them."""
-    unfit = {
-        topic: parallelism.unfit(session, topic)
-        for topic in (Topic.PARALLELISM, Topic.DISCIPLINE, Topic.OVERTAKING, Topic.LEAVING)
-    }
-    unfit_waits = slots.unfit(session)
-    able = unfit[Topic.PARALLELISM] is None
-    if able:
-        parallelism.send_equal(session)
-        service.measured_again(session)
-        discipline.send_sized(session)
-    if unfit_waits is None:
-        slots.send_waits(session)
-    inference: Inference | None = discipline.inferred(session) if able or unfit_waits is None else None
-    yield from filter(None, unfit.values())
-    if able and inference is not None:
-        yield discipline.discipline(session, inference)
-        yield parallelism.parallelism(session, inference)
-        yield discipline.overtaking(inference)
-        yield discipline.leaving(inference)
-    if unfit_waits is not None:
-        yield unfit_waits
-    elif inference is not None:
-        yield slots.slots(session, inference)
-
-
-def _between(session: Session) -> Finding:
-    """Whether a proxy or a cache answers in the server's place, as far as responses reveal it."""
-    if not session.intermediary:
-        return found(
-            Topic.INTERMEDIARY,
-            "No response names a proxy.",
-            ["A proxy that does not name itself is not seen."],
-            notable=False,
-        )
-    return cannot_tell(
-        Topic.INTERMEDIARY,
-        Reason.INTERMEDIARY,
-        f"responses come through something that stands between ({session.intermediary}), and what follows "
-        f"is true of both "
-        "together",
-        "the address of the server itself",
     )

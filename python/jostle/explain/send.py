@@ -20,7 +20,7 @@ from jostle.explain.limits import Budget
 from jostle.explain.target import Route, Target
 from jostle.generator import LocalExecutor, Running
 from jostle.host.cores import real_time_allowed
-from jostle.record.outcomes import NOT_CONNECTED, Outcome
+from jostle.record.outcomes import NOT_CONNECTED, REFUSALS, TIMEOUTS, Outcome
 from jostle.record.rows import COLUMNS
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "LightStream",
     "Response",
     "Sender",
+    "Stream",
     "as_burst",
     "median_service_s",
 ]
@@ -54,6 +55,9 @@ takes.
 """
 
 NS = 1_000_000_000
+
+SHORT_NS = NS // 100
+"""Intervals so short that hardly two responses come within one, so that those on a connection are counted."""
 
 
 @dataclass(frozen=True)
@@ -117,19 +121,47 @@ class Response:
     def refused(self) -> bool:
         return self.refusal != ""
 
+    @property
+    def fate(self) -> str:
+        """What became of it if it was not answered as expected; "" if it was."""
+        if self.ok:
+            return ""
+        if self.outcome is Outcome.WRONG_STATUS:
+            return f"answered with {self.status}"
+        if self.outcome in TIMEOUTS:
+            return "never answered"
+        if self.outcome is Outcome.CONNECT_REFUSED:
+            return "refused"
+        if self.outcome in REFUSALS:
+            return "reset"
+        return str(self.outcome).replace("_", " ")
+
 
 @dataclass(frozen=True)
 class LightStream:
-    """The result of a light stream. `connects`: how many connections the stream needed. `idle`: for each of
-    the other connections, how long it stayed idle, in seconds, and whether the server had closed it by then.
-    `carried`: how many responses came on each connection that the server closed, the last one not included;
-    to within those of a tenth of a second.
+    """The result of a light stream. `idle`: for each of the connections that stayed idle, for how long, in
+    seconds, and whether the server had closed it by then. `busiest`: how many responses came on the one
+    client that opens a connection after the other, 0 in `responses`. `carried`: how many of these came on
+    each of its connections that the server closed, to within those of a hundredth of a second.
     """
 
     responses: list[Response]
-    connects: int
     idle: list[tuple[float, bool]]
-    carried: Sequence[float] = ()
+    busiest: int = 0
+    carried: Sequence[int] = ()
+
+
+@dataclass(frozen=True)
+class Stream:
+    """What a light stream asks: `times_s` on one connection for the first of `routes`, and at other times,
+    `mixed_s`, for all of them at random, in proportion to `weights`, on a pool of `connections`.
+    """
+
+    routes: Sequence[Route]
+    weights: Sequence[int]
+    times_s: Sequence[float]
+    mixed_s: Sequence[float]
+    connections: int
 
 
 @dataclass(frozen=True)
@@ -169,8 +201,8 @@ class Sender(Protocol):
     ) -> list[Response]:
         """Sends requests at given times, independently of the responses, on a pool of connections."""
 
-    def light(self, route: Route, times_s: Sequence[float], pauses_s: Sequence[float]) -> LightStream:
-        """Sends requests at given times on one connection; others are idle, each for one of `pauses_s`."""
+    def light(self, stream: Stream, pauses_s: Sequence[float]) -> LightStream:
+        """Sends a light stream; further connections are idle, each for one of `pauses_s`."""
 
     def flood(self, route: Route, count: int) -> list[Response]:
         """Sends `count` requests at once, each on a new connection."""
@@ -206,23 +238,23 @@ class ConnectionCounter:
     """
 
     def __init__(self) -> None:
-        self.closed: list[float] = []
-        self._open: float | None = None
+        self.closed: list[int] = []
+        self._open: int | None = None
 
     def add(self, responses: int, connects: int) -> None:
-        """Responses within an interval in which so many connections were opened, at unknown times."""
-        parts = connects + (self._open is not None)
-        each = responses / parts if parts else 0.0
+        """Responses within an interval in which so many connections were opened. The interval is so short
+        that its last responses came on the last of these, one on each of the others.
+        """
         for _ in range(connects):
             if self._open is not None:
-                self.closed.append(self._open + each)
-            self._open = 0.0
+                self.closed.append(self._open)
+            self._open = 0
         if self._open is not None:
-            self._open += each if connects else responses
+            self._open += responses
 
 
 class EngineSender:
-    """Sends with the engine, in threads of this process, and charges what was sent to `budget`. After each
+    """Sends with the engine, in threads of this process, and charges what was sent to `budget`. Before each
     probe it waits until the average rate is within the limit.
     """
 
@@ -236,7 +268,7 @@ class EngineSender:
         self._real_time = real_time_allowed()
 
     def burst(self, due: Sequence[Due], opening: Route, opening_s: float) -> list[Response]:
-        step = max(1 / self._budget.limits.rate_per_s, opening_s)
+        step = max(1 / self._budget.rate_per_s, opening_s)
         ordered = sorted(due, key=lambda one: (one.connection, one.at_s))
         lanes = [(number, list(jobs)) for number, jobs in groupby(ordered, key=lambda one: one.connection)]
         begin_s = (len(lanes) - 1) * step + 2 * opening_s + REST_S
@@ -255,6 +287,7 @@ class EngineSender:
             for workload, request, response in _rows(interval, workloads, begin_s)
             if request > 0  # request 0 opened the connection
         ]
+        self._budget.need(1e-9)  # else the burst was cut short
         return sorted(responses, key=lambda response: (response.due_s, response.connection))
 
     def why_not(self, route: Route) -> str:
@@ -276,28 +309,38 @@ class EngineSender:
             workloads.append(self._closed(beside.route, beside.clients, 0.0, None, role="background"))
         return self._responses(workloads)
 
-    def light(self, route: Route, times_s: Sequence[float], pauses_s: Sequence[float]) -> LightStream:
+    def light(self, stream: Stream, pauses_s: Sequence[float]) -> LightStream:
+        first = stream.routes[0]
+        mixed = self._open("mixed", stream.routes, stream.mixed_s, stream.connections)
+        weighed = zip(mixed["requests"], stream.weights, strict=True)
         workloads = [
-            self._open(route.name, [route], times_s, connections=1),
+            self._open(first.name, [first], stream.times_s, connections=1),
+            {**mixed, "requests": [{**request, "weight": n} for request, n in weighed], "order": "weighted"},
             *(
                 self._open(
-                    f"idle {pause:g} s", [route], [place * REST_S, place * REST_S + pause], connections=1
+                    f"idle {pause:g} s", [first], [place * REST_S, place * REST_S + pause], connections=1
                 )
                 for place, pause in enumerate(pauses_s)
             ),
         ]
         responses: list[Response] = []
         connects = [0] * len(workloads)
-        carried = ConnectionCounter()
-        for interval in self._intervals(workloads):
-            came = [response for workload, _, response in _rows(interval, workloads, 0.0) if workload == 0]
-            responses += came
-            carried.add(len(came), interval["workloads"][0]["connects"])
+        carried, busiest = ConnectionCounter(), 0
+        for interval in self._intervals(workloads, interval_ns=SHORT_NS):
+            came = [(workload, response) for workload, _, response in _rows(interval, workloads, 0.0)]
+            own = sum(workload == 0 for workload, _ in came)
+            responses += [
+                replace(response, connection=response.connection + workload)
+                for workload, response in came
+                if workload <= 1
+            ]
+            carried.add(own, interval["workloads"][0]["connects"])
+            busiest += own
             for place, state in enumerate(interval["workloads"]):
                 connects[place] += state["connects"]
         responses.sort(key=lambda response: response.due_s)
-        closed = [count > 1 for count in connects[1:]]
-        return LightStream(responses, connects[0], list(zip(pauses_s, closed, strict=True)), carried.closed)
+        closed = [count > 1 for count in connects[2:]]
+        return LightStream(responses, list(zip(pauses_s, closed, strict=True)), busiest, carried.closed)
 
     def flood(self, route: Route, count: int) -> list[Response]:
         return self._responses([self._open(route.name, [route], [0.0] * count, connections=count)])
@@ -345,7 +388,15 @@ class EngineSender:
         responses = [response for interval in intervals for _, _, response in _rows(interval, workloads, 0.0)]
         return sorted(responses, key=lambda response: response.due_s)
 
-    def _intervals(self, workloads: Sequence[Mapping[str, Any]]) -> Iterator[Any]:
+    def _intervals(
+        self, workloads: Sequence[Mapping[str, Any]], interval_ns: int = NS // 10
+    ) -> Iterator[Any]:
+        """Raises `NoTime` if the last request would be due after the present stage, or if that ends before
+        all responses of a burst have come; whatever has no number of requests is cut short instead.
+        """
+        budget = self._budget
+        budget.need(budget.rest_s + max(map(_last_due_s, workloads)))
+        time.sleep(budget.rest_s)
         spec = {
             "seed": 1,
             "threads": 1,
@@ -353,7 +404,7 @@ class EngineSender:
             "real_time": self._real_time,
             "attentive": False,
             "duration_ns": None,
-            "interval_ns": NS // 10,
+            "interval_ns": interval_ns,
             "rows": True,
             "start_unix_ns": None,
             "workloads": list(workloads),
@@ -363,6 +414,8 @@ class EngineSender:
         with _stopped(running):
             while True:
                 interval = running.next_interval(POLL_S)
+                if budget.left_s == 0:
+                    running.stop()
                 if interval is None:
                     continue
                 requests += sum(state["sent"] for state in interval["workloads"])
@@ -375,8 +428,7 @@ class EngineSender:
                 yield interval
                 if interval["last"]:
                     break
-        self._budget.sent(requests, sum(map(_connections, workloads)))
-        time.sleep(max(0.0, requests / self._budget.limits.rate_per_s - (time.monotonic() - began)))
+        budget.sent(requests, sum(map(_connections, workloads)))
 
     def _most(self, workloads: Sequence[Mapping[str, Any]], after_s: float) -> float:
         """How many requests may have been sent by then; infinite if the number in all is given."""
@@ -384,7 +436,7 @@ class EngineSender:
         given: list[int | None] = [load["requests"] for load in loads]
         if None not in given:
             return math.inf
-        extra = MAX_EXCESS * self._budget.limits.rate_per_s * (after_s + SLACK_S)
+        extra = MAX_EXCESS * self._budget.rate_per_s * (after_s + SLACK_S)
         return sum(filter(None, given)) + sum(map(_connections, workloads)) + extra
 
 
@@ -396,6 +448,12 @@ def _stopped(running: Running) -> Iterator[None]:
     except BaseException:
         running.stop()
         raise
+
+
+def _last_due_s(workload: Mapping[str, Any]) -> float:
+    """When its last request is due, if that is known beforehand; otherwise 0."""
+    load = workload["load"]
+    return max(load["open"]["arrivals"]["trace"], default=0) / NS if "open" in load else 0.0
 
 
 def _connections(workload: Mapping[str, Any]) -> int:

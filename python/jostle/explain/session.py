@@ -1,19 +1,27 @@
 """The state that all probes of one explanation share."""
 
+import statistics
 import time
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from jostle.analysis.results import Estimate
 from jostle.explain.burst import Burst, Job
 from jostle.explain.candidates import Family
+from jostle.explain.discipline import Decision, Range
+from jostle.explain.finding import Finding
 from jostle.explain.fit import unsteadiness
 from jostle.explain.limits import Budget, Limits
 from jostle.explain.results import InterferenceCell, SentBurst, StreamPoint
 from jostle.explain.send import Due, LightStream, Response, Sender, as_burst, median_service_s
+from jostle.explain.stalls import Requests
 from jostle.explain.target import Route, Target
+from jostle.formatting import listed
 from jostle.host.pressure import pressure_s
+from jostle.record.outcomes import NOT_CONNECTED
 
-__all__ = ["Baseline", "Session"]
+__all__ = ["Baseline", "Session", "equal_probe", "undisturbed"]
 
 PACE = 3
 """Requests that measure the machine's speed before each burst; even if one of them is held up, their median
@@ -38,6 +46,30 @@ class Baseline:
     queued_share: float | None = None
     """The share in which it was ready to compute but had no core; None if not known."""
 
+    service: Estimate | None = None
+    """The median with its interval."""
+
+
+def equal_probe(route: str) -> str:
+    """The name of the bursts of equal requests for a route."""
+    return f"equal {route}"
+
+
+def undisturbed(bursts: Sequence[Burst], standstill_s: float) -> list[Burst]:
+    """Without those that took longer than the quickest of the same requests by more than half a standstill,
+    and, where their order differs, than the longest of them.
+    """
+    kinds: dict[tuple[float, ...], list[Burst]] = {}
+    for burst in bursts:
+        kinds.setdefault(tuple(sorted(job.demand for job in burst.jobs)), []).append(burst)
+    kept = []
+    for demands, those in kinds.items():
+        lasts = [max((end for end in burst.ends if end is not None), default=0.0) for burst in those]
+        order_s = demands[-1] if demands and demands[0] != demands[-1] else 0.0
+        limit_s = min(lasts) + order_s + standstill_s / 2
+        kept += [burst for burst, last in zip(those, lasts, strict=True) if last <= limit_s]
+    return [burst for burst in bursts if burst in kept]
+
 
 @dataclass
 class Session:
@@ -52,6 +84,9 @@ class Session:
     delay_s: float = 0.0
     """What the network adds to every response."""
 
+    server: str = ""
+    """What it calls itself."""
+
     intermediary: str = ""
     """The header that reveals a proxy or cache in between; empty if there is none."""
 
@@ -59,6 +94,9 @@ class Session:
     seed: int = 1
     alone: dict[str, Baseline] = field(default_factory=dict)
     """The measured routes, by name."""
+
+    parts: dict[str, Baseline] = field(default_factory=dict)
+    """Smaller requests for a route whose size is a parameter, by name."""
 
     served: dict[str, list[Response]] = field(default_factory=dict)
     """All requests behind them, from the very first on."""
@@ -71,6 +109,18 @@ class Session:
 
     overtaking: bool | None = None
     family: Family | None = None
+    slots_of: dict[str, Decision[Range]] = field(default_factory=dict)
+    """By route, how many requests are served at a time."""
+
+    shared: dict[tuple[str, str], bool | None] = field(default_factory=dict)
+    """Whether two routes share these."""
+
+    waits_beside: dict[str, str] = field(default_factory=dict)
+    """Whether the shortest route waits beside another one: "waits", "free" or "partly"."""
+
+    standstill_s: float = 0.0
+    """How long some requests take besides, or the server stands still, now and then."""
+
     bursts: list[SentBurst] = field(default_factory=list)
     """All that was sent, for pictures and for the record; so are the next two."""
 
@@ -78,6 +128,9 @@ class Session:
     stream: list[StreamPoint] = field(default_factory=list)
     light: LightStream | None = None
     """The result of the light stream."""
+
+    requests: Requests | None = None
+    """Those of its requests that were answered."""
 
     _sent: list["_Sent"] = field(default_factory=list)
     _waited: list[tuple[float, float]] = field(default_factory=list)
@@ -87,6 +140,24 @@ class Session:
     refusals: int = 0
     """How many requests the server refused."""
 
+    asked: Counter[str] = field(default_factory=Counter)
+    """How many responses came for each route; `wrong`: of those, how many were neither as expected nor a
+    refusal, by what they were.
+    """
+
+    wrong: Counter[tuple[str, str]] = field(default_factory=Counter)
+    rate_limit: Finding | None = None
+    """The limit that the server was found to have before anything else could be asked."""
+
+    def note(self, responses: Sequence[Response]) -> None:
+        """Counts what became of requests."""
+        self.refusals += sum(response.refused for response in responses)
+        for response in responses:
+            if response.end_s is not None and response.outcome not in NOT_CONNECTED:
+                self.asked[response.route] += 1
+                if not response.ok and not response.refused:
+                    self.wrong[response.route, response.fate] += 1
+
     @property
     def limits(self) -> Limits:
         return self.budget.limits
@@ -94,7 +165,27 @@ class Session:
     def pause_s(self, route: Route) -> float:
         """One client's pause between a response and its next request that keeps the rate within the limit."""
         known = self.alone.get(route.name)
-        return max(0.0, 1 / self.limits.rate_per_s - (known.demand_s if known else 0.0))
+        return max(0.0, 1 / self.budget.rate_per_s - (known.demand_s if known else 0.0))
+
+    @property
+    def sizes(self) -> dict[str, Baseline]:
+        """All requests whose service time is known."""
+        return {**self.alone, **self.parts}
+
+    @property
+    def slots(self) -> dict[str, Range]:
+        """How many requests are served at a time, for the routes of which that is known."""
+        return {name: one.value for name, one in self.slots_of.items() if one.value is not None}
+
+    def free_beside(self, name: str) -> bool | None:
+        """Whether other routes go on while all slots of this one are taken; None if that is not known."""
+        says = self.waits_beside.get(name)
+        return None if says in (None, "partly") else says == "free"
+
+    def service(self, name: str) -> Estimate:
+        """What a request for a route takes by itself."""
+        one = self.alone[name]
+        return one.service or Estimate(one.demand_s)
 
     @property
     def opening(self) -> Baseline:
@@ -118,7 +209,7 @@ class Session:
         opening = self.opening
         due = [Due(job.at, routes[job.demand], job.connection) for job in jobs]
         responses = self.sender.burst(due, opening.route, opening.demand_s)
-        self.refusals += sum(response.refused for response in responses)
+        self.note(responses)
         if all(response.sent_s is None for response in responses):
             return  # the server was away: there is no burst
         sent = _Sent(probe, responses, pace_s)
@@ -129,16 +220,30 @@ class Session:
 
     def observed(self, probe: str) -> list[Burst]:
         """The bursts of a probe, with the service times as they are known now. On a machine whose speed
-        changes, all times are rescaled to the speed at which these service times were measured.
+        changes, all times are rescaled to the speed at which these service times were measured. Bursts into
+        which a standstill fell are left out.
         """
         steady = self.unsteady == 0
-        return [
+        bursts = [
             as_burst(sent.responses, self._demands_s(), self.delay_s).at_pace(
                 1.0 if steady else self._pace(sent)
             )
             for sent in self._sent
             if sent.probe == probe
         ]
+        return undisturbed(bursts, self.standstill_s) if self.standstill_s else bursts
+
+    def held(self, probe: str) -> tuple[int, str] | None:
+        """How many requests of each burst were not refused, and with what the others were, if it is the same
+        number in all bursts in which any were refused; None if none were, or if the number differs.
+        """
+        refused = [sent.responses for sent in self._sent if sent.probe == probe]
+        refused = [those for those in refused if any(one.refused for one in those)]
+        counts = [sum(one.ok for one in those) for those in refused]
+        if len(counts) < 2 or max(counts) - min(counts) > 1 or min(counts) == 0:
+            return None
+        kinds = {one.refusal for those in refused for one in those if one.refused}
+        return round(statistics.median(counts)), listed(sorted(kinds))
 
     @property
     def unsteady(self) -> float:
@@ -161,7 +266,7 @@ class Session:
             return None
         before_s, began = pressure_s("cpu"), time.monotonic()
         responses = self.sender.serial(self.slow.route, PACE, self.pause_s(self.slow.route))
-        self.refusals += sum(response.refused for response in responses)
+        self.note(responses)
         after_s = pressure_s("cpu")
         if before_s is not None and after_s is not None:
             self._waited.append((after_s - before_s, time.monotonic() - began))
@@ -174,7 +279,7 @@ class Session:
 
     def _demands_s(self, pace: float = 1.0) -> dict[str, float]:
         """Service times by route name, on a machine that takes `pace` times as long as usual."""
-        return {name: alone.demand_s * pace for name, alone in self.alone.items()}
+        return {name: alone.demand_s * pace for name, alone in self.sizes.items()}
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,8 @@ __all__ = ["ResponseHead", "Role", "Route", "Target", "check", "connect_s", "int
 Role = Literal["fast", "slow", "wait"]
 """A route that is answered quickly, one that takes long, or one that waits without computing."""
 
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+
 PROXY_HEADERS = (
     "via", "x-cache", "cf-ray", "x-amz-cf-id", "x-served-by", "x-varnish", "x-envoy-upstream-service-time",
 )  # fmt: skip
@@ -82,6 +84,11 @@ class Target:
 
     cores: int | None = None
     """How many cores it may use, if known."""
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it runs on this machine, so that its process may be named."""
+        return str(self.workload["target"]["host"]) in LOOPBACK
 
     @property
     def over_http(self) -> bool:

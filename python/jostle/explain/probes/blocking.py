@@ -1,22 +1,27 @@
-"""P4: which requests wait behind which. A light open stream of each route while clients ask for another route
-back to back.
+"""P4: which requests wait behind which. The light stream shows who waits for a single request of another
+route; a stream of the shortest route, beside clients that ask for another one back to back, who waits for
+several.
 
 The stream is open, so that a blocked request does not delay the next one: a closed client would see a single
-blocked request where users see many."""
+blocked request where users see many.
+"""
 
+import math
 import statistics
 from collections.abc import Sequence
 
 from jostle.analysis.results import Estimate
-from jostle.explain.finding import Finding, Topic, cannot_tell, found
+from jostle.explain.finding import Finding, Topic, cannot_tell, found, out_of_time
+from jostle.explain.in_flight import Beside, beside_one
 from jostle.explain.light import LIGHT, poisson
 from jostle.explain.reason import Reason
 from jostle.explain.results import InterferenceCell
 from jostle.explain.send import MAX_EXCESS, BackgroundLoad
 from jostle.explain.session import Baseline, Session
-from jostle.formatting import amount, plural
+from jostle.explain.words import between, count
+from jostle.formatting import amount, listed, plural
 
-__all__ = ["SHORTER", "blocking", "verdict"]
+__all__ = ["SHORTER", "blocking", "measure", "verdict"]
 
 SHORTER = 1 / 3
 """For waiting to be noticeable, the short request must take at most this fraction of the long one's time."""
@@ -24,117 +29,84 @@ SHORTER = 1 / 3
 STREAM_PER_S = 25.0
 """The highest rate of the stream, so that only few of its requests are due while one long request runs."""
 
-CELL, MAX_CELL = 1 / 90, 1 / 36
-"""Shares of the time allowed for one stream: of a short route, and at most."""
-
-KEPT = 1 / 6
-"""Share of the time allowed that is kept for later probes."""
-
 MIN_REQUESTS = 10
+
+MOST_S = 6.0
+"""The longest stream beside one route."""
+
+USUAL_CLIENTS = 4
+"""How many clients ask for a route whose slots are not known."""
 
 WAITS, FREE = 0.7, 0.1
 """Added time as a share of what waiting for one of the others to end would add. A request waits for them if
-its 90th percentile reaches the first share; it does not if its mean stays within the second.
+its 90th percentile reaches the first share; it does not if its median stays within the second, which a few
+requests that the machine held up do not change.
 """
 
 SLOWEST_SHARE = 0.1
 """The share of requests above the 90th percentile."""
 
+HURTS_S = 0.010
+"""Who holds up all others for less than this is no fault."""
 
-def blocking(session: Session) -> Finding:
-    """Fills the matrix of routes, and finds out whether the short one waits for the long one."""
-    topic = Topic.BLOCKING
-    routes = list(session.alone.values())
-    slow, fast = session.slow, min(routes, key=lambda one: one.demand_s, default=None)
-    if slow is None or fast is None or len(routes) < 2:
-        return cannot_tell(
-            topic,
-            Reason.NO_ROUTE,
-            "only one route is known",
-            "a second route that takes much longer: --slow PATH",
-        )
-    if fast.demand_s > SHORTER * slow.demand_s:
-        return cannot_tell(
-            topic,
-            Reason.EQUAL_TIMES,
-            f"all routes take about the same time ({amount(fast.demand_s, 's')} and "
-            f"{amount(slow.demand_s, 's')})",
-            "a route that takes much longer: --slow PATH",
-        )
-    chosen = _distinct(routes, fast, slow)
-    clients = max(1, min(round(session.parallelism or 4), session.limits.connections // 2))
-    most_per_s = MAX_EXCESS * session.limits.rate_per_s
-    besides = [one for one in chosen if one is not fast and clients / one.demand_s <= most_per_s]
-    busy_per_s = clients / slow.demand_s
-    if busy_per_s > most_per_s:
-        return cannot_tell(
-            topic,
-            Reason.TOO_FAST,
-            f"it takes {amount(busy_per_s, '/s')} to keep {plural(clients, 'worker')} busy with "
-            f"{slow.route.name}, and "
-            f"{amount(session.limits.rate_per_s, '/s')} are allowed",
-            "a route that takes longer: --slow PATH; or --thorough",
-        )
-    refused_before = session.refusals
-    cells = [(one, beside, clients if beside else 0) for one in chosen for beside in (None, *besides)]
-    if clients > 1:
-        cells.append((fast, slow, 1))
-    for one, beside, count in cells:
-        if session.budget.left_s < KEPT * session.limits.seconds:
-            break
-        if beside is None:
-            session.tell(f"how long {one.route.asked} takes beside others")
-        cell = _cell(session, one, beside, count)
+
+def measure(session: Session) -> None:
+    """Measures the shortest route by itself, and beside as many clients of each longer one as are served at a
+    time; keeps in the session whether it waits for them.
+    """
+    fast = session.opening
+    longer = [one for one in session.alone.values() if fast.demand_s <= SHORTER * one.demand_s]
+    longer.sort(key=lambda one: (session.slots_of.get(one.route.name) is None, -one.demand_s))
+    clients = {one.route.name: _clients(session, one) for one in longer}
+    most_per_s = MAX_EXCESS * session.budget.rate_per_s
+    longer = [one for one in longer if clients[one.route.name] / one.demand_s <= most_per_s]
+    if longer:
+        _keep(session, fast, None, 0, len(longer) + 1)
+    for place, one in enumerate(longer):
+        n = clients[one.route.name]
+        session.tell(f"whether {fast.route.asked} waits beside {n} × {one.route.name}")
+        _keep(session, fast, one, n, len(longer) - place)
         if session.sender.stopped:
-            return cannot_tell(
-                topic,
-                Reason.REFUSED,
-                f"beside {one.route.name} more requests were answered at once than may be sent; they may "
-                "have been refused",
-                "a server without a limit for the time of the probe, or --thorough",
-            )
-        session.interference.append(cell)
-    if session.refusals > refused_before:
-        return cannot_tell(
-            topic,
-            Reason.REFUSED,
-            f"{plural(session.refusals - refused_before, 'request')} were refused meanwhile",
-            "a server without a limit for the time of the probe",
-            [_line(cell, session) for cell in session.interference if cell.beside],
-        )
-    return _finding(session, fast, slow, clients)
+            return
 
 
-def _distinct(routes: Sequence[Baseline], fast: Baseline, slow: Baseline) -> list[Baseline]:
-    """The shortest route, the longest that computes, and one that waits, if there is one."""
-    waiting = [one for one in routes if one.route.role == "wait"]
-    return list(dict.fromkeys([fast, slow, *waiting[:1]]))
+def _clients(session: Session, one: Baseline) -> int:
+    """As many as are served at a time, so that the next one would have to wait."""
+    number = session.slots.get(one.route.name)
+    full = USUAL_CLIENTS if number is None or number.high is None else round(number.high)
+    return max(1, min(full, session.limits.connections // 2))
 
 
-def _cell(session: Session, one: Baseline, beside: Baseline | None, clients: int) -> InterferenceCell:
-    """Measures `one` in a light stream while `clients` clients ask for `beside`."""
-    allowed_s = session.limits.seconds
-    rate = min(STREAM_PER_S, LIGHT / one.demand_s)
-    length_s = min(MAX_CELL * allowed_s, max(CELL * allowed_s, 2 * MIN_REQUESTS / rate))
+def _keep(session: Session, fast: Baseline, beside: Baseline | None, clients: int, left: int) -> None:
+    """Measures `fast` in a light stream while `clients` clients ask for `beside`."""
+    rate = min(STREAM_PER_S, LIGHT / fast.demand_s)
+    length_s = min(MOST_S, session.budget.left_s / left / 2)
+    if length_s * rate < MIN_REQUESTS:
+        return
     times = poisson(rate, length_s, seed=len(session.interference))
     others = BackgroundLoad(beside.route, clients) if beside else None
-    responses = session.sender.stream(one.route, times, max(1, session.limits.connections - clients), others)
-    session.refusals += sum(response.refused for response in responses)
+    responses = session.sender.stream(fast.route, times, max(1, session.limits.connections - clients), others)
+    session.note(responses)
     took = sorted(response.response_s for response in responses if response.response_s is not None)
-    return InterferenceCell(
-        route=one.route.name,
-        beside=beside.route.name if beside else "",
-        clients=clients,
-        n=len(took),
-        median_s=statistics.median(took) if took else None,
-        p90_s=took[int(0.9 * (len(took) - 1))] if took else None,
-        mean_s=statistics.fmean(took) if took else None,
+    session.interference.append(
+        InterferenceCell(
+            route=fast.route.name,
+            beside=beside.route.name if beside else "",
+            clients=clients,
+            n=len(took),
+            median_s=statistics.median(took) if took else None,
+            p90_s=took[int(0.9 * (len(took) - 1))] if took else None,
+            mean_s=statistics.fmean(took) if took else None,
+            error_s=statistics.stdev(took) / math.sqrt(len(took)) if len(took) > 1 else None,
+        )
     )
 
 
-def verdict(mean_s: float, p90_s: float, demand_s: float, clients: int, at_once: float) -> str:
-    """Whether a request whose time grows by `mean_s` on average, and by `p90_s` at the 90th percentile, waits
-    for others that take `demand_s`: "waits", "free" or "partly".
+def verdict(
+    mean_s: float, median_s: float, p90_s: float, demand_s: float, clients: int, at_once: float
+) -> str:
+    """Whether a request whose time grows by `mean_s` on average, by `median_s` in the median, and by `p90_s`
+    at the 90th percentile, waits for others that take `demand_s`: "waits", "free" or "partly".
 
     If all workers are taken, each for `demand_s` and begun at random times, the first of them is free after
     `demand_s` · (1 − u^(1 / `clients`)) with u uniform: `demand_s` / (`clients` + 1) on average. With a
@@ -144,7 +116,7 @@ def verdict(mean_s: float, p90_s: float, demand_s: float, clients: int, at_once:
     expected_p90_s = demand_s * (1 - SLOWEST_SHARE ** (1 / clients))
     if clients >= at_once and p90_s >= WAITS * expected_p90_s and mean_s >= WAITS / 2 * expected_s:
         return "waits"
-    return "free" if mean_s <= FREE * expected_s else "partly"
+    return "free" if median_s <= FREE * expected_s else "partly"
 
 
 UNSTEADY, FINEST_S = 5.0, 0.0005
@@ -152,34 +124,120 @@ UNSTEADY, FINEST_S = 5.0, 0.0005
 value, if that is longer), the machine dominates the times.
 """
 
-IN_STREAM = {
-    "waits": "they wait for them",
-    "free": "they do not wait",
-    "partly": "they wait for a part of one",
-}
+Z = 1.96
 
 
-def _finding(session: Session, fast: Baseline, slow: Baseline, clients: int) -> Finding:
-    topic = Topic.BLOCKING
-    cells = {(c.route, c.beside, c.clients): c for c in session.interference}
-    alone, beside = (
-        cells.get((fast.route.name, "", 0)),
-        cells.get((fast.route.name, slow.route.name, clients)),
-    )
+def added(alone: InterferenceCell, beside: InterferenceCell) -> Estimate | None:
+    """How much longer requests take on average beside others, with its interval."""
+    if alone.mean_s is None or beside.mean_s is None or alone.error_s is None or beside.error_s is None:
+        return None
+    value, reach = beside.mean_s - alone.mean_s, Z * math.hypot(alone.error_s, beside.error_s)
+    return Estimate(max(0.0, value), max(0.0, value - reach), max(0.0, value + reach), n=beside.n)
+
+
+def judge(session: Session) -> None:
+    """Keeps in the session whether the shortest route waits beside each other one."""
+    alone = next((cell for cell in session.interference if not cell.beside), None)
+    for beside in (cell for cell in session.interference if cell.beside and alone is not None):
+        assert alone is not None
+        more = added(alone, beside)
+        slots = session.slots.get(beside.beside)
+        if more is None or more.value is None or min(alone.n, beside.n) < MIN_REQUESTS:
+            continue
+        at_once = beside.clients if slots is None or slots.high is None else slots.low
+        longest = max(0.0, (beside.p90_s or 0.0) - (alone.p90_s or 0.0))
+        middle = max(0.0, (beside.median_s or 0.0) - (alone.median_s or 0.0))
+        demand_s = session.alone[beside.beside].demand_s
+        says = verdict(more.value, middle, longest, demand_s, beside.clients, at_once)
+        session.waits_beside[beside.beside] = says
+
+
+def blocking(session: Session) -> list[Finding]:
+    """Who waits for whom: first the routes a single request of which holds up all others."""
+    fast = session.opening
+    longer = [one for one in session.alone.values() if fast.demand_s <= SHORTER * one.demand_s]
+    if len(session.alone) < 2:
+        return [
+            cannot_tell(
+                Topic.BLOCKING,
+                Reason.NO_ROUTE,
+                "only one route is known",
+                "a second route that takes much longer",
+                option="--slow PATH",
+            )
+        ]
+    if not longer:
+        times = listed([f"{one.route.name} {amount(one.demand_s, 's')}" for one in session.alone.values()])
+        return [
+            cannot_tell(
+                Topic.BLOCKING,
+                Reason.EQUAL_TIMES,
+                f"all routes take about the same time ({times})",
+                "a route that takes much longer",
+                option="--slow PATH",
+            )
+        ]
     evidence = [_line(cell, session) for cell in session.interference if cell.beside]
-    if alone is None or beside is None:
-        return cannot_tell(
-            topic, Reason.NO_TIME, "there was no time left for it", "a larger --budget", evidence
-        )
-    if alone.mean_s is None or beside.mean_s is None or min(alone.n, beside.n) < MIN_REQUESTS:
+    single = [one for one in _beside_one(session, longer) if one.waits]
+    if single:
+        return [_one_at_a_time(session, single, evidence)]
+    return [_by_several(session, evidence)]
+
+
+def _beside_one(session: Session, longer: Sequence[Baseline]) -> list[Beside]:
+    """What others do beside a single request of each route, those that take the longest first."""
+    requests = session.requests
+    if requests is None:
+        return []
+    known = [one for one in longer if one.route.name in requests.names]
+    return [beside_one(requests, one.route.name) for one in sorted(known, key=lambda one: -one.demand_s)]
+
+
+def _one_at_a_time(session: Session, single: Sequence[Beside], evidence: Sequence[str]) -> Finding:
+    worst, *further = single
+    held = session.service(worst.route)
+    computes = session.alone[worst.route].cpu_share
+    why = " while it computes" if computes is not None and computes >= COMPUTES else ""
+    text = f"{worst.route} holds up everything else for {between(held)}{why}: one thread serves all routes."
+    if further:
+        also = listed([f"{one.route} ({amount(session.alone[one.route].demand_s, 's')})" for one in further])
+        text += f" So does {also}." if len(further) == 1 else f" So do {also}."
+    lines = [
+        f"Of {plural(one.met, 'request')} that were sent while one for {one.route} was being answered, "
+        f"{one.waited} were answered no sooner than that."
+        for one in single
+    ]
+    hurts_s = held.value or 0.0
+    return found(
+        Topic.BLOCKING,
+        text,
+        [*lines, *evidence],
+        {"held up": held, "share": worst.share},
+        hurts_s=hurts_s if hurts_s >= HURTS_S else 0.0,
+    )
+
+
+COMPUTES = 0.7
+"""From this share of CPU time on a route is said to compute."""
+
+
+def _by_several(session: Session, evidence: Sequence[str]) -> Finding:
+    topic, fast = Topic.BLOCKING, session.opening
+    alone = next((cell for cell in session.interference if not cell.beside), None)
+    cells = [cell for cell in session.interference if cell.beside]
+    if alone is None or not cells:
+        return out_of_time(topic, evidence)
+    if session.sender.stopped:
         return cannot_tell(
             topic,
-            Reason.REFUSED if session.refusals else Reason.FAILED,
-            f"too few requests for {fast.route.name} were answered beside {slow.route.name}",
-            "a lower rate, or a longer --timeout",
+            Reason.REFUSED,
+            f"beside {cells[-1].beside} more requests were answered at once than may be sent; they may have "
+            "been refused",
+            "a server without a limit for the time of the probe",
             evidence,
+            option="--thorough",
         )
-    if alone.mean_s > UNSTEADY * max(alone.median_s or 0.0, FINEST_S):
+    if alone.mean_s is not None and alone.mean_s > UNSTEADY * max(alone.median_s or 0.0, FINEST_S):
         return cannot_tell(
             topic,
             Reason.NOISY,
@@ -188,59 +246,56 @@ def _finding(session: Session, fast: Baseline, slow: Baseline, clients: int) -> 
             "a quieter machine",
             evidence,
         )
-    added = max(0.0, beside.mean_s - alone.mean_s)
-    longest = max(0.0, (beside.p90_s or 0.0) - (alone.p90_s or 0.0))
-    figure = Estimate(added, n=beside.n)
-    who = f"{plural(clients, 'request')} for {slow.route.name}"
-    says = verdict(added, longest, slow.demand_s, clients, session.parallelism or clients)
-    if session.overtaking is not None and session.overtaking == (says == "waits"):
+    judged = [
+        (cell, session.waits_beside[cell.beside]) for cell in cells if cell.beside in session.waits_beside
+    ]
+    waits = [cell for cell, says in judged if says == "waits"]
+    if session.overtaking is not None and session.overtaking == bool(waits) and judged:
         return cannot_tell(
             topic,
             Reason.AMBIGUOUS,
-            f"in bursts short requests {'overtake' if session.overtaking else 'do not overtake'} long "
-            f"ones, and in the stream {IN_STREAM[says]}",
+            f"in bursts short requests {'overtake' if session.overtaking else 'do not overtake'} long ones, "
+            f"and in the stream they {'wait' if waits else 'do not wait'}",
             "a quieter machine; more or longer requests",
             evidence,
-            {"added": figure},
         )
-    match says:
-        case "waits":
-            text = (
-                f"Short requests wait for long ones: beside {who}, {fast.route.name} takes "
-                f"{amount(added, 's')} "
-                "longer on average."
-            )
-        case "free":
-            longer = (
-                f"takes {amount(added, 's')} longer on average"
-                if added > fast.demand_s / 10
-                else "takes no longer"
-            )
-            full = session.most_at_once is not None and clients >= session.most_at_once
-            longer += "" if full else "; the server may have had room for both"
-            text = f"Short requests do not wait for long ones: beside {who}, {fast.route.name} {longer}."
-        case _:
-            text = (
-                f"Short requests wait for a part of a long one: beside {who}, {fast.route.name} takes "
-                f"{amount(added, 's')} longer on average, where {slow.route.name} takes "
-                f"{amount(slow.demand_s, 's')}."
-            )
-    return found(topic, text, evidence, {"added": figure})
+    chosen = max(waits or cells, key=lambda cell: cell.mean_s or 0.0)
+    more = added(alone, chosen)
+    if more is None or min(alone.n, chosen.n) < MIN_REQUESTS:
+        return cannot_tell(
+            topic,
+            Reason.REFUSED if session.refusals else Reason.FAILED,
+            f"too few requests for {fast.route.name} were answered beside {chosen.beside}",
+            "a lower rate, or a longer --timeout",
+            evidence,
+        )
+    who = f"{count(chosen.clients)} request{'' if chosen.clients == 1 else 's'} for {chosen.beside}"
+    figure = {"added": more}
+    if waits:
+        text = (
+            f"{count(chosen.clients).capitalize()} at a time, whatever is asked for: beside {who}, "
+            f"{fast.route.name} takes {between(more)} longer on average."
+        )
+        return found(topic, text, evidence, figure)
+    if not judged or any(says == "free" for _, says in judged):
+        text = (
+            f"Short requests do not wait for long ones: beside {who}, {fast.route.name} takes "
+            f"{between(more)} longer."
+        )
+        return found(topic, text, evidence, figure, absent="short requests that wait for long ones")
+    text = (
+        f"Short requests wait for a part of a long one: beside {who}, {fast.route.name} takes "
+        f"{between(more)} longer on average, where {chosen.beside} takes "
+        f"{amount(session.alone[chosen.beside].demand_s, 's')}."
+    )
+    return found(topic, text, evidence, figure)
 
 
 def _line(cell: InterferenceCell, session: Session) -> str:
-    alone = next(
-        (
-            c
-            for c in session.interference
-            if c.route == cell.route and not c.beside and c.median_s is not None
-        ),
-        None,
-    )
+    alone = next((c for c in session.interference if not c.beside and c.median_s is not None), None)
     if alone is None or cell.median_s is None or alone.median_s is None:
         return f"{cell.route} beside {cell.clients} × {cell.beside}: no responses."
     return (
         f"{cell.route}: median {amount(alone.median_s, 's')} by itself, {amount(cell.median_s, 's')} "
-        f"beside {cell.clients} × "
-        f"{cell.beside} ({plural(cell.n, 'request')})."
+        f"beside {cell.clients} × {cell.beside} ({plural(cell.n, 'request')})."
     )

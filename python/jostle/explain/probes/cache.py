@@ -15,9 +15,6 @@ __all__ = ["asked_anew", "cache"]
 
 PAIRS = 8
 
-TIME = 1 / 18
-"""Share of the time allowed for all pairs."""
-
 FASTER, ALIKE = 0.6, 0.85
 """Time of the second request over the first: up to the first value it came from a cache, from the second
 value on it did not.
@@ -37,12 +34,12 @@ def cache(session: Session) -> Finding:
     affordable = [
         alone
         for alone in session.alone.values()
-        if 4 * PAIRS * alone.demand_s <= TIME * session.limits.seconds
+        if 4 * PAIRS * max(alone.demand_s, 1 / session.budget.rate_per_s) <= session.budget.left_s
     ]
     if not affordable:
         return cannot_tell(topic, Reason.TOO_SLOW, "every route takes too long for it", "a shorter route")
     chosen = max(affordable, key=lambda alone: (alone.route.role != "wait", alone.demand_s))
-    step = max(2 * chosen.demand_s, 1 / session.limits.rate_per_s)
+    step = max(2 * chosen.demand_s, 1 / session.budget.rate_per_s)
     session.tell(f"whether a second {chosen.route.asked} is answered from a cache")
     due = [
         Due((2 * pair + turn) * step, asked_anew(chosen.route, _seed(session) + pair), 0)
@@ -80,7 +77,7 @@ def cache(session: Session) -> Finding:
             topic,
             f"A second request for the same {chosen.route.name} takes as long as the first.",
             evidence,
-            notable=False,
+            absent="a cache",
             figures={"second over first": figure},
         )
     return cannot_tell(

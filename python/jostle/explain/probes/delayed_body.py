@@ -47,15 +47,16 @@ def delayed_body(session: Session) -> Finding:
     if share >= OFTEN:
         return found(
             topic,
-            f"It writes head and body apart, and {percent(share)} of the bodies come "
-            f"{amount(statistics.median(late), 's')} "
-            "late: Nagle's algorithm waits for a delayed acknowledgement. TCP_NODELAY, or a single "
-            "write, cures it.",
+            f"{percent(share)} of the bodies come {amount(statistics.median(late), 's')} after their head: "
+            "it writes the two apart, and Nagle's algorithm waits for a delayed acknowledgement. "
+            "TCP_NODELAY, or a single write, cures it.",
             evidence,
             figures={"share": figure},
+            hurts_s=share * statistics.median(late),
         )
     if share <= RARELY:
-        return found(topic, "Head and body come together.", evidence, {"share": figure}, notable=False)
+        text = "Head and body come together."
+        return found(topic, text, evidence, {"share": figure}, absent="a delay of 40 ms before the body")
     return cannot_tell(
         topic,
         Reason.AMBIGUOUS,

@@ -15,14 +15,14 @@ from jostle.explain.discipline import LEAD, MAX_ERROR, Decision, Inference, Rang
 from jostle.explain.finding import Finding, Topic, found, undecided
 from jostle.explain.probes.parallelism import MIN_S, how_many, most
 from jostle.explain.reason import Reason
-from jostle.explain.session import Session
+from jostle.explain.session import Session, equal_probe
 from jostle.explain.target import Route
 from jostle.formatting import amount, percent, plural
 
 __all__ = ["discipline", "inferred", "leaving", "overtaking", "send_sized", "words"]
 
-TIME, KEPT = 1 / 8, 1 / 3
-"""Shares of the time allowed: for the server's work on all bursts, and to be kept for other probes."""
+TIME = 1 / 8
+"""Share of the time allowed for the server's work on all bursts."""
 
 OTHERS = 0.25
 """If other programs had the cores for more than this share of the time on an unsteady machine, no discipline
@@ -49,19 +49,18 @@ def send_sized(session: Session) -> None:
     """Sends the bursts, with all routes that take long enough and do not just wait."""
     sizes = {
         alone.demand_s: alone.route
-        for alone in session.alone.values()
+        for alone in session.sizes.values()
         if alone.route.role != "wait" and alone.demand_s - session.delay_s >= MIN_S
     }
     if not sizes:
         return
-    at_once = design.parallelism(session.observed("equal"))
+    slow = max(sizes)
+    at_once = design.parallelism(session.observed(equal_probe(sizes[slow].name)))
     chosen = design.bursts_to_send(
         list(sizes), at_once, most=most(session), budget=TIME * session.limits.seconds, seed=session.seed
     )
     session.tell(f"who is served when: {plural(len(chosen), 'burst')} of {_listed(list(sizes.values()))}")
     for jobs in chosen:
-        if session.budget.left_s < KEPT * session.limits.seconds:
-            break
         session.send_jobs("discipline", jobs, sizes)
 
 
@@ -72,13 +71,9 @@ def _listed(routes: list[Route]) -> str:
 def inferred(session: Session) -> Inference:
     """The inference from all bursts that were sent; its main results are kept in the session."""
     slow = session.slow
-    bursts: list[Burst] = [*session.observed("equal"), *session.observed("discipline")]
-    inference = infer(
-        bursts,
-        spread=slow.spread if slow else 0.0,
-        unsteady=session.unsteady,
-        waits=session.observed("waiting"),
-    )
+    assert slow is not None, "`unfit` was asked"
+    bursts = _bursts(session)
+    inference = infer(bursts, spread=slow.spread, unsteady=session.unsteady)
     if session.unsteady and session.contended > OTHERS:
         # A server that shares its core with other programs gets it in slices, which would be mistaken for the
         # server's own discipline.
@@ -89,6 +84,11 @@ def inferred(session: Session) -> Inference:
     session.overtaking = inference.overtaking.value
     session.family = inference.discipline.value
     return inference
+
+
+def _bursts(session: Session) -> list[Burst]:
+    equal = session.observed(equal_probe(session.slow.route.name)) if session.slow else []
+    return [*equal, *session.observed("discipline")]
 
 
 def discipline(session: Session, inference: Inference) -> Finding:
@@ -232,8 +232,7 @@ def _from(inference: Inference) -> str:
 
 
 def _evidence(session: Session, inference: Inference) -> list[str]:
-    bursts = len(session.observed("equal")) + len(session.observed("discipline"))
-    lines = [f"{plural(bursts, 'burst')}."]
+    lines = [f"{plural(len(_bursts(session)), 'burst')}."]
     if inference.best is not None and inference.error is not None:
         lines.append(
             f"Best fit: {_named(inference.best)}, with an error of {percent(inference.error)} (root mean "

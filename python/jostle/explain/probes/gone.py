@@ -37,14 +37,16 @@ def gone(session: Session) -> Finding:
             topic,
             Reason.NOT_OURS,
             "jostle did not start the server and does not know its process, whose CPU time would tell",
-            "--pid, if the server runs on this machine",
+            "its process, if the server runs on this machine",
+            option="--pid PID" if session.target.is_local else "",
         )
     if slow is None or slow.cpu_share is None or slow.cpu_share + (slow.queued_share or 0.0) < COMPUTES:
         return cannot_tell(
             topic,
             Reason.NO_ROUTE,
             "no route is known that computes for long",
-            "a longer route: --slow PATH",
+            "a route that computes for longer",
+            option="--slow PATH",
         )
     count = min(session.limits.connections, math.ceil(WORK_S / slow.demand_s))
     watched_s = PATIENCE * slow.demand_s + MARGIN * count * slow.demand_s
@@ -53,10 +55,10 @@ def gone(session: Session) -> Finding:
             topic,
             Reason.TOO_SLOW,
             f"{slow.route.name} takes {amount(slow.demand_s, 's')}: too few of it can be asked for",
-            "a shorter route: --slow PATH",
+            "a shorter route",
+            option="--slow PATH",
         )
-    if session.budget.left_s < 2 * watched_s:
-        return cannot_tell(topic, Reason.NO_TIME, "there was no time left for it", "a longer --budget")
+    session.budget.need(watched_s)
     session.tell(f"whether it works for clients that have gone: {count} × {slow.route.asked}, given up")
     before_s = usage().cpu_s
     session.sender.give_up(slow.route, count, PATIENCE * slow.demand_s, watched_s)
@@ -80,12 +82,16 @@ def verdict(slow: Baseline, count: int, at_once: float, cpu_s: float) -> Finding
             topic,
             Reason.NOT_SATURATED,
             "the server works at so many requests at once that hardly any was left",
-            "more requests at once: --thorough",
+            "more requests at once",
             evidence,
+            option="--thorough",
         )
     figure = {"share": Estimate(min(1.0, max(0.0, share)), unit="share", n=count)}
     if share >= GOES_ON:
-        return found(topic, "It goes on working at requests whose clients have gone.", evidence, figure)
+        text = (
+            "It goes on working at requests whose clients have gone: a client that retries doubles its work."
+        )
+        return found(topic, text, evidence, figure)
     if share <= STOPS:
         return found(
             topic,

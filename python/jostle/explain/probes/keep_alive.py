@@ -4,16 +4,17 @@ import statistics
 from collections.abc import Sequence
 
 from jostle.analysis.results import Estimate
-from jostle.explain.finding import Finding, Topic, cannot_tell, found
+from jostle.explain.finding import Finding, Topic, cannot_tell, found, out_of_time
 from jostle.explain.reason import Reason
 from jostle.explain.send import LightStream
 from jostle.explain.session import Session
-from jostle.formatting import plural
+from jostle.formatting import listed, plural
 
 __all__ = ["between", "keep_alive"]
 
-ALIKE = 0.2
-"""Connections are closed after the same number of requests if these differ by no more than this share."""
+ALIKE = 0.02
+"""Connections are closed after the same number of requests if these differ by no more than this share, or by
+one, as responses within a hundredth of a second are counted together."""
 
 
 def between(idle: Sequence[tuple[float, bool]]) -> tuple[float, float | None] | None:
@@ -27,36 +28,42 @@ def between(idle: Sequence[tuple[float, bool]]) -> tuple[float, float | None] | 
     return None if gone is not None and gone < outlived else (outlived, gone)
 
 
-def _busy(responses: int, light: LightStream) -> tuple[Estimate, str]:
+def _busy(light: LightStream) -> tuple[Estimate, str]:
     """How many requests a connection carries, counted on those that were closed; and that in words."""
     if not light.carried:
-        known = Estimate(float(responses), unit="", bound="≥", n=responses)
-        return known, f"a connection carries {responses} requests or more"
+        known = Estimate(float(light.busiest), unit="", bound="≥", n=light.busiest)
+        return known, f"a connection carries {light.busiest:,} requests or more"
     low, high = min(light.carried), max(light.carried)
     middle = statistics.median(light.carried)
     figure = Estimate(middle, low, high, unit="", n=len(light.carried))
-    if high - low > ALIKE * middle:
-        return figure, f"a connection is closed after {low:.0f} to {high:.0f} requests"
-    return figure, f"a connection is closed after about {middle:.0f} requests"
+    if high - low > max(1.0, ALIKE * middle):
+        return figure, f"a connection is closed after {low:,.0f} to {high:,.0f} requests"
+    return figure, f"a connection is closed after {middle:,.0f} requests"
 
 
 def keep_alive(session: Session) -> Finding:
     """Looks at the light stream and the connections that stayed idle beside it; sends nothing."""
     topic, light = Topic.KEEP_ALIVE, session.light
     if light is None:
-        return cannot_tell(topic, Reason.NO_TIME, "there was no time left", "--thorough, or fewer routes")
-    carried = sum(response.ok for response in light.responses)
-    if not carried:
+        return out_of_time(topic)
+    if not light.busiest:
         return cannot_tell(topic, Reason.FAILED, "no request was answered", "a lower rate")
-    each = carried / max(1, light.connects)
+    each = light.busiest / (1 + len(light.carried))
     evidence = [
-        f"{plural(carried, 'request')} on {plural(light.connects, 'connection')}.",
+        f"{plural(light.busiest, 'request')} one after another on "
+        f"{plural(1 + len(light.carried), 'connection')}"
+        + (
+            f": {listed([str(n) for n in light.carried[:8]])} on those that were closed."
+            if light.carried
+            else "."
+        ),
         "; ".join(f"idle for {pause:g} s: {'closed' if closed else 'open'}" for pause, closed in light.idle)
         + ".",
     ]
     if each < 1.5:
-        return found(topic, "It closes the connection after every response.", evidence[:1])
-    requests, busy = _busy(carried, light)
+        text = "It closes the connection after every response: each request pays for a new one."
+        return found(topic, text, evidence[:1])
+    requests, busy = _busy(light)
     limits = between(light.idle)
     if limits is None:
         return cannot_tell(
@@ -81,5 +88,5 @@ def keep_alive(session: Session) -> Finding:
             "idle": Estimate(outlived, outlived, gone, bound="≥" if gone is None else "", n=len(light.idle)),
             "requests per connection": requests,
         },
-        notable=False,
+        notable=bool(light.carried),
     )

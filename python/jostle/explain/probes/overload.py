@@ -14,9 +14,8 @@ from jostle.explain.reason import Reason
 from jostle.explain.send import Response
 from jostle.explain.session import Baseline, Session
 from jostle.formatting import amount, listed, plural
-from jostle.record.outcomes import REFUSALS, TIMEOUTS, Outcome
 
-__all__ = ["fate", "queue_limit", "recovery"]
+__all__ = ["queue_limit", "recovery"]
 
 MAX_CONNECTIONS = 1024
 """The most connections that are opened at once."""
@@ -32,25 +31,16 @@ RECOVERED = 1.25
 """The server has recovered when a request takes no more than this many times its usual time."""
 
 
-def fate(response: Response) -> str:
-    """What became of a request that was not answered as expected; "" if it was."""
-    if response.ok:
-        return ""
-    if response.outcome is Outcome.WRONG_STATUS:
-        return f"answered with {response.status}"
-    if response.outcome in TIMEOUTS:
-        return "never answered"
-    if response.outcome is Outcome.CONNECT_REFUSED:
-        return "refused"
-    if response.outcome in REFUSALS:
-        return "reset"
-    return str(response.outcome).replace("_", " ")
-
-
 def _unfit(session: Session, topic: Topic) -> Finding:
     """Why the server is not overloaded."""
     if not session.overload:
-        return cannot_tell(topic, Reason.NOT_ASKED, "finding out would overload the server", "--overload")
+        return cannot_tell(
+            topic,
+            Reason.NOT_ASKED,
+            "finding out would overload the server",
+            "leave to overload it",
+            option="--overload",
+        )
     return cannot_tell(topic, Reason.FAILED, "no route was answered", "a route that answers 200")
 
 
@@ -65,7 +55,8 @@ def _too_slow(topic: Topic, slow: Baseline) -> Finding:
         topic,
         Reason.TOO_SLOW,
         f"{slow.route.name} takes {amount(slow.demand_s, 's')}: too few requests can be answered in time",
-        "a shorter route: --slow PATH, or a longer --timeout",
+        "a shorter route, or a longer --timeout",
+        option="--slow PATH",
     )
 
 
@@ -80,7 +71,7 @@ def queue_limit(session: Session) -> Finding:
     while k <= most:
         session.tell(f"how many requests it holds: {k} at once")
         responses = session.sender.flood(slow.route, k)
-        fates = Counter(filter(None, map(fate, responses)))
+        fates = Counter(filter(None, (response.fate for response in responses)))
         evidence.append(
             f"{k} at once: {sum(response.ok for response in responses)} answered"
             + "".join(f", {count} {what}" for what, count in fates.most_common())
@@ -113,7 +104,7 @@ def _limit(
             "some requests were answered before all had been sent, so that those it held were fewer "
             "than those it "
             "answered",
-            "a longer route: --slow PATH",
+            "a longer route",
             evidence,
             figures={"answered": Estimate(float(held), unit="", n=len(responses))},
         )

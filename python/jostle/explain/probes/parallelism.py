@@ -7,14 +7,13 @@ import statistics
 from collections.abc import Mapping, Sequence
 
 from jostle.analysis.results import Estimate
-from jostle.explain import design
 from jostle.explain.discipline import Inference, Range
 from jostle.explain.finding import Finding, Topic, cannot_tell, found, undecided
 from jostle.explain.reason import Reason
-from jostle.explain.session import Session
+from jostle.explain.session import Session, equal_probe
 from jostle.formatting import amount, plural
 
-__all__ = ["MIN_S", "count_estimate", "how_many", "parallelism", "send_equal", "unfit", "unlike"]
+__all__ = ["MIN_S", "count_estimate", "how_many", "parallelism", "unfit", "unlike"]
 
 MIN_S = 0.002
 """Bursts of shorter requests would be dominated by the time that it takes to send them."""
@@ -48,14 +47,16 @@ def unfit(session: Session, topic: Topic) -> Finding | None:
             topic,
             Reason.TOO_FAST,
             f"{slow.route.name} takes {amount(slow.demand_s, 's')}, and a burst takes about as long to send",
-            f"a route that takes {amount(MIN_S, 's')} or more: --slow PATH",
+            f"a route that takes {amount(MIN_S, 's')} or more",
+            option="--slow PATH",
         )
     if most(session) < 4:
         return cannot_tell(
             topic,
             Reason.TOO_SLOW,
             f"{slow.route.name} takes {amount(slow.demand_s, 's')}: bursts of it would take too long",
-            "a route that takes 10 to 500 ms: --slow PATH",
+            "a route that takes 10 to 500 ms",
+            option="--slow PATH",
         )
     return None
 
@@ -65,15 +66,6 @@ def most(session: Session) -> int:
     slow = session.slow
     affordable = int(TIME * session.limits.seconds / (2 * slow.demand_s)) if slow else 0
     return min(session.limits.connections, affordable)
-
-
-def send_equal(session: Session) -> None:
-    """Sends the bursts with the longest route that computes; all later bursts are planned from the result."""
-    slow = session.slow
-    assert slow is not None, "`unfit` was asked"
-    session.tell(f"how many requests for {slow.route.name} progress at once")
-    for jobs in design.equal_bursts(slow.demand_s, most(session)):
-        session.send_jobs("equal", jobs, {slow.demand_s: slow.route})
 
 
 def parallelism(session: Session, inference: Inference) -> Finding:
@@ -134,10 +126,14 @@ def _lengths(session: Session) -> dict[int, list[float]]:
     """How long the equal bursts that were answered completely took, in service times, by size."""
     took: dict[int, list[float]] = {}
     for burst in session.bursts:
-        if not burst.jobs:  # no connection
+        if not burst.jobs or session.slow is None:  # no connection
             continue
+        name = session.slow.route.name
         ends = [job.end_s for job in burst.jobs if job.end_s is not None]
-        alike = len({job.route for job in burst.jobs}) == 1 and burst.probe in ("equal", "discipline")
+        alike = {job.route for job in burst.jobs} == {name} and burst.probe in (
+            equal_probe(name),
+            "discipline",
+        )
         at_once = max(job.at_s for job in burst.jobs) < burst.jobs[0].demand_s / 4
         if alike and at_once and len(ends) == len(burst.jobs):
             took.setdefault(len(ends), []).append(max(ends) / burst.jobs[0].demand_s)

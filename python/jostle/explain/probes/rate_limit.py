@@ -3,16 +3,22 @@
 A token bucket with rate r and burst b accepts b requests at once, and then r per second.
 """
 
+import math
 from collections.abc import Sequence
 
 from jostle.analysis.results import Estimate
-from jostle.explain.finding import Finding, Topic, cannot_tell, found
+from jostle.explain.finding import Finding, Topic, cannot_tell, found, out_of_time
 from jostle.explain.reason import Reason
 from jostle.explain.send import Response
 from jostle.explain.session import Session
+from jostle.explain.target import Route
+from jostle.explain.words import between
 from jostle.formatting import amount, listed, plural
 
 __all__ = ["bucket", "rate_limit"]
+
+REFUSED_S = 1.0
+"""A refusal is worse than any wait."""
 
 FEW = 5
 """How many refusals, and how many accepted requests after the first refusal, it takes to state a rate."""
@@ -39,16 +45,43 @@ def bucket(responses: Sequence[Response]) -> tuple[float, float] | None:
     return rate, max(0.0, before - rate * (begin - started))
 
 
+SAFE = 0.5
+"""The share of a limit that is asked once it is known."""
+
+BLIND = 0.25
+"""The share of the rate that was refused, if the limit is not known."""
+
+
+def go_gently(session: Session, route: Route) -> None:
+    """The server refuses requests before it was asked anything: what it allows is found out from these, and
+    everything else is asked at half of it.
+    """
+    responses = session.served.get(route.name, [])
+    session.rate_limit = _limited(session, responses)
+    limit = bucket(responses)
+    session.budget.rate_per_s *= BLIND
+    if limit is not None:
+        session.budget.rate_per_s = max(1.0, SAFE * limit[0])
+
+
 def rate_limit(session: Session) -> Finding:
     """Looks at the light stream; if only other requests were refused, sends a stream at the highest rate
     allowed.
     """
     topic, light = Topic.RATE_LIMIT, session.light
+    if session.rate_limit is not None:
+        return session.rate_limit
     if light is None:
-        return cannot_tell(topic, Reason.NO_TIME, "there was no time left", "--thorough, or fewer routes")
+        return out_of_time(topic)
     responses: Sequence[Response] = light.responses
     if session.refusals and not any(response.refused for response in responses):
         responses = _faster(session)
+    return _limited(session, responses)
+
+
+def _limited(session: Session, responses: Sequence[Response]) -> Finding:
+    """The finding from a stream of requests."""
+    topic = Topic.RATE_LIMIT
     refused = [response for response in responses if response.refused]
     length_s = responses[-1].due_s
     rate = len(responses) / length_s
@@ -59,7 +92,7 @@ def rate_limit(session: Session) -> Finding:
             f"No rate limit up to {amount(rate, '/s')}.",
             [f"{plural(len(responses), 'request')} in {length_s:.0f} s; none was refused.{bursts}"],
             {"offered": Estimate(rate, unit="/s", n=len(responses))},
-            notable=False,
+            absent=f"a rate limit below {amount(rate, '/s')}",
         )
     statuses = listed(sorted({response.refusal for response in refused}))
     evidence = [
@@ -74,30 +107,35 @@ def rate_limit(session: Session) -> Finding:
             f"{plural(len(refused), 'request')} were refused, too few to state a rate"
             if len(refused) < FEW
             else "hardly any request was accepted after the first refusal",
-            "a longer stream, or a higher rate: --thorough",
+            "a longer stream, or a higher rate",
             evidence,
+            option="--thorough",
         )
     accepted, burst = limit
+    after = sum(response.ok for response in responses)
+    reach = 2 * accepted / math.sqrt(max(1, after))
+    rate_figure = Estimate(accepted, max(0.0, accepted - reach), accepted + reach, "/s", n=len(responses))
     return found(
         topic,
-        f"It limits the rate to {amount(accepted, '/s')}, after about {burst:.0f} at once, and refuses the "
+        f"It limits the rate to {between(rate_figure)}, after about {burst:.0f} at once, and refuses the "
         f"rest with {statuses}.",
         evidence,
         {
-            "rate": Estimate(accepted, unit="/s", n=len(responses)),
+            "rate": rate_figure,
             "burst": Estimate(burst, unit="", n=len(responses)),
         },
+        hurts_s=REFUSED_S,
     )
 
 
-STREAM = 1 / 24
-"""Share of the time allowed for the faster stream."""
+STREAM = 0.8
+"""Share of the stage for the faster stream."""
 
 
 def _faster(session: Session) -> Sequence[Response]:
     """Sends a stream with equal gaps to the first route, which is the short one."""
     limits, route = session.limits, session.target.routes[0]
     session.tell(f"at which rate {route.asked} is refused")
-    count = int(STREAM * limits.seconds * limits.stream_rate_per_s)
+    count = max(2, int(STREAM * session.budget.left_s * limits.stream_rate_per_s))
     times = [place / limits.stream_rate_per_s for place in range(count)]
     return session.sender.stream(route, times, limits.connections)

@@ -4,7 +4,7 @@ computing or waiting.
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -13,10 +13,12 @@ from jostle.analysis.stats.quantile_ci import quantile_estimate
 from jostle.analysis.stats.sample import from_values
 from jostle.explain.finding import Finding, Topic, cannot_tell, found
 from jostle.explain.reason import Reason
+from jostle.explain.routes import smaller
 from jostle.explain.send import Response, median_service_s
 from jostle.explain.session import Baseline, Session
 from jostle.explain.target import Route
-from jostle.formatting import amount, formatted, interval, percent, plural
+from jostle.explain.words import between
+from jostle.formatting import amount, formatted, percent, plural
 
 __all__ = ["cpu_or_waiting", "measured_again", "robust_spread", "service_time"]
 
@@ -75,7 +77,7 @@ def _warmed(session: Session, route: Route) -> list[Response]:
     before = median_service_s(responses[1:])
     if before is None:
         return responses
-    count = max(3, min(10, int(0.5 / max(before, 1 / session.limits.rate_per_s))))
+    count = max(3, min(10, int(0.5 / max(before, 1 / session.budget.rate_per_s))))
     began = session.budget.now()
     while session.budget.now() - began < WARM * session.limits.seconds:
         batch = session.sender.serial(route, count, session.pause_s(route))
@@ -93,20 +95,22 @@ def service_time(session: Session, route: Route) -> Finding:
     warm = _warmed(session, route)
     times = [response.service_s for response in warm if response.service_s is not None]
     if not times:
+        session.served[route.name] = warm
+        session.note(warm)
         return cannot_tell(
             Topic.SERVICE_TIME,
-            Reason.FAILED,
+            Reason.REFUSED if any(response.refused for response in warm) else Reason.FAILED,
             f"no request for {route.name} was answered ({_outcomes(warm)})",
             "a route that answers 200",
         )
-    each_s = max(times[-1], 1 / session.limits.rate_per_s)
+    each_s = max(times[-1], 1 / session.budget.rate_per_s)
     count = max(MIN_REQUESTS, min(MAX_REQUESTS, int(ROUTE * session.limits.seconds / each_s)))
     usage = session.target.usage
     before = usage() if usage else None
     responses = session.sender.serial(route, count, session.pause_s(route))
     after = usage() if usage else None
     session.served[route.name] = warm + responses
-    session.refusals += sum(response.refused for response in session.served[route.name])
+    session.note(session.served[route.name])
     times = [response.service_s for response in responses if response.service_s is not None]
     failed = len(responses) - len(times)
     if not times or failed > len(responses) / 10:
@@ -121,7 +125,14 @@ def service_time(session: Session, route: Route) -> Finding:
     if before is not None and after is not None and sum(times) >= MIN_CPU_S:
         cpu = min(1.0, (after.cpu_s - before.cpu_s) / sum(times))
         queued = min(1.0, (after.waited_s - before.waited_s) / sum(times))
-    session.alone[route.name] = Baseline(route, median, spread_from_one_to_the_next(times), cpu, queued)
+    session.alone[route.name] = Baseline(
+        route,
+        median,
+        spread_from_one_to_the_next(times),
+        cpu,
+        queued,
+        quantile_estimate(from_values(times), 0.5),
+    )
     return _finding(route, times, spread)
 
 
@@ -130,7 +141,7 @@ def _finding(route: Route, times: Sequence[float], spread: float) -> Finding:
     longest = max(times)
     return found(
         Topic.SERVICE_TIME,
-        f"{route.asked} takes {interval(estimate)}.",
+        f"{route.asked} takes {between(estimate)}.",
         [
             f"{plural(len(times), 'request')} for {route.asked}, one at a time: median "
             f"{formatted(estimate)}, "
@@ -142,6 +153,27 @@ def _finding(route: Route, times: Sequence[float], spread: float) -> Finding:
             "longest": Estimate(longest, n=len(times)),
         },
     )
+
+
+def parts(session: Session) -> Iterator[Finding]:
+    """If there is one length of request only, measures the same route with smaller parameters, so that the
+    order of service can be asked for; keeps those that take less in `session.parts`.
+    """
+    slow = session.slow
+    if slow is None or sum(one.route.role == "slow" for one in session.alone.values()) > 1:
+        return
+    for route in smaller(slow.route):
+        session.tell(f"whether {route.asked} takes less than {slow.route.asked}")
+        times = session.sender.serial(route, MIN_REQUESTS, session.pause_s(slow.route))
+        took = median_service_s(times)
+        if took is not None and took <= LESS * min(one.demand_s for one in [slow, *session.parts.values()]):
+            spread = robust_spread([one.service_s for one in times if one.service_s is not None])
+            session.parts[route.name] = Baseline(route, took, spread)
+    yield from ()
+
+
+LESS = 0.75
+"""A request with a smaller parameter takes this share of the time at most, or its parameter is no size."""
 
 
 def _outcomes(responses: Sequence[Response]) -> str:
@@ -159,7 +191,8 @@ def cpu_or_waiting(session: Session) -> Finding:
             Topic.CPU,
             Reason.NOT_OURS,
             "jostle did not start the server and does not know its process, whose CPU time would tell",
-            "--pid, if the server runs on this machine",
+            "its process, if the server runs on this machine",
+            option="--pid PID" if session.target.is_local else "",
         )
     if slow.cpu_share is None:
         return cannot_tell(
@@ -168,7 +201,8 @@ def cpu_or_waiting(session: Session) -> Finding:
             f"all requests of {slow.route.name} together took less than {amount(MIN_CPU_S, 's')}, and "
             f"CPU time is "
             "counted in hundredths of a second",
-            "a longer route: --slow PATH",
+            "a longer route",
+            option="--slow PATH",
         )
     share, queued = slow.cpu_share, slow.queued_share or 0.0
     evidence = [
@@ -214,9 +248,9 @@ def measured_again(session: Session) -> None:
     The routes take turns with a few requests each, so that a change of the machine's speed affects all of
     them and their ratios remain.
     """
-    again = [alone for alone in session.alone.values() if alone.route.role != "wait"]
+    again = [alone for alone in session.sizes.values() if alone.route.role != "wait"]
     session.tell(f"whether {', '.join(alone.route.asked for alone in again)} still take as long")
-    round_s = AT_A_TIME * sum(max(one.demand_s, 1 / session.limits.rate_per_s) for one in again)
+    round_s = AT_A_TIME * sum(max(one.demand_s, 1 / session.budget.rate_per_s) for one in again)
     rounds = max(MIN_TURNS, min(MIN_REQUESTS, int(AGAIN * session.limits.seconds / round_s)))
     responses: dict[str, list[Response]] = {alone.route.name: [] for alone in again}
     for _ in range(rounds):
@@ -226,4 +260,5 @@ def measured_again(session: Session) -> None:
             )
     for alone in again:
         if (now := median_service_s(responses[alone.route.name])) is not None:
-            session.alone[alone.route.name] = replace(alone, demand_s=now)
+            known = session.parts if alone.route.name in session.parts else session.alone
+            known[alone.route.name] = replace(alone, demand_s=now)

@@ -1,112 +1,217 @@
-"""P2: how many requests may wait for something else at once. Bursts of a route that waits without computing.
+"""P2: how many requests of each route are served at a time, and which routes share such a limit. Bursts of 2,
+4, 8, … equal requests of every route that takes long enough.
 
-With w slots, a burst of k is answered in groups of w, one wait apart; without a limit all wait at the same
-time."""
+With w slots, a burst of k is answered in groups of w, one service time apart; without a limit all are
+answered at the same time. Routes whose requests wait for each other, and for nobody else, share a pool or a
+lock.
+"""
 
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import combinations
+
+from jostle.analysis.results import Estimate
 from jostle.explain import design
-from jostle.explain.discipline import Inference
-from jostle.explain.finding import Finding, Topic, cannot_tell, found, undecided
+from jostle.explain.burst import Job
+from jostle.explain.candidates import Candidate, Family
+from jostle.explain.discipline import Decision, Range, slots_of
+from jostle.explain.finding import Finding, Topic, cannot_tell, found, out_of_time, undecided
+from jostle.explain.fit import Observed
 from jostle.explain.probes.parallelism import MIN_S, count_estimate, how_many
 from jostle.explain.reason import Reason
-from jostle.explain.session import Baseline, Session
-from jostle.formatting import amount
+from jostle.explain.results import SentBurst
+from jostle.explain.session import Baseline, Session, equal_probe
+from jostle.explain.words import between, count
+from jostle.formatting import amount, listed
 
-__all__ = ["send_waits", "slots", "unfit"]
+__all__ = ["send_bursts", "send_pairs", "slots"]
 
-TIME = 1 / 9
-"""Share of the time allowed that all bursts may take on a server that lets one request wait at a time."""
+REPEATS = 3
 
-REPEATS = 2
+MAX_SHARED = 8
+"""Routes with more slots than this are not asked together."""
 
-
-def waiting(session: Session) -> Baseline | None:
-    """The route that waits, if one is known."""
-    return next((alone for alone in session.alone.values() if alone.route.role == "wait"), None)
+SHARED_LEAD = 0.1
+"""Two routes share their slots, or do not, if that explains bursts of both better by this error."""
 
 
-def unfit(session: Session) -> Finding | None:
-    """Why the number of slots cannot be found out; None if it can."""
-    topic, wait = Topic.SLOTS, waiting(session)
-    if wait is None:
-        return cannot_tell(
-            topic,
-            Reason.NO_ROUTE,
-            "no route is known that waits for something else",
-            "a route that waits, for a database or another service: --wait PATH",
+def pair_of(one: str, other: str) -> str:
+    """The name of the bursts of two routes."""
+    return f"together {one} {other}"
+
+
+def asked(session: Session) -> list[Baseline]:
+    """The routes that are long enough for bursts, the longest first."""
+    long = [one for one in session.alone.values() if one.demand_s - session.delay_s >= MIN_S]
+    return sorted(long, key=lambda one: -one.demand_s)
+
+
+def most(session: Session, route: Baseline, routes: int) -> int:
+    """The largest burst that the limits allow, and that fits into the time if requests are served one by one
+    and each of so many routes has an equal part.
+    """
+    part_s = session.budget.left_s / max(1, routes)
+    return min(session.limits.connections, int(part_s / (2 * REPEATS * route.demand_s)))
+
+
+def send_bursts(session: Session) -> None:
+    """Sends the bursts of every route, those of all routes in turn, as far as there is time."""
+    routes = asked(session)
+    for place, route in enumerate(routes):
+        largest = most(session, route, len(routes) - place)
+        if largest < 4:
+            continue
+        session.tell(f"how many requests for {route.route.name} are served at a time")
+        for _ in range(REPEATS):
+            for jobs in design.equal_bursts(route.demand_s, largest)[1:]:
+                session.send_jobs(equal_probe(route.route.name), jobs, {route.demand_s: route.route})
+
+
+def send_pairs(session: Session) -> None:
+    """Sends bursts of two routes each that have the same number of slots."""
+    known = {
+        name: round(number.low)
+        for name, number in session.slots.items()
+        if number.high is not None and number.low == number.high <= MAX_SHARED
+    }
+    for one, other in combinations(known, 2):
+        n = known[one]
+        if n != known[other] or 2 * n > session.limits.connections:
+            continue
+        first, second = session.alone[one], session.alone[other]
+        session.tell(f"whether {one} and {other} wait for the same")
+        jobs = [Job(0.0, route.demand_s, k) for k in range(2 * n) for route in ((first, second)[k % 2],)]
+        for _ in range(REPEATS):
+            routes = {first.demand_s: first.route, second.demand_s: second.route}
+            session.send_jobs(pair_of(one, other), tuple(jobs), routes)
+        session.shared[one, other] = _shared(session, one, other, n)
+
+
+def _shared(session: Session, one: str, other: str, n: int) -> bool | None:
+    observed = Observed(session.observed(pair_of(one, other)))
+    if not observed.bursts:
+        return None
+    together, apart = (observed.fit(Candidate(Family.FIRST_COME, slots)).error() for slots in (n, 2 * n))
+    if abs(together - apart) < SHARED_LEAD:
+        return None
+    return together < apart
+
+
+def decide(session: Session) -> None:
+    """Keeps in the session how many requests of each route are served at a time, as far as that is known."""
+    for route in asked(session):
+        bursts = session.observed(equal_probe(route.route.name))
+        number = slots_of(bursts, route.spread) if bursts else Decision[Range](reason=Reason.NO_TIME)
+        session.slots_of[route.route.name] = number
+
+
+def slots(session: Session) -> list[Finding]:
+    """A finding for each route, or why there is none."""
+    routes = asked(session)
+    if not routes:
+        return [_too_short(session)]
+    findings = []
+    for place, route in enumerate(routes):
+        one = _finding(session, route)
+        if _told_before(session, routes[:place], route):
+            one = replace(one, notable=False, hurts_s=0.0)
+        findings.append(one)
+    return findings
+
+
+def _told_before(session: Session, before: Sequence[Baseline], route: Baseline) -> bool:
+    """Whether the sentence about an earlier route already names this one."""
+    return any(route.route.name in _sharing(session, one.route.name) for one in before)
+
+
+def _sharing(session: Session, name: str) -> list[str]:
+    """The other routes that wait for the same."""
+    return [
+        next(iter({*pair} - {name})) for pair, shared in session.shared.items() if shared and name in pair
+    ]
+
+
+def _too_short(session: Session) -> Finding:
+    longest = max(session.alone.values(), key=lambda one: one.demand_s)
+    return cannot_tell(
+        Topic.SLOTS,
+        Reason.TOO_FAST,
+        f"{longest.route.name} takes {amount(longest.demand_s, 's')}, and a burst takes about as long to "
+        "send",
+        f"a route that takes {amount(MIN_S, 's')} or more",
+        option="--slow PATH",
+    )
+
+
+def _finding(session: Session, route: Baseline) -> Finding:
+    topic, name = Topic.SLOTS, route.route.name
+    bursts = [burst for burst in session.bursts if burst.probe == equal_probe(name)]
+    if not bursts:
+        return out_of_time(topic)
+    evidence = [_line(bursts, route)]
+    if (held := session.held(equal_probe(name))) is not None:
+        return _sheds(name, *held, evidence)
+    number = session.slots_of[name]
+    if number.value is None:
+        return undecided(topic, number.reason, evidence)
+    figure = {"slots": count_estimate(number.value)}
+    if number.value.high is None:
+        text = f"{how_many(number.value)} requests for {name} are served at a time."
+        return found(
+            topic, text, evidence, figure, absent=f"a limit of {name} below {number.value.low:.0f} at a time"
         )
-    if session.intermediary:
-        return cannot_tell(
-            topic,
-            Reason.INTERMEDIARY,
-            f"something stands between ({session.intermediary})",
-            "the address of the server itself",
-        )
-    if wait.demand_s - session.delay_s < MIN_S:
-        return cannot_tell(
-            topic,
-            Reason.TOO_FAST,
-            f"{wait.route.name} takes {amount(wait.demand_s, 's')}",
-            f"a route that waits for {amount(MIN_S, 's')} or more: --wait PATH",
-        )
-    if most(session, wait) < 4:
-        return cannot_tell(
-            topic,
-            Reason.TOO_SLOW,
-            f"{wait.route.name} takes {amount(wait.demand_s, 's')}: bursts of it would take too long",
-            "a route that waits for 10 to 500 ms: --wait PATH",
-        )
-    return None
+    return _limited(session, route, number.value, evidence)
 
 
-def most(session: Session, wait: Baseline) -> int:
-    """The largest burst that the limits allow and that fits into the time if one request waits at a time."""
-    return min(session.limits.connections, int(TIME * session.limits.seconds / (2 * REPEATS * wait.demand_s)))
+def _limited(session: Session, route: Baseline, number: Range, evidence: list[str]) -> Finding:
+    """The sentence about a limit; it is a fault of the route if other routes go on meanwhile."""
+    name, low, high = route.route.name, int(number.low), int(number.high or number.low)
+    exact = low == high
+    many = count(low) if exact else f"{count(low)} to {count(high)}"
+    nth = f"The {ORDINALS[low + 1]}" if exact and low + 1 in ORDINALS else "A further one"
+    wait = session.service(name)
+    text = f"{name}: {many} at a time. {nth} waits {between(wait)}"
+    figures = {"slots": count_estimate(number), "wait": wait}
+    own = session.free_beside(name)
+    if own:
+        behind = "a lock, or a pool of 1" if low == high == 1 else f"a pool of {low}" if exact else "a pool"
+        text += f", while other routes go on: as with {behind} behind it"
+        if sharing := _sharing(session, name):
+            text += f", which {listed(sharing)} share{'s' if len(sharing) == 1 else ''}"
+    text += "."
+    # Where all routes wait alike, the findings about the server's workers say the same of all.
+    hurts_s = wait.value or 0.0
+    return found(
+        Topic.SLOTS, text, evidence, figures, notable=own is not False, hurts_s=hurts_s if own else 0.0
+    )
 
 
-def send_waits(session: Session) -> None:
-    """Sends the bursts of the waiting route."""
-    wait = waiting(session)
-    assert wait is not None, "`unfit` was asked"
-    session.tell(f"how many requests for {wait.route.name} may wait at once")
-    for _ in range(REPEATS):
-        for jobs in design.equal_bursts(wait.demand_s, most(session, wait))[1:]:
-            session.send_jobs("waiting", jobs, {wait.demand_s: wait.route})
+ORDINALS = {
+    2: "second", 3: "third", 4: "fourth", 5: "fifth", 6: "sixth", 7: "seventh", 8: "eighth", 9: "ninth",
+    10: "tenth", 11: "eleventh", 12: "twelfth",
+}  # fmt: skip
 
 
-def slots(session: Session, inference: Inference) -> Finding:
-    """The finding from the bursts of the waiting route."""
-    topic, wait = Topic.SLOTS, waiting(session)
-    assert wait is not None, "`unfit` was asked"
-    largest = max((b for b in session.bursts if b.probe == "waiting"), key=lambda b: len(b.jobs))
+def _sheds(name: str, held: int, refused: str, evidence: list[str]) -> Finding:
+    return found(
+        Topic.SLOTS,
+        f"{name}: {count(held)} at once; further requests are refused with {refused}.",
+        evidence,
+        {"held": Estimate(float(held), unit="")},
+        hurts_s=1.0,  # a refusal is worse than a wait
+    )
+
+
+def _line(bursts: Sequence[SentBurst], route: Baseline) -> str:
+    largest = max(bursts, key=lambda burst: len(burst.jobs))
     ends = sorted(job.end_s for job in largest.jobs if job.end_s is not None)
+    if not ends:
+        return f"None of {len(largest.jobs)} requests for {route.route.name} at once was answered."
     step = max(1, len(ends) // 8)
     some = "" if len(ends) == len(largest.jobs) else f"{len(ends)} of "
-    evidence = [
-        f"{some}{len(largest.jobs)} requests for {wait.route.name} at once were answered "
+    return (
+        f"{some}{len(largest.jobs)} requests for {route.route.name} at once were answered "
         + (f"(times listed for one in {step}) after " if step > 1 else "after ")
         + ", ".join(amount(end, "s") for end in ends[::step])
-        + f"; one by itself takes {amount(wait.demand_s, 's')}."
-        if ends
-        else f"None of {len(largest.jobs)} requests for {wait.route.name} at once was answered."
-        if largest.jobs
-        else "No connection could be made."
-    ]
-    number = inference.slots
-    if number is None or number.value is None:
-        return undecided(topic, number.reason if number else None, evidence)
-    value = number.value
-    estimate = count_estimate(value)
-    if value.high is None:
-        return found(
-            topic,
-            f"{how_many(value)} requests may wait for something else at once.",
-            evidence,
-            figures={"slots": estimate},
-        )
-    verb = "request waits" if value.low == value.high == 1 else "requests wait"
-    return found(
-        topic,
-        f"{how_many(value)} {verb} for something else at a time; a further one waits for its turn.",
-        evidence,
-        figures={"slots": estimate},
+        + f"; one by itself takes {amount(route.demand_s, 's')}."
     )

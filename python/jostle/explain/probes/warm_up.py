@@ -82,5 +82,5 @@ def warm_up(session: Session) -> Finding:
         f"The first requests of {name} take no longer than later ones.",
         evidence,
         figures,
-        notable=False,
+        absent="slow first requests",
     )

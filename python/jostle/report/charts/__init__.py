@@ -12,6 +12,7 @@ from jostle.report.charts.interference import Pair, interference
 from jostle.report.charts.pauses import pauses
 from jostle.report.charts.percentiles import percentiles
 from jostle.report.charts.phased import phased
+from jostle.report.charts.phases import phases
 from jostle.report.charts.picture import CONFIG, Picture
 from jostle.report.charts.ranks import ranks
 from jostle.report.charts.shift import shift
@@ -43,6 +44,7 @@ __all__ = [
     "pauses",
     "percentiles",
     "phased",
+    "phases",
     "points_per_curve",
     "ranks",
     "ratios",

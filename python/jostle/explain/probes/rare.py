@@ -1,0 +1,97 @@
+"""Rare slow responses: how many of a route are slow, how slow, whether others wait meanwhile, and when it
+happens.
+"""
+
+from jostle.analysis.results import Estimate
+from jostle.explain.finding import Finding, Topic, cannot_tell, found
+from jostle.explain.rare import Rare, rare
+from jostle.explain.reason import Reason
+from jostle.explain.stalls import Requests
+from jostle.explain.words import between, one_in, span
+from jostle.formatting import amount, listed, percent, plural
+
+__all__ = ["rare_responses", "says"]
+
+MIN_REQUESTS = 40
+"""Among fewer requests of each route one slow one in ten would easily be missed."""
+
+SURE = 3.0
+"""e⁻³ = 5 %: a share s of n requests is missed with probability e^(−n·s)."""
+
+
+def rare_responses(requests: Requests) -> list[Finding]:
+    """One finding for each route some of whose responses are slow; else that there is none."""
+    slow, _ = rare(requests)
+    if slow:
+        return [_finding(one) for one in sorted(slow, key=lambda one: -one.hurts_s)]
+    counts = {name: int((requests.route == place).sum()) for place, name in enumerate(requests.names)}
+    fewest = min(counts, key=lambda name: counts[name])
+    asked = [f"{plural(n, 'request')} for {name}" for name, n in counts.items()]
+    if counts[fewest] < MIN_REQUESTS:
+        return [
+            cannot_tell(
+                Topic.RARE,
+                Reason.NO_TIME,
+                f"none was seen among {listed(asked)}, but there was no time for more",
+                "more time",
+                option="--budget",
+            )
+        ]
+    least = counts[fewest] / SURE
+    return [
+        found(
+            Topic.RARE,
+            f"No route has rare slow responses of its own: 1 in {least:.0f} would have been seen.",
+            [f"None among {listed(asked)}."],
+            absent=f"rare slow responses (1 in {least:.0f} or more)",
+        )
+    ]
+
+
+def _finding(one: Rare) -> Finding:
+    evidence = [
+        f"{len(one.times_s)} of {plural(one.share.n, 'request')} for {one.route} took "
+        f"{between(one.slow_s)} (median), the others {amount(one.usual_s, 's')}; sent at "
+        + ", ".join(f"{at:.2f}" for at in one.times_s[:12])
+        + (f" s and {len(one.times_s) - 12} more times." if len(one.times_s) > 12 else " s."),
+        f"Of {plural(one.met, 'other request')} sent meanwhile, {one.waited} were answered no sooner."
+        if one.met
+        else "No other request was sent meanwhile.",
+    ]
+    if one.common is not None:
+        evidence.append(f"{one.common.what[:1].upper()}{one.common.what[1:]}: {one.common.counts}.")
+    figures = {
+        "share": one.share,
+        "slow": one.slow_s,
+        "usual": Estimate(one.usual_s, n=one.share.n),
+    }
+    return found(Topic.RARE, says(one), evidence, figures, hurts_s=one.hurts_s)
+
+
+def says(one: Rare) -> str:
+    """The finding as a sentence or two."""
+    assert one.share.value is not None
+    assert one.share.low is not None
+    assert one.share.high is not None
+    how_many = f"{one_in(one.share.value)} responses of {one.route}"
+    if one.nth is not None:
+        how_many = f"Every {one.nth}th response of {one.route}"
+    share = span(one.share.low, one.share.high, "share")
+    meanwhile = {
+        True: ", and others wait meanwhile",
+        False: "; others do not wait",
+        None: "",
+    }[one.others_wait]
+    text = (
+        f"{how_many} ({share}) takes {between(one.slow_s)} instead of {amount(one.usual_s, 's')}{meanwhile}."
+    )
+    if one.of_all:
+        text += f" It is every {one.nth}th request of all."
+    elif one.period is not None:
+        every = Estimate(one.period.every_s, one.period.low_s, one.period.high_s)
+        text += f" They come every {between(every)}."
+    elif one.common is not None:
+        text += f" They come {one.common.what} ({percent(one.common.slow / one.common.n_slow)} of them)."
+    elif one.nth is None:
+        text += " They come by chance."
+    return text

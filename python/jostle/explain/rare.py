@@ -1,0 +1,159 @@
+"""Which stalls a route makes by itself: some of its requests take long, and maybe let others wait; and which
+ones are the whole server's.
+
+A server that stands still is met first by whatever comes next, so by each route in proportion to its
+requests, and at any time of the pause. A request that takes long meets itself first, and takes as long every
+time.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from jostle.analysis.results import Estimate
+from jostle.analysis.stats.proportion import share_interval
+from jostle.analysis.stats.quantile_ci import quantile_estimate
+from jostle.analysis.stats.sample import from_values
+from jostle.explain.common import Common, every_nth, in_common
+from jostle.explain.periods import Period, periods
+from jostle.explain.stalls import Bools, Requests, Stall, stalls
+
+__all__ = ["Rare", "rare"]
+
+CHANCE = 1e-3
+"""How often the stalls of the server may seem to be one route's by chance."""
+
+MIN_STALLS = 4
+
+MOST = 0.6
+"""The lengths of stalls are alike if this share of them lies within a short span."""
+
+UNLIKE, MANY = 0.3, 10
+"""Fewer stalls than so many whose span is longer than this share of their length may be the machine's."""
+
+WAITED, FREE, MIN_MET = 0.7, 0.3, 4
+"""Others wait meanwhile if this share of those that were sent meanwhile did, or do not if no more than the
+second one did; fewer than so many tell nothing.
+"""
+
+
+@dataclass(frozen=True)
+class Rare:
+    """Requests of `route` that take much longer than its others.
+
+    `share`: how many of them do; `slow_s`, `usual_s`: medians. `others_wait`: None if too few were sent
+    meanwhile; `waited` of `met` did. `nth`: every so many-th request of the route is slow, or of all requests
+    if `of_all`. `common`: what else the slow ones have in common; `times_s`: when they were sent.
+    """
+
+    route: str
+    share: Estimate
+    slow_s: Estimate
+    usual_s: float
+    met: int
+    waited: int
+    times_s: tuple[float, ...]
+    nth: int | None = None
+    of_all: bool = False
+    period: Period | None = None
+    common: Common | None = None
+
+    @property
+    def others_wait(self) -> bool | None:
+        if self.met < MIN_MET or FREE < self.waited / self.met < WAITED:
+            return None
+        return self.waited >= WAITED * self.met
+
+    @property
+    def hurts_s(self) -> float:
+        return (self.share.value or 0.0) * ((self.slow_s.value or 0.0) - self.usual_s)
+
+
+def rare(requests: Requests) -> tuple[list[Rare], list[Stall]]:
+    """The routes some of whose requests are slow, and the stalls that are left: those of the whole server."""
+    left = stalls(requests)
+    found = []
+    by_route = np.bincount([_route(requests, one) for one in left], minlength=len(requests.names))
+    for route in np.argsort(-by_route).tolist():
+        own = _of_one_size([one for one in left if _route(requests, one) == route])
+        if len(own) >= MIN_STALLS and _is_cause(requests, route, own, left):
+            one = _rare(requests, route, own, left)
+            if one.period is None or one.others_wait is False:  # else it is the server's, whatever met it
+                found.append(one)
+                left = [stall for stall in left if stall not in own]
+    return found, left
+
+
+def _route(requests: Requests, stall: Stall) -> int:
+    return int(requests.route[stall.first])
+
+
+def _of_one_size(own: Sequence[Stall]) -> list[Stall]:
+    """Those that are no shorter than half of the usual: the others are the machine's."""
+    middle = float(np.median([one.length_s for one in own])) if own else 0.0
+    return [one for one in own if one.length_s >= middle / 2]
+
+
+def _is_cause(requests: Requests, route: int, own: Sequence[Stall], every: Sequence[Stall]) -> bool:
+    """Whether the route meets stalls first much more often than it would meet those of the server, or at
+    their very beginning each time.
+    """
+    rows = requests.route == route
+    in_flight = float(requests.took_s[rows].sum()) / requests.span_s
+    share = min(0.95, np.count_nonzero(rows) / len(requests) + in_flight)
+    chance = _tail(len(own), len(every), share)
+    lengths = np.sort([one.length_s for one in own])
+    most = math.ceil(MOST * len(own))
+    span_s = float((lengths[most - 1 :] - lengths[: len(own) - most + 1]).min())
+    if chance <= CHANCE:
+        return len(own) >= MANY or span_s <= UNLIKE * float(np.median(lengths))
+    # The first request comes at a random time of a pause: what is left of that varies as the gaps between
+    # requests do.
+    within = -math.expm1(-span_s * len(requests) / requests.span_s)
+    return len(own) * _tail(most - 1, len(own) - 1, within) <= CHANCE
+
+
+def _tail(k: int, n: int, share: float) -> float:
+    """The chance of at least k of n."""
+    return math.fsum(math.comb(n, i) * share**i * (1 - share) ** (n - i) for i in range(k, n + 1))
+
+
+def _during(requests: Requests, those: Sequence[Stall]) -> Bools:
+    """Which requests were sent during a stall."""
+    during: Bools = np.zeros(len(requests), dtype=bool)
+    for one in those:
+        end = float(requests.end_s[one.first])
+        during[one.first + 1 : int(np.searchsorted(requests.sent_s, end))] = True
+    return during
+
+
+def _rare(requests: Requests, route: int, own: Sequence[Stall], every: Sequence[Stall]) -> Rare:
+    places = np.array([one.first for one in own])
+    rows = requests.route == route
+    # What was sent during a stall waited, whether or not it was slow itself.
+    counted = rows & ~_during(requests, every)
+    counted[places] = True
+    n = int(np.count_nonzero(counted))
+    slow: Bools = np.zeros(len(requests), dtype=bool)
+    slow[places] = True
+    low, high = share_interval(len(own), n)
+    times = tuple(requests.sent_s[places].tolist())
+    nth = every_nth(np.searchsorted(np.flatnonzero(rows), places), int(np.count_nonzero(rows)))
+    of_all = nth is None and (nth := every_nth(places, len(requests))) is not None
+    regular = periods(times, requests.span_s) if nth is None else []
+    common = in_common(requests, slow, rows) if nth is None and not regular else []
+    return Rare(
+        requests.names[route],
+        Estimate(len(own) / n, low, high, "share", n=n),
+        quantile_estimate(from_values(requests.took_s[places].tolist()), 0.5),
+        float(np.median(requests.took_s[rows])),
+        sum(one.met for one in own),
+        sum(one.waited for one in own),
+        times,
+        nth,
+        of_all,
+        regular[0] if regular else None,
+        common[0] if common else None,
+    )

@@ -1,0 +1,142 @@
+"""Which responses were late, and what made them late: a request that takes long whenever it is asked for, one
+that took long this once and let others wait, or the whole server, which stood still.
+
+Only times are known. A late request that ended when another one did, which had been sent before it, waited
+for that one. What is left is grouped into stalls: late requests that overlap wait for the same thing, and the
+one that was sent first met it first.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Requests", "Stall", "held_up", "late", "stalls"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+SPREADS, TIMES, LONGER_S = 8.0, 1.5, 0.005
+"""A request is late if it takes longer than the median of its route by so many robust standard deviations, by
+this factor, and by this time.
+"""
+
+AFTER_S, BEFORE_S = 0.003, 0.002
+"""A request that waited for another one ends this long after it at most, besides twice its usual time, and
+this long before it at most, as ends are read in any order.
+"""
+
+
+@dataclass(frozen=True)
+class Requests:
+    """Requests that were answered, as columns, in the order in which they were sent. Times are in seconds.
+
+    `names`: of the routes; `route`: an index into them. `connection`: which connection of the client it was.
+    """
+
+    names: tuple[str, ...]
+    route: Ints
+    connection: Ints
+    sent_s: Floats
+    end_s: Floats
+
+    @classmethod
+    def of(cls, rows: Sequence[tuple[str, int, float, float]]) -> "Requests":
+        """From (route, connection, sent, end)."""
+        ordered = sorted(rows, key=lambda row: row[2])
+        names = tuple(dict.fromkeys(row[0] for row in ordered))
+        return cls(
+            names,
+            np.array([names.index(row[0]) for row in ordered], dtype=np.int64),
+            np.array([row[1] for row in ordered], dtype=np.int64),
+            np.array([row[2] for row in ordered]),
+            np.array([row[3] for row in ordered]),
+        )
+
+    def __len__(self) -> int:
+        return len(self.sent_s)
+
+    @property
+    def took_s(self) -> Floats:
+        return self.end_s - self.sent_s
+
+    @property
+    def span_s(self) -> float:
+        return float(self.end_s.max() - self.sent_s[0]) if len(self) else 0.0
+
+    def usual_s(self) -> Floats:
+        """For each route the median of its times."""
+        took = self.took_s
+        return np.array([float(np.median(took[self.route == place])) for place in range(len(self.names))])
+
+
+@dataclass(frozen=True)
+class Stall:
+    """`first`: the request that met it first, as an index. `begin_s`: when that was sent; `length_s`: how
+    much longer than usual it took. `met`: how many others were sent meanwhile that would have ended sooner;
+    `waited`: how many of these did not.
+    """
+
+    first: int
+    begin_s: float
+    length_s: float
+    met: int
+    waited: int
+
+
+def late(requests: Requests) -> Bools:
+    """Which requests took much longer than others of their route."""
+    took, is_late = requests.took_s, np.zeros(len(requests), dtype=bool)
+    for place in range(len(requests.names)):
+        own = requests.route == place
+        middle = float(np.median(took[own]))
+        spread = 1.4826 * float(np.median(np.abs(took[own] - middle)))
+        limit = max(middle + SPREADS * spread, TIMES * middle, middle + LONGER_S)
+        is_late |= own & (took > limit)
+    return is_late
+
+
+def held_up(requests: Requests, is_late: Bools) -> Ints:
+    """For each late request the one that it waited for, if that took no longer than usual, or waited for such
+    a one itself; -1 otherwise.
+    """
+    behind = np.full(len(requests), -1, dtype=np.int64)
+    usual, longest = requests.usual_s(), float(requests.took_s.max(initial=0.0))
+    for place in np.flatnonzero(is_late):
+        sent, end = requests.sent_s[place], requests.end_s[place]
+        first = int(np.searchsorted(requests.sent_s, sent - longest))
+        before = np.arange(first, place)
+        ends = requests.end_s[before]
+        after_s = 2 * usual[requests.route[place]] + AFTER_S
+        known = ~is_late[before] | (behind[before] >= 0)
+        there = known & (ends > sent) & (ends >= end - after_s) & (ends <= end + BEFORE_S)
+        if there.any():
+            behind[place] = before[there][np.argmax(requests.took_s[before[there]])]
+    return behind
+
+
+def stalls(requests: Requests) -> list[Stall]:
+    """All stalls, in the order in which they began; requests that waited for one that always takes long are
+    left out.
+    """
+    is_late = late(requests)
+    unexplained = is_late & (held_up(requests, is_late) < 0)
+    found: list[Stall] = []
+    usual_s, until_s = requests.usual_s(), -np.inf
+    for place in np.flatnonzero(unexplained):
+        if requests.sent_s[place] > until_s:
+            found.append(_stall(requests, int(place), usual_s))
+        until_s = max(until_s, requests.end_s[place])
+    return found
+
+
+def _stall(requests: Requests, first: int, usual_s: Floats) -> Stall:
+    sent, end = float(requests.sent_s[first]), float(requests.end_s[first])
+    last = int(np.searchsorted(requests.sent_s, end))
+    others = np.arange(first + 1, last)
+    sooner = requests.sent_s[others] + usual_s[requests.route[others]] < end - BEFORE_S
+    met = others[sooner]
+    waited = int(np.count_nonzero(requests.end_s[met] >= end - BEFORE_S))
+    return Stall(first, sent, end - sent - float(usual_s[requests.route[first]]), len(met), waited)

@@ -1,0 +1,40 @@
+"""Figures in the sentences of an explanation: with their interval, as one would say them."""
+
+from jostle.formatting import HasInterval, formatted
+from jostle.units import format_share, scale
+
+__all__ = ["between", "count", "one_in", "span"]
+
+COUNTS = (
+    "none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+)  # fmt: skip
+
+MOST_IN = 0.2
+"""Up to this share it is said as "1 in 5", above as a percentage."""
+
+
+def between(found: HasInterval, unit: str | None = None) -> str:
+    """ "31.0 ms (28.0 to 34.0)"; without the brackets if there is no interval."""
+    written = formatted(found, unit)
+    return (
+        f"{written.value} ({written.interval[1:-1].replace(', ', ' to ')})"
+        if written.interval
+        else written.value
+    )
+
+
+def span(low: float, high: float, unit: str) -> str:
+    """ "28.0 to 34.0 ms", or a single figure if both are written alike."""
+    chosen = scale(high, unit)
+    ends = dict.fromkeys((chosen.number(low), chosen.number(high)))
+    return f"{' to '.join(ends)}{chosen.suffix}"
+
+
+def count(number: float) -> str:
+    """ "four", "16"."""
+    return COUNTS[int(number)] if number < len(COUNTS) else f"{number:,.0f}"
+
+
+def one_in(share: float) -> str:
+    """ "1 in 20", "35 %"."""
+    return f"1 in {round(1 / share):,}" if 0 < share <= MOST_IN else format_share(share)

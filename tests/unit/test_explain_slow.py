@@ -1,0 +1,194 @@
+"""Slow responses of calculated servers whose truth is known: whose they are, when they come, who waits."""
+
+import pytest
+
+from jostle.explain.common import every_nth, in_common
+from jostle.explain.finding import Finding, Topic
+from jostle.explain.in_flight import beside_one
+from jostle.explain.probes.pauses import pauses
+from jostle.explain.probes.rare import rare_responses, says
+from jostle.explain.rare import Rare, rare
+from jostle.explain.stalls import Requests, held_up, late, stalls
+from support.light_streams import Asked, Loop, by_chance, cron, every
+
+SECONDS = 54.0
+
+
+def routes(**changed: Asked) -> dict[str, Asked]:
+    """A quick route, one of 6.4 ms, one that waits for 30 ms, and one that computes for 80 ms."""
+    usual = {
+        "hello": Asked(35, 0.0003),
+        "report": Asked(8, 0.0064),
+        "orders": Asked(2.5, 0.0005, 0.030),
+        "export": Asked(1, 0.080),
+    }
+    return {f"/{name}": asked for name, asked in {**usual, **changed}.items()}
+
+
+def report(share: float, *, blocking: bool = True) -> Asked:
+    return Asked(8, 0.0064, slow=by_chance(share), blocking=blocking)
+
+
+def asked(loop: Loop, seconds: float = SECONDS) -> Requests:
+    return loop.answers(seconds)
+
+
+def only(found: list[Rare]) -> Rare:
+    (one,) = found
+    return one
+
+
+@pytest.mark.parametrize("seed", range(1, 7))
+@pytest.mark.parametrize("noise", [0.0, 1.0])
+def test_a_server_without_a_fault_has_none(seed: int, noise: float) -> None:
+    """Neither a route that holds up all others for 80 ms nor the noise of a machine makes one."""
+    requests = asked(Loop(routes(), noise_per_s=noise, seed=seed))
+    found, left = rare(requests)
+    assert found == []
+    (finding,) = pauses(requests, left, 0.0)
+    assert finding.hurts_s == 0
+
+
+@pytest.mark.parametrize("seed", range(1, 7))
+@pytest.mark.parametrize(("share", "times"), [(0.05, 3), (0.02, 4)])
+def test_one_in_twenty_or_fifty_that_blocks_is_found(share: float, times: float, seed: int) -> None:
+    one = only(rare(asked(Loop(routes(report=report(share)), noise_per_s=0.3, seed=seed)))[0])
+    assert one.route == "/report"
+    assert one.others_wait is True
+    assert one.share.value is not None
+    assert one.share.value == pytest.approx(share, rel=times)
+    assert (one.share.low or 0) <= share <= (one.share.high or 0) * 1.1
+    assert one.slow_s.value == pytest.approx(0.0866, rel=0.02)
+    assert one.usual_s == pytest.approx(0.0067, rel=0.05)
+    assert (one.nth, one.period) == (None, None)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_slow_requests_that_wait_let_nobody_wait(seed: int) -> None:
+    one = only(rare(asked(Loop(routes(report=report(0.05, blocking=False)), seed=seed)))[0])
+    assert one.others_wait is False
+    assert "; others do not wait." in says(one)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_every_twentieth_request_is_told_from_chance(seed: int) -> None:
+    one = only(rare(asked(Loop(routes(report=Asked(8, 0.0064, slow=every(20))), seed=seed)))[0])
+    assert one.nth == 20
+    assert says(one).startswith("Every 20th response of /report (")
+
+
+def test_every_nth_is_no_multiple_and_no_part_of_it() -> None:
+    import numpy as np
+
+    assert every_nth(np.arange(19, 400, 20), 400) == 20
+    assert every_nth(np.arange(0, 400, 3), 400) == 3
+    assert every_nth(np.array([3, 50, 51, 120, 260, 333]), 400) is None
+    assert every_nth(np.array([5, 10]), 400) is None
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("jitter", [0.0, 0.05])
+def test_a_job_beside_slow_requests_is_found_as_well(jitter: float, seed: int) -> None:
+    still = cron(2.08, 0.080, SECONDS, jitter=jitter)
+    requests = asked(Loop(routes(report=report(0.05)), pauses=still, noise_per_s=0.3, seed=seed))
+    found, left = rare(requests)
+    assert only(found).route == "/report"
+    regular = [one for one in pauses(requests, left, 0.0) if one.figure("every") is not None]
+    assert len(regular) == 1, [one.says for one in regular]
+    assert value(regular[0], "every") == pytest.approx(2.08, rel=0.02)
+    assert value(regular[0], "longest") == pytest.approx(0.080, rel=0.1)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_where_only_one_route_is_known_a_job_is_not_taken_for_the_route_s_own(seed: int) -> None:
+    loop = Loop({"/mixed": Asked(8, 0.001, 0.030)}, pauses=cron(2.08, 0.080, SECONDS), seed=seed)
+    found, left = rare(asked(loop))
+    assert found == []
+    assert len(left) > 5
+
+
+def value(finding: Finding, name: str) -> float:
+    figure = finding.figure(name)
+    assert figure is not None
+    assert figure.value is not None
+    return figure.value
+
+
+def test_irregular_pauses_are_told_as_such_on_a_quiet_machine_only() -> None:
+    still = [(at, 0.090) for at in (3.1, 4.0, 11.7, 13.2, 25.9, 31.0, 44.4, 50.2)]
+    requests = asked(Loop(routes(), pauses=still))
+    _, left = rare(requests)
+    (finding,) = pauses(requests, left, 0.0)
+    assert finding.says.startswith("The server stands still now and then, 8 times in 54 s, for 9")
+    assert finding.says.endswith("; no period was found.")
+    (undecided,) = pauses(requests, left, 0.5)
+    assert not undecided.decided
+
+
+def test_who_waits_for_a_single_request_is_seen_in_the_stream() -> None:
+    requests = asked(Loop(routes()))
+    export, orders = beside_one(requests, "/export"), beside_one(requests, "/orders")
+    assert export.waits is True
+    assert "/hello" in export.others
+    assert orders.waits is False
+    assert (export.share.low or 0) > 0.9
+
+
+def test_a_request_behind_one_that_always_takes_long_is_no_stall() -> None:
+    rows = [("/hello", 0, at / 10, at / 10 + 0.001) for at in range(100)]
+    rows += [("/export", 1, 5.05, 5.13), ("/export", 1, 7.05, 7.13), ("/export", 1, 8.05, 8.13)]
+    rows += [("/hello", 2, 5.06, 5.131), ("/hello", 3, 5.07, 5.132), ("/hello", 2, 6.5, 6.6)]
+    requests = Requests.of(rows)
+    behind = held_up(requests, late(requests))
+    names = [requests.names[requests.route[place]] for place in behind[behind >= 0]]
+    assert names == ["/export", "/export"]
+    (one,) = stalls(requests)
+    assert one.begin_s == 6.5
+    assert one.length_s == pytest.approx(0.099)
+
+
+def test_what_came_just_before_is_found_among_what_slow_ones_have_in_common() -> None:
+    rows, at, slow = [], 0.0, []
+    for number in range(600):
+        after_export = number % 15 == 1
+        name = "/export" if number % 15 == 0 else "/hello"
+        rows.append((name, 0, at, at + (0.05 if after_export else 0.01)))
+        slow.append(after_export)
+        at += 0.1
+    import numpy as np
+
+    requests = Requests.of(rows)
+    first, *_ = in_common(requests, np.array(slow), requests.route == requests.names.index("/hello"))
+    assert first.what == "right after a request for /export"
+    assert (first.slow, first.n_slow, first.others) == (40, 40, 0)
+    assert "40 of 40 slow ones (91" in first.counts
+
+
+def test_a_first_request_after_idle_time_is_found() -> None:
+    import numpy as np
+
+    gaps = [0.1] * 14 + [2.0]
+    times = np.cumsum(gaps * 20)
+    slow = np.isclose(np.diff(times, prepend=0.0), 2.0)
+    requests = Requests.of(
+        [("/hello", 0, at, at + (0.3 if one else 0.01)) for at, one in zip(times, slow, strict=True)]
+    )
+    first, *_ = in_common(requests, slow, np.ones(len(requests), dtype=bool))
+    assert first.what == "after 2.00 s or more without a request"
+
+
+def test_where_slow_ones_have_nothing_in_common_nothing_is_said() -> None:
+    requests = asked(Loop(routes(report=report(0.05))))
+    one = only(rare(requests)[0])
+    assert one.common is None
+    assert says(one).endswith("They come by chance.")
+
+
+def test_a_stream_too_short_for_rare_ones_does_not_exclude_them() -> None:
+    requests = asked(Loop(routes()), 8.0)
+    (finding,) = rare_responses(requests)
+    assert not finding.decided
+    assert finding.option == "--budget"
+    (decided,) = rare_responses(asked(Loop(routes())))
+    assert decided.topic is Topic.RARE
+    assert decided.absent.startswith("rare slow responses (1 in 2")
