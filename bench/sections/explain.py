@@ -80,6 +80,6 @@ def _matrix(counts: Mapping[Case, Counter[str]]) -> str:
     ]
     for behaviour in BEHAVIOURS:
         cells = [counts[behaviour.name, noise] for noise in NOISE]
-        told = " | ".join(f"{cell['correct']} / {cell['cannot tell']} / {cell['wrong']}" for cell in cells)
+        told = " | ".join(f"{cell['correct']} / {cell['undecided']} / {cell['wrong']}" for cell in cells)
         lines.append(f"| {behaviour.name} | {told} |")
     return "\n".join(lines)

@@ -14,6 +14,7 @@ __all__ = [
     "Formatted",
     "HasInterval",
     "amount",
+    "between",
     "change",
     "formatted",
     "interval",
@@ -105,6 +106,16 @@ def ratio(found: HasInterval) -> Formatted:
         return formatted(found, "ratio")
     written = formatted(found, "times")
     return written._replace(value=written.number)
+
+
+def between(found: HasInterval, unit: str | None = None) -> str:
+    """ "31.0 ms (28.0 to 34.0)"; without the brackets if there is no interval."""
+    written = formatted(found, unit)
+    return (
+        f"{written.value} ({written.interval[1:-1].replace(', ', ' to ')})"
+        if written.interval
+        else written.value
+    )
 
 
 def interval(found: HasInterval, unit: str | None = None) -> str:

@@ -40,6 +40,7 @@ class Server:
     `pools`: by route that waits, the name of the pool that it takes a slot of; `slots`: how many each pool
     has, and `rooms`: how many requests may wait for one, any more are refused. `rare`: by route, the share of
     its requests that take longer, and by how much.
+    `sleeps_after_s`: the first request after so much idle time takes 250 ms more.
     `refuses`, `away` (no connection is accepted): decide by the time of a request, which counts from the
     start of its probe. `closes_after`: requests on a connection; 0: any number. `pauses`: (begin, length) in
     which nobody is answered. `delay_s`: between head and body.
@@ -56,6 +57,7 @@ class Server:
     slots: Mapping[str, int] = field(default_factory=dict)
     rooms: Mapping[str, int] = field(default_factory=dict)
     rare: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    sleeps_after_s: float = 1000.0
     delay_s: float = 0.0002
     idle_limit_s: float = 1000.0
     closes_after: int = 0
@@ -129,6 +131,7 @@ class FakeSender:
         self.unconnected: Counter[str] = Counter()
         self._server = server
         self._budget = budget
+        self._idle_s = 0.0
 
     def burst(self, due: Sequence[Due], opening: Route, opening_s: float) -> list[Response]:
         del opening, opening_s
@@ -175,6 +178,9 @@ class FakeSender:
         closed = busiest // (self._server.closes_after or busiest + 1)
         return LightStream(responses, idle, busiest, [self._server.closes_after] * closed)
 
+    def rest(self, seconds: float) -> None:
+        self._idle_s = seconds
+
     def flood(self, route: Route, count: int) -> list[Response]:
         self._budget.sent(count, count)
         return self._responses([(0.0, route.name, i) for i in range(count)])
@@ -220,7 +226,8 @@ class FakeSender:
                 )
                 responses.append(refused)
                 continue
-            end = server.paused(end)
+            end = server.paused(end) + (0.25 if self._idle_s > server.sleeps_after_s else 0.0)
+            self._idle_s = 0.0
             head = max(at, end - server.delay_s)
             responses.append(Response(name, connection, at, at, head, end, Outcome.OK, 200))
         return sorted([*lost, *responses], key=lambda response: (response.due_s, response.connection))

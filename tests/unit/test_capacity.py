@@ -13,6 +13,7 @@ import jostle
 from jostle.analysis.trials.data import TrialData
 from jostle.capacity.answer import capacity_of
 from jostle.capacity.block import Block, Tally, block_of
+from jostle.capacity.changes import read_changes
 from jostle.capacity.fitted import with_model
 from jostle.capacity.levels import by_level, crossing_of
 from jostle.capacity.question import Question, question_of
@@ -22,7 +23,7 @@ from jostle.capacity.run import Tell, measure
 from jostle.capacity.search import Search, estimate_of
 from jostle.capacity.sizing import sized
 from jostle.capacity.slo import read_slo, read_slos
-from jostle.capacity.what_if import read_changes, what_if
+from jostle.capacity.what_if import what_if
 from jostle.capacity.workloads import LevelWorkload, level_workload, read_level
 from jostle.errors import BadValue, NotARun, PlanError, UnknownName
 from jostle.record import RunRecord

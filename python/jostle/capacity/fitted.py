@@ -6,6 +6,7 @@ from typing import Any
 
 from jostle.analysis.results import Estimate
 from jostle.analysis.results.capacity import CapacityResult, FittedModel
+from jostle.analysis.stats.quantile_ci import quantile_estimate
 from jostle.analysis.stats.sample import WeightedSample, pool, quantile_of
 from jostle.capacity import model as models
 from jostle.capacity.curve import QUANTILES
@@ -14,7 +15,7 @@ from jostle.capacity.recorded import RecordedSearch
 from jostle.capacity.search import FITTED
 from jostle.capacity.sentences import model_sentences
 
-__all__ = ["figures_of", "saturated", "split_points", "with_model"]
+__all__ = ["figures_of", "intervals_of", "saturated", "split_points", "with_model"]
 
 SATURATED = 0.93
 """The server is saturated if it answered less than this share of the requests that were due."""
@@ -54,7 +55,7 @@ def _points(search: RecordedSearch) -> list[models.Point]:
         assert first is not None
         throughput = sum(b.data.throughput for b in blocks if b.data is not None) / len(blocks)
         spec: dict[str, Any] = dict(first.trial.description.get("engine") or {})
-        points.append(models.Point(level.level, spec, figures_of(sample), throughput))
+        points.append(models.Point(level.level, spec, figures_of(sample), throughput, intervals_of(sample)))
     return points
 
 
@@ -62,6 +63,23 @@ def figures_of(sample: WeightedSample) -> dict[str, float]:
     known = {name: quantile_of(sample, p) for name, p in QUANTILES.items()}
     enough = {name: value for name, value in known.items() if value and sample.n * (1 - QUANTILES[name]) >= 3}
     return {**({"mean": sample.mean_s} if sample.mean_s else {}), **enough}
+
+
+def intervals_of(sample: WeightedSample) -> dict[str, tuple[float, float]]:
+    """Of the mean and the quantiles of `figures_of`, as far as they have one."""
+    known = {name: quantile_estimate(sample, p) for name, p in QUANTILES.items()}
+    found = {
+        name: (one.low, one.high)
+        for name, one in known.items()
+        if one.low is not None and one.high is not None and not one.bound
+    }
+    if sample.mean_s and sample.deviation_s is not None and sample.n_events > 1:
+        reach = Z * sample.deviation_s / math.sqrt(sample.n_events)
+        found["mean"] = (sample.mean_s - reach, sample.mean_s + reach)
+    return found
+
+
+Z = 1.96
 
 
 def saturated(search: RecordedSearch) -> float:

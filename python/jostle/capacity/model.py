@@ -11,7 +11,7 @@ import base64
 import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -85,6 +85,9 @@ class Point:
     """Response times in seconds, by name: "mean", "p99"."""
 
     throughput_per_s: float
+
+    intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """The intervals of these figures, as far as they have any."""
 
 
 @dataclass(frozen=True)
@@ -302,9 +305,19 @@ def _judged(
             bar = P99_BAR if name == "p99" else MEAN_BAR if name == "mean" and light else None
             low, high = bands[name]
             fits = bar is None or abs(error) <= bar or low <= point.figures[name] <= high
+            ends = point.intervals.get(name, (None, None))
             predictions.append(
                 Prediction(
-                    point.level, name, predicted[name], low, high, point.figures[name], error, bar, fits
+                    point.level,
+                    name,
+                    predicted[name],
+                    low,
+                    high,
+                    point.figures[name],
+                    error,
+                    bar,
+                    fits,
+                    *ends,
                 )
             )
     tested = [one for one in predictions if one.bar is not None]

@@ -13,6 +13,9 @@ from jostle.units import format_count, format_duration, format_rate
 
 __all__ = ["behaves_like", "model_sentences", "sentences", "written"]
 
+OWN = 0.1
+"""From this share of the p99 on, the generator's own lateness is told."""
+
 IDLE, WAITING = 0.7, 0.5
 """CPU time is not the limit if the server uses fewer cores than the first, and a request by itself computes
 for a smaller share of its time than the second: requests that only compute may queue for a core that is often
@@ -100,6 +103,12 @@ def _at_the_limit(curve: Sequence[LevelResult], capacity: Estimate, alone: Trial
     if level.server_cores is None:
         yield f"At that load {generator}."
         return
+    p99 = level.response["p99"].value
+    if p99 and level.lateness_p99_s is not None and level.lateness_p99_s >= OWN * p99:
+        yield (
+            f"Of its p99 of {format_duration(p99)} up to {format_duration(level.lateness_p99_s)} were the "
+            "generator's own: the server may carry more, which a generator with more threads would show."
+        )
     cores = f"the server {level.server_cores:.2f} cores"
     yield f"At that load {generator}, {cores}."
     service_s = alone.service.mean_s if alone is not None else None

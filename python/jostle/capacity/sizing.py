@@ -2,6 +2,7 @@
 the response of `jostle.capacity.queueing.sizing` into sentences.
 """
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -72,14 +73,43 @@ def sized(
         model = _crowd(number, units.duration(think, bare="s"), service_s, variation, objective)
         load = f"{plural(number, 'client')} with requests of {format_duration(service_s)}"
         least = 0.0
+    said = _sentences(model, objective, load, least)
+    if rate is not None and objective.limit_s is not None:
+        said += _deciding(units.rate(rate, bare="s"), service_s, variation, objective, model.workers)
     return Sizing(
         f"How many workers for {load}?",
         objective.text,
         model.workers,
-        _sentences(model, objective, load, least),
+        said,
         [model.assumes],
         [Sized(c, model.busy(c), model.broken(c)) for c in _around(model.workers)],
     )
+
+
+VARIED = 0.5
+"""Service times that vary by less than this are compared with exponential ones, others with constant ones."""
+
+
+def _deciding(rate: float, service_s: float, cv: float, slo: Slo, workers: int | None) -> list[str]:
+    """Which assumption about service times decides, if another one would give another number."""
+    limit_s = slo.limit_s or 0.0
+    other = 0.0 if cv >= VARIED else 1.0
+    others = sizing.queueing_workers(rate, service_s, other, limit_s, slo.share)
+    if others == workers:
+        return []
+    kinds = {0.0: "constant", 1.0: "exponential"}
+    do = "no number does" if others is None else f"{plural(others, 'worker')} do{'es' if others == 1 else ''}"
+    alone = "their own " if workers is None else ""
+    tail = (
+        f" ({alone}{percent(1 - slo.share)} quantile is {format_duration(-service_s * math.log(slo.share))})"
+        if 1.0 in (cv, other)
+        else ""
+    )
+    first = kinds.get(cv, f"as varied as --variation {cv:g} says")
+    return [
+        f"That is so if service times are {first}{tail if cv == 1 else ''}; if they are {kinds[other]}"
+        f"{tail if cv != 1 else ''}, {do}. How much do yours vary? --variation"
+    ]
 
 
 def _queueing(rate: float, service_s: float, cv: float, slo: Slo) -> _Model:
@@ -136,7 +166,7 @@ def _around(workers: int | None) -> list[int]:
 
 def _sentences(model: _Model, slo: Slo, load: str, least: float) -> list[str]:
     if model.workers is None:
-        return [f"No number of workers keeps {slo.text}: the service time alone breaks it."]
+        return [f"No number of workers keeps {slo.text}: the service times alone break it."]
     said = [
         f"{plural(model.workers, 'worker')} keep{'s' if model.workers == 1 else ''} {slo.text} for {load}: "
         f"{percent(model.broken(model.workers))} break it, and the workers are busy for "

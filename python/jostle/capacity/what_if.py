@@ -1,8 +1,10 @@
 """What would another number of workers, another load or another service time change? Predicted, not measured.
 
-The model was fitted to a run at low load and tested at levels that it had not seen; if it failed the test,
-nothing is predicted. A capacity is predicted as the measured one times the change that the model predicts,
-with a band that covers the interval of the measurement and all models that fit equally well.
+The model was fitted to a run at low load and tested at levels that it had not seen. If it failed the test,
+the error that was measured there is added to every prediction; nothing is predicted if not even the intervals
+of what was predicted and what was measured overlapped. A capacity is predicted as the measured one times the
+change that the model predicts, with a band that covers the interval of the measurement and all models that
+fit equally well.
 """
 
 import math
@@ -10,112 +12,27 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from jostle import units
 from jostle.analysis.results import Estimate
 from jostle.analysis.results.capacity import CapacityResult, FittedModel, WhatIf, WhatIfFigure
 from jostle.analysis.stats.sample import WeightedSample, pool
 from jostle.analysis.trials.data import TrialData
 from jostle.capacity import model as models
 from jostle.capacity.answer import capacity_of
-from jostle.capacity.fitted import figures_of, saturated, split_points
+from jostle.capacity.changes import Changes
+from jostle.capacity.fitted import figures_of, intervals_of, saturated, split_points
 from jostle.capacity.recorded import RecordedSearch
 from jostle.capacity.search import FITTED
 from jostle.capacity.sentences import behaves_like, written
 from jostle.capacity.slo import Slo
-from jostle.errors import BadValue, JostleError, PlanError, nearest
-from jostle.formatting import formatted, plural
+from jostle.errors import JostleError, PlanError
+from jostle.formatting import between, formatted, percent, plural
 from jostle.plan.conditions import SLO_PARAMETER
 from jostle.plan.recorded import RecordedPlan
 from jostle.record import RunRecord
 
-__all__ = ["KEYS", "Changes", "read_changes", "what_if"]
-
-KEYS = ("workers", "rate", "clients", "service")
-
-EXAMPLE = "write for example workers=8, rate=400/s, clients=50, service=-20% or service=8ms"
+__all__ = ["what_if"]
 
 HALVINGS = 12
-
-
-@dataclass(frozen=True)
-class Changes:
-    """What is to be changed; None: nothing."""
-
-    text: tuple[str, ...]
-    """As they were typed: "workers=8"."""
-
-    workers: int | None = None
-    rate: float | None = None
-    clients: int | None = None
-    service_s: float | None = None
-    """The new service time, in seconds."""
-
-    factor: float | None = None
-    """What the service time is multiplied by."""
-
-    def model(self, model: models.Model) -> models.Model:
-        """The model with the changes to the server applied."""
-        factor = model.factor * (self.factor or 1.0)
-        if self.service_s is not None:
-            factor = model.factor * self.service_s / model.service_s
-        return replace(model, factor=factor, workers=self.workers or model.workers)
-
-    @property
-    def of_the_server(self) -> bool:
-        return bool(self.workers or self.service_s or self.factor)
-
-    @property
-    def level(self) -> float | None:
-        return self.rate if self.rate is not None else self.clients
-
-
-def read_changes(texts: Sequence[str]) -> Changes:
-    """Reads texts such as "workers=8" and "service=-20%". Raises `BadValue`."""
-    found: dict[str, Any] = {}
-    for text in texts:
-        key, equals, value = (part.strip() for part in text.partition("="))
-        if not equals or not value:
-            raise BadValue(f"{text!r} is not NAME=VALUE", EXAMPLE)
-        if key not in KEYS:
-            raise BadValue(f"{key!r} cannot be changed", nearest(key, KEYS))
-        if key in found:
-            raise BadValue(f"{key} is given twice", EXAMPLE)
-        found[key] = value
-    if not found:
-        raise BadValue("what is to be changed?", EXAMPLE)
-    if "rate" in found and "clients" in found:
-        raise BadValue("rate and clients together: a load is open or closed", "give one of them")
-    service = found.get("service", "")
-    return Changes(
-        tuple(texts),
-        workers=_count(found.get("workers"), "workers"),
-        rate=_positive(units.rate(found["rate"], bare="s"), "rate") if "rate" in found else None,
-        clients=_count(found.get("clients"), "clients"),
-        service_s=_positive(units.duration(service), "service") if service and "%" not in service else None,
-        factor=_factor(service) if "%" in service else None,
-    )
-
-
-def _count(text: str | None, name: str) -> int | None:
-    return None if text is None else int(_positive(units.count(text), name))
-
-
-def _positive(value: float, name: str) -> float:
-    if value <= 0:
-        raise BadValue(f"{name} must be more than nothing", EXAMPLE)
-    return value
-
-
-def _factor(text: str) -> float:
-    """The factor of a change: 0.8 for "-20%", 1.5 for "+50%"."""
-    number = text.replace("−", "-").removesuffix("%").strip()
-    try:
-        factor = 1 + float(number) / 100
-    except ValueError:
-        raise BadValue(f"{text!r} is not a change of the service time", EXAMPLE) from None
-    if number[:1] not in "+-":
-        raise BadValue(f"{text!r} does not say whether it is more or less", "write service=-20% or +20%")
-    return _positive(factor, "service")
 
 
 @dataclass(frozen=True)
@@ -130,6 +47,18 @@ class _Fitted:
     """The engine's specification of a measured load."""
 
     unit: str
+    measured: Mapping[float, Mapping[str, Estimate]]
+    """By level, what was measured there."""
+
+    computes: float = 1.0
+    """The share of a request's time, by itself, in which the server computes; 1 if that is not known."""
+
+    knows_cpu: bool = False
+
+    @property
+    def highest(self) -> float:
+        """The highest load that was measured."""
+        return max(self.measured, default=0.0)
 
 
 def what_if(record: RunRecord, changes: Changes) -> WhatIf:
@@ -140,41 +69,41 @@ def what_if(record: RunRecord, changes: Changes) -> WhatIf:
     found = RecordedSearch(record) if is_capacity else None
     now = capacity_of(found) if found else None
     fitted = _of_capacity(found, now) if found and now else _of_any(record)
-    if not fitted.judged.accepted:
+    if not fitted.judged.usable:
         raise JostleError(
             f"model rejected: {behaves_like(fitted.judged)} fits lower loads best, but {fitted.judged.why}",
-            "nothing is predicted from a model that does not hold; measure the change itself",
+            f"{_likely(fitted.judged)}; nothing is predicted from it: measure the change itself",
         )
-    if (changes.rate is not None and fitted.unit != "/s") or (changes.clients and fitted.unit == "/s"):
-        wrong, right = ("rate", "clients") if changes.rate is not None else ("clients", "rate")
+    rated = changes.rate is not None or changes.rate_factor is not None
+    if (rated and fitted.unit != "/s") or (changes.clients and fitted.unit == "/s"):
+        wrong, right = ("rate", "clients") if rated else ("clients", "rate")
         raise PlanError(f"the run has no {wrong}: its load was of another kind", f"give {right}=…")
     if changes.workers and not fitted.kept[0].workers:
         raise JostleError(
             "no limit on workers was found, so that more or fewer of them cannot be told apart",
             "measure closer to the limit: jostle capacity",
         )
+    level = changes.level(fitted.highest)
+    if level is None and found is None:
+        level = fitted.highest
     figures, without = list[WhatIfFigure](), list[str]()
     if found and now and changes.of_the_server:
         why = _no_capacity(found.slos, fitted)
         if not why:
             figures.append(_capacity(found.slos, now.capacity, fitted, changes))
-        elif changes.level is not None:
+        elif level is not None:
             without.append(f"{why[:1].upper()}{why[1:]}.")
         else:
             raise PlanError(why, "say at which load: rate=… or clients=…; or measure the change instead")
-    if changes.level is not None:
-        figures += _at_the_level(fitted, changes, changes.level)
-    if not figures:
-        raise PlanError(
-            "the run has no SLO, so that there is no capacity to predict",
-            "say at which load: rate=… or clients=…",
-        )
+    if level is not None:
+        figures += _at_the_level(fitted, changes, level)
+    figures = [_widened(figure, fitted.judged) for figure in figures]
     return WhatIf(
         str(record.folder),
         list(changes.text),
         fitted.judged,
         figures,
-        [*_sentences(fitted, changes, figures), *without],
+        [*_sentences(fitted, changes, figures, level), *without],
     )
 
 
@@ -183,11 +112,13 @@ def _of_capacity(found: RecordedSearch, now: CapacityResult) -> _Fitted:
     if now.answer != "found" or capacity.value is None or found.alone is None:
         raise JostleError(f"{now.folder}: {now.sentences[0]}", "there is nothing to predict from")
     fitting, held_out = split_points(found, capacity.value)
-    return _fit(found.alone.service, fitting, held_out, found.unit, now.folder, saturated(found))
+    return _fit([found.alone], fitting, held_out, found.unit, now.folder, saturated(found))
 
 
 def _of_any(record: RunRecord) -> _Fitted:
-    """Fits any run of one server with a single client and with one kind of load at several levels."""
+    """Fits any run of one server with one kind of load at several levels. What a request takes by itself is
+    what a single client saw or, if there was none, what requests took at the lowest level.
+    """
     by_load: dict[tuple[str, float], list[TrialData]] = {}
     for trial in record.trials:
         data = TrialData(trial)
@@ -197,25 +128,25 @@ def _of_any(record: RunRecord) -> _Fitted:
         raise PlanError("the run has several servers", "measure one: jostle capacity")
     alone = by_load.pop(("clients", 1.0), [])
     unit = "/s" if any(kind == "/s" for kind, _ in by_load) else "clients"
-    points = [
-        models.Point(
-            level,
-            dict(group[0].trial.description.get("engine") or {}),
-            figures_of(pool(data.responses.whole for data in group)),
-            sum(data.throughput for data in group) / len(group),
-        )
-        for (kind, level), group in sorted(by_load.items())
-        if kind == unit
-    ]
-    if not alone:
-        raise PlanError(
-            f"{record.folder} has nothing to fit: the service time was not measured alone",
-            "add a workload with clients = 1, or use jostle capacity",
-        )
+    levels = [(level, group) for (kind, level), group in sorted(by_load.items()) if kind == unit]
+    if not alone and levels:
+        (_, alone), *levels = levels
+    points = [_point(level, group) for level, group in levels]
     most = max((point.level for point in points), default=0.0) * max(FITTED)
     fitting = [point for point in points if point.level <= most]
     held_out = [point for point in points if point.level > most]
-    return _fit(pool(data.service for data in alone), fitting, held_out, unit, str(record.folder))
+    return _fit(alone, fitting, held_out, unit, str(record.folder))
+
+
+def _point(level: float, group: Sequence[TrialData]) -> models.Point:
+    sample = pool(data.responses.whole for data in group)
+    return models.Point(
+        level,
+        dict(group[0].trial.description.get("engine") or {}),
+        figures_of(sample),
+        sum(data.throughput for data in group) / len(group),
+        intervals_of(sample),
+    )
 
 
 def _level(data: TrialData) -> tuple[str, float]:
@@ -226,22 +157,74 @@ def _level(data: TrialData) -> tuple[str, float]:
 
 
 def _fit(
-    alone: WeightedSample,
+    alone: Sequence[TrialData],
     fitting: Sequence[models.Point],
     held_out: Sequence[models.Point],
     unit: str,
     folder: str,
     saturated_per_s: float = math.inf,
 ) -> _Fitted:
-    candidates = models.fit(alone, fitting, saturated_per_s)
+    service = pool(data.service for data in alone)
+    candidates = models.fit(service, fitting, saturated_per_s)
     if not candidates or not held_out:
         raise PlanError(
-            f"{folder} has nothing to fit: it takes {models.MIN_LEVELS} levels up to 60 % of the load, "
-            "and one above them",
+            f"{folder} has nothing to fit: it takes a single client, or a load at which nobody waits, "
+            f"{models.MIN_LEVELS} levels up to 60 % of the highest load, and one above them",
             "jostle capacity without --quick measures them",
         )
     kept = models.retained(candidates, len(fitting))
-    return _Fitted(*models.judged(kept, fitting, held_out), fitting[0].spec, unit)
+    measured = {point.level: _measured(point) for point in [*fitting, *held_out]}
+    computes = _computes(alone, service.mean_s)
+    return _Fitted(
+        *models.judged(kept, fitting, held_out),
+        fitting[0].spec,
+        unit,
+        measured,
+        1.0 if computes is None else computes,
+        computes is not None,
+    )
+
+
+def _measured(point: models.Point) -> dict[str, Estimate]:
+    figures = {
+        name: Estimate(value, *point.intervals.get(name, (None, None)))
+        for name, value in point.figures.items()
+    }
+    return {**figures, "throughput": Estimate(point.throughput_per_s, unit="/s")}
+
+
+def _computes(alone: Sequence[TrialData], service_s: float | None) -> float | None:
+    """The share of a request's time in which the server computes; None if its CPU time was not watched."""
+    used = [
+        cores / data.throughput
+        for data in alone
+        if data.throughput and (cores := data.resource_usage.cores(0, int(data.duration_s * 1e9))) is not None
+    ]
+    return min(1.0, sum(used) / len(used) / service_s) if used and service_s else None
+
+
+def _likely(judged: FittedModel) -> str:
+    """Why such a model is off, as far as its sign says."""
+    worst = judged.worst
+    if worst is None:
+        return "it could not be tested"
+    if worst.error < 0:
+        return (
+            "the server is slower under load than its queue explains: a database, a lock or the CPU behind it"
+        )
+    return (
+        "the server is faster under load than its queue explains: caches, or requests that share their work"
+    )
+
+
+def _widened(figure: WhatIfFigure, judged: FittedModel) -> WhatIfFigure:
+    """The figure with a band that holds the error that was measured, if the model was not accepted."""
+    worst, predicted = judged.worst, figure.predicted
+    if judged.accepted or worst is None or predicted.value is None:
+        return figure
+    off = abs(math.log1p(worst.error))
+    low, high = (predicted.value if end is None else end for end in (predicted.low, predicted.high))
+    return replace(figure, predicted=replace(predicted, low=low * math.exp(-off), high=high * math.exp(off)))
 
 
 def _no_capacity(slos: Sequence[Slo], fitted: _Fitted) -> str:
@@ -261,7 +244,8 @@ def _capacity(slos: Sequence[Slo], now: Estimate, fitted: _Fitted, changes: Chan
     ratios = []
     for model in kept:
         before, after = (
-            _carries(one, fitted, slos, now.value or 1.0) for one in (model, changes.model(model))
+            _carries(one, fitted, slos, now.value or 1.0)
+            for one in (model, changes.model(model, fitted.computes))
         )
         ratios.append(after / before if before else math.nan)
     best = ratios[0]
@@ -274,7 +258,7 @@ def _capacity(slos: Sequence[Slo], now: Estimate, fitted: _Fitted, changes: Chan
     if fitted.unit == "clients":
         value, low, high = (float(math.floor(end)) for end in (value, low, high))
     else:
-        most = [changes.model(model).limit_per_s for model in kept]
+        most = [changes.model(model, fitted.computes).limit_per_s for model in kept]
         value, low, high = min(value, most[0]), min(low, most[0]), min(high, max(most))
     return WhatIfFigure("capacity", now, Estimate(value, low, high, unit=fitted.unit))
 
@@ -316,7 +300,8 @@ def _highest(keeps: Callable[[float], bool], about: float) -> float:
 
 def _at_the_level(fitted: _Fitted, changes: Changes, level: float) -> list[WhatIfFigure]:
     """Response times and throughput at a load, predicted with every model that fits."""
-    changed = [changes.model(model) for model in fitted.kept]
+    changed = [changes.model(model, fitted.computes) for model in fitted.kept]
+    measured = fitted.measured.get(level, {})
     full = [m for m in changed if fitted.unit == "/s" and m.utilisation(level) >= models.FULL]
     if changed[0] in full:
         most = formatted(Estimate(changed[0].limit_per_s, unit="/s")).value
@@ -331,11 +316,13 @@ def _at_the_level(fitted: _Fitted, changes: Changes, level: float) -> list[WhatI
         high = None if full and name != "throughput" else max(values)
         unit = "/s" if name == "throughput" else "s"
         predicted = Estimate(values[0], min(values), high, unit=unit, n=len(values))
-        figures.append(WhatIfFigure(name, None, predicted))
+        figures.append(WhatIfFigure(name, measured.get(name), predicted))
     return figures
 
 
-def _sentences(fitted: _Fitted, changes: Changes, figures: Sequence[WhatIfFigure]) -> list[str]:
+def _sentences(
+    fitted: _Fitted, changes: Changes, figures: Sequence[WhatIfFigure], level: float | None = None
+) -> list[str]:
     said = []
     for figure in figures:
         if figure.metric == "capacity" and figure.now is not None:
@@ -348,9 +335,29 @@ def _sentences(fitted: _Fitted, changes: Changes, figures: Sequence[WhatIfFigure
                 f"With {' and '.join(changes.text)} it would carry {about} (predicted {low} to {high}); "
                 f"it carries {written(figure.now)} now."
             )
+    at = next((figure for figure in figures if figure.metric == "p99"), None)
+    if at is not None and level is not None:
+        load = f"{level:,.3g}/s" if fitted.unit == "/s" else plural(round(level), "client")
+        now = f" instead of {between(at.now)}" if at.now is not None else ""
+        changed = f"With {' and '.join(changes.text)}, at" if changes.of_the_server else "At"
+        said.append(f"{changed} {load} its p99 would be {between(at.predicted)}{now}.")
     assumed = f"Predicted, not measured, from {behaves_like(fitted.judged)}."
     more = len(fitted.kept) - 1
     if more:
         fit = "fits" if more == 1 else "fit"
         assumed += f" The band covers {plural(more, 'other model')} that {fit} as well."
+    worst = fitted.judged.worst
+    if not fitted.judged.accepted and worst is not None:
+        off = percent(abs(worst.error))
+        high = f"{off} too {'pessimistic' if worst.error > 0 else 'optimistic'}"
+        assumed += (
+            f" At {worst.level:,.3g}{'/s' if fitted.unit == '/s' else ''} the model was {high} about the "
+            f"{worst.metric}: the bands are wider by as much."
+        )
+    if changes.cpu is not None:
+        assumed += (
+            f" Requests compute for {percent(fitted.computes)} of their time; the rest stays as it is."
+            if fitted.knows_cpu
+            else " The server's CPU was not watched: as if its requests did nothing but compute."
+        )
     return [*said, assumed]

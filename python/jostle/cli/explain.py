@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = ["explain"]
 
-HELP = """Find out how a server behaves, and why: how many requests it processes at once,
-in which order, and which wait behind which.
+HELP = """Find out what makes a server's requests slow, and how it serves them otherwise:
+pools, what holds up all others, rare slow responses, pauses, limits.
 
 \b
   jostle explain http://localhost:8080/ --slow /report --wait /proxy
@@ -33,6 +33,7 @@ in which order, and which wait behind which.
   jostle explain grpc://localhost:50051/shop.Shop/Buy --slow shop.Shop/Report
   jostle explain tcp://localhost:6379 --send 'PING\\r\\n' --until '\\r\\n'
   jostle explain node
+  jostle explain runs/2026-…                  slow requests of a run, from its record
   jostle explain --all                        all that speak HTTP/1.1, in one table
   jostle explain --all node go --budget 10m   these, in ten minutes
 
@@ -40,12 +41,14 @@ One route is enough, but more questions can be decided with a slow route, and
 with one that waits for a database or another service. jostle knows the routes
 of contestants. If a question cannot be decided, it says why and what would help.
 
-It sends bursts of requests for at most 3 minutes (--budget), and compares the
-times of the responses with those that each scheduling discipline it knows would
-give: first come first served, processor sharing and others. It first prints the
-limits of what it sends; they are low for a server that jostle did not start.
+It sends a light load and bursts of requests for at most 3 minutes (--budget). It
+first prints the limits of what it sends; they are low for a server that jostle
+did not start. Of a run it reads the rows (rows = true in the plan), or else the
+intervals, and sends nothing.
 docs/EXPLAIN.md explains how to read the result.
 """
+
+RUN_TAKES = ("servers", "into", "quiet", "form", "as_json", "file")
 
 ALL_TAKES = ("servers", "budget", "timeout", "share_cores", "into", "quiet")
 
@@ -56,8 +59,9 @@ def explain(
     servers: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="URL|CONTESTANT",
-            help="A running server, or one that jostle starts; with --all, any number of the latter.",
+            metavar="URL|CONTESTANT|RUN",
+            help="A running server, one that jostle starts, or the folder of a run, whose record is read; "
+            "with --all, any number of contestants.",
         ),
     ] = None,
     *,
@@ -99,6 +103,17 @@ def explain(
         )
     (server,) = names
     from jostle.explain.document import explanation_document
+
+    if not has_scheme(server) and Path(server).is_dir():
+        refuse_beside("a run", context, RUN_TAKES, "nothing is sent", "explain a server by its URL")
+        from jostle.explain.recorded import explain_run
+        from jostle.record import RunRecord
+
+        recorded = explanation_document(explain_run(RunRecord.open(server)))
+        write(recorded, output)
+        if into is not None:
+            _keep(recorded, into)
+        return ExitCode.DONE
     from jostle.explain.run import explain as examined
     from jostle.runner.interrupt import let_signals_stop_like_ctrl_c
 

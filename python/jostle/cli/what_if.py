@@ -1,5 +1,6 @@
 """`jostle what-if`: predict a change from a run, or how many workers a load needs."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -15,6 +16,8 @@ HELP = """Predict what a change would do, or how many workers a load needs.
 
 \b
   jostle what-if runs/2026-… workers=8            from the fitted model
+  jostle what-if runs/2026-… cpu=2x rate=+50%
+  jostle what-if explanation.json pool=8          from what jostle explain found
   jostle what-if runs/2026-… service=-20% rate=400/s
   jostle what-if --rate 300/s --service 12ms --slo "p99 < 100 ms"
   jostle what-if --rate 300/s --service 12ms --slo "errors < 1 %"
@@ -22,8 +25,9 @@ HELP = """Predict what a change would do, or how many workers a load needs.
 
 With a run, it predicts the change from the model fitted to it. RUN must come
 from `jostle capacity`, or from a plan whose workloads send the same request
-with 1 client and then at several higher loads. If no capacity was found in it,
-or the model was rejected, nothing is predicted (exit code 3). Without a run, it
+at several loads. A model that was off at a level it had not seen predicts with
+a wider band; if not even the intervals overlapped there, or no capacity was
+found, nothing is predicted (exit code 3). Without a run, it
 gives the fewest workers that keep the SLO. Requests that find no free worker
 queue (Erlang C) or, if the SLO is about errors, are rejected (Erlang B); with
 --clients the load comes from that many clients (finite source).
@@ -39,7 +43,8 @@ def what_if(
         list[str] | None,
         typer.Argument(
             metavar="[RUN CHANGE…]",
-            help="A run's folder, and changes: workers=8 rate=400/s clients=20 service=-20%.",
+            help="A run's folder or explanation.json, and changes: workers=8 pool=8 cpu=2x service=-20% "
+            "rate=400/s rate=+50% clients=20.",
         ),
     ] = None,
     *,
@@ -91,11 +96,16 @@ def what_if(
                 f"a run and {', '.join(given)}: the options are for a load that was not measured",
                 "change a run with words: rate=400/s, clients=50, service=-20%",
             )
-        from jostle.capacity.what_if import read_changes
+        from jostle.capacity.changes import read_changes
         from jostle.capacity.what_if import what_if as predicted
         from jostle.record import RunRecord
 
         changes = read_changes(words[1:])
+        if words[0].endswith(".json"):
+            from jostle.capacity.explained import what_if_explained
+
+            write(document_of(what_if_explained(Path(words[0]), changes)), output)
+            return ExitCode.DONE
         write(document_of(predicted(RunRecord.open(words[0]), changes)), output)
         return ExitCode.DONE
     if all(value is None for value in options.values()):

@@ -53,13 +53,17 @@ class Common:
         )
 
 
-def in_common(requests: Requests, slow: Bools, among: Bools) -> list[Common]:
-    """What the requests `slow` have in common and the others of `among` have not, the clearest first."""
+def in_common(requests: Requests, slow: Bools, among: Bools, sizes: Floats | None = None) -> list[Common]:
+    """What the requests `slow` have in common and the others of `among` have not, the clearest first.
+    `sizes`: bytes of each response, if they are known.
+    """
     if np.count_nonzero(slow) < MIN_SLOW:
         return []
     is_slow = slow[among]
     found = []
     asked = [*_properties(requests, among)]
+    if sizes is not None and len(sizes):
+        asked += _from(sizes[among], "with a response of {} or more", "B")
     for what, has in asked:
         counts = int(has[is_slow].sum()), int(is_slow.sum()), int(has[~is_slow].sum()), int((~is_slow).sum())
         chance = min(1.0, len(asked) * _chance(*counts))
@@ -92,6 +96,8 @@ def _properties(requests: Requests, among: Bools) -> Iterator[tuple[str, Bools]]
     """Each property in words, and which of the requests `among` have it."""
     previous = np.concatenate([[-1], requests.route[:-1]])[among]
     own = set(requests.route[among].tolist())
+    for place in sorted(own) if len(own) > 1 else ():
+        yield f"for {requests.names[place]}", requests.route[among] == place
     for place, name in enumerate(requests.names):
         if len(requests.names) > 1 and not (own == {place} and len(own) == len(requests.names)):
             yield f"right after a request for {name}", previous == place

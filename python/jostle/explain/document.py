@@ -150,7 +150,8 @@ def _kind(burst: SentBurst) -> str:
 
 
 def _asked(explanation: Explanation) -> Iterator[Block]:
-    yield Paragraph(f"The limits were {explanation.limits}.")
+    if explanation.limits:
+        yield Paragraph(f"The limits were {explanation.limits}.")
     yield _routes(explanation)
 
 

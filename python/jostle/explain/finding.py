@@ -32,6 +32,7 @@ class Topic(StrEnum):
     CPU = "CPU or waiting"
     PARALLELISM = "requests at once"
     RARE = "rare slow responses"
+    SLOWEST = "the slowest 1 %"
     OVERTAKING = "overtaking"
     LEAVING = "when responses leave"
     SLOTS = "how many at a time"
@@ -44,6 +45,10 @@ class Topic(StrEnum):
     DELAYED_BODY = "delay between head and body"
     WARM_UP = "warm-up"
     CACHE = "cache"
+    BY_PARAMETER = "time by parameter"
+    IDLE = "first request after idle time"
+    CONNECTING = "opening connections"
+    MEMORY = "memory"
     KEEP_ALIVE = "keep-alive"
     INTERMEDIARY = "intermediary"
 

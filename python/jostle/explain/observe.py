@@ -6,17 +6,20 @@ from dataclasses import dataclass
 
 from jostle.host.cpu_time import TreeCpu
 from jostle.host.process_tree import ProcessTree
-from jostle.host.resource_usage import TICK_S, thread_switches
+from jostle.host.resource_usage import PAGE_BYTES, TICK_S, thread_switches
 
 __all__ = ["Usage", "usage_of"]
 
 
 @dataclass(frozen=True)
 class Usage:
-    """Seconds so far: spent on a core, and spent ready to run but without a core."""
+    """Seconds so far: spent on a core, and spent ready to run but without a core; and the memory it holds
+    now.
+    """
 
     cpu_s: float
     waited_s: float
+    memory_bytes: int = 0
 
 
 def usage_of(pid: int) -> Callable[[], Usage]:
@@ -29,7 +32,8 @@ def usage_of(pid: int) -> Callable[[], Usage]:
         stats = tree.members()
         ticks = cpu.add_up(stats, tree.adopter())
         waited_ns = sum(_waited_ns(pid) for pid in stats)
-        return Usage((ticks.user + ticks.system) * TICK_S, waited_ns / 1e9)
+        held = sum(stat.rss_pages for stat in stats.values()) * PAGE_BYTES
+        return Usage((ticks.user + ticks.system) * TICK_S, waited_ns / 1e9, held)
 
     return read
 

@@ -25,4 +25,5 @@ class Reason(StrEnum):
     INTERMEDIARY = "something stands between"
     NOT_OURS = "jostle did not start the server"
     NOT_ASKED = "it was not asked for"
+    NO_ROWS = "the run kept too little"
     NO_TIME = "the time allowed was over"

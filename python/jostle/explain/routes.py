@@ -17,6 +17,7 @@ __all__ = [
     "CALL",
     "CALL_THAT_WAITS",
     "MAX_S",
+    "SIZED_BY",
     "Request",
     "contract_call",
     "contract_routes",

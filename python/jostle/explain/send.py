@@ -204,6 +204,9 @@ class Sender(Protocol):
     def light(self, stream: Stream, pauses_s: Sequence[float]) -> LightStream:
         """Sends a light stream; further connections are idle, each for one of `pauses_s`."""
 
+    def rest(self, seconds: float) -> None:
+        """Sends nothing for so long."""
+
     def flood(self, route: Route, count: int) -> list[Response]:
         """Sends `count` requests at once, each on a new connection."""
 
@@ -341,6 +344,10 @@ class EngineSender:
         responses.sort(key=lambda response: response.due_s)
         closed = [count > 1 for count in connects[2:]]
         return LightStream(responses, list(zip(pauses_s, closed, strict=True)), busiest, carried.closed)
+
+    def rest(self, seconds: float) -> None:
+        self._budget.need(seconds)
+        time.sleep(seconds)
 
     def flood(self, route: Route, count: int) -> list[Response]:
         return self._responses([self._open(route.name, [route], [0.0] * count, connections=count)])

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from jostle.analysis.results import Estimate
+from jostle.analysis.stats.quantile_ci import quantile_estimate
+from jostle.analysis.stats.sample import from_values
 from jostle.explain.burst import Burst, Job
 from jostle.explain.candidates import Family
 from jostle.explain.discipline import Decision, Range
@@ -146,8 +148,16 @@ class Session:
     """
 
     wrong: Counter[tuple[str, str]] = field(default_factory=Counter)
+    memory: list[tuple[int, int]] = field(default_factory=list)
+    """After each stage: how many requests had been sent, and how many bytes the server held."""
+
     rate_limit: Finding | None = None
     """The limit that the server was found to have before anything else could be asked."""
+
+    def note_memory(self) -> None:
+        """Reads how much memory the server holds now, if its process is known."""
+        if self.target.usage is not None and (held := self.target.usage().memory_bytes):
+            self.memory.append((self.budget.requests, held))
 
     def note(self, responses: Sequence[Response]) -> None:
         """Counts what became of requests."""
@@ -233,9 +243,10 @@ class Session:
         ]
         return undisturbed(bursts, self.standstill_s) if self.standstill_s else bursts
 
-    def held(self, probe: str) -> tuple[int, str] | None:
-        """How many requests of each burst were not refused, and with what the others were, if it is the same
-        number in all bursts in which any were refused; None if none were, or if the number differs.
+    def held(self, probe: str) -> tuple[int, str, Estimate] | None:
+        """How many requests of each burst were not refused, with what the others were, and after what time,
+        if it is the same number in all bursts in which any were refused; None if none were, or if the number
+        differs.
         """
         refused = [sent.responses for sent in self._sent if sent.probe == probe]
         refused = [those for those in refused if any(one.refused for one in those)]
@@ -243,7 +254,14 @@ class Session:
         if len(counts) < 2 or max(counts) - min(counts) > 1 or min(counts) == 0:
             return None
         kinds = {one.refusal for those in refused for one in those if one.refused}
-        return round(statistics.median(counts)), listed(sorted(kinds))
+        after = [
+            one.end_s - one.sent_s
+            for those in refused
+            for one in those
+            if one.refused and one.end_s is not None and one.sent_s is not None
+        ]
+        took = quantile_estimate(from_values(after), 0.5)
+        return round(statistics.median(counts)), listed(sorted(kinds)), took
 
     @property
     def unsteady(self) -> float:

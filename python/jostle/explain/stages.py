@@ -13,11 +13,15 @@ from jostle.explain.light import light_stream
 from jostle.explain.limits import NoTime
 from jostle.explain.probes import (
     blocking,
+    by_parameter,
     cache,
+    connecting,
     delayed_body,
     discipline,
     gone,
+    idle,
     keep_alive,
+    memory,
     overload,
     parallelism,
     pauses,
@@ -61,6 +65,7 @@ def findings_of(session: Session) -> list[Finding]:
         session.budget.begin(stage.share / sum(one.share for one in stages[place:]))
         before = session.sender.unconnected.copy()
         findings += _asked(session, stage)
+        session.note_memory()
         lost = session.sender.unconnected - before
         for topic in stage.topics:
             unconnected[topic] = unconnected.get(topic, Counter()) + lost
@@ -83,7 +88,9 @@ def _had_gone(topic: Topic) -> Finding:
 
 
 def _applies(stage: Stage, session: Session) -> bool:
-    return session.target.over_http or stage.ask is not _cache
+    if stage.ask is _cache:
+        return session.target.over_http
+    return stage.ask is not _connecting or session.target.protocol != "UDP"
 
 
 def _asked(session: Session, stage: Stage) -> list[Finding]:
@@ -180,6 +187,14 @@ def _limit(session: Session) -> Iterator[Finding]:
     yield rate_limit.rate_limit(session)
 
 
+def _idle(session: Session) -> Iterator[Finding]:
+    yield idle.after_idle(session)
+
+
+def _connecting(session: Session) -> Iterator[Finding]:
+    yield connecting.connecting(session)
+
+
 def _gone(session: Session) -> Iterator[Finding]:
     yield gone.gone(session)
 
@@ -195,6 +210,8 @@ STAGES: Sequence[Stage] = (
     Stage(0.14, (Topic.SLOTS, *ORDER), _bursts),
     Stage(0.12, (Topic.BLOCKING,), _beside),
     Stage(0.16, ORDER, _sizes),
+    Stage(0.04, (Topic.CONNECTING,), _connecting),
+    Stage(0.08, (Topic.IDLE,), _idle),
     Stage(0.04, (Topic.CACHE,), _cache),
     Stage(0.04, (Topic.RATE_LIMIT,), _limit),
     Stage(0.04, (Topic.GONE,), _gone),
@@ -207,6 +224,8 @@ def _afterwards(session: Session) -> Iterator[Finding]:
     yield service.cpu_or_waiting(session)
     yield from slots.slots(session)
     yield from blocking.blocking(session)
+    yield from by_parameter.by_parameter(session)
+    yield from memory.memory(session)
     yield warm_up.warm_up(session)
     if session.target.over_http:
         yield delayed_body.delayed_body(session)

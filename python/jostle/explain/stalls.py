@@ -119,16 +119,17 @@ def held_up(requests: Requests, is_late: Bools) -> Ints:
 
 def stalls(requests: Requests) -> list[Stall]:
     """All stalls, in the order in which they began; requests that waited for one that always takes long are
-    left out.
+    left out. Those that waited for the same stall end soon after its first request; one that ends much later
+    is slow by itself.
     """
     is_late = late(requests)
     unexplained = is_late & (held_up(requests, is_late) < 0)
     found: list[Stall] = []
     usual_s, until_s = requests.usual_s(), -np.inf
     for place in np.flatnonzero(unexplained):
-        if requests.sent_s[place] > until_s:
+        if requests.end_s[place] > until_s:
             found.append(_stall(requests, int(place), usual_s))
-        until_s = max(until_s, requests.end_s[place])
+            until_s = float(requests.end_s[place]) + found[-1].length_s / 2
     return found
 
 

@@ -1,26 +1,15 @@
 """Figures in the sentences of an explanation: with their interval, as one would say them."""
 
-from jostle.formatting import HasInterval, formatted
 from jostle.units import format_share, scale
 
-__all__ = ["between", "count", "one_in", "span"]
+__all__ = ["count", "one_in", "span"]
 
 COUNTS = (
     "none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
 )  # fmt: skip
 
-MOST_IN = 0.2
-"""Up to this share it is said as "1 in 5", above as a percentage."""
-
-
-def between(found: HasInterval, unit: str | None = None) -> str:
-    """ "31.0 ms (28.0 to 34.0)"; without the brackets if there is no interval."""
-    written = formatted(found, unit)
-    return (
-        f"{written.value} ({written.interval[1:-1].replace(', ', ' to ')})"
-        if written.interval
-        else written.value
-    )
+MOST_IN = 0.35
+"""Up to this share it is said as "1 in 3", above as a percentage."""
 
 
 def span(low: float, high: float, unit: str) -> str:

@@ -93,6 +93,7 @@ class Column:
     unit: str = ""
     """The unit that the short heading contains, so that the figures are shown without it."""
     intervals: bool = False  # show intervals also within 80 characters
+    worded: bool = False  # show the words of marks also within 80 characters
     group: str = ""  # common heading of this and neighbouring columns; "": belongs to every group
 
 

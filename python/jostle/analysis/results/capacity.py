@@ -1,5 +1,6 @@
 """What a capacity run says: the answer with its interval, the curve, and the model that was fitted to it."""
 
+import math
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -82,6 +83,17 @@ class Prediction:
     bar: float | None
     """The largest error that is accepted; None: it is not judged."""
     accepted: bool
+    measured_low_s: float | None = None
+    """From here to `measured_high_s` is the interval of the measured figure; None if it has none."""
+    measured_high_s: float | None = None
+    """The other end of it."""
+
+    @property
+    def overlaps(self) -> bool:
+        """Whether what was predicted and what was measured may be the same."""
+        low = self.measured_s if self.measured_low_s is None else self.measured_low_s
+        high = self.measured_s if self.measured_high_s is None else self.measured_high_s
+        return low <= self.high_s and self.low_s <= high
 
 
 @dataclass(frozen=True)
@@ -100,6 +112,22 @@ class FittedModel:
     accepted: bool
     why: str
     predictions: list[Prediction]
+
+    @property
+    def worst(self) -> Prediction | None:
+        """The prediction that was the furthest off, of those that were judged and did not hold; None if all
+        did.
+        """
+        wrong = [one for one in self.predictions if one.bar is not None and not one.accepted]
+        return max(wrong, key=lambda one: abs(math.log1p(one.error)), default=None)
+
+    @property
+    def usable(self) -> bool:
+        """Whether predictions may be made, with the error that was measured if it was not accepted: what it
+        predicted of levels that it had not seen overlaps with what was measured.
+        """
+        wrong = [one for one in self.predictions if one.bar is not None and not one.accepted]
+        return self.accepted or (bool(self.predictions) and all(one.overlaps for one in wrong))
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ from jostle.explain.reason import Reason
 from jostle.explain.results import InterferenceCell
 from jostle.explain.send import MAX_EXCESS, BackgroundLoad
 from jostle.explain.session import Baseline, Session
-from jostle.explain.words import between, count
-from jostle.formatting import amount, listed, plural
+from jostle.explain.words import count
+from jostle.formatting import amount, between, listed, plural
 
 __all__ = ["SHORTER", "blocking", "measure", "verdict"]
 

@@ -15,8 +15,7 @@ from jostle.explain.periods import Period, is_rest_of, periods
 from jostle.explain.reason import Reason
 from jostle.explain.send import Response
 from jostle.explain.stalls import LONGER_S, Requests, Stall
-from jostle.explain.words import between
-from jostle.formatting import amount, percent, plural
+from jostle.formatting import amount, between, percent, plural
 
 __all__ = ["generator_stalls", "pauses"]
 
@@ -32,6 +31,9 @@ caused the stalls."""
 
 SURELY_S = 0.05
 """Shorter stalls may as well come from the machine: a thread that waits for a core."""
+
+SURELY_BEAT_S = 0.02
+"""Shorter ones are not the server's on a busy machine even if they are regular: others have jobs, too."""
 
 SURE = 3.0
 """e⁻³ = 5 %: a pause of length L is missed with probability e^(−rate·L)."""
@@ -64,9 +66,10 @@ def pauses(requests: Requests, left: Sequence[Stall], pressure: float | None, la
     busy = (pressure or 0.0) > BUSY
     long = [stall for stall in left if stall.length_s >= SURELY_S]
     regular = _regular_ones(long, span_s)
-    if not busy:
-        further = _regular_ones([stall for stall in left if stall not in _beats(regular)], span_s)
-        regular += [one for one in further if not any(is_rest_of(known, one[0]) for known, _ in regular)]
+    least_s = SURELY_BEAT_S if busy else 0.0
+    rest = [stall for stall in left if stall.length_s >= least_s and stall not in _beats(regular)]
+    further = _regular_ones(rest, span_s)
+    regular += [one for one in further if not any(is_rest_of(known, one[0]) for known, _ in regular)]
     findings = [_regular(period, beats, per_s, evidence) for period, beats in regular]
     irregular = [stall for stall in long if stall not in _beats(regular)]
     if len(irregular) >= FEW and not busy:

@@ -7,8 +7,8 @@ from jostle.explain.finding import Finding, Topic, cannot_tell, found
 from jostle.explain.rare import Rare, rare
 from jostle.explain.reason import Reason
 from jostle.explain.stalls import Requests
-from jostle.explain.words import between, one_in, span
-from jostle.formatting import amount, listed, percent, plural
+from jostle.explain.words import one_in, span
+from jostle.formatting import amount, between, listed, percent, plural
 
 __all__ = ["rare_responses", "says"]
 

@@ -12,8 +12,7 @@ from jostle.explain.reason import Reason
 from jostle.explain.send import Response
 from jostle.explain.session import Session
 from jostle.explain.target import Route
-from jostle.explain.words import between
-from jostle.formatting import amount, listed, plural
+from jostle.formatting import amount, between, listed, plural
 
 __all__ = ["bucket", "rate_limit"]
 

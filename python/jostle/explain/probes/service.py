@@ -17,8 +17,7 @@ from jostle.explain.routes import smaller
 from jostle.explain.send import Response, median_service_s
 from jostle.explain.session import Baseline, Session
 from jostle.explain.target import Route
-from jostle.explain.words import between
-from jostle.formatting import amount, formatted, percent, plural
+from jostle.formatting import amount, between, formatted, percent, plural
 
 __all__ = ["cpu_or_waiting", "measured_again", "robust_spread", "service_time"]
 

@@ -21,8 +21,8 @@ from jostle.explain.probes.parallelism import MIN_S, count_estimate, how_many
 from jostle.explain.reason import Reason
 from jostle.explain.results import SentBurst
 from jostle.explain.session import Baseline, Session, equal_probe
-from jostle.explain.words import between, count
-from jostle.formatting import amount, listed
+from jostle.explain.words import count
+from jostle.formatting import amount, between, listed
 
 __all__ = ["send_bursts", "send_pairs", "slots"]
 
@@ -192,12 +192,13 @@ ORDINALS = {
 }  # fmt: skip
 
 
-def _sheds(name: str, held: int, refused: str, evidence: list[str]) -> Finding:
+def _sheds(name: str, held: int, refused: str, after: Estimate, evidence: list[str]) -> Finding:
     return found(
         Topic.SLOTS,
-        f"{name}: {count(held)} at once; further requests are refused with {refused}.",
+        f"{name}: {count(held)} at once; further requests are refused with {refused}, after "
+        f"{between(after)}.",
         evidence,
-        {"held": Estimate(float(held), unit="")},
+        {"held": Estimate(float(held), unit=""), "after": after},
         hurts_s=1.0,  # a refusal is worse than a wait
     )
 

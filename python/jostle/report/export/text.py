@@ -328,7 +328,8 @@ def _cell(value: Value, table: Table, place: int, intervals: bool) -> "Text":
     column = table.columns[place]
     match value:
         case Mark():
-            return _text(value.symbol, STYLES[value.tone])
+            shown = f"{value.symbol} {value.word}" if column.worded else value.symbol
+            return _text(shown, STYLES[value.tone])
         case DistributionShape():
             if (not value.distribution.quantile_s and not value.unanswered) or value.high_s <= value.low_s:
                 return _text("")

@@ -30,16 +30,18 @@ ANSWERS: dict[CapacityAnswer, Mark] = {
 
 LEVELS: dict[LevelDecision, Mark] = {
     "holds": Mark("✓", "holds", "good"),
-    "misses": Mark("✗", "misses", "bad"),
-    "undecided": Mark("?", "undecided", "warning"),
+    "misses": Mark("✗", "breaks", "bad"),
+    "undecided": Mark("·", "not asked further"),
     "generator": Mark("≈", "generator", "warning"),
     "spoiled": Mark("≈", "spoiled", "warning"),
     "away": Mark("≈", "server away", "warning"),
 }
 
 HOW = (
-    "✓ and ✗ are decided by a sequential test with an error of 5 % on either side; ? is too close to the "
-    "limit, or had too few requests. The interval of the answer uses all levels together."
+    "That a level holds or breaks is decided by a sequential test with an error of 5 % on either side. "
+    "Others were not asked further: the interval of the answer, which uses all levels together, was narrow "
+    "enough. "
+    "How late the generator itself was is a part of the response times, and stands beside them."
 )
 
 
@@ -93,8 +95,8 @@ def _levels(result: CapacityResult) -> Table:
         "Levels",
         [
             Column(first, short=first),
-            Column("SLO", "word", ""),
-            Column("broke it", short="broke it"),
+            Column("SLO", "word", "SLO", worded=True),
+            Column("broke it"),
             Column("p50", short="p50"),
             Column("p99", short="p99"),
             Column("achieved", short="achieved"),

@@ -1,0 +1,100 @@
+"""What a change would do to the limits that `jostle explain` found: a route of which w are served at a time,
+each for a time S, answers at most w/S a second.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from jostle.analysis.results import Estimate
+from jostle.analysis.results.capacity import FittedModel, WhatIf, WhatIfFigure
+from jostle.capacity.changes import Changes
+from jostle.errors import JostleError, PlanError
+from jostle.formatting import between, percent
+from jostle.units import format_rate
+
+__all__ = ["what_if_explained"]
+
+KIND = "jostle explanation"
+
+
+def what_if_explained(file: Path, changes: Changes) -> WhatIf:
+    """Predicts from an explanation as JSON (`jostle explain -o FILE.json`). Raises `PlanError` if it is none
+    or does not fit the changes, `JostleError` if no limit was found.
+    """
+    try:
+        explanation = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        hint = "give the folder of a run, or explanation.json"
+        raise PlanError(f"{file} cannot be read: {error}", hint) from None
+    if not isinstance(explanation, dict) or explanation.get("kind") != KIND:
+        raise PlanError(f"{file} is no explanation", "write one: jostle explain URL -o explanation.json")
+    if changes.clients is not None or changes.rate_factor is not None:
+        raise PlanError("an explanation knows no load", "say how much: rate=400/s")
+    limits = list(_limits(explanation))
+    if not limits:
+        raise JostleError(
+            f"{file} found no route of which only so many are served at a time",
+            "there is nothing to predict from",
+        )
+    figures, sentences = [], []
+    for route, slots, service in limits:
+        figure, said = _changed(route, slots, service, changes)
+        figures.append(figure)
+        sentences.append(said)
+    sentences.append(
+        "Predicted, not measured: as if what stands behind it were as quick with so many at a time, and each "
+        "request took as long as by itself."
+    )
+    (_, slots, service) = limits[0]
+    number = round(slots.value or 1)
+    model = FittedModel("workers", number, (number, number), service.value or 0.0, 0.0, [], True, "", [])
+    return WhatIf(str(file), list(changes.text), model, figures, sentences)
+
+
+def _limits(explanation: Mapping[str, Any]) -> Iterator[tuple[str, Estimate, Estimate]]:
+    """The routes with a limit: slots, and what a request takes."""
+    for finding in explanation["findings"]:
+        figures = {one["name"]: one["figure"] for one in finding["figures"]}
+        if "slots" in figures and "wait" in figures and not figures["slots"]["bound"]:
+            slots, wait = (_estimate(figures[name]) for name in ("slots", "wait"))
+            if slots.value and wait.value:
+                yield finding["says"].partition(":")[0], slots, wait
+
+
+def _estimate(figure: Mapping[str, Any]) -> Estimate:
+    return Estimate(figure["value"], figure["low"], figure["high"], figure["unit"])
+
+
+def _changed(route: str, slots: Estimate, service: Estimate, changes: Changes) -> tuple[WhatIfFigure, str]:
+    factor = (changes.factor or 1.0) / (changes.cpu or 1.0)
+    after = Estimate(changes.service_s) if changes.service_s is not None else _times(service, factor)
+    many = slots if changes.workers is None else Estimate(float(changes.workers))
+    now, then = _most(slots, service), _most(many, after)
+    text = (
+        f"With {' and '.join(changes.text)}, {route} would answer at most {between(then)}, instead of "
+        f"{between(now)}."
+    )
+    if changes.rate is not None and then.value:
+        busy = changes.rate / then.value
+        text += (
+            f" At {format_rate(changes.rate)} it is busy for {percent(busy)} of the time."
+            if busy < 1
+            else f" At {format_rate(changes.rate)} requests would pile up: that is {percent(busy)} of it."
+        )
+    return WhatIfFigure(f"{route}, at most", now, then), text
+
+
+def _times(service: Estimate, factor: float) -> Estimate:
+    assert service.value is not None
+    ends = (None if end is None else end * factor for end in (service.low, service.high))
+    return Estimate(service.value * factor, *ends)
+
+
+def _most(slots: Estimate, service: Estimate) -> Estimate:
+    assert slots.value is not None
+    assert service.value is not None
+    least = (slots.low or slots.value) / (service.high or service.value)
+    most = (slots.high or slots.value) / (service.low or service.value)
+    return Estimate(slots.value / service.value, least, most, "/s")

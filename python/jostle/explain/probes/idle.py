@@ -1,0 +1,76 @@
+"""The first request after some time in which nobody asked: what was put to sleep has to be woken."""
+
+import statistics
+
+from jostle.analysis.results import Estimate
+from jostle.explain.finding import Finding, Topic, cannot_tell, found
+from jostle.explain.limits import NoTime
+from jostle.explain.reason import Reason
+from jostle.explain.session import Session
+from jostle.explain.words import span
+from jostle.formatting import amount, listed
+
+__all__ = ["after_idle"]
+
+SILENT_S = (1.0, 2.0, 4.0)
+"""How long nobody asks, each of them `TURNS` times."""
+
+TURNS = 2
+
+TIMES, LONGER_S = 2.0, 0.02
+"""The first request is slow if it takes this many times as long as usual, and so much longer."""
+
+
+def after_idle(session: Session) -> Finding:
+    """Waits, and asks once."""
+    route, usual_s = session.opening.route, session.opening.demand_s
+    limit_s = max(TIMES * usual_s, usual_s + LONGER_S)
+    took: dict[float, list[float]] = {}
+    for silent_s in SILENT_S:
+        if TURNS * silent_s > session.budget.left_s:
+            break
+        session.tell(
+            f"whether {route.asked} takes longer after {amount(silent_s, 's')} in which nobody asked"
+        )
+        for _ in range(TURNS):
+            session.sender.rest(silent_s)
+            responses = session.sender.serial(route, 1, 0.0)
+            session.note(responses)
+            took.setdefault(silent_s, []).extend(
+                one.service_s for one in responses if one.service_s is not None
+            )
+    whole = {silent_s: times for silent_s, times in took.items() if len(times) == TURNS}
+    if not whole:
+        raise NoTime
+    evidence = [
+        f"After {amount(silent_s, 's')}: {listed([amount(one, 's') for one in times])}."
+        for silent_s, times in whole.items()
+    ]
+    slow = [silent_s for silent_s, times in whole.items() if min(times) > limit_s]
+    longest = max(whole)
+    if not slow:
+        return found(
+            Topic.IDLE,
+            f"The first request after {amount(longest, 's')} in which nobody asked takes no longer.",
+            evidence,
+            absent="a slow first request after idle time",
+        )
+    if slow != [silent_s for silent_s in whole if silent_s >= slow[0]]:
+        return cannot_tell(
+            Topic.IDLE,
+            Reason.NOISY,
+            "some requests after idle time were slow, and others after longer ones were not",
+            "a quieter machine",
+            evidence,
+        )
+    times = [one for silent_s in slow for one in whole[silent_s]]
+    middle = Estimate(statistics.median(times), min(times), max(times), n=len(times))
+    return found(
+        Topic.IDLE,
+        f"The first request after {amount(slow[0], 's')} in which nobody asked takes "
+        f"{amount(middle.value, 's')} ({span(min(times), max(times), 's')}) instead of "
+        f"{amount(usual_s, 's')}: what was put to sleep is woken.",
+        evidence,
+        {"first": middle},
+        hurts_s=(middle.value or 0.0) - usual_s,
+    )

@@ -1,0 +1,90 @@
+"""Probes of one question each: idle time, connections, memory, parameters, caches, against known servers."""
+
+import pytest
+
+from jostle.analysis.results import Estimate
+from jostle.explain.finding import Finding
+from jostle.explain.limits import THOROUGH, Budget
+from jostle.explain.probes.by_parameter import by_parameter
+from jostle.explain.probes.cache import asked_anew
+from jostle.explain.probes.idle import after_idle
+from jostle.explain.probes.memory import per_request
+from jostle.explain.routes import smaller
+from jostle.explain.session import Baseline, Session
+from jostle.explain.target import Route
+from support.served import FAST, SLOW, FakeSender, Server, target_of
+
+
+def session_of(server: Server, *alone: Baseline) -> Session:
+    budget = Budget(THOROUGH, now=lambda: 0.0)
+    session = Session(target_of(FAST), FakeSender(server, budget), budget, lambda _: None)
+    session.alone = {one.route.name: one for one in alone}
+    return session
+
+
+def baseline(route: Route, seconds: float) -> Baseline:
+    return Baseline(route, seconds, 0.01, service=Estimate(seconds, seconds * 0.98, seconds * 1.02, n=40))
+
+
+def idle(sleeps_after_s: float) -> Finding:
+    return after_idle(session_of(Server(sleeps_after_s=sleeps_after_s), baseline(FAST, 0.0005)))
+
+
+def test_the_first_request_after_idle_time_is_slow_from_some_pause_on() -> None:
+    assert idle(1000.0).absent == "a slow first request after idle time"
+    finding = idle(1.5)
+    assert finding.says.startswith("The first request after 2.00 s in which nobody asked takes 25")
+    assert finding.hurts_s == pytest.approx(0.25, rel=0.02)
+
+
+def test_a_list_that_makes_a_query_for_each_row_is_told_by_its_parameter() -> None:
+    many, few = (Route(f"/orders?limit={n}", "slow") for n in (40, 5))
+    session = session_of(Server(), baseline(many, 0.090), baseline(few, 0.015), baseline(FAST, 0.0005))
+    (finding,) = by_parameter(session)
+    assert finding.says.startswith("/orders takes 2.14 ms (")
+    assert "longer for each of limit: as with a query for each (N + 1)" in finding.says
+    step = finding.figure("step")
+    assert step is not None
+    assert (step.low or 0) < 75 / 35e3 < (step.high or 0)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "times"),
+    [
+        ("/orders?limit=40", "/orders?limit=5", (0.020, 0.019)),
+        ("/orders?ms=40", "/orders?ms=5", (0.040, 0.005)),
+        ("/orders?limit=40", "/stock?limit=5", (0.090, 0.015)),
+        ("/orders?limit=40&x=1", "/orders?limit=5&x=2", (0.090, 0.015)),
+        ("/orders", "/orders?limit=5", (0.090, 0.015)),
+    ],
+)
+def test_what_does_not_grow_or_differs_otherwise_makes_no_such_finding(
+    one: str, other: str, times: tuple[float, float]
+) -> None:
+    routes = zip((one, other), times, strict=True)
+    session = session_of(Server(), *(baseline(Route(path, "slow"), took) for path, took in routes))
+    assert list(by_parameter(session)) == []
+
+
+def test_memory_for_each_request_has_an_interval() -> None:
+    samples = [
+        (n, 50_000_000 + 262_144 * n + wobble)
+        for n, wobble in ((100, 0), (600, 900_000), (1100, -400_000), (1800, 300_000), (2500, -200_000))
+    ]
+    each = per_request(samples)
+    assert each is not None
+    assert (each.low or 0) < 262_144 < (each.high or 0)
+    assert per_request(samples[:3]) is None
+
+
+def test_another_number_names_another_thing_but_a_size_does_not() -> None:
+    assert asked_anew(Route("/product?id=7", "slow"), 100).path == "/product?id=107"
+    assert asked_anew(Route("/work?ms=40", "slow"), 100).path == "/work?ms=40&jostle=100"
+
+
+def test_a_size_in_the_query_makes_smaller_requests() -> None:
+    found = [one.path for one in smaller(Route("/work?ms=40&x=a", "slow"))]
+    assert found == ["/work?ms=20&x=a", "/work?ms=10&x=a"]
+    assert smaller(Route("/order?id=40", "slow")) == []
+    assert smaller(Route("/slow", "slow")) == []
+    assert smaller(SLOW) == []
