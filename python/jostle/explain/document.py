@@ -80,8 +80,10 @@ def _facts(explanation: Explanation) -> list[str]:
     ]
     sent = (
         f"{plural(explanation.requests, 'request')} in {explanation.seconds:.0f} s over at most "
-        f"{plural(explanation.connections, 'connection')} at once, over {explanation.protocol}"
+        f"{plural(explanation.connections, 'connection')} at once"
     )
+    if explanation.protocol:
+        sent += f", over {explanation.protocol}"
     return [f"{when:%Y-%m-%d %H:%M} UTC, {sent}", "; ".join(filter(None, about))]
 
 

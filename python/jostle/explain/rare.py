@@ -79,7 +79,7 @@ def rare(requests: Requests) -> tuple[list[Rare], list[Stall]]:
     for route in np.argsort(-by_route).tolist():
         own = _of_one_size([one for one in left if _route(requests, one) == route])
         if len(own) >= MIN_STALLS and _is_cause(requests, route, own, left):
-            one = _rare(requests, route, own, left)
+            one = _rare(requests, route, own)
             if one.period is None or one.others_wait is False:  # else it is the server's, whatever met it
                 found.append(one)
                 left = [stall for stall in left if stall not in own]
@@ -120,27 +120,15 @@ def _tail(k: int, n: int, share: float) -> float:
     return math.fsum(math.comb(n, i) * share**i * (1 - share) ** (n - i) for i in range(k, n + 1))
 
 
-def _during(requests: Requests, those: Sequence[Stall]) -> Bools:
-    """Which requests were sent during a stall."""
-    during: Bools = np.zeros(len(requests), dtype=bool)
-    for one in those:
-        end = float(requests.end_s[one.first])
-        during[one.first + 1 : int(np.searchsorted(requests.sent_s, end))] = True
-    return during
-
-
-def _rare(requests: Requests, route: int, own: Sequence[Stall], every: Sequence[Stall]) -> Rare:
+def _rare(requests: Requests, route: int, own: Sequence[Stall]) -> Rare:
     places = np.array([one.first for one in own])
     rows = requests.route == route
-    # What was sent during a stall waited, whether or not it was slow itself.
-    counted = rows & ~_during(requests, every)
-    counted[places] = True
-    n = int(np.count_nonzero(counted))
+    n = int(np.count_nonzero(rows))
     slow: Bools = np.zeros(len(requests), dtype=bool)
     slow[places] = True
     low, high = share_interval(len(own), n)
     times = tuple(requests.sent_s[places].tolist())
-    nth = every_nth(np.searchsorted(np.flatnonzero(rows), places), int(np.count_nonzero(rows)))
+    nth = every_nth(np.searchsorted(np.flatnonzero(rows), places), n)
     of_all = nth is None and (nth := every_nth(places, len(requests))) is not None
     regular = periods(times, requests.span_s) if nth is None else []
     common = in_common(requests, slow, rows) if nth is None and not regular else []

@@ -92,7 +92,7 @@ def explain_run(record: RunRecord) -> Explanation:
         seconds=sum(cell.chosen.duration_s for cell in cells),
         requests=n,
         connections=max(int(cell.chosen.counts.connections.max()) for cell in cells),
-        protocol="the protocol of the run",
+        protocol="",
         limits="",
         cores=None,
         pressure=None,

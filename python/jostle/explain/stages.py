@@ -42,6 +42,10 @@ MIN_REQUESTS = 20
 """Fewer responses of the light stream tell nothing."""
 
 
+GENTLE = 0.5
+"""The share of the time for the first stage if the server limits the rate: so few requests take long."""
+
+
 @dataclass(frozen=True)
 class Stage:
     """`share`: of the time, in relation to those of the others. `topics`: what it finds out about, or lets
@@ -109,6 +113,7 @@ def _services(session: Session) -> Iterator[Finding]:
         finding = service.service_time(session, route)
         if finding.reason is Reason.REFUSED and session.rate_limit is None:
             rate_limit.go_gently(session, route)
+            session.budget.begin(GENTLE)
             finding = service.service_time(session, route)
         yield finding
     yield from service.parts(session)

@@ -127,7 +127,7 @@ def stalls(requests: Requests) -> list[Stall]:
     found: list[Stall] = []
     usual_s, until_s = requests.usual_s(), -np.inf
     for place in np.flatnonzero(unexplained):
-        if requests.end_s[place] > until_s:
+        if requests.end_s[place] - 2 * usual_s[requests.route[place]] > until_s:
             found.append(_stall(requests, int(place), usual_s))
             until_s = float(requests.end_s[place]) + found[-1].length_s / 2
     return found
