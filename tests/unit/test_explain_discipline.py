@@ -116,6 +116,20 @@ def test_the_slots_of_a_waiting_route_are_counted() -> None:
     assert slots_of(answered("unlimited", bursts), 0.01).value == Range(16, None)
 
 
+def test_slots_are_counted_by_the_height_of_the_steps_where_their_length_varies() -> None:
+    """As on a machine that is slow for a while, or with a job that stops the server now and then."""
+    rng = random.Random(3)
+    bursts = []
+    for jobs in equal_bursts(0.03, 16)[1:] * 3:
+        now, ends = 0.0, []
+        for place in range(len(jobs)):
+            if place % 4 == 0:
+                now += 0.03 * rng.uniform(1.0, 1.6) + (0.08 if rng.random() < 0.2 else 0.0)
+            ends.append(now + rng.uniform(0, 0.002))
+        bursts.append(Burst(jobs, tuple(ends)))
+    assert slots_of(bursts, 0.05).value == Range(4, 4)
+
+
 def test_slots_are_not_counted_where_most_requests_were_refused() -> None:
     bursts = equal_bursts(0.05, 16)
     waits = [

@@ -188,9 +188,9 @@ def test_where_slow_ones_have_nothing_in_common_nothing_is_said() -> None:
 
 def test_a_stream_too_short_for_rare_ones_does_not_exclude_them() -> None:
     requests = asked(Loop(routes()), 8.0)
-    (finding,) = rare_responses(requests)
+    (finding,) = rare_responses(requests, [])
     assert not finding.decided
     assert finding.option == "--budget"
-    (decided,) = rare_responses(asked(Loop(routes())))
+    (decided,) = rare_responses(asked(Loop(routes())), [])
     assert decided.topic is Topic.RARE
     assert decided.absent.startswith("rare slow responses (1 in 2")

@@ -88,8 +88,8 @@ def _changed(route: str, slots: Estimate, service: Estimate, changes: Changes) -
 
 def _times(service: Estimate, factor: float) -> Estimate:
     assert service.value is not None
-    ends = (None if end is None else end * factor for end in (service.low, service.high))
-    return Estimate(service.value * factor, *ends)
+    low, high = (None if end is None else end * factor for end in (service.low, service.high))
+    return Estimate(service.value * factor, low, high)
 
 
 def _most(slots: Estimate, service: Estimate) -> Estimate:

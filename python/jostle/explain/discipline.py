@@ -8,6 +8,7 @@ separately. Anything less is "undecided", with a reason and a remedy.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -400,6 +401,37 @@ def slots_of(waits: Sequence[Burst], spread: float) -> Decision[Range]:
     fits = [observed.fit(Candidate(Family.FIRST_COME, count)) for count in range(1, most + 1)]
     best = min(fits, key=lambda fit: fit.bic(floor))
     if best.error() > MAX_ERROR:
+        steps = _steps(waits)
+        if steps is not None:
+            return Decision(Range(steps, steps))
         return Decision(reason=Reason.NOISY if spread > NOISY else Reason.NO_FIT)
     near = [fit.candidate.workers for fit in fits if fit.bic(floor) <= best.bic(floor) + LEAD]
     return Decision(Range(min(near), None if max(near) == most else max(near)))
+
+
+STEP = 0.4
+"""Two responses of a burst of equal requests belong to different steps of its staircase if this share of a
+service time lies between them.
+"""
+
+MIN_STEPS, MOSTLY = 6, 0.75
+"""So many whole steps must have been seen, and this share of them must be of one size."""
+
+
+def _steps(bursts: Sequence[Burst]) -> int | None:
+    """How many responses come at a time, where a machine or a server that stands still now and then makes the
+    steps of the staircase differ in length, but not in height; None if they are of several heights.
+    """
+    heights: list[int] = []
+    for burst in bursts:
+        ends = sorted(end for end in burst.ends if end is not None)
+        if len(ends) < len(burst.jobs) or not ends:
+            continue
+        demand = min(burst.jobs[0].demand, ends[0])
+        breaks = [place for place in range(1, len(ends)) if ends[place] - ends[place - 1] >= STEP * demand]
+        if breaks:
+            heights += [second - first for first, second in pairwise([0, *breaks])]
+    if len(heights) < MIN_STEPS:
+        return None
+    usual = max(set(heights), key=heights.count)
+    return usual if heights.count(usual) >= MOSTLY * len(heights) else None

@@ -31,7 +31,15 @@ MOST = 0.6
 """The lengths of stalls are alike if this share of them lies within a short span."""
 
 UNLIKE, MANY = 0.3, 10
-"""Fewer stalls than so many whose span is longer than this share of their length may be the machine's."""
+"""Fewer stalls than so many whose span is longer than this share of their length may be the machine's, and on
+a busy machine any number of them.
+"""
+
+SURELY_S = 0.05
+"""Stalls that are shorter than this may be a busy machine's."""
+
+SURELY_REGULAR = 1e-4
+"""From this chance on stalls are the server's because of their period, whoever met them first."""
 
 WAITED, FREE, MIN_MET = 0.7, 0.3, 4
 """Others wait meanwhile if this share of those that were sent meanwhile did, or do not if no more than the
@@ -71,19 +79,46 @@ class Rare:
         return (self.share.value or 0.0) * ((self.slow_s.value or 0.0) - self.usual_s)
 
 
-def rare(requests: Requests) -> tuple[list[Rare], list[Stall]]:
-    """The routes some of whose requests are slow, and the stalls that are left: those of the whole server."""
-    left = stalls(requests)
+def rare(requests: Requests, *, busy: bool = False) -> tuple[list[Rare], list[Stall]]:
+    """The routes some of whose requests are slow, and the stalls that are left: those of the whole server.
+    `busy`: other programs use the machine, too.
+    """
+    every = stalls(requests)
+    regular = _regular(requests, every)
+    left = [one for one in every if one not in regular]
     found = []
     by_route = np.bincount([_route(requests, one) for one in left], minlength=len(requests.names))
     for route in np.argsort(-by_route).tolist():
         own = _of_one_size([one for one in left if _route(requests, one) == route])
-        if len(own) >= MIN_STALLS and _is_cause(requests, route, own, left):
+        if len(own) >= MIN_STALLS and _is_cause(requests, route, own, left, busy):
             one = _rare(requests, route, own)
             if one.period is None or one.others_wait is False:  # else it is the server's, whatever met it
                 found.append(one)
                 left = [stall for stall in left if stall not in own]
-    return found, left
+    return found, sorted([*left, *regular], key=lambda one: one.begin_s)
+
+
+def _regular(requests: Requests, every: Sequence[Stall]) -> list[Stall]:
+    """Stalls that surely have a period, and are met by any route: no route makes them."""
+    beats: list[Stall] = []
+    for those in ([one for one in every if one.length_s >= SURELY_S], every):
+        rest = [one for one in those if one not in beats]
+        ends = [one.begin_s + one.length_s for one in rest]
+        for period in periods(ends, requests.span_s):
+            own = [rest[place] for place in period.places]
+            routes = np.bincount([_route(requests, one) for one in own], minlength=len(requests.names))
+            most = int(np.argmax(routes))
+            chance = _tail(int(routes[most]), len(own), _share(requests, most))
+            if period.false_alarm <= SURELY_REGULAR and chance > CHANCE:
+                beats += own
+    return beats
+
+
+def _share(requests: Requests, route: int) -> float:
+    """How often a route would meet a stall of the server first."""
+    rows = requests.route == route
+    in_flight = float(requests.took_s[rows].sum()) / requests.span_s
+    return min(0.95, np.count_nonzero(rows) / len(requests) + in_flight)
 
 
 def _route(requests: Requests, stall: Stall) -> int:
@@ -96,19 +131,22 @@ def _of_one_size(own: Sequence[Stall]) -> list[Stall]:
     return [one for one in own if one.length_s >= middle / 2]
 
 
-def _is_cause(requests: Requests, route: int, own: Sequence[Stall], every: Sequence[Stall]) -> bool:
+def _is_cause(
+    requests: Requests, route: int, own: Sequence[Stall], every: Sequence[Stall], busy: bool
+) -> bool:
     """Whether the route meets stalls first much more often than it would meet those of the server, or at
     their very beginning each time.
     """
-    rows = requests.route == route
-    in_flight = float(requests.took_s[rows].sum()) / requests.span_s
-    share = min(0.95, np.count_nonzero(rows) / len(requests) + in_flight)
-    chance = _tail(len(own), len(every), share)
+    chance = _tail(len(own), len(every), _share(requests, route))
     lengths = np.sort([one.length_s for one in own])
     most = math.ceil(MOST * len(own))
     span_s = float((lengths[most - 1 :] - lengths[: len(own) - most + 1]).min())
+    middle = float(np.median(lengths))
+    alike = span_s <= UNLIKE * middle
+    if busy and (middle < SURELY_S or not alike):
+        return False
     if chance <= CHANCE:
-        return len(own) >= MANY or span_s <= UNLIKE * float(np.median(lengths))
+        return alike or len(own) >= MANY
     # The first request comes at a random time of a pause: what is left of that varies as the gaps between
     # requests do.
     within = -math.expm1(-span_s * len(requests) / requests.span_s)

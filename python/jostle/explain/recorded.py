@@ -86,7 +86,7 @@ def explain_run(record: RunRecord) -> Explanation:
     first = cells[0].chosen.trial.description
     return Explanation(
         target=str(record.folder),
-        url=str((first.get("server") or {}).get("url") or record.folder),
+        url=(server.get("url") or "") if (server := first.get("server")) else "",
         server="",
         started_unix_ns=int(first.get("started_unix_ns") or 0),
         seconds=sum(cell.chosen.duration_s for cell in cells),
@@ -157,8 +157,8 @@ def _points(requests: Requests) -> list[StreamPoint]:
 
 
 def _from_rows(requests: Requests, sizes: Floats) -> Iterator[Finding]:
-    yield from rare_responses(requests)
-    _, left = rare(requests)
+    slow, left = rare(requests)
+    yield from rare_responses(requests, slow)
     yield from pauses(requests, left, None)
     yield slowest(requests, sizes)
     for name in requests.names:

@@ -17,7 +17,7 @@ from jostle.explain.send import Response
 from jostle.explain.stalls import LONGER_S, Requests, Stall
 from jostle.formatting import amount, between, percent, plural
 
-__all__ = ["generator_stalls", "pauses"]
+__all__ = ["BUSY", "generator_stalls", "pauses"]
 
 OWN_S = 0.002
 """A request sent more than this after it was due, with its connection free, was delayed by the generator."""
@@ -34,6 +34,9 @@ SURELY_S = 0.05
 
 SURELY_BEAT_S = 0.02
 """Shorter ones are not the server's on a busy machine even if they are regular: others have jobs, too."""
+
+BESIDES = 1.15
+"""What is longer than three quarters of the pauses by this factor had another cause besides."""
 
 SURE = 3.0
 """e⁻³ = 5 %: a pause of length L is missed with probability e^(−rate·L)."""
@@ -129,12 +132,10 @@ def _regular(period: Period, beats: Sequence[Stall], per_s: float, evidence: Seq
 
 def _length(beats: Sequence[Stall], per_s: float) -> Estimate:
     """How long pauses of one length are: none was seen longer, and the first request of each came a moment
-    after its beginning. Where the lengths differ by more than that, they range.
+    after its beginning. Some are longer, because something else came in between.
     """
     lengths = np.array([stall.length_s for stall in beats])
-    longest, middle = float(lengths.max()), float(np.median(lengths))
-    if longest > 2 * middle + 1 / per_s:  # something else came in between
-        longest = float(np.quantile(lengths, 0.9))
+    longest = float(lengths[lengths <= BESIDES * np.quantile(lengths, 0.75)].max())
     return Estimate(longest, longest, longest + SURE / (len(beats) * per_s), n=len(beats))
 
 

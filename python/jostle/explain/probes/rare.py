@@ -2,9 +2,11 @@
 happens.
 """
 
+from collections.abc import Sequence
+
 from jostle.analysis.results import Estimate
 from jostle.explain.finding import Finding, Topic, cannot_tell, found
-from jostle.explain.rare import Rare, rare
+from jostle.explain.rare import Rare
 from jostle.explain.reason import Reason
 from jostle.explain.stalls import Requests
 from jostle.explain.words import one_in, span
@@ -19,9 +21,8 @@ SURE = 3.0
 """e⁻³ = 5 %: a share s of n requests is missed with probability e^(−n·s)."""
 
 
-def rare_responses(requests: Requests) -> list[Finding]:
+def rare_responses(requests: Requests, slow: Sequence[Rare]) -> list[Finding]:
     """One finding for each route some of whose responses are slow; else that there is none."""
-    slow, _ = rare(requests)
     if slow:
         return [_finding(one) for one in sorted(slow, key=lambda one: -one.hurts_s)]
     counts = {name: int((requests.route == place).sum()) for place, name in enumerate(requests.names)}
