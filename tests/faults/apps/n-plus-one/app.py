@@ -49,6 +49,7 @@ urlpatterns = [
     path("stats", lambda _: JsonResponse(count)),
 ]
 
+ThreadedWSGIServer.request_queue_size = 128
 server = ThreadedWSGIServer((os.environ["HOST"], int(os.environ["PORT"])), WSGIRequestHandler)
 server.set_app(get_wsgi_application())
 server.serve_forever()
