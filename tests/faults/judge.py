@@ -20,18 +20,44 @@ __all__ = ["Judged", "Said", "judged"]
 
 Verdict = Literal["found", "vague", "true", "wrong"]
 
-RELATED: Mapping[str, tuple[Kind, ...]] = {
+FAULTS: Mapping[str, tuple[Kind, ...]] = {
     Topic.PAUSES: ("cron", "pauses at random"),
-    "time by parameter": ("N+1 queries",),
-    "first request after idle time": ("slow start",),
-    "opening connections": ("accept backlog",),
-    "memory": ("memory growth",),
-    "rare slow responses": ("rare blocker", "rare slow", "n-th request", "uneven workers", "slow start"),
     Topic.RATE_LIMIT: ("rate limit",),
     Topic.DELAYED_BODY: ("Nagle",),
     Topic.CACHE: ("cold cache",),
+    Topic.RARE: ("rare blocker", "rare slow", "n-th request", "uneven workers", "slow start"),
+    Topic.BY_PARAMETER: ("N+1 queries",),
+    Topic.IDLE: ("slow start",),
+    Topic.CONNECTING: ("accept backlog",),
+    Topic.MEMORY: ("memory growth",),
 }
-"""Findings of these topics, by name, are about such faults: "there is none" is wrong where one is planted."""
+"""Topics that are about faults, by their kinds: "there is none" is wrong where one is planted."""
+
+SLOTS: tuple[Kind, ...] = (
+    "pool",
+    "shared pool",
+    "thread limit",
+    "lock",
+    "shedding",
+    "retries",
+    "head of line",
+)
+DESCRIBED: Mapping[str, tuple[Kind, ...]] = {
+    Topic.DISCIPLINE: SLOTS,
+    Topic.PARALLELISM: SLOTS,
+    Topic.SLOTS: SLOTS,
+    Topic.BLOCKING: ("blocker", "rare blocker", "n-th request", "thread limit"),
+    Topic.WARM_UP: ("slow start",),
+    Topic.KEEP_ALIVE: ("keep-alive limit",),
+    Topic.SERVICE_TIME: (),
+    Topic.CPU: (),
+    Topic.OVERTAKING: (),
+    Topic.LEAVING: (),
+    Topic.RECOVERY: (),
+    Topic.GONE: (),
+    Topic.INTERMEDIARY: (),
+}
+"""Topics of what every server does in one way or another, which may be a fault of these kinds."""
 
 CONTRADICTS: Mapping[Kind, str] = {
     "cron": r"irregular|at random",
@@ -94,9 +120,8 @@ def _plain(text: str) -> str:
 
 def _judged(application: Application, explanation: Mapping[str, Any], finding: Mapping[str, Any]) -> Said:
     says, topic = _plain(finding["says"]), str(finding["topic"])
-    related = RELATED.get(topic, ())
-    if related and not finding["notable"]:
-        denied = [fault for fault in application.faults if fault.kind in related]
+    if topic in FAULTS and not finding["notable"]:
+        denied = [fault for fault in application.faults if fault.kind in FAULTS[topic]]
         return Said(says, topic, "wrong" if denied else "true", "it is there" if denied else "")
     why = _untrue(application, topic, says, _figures(finding))
     if topic == Topic.DISCIPLINE and explanation["family"] not in (None, Family.FIRST_COME):
@@ -114,13 +139,17 @@ def _judged(application: Application, explanation: Mapping[str, Any], finding: M
 
 
 def _of_fault(fault: Fault, says: str, topic: str) -> tuple[Verdict | None, str]:
-    """What a sentence is about this fault; None if it is not about it."""
+    """What a sentence says of this fault; None if it is not about it. Of a topic that is not known it is if it
+    has the words.
+    """
+    known = {**FAULTS, **DESCRIBED}
+    if topic in known and fault.kind not in known[topic]:
+        return None, ""
     named = all(re.search(name, says, re.IGNORECASE) for name in fault.names)
     routes = all(route in says for route in fault.routes)
-    related = fault.kind in RELATED.get(topic, ())
-    if not related and not (named and routes):
+    if topic not in FAULTS and not (named and routes):
         return None, ""
-    if related and re.search(CONTRADICTS.get(fault.kind, "(?!)"), says, re.IGNORECASE):
+    if re.search(CONTRADICTS.get(fault.kind, "(?!)"), says, re.IGNORECASE):
         return "wrong", f"it is a {fault.kind}"
     there = list(numbers(NO_SIZE.sub("", says)))
     of_none = {one.unit for one in there if not any(_is_right(size, one) for size in fault.sizes)}
@@ -148,26 +177,6 @@ def _figures(finding: Mapping[str, Any]) -> dict[str, Number]:
         high = value if figure["high"] is None else figure["high"]
         found[named["name"]] = Number(value, figure["unit"], low, float("inf") if figure["bound"] else high)
     return found
-
-
-DESCRIBED = frozenset(
-    {
-        Topic.DISCIPLINE,
-        Topic.SERVICE_TIME,
-        Topic.CPU,
-        Topic.PARALLELISM,
-        Topic.OVERTAKING,
-        Topic.LEAVING,
-        Topic.SLOTS,
-        Topic.BLOCKING,
-        Topic.RECOVERY,
-        Topic.GONE,
-        Topic.WARM_UP,
-        Topic.KEEP_ALIVE,
-        Topic.INTERMEDIARY,
-    }
-)
-"""Topics of what every server does in one way or another, which is no fault by itself."""
 
 
 def _untrue(application: Application, topic: str, says: str, figures: Mapping[str, Number]) -> str:

@@ -11,7 +11,6 @@ from jostle.explain.finding import Topic
 
 POOL = "/orders: four at a time. The fifth waits 31.0 ms (28.0 to 34.0): as with a pool of 4 behind it."
 CRON = "Every 2.08 s (2.07 to 2.09) the server stands still for 80.4 ms (79.0 to 82.0)."
-RARE = "rare slow responses"
 
 
 def figure(name: str, value: float, low: float | None = None, high: float | None = None, **more: str) -> Any:
@@ -42,13 +41,13 @@ def one(name: str, topic: str, says: str, *figures: Any) -> str:
         ("blocker-and-pool", Topic.BLOCKING, "/export holds up everything else for 81 ms."),
         (
             "rare-blocker-5-percent",
-            RARE,
+            Topic.RARE,
             "1 in 21 responses of /report takes 82 ms, and others wait meanwhile.",
         ),
-        ("rare-blocker-5-percent", RARE, "4.1 % of /report take 82 ms, and others wait meanwhile."),
-        ("rare-blocker-5-percent", RARE, "1 in 11 of /report (4 to 14 %) take 82 ms; others wait."),
-        ("dependency-timeout", RARE, "1 in 12 responses of /price takes 401 ms; others do not wait."),
-        ("every-25th", RARE, "Every 25th response of /log takes 103 ms."),
+        ("rare-blocker-5-percent", Topic.RARE, "4.1 % of /report take 82 ms, and others wait meanwhile."),
+        ("rare-blocker-5-percent", Topic.RARE, "1 in 11 of /report (4 to 14 %) take 82 ms; others wait."),
+        ("dependency-timeout", Topic.RARE, "1 in 12 responses of /price takes 401 ms; others do not wait."),
+        ("every-25th", Topic.RARE, "Every 25th response of /log takes 103 ms."),
         ("rate-limit", Topic.RATE_LIMIT, "It limits the rate to 19.2/s and refuses the rest with 429."),
         ("keep-alive-limit", Topic.KEEP_ALIVE, "It closes a connection after 1,000 requests."),
         ("memory-growth", "memory", "Memory grows by 262 kB for each request of /session."),
@@ -68,11 +67,23 @@ def test_a_fault_that_is_named_with_its_size_is_found(name: str, topic: str, say
         ("cron-2s", Topic.PAUSES, CRON.replace("80.4 ms (79.0 to 82.0)", "160 ms (150 to 170)")),
         ("cron-2s", Topic.PAUSES, "It pauses at irregular times, 12 times in 22 s, the longest for 80.9 ms."),
         ("gc-pauses", Topic.PAUSES, "Every 1.20 s the server stands still for 70.0 ms."),
-        ("rare-blocker-5-percent", RARE, "Every 20th response of /report takes 82 ms, and others wait."),
-        ("rare-blocker-5-percent", RARE, "1 in 20 responses of /report takes 82 ms; others do not wait."),
-        ("rare-blocker-5-percent", RARE, "1 in 2 responses of /report takes 82 ms, and others wait."),
-        ("dependency-timeout", RARE, "1 in 12 responses of /price takes 401 ms, and others wait meanwhile."),
-        ("every-25th", RARE, "Every 24th response of /log takes 103 ms."),
+        (
+            "rare-blocker-5-percent",
+            Topic.RARE,
+            "Every 20th response of /report takes 82 ms, and others wait.",
+        ),
+        (
+            "rare-blocker-5-percent",
+            Topic.RARE,
+            "1 in 20 responses of /report takes 82 ms; others do not wait.",
+        ),
+        ("rare-blocker-5-percent", Topic.RARE, "1 in 2 responses of /report takes 82 ms, and others wait."),
+        (
+            "dependency-timeout",
+            Topic.RARE,
+            "1 in 12 responses of /price takes 401 ms, and others wait meanwhile.",
+        ),
+        ("every-25th", Topic.RARE, "Every 24th response of /log takes 103 ms."),
         ("rate-limit", Topic.RATE_LIMIT, "It limits the rate to 40.0/s and refuses the rest with 429."),
     ],
 )
@@ -96,7 +107,7 @@ def test_an_interval_that_holds_the_truth_is_right() -> None:
             Topic.PAUSES,
             "The server stands still now and then, for 80.9 ms at most; no period was found.",
         ),
-        ("rare-blocker-2-percent", RARE, "Some responses of /search take 121 ms."),
+        ("rare-blocker-2-percent", Topic.RARE, "Some responses of /search take 121 ms."),
         ("blocker-and-pool", Topic.BLOCKING, "Others wait: beside /export, 37.8 ms longer on average."),
     ],
 )
@@ -113,7 +124,7 @@ def test_what_leaves_something_out_finds_nothing_and_is_not_wrong(name: str, top
         (Topic.SLOTS, POOL, [figure("slots", 4.0, 4.0, 4.0, unit="")]),
         (Topic.DISCIPLINE, "One worker.", [figure("workers", 1.0, 1.0, 1.0, unit="")]),
         (Topic.PAUSES, CRON, []),
-        (RARE, "1 in 20 responses of /orders takes 82 ms.", []),
+        (Topic.RARE, "1 in 20 responses of /orders takes 82 ms.", []),
         (Topic.BLOCKING, "Short requests wait for long ones.", [figure("added", 0.040)]),
         ("something new", "It is haunted.", []),
         (
@@ -161,6 +172,11 @@ def test_what_every_server_does_is_true(topic: str, says: str, figures: list[Any
 )
 def test_a_figure_that_is_not_so_is_wrong(topic: str, says: str, figures: list[Any]) -> None:
     assert one("pool-of-four", topic, says, *figures) == "wrong"
+
+
+def test_words_of_another_topic_are_not_taken_for_a_fault() -> None:
+    said = "An idle connection stays open for 36 s or more; a connection carries 1,864 requests or more."
+    assert one("accept-backlog", Topic.KEEP_ALIVE, said) == "true"
 
 
 def test_another_order_of_service_is_wrong() -> None:
