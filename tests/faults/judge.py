@@ -139,8 +139,8 @@ def _judged(application: Application, explanation: Mapping[str, Any], finding: M
 
 
 def _of_fault(fault: Fault, says: str, topic: str) -> tuple[Verdict | None, str]:
-    """What a sentence says of this fault; None if it is not about it. Of a topic that is not known it is if it
-    has the words.
+    """What a sentence says of this fault; None if it is not about it. If its topic is not known, its words
+    decide.
     """
     known = {**FAULTS, **DESCRIBED}
     if topic in known and fault.kind not in known[topic]:
