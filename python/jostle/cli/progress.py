@@ -153,7 +153,7 @@ class RunProgress:
         course, planned = self._course, event.planned
         another_part = course.end(planned)
         self._ends[planned.number] = event.validity.verdict if event.validity else event.status
-        self._show(planned, self._so_far())
+        self._show(planned, self._so_far() if course.total > 1 else "")
         if course.total <= 1:
             return
         if self._verbose or (event.validity is None and self._failures.new(planned, event.status, event.why)):
