@@ -5,11 +5,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from jostle.cli.terminal.frame import frame
+from jostle.cli.terminal.heat_map import heat_map
 from jostle.cli.terminal.line import length, written
 from jostle.cli.terminal.status import Status, status_line
+from jostle.live.axis import BINS
 from jostle.live.state import TrialState
 from jostle.live.trial import RunningTrial
 from jostle.record import TrialRecord
@@ -136,3 +139,14 @@ def test_foreign_text_cannot_move_the_cursor_nor_take_another_line() -> None:
 def test_one_style_is_written_once() -> None:
     assert written([("a", "1"), ("b", "1"), ("c", "")], styled=True) == "\x1b[0;1mab\x1b[0mc"
     assert written([("a", "1"), ("b", "31")], styled=False) == "ab"
+
+
+@pytest.mark.parametrize("most", [*range(1, 40), 147, 1_000, 123_457, 10**9])
+def test_the_most_responses_have_the_brightest_colour(states: States, most: int) -> None:
+    """However the logarithms are rounded."""
+    first, *_ = states(STALLED)
+    counts = np.zeros(BINS, dtype=np.int64)
+    counts[80], counts[90] = most, 1
+    drawn = heat_map([replace(first.columns[0], counts=counts)], 0.25, 15, 6, styled=True)
+    styles = " ".join(style for line in drawn for _, style in line[1:])
+    assert "229" in styles

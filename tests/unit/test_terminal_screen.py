@@ -125,3 +125,11 @@ def test_a_closed_terminal_ends_nothing() -> None:
 
 def _broken(_text: str) -> int:
     raise BrokenPipeError
+
+
+def test_a_bug_in_what_is_shown_ends_no_run(capsys: pytest.CaptureFixture[str]) -> None:
+    display = Display(Terminal())
+    display.attempt(lambda: 1 // 0)  # type: ignore[arg-type, return-value]
+    assert "ZeroDivisionError" in capsys.readouterr().err
+    display.say("nothing more is shown")
+    display.close()

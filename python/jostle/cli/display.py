@@ -1,6 +1,7 @@
 """What commands show while they work: lines that stay and, on a terminal, some below them that change."""
 
 import threading
+import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from types import TracebackType
@@ -41,7 +42,7 @@ class Display:
     def say(self, text: str, style: str = "") -> None:
         """A line that stays. `style`: on a terminal, of `jostle.cli.terminal.line.STYLES`."""
         with self._lock:
-            self._try(lambda: self._say(text, style))
+            self.attempt(lambda: self._say(text, style))
 
     def show(self, text: str, details: str = "", *, done: float = 0.0, total: float | None = None) -> None:
         """What changes: where a command is, and how far; without a terminal, nothing.
@@ -67,7 +68,7 @@ class Display:
         """Show what changes, as it is now, unless that is what stands there."""
         with self._lock:
             if self.live and not self._paused:
-                self._try(self._paint)
+                self.attempt(self._paint)
 
     def tell(self, text: str, stays: bool) -> None:
         """Either of the two."""
@@ -91,7 +92,7 @@ class Display:
         self.closing()
         with self._lock:
             if (screen := self._screen) is not None:
-                self._try(screen.erase if self._state is None else screen.leave)
+                self.attempt(screen.erase if self._state is None else screen.leave)
             self._screen, self._state, self._status, self._shown = None, None, Status(), None
 
     def __enter__(self) -> "Display":
@@ -102,13 +103,17 @@ class Display:
     ) -> None:
         self.close()
 
-    def _try(self, work: Callable[[], None]) -> None:
+    def attempt(self, work: Callable[[], None]) -> None:
+        """Do something that only shows: no run ends by what goes wrong. A bug of ours is told once."""
         if not self._works:
             return
         try:
             work()
         except OSError:
             self._works = False
+        except Exception:
+            self._works = False
+            traceback.print_exc()
 
     def _paint(self) -> None:
         screen = self._on_screen()

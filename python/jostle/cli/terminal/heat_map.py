@@ -125,8 +125,10 @@ def _levels(cells: Ints, count: int) -> Ints:
     most = int(cells.max(initial=0))
     if most < 1:
         return cells
-    share = np.log1p(cells) / math.log1p(most)
-    return np.where(cells > 0, np.ceil(share * (count - 1)), 0).astype(np.int64)
+    shares = np.minimum(
+        np.log1p(cells) / math.log1p(most), 1.0
+    )  # the logarithms may differ in their last bit
+    return np.asarray(np.ceil(shares * (count - 1)).astype(np.int64))
 
 
 def _labels(framed: _Framed, lines: int, rows: int) -> dict[int, str]:

@@ -56,21 +56,22 @@ class LiveView:
                     self._painter = _Painter(self._display, self._turn)
             case IntervalRecorded(_, interval, folder):
                 self._waiting.append((folder, interval))
-            case TrialEnded(validity=validity):
-                self._fold()
-                if self._measured:
-                    self._show()
-                    self._display.change(verdict=validity.verdict if validity else None)
-                    self._display.paint()
+            case TrialEnded():
+                self._display.attempt(lambda: self._ended(event))
 
     def close(self) -> None:
         """End the thread, and give the keys back. A further trial begins anew."""
         if self._painter is not None:
             self._painter.end()
-            self._fold()
-            self._show()
-            self._display.paint()
+            self._display.attempt(self._turn)
         self._painter = self._trial = None
+
+    def _ended(self, event: TrialEnded) -> None:
+        self._fold()
+        if self._measured:
+            self._show()
+            self._display.change(verdict=event.validity.verdict if event.validity else None)
+            self._display.paint()
 
     def _turn(self) -> None:
         new = self._fold()
@@ -146,7 +147,7 @@ class _Painter:
             for key in self._keys.wait(FRAME_S, self._wake):
                 self._pressed(key)
             if not self._ended:
-                self._turn()
+                self._display.attempt(self._turn)
 
     def _pressed(self, key: str) -> None:
         if key in "qQ":
