@@ -1,4 +1,4 @@
-"""The binomial distribution beside scipy's, and what the analysis of one trial does not load."""
+"""The binomial distribution beside scipy's."""
 
 import math
 

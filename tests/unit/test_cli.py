@@ -4,7 +4,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 
@@ -13,14 +12,12 @@ from jostle import cli
 from jostle.contestant import Contestant
 from support.commands import run_command
 from support.real import environment
-from support.synthetic import Trial, closed, lognormal, make_run
 
 HEAVY = (
     "typer",
     "pydantic",
     "rich",
     "numpy",
-    "scipy",
     "polars",
     "altair",
     "jinja2",
@@ -138,16 +135,6 @@ def test_a_shell_gets_its_script(shell: str) -> None:
     code, script = run_command("completion", shell)
     assert code == 0
     assert f"_JOSTLE_COMPLETE=complete_{shell}" in script
-
-
-def test_a_hit_loads_no_scipy(tmp_path: Path) -> None:
-    """It takes a fifth of a second, and one trial needs none of it."""
-    folder = make_run(
-        tmp_path, [Trial("it", "w", 1, closed(lognormal(0.002, 0.2), 2.0), load={"closed": {"clients": 1}})]
-    )
-    shown = f"main(['report', {str(folder)!r}, '--format', 'text'])"
-    code = f"from jostle.cli import main\ntry: {shown}\nexcept SystemExit: pass"
-    assert "scipy" not in loaded(code)
 
 
 def test_the_list_of_contestants_fits_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:

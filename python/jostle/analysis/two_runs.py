@@ -10,10 +10,10 @@ from jostle.analysis.compare.sentences import in_words, summary
 from jostle.analysis.compare.sides import finding_of
 from jostle.analysis.history import METRICS, IndexedRun, history, setting_of
 from jostle.analysis.results import CompareResult, Comparison, Difference
+from jostle.analysis.stats import student
 from jostle.analysis.stats.enough import TWO_RUNS
 from jostle.analysis.stats.moderated import Spread
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
-from jostle.analysis.stats.special import stdtr, stdtrit
 from jostle.record import RunRecord
 from jostle.record.verdict import Verdict
 
@@ -75,10 +75,10 @@ def _spread(earlier: Sequence[IndexedRun], contestant: str, workload: str, metri
 def _with_interval(d: Difference, spread: Spread, c: Comparison) -> Difference:
     assert d.ratio.value is not None
     middle, error = math.log(d.ratio.value), math.sqrt(2 * spread.variance)
-    half = float(stdtrit(spread.df, (1 + CONFIDENCE) / 2)) * error
+    half = student.quantile(spread.df, (1 + CONFIDENCE) / 2) * error
     ratio = replace(d.ratio, low=math.exp(middle - half), high=math.exp(middle + half), note="")
     finding, within = finding_of(ratio, d.difference)
-    p = float(2 * stdtr(spread.df, -abs(middle) / error))
+    p = 2 * student.cdf(spread.df, -abs(middle) / error)
     found = replace(
         d, ratio=ratio, finding=finding, within=within, p=p, p_of_all=p, log_error=error, log_df=spread.df
     )

@@ -257,7 +257,7 @@ def _until_decided(
     turns in between.
     """
     from jostle.runner.until_decided import (
-        RoundsUntilDecided,  # numpy and scipy would delay the first request
+        RoundsUntilDecided,  # numpy would delay the first request
     )
 
     known = list(trials)
@@ -485,7 +485,7 @@ class _Session:
         return placement.with_peer() if workload.peer else placement
 
     def _close(self, planned: Planned, folder: Path) -> "_Closed":
-        from jostle.analysis.run import judge  # imported late: numpy and scipy would delay the first request
+        from jostle.analysis.run import judge  # imported late: numpy would delay the first request
 
         trial = TrialRecord(folder)
         validity = judge(trial) if trial.status == "ended" else None

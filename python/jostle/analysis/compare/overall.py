@@ -22,10 +22,10 @@ import numpy as np
 
 from jostle.analysis.compare.sides import welch
 from jostle.analysis.results import Comparison, Decision, Difference, Estimate
+from jostle.analysis.stats import student
 from jostle.analysis.stats.binomial import cdf
 from jostle.analysis.stats.combined import combined, each_adjusted
 from jostle.analysis.stats.enough import MIN_ROUNDS
-from jostle.analysis.stats.special import stdtr
 from jostle.formatting import change, listed, percent, points
 from jostle.plan.conditions import OverallChange
 from jostle.record.verdict import Verdict
@@ -117,7 +117,8 @@ def _p(d: Difference, direction: Direction, by: float, *, paired: bool) -> float
         return _p_of_errors(d, sign, paired=paired)
     assert d.ratio.value is not None
     assert d.log_error is not None
-    return float(stdtr(d.log_df, (math.log1p(by) - sign * math.log(d.ratio.value)) / d.log_error))
+    assert d.log_df is not None
+    return student.cdf(d.log_df, (math.log1p(by) - sign * math.log(d.ratio.value)) / d.log_error)
 
 
 def _p_of_errors(d: Difference, sign: int, *, paired: bool) -> float:
@@ -130,7 +131,7 @@ def _p_of_errors(d: Difference, sign: int, *, paired: bool) -> float:
     error, df = welch(x, y, 0.0)
     if paired:
         error, df = float(np.std(y - x, ddof=1)) / math.sqrt(len(x)), len(x) - 1.0
-    of_rounds = float(stdtr(df, -middle / error)) if error else float(middle <= 0)
+    of_rounds = student.cdf(df, -middle / error) if error else float(middle <= 0)
     return max(of_requests, of_rounds)
 
 

@@ -20,6 +20,7 @@ from jostle.analysis.compare.family import ALONE, Family, within
 from jostle.analysis.compare.sentences import in_words, summary
 from jostle.analysis.compare.side import ALL_LEVELS, SHIFT_LEVELS, Side
 from jostle.analysis.results import Comparison, Difference, DifferenceFinding, Estimate, Shift
+from jostle.analysis.stats import student
 from jostle.analysis.stats.bootstrap import stretch
 from jostle.analysis.stats.effect_size import cliffs_delta
 from jostle.analysis.stats.enough import MIN_ROUNDS, TOO_FEW_ROUNDS, TOO_FEW_RUNS, TWO_RUNS
@@ -30,7 +31,6 @@ from jostle.analysis.stats.over_rounds import too_far_apart
 from jostle.analysis.stats.proportion import difference_of_shares
 from jostle.analysis.stats.quantile_ci import CONFIDENCE, samples_needed
 from jostle.analysis.stats.sample import Floats, WeightedSample
-from jostle.analysis.stats.special import stdtr, stdtrit
 from jostle.analysis.trials.statuses import contrast
 from jostle.plan.metrics import METRICS
 from jostle.quantiles import COMPARED, NAMED
@@ -208,7 +208,7 @@ def _half(
     least = RESOLUTION * scale
     if not others:
         se, df = welch(xs, ys, least)
-        return float(stdtrit(df, (1 + CONFIDENCE) / 2)) * se
+        return student.quantile(df, (1 + CONFIDENCE) / 2) * se
     spread = moderated(Spread.of(ys - xs, least), usual)
     return own_limit(others, spread.df, confidence) * math.sqrt(spread.variance / len(xs))
 
@@ -217,8 +217,8 @@ def _of_runs(x: Floats, y: Floats) -> Contrast:
     """The contrast of independent runs, on the logarithmic scale."""
     se, df = welch(x, y, RESOLUTION)
     middle = float(y.mean() - x.mean())
-    half = float(stdtrit(df, (1 + CONFIDENCE) / 2)) * se
-    p = float(2 * stdtr(df, -abs(middle) / se))
+    half = student.quantile(df, (1 + CONFIDENCE) / 2) * se
+    p = 2 * student.cdf(df, -abs(middle) / se)
     return Contrast(middle, half, p, p, se, df)
 
 

@@ -1,7 +1,7 @@
 """The binomial distribution, exact to rounding: quantiles of counts, and the share behind a count.
 
 Every probability is the previous one times a ratio, (n - k)/(k + 1) · p/(1 - p). They are summed around the
-mode, as far as they are not 0 in a double, and scaled to add up to 1. This does without SciPy.
+mode, as far as they are not 0 in a double, and scaled to add up to 1.
 """
 
 import functools

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from jostle.analysis.stats import normal, student
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
 from jostle.analysis.stats.sample import Floats, Ints, WeightedSample, pool
-from jostle.analysis.stats.special import ndtri, stdtrit
 
 __all__ = [
     "QUANTILE_RESAMPLES",
@@ -92,7 +92,7 @@ def widened(
     """The percentile interval around `value`, stretched for the small number of rounds."""
     tails = [(1 - confidence) / 2, (1 + confidence) / 2]
     low, high = np.quantile(replicates, tails, method="inverted_cdf")
-    factor = stretch(rounds, confidence) / float(ndtri((1 + confidence) / 2))
+    factor = stretch(rounds, confidence) / normal.quantile((1 + confidence) / 2)
     return value - factor * max(0.0, value - float(low)), value + factor * max(0.0, float(high) - value)
 
 
@@ -107,4 +107,4 @@ def picks(rounds: int, seed: int, resamples: int = QUANTILE_RESAMPLES) -> Ints:
 
 
 def _t(rounds: int, confidence: float) -> float:
-    return float(stdtrit(rounds - 1, (1 + confidence) / 2))
+    return student.quantile(rounds - 1, (1 + confidence) / 2)

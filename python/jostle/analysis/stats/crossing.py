@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from jostle.analysis.stats import student
 from jostle.analysis.stats.sample import Bools, Floats
-from jostle.analysis.stats.special import stdtrit
 
 __all__ = ["CONFIDENCE", "Crossing", "crossing"]
 
@@ -95,7 +95,7 @@ def crossing(
     dispersion = max(1.0, _pearson(share, total, k, weights) / free)
 
     def accepted(confidence: float) -> Floats:
-        allowed = dispersion * float(stdtrit(free, (1 + confidence) / 2)) ** 2 / 2
+        allowed = dispersion * student.quantile(free, (1 + confidence) / 2) ** 2 / 2
         return np.asarray(candidates[logs >= top - allowed])
 
     likeliest = float(np.mean(candidates[logs >= top - 1e-9]))

@@ -11,14 +11,17 @@ from functools import lru_cache
 
 import numpy as np
 
+from jostle.analysis.stats import chi_squared, normal, student
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
-from jostle.analysis.stats.special import chdtri, gammaln, ndtr, stdtr, stdtrit
 
 __all__ = ["critical", "within"]
 
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(48)
 _WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
 _LEGENDRE, _LEGENDRE_WEIGHTS = np.polynomial.legendre.leggauss(64)
+
+ENDS = 1 - 1e-12, 1e-12
+"""Shares of the distribution of s between which it matters."""
 
 
 def within(c: float, others: int, df: float) -> float:
@@ -27,25 +30,25 @@ def within(c: float, others: int, df: float) -> float:
     `df`: degrees of freedom of the variance. The t of any two others have a correlation of one half.
     """
     if others == 1:
-        return float(2 * stdtr(df, c) - 1)
-    low, high = (math.sqrt(chdtri(df, p) / df) for p in (1 - 1e-12, 1e-12))  # the range of s that matters
+        return 2 * student.cdf(df, c) - 1
+    low, high = (math.sqrt(chi_squared.upper_quantile(df, p) / df) for p in ENDS)
     s = (high - low) / 2 * _LEGENDRE + (high + low) / 2
     log_density = (
-        math.log(2) + df / 2 * math.log(df / 2) - gammaln(df / 2) + (df - 1) * np.log(s) - df * s * s / 2
+        math.log(2) + df / 2 * math.log(df / 2) - math.lgamma(df / 2) + (df - 1) * np.log(s) - df * s * s / 2
     )
     weight = np.exp(log_density) * _LEGENDRE_WEIGHTS * (high - low) / 2
     reach = math.sqrt(2) * c * s[:, None]
-    inside = ndtr(reach - _NODES) - ndtr(-reach - _NODES)
+    inside = normal.cdf(reach - _NODES) - normal.cdf(-reach - _NODES)
     return float(weight @ (inside**others @ _WEIGHTS))
 
 
 @lru_cache(maxsize=512)
 def critical(others: int, df: float, confidence: float = CONFIDENCE) -> float:
     """The two-sided critical value; Student's if there is only one other."""
-    single = float(stdtrit(df, (1 + confidence) / 2))
+    single = student.quantile(df, (1 + confidence) / 2)
     if others == 1:
         return single
-    most = float(stdtrit(df, 1 - (1 - confidence) / (2 * others)))  # Bonferroni's, an upper bound
+    most = student.quantile(df, 1 - (1 - confidence) / (2 * others))  # Bonferroni's, an upper bound
     while most - single > 1e-6:
         middle = (single + most) / 2
         single, most = (middle, most) if within(middle, others, df) < confidence else (single, middle)

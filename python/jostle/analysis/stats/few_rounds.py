@@ -11,9 +11,9 @@ from dataclasses import replace
 import numpy as np
 
 from jostle.analysis.results import Estimate
+from jostle.analysis.stats import student
 from jostle.analysis.stats.moderated import Spread, Usual, moderated
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
-from jostle.analysis.stats.special import stdtrit
 
 __all__ = ["factor_between_runs", "of_few_rounds", "spread_over_rounds"]
 
@@ -47,7 +47,7 @@ def factor_between_runs(spread: Spread) -> float:
 
 
 def _reach(spread: Spread, confidence: float) -> float:
-    return float(stdtrit(spread.df, (1 + confidence) / 2)) * math.sqrt(spread.variance)
+    return student.quantile(spread.df, (1 + confidence) / 2) * math.sqrt(spread.variance)
 
 
 def _own(end: float | None, value: float) -> float:

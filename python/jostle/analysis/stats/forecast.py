@@ -12,11 +12,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from jostle.analysis.stats import chi_squared, noncentral_t, student
 from jostle.analysis.stats.enough import MIN_ROUNDS
 from jostle.analysis.stats.moderated import Spread
 from jostle.analysis.stats.power import POWER
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
-from jostle.analysis.stats.special import chdtri, nctdtr, stdtrit
 
 __all__ = ["MAX_ROUNDS", "rounds_for", "rounds_to_decide"]
 
@@ -39,7 +39,7 @@ def rounds_to_decide(
     far, sd = abs(float(logs.mean()) - math.log(limit)), float(np.std(logs, ddof=1))
     if far <= sd / math.sqrt(n):
         return None
-    most = sd * math.sqrt((n - 1) / float(chdtri(n - 1, POWER)))
+    most = sd * math.sqrt((n - 1) / chi_squared.upper_quantile(n - 1, POWER))
     return (
         rounds_for(far, Spread(sd**2, 0), confidence),
         rounds_for(far, Spread(most**2, 0), confidence),
@@ -55,7 +55,7 @@ def rounds_for(far: float, spread: Spread, confidence: float) -> int:
     sd = math.sqrt(spread.variance)
     for rounds in range(MIN_ROUNDS, MAX_ROUNDS + 1):
         df = rounds - 1 + spread.df
-        needed = float(stdtrit(df, (1 + confidence) / 2))
-        if sd == 0 or nctdtr(df, far / sd * math.sqrt(rounds), needed) <= 1 - POWER:
+        needed = student.quantile(df, (1 + confidence) / 2)
+        if sd == 0 or noncentral_t.cdf(df, far / sd * math.sqrt(rounds), needed) <= 1 - POWER:
             return rounds
     return MAX_ROUNDS + 1

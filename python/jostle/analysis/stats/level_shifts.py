@@ -14,9 +14,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from jostle.analysis.stats import student
 from jostle.analysis.stats.moderated import RESOLUTION
 from jostle.analysis.stats.sample import Floats
-from jostle.analysis.stats.special import stdtr
 
 __all__ = ["level_shifts"]
 
@@ -58,4 +58,4 @@ def _p(a: Floats, b: Floats, of_neighbours: float, df: float) -> float:
     squares = float(np.sum((a - a.mean()) ** 2) + np.sum((b - b.mean()) ** 2))
     within = max(math.sqrt(squares / (n - 2)), RESOLUTION)
     apart = abs(float(b.mean() - a.mean())) / math.sqrt(1 / len(a) + 1 / len(b))
-    return 4 * min(float(stdtr(n - 2, -apart / within)), float(stdtr(df, -apart / of_neighbours)))
+    return 4 * min(student.cdf(n - 2, -apart / within), student.cdf(df, -apart / of_neighbours))

@@ -14,11 +14,11 @@ from functools import lru_cache
 
 import numpy as np
 
+from jostle.analysis.stats import student
 from jostle.analysis.stats.dunnett import critical, within
 from jostle.analysis.stats.moderated import RESOLUTION, Spread, moderated
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
 from jostle.analysis.stats.sample import Floats
-from jostle.analysis.stats.special import stdtr, stdtrit
 
 __all__ = ["Contrast", "Pooled", "against_first", "own_limit", "pooled"]
 
@@ -85,14 +85,14 @@ def against_first(
     se = math.sqrt(variance / n)
     middle = float(differences.mean())
     errors = abs(middle) / se
-    p = float(2 * stdtr(df, -errors))
+    p = 2 * student.cdf(df, -errors)
     p_of_all = min(1.0, others * p) if error is None else 1 - within(errors, others, error.df)
     return Contrast(middle, limit * se, p, p_of_all, se, df)
 
 
 def own_limit(others: int, df: float, confidence: float = CONFIDENCE) -> float:
     """Critical value if each comparison has its own error."""
-    return float(stdtrit(df, 1 - (1 - confidence) / (2 * others)))
+    return student.quantile(df, 1 - (1 - confidence) / (2 * others))
 
 
 def _apart(logs: Floats) -> Floats:

@@ -22,8 +22,9 @@ from types import MappingProxyType
 
 import numpy as np
 
+from jostle.analysis.stats import beta, gamma
+from jostle.analysis.stats.polygamma import digamma, tetragamma, trigamma
 from jostle.analysis.stats.sample import Floats
-from jostle.analysis.stats.special import digamma, fdtr, gammaincc, polygamma
 
 __all__ = [
     "MAX_DF",
@@ -101,7 +102,11 @@ def moderated(own: Spread, usual: Spread | None) -> Spread:
 
 def _alike(ratio: float, df: float, prior: float) -> float:
     """The two-sided probability of a ratio of variances this far from 1, or farther, by chance."""
-    below = 1 - float(gammaincc(df / 2, ratio * df / 2)) if prior >= MAX_DF else float(fdtr(df, prior, ratio))
+    if prior >= MAX_DF:
+        below = float(gamma.lower(df / 2, ratio * df / 2))
+    else:
+        of_both = df * ratio + prior
+        below = beta.cdf(df / 2, prior / 2, df * ratio / of_both, prior / of_both)
     return max(0.0, min(1.0, 2 * min(below, 1 - below)))
 
 
@@ -116,7 +121,7 @@ def fitted(cells: Sequence[Spread]) -> Spread | None:
         return None
     variances, df = (np.array([getattr(cell, name) for cell in known]) for name in ("variance", "df"))
     logs = np.log(variances) - digamma(df / 2) + np.log(df / 2)
-    between = float(np.var(logs, ddof=1) - np.mean(polygamma(1, df / 2)))
+    between = float(np.var(logs, ddof=1) - np.mean(trigamma(df / 2)))
     most = float(df.sum() - df.min())
     if between <= 0:
         return Spread(float(variances.mean()), most)
@@ -133,8 +138,8 @@ def _trigamma_inverse(value: float) -> float:
         return 1 / value
     y = 0.5 + 1 / value
     for _ in range(50):
-        now = float(polygamma(1, y))
-        step = now * (1 - now / value) / float(polygamma(2, y))
+        now = float(trigamma(y))
+        step = now * (1 - now / value) / float(tetragamma(y))
         y += step
         if -step / y < 1e-8:
             break

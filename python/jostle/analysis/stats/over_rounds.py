@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from jostle.analysis.results import Estimate
+from jostle.analysis.stats import student
 from jostle.analysis.stats.enough import MIN_ROUNDS, TOO_FEW_ROUNDS
 from jostle.analysis.stats.kaplan_meier import known_part, restricted_mean
 from jostle.analysis.stats.moderated import RESOLUTION, Spread, Usual, UsualOf, moderated, not_known
@@ -28,7 +29,6 @@ from jostle.analysis.stats.quantile_ci import (
     samples_needed,
 )
 from jostle.analysis.stats.sample import WeightedSample, pool
-from jostle.analysis.stats.special import stdtrit
 from jostle.quantiles import LEVELS
 from jostle.units import format_value
 
@@ -86,7 +86,7 @@ def half_width(
     usual for such values, if that is known.
     """
     spread = moderated(Spread.of(values, RESOLUTION * abs(scale)), usual)
-    return float(stdtrit(spread.df, (1 + confidence) / 2)) * math.sqrt(spread.variance / len(values))
+    return student.quantile(spread.df, (1 + confidence) / 2) * math.sqrt(spread.variance / len(values))
 
 
 def too_far_apart(values: Sequence[Value], unit: str) -> str:

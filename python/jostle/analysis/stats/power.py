@@ -9,9 +9,9 @@ Source: Cohen, Statistical Power Analysis (1988), chapter 2; Dunnett, JASA 50 (1
 
 import math
 
+from jostle.analysis.stats import noncentral_t
 from jostle.analysis.stats.dunnett import critical
 from jostle.analysis.stats.enough import MIN_ROUNDS
-from jostle.analysis.stats.special import nctdtr, nctdtrinc
 
 __all__ = ["POWER", "detectable", "detectable_with", "power"]
 
@@ -33,7 +33,7 @@ def power(change: float, rounds: int, sd: float, others: int = 1) -> float:
         return 0.0
     df, limit = _test(rounds, others)
     apart = abs(math.log1p(change)) / (sd * math.sqrt(2 / rounds))
-    return float(1 - nctdtr(df, apart, limit))
+    return 1 - noncentral_t.cdf(df, apart, limit)
 
 
 def detectable(rounds: int, sd: float, others: int = 1) -> float | None:
@@ -49,7 +49,7 @@ def detectable_with(error: float, df: float) -> float:
 
 
 def _detectable(error: float, df: float, limit: float) -> float:
-    return math.expm1(float(nctdtrinc(df, 1 - POWER, limit)) * error)
+    return math.expm1(noncentral_t.noncentrality(df, 1 - POWER, limit) * error)
 
 
 def _test(rounds: int, others: int) -> tuple[float, float]:

@@ -5,11 +5,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from jostle.analysis.stats import binomial
+from jostle.analysis.stats import binomial, chi_squared, normal, student
 from jostle.analysis.stats.enough import MIN_ROUNDS
 from jostle.analysis.stats.over_rounds import half_width
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
-from jostle.analysis.stats.special import chdtri, ndtri, stdtrit
 
 __all__ = ["difference_of_shares", "share_interval", "share_over_rounds"]
 
@@ -48,11 +47,10 @@ def share_over_rounds(
     half = half_width((counts / requests).tolist(), 0.0, confidence)
     low, high = min(low, p - half), max(high, p + half)
     expected = requests * p
-    if 0 < p < 1 and float(((counts - expected) ** 2 / (expected * (1 - p))).sum()) > chdtri(
-        rounds - 1, LIKELY
-    ):
+    alike = chi_squared.upper_quantile(rounds - 1, LIKELY)
+    if 0 < p < 1 and float(((counts - expected) ** 2 / (expected * (1 - p))).sum()) > alike:
         logs = np.log((counts + 0.5) / (requests + 1))
-        variance, t = float(np.var(logs, ddof=1)), float(stdtrit(rounds - 1, (1 + confidence) / 2))
+        variance, t = float(np.var(logs, ddof=1)), student.quantile(rounds - 1, (1 + confidence) / 2)
         middle = float(logs.mean()) + variance / 2
         reach = t * math.sqrt(variance / rounds + variance**2 / (2 * (rounds - 1)))
         low, high = min(low, math.exp(middle - reach)), max(high, math.exp(min(0.0, middle + reach)))
@@ -76,6 +74,6 @@ def difference_of_shares(
 
 def _score(p: float, n: int, confidence: float) -> tuple[float, float]:
     """The score interval. Source: Wilson, JASA 22 (1927)."""
-    z2 = float(ndtri((1 + confidence) / 2)) ** 2
+    z2 = normal.quantile((1 + confidence) / 2) ** 2
     middle, half = p + z2 / (2 * n), math.sqrt(z2 * (p * (1 - p) + z2 / (4 * n)) / n)
     return max(0.0, (middle - half) / (1 + z2 / n)), min(1.0, (middle + half) / (1 + z2 / n))

@@ -19,9 +19,9 @@ from functools import lru_cache
 
 import numpy as np
 
+from jostle.analysis.stats import normal
 from jostle.analysis.stats.enough import FIRST_ROUNDS
 from jostle.analysis.stats.sample import Floats
-from jostle.analysis.stats.special import ndtr
 
 __all__ = ["MAX_ROUNDS", "ConfidenceRule", "fixed", "repeated_looks"]
 
@@ -73,7 +73,7 @@ def _looks(alpha: float) -> Iterator[tuple[int, float]]:
 
 def _confidence(boundary: float, rounds: int) -> float:
     """The two-sided confidence of a boundary of the random walk after this number of rounds."""
-    return float(1 - 2 * ndtr(-boundary / np.sqrt(rounds)))
+    return float(1 - 2 * normal.cdf(-boundary / np.sqrt(rounds)))
 
 
 def _boundary(walk: Floats, density: Floats, steps: int, spend: float) -> float:
@@ -84,7 +84,7 @@ def _boundary(walk: Floats, density: Floats, steps: int, spend: float) -> float:
     scale = np.sqrt(steps)
 
     def crossed(boundary: float) -> float:
-        return 2 * float(density @ ndtr((walk - boundary) / scale))
+        return 2 * float(density @ normal.cdf((walk - boundary) / scale))
 
     low, high = 0.0, float(np.abs(walk).max() + 12 * scale)
     for _ in range(60):

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jostle.analysis.stats.sample import Floats
-from jostle.analysis.stats.special import gammaincc
+from jostle.analysis.stats import gamma
+from jostle.analysis.stats.sample import Floats, Ints
 
 __all__ = ["Closed", "closed", "response_tail"]
 
@@ -61,6 +61,20 @@ def response_tail(seconds: float, clients: int, servers: int, service_s: float, 
     served = (points + 1) / 2 * seconds
     left = (seconds - served)[:, None] * servers / service_s
     waits = departures > 0
-    still = gammaincc(departures[waits][None, :], left) @ share[waits]
+    still = _still_waiting(departures[waits], left) @ share[waits]
     density = np.exp(-served / service_s) / service_s
     return math.exp(-seconds / service_s) + float(weights @ (density * still)) * seconds / 2
+
+
+def _still_waiting(departures: Ints, left: Floats) -> Floats:
+    """P(a sum of as many exponential times is longer), for successive numbers of them; a row for each `left`.
+
+    One more adds the probability of just so many events in that time.
+    """
+    if not len(departures):
+        return np.zeros((len(left), 0))
+    first = gamma.upper(float(departures[0]), left)
+    events = departures[:-1]
+    factorials = np.array([math.lgamma(n + 1) for n in events.tolist()])
+    just = np.exp(events * np.log(left) - left - factorials)
+    return np.cumsum(np.hstack([first, just]), axis=1)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from jostle.analysis.stats.special import gammaincc
+from jostle.analysis.stats import gamma
 from jostle.capacity.queueing import erlang, finite_source
 
 __all__ = [
@@ -57,7 +57,7 @@ def queueing_tail(seconds: float, workers: int, rate_per_s: float, service_s: fl
         return 1.0 if seconds < service_s else waits * math.exp(-drain * (seconds - service_s))
     shape = 1 / cv**2
     ends = np.linspace(0, seconds, STEPS + 1)
-    longer = np.asarray(gammaincc(shape, ends * shape / service_s))
+    longer = gamma.upper(shape, ends * shape / service_s)
     left = seconds - (ends[1:] + ends[:-1]) / 2
     return float(longer[-1] + np.sum((longer[:-1] - longer[1:]) * waits * np.exp(-drain * left)))
 

@@ -12,12 +12,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from jostle.analysis.stats.sample import Floats
+from jostle.capacity.queueing.least_squares import bounded
+
 __all__ = ["MIN_LEVELS", "Usl", "fit"]
 
 MIN_LEVELS = 6
 
 NOTHING = 1e-9
 """With a coherence below this, the peak lies beyond any concurrency that can be reached."""
+
+
+START = np.array([0.01, 1e-4])
+SCALE = np.array([0.05, 0.001])
+"""α and β from which the fit starts, and what is a large change of either."""
 
 
 @dataclass(frozen=True)
@@ -48,22 +56,24 @@ def fit(concurrency: Sequence[float], throughput: Sequence[float]) -> Usl | None
 
     If no level lies beyond the peak, `note` says that β is unidentified.
     """
-    from scipy.optimize import least_squares
-
     n, x = np.asarray(concurrency, float), np.asarray(throughput, float)
     if len(n) < MIN_LEVELS:
         return None
+    # The relative error at each level is γr - 1, so for any α and β the best γ follows.
+    others = np.stack([n - 1, n * (n - 1)])
 
-    def missing(law: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> "np.ndarray[tuple[int], np.dtype[np.float64]]":  # fmt: skip  # noqa: E501
-        gamma, alpha, beta = law
-        return np.asarray(np.exp(gamma) * n / (1 + alpha * (n - 1) + beta * n * (n - 1)) / x - 1)
+    def ratios(law: Floats) -> Floats:
+        return np.asarray(n / (1 + law @ others) / x)
 
-    start = [math.log(float(np.max(x / n))), 0.01, 1e-4]
-    bounds = ([-np.inf, 0.0, 0.0], [np.inf, 1.0, 1.0])
-    found = least_squares(missing, start, bounds=bounds, x_scale=[1.0, 0.05, 0.001], xtol=1e-12, ftol=1e-12)
-    gamma, alpha, beta = map(float, found.x)
-    law = Usl(math.exp(gamma), alpha, beta)
+    def missing(law: Floats) -> Floats:
+        r = ratios(law)
+        return _gamma(r) * r - 1
+
+    alpha, beta = map(float, bounded(missing, START, SCALE))
+    gamma = _gamma(ratios(np.array([alpha, beta])))
     beyond = int(np.sum(n > n[int(np.argmax(x))]))
-    if beyond == 0:
-        return Usl(law.gamma_per_s, alpha, beta, "β unidentified: no level lies beyond the peak")
-    return law
+    return Usl(gamma, alpha, beta, "" if beyond else "β unidentified: no level lies beyond the peak")
+
+
+def _gamma(ratios: Floats) -> float:
+    return float(ratios.sum() / (ratios @ ratios))
