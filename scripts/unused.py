@@ -28,6 +28,7 @@ KINDS = ("function", "method", "class", "property", "unreachable_code")
 ALLOWED = {
     "__getattr__": "Python, for names of the package",
     "_repr_html_": "notebooks",
+    "_repr_mimebundle_": "notebooks",
     "load_experiment": "users, in Python",
     "open_run": "users, in Python",
     "patch": "users, in Python: the builder of journeys",

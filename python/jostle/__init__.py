@@ -6,7 +6,7 @@ run = jostle.run("my-plan.toml")      # or jostle.hit("http://127.0.0.1:8080/", 
 run.result.verdict                    # "valid", "suspect" or "invalid"
 run.figures                           # every figure with its interval, as a polars frame
 run.requests                          # a row per request, if the plan asks for rows
-jostle.compare(run, other).chart()    # by how much the quantiles differ, as an altair chart
+jostle.compare(run, other).chart()    # by how much the quantiles differ, as a chart
 jostle.explain("http://127.0.0.1:8080/", slow=["/report"]).paragraph   # how the server behaves, and why
 jostle.capacity("http://127.0.0.1:8080/", "p99 < 100 ms").sentences    # which rate it can carry
 """

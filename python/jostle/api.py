@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from jostle.analysis.results import CompareResult, RunResult
     from jostle.plan.conditions import Condition, OverallChange
+    from jostle.report.export.notebook import Chart
 
 __all__ = [
     "Comparison",
@@ -82,8 +83,8 @@ class Run:
         ]
         return polars.concat(frames) if frames else polars.DataFrame()
 
-    def charts(self) -> dict[str, Any]:
-        """The pictures of the report as altair charts, by key: "density-1", "timeline-1-node", …"""
+    def charts(self) -> "dict[str, Chart]":
+        """The pictures of the report, by key: "density-1", "timeline-1-node", …"""
         from jostle.report import document_of
         from jostle.report.export import notebook
 
@@ -110,8 +111,8 @@ class Comparison:
 
     result: "CompareResult"
 
-    def chart(self, workload: str | None = None) -> Any:
-        """The shift function of one workload (by default the first) as an altair chart.
+    def chart(self, workload: str | None = None) -> "Chart":
+        """The shift function of one workload (by default the first).
 
         Raises `PlanError` if there is none, for example after a single round.
         """

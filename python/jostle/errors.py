@@ -9,6 +9,7 @@ JostleError                 every message says what happened, where, and what to
 │   ├── UnknownName         a contestant, experiment or variant that does not exist
 │   ├── NotARun             a folder that is not a run, or has another format
 │   ├── NotComparable       two runs that cannot be compared
+│   ├── MissingExtra        what is wanted needs packages that only an extra brings
 │   ├── UnreachableTarget   nothing listens where the load should go
 │   ├── ClusterRefused      a cluster on which a run cannot start
 │   └── EngineMissing       jostle was not built for this platform; also an ImportError
@@ -36,6 +37,7 @@ __all__ = [
     "ExecutorLost",
     "GeneratorsLost",
     "JostleError",
+    "MissingExtra",
     "MissingRuntime",
     "NotARun",
     "NotComparable",
@@ -103,6 +105,10 @@ class NotARun(UserError):
 
 class NotComparable(UserError):
     """Two things that were not measured in the same way."""
+
+
+class MissingExtra(UserError):
+    """What is wanted needs packages that only an extra brings."""
 
 
 class UnreachableTarget(UserError):

@@ -11,6 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+import vega
 from audit import advisories, licences, pins, sbom, wheel
 from audit.packages import ROOT, carried_crates, locked_crates, locked_python, needed_python
 
@@ -50,6 +51,7 @@ def _audit() -> int:
             ("crates carried in one version", licences.duplicates(carried)),
             ("each crate that is carried brings its licence's text", licences.without_text(carried)),
             ("everything is pinned and hashed", pins.loose()),
+            ("the page's library is what was made of it", vega.problems()),
         ]
     )
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from audit.packages import ROOT, Package, carried_crates
+from vega import FILE, PACKAGES, SHA256
 
 __all__ = ["THIRD_PARTY", "allowed", "duplicates", "third_party", "unallowed", "without_text"]
 
@@ -32,8 +33,12 @@ PAGE = [
     ("Vega-Lite", "BSD-3-Clause", "University of Washington Interactive Data Lab"),
     ("Vega-Embed", "BSD-3-Clause", "University of Washington Interactive Data Lab"),
     ("D3 modules", "ISC", "Mike Bostock"),
+    ("fast-json-patch", "MIT", "Joachim Wester"),
+    ("json-stringify-pretty-compact", "MIT", "Simon Lydell"),
+    ("semver", "ISC", "Isaac Z. Schlueter and contributors"),
+    ("tslib", "0BSD", "Microsoft Corporation"),
 ]
-"""JavaScript that vl-convert-python bundles and every report.html carries."""
+"""JavaScript that every report.html carries: the packages of `vega.PACKAGES`, and what these bring."""
 
 TEXTS = re.compile(r"(LICEN[CS]E|COPYING|NOTICE|COPYRIGHT)", re.IGNORECASE)
 
@@ -112,6 +117,9 @@ def third_party() -> str:
         *(f"| {p.name} | {p.version} | {p.licence} |" for p in crates),
         "",
         "## In every page (`report.html`)",
+        "",
+        f"In one file, `{FILE.name}`, with the SHA-256 `{SHA256}`, made from",
+        f"{', '.join(f'{p.name} {p.version}' for p in PACKAGES)} of npm; it begins with their licences.",
         "",
         "| library | licence | copyright |",
         "|---|---|---|",

@@ -18,6 +18,7 @@ from jostle.cli.exit_codes import (
 from jostle.cli.output import ResultOutput, RunOutput, report_written, write
 from jostle.cli.progress import RunProgress
 from jostle.errors import JostleError, NotARun, RecordLost
+from jostle.extras import install_command, is_installed
 from jostle.generator import executor_for
 from jostle.plan import Plan
 from jostle.report.export import Form
@@ -133,7 +134,10 @@ def _write_pages(result: "RunResult", folder: Path, *, say: bool) -> None:
     again = f"the record is complete; when there is room: jostle report {folder}"
     with report_written(f"the report in {folder}", again):
         write_page(result, page)
-        write_pictures(result, folder)
+        if is_installed("pictures"):
+            write_pictures(result, folder)
     if say:
         gap = "" if result.claims else "\n"  # the tally of claims is a line like these two
         print(f"{gap}report      {page}\ndetails     jostle report --full {folder}")
+        if not is_installed("pictures"):
+            print(f"pictures    as PNG and SVG files, too: {install_command('pictures')}")

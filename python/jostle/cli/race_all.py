@@ -17,6 +17,7 @@ from jostle.cli.exit_codes import ExitCode, is_valid, was_measured
 from jostle.cli.options import typed
 from jostle.cli.progress import RunProgress
 from jostle.errors import JostleError, NotARun, UserError
+from jostle.extras import install_command, is_installed
 from jostle.generator import executor_for
 from jostle.host.files import write_json
 from jostle.plan import Plan
@@ -141,12 +142,14 @@ def race_all(
     finally:
         for one in waiting:
             one.leave()
-    paths = _write(state, names, results, pngs=True)
+    paths = _write(state, names, results, pngs=is_installed("pictures"))
     if stopped:
         again = shlex.join([*typed(without="--into"), "--into", str(folder)])
         _say(f"stopped; {again} goes on from here")
     for path in paths[:1]:
         print(f"\nall       {path}")
+        if not is_installed("pictures"):
+            print(f"pictures  as PNG files, too: {install_command('pictures')}")
     sound = all(
         state.of_experiment(name).get("state") == "done"
         and name in results

@@ -29,7 +29,7 @@ from jostle.report.document import (
     upto,
 )
 from jostle.report.export import html, md
-from jostle.report.export.vega import as_png
+from jostle.report.export.vega import as_png, standalone
 from jostle.report.sections import (
     answer,
     costs,
@@ -314,7 +314,7 @@ class CombinedReport:
             if picture is not None:
                 paths.append(folder / "pictures" / f"{figure.key}.png")
                 paths[-1].parent.mkdir(exist_ok=True)
-                write_whole(paths[-1], as_png(picture))
+                write_whole(paths[-1], as_png(standalone(picture)))
         return paths
 
 

@@ -11,7 +11,7 @@ from jostle.report.build import run_document
 from jostle.report.charts import Picture, density, points_per_curve
 from jostle.report.document import figures_in
 from jostle.report.export import PICTURES, Form, render
-from jostle.report.export.vega import as_png, as_svg
+from jostle.report.export.vega import as_png, as_svg, standalone
 from jostle.report.views import View, views
 
 __all__ = ["write_page", "write_pictures"]
@@ -32,13 +32,14 @@ def write_pictures(result: RunResult, folder: Path, forms: Sequence[Form] = PICT
     These are `throughput` of the first comparison, `strips` and `density` of the one with the longest waits,
     those of ratios, threads and phases, and the density of every comparison whose quartiles were published.
 
-    A run with nothing to draw results in no files.
+    A run with nothing to draw results in no files. Raises MissingExtra.
     """
     paths = []
     for name, picture in _chosen(result).items():
+        spec = standalone(picture)
         for form in forms:
             paths.append(folder / f"{name}{form.suffix}")
-            write_whole(paths[-1], as_png(picture) if form is Form.png else as_svg(picture))
+            write_whole(paths[-1], as_png(spec) if form is Form.png else as_svg(spec))
     return paths
 
 

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from jostle.errors import ClusterRefused
+from jostle.extras import require
 from jostle.generator.cluster.credentials import Credentials
 
 __all__ = ["HEAD_PORT", "PORTS", "RESOURCE", "ray_command", "start_node", "stop_node"]
@@ -72,13 +73,11 @@ def start_node(
 
 
 def stop_node() -> None:
-    """Replace this process by `ray stop`. Raises `ClusterRefused` without Ray."""
+    """Replace this process by `ray stop`. Raises `MissingExtra` without Ray."""
     ray = _ray()
     os.execv(ray, [str(ray), "stop"])
 
 
 def _ray() -> Path:
-    ray = Path(sys.executable).with_name("ray")
-    if not ray.exists():
-        raise ClusterRefused("Ray is not installed here", "pip install 'jostle[cluster]'")
-    return ray
+    require("cluster", "a node of a cluster")
+    return Path(sys.executable).with_name("ray")

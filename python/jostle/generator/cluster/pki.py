@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jostle.errors import ClusterRefused
+from jostle.extras import require
 from jostle.text import reason
 
 if TYPE_CHECKING:
@@ -29,8 +30,10 @@ def write_credentials(folder: Path, nodes: Mapping[str, str]) -> list[Path]:
 
     An authority and token that already exist in `folder` are used again, so that nodes can be added; the
     authority's key stays in `folder` and must not be copied to a node. Only their owner can read keys and
-    tokens. Raises `ClusterRefused` for a wrong address or name, or if a node already has its files.
+    tokens. Raises `ClusterRefused` for a wrong address or name, or if a node already has its files;
+    `MissingExtra` without the extra.
     """
+    require("cluster", "making the certificates of a cluster")
     addresses = {name: _address(name, text) for name, text in nodes.items()}
     for name in nodes:
         if (folder / name).exists():

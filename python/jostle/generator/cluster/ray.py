@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from jostle.errors import ClusterRefused, JostleError
+from jostle.extras import require
 from jostle.generator.cluster.agent import Agent
 from jostle.generator.cluster.credentials import Credentials
 from jostle.generator.cluster.node import RESOURCE
@@ -37,12 +38,9 @@ class RayTransport:
         os.environ.update(Credentials.find().environment())  # before Ray reads it
         import numpy  # noqa: F401  Before Ray's threads: it sets variables, and their getenv could crash.
 
-        try:
-            import ray
-        except ImportError:
-            raise ClusterRefused(
-                "a cluster needs Ray, which is not installed", "pip install 'jostle[cluster]'"
-            ) from None
+        require("cluster", "a run on several machines")
+        import ray
+
         self._ray: Any = ray
         self._head = head_at(address)
         self.here = _own_address(self._head)

@@ -6,25 +6,19 @@ only the two scripts whose hashes it lists, and no loading of anything.
 """
 
 import base64
-import contextlib
 import hashlib
 import json
 import re
 from functools import cache
-from importlib import metadata, resources
-from pathlib import Path
+from importlib import resources
 from typing import Any, get_args
 
 import jinja2
 from markupsafe import Markup
 
-from jostle.errors import UserError
 from jostle.formatting import Formatted
-from jostle.host.cache import cache_folder
-from jostle.host.files import write_whole
 from jostle.report.charts import CONFIG, Picture
 from jostle.report.document import Block, Depth, Document, Mark, figures_in, upto
-from jostle.report.export.vega import VEGA_LITE
 from jostle.text import tied
 
 __all__ = ["fragment", "render"]
@@ -39,7 +33,7 @@ MOST_CARDS = 40
 def render(document: Document) -> str:
     """The whole page as text."""
     pictures = _drawn(document)
-    library, script = _library(), _asset("page.js")
+    library, script = _asset("vega.js"), _asset("page.js")
     return (
         _environment()
         .get_template("page.html.j2")
@@ -98,27 +92,6 @@ def _json_for_script(value: Any) -> Markup:
     """JSON that can neither end the script element that contains it nor break a line of JavaScript."""
     text = json.dumps(value, allow_nan=False, separators=(",", ":"), ensure_ascii=True)
     return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
-
-
-@cache
-def _library() -> str:
-    """Vega, Vega-Lite and vega-embed as bundled by vl-convert, which needs neither a network nor Node.
-
-    Bundling takes seconds, so the result is cached for each version.
-    """
-    file: Path | None = None
-    with contextlib.suppress(UserError, OSError):
-        of = metadata.version("vl-convert-python")
-        file = cache_folder("pages") / f"vega-lite-{VEGA_LITE}-of-vl-convert-{of}.js"
-        return file.read_text(encoding="utf-8")
-    import vl_convert
-
-    bundle: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=VEGA_LITE)
-    safe = bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--")
-    if file is not None:
-        with contextlib.suppress(OSError):
-            write_whole(file, safe)
-    return safe
 
 
 def _asset(name: str) -> str:

@@ -3,14 +3,16 @@
 import json
 import re
 import textwrap
+from collections.abc import Mapping
 from typing import Any
 
+from jostle.extras import require
 from jostle.report.charts import CONFIG, Picture
 
 __all__ = ["VEGA_LITE", "as_png", "as_svg", "standalone"]
 
 VEGA_LITE = "6.4"
-"""The Vega-Lite version of the specifications, which vl-convert includes."""
+"""The Vega-Lite version of the specifications: that of the page's library, which vl-convert includes, too."""
 
 HUES = ["#0072b2", "#c04a00", "#00805e", "#9c4f96", "#8a6d00", "#2d5aa8", "#b02a5b", "#50702a"]
 
@@ -30,29 +32,28 @@ FONT = "Liberation Sans, sans-serif"
 """The font that vl-convert includes, so that text looks the same on all machines, even without fonts."""
 
 
-def as_png(picture: Picture) -> bytes:
-    """The picture as PNG, rendered without a browser."""
+def as_png(spec: Mapping[str, Any]) -> bytes:
+    """A standalone specification as PNG, rendered without a browser. Raises MissingExtra."""
+    require("pictures", "a picture as a PNG file")
     import vl_convert
 
     found: bytes = vl_convert.vegalite_to_png(
-        _for_file(picture), vl_version=VEGA_LITE, scale=SCALE, allowed_base_urls=[]
+        _for_file(spec), vl_version=VEGA_LITE, scale=SCALE, allowed_base_urls=[]
     )
     return found
 
 
-def as_svg(picture: Picture) -> str:
-    """The picture as SVG, rendered without a browser."""
+def as_svg(spec: Mapping[str, Any]) -> str:
+    """A standalone specification as SVG, rendered without a browser. Raises MissingExtra."""
+    require("pictures", "a picture as an SVG file")
     import vl_convert
 
-    found: str = vl_convert.vegalite_to_svg(_for_file(picture), vl_version=VEGA_LITE, allowed_base_urls=[])
+    found: str = vl_convert.vegalite_to_svg(_for_file(spec), vl_version=VEGA_LITE, allowed_base_urls=[])
     return found
 
 
-def _for_file(picture: Picture) -> str:
-    spec = standalone(picture)
-    spec["padding"] = 16
-    spec["config"]["font"] = FONT
-    return json.dumps(spec)
+def _for_file(spec: Mapping[str, Any]) -> str:
+    return json.dumps({**spec, "padding": 16, "config": {**spec["config"], "font": FONT}})
 
 
 def standalone(picture: Picture) -> dict[str, Any]:
