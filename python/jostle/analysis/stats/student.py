@@ -1,9 +1,9 @@
-"""Student's t distribution."""
+"""Student's t distribution. Above a million degrees of freedom it has six digits."""
 
 import math
 from functools import lru_cache
 
-from jostle.analysis.stats import beta
+from jostle.analysis.stats import beta, normal
 from jostle.analysis.stats.root import positive_root
 
 __all__ = ["cdf", "quantile"]
@@ -12,15 +12,22 @@ CENTRAL = 0.25
 """A quantile with less than this between it and the median is found by what lies between, else by its
 tail."""
 
+NORMAL = 1e8
+"""From so many degrees of freedom on it is taken for the normal distribution."""
+
 
 def cdf(df: float, t: float) -> float:
     """P(T ≤ t) with `df` > 0 degrees of freedom."""
+    if df > NORMAL:
+        return float(normal.cdf(t))
     return 1 - _tail(df, t) if t > 0 else _tail(df, t)
 
 
 @lru_cache(maxsize=4096)
 def quantile(df: float, p: float) -> float:
     """The t with P(T ≤ t) = `p`, for 0 < p < 1."""
+    if df > NORMAL:
+        return normal.quantile(p)
     away = p - 0.5
     if away == 0:
         return 0.0
