@@ -15,7 +15,7 @@ from servers import reference
 from jostle._engine import Run
 from jostle.host.facts import host_facts
 from jostle.record import RunWriter, TrialWriter
-from jostle.record.rows import COLUMNS
+from jostle.record.row_columns import ENGINE_COLUMNS
 
 __all__ = ["Planned", "Second", "real_second", "write_rows", "write_run"]
 
@@ -167,7 +167,7 @@ def write_rows(base: Path, slug: str, rows: int, second: Second, each: int = 1_0
             }
             fixed = {"workload": 0, "request": 0, "client": 0, "outcome": 0, "status": 200, "bytes": 1000}
             columns = {name: np.full(each, value) for name, value in fixed.items()} | times
-            packed = {name: columns[name].astype(dtype).tobytes() for name, dtype in COLUMNS.items()}
+            packed = {name: columns[name].astype(dtype).tobytes() for name, dtype in ENGINE_COLUMNS.items()}
             record.write_interval({**interval, "rows": packed})
         record.finish("ended")
         writer.journal_outcome("trial ended", record.folder, number=1, why="", verdict="valid")

@@ -34,6 +34,7 @@ from sections import (
     grpc,
     hour,
     http2,
+    install,
     journeys,
     memory,
     open_loop,
@@ -70,6 +71,7 @@ SECTIONS: Sections = {
 BY_HAND: Sections = {
     "other-tools": other_tools.run,
     "hour": hour.run,
+    "install": install.run,
     "big": big.run,
     "capacity": capacity.run,
     "explain": explain.run,
@@ -86,6 +88,7 @@ BUILT = {
     "connecting": {"oha"},
     "pacing": {"oha", "k6"},
     "attention": {"oha", "k6"},
+    "install": {"oha"},
     "journeys": {"k6"},
     "other-tools": {"oha", "k6", "hey", "vegeta", "locust"},
 }

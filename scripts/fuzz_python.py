@@ -64,12 +64,13 @@ def intervals(data: bytes) -> None:
 def histograms(data: bytes) -> None:
     """intervals.hlog."""
     from jostle.analysis.stats.sample import from_histograms
-    from jostle.record.hlog import empty_histogram, merge, read_entries
+    from jostle.histogram import Histogram
+    from jostle.record.hlog import read_entries
 
     with _file("intervals.hlog", data) as path:
         for entry in read_entries(path, lambda *_: True):
-            whole = empty_histogram()
-            merge(whole, entry.decode())
+            whole = Histogram()
+            whole.add(entry.decode())
             from_histograms([whole])
 
 
@@ -104,7 +105,15 @@ def samples(data: bytes) -> None:
 
 
 def rows(data: bytes) -> None:
-    """requests-00001.parquet."""
+    """requests-00001.npz."""
+    from jostle.record.rows import read_rows
+
+    with _file("requests-00001.npz", data) as path:
+        read_rows(path.parent, ["request", "intended_ns", "sent_ns", "end_ns", "outcome"], at_most=1000)
+
+
+def parquet(data: bytes) -> None:
+    """requests-00001.parquet, of a run of an earlier version."""
     from jostle.record.rows import read_rows
 
     with _file("requests-00001.parquet", data) as path:
@@ -222,8 +231,8 @@ def whole_run(data: bytes) -> None:
 TARGETS: dict[str, Callable[[bytes], None]] = {
     target.__name__.replace("_", "-"): target
     for target in (
-        intervals, histograms, journal, described, samples, rows, recorded_plan, plan, hurl, contestant,
-        frames, ledger, encoded, readiness, index, whole_run,
+        intervals, histograms, journal, described, samples, rows, parquet, recorded_plan, plan, hurl,
+        contestant, frames, ledger, encoded, readiness, index, whole_run,
     )
 }  # fmt: skip
 

@@ -5,7 +5,6 @@ The true value of first come, first served with exponential service follows from
 the simulator, with a million requests at each step of a bisection.
 """
 
-import base64
 import math
 import sys
 from collections.abc import Mapping
@@ -14,7 +13,6 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from hdrh.histogram import HdrHistogram
 from rows import Effort, Row, Section
 from servers import reference
 
@@ -31,6 +29,7 @@ from jostle.capacity.run import measure
 from jostle.capacity.slo import read_slo, read_slos
 from jostle.generator.simulated import SimulatedExecutor
 from jostle.generator.spec import Address, engine_spec
+from jostle.histogram import decode
 from jostle.plan import Plan
 from jostle.plan.conditions import SLO_PARAMETER
 from jostle.record import RunRecord
@@ -239,6 +238,6 @@ def _simulated_share(simulate: dict[str, Any], rate: float, limit_s: float) -> f
         last = interval["last"]
         for series in interval["series"]:
             if found := series["histograms"].get("response"):
-                histograms.append(HdrHistogram.decode(base64.b64encode(found["v2"])))
+                histograms.append(decode(found["v2"]))
     sample = from_histograms(histograms)
     return float(sample.events[sample.values_s > limit_s].sum()) / sample.n

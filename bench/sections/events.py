@@ -60,6 +60,7 @@ def run(effort: Effort) -> Section:
 
 def _streams(compiled: Path, effort: Effort, number: int) -> dict[str, float]:
     """What jostle recorded of the gaps, and the server of its own."""
+    from jostle.analysis.stats.sample import slots
     from jostle.record import RunRecord
 
     port, saved, beside = free_port(), effort.folder / str(number), effort.folder / f"server-{number}"
@@ -79,19 +80,16 @@ def _streams(compiled: Path, effort: Effort, number: int) -> dict[str, float]:
     sends = json.loads(told[0])
     trial = RunRecord.open(next(saved.iterdir())).trials[0]
     gaps, events = trial.histogram("event_gap", start_s=SETTLE_S), trial.histogram("event_gap")
-    values = [
-        (value.value_iterated_to, value.count_added_in_this_iter_step)
-        for value in gaps.get_recorded_iterator()
-    ]
-    off, merged = _off([value for value, _ in values], [count for _, count in values])
+    _, values, counts = slots(gaps)
+    off, merged = _off(values.tolist(), counts.tolist())
     cpu_s = after.children_user + after.children_system - before.children_user - before.children_system
     one = {
         "off_p99": off,
         "merged": merged,
         "server_p99": sends["p99_us"],
         "left_out": sends["left_out"] / (sends["left_out"] + sends["gaps"]),
-        "rate": gaps.get_total_count() / (2 * effort.seconds),
-        "cpu": 1e6 * cpu_s / events.get_total_count(),
+        "rate": gaps.total / (2 * effort.seconds),
+        "cpu": 1e6 * cpu_s / events.total,
     }
     print(f"  round {number + 1}: {one}", flush=True)
     return one

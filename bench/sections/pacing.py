@@ -46,6 +46,7 @@ def run(effort: Effort) -> Section:
 
 def _poisson(server: Nginx, effort: Effort) -> dict[float, int]:
     """Lag in µs by quantile, over all requests but the first second's, in which connections are opened."""
+    from jostle.analysis.stats.sample import from_histograms, quantile_of
     from jostle.record import RunRecord
 
     saved = effort.folder / "poisson"
@@ -55,8 +56,8 @@ def _poisson(server: Nginx, effort: Effort) -> dict[float, int]:
     with watched(command, effort.folder) as process:
         process.process.wait(seconds + 60)
     trial = RunRecord.open(next(saved.iterdir())).trials[0]
-    lag = trial.histogram("lag", start_s=1.0)
-    return {p: lag.get_value_at_percentile(p * 100) for p in BARS_US}
+    lag = from_histograms([trial.histogram("lag", start_s=1.0)])
+    return {p: round(1e6 * (quantile_of(lag, p) or 0.0)) for p in BARS_US}
 
 
 def _constant(tool: Tool, server: Nginx, effort: Effort) -> dict[str, Any]:

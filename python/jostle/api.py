@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from jostle import experiments, roster
 from jostle.errors import PlanError, UnknownName
+from jostle.extras import require
 from jostle.generator import executor_for
 from jostle.plan import Plan
 from jostle.plan.hit import hit_plan
@@ -59,7 +60,11 @@ class Run:
 
     @property
     def figures(self) -> "polars.DataFrame":
-        """A row per figure of each contestant, workload and trial: metric, value, interval, unit, n."""
+        """A row per figure of each contestant, workload and trial: metric, value, interval, unit, n.
+
+        Raises MissingExtra.
+        """
+        require("rows", "run.figures")
         import polars
 
         from jostle.report.figures import figures
@@ -69,11 +74,12 @@ class Run:
 
     @property
     def requests(self) -> "polars.DataFrame":
-        """A row per request of every trial whose workload says `rows = true`."""
+        """A row per request of every trial whose workload says `rows = true`. Raises MissingExtra."""
+        require("rows", "run.requests")
         import polars
 
         frames = [
-            rows.with_columns(
+            rows.frame().with_columns(
                 trial=polars.lit(trial.number),
                 contestant=polars.lit(trial.contestant),
                 workload_name=polars.lit(trial.workload),

@@ -10,7 +10,16 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-__all__ = ["ROOT", "Package", "carried_crates", "locked_crates", "locked_python", "needed_python"]
+__all__ = [
+    "ROOT",
+    "Package",
+    "base_python",
+    "carried_crates",
+    "locked_crates",
+    "locked_python",
+    "needed_python",
+    "wheels_of",
+]
 
 ROOT = Path(__file__).resolve().parents[2]
 CARRIED = ("jostle-bindings", "jostle-reference")
@@ -83,12 +92,26 @@ def locked_python() -> list[Package]:
 
 
 def needed_python() -> list[Package]:
-    """What is installed with `pip install jostle[cluster]`; the wheel itself carries none of it."""
+    """What is installed with `pip install jostle[all]`; the wheel itself carries none of it."""
     lock = _uv_lock()
     needs = {name: [dep["name"] for dep in entry.get("dependencies", [])] for name, entry in lock.items()}
     extras = [d["name"] for part in lock["jostle"].get("optional-dependencies", {}).values() for d in part]
     names = _reachable([*needs["jostle"], *extras], needs)
     return sorted(Package(name, lock[name]["version"], _python_licence(name)) for name in names)
+
+
+def base_python() -> list[tuple[str, str]]:
+    """Name and version of what `pip install jostle` brings; some in one version for each Python."""
+    lock = _uv_lock()
+    needs = {name: [dep["name"] for dep in entry.get("dependencies", [])] for name, entry in lock.items()}
+    names = _reachable(needs["jostle"], needs)
+    return sorted((entry["name"], entry["version"]) for entry in _locked() if entry["name"] in names)
+
+
+def wheels_of(name: str, version: str) -> list[str]:
+    """The file names of its wheels."""
+    (entry,) = [e for e in _locked() if (e["name"], e["version"]) == (name, version)]
+    return [wheel["url"].rpartition("/")[2] for wheel in entry.get("wheels", [])]
 
 
 @cache
@@ -109,9 +132,14 @@ def _metadata() -> dict[str, Any]:
 
 
 @cache
+def _locked() -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = tomllib.loads((ROOT / "uv.lock").read_text())["package"]
+    return found
+
+
 def _uv_lock() -> dict[str, Any]:
-    lock = tomllib.loads((ROOT / "uv.lock").read_text())
-    return {entry["name"]: entry for entry in lock["package"]}
+    """By name; of a package in several versions the last."""
+    return {entry["name"]: entry for entry in _locked()}
 
 
 def _reachable(roots: Iterable[str], needs: Mapping[str, Iterable[str]]) -> set[str]:

@@ -49,7 +49,7 @@ def test_in_a_trial_the_load_stops_and_what_was_recorded_stands(jostle_command: 
     (folder,) = disk.glob("20*")
     (trial,) = RunRecord.open(folder).trials
     assert trial.status == "cut short"
-    assert trial.histogram("response").get_total_count() > 100
+    assert trial.histogram("response").total > 100
     assert RunRecord.open(folder).incomplete_why
     assert not list(folder.rglob("*.part"))
 
@@ -67,7 +67,7 @@ def test_a_limit_of_the_size_of_files_is_told_as_a_full_disk_is(tmp_path: Path) 
     (folder,) = tmp_path.glob("20*")
     (trial,) = RunRecord.open(folder).trials
     assert trial.status == "cut short"
-    assert trial.histogram("response").get_total_count() > 100
+    assert trial.histogram("response").total > 100
 
 
 def test_while_the_report_is_written_the_figures_are_shown_and_nothing_torn_stays(

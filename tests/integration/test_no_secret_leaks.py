@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import polars
+import numpy as np
 import pytest
 
 from support.handlers import Handler, serving
@@ -182,10 +182,10 @@ request.metadata = {{ x-token = "{MARK}metadata" }}
 
 
 def content(folder: Path) -> Iterator[tuple[Path, str]]:
-    """Every file below a folder as text; Parquet files as their cells."""
+    """Every file below a folder as text; files of rows as their names."""
     for path in sorted(folder.rglob("*")):
-        if path.suffix == ".parquet":
-            yield path, str(polars.read_parquet(path).to_dicts())
+        if path.suffix == ".npz":
+            yield path, str({name: array.tolist() for name, array in np.load(path).items()})
         elif path.is_file():
             yield path, path.read_bytes().decode("utf-8", "replace")
 

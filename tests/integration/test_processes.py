@@ -16,7 +16,7 @@ from jostle.generator import LocalExecutor, Running, processes
 from jostle.generator.spec import Address, engine_spec
 from jostle.plan import parse_plan
 from jostle.record import RunRecord
-from jostle.record.rows import COLUMNS
+from jostle.record.row_columns import ENGINE_COLUMNS
 from support.real import (
     SILENTLY,
     Jostle,
@@ -54,7 +54,7 @@ def intervals(running: Running) -> list[Any]:
 def column(found: list[Any], name: str) -> list[int]:
     import numpy as np
 
-    parts = [np.frombuffer(i["rows"][name], COLUMNS[name]) for i in found if i["rows"]]
+    parts = [np.frombuffer(i["rows"][name], ENGINE_COLUMNS[name]) for i in found if i["rows"]]
     return sorted(np.concatenate(parts).tolist())
 
 
@@ -223,6 +223,6 @@ url = "{null_server}"
     (trial,) = RunRecord.open(next((tmp_path / "runs").iterdir())).trials
     rows = trial.rows()
     assert rows is not None
-    assert rows.height == 500
-    assert sorted(rows.get_column("client").unique()) == [0, 1, 2, 3, 4]
-    assert rows.schema["end_ns"] == polars.UInt64
+    assert len(rows) == 500
+    assert sorted(set(rows["client"].tolist())) == [0, 1, 2, 3, 4]
+    assert rows.frame().schema["end_ns"] == polars.UInt64

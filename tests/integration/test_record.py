@@ -51,7 +51,7 @@ def test_a_run_is_of_the_published_form_and_keeps_no_secret_of_its_plan(
     done = jostle_command("run", "plan.toml", "--into", "runs")
     (folder,) = (tmp_path / "runs").iterdir()
     assert list(violations(folder)) == []
-    assert len(list(folder.glob("trials/*/requests-*.parquet"))) >= 1, done.stdout + done.stderr
+    assert len(list(folder.glob("trials/*/requests-*.npz"))) >= 1, done.stdout + done.stderr
     for number in (1, 2, 3, 4):
         assert holding(folder, f"canary-{number}") == []
         assert f"canary-{number}" not in done.stdout + done.stderr

@@ -15,6 +15,8 @@ from jostle.analysis.stats.isj import isj_bandwidth
 from jostle.analysis.stats.quantile_ci import order_statistic_ranks, samples_needed
 from jostle.analysis.stats.sample import from_histograms, from_values
 from jostle.analysis.stats.steady_state import mser
+from jostle.histogram import Histogram
+from support.histograms import read
 
 
 @pytest.mark.parametrize(
@@ -105,7 +107,7 @@ def test_isj_sees_two_modes_where_silverman_sees_one() -> None:
     assert silverman_bandwidth(points, ones) > 5 * isj_bandwidth(points, ones)
 
 
-def stalled(backfilled: bool) -> HdrHistogram:
+def stalled(backfilled: bool) -> Histogram:
     """10,000 times 1 ms and one stall of 100 s, in µs; back-filled for one request every 10 ms or not."""
     histogram = HdrHistogram(1, 3_600_000_000, 3)
     histogram.record_value(1000, 10_000)
@@ -113,7 +115,7 @@ def stalled(backfilled: bool) -> HdrHistogram:
         histogram.record_corrected_value(100_000_000, 10_000)
     else:
         histogram.record_value(100_000_000)
-    return histogram
+    return read(histogram)
 
 
 def test_e21_histograms_reproduce_a_stall_within_a_thousandth() -> None:

@@ -22,7 +22,7 @@ from hdrh.histogram import HdrHistogram
 from jostle.record import RunWriter
 from jostle.record.layout import Event, GarbageEntry
 from jostle.record.outcomes import Outcome
-from jostle.record.rows import COLUMNS
+from jostle.record.row_columns import ENGINE_COLUMNS
 
 STARTED_NS = 1_795_287_154_000_000_000
 
@@ -252,7 +252,7 @@ def _rows(requests: list[Request]) -> dict[str, bytes]:
         "status": [r.status if r.outcome == "ok" else 0 for r in requests],
         "bytes": [1200 if r.outcome == "ok" else 0 for r in requests],
     }
-    return {name: np.array(columns[name], dtype=dtype).tobytes() for name, dtype in COLUMNS.items()}
+    return {name: np.array(columns[name], dtype=dtype).tobytes() for name, dtype in ENGINE_COLUMNS.items()}
 
 
 def histogram(seconds: Iterable[float]) -> dict[str, Any]:

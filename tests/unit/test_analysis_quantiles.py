@@ -36,6 +36,7 @@ from jostle.analysis.stats.quantile_ci import (
     samples_needed,
 )
 from jostle.analysis.stats.sample import EMPTY, from_histograms, from_values, pool, slots
+from support import histograms
 
 few_times = st.lists(st.integers(1, 12).map(float), min_size=1, max_size=30)
 
@@ -45,7 +46,7 @@ def test_slots_are_hdrhistograms_own() -> None:
     values = [1, 2, 1023, 1024, 2047, 2048, 2049, 4097, 123_456, 3_599_999_999]
     for value in values:
         histogram.record_value(value)
-    low, high, counts = slots(histogram)
+    low, high, counts = slots(histograms.read(histogram))
     assert counts.sum() == len(values)
     assert low.tolist() == sorted({histogram.get_lowest_equivalent_value(v) for v in values})
     assert high.tolist() == sorted({histogram.get_highest_equivalent_value(v) for v in values})
@@ -57,7 +58,7 @@ def test_histogram_quantiles_and_means_are_hdrhistograms_own(values: list[int], 
     histogram = HdrHistogram(1, 3_600_000_000, 3)
     for value in values:
         histogram.record_value(value)
-    sample = from_histograms([histogram])
+    sample = from_histograms([histograms.read(histogram)])
     assert sample.mean_s == pytest.approx(histogram.get_mean_value() / 1e6, rel=1e-9)
     exact = sorted(values)[max(1, math.ceil(p * len(values) - 1e-9)) - 1]
     assert product_limit(sample).quantile(p) == histogram.get_highest_equivalent_value(exact) / 1e6

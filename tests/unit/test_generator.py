@@ -12,14 +12,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from jostle.analysis.stats.sample import slots
 from jostle.errors import PlanError, StartRefused
 from jostle.generator import processes
 from jostle.generator.files_and_ports import processes_for, with_sources
 from jostle.generator.merge import STATE, Merger
 from jostle.generator.partition import partition
 from jostle.generator.wire import read_frame, write_frame
+from jostle.histogram import decode
 from jostle.host.limits import RESERVED_FILES
-from jostle.record.hlog import empty_histogram
 from support.synthetic import engine_interval, histogram
 
 SECOND = 1_000_000_000
@@ -199,15 +200,8 @@ def test_merging_loses_nothing(each: list[list[float]]) -> None:
 
 
 def decoded(hist: Any) -> list[tuple[int, int]]:
-    import base64
-
-    from hdrh.histogram import HdrHistogram
-
-    found = empty_histogram()
-    found.add(HdrHistogram.decode(base64.b64encode(hist["v2"])))
-    return [
-        (item.value_iterated_to, item.count_added_in_this_iter_step) for item in found.get_recorded_iterator()
-    ]
+    _, values, counts = slots(decode(hist["v2"]))
+    return list(zip(values.tolist(), counts.tolist(), strict=True))
 
 
 def test_ports_of_different_machines_are_not_added_up() -> None:

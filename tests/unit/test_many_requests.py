@@ -1,20 +1,18 @@
 """However many requests a trial has, its histograms are read as often as those of a few."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hdrh.histogram import HdrHistogram
 
 from jostle.analysis.run import analyse
 from jostle.analysis.stats.sample import from_histograms
 from jostle.analysis.trials.data import TrialData
-from jostle.errors import NotARun
+from jostle.histogram import Histogram
 from jostle.record import RunRecord, RunWriter, TrialRecord
 from jostle.record import intervals as recorded_intervals
-from jostle.record.hlog import HIGHEST_US, SLOTS, HistogramEntry, empty_histogram, read_entries
+from jostle.record.hlog import HistogramEntry, read_entries
 from support.synthetic import Trial, closed, engine_spec, histogram, intervals, lognormal
 
 FEW, MANY = 3, 12
@@ -119,7 +117,7 @@ def test_times_of_one_request_are_those_of_its_merged_histogram(tmp_path: Path) 
     data = TrialData(trial)
     for request in range(FEW):
         for measure in ("response", "censored", "failed"):
-            whole = empty_histogram()
+            whole = Histogram()
             for _, of, recorded in trial.histograms_by_request(measure, 0):
                 if of == request:
                     whole.add(recorded)
@@ -130,14 +128,3 @@ def test_times_of_one_request_are_those_of_its_merged_histogram(tmp_path: Path) 
         times = data.times_of("response", request)
         assert (times.n_events, int(times.censored.sum()), times.never) == (20, 10, 10)
     assert data.recorded_of("response", FEW).n == 0
-
-
-def test_values_beyond_those_of_the_engine_are_refused() -> None:
-    assert len(empty_histogram().counts) == SLOTS
-    wide = HdrHistogram(1, 2**40, 3)
-    wide.record_value(HIGHEST_US)
-    kept = HistogramEntry((0, 0, 0), "response", 0.0, 1.0, wide.encode().decode())
-    assert kept.decode().get_total_count() == 1
-    wide.record_value(2 * HIGHEST_US)
-    with pytest.raises(NotARun, match="values beyond 3600000000 µs"):
-        replace(kept, payload=wide.encode().decode()).decode()

@@ -4,14 +4,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hdrh.histogram import HdrHistogram
 
 from jostle.analysis.metrics import VALUE_OF
 from jostle.analysis.topics.pings import pings
 from jostle.analysis.trials.counters import Counts
 from jostle.generator.merge import Merger
-from jostle.record.hlog import empty_histogram
 from jostle.report.sections import pings as section
+from support import histograms
 from support.synthetic import engine_interval, histogram
 
 
@@ -37,9 +36,7 @@ def test_the_pings_of_several_processes_are_added_up() -> None:
 
 
 def trial(times_ms: list[float], sent: int, unanswered: int) -> Any:
-    recorded: HdrHistogram = empty_histogram()
-    for time in times_ms:
-        recorded.record_value(round(1000 * time))
+    recorded = histograms.recorded(round(1000 * time) for time in times_ms)
     counted = {0: {"sent": sent, "unanswered": unanswered}} if sent else {}
     return SimpleNamespace(
         usable=True,

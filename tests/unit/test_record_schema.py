@@ -43,5 +43,5 @@ def test_another_form_is_noticed(tmp_path: Path) -> None:
 
 def test_every_file_is_described_in_the_documentation() -> None:
     page = (DOCS / "RUN-FOLDER.md").read_text(encoding="utf-8")
-    for name in [*FILES, "plan.toml", "intervals.hlog", "requests-00001.parquet", "report.html"]:
+    for name in [*FILES, "plan.toml", "intervals.hlog", "requests-00001.npz", "report.html"]:
         assert f"`{name}`" in page, name

@@ -13,7 +13,7 @@ from jostle.host.procfs import descendants, start_time
 from jostle.record import rows_reader
 from jostle.record.rows_reader import count_rows, read_file
 
-CORPUS = Path(__file__).parents[1] / "corpus/rows"
+CORPUS = Path(__file__).parents[1] / "corpus/parquet"
 ENDLESS, SOUND = CORPUS / "endless-page", CORPUS / "small"
 
 
@@ -46,7 +46,7 @@ def test_a_page_that_asks_for_all_memory_damages_its_file_only() -> None:
 def test_one_process_reads_all_files() -> None:
     count_rows(SOUND)
     first = worker()
-    with pytest.raises(NotARun, match="rows is damaged"):
+    with pytest.raises(NotARun, match="parquet is damaged"):
         read_file(CORPUS, None)
     count_rows(SOUND)
     assert worker() == first

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hdrh.histogram import HdrHistogram
 
 from jostle.analysis.metrics import VALUE_OF, estimate
 from jostle.analysis.stats.over_rounds import AtLeast
@@ -17,10 +16,10 @@ from jostle.errors import PlanError
 from jostle.generator.merge import Merger
 from jostle.plan import Plan, parse_plan, to_toml
 from jostle.plan.hit import hit_plan
-from jostle.record.hlog import empty_histogram
 from jostle.report.charts import event_times
 from jostle.report.document import Paragraph, Table
 from jostle.report.sections.streams import section, stream_table, time_table
+from support import histograms
 from support.one_request import asked, plan
 from support.pictures import validated
 from support.synthetic import engine_interval, histogram
@@ -122,11 +121,10 @@ def test_the_streams_of_several_processes_are_added_up() -> None:
 
 def recorded(**times_ms: list[float]) -> SimpleNamespace:
     """A trial of 2 s: of 12 requests 6 were whole, 1 broke off, 2 stalled, 1 was refused, 2 were cut off."""
-    made: dict[str, HdrHistogram] = {}
-    for measure, each in times_ms.items():
-        made[measure] = empty_histogram()
-        for time in each:
-            made[measure].record_value(round(1000 * time))
+    made = {
+        measure: histograms.recorded(round(1000 * time) for time in each)
+        for measure, each in times_ms.items()
+    }
     outcomes = {"ok": 6, "reset": 1, "stream_stalled": 2, "connect_refused": 1, "unfinished": 2}
     counts = {"events": 30, "whole": 6, "met": 4, "tokens": 50, "broken_off": 3, "unfinished": 1}
     counts["unanswered"] = 2

@@ -7,7 +7,6 @@ the server was saturated, its throughput there bounds the number of workers from
 levels that the fit has not seen: predicted against measured p50, p90, p99 and mean, with signed error.
 """
 
-import base64
 import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,11 +14,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from hdrh.histogram import HdrHistogram
 
 from jostle.analysis.results.capacity import FittedModel, Prediction
 from jostle.analysis.stats.sample import WeightedSample, from_histograms, quantile_of
 from jostle.generator.simulated import SimulatedExecutor
+from jostle.histogram import decode
 from jostle.plan.simulated import Simulated
 from jostle.plan.values import Think
 from jostle.quantiles import NAMED
@@ -178,7 +177,7 @@ def simulate(
         for series in interval["series"]:
             answered += series["outcomes"].get("ok", 0)
             if found := series["histograms"].get("response"):
-                histograms.append(HdrHistogram.decode(base64.b64encode(found["v2"])))
+                histograms.append(decode(found["v2"]))
     return from_histograms(histograms), answered / (duration / 1e9)
 
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.analysis.stats.special import stdtrit
+from jostle.analysis.stats import student
 
 __all__ = ["FALSE_ALARM", "Period", "is_rest_of", "periods"]
 
@@ -203,5 +203,5 @@ def _period(times: Sequence[float], beats: _Beats, places: Sequence[int]) -> Per
     at, number = np.array([times[place] for place in beats.places]), np.array(beats.numbers)
     single = np.diff(at) / np.diff(number)
     every = float((at[-1] - at[0]) / (number[-1] - number[0]))
-    reach = float(stdtrit(len(single) - 1, 0.975)) * float(single.std(ddof=1)) / math.sqrt(len(single))
+    reach = student.quantile(len(single) - 1, 0.975) * float(single.std(ddof=1)) / math.sqrt(len(single))
     return Period(every, every - reach, every + reach, tuple(places), math.exp(beats.log_chance))

@@ -126,19 +126,19 @@ def _requests(data: TrialData) -> tuple[Requests, Floats]:
     rows = data.trial.rows(COLUMNS, at_most=MAX_ROWS)
     if rows is None:
         return Requests.of([]), np.array([])
-    rows = rows.filter(rows["outcome"] == Outcome.OK.value).sort("sent_ns")
-    names = rows["request"].cast(str).to_list()
+    rows = rows.chosen(rows.are("outcome", Outcome.OK.value)).sorted_by("sent_ns")
+    names = [rows.names["request"][number] for number in rows["request"].tolist()]
     known = tuple(dict.fromkeys(names))
     places = {name: place for place, name in enumerate(known)}
-    ns = {name: rows[name].to_numpy().astype(float) / 1e9 for name in ("sent_ns", "end_ns")}
+    ns = {name: rows[name].astype(float) / 1e9 for name in ("sent_ns", "end_ns")}
     requests = Requests(
         known,
         np.array([places[name] for name in names], dtype=np.int64),
-        rows["client"].to_numpy().astype(np.int64),
+        rows["client"].astype(np.int64),
         ns["sent_ns"],
         ns["end_ns"],
     )
-    return requests, rows["bytes"].to_numpy().astype(float)
+    return requests, rows["bytes"].astype(float)
 
 
 def _of_cell(finding: Finding, where: str) -> Finding:

@@ -21,7 +21,7 @@ from jostle.explain.target import Route, Target
 from jostle.generator import LocalExecutor, Running
 from jostle.host.cores import real_time_allowed
 from jostle.record.outcomes import NOT_CONNECTED, REFUSALS, TIMEOUTS, Outcome
-from jostle.record.rows import COLUMNS
+from jostle.record.row_columns import ENGINE_COLUMNS
 
 __all__ = [
     "MAX_EXCESS",
@@ -477,7 +477,7 @@ def _rows(
     rows = interval["rows"]
     if not rows:
         return
-    columns = [np.frombuffer(rows[name], dtype=kind).tolist() for name, kind in COLUMNS.items()]
+    columns = [np.frombuffer(rows[name], dtype=kind).tolist() for name, kind in ENGINE_COLUMNS.items()]
     for workload, request, client, due, sent, headers, end, outcome, status, _ in zip(*columns, strict=True):
         name = workloads[workload]["requests"][request]["name"]
         sent_s, headers_s, end_s = (None if at == 0 else at / NS - begin_s for at in (sent, headers, end))

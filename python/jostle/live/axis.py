@@ -1,13 +1,9 @@
 """The fixed axis of heat maps, 24 bins a decade from 1 µs to 100 s: so they can be added and compared."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from jostle.analysis.stats.sample import Ints, slots
-
-if TYPE_CHECKING:
-    from hdrh.histogram import HdrHistogram
+from jostle.histogram import Histogram
 
 __all__ = ["BINS", "PER_DECADE", "binned", "start_s"]
 
@@ -20,7 +16,7 @@ def start_s(place: int) -> float:
     return float(10.0 ** (place / PER_DECADE - 6))
 
 
-def binned(histogram: "HdrHistogram") -> Ints:
+def binned(histogram: Histogram) -> Ints:
     """How many of its times (µs) lie in each bin; what lies beyond an end is in the last bin there."""
     low, high, counts = slots(histogram)
     places = np.floor(PER_DECADE * np.log10(np.maximum((low + high) / 2, 1.0))).astype(np.int64)

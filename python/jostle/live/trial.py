@@ -4,7 +4,7 @@ from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,17 +17,14 @@ from jostle.analysis.trials.machine import Machine
 from jostle.analysis.trials.resource_usage import ResourceUsage
 from jostle.analysis.trials.streaming import Folded
 from jostle.analysis.validity.checks import judge_so_far
+from jostle.histogram import Histogram, decode
 from jostle.live.axis import BINS, binned
 from jostle.live.column import Column, Columns
 from jostle.live.samples import GrowingSamples
 from jostle.live.state import Cpu, Rates, TrialState
 from jostle.record import TrialRecord
-from jostle.record.hlog import empty_histogram, from_v2, merge
 from jostle.record.layout import MachineEntry, ResourceSample
 from jostle.record.outcomes import ENDED_BY_STOP
-
-if TYPE_CHECKING:
-    from hdrh.histogram import HdrHistogram
 
 __all__ = ["RunningTrial"]
 
@@ -57,7 +54,7 @@ class RunningTrial:
         """`record`: its description must be on disk."""
         self.record = record
         self.tally = Tally()
-        self.sums = {measure: empty_histogram() for measure in MEASURES}
+        self.sums = {measure: Histogram() for measure in MEASURES}
         self.spent_s = {measure: array("d") for measure in SPENT}
         self.server = GrowingSamples(record.folder / "server.ndjson", ResourceSample)
         self.database = GrowingSamples(record.folder / "database.ndjson", ResourceSample)
@@ -73,7 +70,7 @@ class RunningTrial:
         found = {measure: _histogram(measured, measure) for measure in MEASURES}
         for measure, histogram in found.items():
             if histogram is not None:
-                merge(self.sums[measure], histogram)
+                self.sums[measure].add(histogram)
         for measure, column in self.spent_s.items():
             column.append(_sample(found[measure]).total_s)
         self._last = _LastInterval.of(interval, found["response"])
@@ -131,7 +128,7 @@ class RunningData(TrialData):
     def counts(self) -> Counts:
         return self.running.tally.counts()
 
-    def merged(self, measure: str) -> "HdrHistogram":
+    def merged(self, measure: str) -> Histogram:
         return self.running.sums[measure]
 
     def spent_s(self, measure: str) -> Floats:
@@ -203,7 +200,7 @@ class _LastInterval:
     not_sent: int
 
     @classmethod
-    def of(cls, interval: Mapping[str, Any], responses: "HdrHistogram | None") -> "_LastInterval":
+    def of(cls, interval: Mapping[str, Any], responses: Histogram | None) -> "_LastInterval":
         states = interval["workloads"]
         state: Mapping[str, int] = states[MEASURED] if states else {}
         length_s = max(1, interval["end_ns"] - interval["start_ns"]) / NS
@@ -229,18 +226,18 @@ class _LastInterval:
         return cls(interval["last"], column, rates, times, in_flight, not_sent)
 
 
-def _histogram(series: Sequence[Mapping[str, Any]], measure: str) -> "HdrHistogram | None":
+def _histogram(series: Sequence[Mapping[str, Any]], measure: str) -> Histogram | None:
     """What these series recorded of a measure within one interval; None for nothing."""
-    found = [from_v2(one["histograms"][measure]["v2"]) for one in series if measure in one["histograms"]]
+    found = [decode(one["histograms"][measure]["v2"]) for one in series if measure in one["histograms"]]
     if len(found) < 2:
         return found[0] if found else None
-    whole = empty_histogram()
+    whole = Histogram()
     for one in found:
-        merge(whole, one)
+        whole.add(one)
     return whole
 
 
-def _sample(histogram: "HdrHistogram | None") -> WeightedSample:
+def _sample(histogram: Histogram | None) -> WeightedSample:
     return EMPTY if histogram is None else from_histograms([histogram])
 
 

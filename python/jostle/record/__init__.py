@@ -3,7 +3,7 @@
 runs/2026-11-21T18-52-34-starvation/
     plan.toml  host.json  journal.ndjson
     trials/007-node-fast-with-slow/
-        trial.json  intervals.hlog  intervals.ndjson  server.ndjson  requests-00001.parquet …  outcome.json
+        trial.json  intervals.hlog  intervals.ndjson  server.ndjson  requests-00001.npz …  outcome.json
     cut-short/              stopped trials that were run again later (`jostle run --resume`): not counted
 """
 

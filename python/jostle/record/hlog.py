@@ -9,8 +9,6 @@ Source: HistogramLogWriter and HistogramLogReader of the Java HdrHistogram.
 
 import base64
 import math
-import struct
-import weakref
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -24,33 +22,16 @@ from jostle.record.jsonl import read_lines
 from jostle.text import one_line
 
 if TYPE_CHECKING:
-    from hdrh.histogram import HdrHistogram
+    from jostle.histogram import Histogram
 
 __all__ = [
     "GENERATOR",
     "HistogramEntry",
     "Series",
-    "empty_histogram",
-    "from_v2",
     "header",
     "interval_lines",
-    "merge",
     "read_entries",
 ]
-
-LOWEST_US, HIGHEST_US, DIGITS = 1, 3_600_000_000, 3
-
-SLOTS = 23 << 10
-"""Slots of a histogram of these limits."""
-
-MAX_INFLATED_BYTES = 4 << 20
-"""Most bytes that a payload may inflate to; a full histogram of these limits has less than 300 kB."""
-
-MAX_HIGHEST_US = 2**40
-
-V2_HEADER_BYTES = 8
-PAYLOAD_HEADER = struct.Struct(">IIIIQQd")
-"""Cookie, length, normalizing offset, digits, lowest and highest value, ratio: the V2 encoding's header."""
 
 Series = tuple[int, int, int]
 """Workload, request, phase."""
@@ -76,78 +57,14 @@ class HistogramEntry:
     def start_ns(self) -> int:
         return round(self.start_s * 1e9)
 
-    def decode(self) -> "HdrHistogram":
+    def decode(self) -> "Histogram":
         """Decode the payload. Raises NotARun if it is damaged."""
-        from hdrh.histogram import HdrHistogram
+        from jostle.histogram import decode  # imported late: writing needs no numpy
 
         try:
-            _check_payload(self.payload)
-            decoded = HdrHistogram.decode(self.payload)
-            _check_range(decoded)
-        except Exception as error:  # hdrh's errors have no common base class
-            raise NotARun(f"{self} is damaged: {error or type(error).__name__}") from error
-        return _without_cycle(decoded)
-
-
-def _check_payload(payload: str) -> None:
-    """Check, before decoding, that what it inflates to is bounded, and so is the histogram it asks for.
-
-    Raises ValueError, zlib.error.
-    """
-    compressed = base64.b64decode(payload, validate=True)[V2_HEADER_BYTES:]
-    inflating = zlib.decompressobj()
-    inflated = inflating.decompress(compressed, MAX_INFLATED_BYTES)
-    if inflating.unconsumed_tail:
-        raise ValueError(f"it inflates to more than {MAX_INFLATED_BYTES} bytes")
-    if len(inflated) < PAYLOAD_HEADER.size:
-        raise ValueError("it is too short")
-    _cookie, _length, _offset, digits, lowest, highest, _ratio = PAYLOAD_HEADER.unpack_from(inflated)
-    if (lowest, digits) != (LOWEST_US, DIGITS) or not 0 < highest <= MAX_HIGHEST_US:
-        raise ValueError(f"it holds values from {lowest} to {highest} with {digits} digits")
-
-
-def _check_range(histogram: "HdrHistogram") -> None:
-    """Check that it has no values beyond those of `empty_histogram`. Raises ValueError."""
-    if any(histogram.counts[SLOTS:]):
-        raise ValueError(f"it has values beyond {HIGHEST_US} µs")
-
-
-def empty_histogram() -> "HdrHistogram":
-    """A histogram like the engine's: 1 µs to 1 h, 3 digits."""
-    from hdrh.histogram import HdrHistogram
-
-    return _without_cycle(HdrHistogram(LOWEST_US, HIGHEST_US, DIGITS))
-
-
-def from_v2(encoded: bytes) -> "HdrHistogram":
-    """A histogram of the engine in this process, in the V2 encoding."""
-    from hdrh.histogram import HdrHistogram
-
-    return _without_cycle(HdrHistogram.decode(base64.b64encode(encoded)))
-
-
-def _without_cycle(histogram: "HdrHistogram") -> "HdrHistogram":
-    """Break the cycle of histogram and encoder: thousands would wait for the garbage collector."""
-    histogram.encoder.histogram = weakref.proxy(histogram)
-    return histogram
-
-
-def merge(into: "HdrHistogram", other: "HdrHistogram") -> None:
-    """Add all of `other`, slot by slot, because hdrh adds value by value if one is wider than the other.
-
-    `into` must be as wide as `empty_histogram`. Raises NotARun if `other` has values beyond that, or another
-    number of digits.
-    """
-    import numpy
-
-    ours, theirs = (numpy.frombuffer(h.counts, dtype=numpy.uint64) for h in (into, other))
-    layouts = {(h.sub_bucket_count, h.unit_magnitude, h.word_size) for h in (into, other)}
-    if len(layouts) > 1 or theirs[len(ours) :].any():
-        raise NotARun(f"a histogram has values beyond {HIGHEST_US} µs, or another number of digits")
-    ours[: len(theirs)] += theirs[: len(ours)]
-    into.total_count += other.total_count
-    into.min_value = min(into.min_value, other.min_value)
-    into.max_value = max(into.max_value, other.max_value)
+            return decode(base64.b64decode(self.payload, validate=True))
+        except (ValueError, zlib.error) as error:
+            raise NotARun(f"{self} is damaged: {error}") from error
 
 
 def header(version: str, started_unix_ns: int) -> str:

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jostle.errors import NotARun
-from jostle.record.hlog import GENERATOR, HistogramEntry, Series, empty_histogram, merge, read_entries
+from jostle.record.hlog import GENERATOR, HistogramEntry, Series, read_entries
 from jostle.record.interval_line import NUMBERED_BY, IntervalEntry
 from jostle.record.jsonl import damaged, read_objects
 
 if TYPE_CHECKING:
-    from hdrh.histogram import HdrHistogram
+    from jostle.histogram import Histogram
 
 __all__ = ["RecordedIntervals", "Wanted"]
 
@@ -70,7 +70,7 @@ class RecordedIntervals:
 
     def histograms(
         self, wanted: Wanted, start_s: float = 0, end_s: float = math.inf
-    ) -> "Iterator[tuple[int, Series, HdrHistogram]]":
+    ) -> "Iterator[tuple[int, Series, Histogram]]":
         """Histograms of the intervals that begin in `start_s..end_s`, with interval number and series.
 
         Only complete intervals count: the line in intervals.ndjson is written last. Each histogram must hold
@@ -91,8 +91,7 @@ class RecordedIntervals:
                 raise damaged(path, f"{entry} is there twice, or one before it is missing")
             if start_s <= entry.start_s < end_s:
                 histogram = _decoded(path, entry)
-                if histogram.get_total_count() != expected[1]:
-                    found = histogram.get_total_count()
+                if (found := histogram.total) != expected[1]:
                     raise damaged(path, f"{entry} has {found:,} values instead of {expected[1]:,}")
                 yield number, entry.series, histogram
         if self.whole:
@@ -100,11 +99,11 @@ class RecordedIntervals:
                 if wanted(*key) and seen[key] != len(numbers):
                     raise damaged(path, f"{len(numbers) - seen[key]} histograms of {key[1]} are missing")
 
-    def merged(self, wanted: Wanted, start_s: float = 0, end_s: float = math.inf) -> "HdrHistogram":
+    def merged(self, wanted: Wanted, start_s: float = 0, end_s: float = math.inf) -> "Histogram":
         """All of `histograms` in one."""
         return _merged(histogram for _, _, histogram in self.histograms(wanted, start_s, end_s))
 
-    def histogram_of_each(self, wanted: Wanted) -> "Iterator[HdrHistogram | None]":
+    def histogram_of_each(self, wanted: Wanted) -> "Iterator[Histogram | None]":
         """One for each interval, read and decoded as it is asked for; None if nothing was recorded in it."""
         there = 0
         for number, group in itertools.groupby(self.histograms(wanted), operator.itemgetter(0)):
@@ -172,20 +171,22 @@ def _are_there(interval: IntervalEntry, entries: Iterator[HistogramEntry]) -> bo
     return len(found) == needed and all(entry.start_ns == interval["start_ns"] for entry in found)
 
 
-def _decoded(path: Path, entry: HistogramEntry) -> "HdrHistogram":
+def _decoded(path: Path, entry: HistogramEntry) -> "Histogram":
     try:
         return entry.decode()
     except NotARun as error:
         raise damaged(path, error.message) from None
 
 
-def _merged(histograms: "Iterable[HdrHistogram]") -> "HdrHistogram":
-    merged = empty_histogram()
+def _merged(histograms: "Iterable[Histogram]") -> "Histogram":
+    from jostle.histogram import Histogram  # imported late: writing needs no numpy
+
+    merged = Histogram()
     for histogram in histograms:
-        merge(merged, histogram)
+        merged.add(histogram)
     return merged
 
 
-def _sum(histograms: "list[HdrHistogram]") -> "HdrHistogram":
+def _sum(histograms: "list[Histogram]") -> "Histogram":
     """The sum of recorded histograms, each only as wide as its values: none may have room for another."""
     return histograms[0] if len(histograms) == 1 else _merged(histograms)

@@ -1,53 +1,41 @@
-"""Per-request rows: Parquet files, each closed before the next begins."""
+"""Per-request rows of a trial: files, each closed before the next begins."""
 
-import io
 import re
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from jostle.host.files import write_whole
-from jostle.record.jsonl import check_fingerprint, damaged
+from jostle.record.jsonl import check_fingerprint
 from jostle.record.layout import Fingerprint
 from jostle.record.outcomes import Outcome
-from jostle.record.rows_reader import count_rows, read_file
 
 if TYPE_CHECKING:
-    import polars
+    from jostle.record.row_columns import Rows
 
 __all__ = ["RowWriter", "is_rows", "read_rows"]
 
-COLUMNS = {
-    "workload": "<u2",
-    "request": "<u2",
-    "client": "<u4",
-    "intended_ns": "<u8",
-    "sent_ns": "<u8",
-    "headers_ns": "<u8",
-    "end_ns": "<u8",
-    "outcome": "u1",
-    "status": "<u2",
-    "bytes": "<u8",
-}
-
-ROWS_FILE = re.compile(r"requests-[0-9]{1,9}\.parquet")
+ROWS_FILE = re.compile(r"requests-[0-9]{1,9}\.(npz|parquet)")
 
 BATCH_NS = 1_000_000_000
 """Rows are held for at most this long before they become a file, so a `kill -9` loses no more than that."""
 
 
 class RowWriter:
-    """Collects the rows of some intervals and writes them as `requests-00001.parquet`, …
-
-    Workloads, requests and outcomes are given by name; times are ns from the trial's start, 0 for what did
-    not happen.
-    """
+    """Collects the rows of some intervals and writes them as `requests-00001.npz`, …"""
 
     def __init__(self, folder: Path, engine: Mapping[str, Any] | None) -> None:
         workloads = (engine or {}).get("workloads", [])
         self._folder = folder
-        self._workloads = [w["name"] for w in workloads]
-        self._requests = [[r["name"] for r in w["requests"]] for w in workloads]
+        requests = [[r["name"] for r in w["requests"]] for w in workloads]
+        self._names = {
+            "workload": [w["name"] for w in workloads],
+            "request": [name for names in requests for name in names],
+            "outcome": list(map(str, Outcome)),
+        }
+        self._first_request = [0, *accumulate(map(len, requests))]
         self._pending: list[Mapping[str, bytes]] = []
         self._since_ns = 0
         self._files = 0
@@ -62,50 +50,24 @@ class RowWriter:
 
     def flush(self) -> None:
         """Write what is held, if anything. The file appears whole or not at all."""
-        if not any(rows["workload"] for rows in self._pending):
-            self._pending.clear()
-            return
-        self._files += 1
-        content = io.BytesIO()
-        self._frame().write_parquet(content, compression="zstd")
-        write_whole(self._folder / f"requests-{self._files:05d}.parquet", content.getvalue())
+        if any(rows["workload"] for rows in self._pending):
+            self._files += 1
+            path = self._folder / f"requests-{self._files:05d}.npz"
+            write_whole(path, self._content())
         self._pending.clear()
 
-    def _frame(self) -> "polars.DataFrame":
-        import numpy as np
-        import polars
+    def _content(self) -> bytes:
+        import numpy as np  # imported late: most trials have no rows
 
-        joined = {
-            name: np.frombuffer(b"".join(rows[name] for rows in self._pending), dtype=dtype)
-            for name, dtype in COLUMNS.items()
+        from jostle.record.row_columns import ENGINE_COLUMNS, Rows
+        from jostle.record.rows_file import content
+
+        columns = {
+            name: np.frombuffer(b"".join(rows[name] for rows in self._pending), dtype=kind)
+            for name, kind in ENGINE_COLUMNS.items()
         }
-        frame = polars.DataFrame(joined)
-        names = [
-            (workload, request, self._workloads[workload], name)
-            for workload, requests in enumerate(self._requests)
-            for request, name in enumerate(requests)
-        ]
-        lookup = polars.DataFrame(
-            names,
-            schema={
-                "workload": polars.UInt16,
-                "request": polars.UInt16,
-                "workload_name": polars.String,
-                "request_name": polars.String,
-            },
-            orient="row",
-        )
-        outcome = polars.col("outcome").replace_strict(
-            dict(enumerate(map(str, Outcome))), return_dtype=polars.String
-        )
-        return frame.join(lookup, on=["workload", "request"], how="left", maintain_order="left").select(
-            polars.col("workload_name").cast(polars.Categorical).alias("workload"),
-            polars.col("request_name").cast(polars.Categorical).alias("request"),
-            *(name for name in COLUMNS if name not in ("workload", "request", "outcome", "status", "bytes")),
-            outcome.cast(polars.Categorical),
-            "status",
-            "bytes",
-        )
+        columns["request"] = np.array(self._first_request)[columns["workload"]] + columns["request"]
+        return content(Rows(columns, self._names))
 
 
 def is_rows(name: str) -> bool:
@@ -118,45 +80,36 @@ def read_rows(
     columns: list[str] | None = None,
     at_most: int | None = None,
     fingerprints: Mapping[str, Fingerprint] | None = None,
-) -> "polars.DataFrame | None":
-    """Rows of a trial in one frame, with all columns or these; None if none were kept.
+) -> "Rows | None":
+    """Rows of a trial, with all columns or these; None if none were kept.
 
     `at_most`: only whole files from the middle of the trial, which hold no more rows than this, or a single
     file. `fingerprints`: those of the files as they were written, if known. Raises NotARun for a damaged
-    file.
+    file, MissingExtra for files of an earlier version that only the extra `rows` can read.
     """
     known = {name: of for name, of in (fingerprints or {}).items() if is_rows(name)}
-    names = {path.name for path in folder.glob("requests-*.parquet") if is_rows(path.name)} | set(known)
+    names = {path.name for path in folder.glob("requests-*") if is_rows(path.name)} | set(known)
     files = [folder / name for name in sorted(names, key=_number)]
     if not files:
         return None
-    import polars
+    from jostle.record.row_columns import joined
 
     if at_most is not None:
-        files = files[_middle([count_rows(file) for file in files], at_most)]
+        files = files[_middle([_form(file).count_rows(file) for file in files], at_most)]
     for file in files:
         if file.name in known:
             check_fingerprint(file, known[file.name])
-    frames = [_checked(file, columns) for file in files]
-    try:
-        return polars.concat(frames)
-    except polars.exceptions.PolarsError as error:
-        raise damaged(files[-1], error) from None
+    return joined([_form(file).read_file(file, columns) for file in files])
+
+
+def _form(file: Path) -> ModuleType:
+    from jostle.record import rows_file, rows_parquet
+
+    return rows_parquet if file.suffix == ".parquet" else rows_file
 
 
 def _number(name: str) -> int:
-    return int(name.removesuffix(".parquet").split("-")[1])
-
-
-def _checked(file: Path, columns: list[str] | None) -> "polars.DataFrame":
-    import polars
-
-    frame = read_file(file, columns)
-    for name, kind in frame.schema.items():
-        text = name in ("workload", "request", "outcome")
-        if name not in COLUMNS or (kind == polars.Categorical if text else kind.is_integer()) is False:
-            raise damaged(file, f"it has a column {name!r} of type {kind}")
-    return frame
+    return int(name.partition(".")[0].split("-")[1])
 
 
 def _middle(lengths: Sequence[int], at_most: int) -> slice:

@@ -29,8 +29,8 @@ from jostle.record.lost_generator import LostGenerator
 from jostle.record.rows import is_rows, read_rows
 
 if TYPE_CHECKING:
-    import polars
-    from hdrh.histogram import HdrHistogram
+    from jostle.histogram import Histogram
+    from jostle.record.row_columns import Rows
 
 __all__ = ["NO_OUTCOME", "TrialRecord"]
 
@@ -173,7 +173,7 @@ class TrialRecord:
         workload: int | None = 0,
         start_s: float = 0,
         end_s: float = math.inf,
-    ) -> "HdrHistogram":
+    ) -> "Histogram":
         """Everything recorded of `measure` (µs), merged; None stands for all.
 
         Only intervals that begin in `start_s..end_s` count. A phase of the load is defined by its intervals
@@ -181,14 +181,14 @@ class TrialRecord:
         """
         return self._intervals.merged(_of_workload(measure, workload), start_s, end_s)
 
-    def interval_histograms(self, measure: str, workload: int | None = 0) -> "Iterator[HdrHistogram | None]":
+    def interval_histograms(self, measure: str, workload: int | None = 0) -> "Iterator[Histogram | None]":
         """One histogram (µs) for each of `intervals`, read and decoded as it is asked for.
 
         None if nothing was recorded in it. As arguments, None stands for all.
         """
         return self._intervals.histogram_of_each(_of_workload(measure, workload))
 
-    def histograms_by_request(self, measure: str, workload: int) -> "Iterator[tuple[int, int, HdrHistogram]]":
+    def histograms_by_request(self, measure: str, workload: int) -> "Iterator[tuple[int, int, Histogram]]":
         """Every recorded histogram of `measure` (µs): number of the interval and of the request or journey.
 
         They are read once, in the order of the record, and decoded as they are asked for: all requests
@@ -198,7 +198,7 @@ class TrialRecord:
         for interval, (_, request, _), histogram in self._intervals.histograms(wanted):
             yield interval, request, histogram
 
-    def generator_service(self, number: int) -> "HdrHistogram":
+    def generator_service(self, number: int) -> "Histogram":
         """Service times (µs) of the measured workload as generator `number` of several saw them."""
         return self._intervals.merged(lambda s, m: s == (-1, number, -1) and m == "service")
 
@@ -211,7 +211,7 @@ class TrialRecord:
         ledger = read_object(folder / "accounts.json", Ledger)
         return ledger["accounts"] if ledger is not None else []
 
-    def rows(self, columns: list[str] | None = None, at_most: int | None = None) -> "polars.DataFrame | None":
+    def rows(self, columns: list[str] | None = None, at_most: int | None = None) -> "Rows | None":
         """A row per request, or those of the middle of the trial; None if the plan asked for none."""
         return read_rows(self.folder, columns, at_most, self._outcome.get("files"))
 

@@ -9,15 +9,13 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cache, cached_property
 from itertools import chain
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-if TYPE_CHECKING:
-    from hdrh.histogram import HdrHistogram
+from jostle.histogram import SLOTS, Histogram
 
 __all__ = [
     "EMPTY",
@@ -99,6 +97,9 @@ class WeightedSample:
 AT_ONCE = 200_000
 """How many distinct values `pool` collects before it merges them."""
 
+HALF = 1 << 10
+"""Half of the slots of the first bucket, and all of every further one, which is twice as wide."""
+
 FEW = 8
 """How many samples of each key `pool_by_key` collects before it merges them."""
 
@@ -114,10 +115,8 @@ def from_values(seconds: Sequence[float], censored: Sequence[float] = (), never:
     return replace(_merged(values, values, 1 - gone, gone), never=never)
 
 
-def from_histograms(
-    events: Iterable["HdrHistogram"], censored: Iterable["HdrHistogram"] = ()
-) -> WeightedSample:
-    """A sample from HdrHistograms in microseconds."""
+def from_histograms(events: Iterable[Histogram], censored: Iterable[Histogram] = ()) -> WeightedSample:
+    """A sample from histograms."""
     return pool(chain((_one(h, False) for h in events), (_one(h, True) for h in censored)))
 
 
@@ -175,26 +174,24 @@ def quantile_of(sample: WeightedSample, p: float) -> float | None:
     return float(sample.values_s[rank])
 
 
-def slots(histogram: "HdrHistogram") -> tuple[Ints, Ints, Ints]:
+def slots(histogram: Histogram) -> tuple[Ints, Ints, Ints]:
     """Lowest and highest equivalent value (µs) and count of each slot that is not empty."""
-    counts = np.frombuffer(histogram.counts, dtype=np.uint64)
-    used = np.flatnonzero(counts)
-    low, size = _slot_bounds(len(counts), histogram.sub_bucket_half_count_magnitude, histogram.unit_magnitude)
-    return low[used], low[used] + size[used] - 1, counts[used].astype(np.int64)
+    used = np.flatnonzero(histogram.counts)
+    low, size = _slot_bounds()
+    return low[used], low[used] + size[used] - 1, histogram.counts[used]
 
 
-@lru_cache(maxsize=4)
-def _slot_bounds(length: int, magnitude: int, unit: int) -> tuple[Ints, Ints]:
+@cache
+def _slot_bounds() -> tuple[Ints, Ints]:
     """Lowest value and width of every slot. Source: HdrHistogram's `valueFromIndex`."""
-    index = np.arange(length, dtype=np.int64)
-    bucket = (index >> magnitude) - 1
-    half = 1 << magnitude
-    sub_bucket = np.where(bucket < 0, index, (index & (half - 1)) + half)
-    shift = np.maximum(bucket, 0) + unit
-    return sub_bucket << shift, np.int64(1) << shift
+    index = np.arange(SLOTS, dtype=np.int64)
+    bucket = index // HALF - 1
+    sub_bucket = np.where(bucket < 0, index, index % HALF + HALF)
+    shift = np.maximum(bucket, 0)
+    return np.asarray(sub_bucket << shift, np.int64), np.asarray(np.int64(1) << shift, np.int64)
 
 
-def _one(histogram: "HdrHistogram", censored: bool) -> WeightedSample:
+def _one(histogram: Histogram, censored: bool) -> WeightedSample:
     low, high, counts = slots(histogram)
     zeros = np.zeros_like(counts)
     middles = (low + (high - low + 1) // 2) / 1e6

@@ -34,10 +34,19 @@ from jostle.record import TrialRecord
 from jostle.record.outcomes import Outcome, error_share, failures
 
 if TYPE_CHECKING:
-    import polars
-    from hdrh.histogram import HdrHistogram
+    from jostle.histogram import Histogram
+    from jostle.record.row_columns import Rows
 
-__all__ = ["BACKGROUND", "MEASURED", "PARTS", "QUANTILES", "TrialData", "by_round", "common_rounds"]
+__all__ = [
+    "BACKGROUND",
+    "MEASURED",
+    "PARTS",
+    "QUANTILES",
+    "TrialData",
+    "by_round",
+    "common_rounds",
+    "longer_than",
+]
 
 PARTS = ("connect", "dns", "tcp", "tls", "headers", "body")
 
@@ -301,7 +310,7 @@ class TrialData:
         failing_s += self.spent_s("censored")[outside & ended].sum()
         return min(1.0, float(failing_s / whole_s.sum()))
 
-    def merged(self, measure: str) -> "HdrHistogram":
+    def merged(self, measure: str) -> "Histogram":
         """All times (µs) recorded of a measure."""
         return self.trial.histogram(measure)
 
@@ -393,7 +402,7 @@ class TrialData:
     @cached_property
     def never_answered(self) -> int:
         """Requests that failed for good, and those that a closed loop's clients did not send in an outage."""
-        return int(self.merged("failed").get_total_count()) + self.missed
+        return self.merged("failed").total + self.missed
 
     @cached_property
     def missed(self) -> int:
@@ -514,13 +523,13 @@ class TrialData:
         return round(float(np.nansum(self.machine.backlog_drops)))
 
     @cached_property
-    def rows(self) -> "polars.DataFrame | None":
+    def rows(self) -> "Rows | None":
         """Times and outcomes of the requests in the middle of the trial, in order of intended start.
 
         None if they were not kept.
         """
         rows = self.trial.rows(["intended_ns", "sent_ns", "end_ns", "outcome"], at_most=MAX_ROWS)
-        return None if rows is None else rows.sort("intended_ns")
+        return None if rows is None else rows.sorted_by("intended_ns")
 
     def forget_evidence(self) -> None:
         """Free what only the verdict needed: rows alone are megabytes. It is read again when needed again."""
@@ -529,22 +538,25 @@ class TrialData:
             self.__dict__.pop(name, None)
 
     @cached_property
-    def rows_by_request(self) -> "Mapping[str, polars.DataFrame]":
+    def rows_by_request(self) -> "Mapping[str, Rows]":
         """The same of each request by its name; empty if they were not kept."""
         rows = self.trial.rows(["request", "intended_ns", "end_ns", "outcome"], at_most=MAX_ROWS)
         if rows is None:
             return {}
-        parts = rows.sort("intended_ns").partition_by("request", as_dict=True, include_key=False)
-        return {str(name): part for (name,), part in parts.items()}
+        ordered = rows.sorted_by("intended_ns")
+        return {name: ordered.chosen(ordered.are("request", name)) for name in ordered.names["request"]}
 
     def autocorrelation_time(self, value_s: float) -> float:
         """τ of "the response takes longer than this", from `rows`; 1 if there are none."""
         if self.rows is None:
             return 1.0
-        longer = (self.rows["end_ns"] - self.rows["intended_ns"]) > round(value_s * 1e9)
-        return autocorrelation_time(
-            (longer | (self.rows["outcome"] != Outcome.OK.value)).to_numpy().astype(float)
-        )
+        return autocorrelation_time(longer_than(self.rows, value_s))
+
+
+def longer_than(rows: "Rows", value_s: float) -> Floats:
+    """1 for each request that was answered later than this after it was due, or not at all; else 0."""
+    longer = (rows["end_ns"] - rows["intended_ns"]) > round(value_s * 1e9)
+    return np.asarray(longer | ~rows.are("outcome", Outcome.OK.value), dtype=np.float64)
 
 
 def by_round(trials: Iterable[TrialData]) -> dict[int, TrialData]:

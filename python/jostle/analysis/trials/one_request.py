@@ -6,7 +6,7 @@ from functools import cached_property
 
 from jostle.analysis.stats.quantile_ci import autocorrelation_time
 from jostle.analysis.stats.sample import EMPTY, WeightedSample, pool
-from jostle.analysis.trials.data import MEASURED, TrialData
+from jostle.analysis.trials.data import MEASURED, TrialData, longer_than
 from jostle.analysis.trials.lateness import Effect, effects_of_lateness
 from jostle.record.outcomes import Outcome, failures
 
@@ -89,8 +89,7 @@ class OneRequest:
         rows = self.data.rows_by_request.get(self.name)
         if rows is None:
             return 1.0
-        longer = (rows["end_ns"] - rows["intended_ns"]) > round(value_s * 1e9)
-        return autocorrelation_time((longer | (rows["outcome"] != Outcome.OK.value)).to_numpy().astype(float))
+        return autocorrelation_time(longer_than(rows, value_s))
 
     def _times(self, measure: str) -> WeightedSample:
         return self.data.recorded_of(measure, self.index, self._recorded_in)

@@ -5,13 +5,9 @@ from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from jostle.analysis.stats.sample import EMPTY, Bools, WeightedSample, from_histograms
-from jostle.record.hlog import empty_histogram, merge
-
-if TYPE_CHECKING:
-    from hdrh.histogram import HdrHistogram
+from jostle.histogram import Histogram
 
 __all__ = ["Figure", "Folded", "Timelines", "fold", "timelines_by_request"]
 
@@ -34,19 +30,19 @@ class Folded:
 
 
 def fold(
-    histograms: "Iterable[HdrHistogram | None]",
+    histograms: Iterable[Histogram | None],
     parts: Sequence[Bools] = (),
     figures: Mapping[str, Figure] = {},
 ) -> Folded:
     """One histogram for each interval; each of `parts` says which intervals belong to it."""
-    whole, *sums = (empty_histogram() for _ in range(len(parts) + 1))
+    whole, *sums = (Histogram() for _ in range(len(parts) + 1))
     columns = {name: array("d") for name in figures}
     for number, histogram in enumerate(histograms):
         if histogram is not None:
-            merge(whole, histogram)
+            whole.add(histogram)
             for belongs, into in zip(parts, sums, strict=True):
                 if belongs[number]:
-                    merge(into, histogram)
+                    into.add(histogram)
         if figures:
             sample = EMPTY if histogram is None else from_histograms([histogram])
             for name, figure in figures.items():
@@ -56,7 +52,7 @@ def fold(
 
 
 def timelines_by_request(
-    histograms: "Iterable[tuple[int, int, HdrHistogram]]", intervals: int, figures: Mapping[str, Figure]
+    histograms: Iterable[tuple[int, int, Histogram]], intervals: int, figures: Mapping[str, Figure]
 ) -> Mapping[int, Timelines]:
     """The figures of every request, as its histograms are read: each with its interval and request.
 

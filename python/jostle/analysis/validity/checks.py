@@ -396,7 +396,7 @@ def _arrivals(data: TrialData) -> Check | None:
         return None
     if data.rows is None or data.on_journeys:
         return None
-    sent = np.sort(data.rows["sent_ns"].to_numpy())
+    sent = np.sort(data.rows["sent_ns"])
     gaps = np.diff(sent[sent > 0].astype(float)) / 1e9
     surplus = max(0, len(gaps) - MAX_ARRIVALS)
     gaps = gaps[surplus // 2 : len(gaps) - (surplus - surplus // 2)]

@@ -1,19 +1,19 @@
 """Checks of the generators themselves: whether all bore their share to the end, and all was recorded."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from jostle.analysis.results import Check
+from jostle.analysis.stats.sample import from_histograms, quantile_of
 from jostle.analysis.trials.data import TrialData
 from jostle.analysis.validity.figures import TIMES
 from jostle.formatting import percent
-from jostle.record.hlog import empty_histogram
 from jostle.record.verdict import Verdict
 from jostle.units import format_count, format_duration
 
 if TYPE_CHECKING:
-    from hdrh.histogram import HdrHistogram
+    from jostle.histogram import Histogram
 
 __all__ = [
     "accounts_closed",
@@ -129,9 +129,9 @@ def saw_the_same(data: TrialData) -> Check | None:
     if len(generators) < 2:
         return None
     seen = {g["number"]: data.trial.generator_service(g["number"]) for g in generators}
-    if any(histogram.get_total_count() < ENOUGH for histogram in seen.values()):
+    if any(histogram.total < ENOUGH for histogram in seen.values()):
         return None
-    medians = {number: histogram.get_value_at_percentile(50) / 1e6 for number, histogram in seen.items()}
+    medians = {number: _median([histogram]) for number, histogram in seen.items()}
     odd, usual = max(
         ((n, _of_the_others(seen, n)) for n in medians),
         key=lambda pair: abs(math.log(max(medians[pair[0]], 1e-6) / max(pair[1], 1e-6))),
@@ -151,13 +151,13 @@ def saw_the_same(data: TrialData) -> Check | None:
     )
 
 
-def _of_the_others(seen: Mapping[int, "HdrHistogram"], number: int) -> float:
+def _of_the_others(seen: Mapping[int, "Histogram"], number: int) -> float:
     """The median service time of all other generators, in seconds."""
-    others = empty_histogram()
-    for other, histogram in seen.items():
-        if other != number:
-            others.add(histogram)
-    return float(others.get_value_at_percentile(50)) / 1e6
+    return _median(histogram for other, histogram in seen.items() if other != number)
+
+
+def _median(histograms: "Iterable[Histogram]") -> float:
+    return quantile_of(from_histograms(histograms), 0.5) or 0.0
 
 
 def started_together(data: TrialData) -> Check | None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from jostle.analysis.results import Estimate
-from jostle.analysis.stats.special import stdtrit
+from jostle.analysis.stats import student
 from jostle.explain.finding import Finding, Topic, found
 from jostle.explain.session import Session
 from jostle.formatting import amount, between, plural
@@ -32,7 +32,7 @@ def per_request(samples: Sequence[tuple[int, int]]) -> Estimate | None:
     slope = float(away @ held / (away @ away))
     left = held - held.mean() - slope * away
     error = float(np.sqrt(left @ left / (len(samples) - 2) / (away @ away)))
-    reach = float(stdtrit(len(samples) - 2, 0.975)) * error
+    reach = student.quantile(len(samples) - 2, 0.975) * error
     return Estimate(slope, slope - reach, slope + reach, "B", n=len(samples))
 
 

@@ -32,7 +32,7 @@ ABOUT = {
     "trials/…/intervals.ndjson": "counts, outcomes and CPU of the generator, a line per interval",
     "trials/…/intervals.hlog": "histograms of every interval: any HdrHistogram tool reads them",
     "trials/…/server.ndjson": "CPU, memory, threads and connections of the server",
-    "trials/…/requests-00001.parquet": "a row per request, if the plan says rows = true",
+    "trials/…/requests-00001.npz": "a row per request, if the plan says rows = true",
     "trials/…/outcome.json": "how the trial ended, and checksums of its files",
 }
 
