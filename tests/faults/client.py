@@ -40,6 +40,11 @@ class Client:
         ended = time.monotonic()
         return Response(path, response.status, ended - began, ended)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the last response left the connection open."""
+        return self._connection.sock is not None
+
     def close(self) -> None:
         self._connection.close()
 

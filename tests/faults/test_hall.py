@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from faults.client import all_at_once
+from faults.client import Client
 from faults.hall import APPLICATIONS, started
 
 
@@ -25,8 +25,11 @@ def test_a_truth_speaks_of_routes_that_are_asked_for(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", APPLICATIONS)
-def test_every_route_answers(name: str) -> None:
+def test_every_route_answers_and_leaves_its_connection_open(name: str) -> None:
     application = APPLICATIONS[name]
     with started(application) as running:
-        responses = [all_at_once(running.port, [path])[0] for path in application.routes]
-    assert {response.status for response in responses} == {200}
+        client = Client(running.port)
+        for path in application.routes:
+            assert client.get(path).status == 200
+            assert client.is_open
+        client.close()

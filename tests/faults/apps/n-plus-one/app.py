@@ -10,6 +10,7 @@ settings.configure(
     SECRET_KEY="for tests",
     ALLOWED_HOSTS=["*"],
     ROOT_URLCONF=__name__,
+    MIDDLEWARE=["django.middleware.common.CommonMiddleware"],  # lengths of bodies, for keep-alive
     DATABASES={"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}},
     LOGGING_CONFIG=None,
 )
