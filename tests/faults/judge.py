@@ -25,13 +25,16 @@ FAULTS: Mapping[str, tuple[Kind, ...]] = {
     Topic.RATE_LIMIT: ("rate limit",),
     Topic.DELAYED_BODY: ("Nagle",),
     Topic.CACHE: ("cold cache",),
-    Topic.RARE: ("rare blocker", "rare slow", "n-th request", "uneven workers", "slow start"),
+    Topic.RARE: ("rare blocker", "rare slow", "n-th request", "uneven workers"),
     Topic.BY_PARAMETER: ("N+1 queries",),
     Topic.IDLE: ("slow start",),
     Topic.CONNECTING: ("accept backlog",),
     Topic.MEMORY: ("memory growth",),
 }
 """Topics that are about faults, by their kinds: "there is none" is wrong where one is planted."""
+
+ALSO: Mapping[str, tuple[Kind, ...]] = {Topic.RARE: ("slow start", "cold cache")}
+"""Faults that a finding of such a topic may be about, too, though another topic is theirs."""
 
 SLOTS: tuple[Kind, ...] = (
     "pool",
@@ -143,7 +146,7 @@ def _of_fault(fault: Fault, says: str, topic: str) -> tuple[Verdict | None, str]
     decide.
     """
     known = {**FAULTS, **DESCRIBED}
-    if topic in known and fault.kind not in known[topic]:
+    if topic in known and fault.kind not in (*known[topic], *ALSO.get(topic, ())):
         return None, ""
     named = all(re.search(name, says, re.IGNORECASE) for name in fault.names)
     routes = all(route in says for route in fault.routes)

@@ -189,6 +189,9 @@ def test_to_deny_what_is_planted_is_wrong_and_to_deny_another_thing_is_not() -> 
     none = finding(Topic.PAUSES, "No pause was seen in 22 s.", notable=False)
     assert verdict("cron-2s", none).wrong
     assert not verdict("pool-of-four", none).wrong
+    rare = finding(Topic.RARE, "No route has rare slow responses.", notable=False)
+    assert verdict("every-25th", rare).wrong
+    assert not verdict("slow-after-idle", rare).wrong
     limits = finding(Topic.RATE_LIMIT, "No rate limit up to 48/s.", notable=False)
     assert verdict("rate-limit", limits).wrong
 
