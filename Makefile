@@ -13,10 +13,10 @@ unexport PYTHONDONTWRITEBYTECODE
 
 # What is set up for tests or the demo alone is quickly compiled; an optimised build that is there stays.
 BUILT := $(filter release,$(shell cat python/jostle/bin/profile 2>/dev/null))
-check runtimes test test-python fuzz format: export JOSTLE_PROFILE := $(or $(BUILT),checked)
+check release runtimes test test-python fuzz format: export JOSTLE_PROFILE := $(or $(BUILT),checked)
 demo: export JOSTLE_PROFILE := $(or $(BUILT),quick)
 
-.PHONY: audit docs help setup runtimes demo check check-rust check-python test test-rust test-unit \
+.PHONY: audit docs help release release-tools setup runtimes demo check check-rust check-python test test-rust test-unit \
 	test-python test-beside test-alone fuzz format bench truth wheel clean
 
 help:           ## Say what there is.
@@ -88,7 +88,10 @@ test-beside:
 test-alone:
 	$(BIN)/pytest -m alone tests/integration || { [ $$? = 1 ] && $(AGAIN) -m alone tests/integration; }
 
-audit: setup ## Known holes, licences, bills of materials, pins; the wheel built twice, byte by byte the same.
+release-tools:
+	@UV_PROJECT_ENVIRONMENT=.tools/release $(UV) sync --locked --quiet --only-group release --no-install-project
+
+audit: setup release-tools ## Known holes, licences, bills of materials, pins; the wheel built twice, byte by byte the same.
 	$(BIN)/python scripts/audit
 	$(BIN)/python scripts/audit --wheel
 
@@ -108,6 +111,9 @@ docs: ## The site of docs/, into target/site: strict, searchable, to be opened a
 
 wheel: setup ## The wheel and the source distribution, into dist/.
 	$(UV) build
+
+release: setup release-tools ## Wheels for all machines, source distribution, checksums, into dist/release; ONLY=TRIPLE,…: some.
+	$(BIN)/python scripts/release $(if $(ONLY),--only $(ONLY))
 
 clean: ## Everything that was built; not the cache of contestants.
 	rm -rf target crates/engine/fuzz/target .venv .tools dist python/jostle/bin python/jostle/*.so

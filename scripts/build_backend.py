@@ -2,9 +2,11 @@
 
 These are the reference servers (`jostle/bin/jostle-reference`) and the licences of the crates that are
 compiled in (THIRD-PARTY.md). The source distribution gets what both are made from. Both are built in Cargo's
-profile JOSTLE_PROFILE: release, `checked` for tests, or `quick` for the demo.
+profile JOSTLE_PROFILE: release, `checked` for tests, or `quick` for the demo; and for the machine that
+CARGO_BUILD_TARGET names, as cargo and maturin read it, too.
 """
 
+import gzip
 import json
 import os
 import shutil
@@ -33,7 +35,9 @@ __all__ = [
 
 ROOT = Path(__file__).resolve().parent.parent
 PROFILE = os.environ.get("JOSTLE_PROFILE") or "release"
+TARGET = os.environ.get("CARGO_BUILD_TARGET", "")
 BIN = ROOT / "python" / "jostle" / "bin"
+EPOCH = os.environ.get("SOURCE_DATE_EPOCH")
 ADDED = [
     ".cargo/config.toml",
     "Cargo.toml",
@@ -49,7 +53,7 @@ ADDED = [
 def build_reference_servers() -> None:
     """Build `jostle-reference` and copy it into the package."""
     subprocess.run(["cargo", "build-reference", "--profile", PROFILE], cwd=ROOT, check=True)
-    built = Path(_target_directory()) / PROFILE / "jostle-reference"
+    built = Path(_target_directory(), TARGET, PROFILE, "jostle-reference")
     destination = BIN / "jostle-reference"
     destination.parent.mkdir(exist_ok=True)
     destination.unlink(missing_ok=True)  # a running server keeps the old file
@@ -62,17 +66,19 @@ def write_licences() -> None:
 
 
 if PROFILE != "release":  # which is maturin's own
-    os.environ["MATURIN_PEP517_ARGS"] = f"--profile {PROFILE}"
+    os.environ["MATURIN_PEP517_ARGS"] = f"--profile {PROFILE} {os.environ.get('MATURIN_PEP517_ARGS', '')}"
 
 
 def make_reproducible() -> None:
     """Where SOURCE_DATE_EPOCH is set, nothing in the wheel tells when or in which folder it was built."""
-    if "SOURCE_DATE_EPOCH" not in os.environ:
+    if EPOCH is None:
         return
     cargo = os.environ.get("CARGO_HOME", str(Path.home() / ".cargo"))
     places = {str(ROOT): "/jostle", _target_directory(): "/target", cargo: "/cargo"}
     remaps = [f"--remap-path-prefix={place}={name}" for place, name in places.items()]
-    os.environ["CARGO_ENCODED_RUSTFLAGS"] = "\x1f".join(remaps)
+    # On musl Rust links statically unless it is told otherwise, and what Python loads cannot be static.
+    dynamic = ["-C", "target-feature=-crt-static"] if TARGET.endswith("-musl") else []
+    os.environ["CARGO_ENCODED_RUSTFLAGS"] = "\x1f".join(remaps + dynamic)
     os.environ["CARGO_PROFILE_RELEASE_STRIP"] = "symbols"
 
 
@@ -92,14 +98,29 @@ def build_sdist(directory: str, *args: Any, **kwargs: Any) -> str:
     name = str(maturin.build_sdist(directory, *args, **kwargs))
     whole, partial = Path(directory, name), Path(directory, f"{name}.partial")
     top = name.removesuffix(".tar.gz")
-    with tarfile.open(whole) as made, tarfile.open(partial, "w:gz") as complete:
+    with (
+        gzip.GzipFile(partial, "wb", mtime=EPOCH and int(EPOCH)) as packed,
+        tarfile.open(whole) as made,
+        tarfile.open(fileobj=packed, mode="w") as complete,
+    ):
         for member in made:
             if member.name != f"{top}/Cargo.toml":
                 complete.addfile(member, made.extractfile(member) if member.isfile() else None)
         for path in ADDED:
-            complete.add(ROOT / path, f"{top}/{path}")
+            complete.add(ROOT / path, f"{top}/{path}", filter=_plain)
     partial.replace(whole)
     return name
+
+
+def _plain(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
+    """Without bytecode, and without what tells who made it and, where SOURCE_DATE_EPOCH is set, when."""
+    if "__pycache__" in member.name:
+        return None
+    member.uid = member.gid = 0
+    member.uname = member.gname = ""
+    member.mode &= 0o755
+    member.mtime = member.mtime if EPOCH is None else int(EPOCH)
+    return member
 
 
 def build_wheel(*args: Any, **kwargs: Any) -> str:
