@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from audit.packages import ROOT
 from release.targets import Target
-from release.tools import TOOLS
+from release.tools import TOOLS, versions
 
 __all__ = ["Commit", "check_out", "commit", "environment", "sdist", "wheel"]
 
@@ -52,7 +52,8 @@ def sdist(base: Path, of: Commit) -> Path:
 
 def wheel(base: Path, of: Commit, target: Target) -> Path:
     """Built from `base`/source, where the commit is checked out; in `base`/dist."""
-    return _built(base, "--wheel", environment(base, of, target), f"jostle-*-{target.tag}.whl")
+    told = {**environment(base, of, target), **_zig_found()}
+    return _built(base, "--wheel", told, f"jostle-*-{target.tag}.whl")
 
 
 def environment(base: Path, of: Commit, target: Target) -> dict[str, str]:
@@ -71,6 +72,17 @@ def environment(base: Path, of: Commit, target: Target) -> dict[str, str]:
         f"RANLIB_{name}": ranlib,
         "MATURIN_PEP517_ARGS": f"--compatibility {target.policy}",
         **target.environment,
+    }
+
+
+def _zig_found() -> dict[str, str]:
+    """What cargo-zigbuild would look for at each call of the compiler; a configure script calls it often."""
+    said = versions()
+    (zig,) = TOOLS.parent.glob("lib/python*/site-packages/ziglang/zig")
+    return {
+        "CARGO_ZIGBUILD_ZIG_PATH": str(zig),
+        "CARGO_ZIGBUILD_ZIG_VERSION": said["zig"],
+        "CARGO_ZIGBUILD_RUSTC_VERSION": said["rustc"].split()[1],
     }
 
 

@@ -2,8 +2,8 @@
 
 python scripts/release/trial.py WHEEL [OPTIONS OF PIP…]
 
-It needs nothing but Python, and a clone for the golden reports. With --no-index --find-links FOLDER, pip needs
-no network. Nothing here depends on time, so that it can be run under emulation.
+It needs nothing but Python, and a clone for the golden reports. With --no-index --find-links FOLDER, pip
+needs no network. Nothing here depends on time, so that it can be run under emulation.
 """
 
 import json
