@@ -72,7 +72,7 @@ def _release(targets: Sequence[Target]) -> int:
         made = base / "dist"
         for kind in ("cargo", "pypi"):
             shutil.copy(ROOT / "dist" / f"jostle-{kind}.cdx.json", made)
-        about = {"version": version, "commit": commit.hash, "built with": tools.versions()}
+        about = {"version": version, "commit": commit.hash, "tools": tools.versions()}
         (made / "BUILD.json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
         sums = checksums.write(made).read_text(encoding="utf-8")
         shutil.rmtree(RELEASE, ignore_errors=True)

@@ -34,8 +34,8 @@ class Commit(NamedTuple):
 def commit() -> Commit:
     """The one that is checked out."""
     words = ["git", "log", "-1", "--format=%H %ct"]
-    said = subprocess.run(words, cwd=ROOT, check=True, capture_output=True, text=True).stdout
-    return Commit(*said.split())
+    output = subprocess.run(words, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    return Commit(*output.split())
 
 
 def check_out(of: Commit, source: Path) -> None:
@@ -52,8 +52,8 @@ def sdist(base: Path, of: Commit) -> Path:
 
 def wheel(base: Path, of: Commit, target: Target) -> Path:
     """Built from `base`/source, where the commit is checked out; in `base`/dist."""
-    told = {**environment(base, of, target), **_zig_found()}
-    return _built(base, "--wheel", told, f"jostle-*-{target.tag}.whl")
+    variables = {**environment(base, of, target), **_zig_found()}
+    return _built(base, "--wheel", variables, f"jostle-*-{target.tag}.whl")
 
 
 def environment(base: Path, of: Commit, target: Target) -> dict[str, str]:
@@ -77,12 +77,12 @@ def environment(base: Path, of: Commit, target: Target) -> dict[str, str]:
 
 def _zig_found() -> dict[str, str]:
     """What cargo-zigbuild would look for at each call of the compiler; a configure script calls it often."""
-    said = versions()
+    known = versions()
     (zig,) = TOOLS.parent.glob("lib/python*/site-packages/ziglang/zig")
     return {
         "CARGO_ZIGBUILD_ZIG_PATH": str(zig),
-        "CARGO_ZIGBUILD_ZIG_VERSION": said["zig"],
-        "CARGO_ZIGBUILD_RUSTC_VERSION": said["rustc"].split()[1],
+        "CARGO_ZIGBUILD_ZIG_VERSION": known["zig"],
+        "CARGO_ZIGBUILD_RUSTC_VERSION": known["rustc"].split()[1],
     }
 
 

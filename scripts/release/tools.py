@@ -40,22 +40,22 @@ def missing(targets: Iterable[Target], tools: Path = TOOLS) -> list[str]:
 
 def can_compile_for(target: Target) -> bool:
     words = ["rustc", "--print", "target-libdir", "--target", target.triple]
-    asked = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
-    return asked.returncode == 0 and any(Path(asked.stdout.strip()).glob("libstd-*.rlib"))
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
+    return done.returncode == 0 and any(Path(done.stdout.strip()).glob("libstd-*.rlib"))
 
 
 def versions() -> dict[str, str]:
     """Of all that decides which bytes a wheel has."""
-    asked = {
+    commands = {
         "rustc": ["rustc", "--version"],
         "cargo": ["cargo", "--version"],
         "zig": [TOOLS / "python-zig", "version"],
         "cargo-zigbuild": [TOOLS / "cargo-zigbuild", "--version"],
         "maturin": [TOOLS / "maturin", "--version"],
     }
-    return {name: _said(words) for name, words in asked.items()}
+    return {name: _output(words) for name, words in commands.items()}
 
 
-def _said(words: Sequence[str | Path]) -> str:
+def _output(words: Sequence[str | Path]) -> str:
     done = subprocess.run(words, cwd=ROOT, check=True, capture_output=True, text=True)
     return done.stdout.strip()

@@ -68,8 +68,8 @@ class Wheel:
             text=True,
         )
         if done.returncode not in fine:
-            said = f"{done.stdout}\n{done.stderr}"
-            raise SystemExit(f"✗ {command} {' '.join(map(str, words))}: exit code {done.returncode}\n{said}")
+            output = f"{done.stdout}\n{done.stderr}"
+            raise SystemExit(f"✗ {command} {' '.join(map(str, words))}: exit code {done.returncode}\n{output}")
         return done.stdout
 
     @contextmanager
