@@ -52,7 +52,9 @@ ADDED = [
 
 def build_reference_servers() -> None:
     """Build `jostle-reference` and copy it into the package."""
-    subprocess.run(["cargo", "build-reference", "--profile", PROFILE], cwd=ROOT, check=True)
+    # For another machine maturin configures pyo3, and would compile the extension of the alias again.
+    words = ["build", "--locked", "--package", "jostle-reference"] if TARGET else ["build-reference"]
+    subprocess.run(["cargo", *words, "--profile", PROFILE], cwd=ROOT, check=True)
     built = Path(_target_directory(), TARGET, PROFILE, "jostle-reference")
     destination = BIN / "jostle-reference"
     destination.parent.mkdir(exist_ok=True)

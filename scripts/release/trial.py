@@ -68,8 +68,8 @@ class Wheel:
             text=True,
         )
         if done.returncode not in fine:
-            output = f"{done.stdout}\n{done.stderr}"
-            raise SystemExit(f"✗ {command} {' '.join(map(str, words))}: exit code {done.returncode}\n{output}")
+            line = " ".join([command, *map(str, words)])
+            raise SystemExit(f"✗ {line}: exit code {done.returncode}\n{done.stdout}\n{done.stderr}")
         return done.stdout
 
     @contextmanager
