@@ -9,7 +9,7 @@ MACHINES = {"x86_64": 62, "aarch64": 183}
 """As ELF numbers them."""
 
 TAGS = {
-    "manylinux_2_17": "manylinux_2_17_{0}.manylinux2014_{0}",
+    "manylinux_2_17": "manylinux2014_{0}.manylinux_2_17_{0}",
     "musllinux_1_2": "musllinux_1_2_{0}",
 }
 
