@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from support.on_terminal import on_terminal
 from support.real import command, environment, reference_server
 from support.terminal import shown
-from support.tty import on_terminal
 
 MAP = re.compile(r"\bms ┤")
 
