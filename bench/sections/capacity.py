@@ -22,7 +22,7 @@ from jostle.analysis.results import CapacityResult
 from jostle.analysis.stats.sample import from_histograms
 from jostle.capacity.answer import capacity_of
 from jostle.capacity.fitted import with_model
-from jostle.capacity.question import Question, question_of
+from jostle.capacity.question import CapacityQuestion, question_of
 from jostle.capacity.queueing.erlang import response_tail
 from jostle.capacity.recorded import RecordedSearch
 from jostle.capacity.run import measure
@@ -171,7 +171,7 @@ def _share(samples: list[dict[str, Any]], name: str) -> str:
     return f"{sum(sample['held'] for sample in own)} of {len(own)}"
 
 
-def _question(simulate: dict[str, Any], slo: str) -> Question:
+def _question(simulate: dict[str, Any], slo: str) -> CapacityQuestion:
     data = {
         "title": "What does it carry?",
         "contestants": ["made"],
@@ -181,10 +181,10 @@ def _question(simulate: dict[str, Any], slo: str) -> Question:
         "contestant": {"made": {"simulate": simulate}},
         "workload": {"alone": {"request": {"get": "/"}, "load": {"clients": 1, "for": "5s"}}},
     }
-    return Question("made", Plan.of(data, "bench"), read_slos([slo]), False, math.inf, 0.03, BUDGET_S)
+    return CapacityQuestion("made", Plan.of(data, "bench"), read_slos([slo]), False, math.inf, 0.03, BUDGET_S)
 
 
-def _response(question: Question, seed: int, folder: Path) -> CapacityResult:
+def _response(question: CapacityQuestion, seed: int, folder: Path) -> CapacityResult:
     found = measure(question, folder, seed, lambda _text, _final: None)
     search = RecordedSearch(RunRecord.open(found))
     return with_model(search, capacity_of(search))

@@ -11,14 +11,14 @@ from jostle.explain.candidates import Family
 from jostle.explain.design import bursts_to_send, equal_bursts, parallelism
 from jostle.explain.discipline import Inference, Range, infer
 from jostle.explain.fit import unsteadiness
-from jostle.generator.bursts import Request, simulated_answers
+from jostle.generator.bursts import BurstRequest, simulated_answers
 
 DEMANDS_S = (0.0057, 0.0113, 0.0217, 0.043)
 """No multiples of one another, nor of a slice: what is measured of a server never is."""
 ALONE = 30
 MAX_AT_ONCE = 16
 
-Simulate = Callable[[Sequence[Request], random.Random], Sequence[int | None]]
+Simulate = Callable[[Sequence[BurstRequest], random.Random], Sequence[int | None]]
 Outcome = Literal["correct", "undecided", "wrong"]
 
 
@@ -65,14 +65,14 @@ class Behaviour:
     dealt: bool = False
 
 
-def gated_by_a_timer(requests: Sequence[Request], rng: random.Random) -> list[int | None]:
+def gated_by_a_timer(requests: Sequence[BurstRequest], rng: random.Random) -> list[int | None]:
     """As GHC does, with a timer that ticks every 20.1 ms and stands anyhow when a burst begins."""
     period_ns = 20_100_000
     timer = {"cores": 1, "period_ns": period_ns, "phase_ns": rng.randrange(period_ns)}
     return simulated_answers({"gated-by-timer": timer}, [requests])[0]
 
 
-def in_batches(requests: Sequence[Request], rng: random.Random) -> list[int]:
+def in_batches(requests: Sequence[BurstRequest], rng: random.Random) -> list[int]:
     """One worker takes all that wait, and serves them in random order."""
     ends = [0] * len(requests)
     left, now = sorted(range(len(requests)), key=lambda index: requests[index][0]), 0
@@ -86,7 +86,7 @@ def in_batches(requests: Sequence[Request], rng: random.Random) -> list[int]:
     return ends
 
 
-def shortest_first(requests: Sequence[Request], _rng: random.Random) -> list[int]:
+def shortest_first(requests: Sequence[BurstRequest], _rng: random.Random) -> list[int]:
     """One worker takes the shortest of those that wait."""
     ends = [0] * len(requests)
     left, now = set(range(len(requests))), 0
@@ -100,7 +100,7 @@ def shortest_first(requests: Sequence[Request], _rng: random.Random) -> list[int
     return ends
 
 
-def first_come_with_pauses(requests: Sequence[Request], rng: random.Random) -> list[int | None]:
+def first_come_with_pauses(requests: Sequence[BurstRequest], rng: random.Random) -> list[int | None]:
     """Two workers that stand still for 10 ms in every 150, since some moment."""
     period, working = 150_000_000, 140_000_000
     since = rng.randrange(working)
@@ -116,7 +116,7 @@ def first_come_with_pauses(requests: Sequence[Request], rng: random.Random) -> l
     return [None if end is None else moment(end) for end in responses]
 
 
-def thrashing(requests: Sequence[Request], _rng: random.Random) -> list[int | None]:
+def thrashing(requests: Sequence[BurstRequest], _rng: random.Random) -> list[int | None]:
     """Sharing whose requests demand more the more of them there are."""
     factor = 1 + 0.06 * (len(requests) - 1)
     slowed = [(at, round(demand * factor), connection) for at, demand, connection in requests]

@@ -18,7 +18,7 @@ from jostle.analysis.results import (
     PublishedFigure,
     RunResult,
     Shift,
-    Starvation,
+    StarvationResult,
     Timeline,
     TrialResult,
     Validity,
@@ -327,14 +327,14 @@ def make_summary(
 
 def starvation_of(
     runtime: Runtime, form: str, title: str, alone: WorkloadSummary, beside: WorkloadSummary
-) -> Starvation:
+) -> StarvationResult:
     """The comparison of two cells; only node and the published form have published figures."""
     a, b = alone.throughput.value or 1.0, beside.throughput.value or 0.0
     index = 1 - b / a
     interval = (None, None) if alone.rounds < 2 else (max(index - 0.012, -0.02), min(index + 0.012, 1.0))
     blocking = ((beside.response["p99"].value or 0) - (alone.response["p99"].value or 0)) / runtime.slow_s
     published = runtime.name == "node" and form == "as published"
-    found = Starvation(
+    found = StarvationResult(
         form=form,
         title=title,
         contestant=runtime.name,
@@ -382,7 +382,7 @@ def make_result(
     title: str,
     trials: list[TrialResult],
     summaries: list[WorkloadSummary],
-    starved: list[Starvation],
+    starved: list[StarvationResult],
     runtimes: Sequence[Runtime],
     **changes: Any,
 ) -> RunResult:

@@ -9,7 +9,7 @@ import numpy as np
 
 from jostle.analysis.stats.crossing import Crossing
 from jostle.analysis.stats.sample import Floats
-from jostle.capacity.block import BATCHES, SETTLING, Block, Tally
+from jostle.capacity.block import BATCHES, SETTLING, Block, SloTally
 from jostle.capacity.block_length import block_s
 from jostle.capacity.levels import by_level
 from jostle.capacity.run import AROUND_S, FIRST
@@ -117,5 +117,5 @@ def _block(
     parts = [(int(mask.sum()), int(late[mask].sum())) for mask in masks]
     waiting = int(((ends >= seconds) & (seconds - at > limit_s)).sum())
     parts[-1] = parts[-1][0] + waiting, parts[-1][1] + waiting
-    tally = Tally(sum(n for n, _ in parts), sum(k for _, k in parts), tuple(parts))
+    tally = SloTally(sum(n for n, _ in parts), sum(k for _, k in parts), tuple(parts))
     return Block(level, number, (tally,), level)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from jostle.analysis.compare.side import Round, Side
 from jostle.analysis.results import Estimate, WorkloadSummary
 from jostle.analysis.stats.density import describe
-from jostle.analysis.stats.over_rounds import Value, quantiles_over_rounds, typical_over_rounds
+from jostle.analysis.stats.over_rounds import RoundValue, quantiles_over_rounds, typical_over_rounds
 from jostle.analysis.stats.sample import from_values, pool
 from jostle.quantiles import LEVELS
 from jostle.record.verdict import Verdict
@@ -43,7 +43,7 @@ class Known(Round):
 
     values: Mapping[str, float] = field(default_factory=dict)
 
-    def value(self, metric: str) -> Value:
+    def value(self, metric: str) -> RoundValue:
         return self.values.get(metric)
 
 

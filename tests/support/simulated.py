@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from jostle.capacity.question import Question
+from jostle.capacity.question import CapacityQuestion
 from jostle.capacity.slo import read_slos
 from jostle.plan import Plan
 from jostle.plan.conditions import SLO_PARAMETER
@@ -20,7 +20,7 @@ def question(
     budget_s: float = 120.0,
     most: float = float("inf"),
     quick: bool = False,
-) -> Question:
+) -> CapacityQuestion:
     read = read_slos(slos)
     load = {"clients": 1, "for": "3s", "think": think}
     data = {
@@ -32,4 +32,4 @@ def question(
         "contestant": {"made": {"simulate": simulate}},
         "workload": {"alone": {"request": {"get": "/"}, "load": load}},
     }
-    return Question("made", Plan.of(data, "test"), read, closed, most, 0.03, budget_s, quick)
+    return CapacityQuestion("made", Plan.of(data, "test"), read, closed, most, 0.03, budget_s, quick)

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Literal
 
-from jostle.analysis.results import Estimate, Mode, Starvation
+from jostle.analysis.results import Estimate, Mode, StarvationResult
 from jostle.analysis.topics import starvation_sentences
 from jostle.analysis.topics.blocking import WaitsFor
 from jostle.analysis.topics.starvation_sentences import Meanwhile
@@ -42,7 +42,7 @@ def starved(
     modes: tuple[Mode, ...] = (),
     trusted: bool = True,
 ) -> str:
-    found = Starvation(
+    found = StarvationResult(
         "form", "", "x", "alone", "beside", near(500), near(100), index, left, blocking, near(slow_s), CALM,
         beside, None, None, "", list(modes),
     )  # fmt: skip

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from jostle.analysis.results import RunResult, Starvation, WorkloadSummary
+from jostle.analysis.results import RunResult, StarvationResult, WorkloadSummary
 from jostle.analysis.run import analyse
 from jostle.analysis.stats.enough import TOO_FEW_ROUNDS
 from jostle.analysis.summaries.trial import describe_trial
@@ -52,7 +52,7 @@ def summary(result: RunResult, contestant: str, workload: str) -> WorkloadSummar
     return found
 
 
-def starvation(result: RunResult, contestant: str, form: str = "as published") -> Starvation:
+def starvation(result: RunResult, contestant: str, form: str = "as published") -> StarvationResult:
     (found,) = [s for s in result.starvation if (s.contestant, s.form) == (contestant, form)]
     return found
 

@@ -9,7 +9,7 @@ import pytest
 
 from jostle.analysis.topics.backlog import backlog_note
 from jostle.analysis.trials.data import TrialData
-from jostle.analysis.trials.machine import Machine
+from jostle.analysis.trials.machine import MachineSeries
 from jostle.host import backlog
 from jostle.host.backlog import backlog_drops
 
@@ -19,7 +19,7 @@ LOOPBACK = "127.0.0.1"
 def trial(*counts: int | None, contestant: str = "node", host: str = "127.0.0.1") -> Any:
     """A trial in which the kernel's count was read several times."""
     samples = [{"t_ns": 10**9 * t, "backlog_drops": count} for t, count in enumerate(counts)]
-    machine = Machine.of(samples, server_is_ours=True)
+    machine = MachineSeries.of(samples, server_is_ours=True)
     return SimpleNamespace(
         trial=SimpleNamespace(contestant=contestant, workload="crowd"),
         backlog_drops=TrialData.backlog_drops.func(SimpleNamespace(machine=machine)),
@@ -55,7 +55,7 @@ def test_nothing_is_told_of_what_did_not_happen_or_is_not_known(quiet: Any) -> N
 
 def test_the_count_of_the_whole_machine_in_older_records_blames_nobody() -> None:
     samples = [{"t_ns": 10**9 * t, "backlog_overflows": 1_000 * t} for t in range(3)]
-    machine = Machine.of(samples, server_is_ours=True)
+    machine = MachineSeries.of(samples, server_is_ours=True)
     assert TrialData.backlog_drops.func(SimpleNamespace(machine=machine)) == 0
 
 

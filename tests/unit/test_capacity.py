@@ -12,11 +12,11 @@ import pytest
 import jostle
 from jostle.analysis.trials.data import TrialData
 from jostle.capacity.answer import capacity_of
-from jostle.capacity.block import Block, Tally, block_of
+from jostle.capacity.block import Block, SloTally, block_of
 from jostle.capacity.changes import read_changes
 from jostle.capacity.fitted import with_model
 from jostle.capacity.levels import by_level, crossing_of
-from jostle.capacity.question import Question, question_of
+from jostle.capacity.question import CapacityQuestion, question_of
 from jostle.capacity.queueing.erlang import response_tail
 from jostle.capacity.recorded import RecordedSearch
 from jostle.capacity.run import Tell, measure
@@ -64,7 +64,7 @@ def test_what_cannot_be_asked_is_refused_in_words(text: str, word: str) -> None:
 
 
 def block(level: float, n: int, exceeded: int, **more: Any) -> Block:
-    return Block(level, 1, (Tally(n, exceeded),), **more)
+    return Block(level, 1, (SloTally(n, exceeded),), **more)
 
 
 def test_a_level_is_decided_by_the_sequential_test_over_all_of_its_blocks() -> None:
@@ -96,7 +96,7 @@ def test_a_level_far_from_the_limit_is_decided_however_large_clusters_would_be_a
     slos = read_slos(["p99 < 200 ms"])
 
     def block(rate: float, n: int, late: int) -> Block:
-        return Block(rate, 1, (Tally(8 * n, 8 * late, ((n, late),) * 8),), rate)
+        return Block(rate, 1, (SloTally(8 * n, 8 * late, ((n, late),) * 8),), rate)
 
     low, high = by_level([block(449, 220, 0), block(14_400, 6_600, 6_600)], slos)
     assert (low.decided, high.decided) == ("holds", "misses")
@@ -105,12 +105,12 @@ def test_a_level_far_from_the_limit_is_decided_however_large_clusters_would_be_a
 
 
 def test_what_comes_in_clusters_counts_for_less() -> None:
-    even = Tally(1000, 20, tuple((125, k) for k in (3, 2, 3, 2, 3, 2, 3, 2)))
-    clustered = Tally(1000, 20, ((125, 20), *((125, 0) for _ in range(7))))
+    even = SloTally(1000, 20, tuple((125, k) for k in (3, 2, 3, 2, 3, 2, 3, 2)))
+    clustered = SloTally(1000, 20, ((125, 20), *((125, 0) for _ in range(7))))
     levels = [by_level([Block(100, 1, (tally,))], SLOS)[0] for tally in (even, clustered)]
     assert levels[0].tau(0) == 1.0
     assert levels[1].tau(0) > 10
-    near = by_level([Block(100, 1, (clustered,)), Block(90, 2, (Tally(1000, 0),))], SLOS)
+    near = by_level([Block(100, 1, (clustered,)), Block(90, 2, (SloTally(1000, 0),))], SLOS)
     assert near[0].tau(0) == near[1].tau(0)  # where nothing was late nobody sees how it would cluster
 
 
@@ -351,9 +351,9 @@ def test_twice_the_workers_carry_about_twice_as_much(tmp_path: Path) -> None:
 def test_from_python_a_capacity_is_asked_for_as_on_the_command_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[Question] = []
+    asked: list[CapacityQuestion] = []
 
-    def measured(given: Question, into: Path, seed: int | None, tell: Tell) -> Path:
+    def measured(given: CapacityQuestion, into: Path, seed: int | None, tell: Tell) -> Path:
         asked.append(given)
         return measure(question(WORKERS, ["p99 < 5 ms"]), into, seed, tell)
 

@@ -9,7 +9,7 @@ import pytest
 
 from jostle.analysis.results import CapacityResult
 from jostle.capacity.answer import capacity_of
-from jostle.capacity.block import Block, Tally
+from jostle.capacity.block import Block, SloTally
 from jostle.capacity.levels import by_level, first_limited
 from jostle.capacity.recorded import RecordedSearch
 from jostle.capacity.search import estimate_of
@@ -24,7 +24,7 @@ SLOS = read_slos(["p99 < 100 ms"])
 
 
 def counted(level: float, exceeded: int) -> Block:
-    return Block(level, 1, (Tally(2000, exceeded),))
+    return Block(level, 1, (SloTally(2000, exceeded),))
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_a_highest_level_of_another_kind_is_refused(most: str, clients: bool, wo
 
 
 def test_a_server_that_is_not_there_is_no_limit_of_the_generator() -> None:
-    blocks = [counted(25, 0), counted(50, 400), Block(40, 1, (Tally(0, 0),), away="connection refused")]
+    blocks = [counted(25, 0), counted(50, 400), Block(40, 1, (SloTally(0, 0),), away="connection refused")]
     away = by_level(blocks, SLOS)[1]
     assert (away.level, away.decided) == (40, "away")
     assert first_limited(by_level(blocks, SLOS)) == math.inf

@@ -11,7 +11,7 @@ from rich.console import Console
 from jostle import roster
 from jostle.analysis import metrics
 from jostle.analysis.judge.claims import Measurements, missing
-from jostle.analysis.results import Claim, Estimate, RunResult
+from jostle.analysis.results import ClaimResult, Estimate, RunResult
 from jostle.analysis.results.rule import Rule
 from jostle.analysis.run import analyse
 from jostle.analysis.stats.forecast import rounds_to_decide
@@ -102,7 +102,7 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> RunResult:
     return run(tmp_path_factory.mktemp("runs"))
 
 
-def claim(result: RunResult, says: str) -> Claim:
+def claim(result: RunResult, says: str) -> ClaimResult:
     (found,) = [c for c in result.claims if c.statement.startswith(says)]
     return found
 
@@ -296,7 +296,7 @@ def judged_sides(
     shared: bool | None = False,
     host: str | None = None,
     head: str = "",
-) -> Claim:
+) -> ClaimResult:
     """The claim that b takes longer than a, of rounds in which it takes so many times as long."""
     trials = [
         Trial(

@@ -6,7 +6,7 @@ import pytest
 
 from jostle.errors import PlanError
 from jostle.plan.curl import has_curl
-from jostle.plan.curl.command import Command
+from jostle.plan.curl.command import ShellCommand
 from jostle.plan.curl.text import curl_commands
 
 
@@ -139,5 +139,5 @@ def test_a_curl_command_is_known_from_a_url() -> None:
 
 def test_words_that_a_shell_has_split_stay_as_they_are() -> None:
     (command,) = curl_commands(["curl", "$x", "'y'"], {})
-    assert isinstance(command, Command)
+    assert isinstance(command, ShellCommand)
     assert command.words == ["curl", "$x", "'y'"]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from jostle.analysis.results import Requirement
+from jostle.analysis.results import RequirementResult
 from jostle.analysis.run import analyse
 from jostle.record import RunRecord, RunWriter
 from jostle.runner.earlier_runs import note_earlier_runs
@@ -27,7 +27,7 @@ def noted(base: Path, plan: str = "") -> RunRecord:
     return RunRecord.open(folder)
 
 
-def judged(record: RunRecord) -> Requirement:
+def judged(record: RunRecord) -> RequirementResult:
     (found,) = analyse(record).requirements
     return found
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from rich.console import Console
 
-from jostle.analysis.results import CompareResult, ConditionResult, Estimate, Requirement
+from jostle.analysis.results import CompareResult, ConditionResult, Estimate, RequirementResult
 from jostle.record.verdict import Verdict
 from jostle.report import document_of
 from jostle.report.combined import Chapter, CombinedReport
@@ -15,10 +15,10 @@ from support.rendered import print_result, rendered
 from support.results import RUNTIMES, make_comparison, make_hit, make_plain, make_starvation
 
 
-def requirement(verdict: str, contestant: str) -> Requirement:
+def requirement(verdict: str, contestant: str) -> RequirementResult:
     estimate = Estimate(0.004, 0.003, 0.005, "s", n=3)
     says = f"p99 of {contestant} 4.00 ms [3.00, 5.00]"
-    return Requirement("p99 < 6 ms", contestant, "fast-only", 0.95, estimate, 0.006, verdict, says)  # type: ignore[arg-type]
+    return RequirementResult("p99 < 6 ms", contestant, "fast-only", 0.95, estimate, 0.006, verdict, says)  # type: ignore[arg-type]
 
 
 def compared() -> CompareResult:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from jostle.analysis.stats.sample import from_values
-from jostle.analysis.trials.machine import Machine
+from jostle.analysis.trials.machine import MachineSeries
 from jostle.analysis.trials.resource_usage import ResourceUsage
 from jostle.analysis.validity.machine import machine, stolen, told
 from jostle.host.cores import available_cores
@@ -41,7 +41,7 @@ def trial(
         },
     ]
     return SimpleNamespace(
-        machine=Machine.of(samples(**rates), server_is_ours=ours),
+        machine=MachineSeries.of(samples(**rates), server_is_ours=ours),
         resource_usage=ResourceUsage.of(resource_usage),
         responses=SimpleNamespace(whole=from_values([1e-3 * (1 + i / 2000) for i in range(2000)])),
         closed=None,
@@ -160,7 +160,7 @@ def test_stolen_time_touches_the_quantiles_that_it_reaches() -> None:
 
 def test_records_of_before_have_nothing_to_say() -> None:
     before = trial()
-    before.machine = Machine.of([], server_is_ours=True)
+    before.machine = MachineSeries.of([], server_is_ours=True)
     assert (told(before), machine(before), stolen(before)) == ("", None, None)
 
 

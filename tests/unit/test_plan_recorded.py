@@ -7,7 +7,7 @@ import pytest
 from jostle import experiments
 from jostle.errors import PlanError
 from jostle.plan import parse_plan, to_toml
-from jostle.plan.claims import Figure
+from jostle.plan.claims import PlannedFigure
 from jostle.plan.recorded import RecordedPlan
 
 PLAN = """
@@ -168,7 +168,7 @@ def test_a_plan_as_it_is_recorded_reads_as_the_plan_that_ran(name: str) -> None:
     ],
 )
 def test_a_figure_is_compared_in_the_unit_of_its_quantity(metric: str, unit: str, amount: float) -> None:
-    figure = Figure(contestant="node", workload="alone", metric=metric, value=10, unit=unit)
+    figure = PlannedFigure(contestant="node", workload="alone", metric=metric, value=10, unit=unit)
     assert figure.amount == amount
 
 

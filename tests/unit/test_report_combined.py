@@ -6,17 +6,17 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from jostle.analysis.results import Claim, CriterionResult, Estimate, RunResult
+from jostle.analysis.results import ClaimResult, CriterionResult, Estimate, RunResult
 from jostle.report.combined import Chapter, CombinedReport
 from jostle.report.document import Section, figures_in
 from support.results import make_hit, make_starvation
 
 
-def claim(verdict: str, says: str = "One slow request takes four fifths") -> Claim:
+def claim(verdict: str, says: str = "One slow request takes four fifths") -> ClaimResult:
     part = CriterionResult(
         "starvation index", "above 0.7", "node", "w", "starvation index", Estimate(0.8), "holds", "x"
     )
-    return Claim(says, "572 and 114", verdict, "It is 0.8.", [part])  # type: ignore[arg-type]
+    return ClaimResult(says, "572 and 114", verdict, "It is 0.8.", [part])  # type: ignore[arg-type]
 
 
 def starved() -> RunResult:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from jostle.analysis.results import Check, Claim, CriterionResult, Estimate, RunResult, Validity
+from jostle.analysis.results import Check, ClaimResult, CriterionResult, Estimate, RunResult, Validity
 from jostle.formatting import MISSING, Formatted
 from jostle.record.verdict import Verdict
 from jostle.report.build import run_document
@@ -291,7 +291,7 @@ def test_of_many_contestants_the_most_and_the_least_harmed_are_told_first() -> N
 
 def test_claims_on_what_was_not_measured_are_one_line() -> None:
     part = CriterionResult("", "", "", "", "", Estimate(None), "undecided", "", "rust")
-    absent = [Claim(f"claim {i}", "", "undecided", "rust was not measured.", [part]) for i in range(3)]
+    absent = [ClaimResult(f"claim {i}", "", "undecided", "rust was not measured.", [part]) for i in range(3)]
     section = published.section(replace(make_starvation(RUNTIMES[:1]), claims=absent))
     assert [b.text for b in section.blocks if isinstance(b, Paragraph)] == [
         "3 published claims: 3 not measured. To measure what was not, add to --contestants: rust."
@@ -308,7 +308,7 @@ def test_a_contestant_that_was_measured_is_not_one_to_add() -> None:
     elsewhere = replace(there, absent="rust")
 
     def told(*parts: CriterionResult) -> str:
-        absent = [Claim("claim", "", "undecided", "", [part]) for part in parts]
+        absent = [ClaimResult("claim", "", "undecided", "", [part]) for part in parts]
         section = published.section(replace(result, claims=absent))
         return next(b.text for b in section.blocks if isinstance(b, Paragraph)).partition("measured. ")[2]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from jostle.analysis.results import Check, Estimate, Requirement, RunResult
+from jostle.analysis.results import Check, Estimate, RequirementResult, RunResult
 from jostle.analysis.results.rule import decide
 from jostle.analysis.run import analyse
 from jostle.analysis.validity import checks
@@ -152,7 +152,7 @@ def test_the_sign_says_whether_the_limit_itself_satisfies(
     assert decide(requirement(text), estimate) == decision
 
 
-def _of_rounds(tmp_path: Path, rounds: int, that: str) -> Requirement:
+def _of_rounds(tmp_path: Path, rounds: int, that: str) -> RequirementResult:
     """Rounds of 2 ms at the median and some 3 ms at the p99."""
     text = PLAN + f'[[require]]\nthat = "{that}"\nworkload = "fast-only"'
     trials = [
@@ -352,7 +352,7 @@ def test_requirements_stand_in_every_form(judged: RunResult) -> None:
         assert "p50 < 1 ms" in said
         assert "99 % confidence" in said
     assert written.index("✗ fail") < written.index("? undecided") < written.index("✓ pass")
-    assert isinstance(judged.requirements[0], Requirement)
+    assert isinstance(judged.requirements[0], RequirementResult)
 
 
 @pytest.mark.parametrize(

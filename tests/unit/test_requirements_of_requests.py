@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from rich.console import Console
 
-from jostle.analysis.results import Requirement, RunResult
+from jostle.analysis.results import RequirementResult, RunResult
 from jostle.analysis.run import analyse
 from jostle.cli.exit_codes import undecided_of
 from jostle.errors import PlanError
@@ -74,7 +74,7 @@ def judged(
     return analyse(RunRecord.open(make_run(folder, trials, plan_text=text)))
 
 
-def only(result: RunResult) -> Requirement:
+def only(result: RunResult) -> RequirementResult:
     (found,) = result.requirements
     return found
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from jostle.analysis.results import Starvation
+from jostle.analysis.results import StarvationResult
 from jostle.report.charts import titles
 from jostle.report.views import Panel, Series, View
 from support.results import distribution
@@ -18,7 +18,7 @@ def panel(name: str, *, index: float | None = None, blocking: float | None = Non
     before = [Series("alone", "w", {"p99": e(0.0002)}, times)] if alone else []
     if index is None and blocking is None:
         return Panel(name, [replace(beside, name="w")])
-    found = Starvation(
+    found = StarvationResult(
         "f", "", name, "a", "b", near(5), near(1), e(index, unit=""), UNKNOWN, e(blocking, unit=""), near(1),
         {}, {}, None, None, "",
     )  # fmt: skip

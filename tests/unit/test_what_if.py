@@ -11,7 +11,7 @@ from jostle import cli
 from jostle.analysis.results import Estimate
 from jostle.analysis.results.capacity import FittedModel, Prediction, WhatIfFigure
 from jostle.capacity import model as models
-from jostle.capacity.changes import Changes, read_changes
+from jostle.capacity.changes import WhatIfChanges, read_changes
 from jostle.capacity.explained import what_if_explained
 from jostle.capacity.run import measure
 from jostle.capacity.sizing import sized
@@ -170,7 +170,7 @@ def test_the_calculator_says_which_assumption_decides() -> None:
 )
 def test_other_models_that_fit_are_counted(models: int, says: str) -> None:
     fitted = _Fitted([None] * models, FITTED, {}, "/s", {})  # type: ignore[list-item]
-    (said,) = _sentences(fitted, Changes(()), [])
+    (said,) = _sentences(fitted, WhatIfChanges(()), [])
     assert said.endswith(says)
 
 

@@ -23,7 +23,7 @@ __all__ = [
     "METRICS",
     "IndexedFigures",
     "IndexedRun",
-    "Unreadable",
+    "UnreadableRun",
     "history",
     "indexed",
     "only",
@@ -83,14 +83,14 @@ def only(entries: Sequence[IndexedRun], contestants: Sequence[str]) -> list[Inde
 
 
 @dataclass(frozen=True)
-class Unreadable:
+class UnreadableRun:
     """A folder that looks like a run but cannot be read."""
 
     folder: str
     why: str
 
 
-def history(base: Path) -> tuple[list[IndexedRun], list[Unreadable]]:
+def history(base: Path) -> tuple[list[IndexedRun], list[UnreadableRun]]:
     """All runs under `base`, oldest first, from the index where it is up to date.
 
     Raises NotARun if `base` is not a folder.
@@ -119,16 +119,16 @@ def indexed(base: Path, folders: Sequence[Path]) -> list[IndexedRun]:
 
 def _up_to_date(
     folders: Sequence[Path], known: Mapping[str, IndexedRun]
-) -> tuple[list[IndexedRun], list[Unreadable]]:
+) -> tuple[list[IndexedRun], list[UnreadableRun]]:
     """The runs in `folders`; what `known` does not have, or not as it is now, is analysed."""
-    entries, unreadable = list[IndexedRun](), list[Unreadable]()
+    entries, unreadable = list[IndexedRun](), list[UnreadableRun]()
     for folder in folders:
         entry = known.get(folder.name)
         if entry is None or entry.stamp != _stamp(folder):
             try:
                 entry = _entry(folder)
             except NotARun as error:
-                unreadable.append(Unreadable(folder.name, error.message))
+                unreadable.append(UnreadableRun(folder.name, error.message))
                 continue
         entries.append(entry)
     return entries, unreadable

@@ -13,7 +13,7 @@ from jostle.analysis.stats.enough import MIN_ROUNDS, TOO_FEW_ROUNDS
 from jostle.analysis.stats.moderated import UsualOf, not_known, spread_of
 from jostle.analysis.stats.over_rounds import (
     AtLeast,
-    Value,
+    RoundValue,
     bounded,
     mean_over_rounds,
     number,
@@ -45,19 +45,19 @@ from jostle.quantiles import LEVELS, NAMED
 __all__ = ["COUNTED", "VALUE_OF", "error_share", "estimate", "within"]
 
 
-def _largest(sample: WeightedSample) -> Value:
+def _largest(sample: WeightedSample) -> RoundValue:
     if not len(sample.values_s):
         return None
     largest = float(sample.values_s[-1])
     return largest if sample.events[-1] and not sample.never else AtLeast(largest)
 
 
-def _smallest(sample: WeightedSample) -> Value:
+def _smallest(sample: WeightedSample) -> RoundValue:
     seen = sample.only_events()
     return float(seen.values_s[0]) if seen.n else None
 
 
-def _between(sample: WeightedSample, lower: str, upper: str) -> Value:
+def _between(sample: WeightedSample, lower: str, upper: str) -> RoundValue:
     """(upper - lower)/median: how far apart two quantiles of the response times are, in medians."""
     low, middle, high = (round_quantile(sample, NAMED[q]) for q in (lower, "p50", upper))
     if not isinstance(low, float) or not isinstance(middle, float) or high is None or middle == 0:
@@ -67,11 +67,11 @@ def _between(sample: WeightedSample, lower: str, upper: str) -> Value:
     return (high - low) / middle
 
 
-def _quantile(sample: WeightedSample | None, p: float) -> Value:
+def _quantile(sample: WeightedSample | None, p: float) -> RoundValue:
     return None if sample is None else round_quantile(sample, p)
 
 
-OF_TIMES: Mapping[str, Callable[[WeightedSample], Value]] = {
+OF_TIMES: Mapping[str, Callable[[WeightedSample], RoundValue]] = {
     **{name: partial(round_quantile, p=p) for name, p in NAMED.items()},
     "min": _smallest,
     "max": _largest,
@@ -81,7 +81,7 @@ OF_TIMES: Mapping[str, Callable[[WeightedSample], Value]] = {
 }
 """Of response times; `min` is of answered requests, `mean` a lower bound if the longest were not answered."""
 
-VALUE_OF: Mapping[str, Callable[[TrialData], Value]] = {
+VALUE_OF: Mapping[str, Callable[[TrialData], RoundValue]] = {
     "throughput": lambda data: data.throughput,
     "dispersion": dispersion,
     "goodput": goodput,

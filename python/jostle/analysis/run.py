@@ -20,7 +20,7 @@ from jostle.analysis.results import (
     Check,
     PublishedFigure,
     RunResult,
-    Starvation,
+    StarvationResult,
     TrialResult,
     Validity,
     WorkloadSummary,
@@ -47,7 +47,7 @@ from jostle.analysis.topics.streams import streams
 from jostle.analysis.topics.threads import threads
 from jostle.analysis.trials.data import TrialData
 from jostle.analysis.validity.checks import judge_data
-from jostle.plan import model as planned
+from jostle.plan.model import Starvation
 from jostle.plan.recorded import RecordedPlan
 from jostle.record import RunRecord, TrialRecord
 from jostle.record.verdict import Verdict, worst
@@ -213,11 +213,11 @@ def judge(trial: TrialRecord) -> Validity:
 
 
 def _starvation(
-    forms: Sequence[planned.Starvation],
+    forms: Sequence[Starvation],
     grouped: Mapping[Key, Sequence[TrialData]],
     summaries: Mapping[Key, WorkloadSummary],
     published: Sequence[PublishedFigure],
-) -> list[Starvation]:
+) -> list[StarvationResult]:
     """Every form for every contestant that was measured in both of its workloads, form by form."""
     found = []
     for contestant in dict.fromkeys(name for name, _ in summaries):

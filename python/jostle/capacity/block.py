@@ -17,7 +17,7 @@ from jostle.record.verdict import Verdict
 from jostle.text import first_line
 from jostle.units import format_duration
 
-__all__ = ["Block", "Tally", "block_of"]
+__all__ = ["Block", "SloTally", "block_of"]
 
 BATCHES = 8
 """Parts of a block; their counts show by how much more than chance they vary."""
@@ -30,7 +30,7 @@ SETTLING = 0.2
 
 
 @dataclass(frozen=True)
-class Tally:
+class SloTally:
     """How many requests broke one SLO."""
 
     n: int
@@ -49,7 +49,7 @@ class Block:
     trial: int
     """Its number."""
 
-    tallies: tuple[Tally, ...]
+    tallies: tuple[SloTally, ...]
     """One for each SLO, in their order."""
 
     rate: float = 0.0
@@ -117,11 +117,11 @@ def block_of(data: TrialData, level: float, slos: Sequence[Slo]) -> Block:
     )
 
 
-def _nothing(slos: Sequence[Slo]) -> tuple[Tally, ...]:
-    return tuple(Tally(0, 0) for _ in slos)
+def _nothing(slos: Sequence[Slo]) -> tuple[SloTally, ...]:
+    return tuple(SloTally(0, 0) for _ in slos)
 
 
-def _tally(data: TrialData, slo: Slo, masks: list[Bools], parts: list[WeightedSample]) -> Tally:
+def _tally(data: TrialData, slo: Slo, masks: list[Bools], parts: list[WeightedSample]) -> SloTally:
     counted = []
     for mask, sample in zip(masks, parts, strict=True):
         failed = int(data.counts.failed[mask].sum())
@@ -131,7 +131,7 @@ def _tally(data: TrialData, slo: Slo, masks: list[Bools], parts: list[WeightedSa
     if waiting:
         n, exceeded = counted[-1]
         counted[-1] = n + waiting, exceeded + waiting
-    return Tally(sum(n for n, _ in counted), sum(k for _, k in counted), tuple(counted))
+    return SloTally(sum(n for n, _ in counted), sum(k for _, k in counted), tuple(counted))
 
 
 def _piled_up(data: TrialData, parts: Sequence[WeightedSample]) -> int:
@@ -155,7 +155,7 @@ def _cut_off_late(data: TrialData, limit_s: float) -> int:
     return max(0, min(cut_off, late - timeouts))
 
 
-def _limited(data: TrialData, validity: Validity, slos: Sequence[Slo], tallies: Sequence[Tally]) -> str:
+def _limited(data: TrialData, validity: Validity, slos: Sequence[Slo], tallies: Sequence[SloTally]) -> str:
     """Why the generator was the limit: it did not send the load, or being busy or late it missed an SLO."""
     short = next(
         (

@@ -1,7 +1,7 @@
 """How long a block lasts: long enough for the quantile, and for the queue to forget its initial state."""
 
-from jostle.capacity.question import Question
-from jostle.capacity.search import DOUBLING, Step
+from jostle.capacity.question import CapacityQuestion
+from jostle.capacity.search import DOUBLING, SearchStep
 
 __all__ = ["block_s"]
 
@@ -27,7 +27,9 @@ PARTS = 12
 """A block takes at most the budget divided by this."""
 
 
-def block_s(question: Question, rate: float, step: Step | None, *, model: bool = False) -> float:
+def block_s(
+    question: CapacityQuestion, rate: float, step: SearchStep | None, *, model: bool = False
+) -> float:
     """The length of a block in seconds, at `rate` requests per second. `step`: None if the block is not a
     level of the search. `model`: whether a model is fitted to it or judged at it.
     """

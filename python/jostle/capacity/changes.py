@@ -9,7 +9,7 @@ from jostle.capacity import model as models
 from jostle.errors import BadValue
 from jostle.formatting import listed
 
-__all__ = ["KEYS", "Changes", "read_changes"]
+__all__ = ["KEYS", "WhatIfChanges", "read_changes"]
 
 KEYS = ("workers", "pool", "cpu", "service", "rate", "clients")
 
@@ -20,7 +20,7 @@ EXAMPLE = (
 
 
 @dataclass(frozen=True)
-class Changes:
+class WhatIfChanges:
     """What is to be changed; None: nothing."""
 
     text: tuple[str, ...]
@@ -65,7 +65,7 @@ class Changes:
         return self.rate if self.rate is not None else self.clients
 
 
-def read_changes(texts: Sequence[str]) -> Changes:
+def read_changes(texts: Sequence[str]) -> WhatIfChanges:
     """Reads texts such as "workers=8" and "service=-20%". Raises `BadValue`."""
     found: dict[str, str] = {}
     for text in texts:
@@ -82,7 +82,7 @@ def read_changes(texts: Sequence[str]) -> Changes:
     for one, other, why in TOGETHER:
         if one in found and other in found:
             raise BadValue(f"{one} and {other} together: {why}", "give one of them")
-    return Changes(tuple(texts), **_values(found))
+    return WhatIfChanges(tuple(texts), **_values(found))
 
 
 TOGETHER = (

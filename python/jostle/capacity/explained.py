@@ -9,7 +9,7 @@ from typing import Any
 
 from jostle.analysis.results import Estimate
 from jostle.analysis.results.capacity import FittedModel, WhatIf, WhatIfFigure
-from jostle.capacity.changes import Changes
+from jostle.capacity.changes import WhatIfChanges
 from jostle.errors import JostleError, PlanError
 from jostle.formatting import between, percent
 from jostle.units import format_rate
@@ -19,7 +19,7 @@ __all__ = ["what_if_explained"]
 KIND = "jostle explanation"
 
 
-def what_if_explained(file: Path, changes: Changes) -> WhatIf:
+def what_if_explained(file: Path, changes: WhatIfChanges) -> WhatIf:
     """Predicts from an explanation as JSON (`jostle explain -o FILE.json`). Raises `PlanError` if it is none
     or does not fit the changes, `JostleError` if no limit was found.
     """
@@ -67,7 +67,9 @@ def _estimate(figure: Mapping[str, Any]) -> Estimate:
     return Estimate(figure["value"], figure["low"], figure["high"], figure["unit"])
 
 
-def _changed(route: str, slots: Estimate, service: Estimate, changes: Changes) -> tuple[WhatIfFigure, str]:
+def _changed(
+    route: str, slots: Estimate, service: Estimate, changes: WhatIfChanges
+) -> tuple[WhatIfFigure, str]:
     factor = (changes.factor or 1.0) / (changes.cpu or 1.0)
     after = Estimate(changes.service_s) if changes.service_s is not None else _times(service, factor)
     many = slots if changes.workers is None else Estimate(float(changes.workers))

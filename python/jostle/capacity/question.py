@@ -15,7 +15,7 @@ from jostle.plan.curl import has_curl
 from jostle.plan.hit import hit_plan
 from jostle.url import has_scheme
 
-__all__ = ["Question", "question_of", "with_loads"]
+__all__ = ["CapacityQuestion", "question_of", "with_loads"]
 
 BUDGET_S, QUICK_S = 240.0, 60.0
 PRECISION, QUICK_PRECISION = 0.03, 0.06
@@ -31,7 +31,7 @@ LOOKS_LIKE_A_HOST = re.compile(r"^[^/]*@|^localhost\b|^[^/]*[.\[][^/]*|^[^/:]+:\
 
 
 @dataclass(frozen=True)
-class Question:
+class CapacityQuestion:
     """What is searched for, and on which server."""
 
     target: str
@@ -71,7 +71,7 @@ def question_of(
     budget: str | None = None,
     quick: bool = False,
     name_of: Any = str,
-) -> Question:
+) -> CapacityQuestion:
     """The question about `target`: a URL, a curl command as `hit_plan` takes it, or a contestant with its
     settings and a path, such as "node:threadpool=8/fast/44". `options`: those of `jostle.plan.hit.PLACES`
     that say what is sent. Raises `PlanError`, `UnknownName`.
@@ -101,7 +101,7 @@ def question_of(
     data["workload"] = {ALONE: workload | WARM_UP}
     data["parameters"] = {SLO_PARAMETER: "; ".join(slo.text for slo in read)}
     data["title"] = f"What does {data['title']} carry?"
-    return Question(
+    return CapacityQuestion(
         str(target) if label else made.title,
         Plan.of(data, "capacity"),
         read,

@@ -13,8 +13,8 @@ from jostle.analysis.trials.data import TrialData
 from jostle.capacity.block import Block, block_of
 from jostle.capacity.block_length import block_s
 from jostle.capacity.levels import BROKEN, by_level
-from jostle.capacity.question import Question, with_loads
-from jostle.capacity.search import Search, Step, estimate_of
+from jostle.capacity.question import CapacityQuestion, with_loads
+from jostle.capacity.search import Search, SearchStep, estimate_of
 from jostle.capacity.workloads import ALONE, DRAIN, HYSTERESIS_CHECK, LevelWorkload, level_workload
 from jostle.formatting import amount, percent
 from jostle.generator import executor_for, simulated_in
@@ -60,7 +60,7 @@ RETRY_PAUSES_S = (0.5, 1.0, 2.0)
 
 
 def measure(
-    question: Question, into: Path, seed: int | None, tell: Tell, observer: Observer = unobserved
+    question: CapacityQuestion, into: Path, seed: int | None, tell: Tell, observer: Observer = unobserved
 ) -> Path:
     """Measures, and returns the run's folder. `KeyboardInterrupt` is raised only after everything measured so
     far has been recorded. Raises `JostleError`.
@@ -80,7 +80,7 @@ def measure(
 class Explorer:
     """The search in progress: observes the trials, and yields the next ones."""
 
-    def __init__(self, question: Question, seed: int, tell: Tell) -> None:
+    def __init__(self, question: CapacityQuestion, seed: int, tell: Tell) -> None:
         self.question, self.seed = question, seed
         self.simulated = bool(simulated_in(question.plan))
         self.folder = RunFolder()
@@ -190,7 +190,7 @@ class Explorer:
             self._add(HYSTERESIS_CHECK, self._over_and_back(found.level))
             yield self.plan, [self._planned(HYSTERESIS_CHECK, 1)]
 
-    def _batch(self, level: float, step: Step) -> tuple[Plan, list[Planned]]:
+    def _batch(self, level: float, step: SearchStep) -> tuple[Plan, list[Planned]]:
         name = level_workload(LevelWorkload(level, self.question.unit, level in step.held_out))
         self._add(name, self._load(level, step))
         planned = self._planned(name, 1 + sum(block.level == level for block in self._blocks))
@@ -233,7 +233,7 @@ class Explorer:
         (level,) = by_level([block_of(alone, 1.0, self.question.slos)], self.question.slos)
         return level.provisional_decision == "misses"
 
-    def _affordable(self, step: Step) -> list[float]:
+    def _affordable(self, step: SearchStep) -> list[float]:
         """The first levels of the step, as many as there is time for."""
         left, chosen = self._left_s, list[float]()
         for level in step.levels:
@@ -250,7 +250,7 @@ class Explorer:
         """
         return self.question.budget_s - self._spent_s if self.simulated else self._budget.left_s
 
-    def _seconds(self, level: float, step: Step | None = None) -> float:
+    def _seconds(self, level: float, step: SearchStep | None = None) -> float:
         """The length of a block."""
         model = step is not None and level in step.model
         return block_s(self.question, self._rate(level), step, model=model)
@@ -264,7 +264,7 @@ class Explorer:
         assert self._alone is not None
         return max([self._alone.throughput, *known, 1e-3])
 
-    def _load(self, level: float, step: Step) -> dict[str, Any]:
+    def _load(self, level: float, step: SearchStep) -> dict[str, Any]:
         seconds = exact_duration(self._seconds(level, step))
         if self.question.closed:
             return {"clients": int(level), "for": seconds}

@@ -16,7 +16,7 @@ from jostle.capacity.block import Block
 from jostle.capacity.levels import Level, by_level, crossing_of, first_limited
 from jostle.capacity.slo import Slo
 
-__all__ = ["DOUBLING", "FITTED", "HELD_OUT", "Search", "Step", "decisive", "estimate_of", "found_by"]
+__all__ = ["DOUBLING", "FITTED", "HELD_OUT", "Search", "SearchStep", "decisive", "estimate_of", "found_by"]
 
 FITTED = (0.2, 0.4, 0.6)
 HELD_OUT = (0.3, 0.5, 0.7, 0.85)
@@ -52,7 +52,7 @@ MIN_LEVELS, MIN_BLOCKS = 3, 10
 
 
 @dataclass(frozen=True)
-class Step:
+class SearchStep:
     """Levels to measure; none if the search is over."""
 
     levels: tuple[float, ...]
@@ -89,13 +89,13 @@ class Search:
     model: bool = True
     """Whether levels for fitting and judging a model are measured too."""
 
-    def next(self, blocks: Sequence[Block], batch: int) -> Step:
+    def next(self, blocks: Sequence[Block], batch: int) -> SearchStep:
         """The step after `batch` batches, which consisted of `blocks`. The last step has no levels."""
         levels = by_level(blocks, self.slos)
         if batch >= MAX_BATCHES:
-            return Step((), "enough batches were measured")
+            return SearchStep((), "enough batches were measured")
         if not levels:
-            return Step((self.rounded(self.start),), "the lowest level")
+            return SearchStep((self.rounded(self.start),), "the lowest level")
         top = self._bracketed(levels)
         if top is None:
             return self._higher(levels)
@@ -123,34 +123,34 @@ class Search:
         high = min(above)
         return max((level.level for level in levels if level.level < high), default=high / 2), high
 
-    def _higher(self, levels: Sequence[Level]) -> Step:
+    def _higher(self, levels: Sequence[Level]) -> SearchStep:
         """Twice the highest level, unless the generator or the caller's limit has been reached."""
         top = levels[-1]
         if top.decided == "away":
-            return Step((), "the server is not there any more")
+            return SearchStep((), "the server is not there any more")
         if top.decided == "spoiled":
             if len(top.blocks) < MAX_SPOILED_TRIES:
-                return Step((top.level,), "once more: what was measured does not count")
-            return Step((), "the machine is busy with other work: nothing more can be measured now")
+                return SearchStep((top.level,), "once more: what was measured does not count")
+            return SearchStep((), "the machine is busy with other work: nothing more can be measured now")
         if top.decided == "generator":
             if len(top.blocks) < MAX_TRIES:
-                return Step((top.level,), "once more: what was measured does not count")
+                return SearchStep((top.level,), "once more: what was measured does not count")
             below = max(
                 (level.level for level in levels if level.provisional_decision == "holds"), default=0.0
             )
             between = self.rounded(math.sqrt(below * top.level)) if below else top.level
             known = {level.level for level in levels}
             if between not in known and top.level / max(below, 1e-9) > 1.3:
-                return Step((between,), "between what holds and where the generator is the limit")
-            return Step((), "the generator is the limit")
+                return SearchStep((between,), "between what holds and where the generator is the limit")
+            return SearchStep((), "the generator is the limit")
         if top.level >= self.most:
-            return Step((), "no higher level is asked for")
+            return SearchStep((), "no higher level is asked for")
         higher = 2 * top.level
-        return Step((self.rounded(higher) if higher < self.most else self.most,), DOUBLING)
+        return SearchStep((self.rounded(higher) if higher < self.most else self.most,), DOUBLING)
 
-    def _closer(self, levels: Sequence[Level], low: float, high: float, batch: int) -> Step:
+    def _closer(self, levels: Sequence[Level], low: float, high: float, batch: int) -> SearchStep:
         if high <= self._lowest:
-            return Step((), "it misses at the lowest level")
+            return SearchStep((), "it misses at the lowest level")
         found = estimate_of(levels)
         wanted: list[float] = []
         if found is None or not _fine(levels, low, high):
@@ -203,7 +203,7 @@ class Search:
         batch: int,
         *,
         again: bool = False,
-    ) -> Step:
+    ) -> SearchStep:
         """A step with each level once, in random order; a level close to a measured one is replaced by it.
         `again`: measure `wanted` once more even if none of them is expected to tell anything new.
         """
@@ -218,7 +218,7 @@ class Search:
         order = [*dict.fromkeys([*(useful or (chosen if again else [])), *sorted(rest)])]
         random.Random(f"{self.seed}/{batch}").shuffle(order)
         held_out = frozenset(level for level, out in rest.items() if out)
-        return Step(tuple(order), why, frozenset(rest), held_out)
+        return SearchStep(tuple(order), why, frozenset(rest), held_out)
 
     def _still(self, level: Level) -> bool:
         """Whether another block of this level may tell something new."""

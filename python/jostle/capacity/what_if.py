@@ -18,7 +18,7 @@ from jostle.analysis.stats.sample import WeightedSample, pool
 from jostle.analysis.trials.data import TrialData
 from jostle.capacity import model as models
 from jostle.capacity.answer import capacity_of
-from jostle.capacity.changes import Changes
+from jostle.capacity.changes import WhatIfChanges
 from jostle.capacity.fitted import figures_of, intervals_of, saturated, split_points
 from jostle.capacity.recorded import RecordedSearch
 from jostle.capacity.search import FITTED
@@ -61,7 +61,7 @@ class _Fitted:
         return max(self.measured, default=0.0)
 
 
-def what_if(record: RunRecord, changes: Changes) -> WhatIf:
+def what_if(record: RunRecord, changes: WhatIfChanges) -> WhatIf:
     """Predicts the effect of `changes`. Raises `PlanError` if run and changes do not fit each other, and
     `JostleError` if what was found in the run allows no prediction.
     """
@@ -236,7 +236,7 @@ def _no_capacity(slos: Sequence[Slo], fitted: _Fitted) -> str:
     return ""
 
 
-def _capacity(slos: Sequence[Slo], now: Estimate, fitted: _Fitted, changes: Changes) -> WhatIfFigure:
+def _capacity(slos: Sequence[Slo], now: Estimate, fitted: _Fitted, changes: WhatIfChanges) -> WhatIfFigure:
     """The measured capacity times the change that each model predicts, but no more than the changed server
     can answer, as the measured capacity may be slightly above the model's.
     """
@@ -298,7 +298,7 @@ def _highest(keeps: Callable[[float], bool], about: float) -> float:
     return math.sqrt(low * high)
 
 
-def _at_the_level(fitted: _Fitted, changes: Changes, level: float) -> list[WhatIfFigure]:
+def _at_the_level(fitted: _Fitted, changes: WhatIfChanges, level: float) -> list[WhatIfFigure]:
     """Response times and throughput at a load, predicted with every model that fits."""
     changed = [changes.model(model, fitted.computes) for model in fitted.kept]
     measured = fitted.measured.get(level, {})
@@ -321,7 +321,7 @@ def _at_the_level(fitted: _Fitted, changes: Changes, level: float) -> list[WhatI
 
 
 def _sentences(
-    fitted: _Fitted, changes: Changes, figures: Sequence[WhatIfFigure], level: float | None = None
+    fitted: _Fitted, changes: WhatIfChanges, figures: Sequence[WhatIfFigure], level: float | None = None
 ) -> list[str]:
     said = []
     for figure in figures:

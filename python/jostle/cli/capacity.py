@@ -16,7 +16,7 @@ from jostle.errors import PlanError
 from jostle.report.export import Form, render
 
 if TYPE_CHECKING:
-    from jostle.capacity.question import Question
+    from jostle.capacity.question import CapacityQuestion
 
 __all__ = ["capacity"]
 
@@ -119,7 +119,7 @@ def _question(
     budget: str | None,
     quick: bool,
     name_of: Any,
-) -> "Question":
+) -> "CapacityQuestion":
     from jostle.capacity.question import question_of
 
     highest = float("inf") if most is None else _highest(most, clients=clients)
@@ -146,7 +146,7 @@ def _highest(most: str, *, clients: bool) -> float:
 
 
 def _measured(
-    question: "Question",
+    question: "CapacityQuestion",
     into: Path,
     seed: int | None,
     output: ResultOutput,

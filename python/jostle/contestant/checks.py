@@ -21,8 +21,8 @@ __all__ = [
     "HTML",
     "JSON",
     "TEXT",
-    "Check",
     "CheckedServer",
+    "ContractCheck",
     "OrdersPage",
     "Page",
     "Refuses",
@@ -109,7 +109,7 @@ class CheckedServer:
         return time.perf_counter() - start
 
 
-Check = Callable[[CheckedServer], None]
+ContractCheck = Callable[[CheckedServer], None]
 
 
 @dataclass(frozen=True)

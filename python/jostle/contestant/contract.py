@@ -13,8 +13,8 @@ from jostle.contestant.checks import (
     EVENTS,
     HELLO,
     TEXT,
-    Check,
     CheckedServer,
+    ContractCheck,
     OrdersPage,
     Refuses,
     RefusesMethods,
@@ -49,7 +49,7 @@ class Route:
     """A route and its checks. `example`: a correct request to it, to check that a server refuses it."""
 
     example: str
-    checks: Sequence[Check]
+    checks: Sequence[ContractCheck]
 
 
 ROUTES: dict[str, Route] = {
@@ -160,7 +160,7 @@ ALSO: dict[str, Route] = {
 }
 """Routes that a contestant has only if it says so (`also`)."""
 
-PROTOCOL: dict[str, Check] = {
+PROTOCOL: dict[str, ContractCheck] = {
     "unknown path": Refuses(404, ["/nothing-of-that-name", "/hello/there", "/count", "/fast/1/2"]),
     "other methods": RefusesMethods("/hello"),
     "keep-alive": keeps_connections,
@@ -236,7 +236,9 @@ def _check_route(name: str, route: Route, file: ContestantFile, target: CheckedS
     return missing if not missing.ok else CheckResult(name, True, f"absent: {reason}")
 
 
-def _check_protocol(name: str, check: Check, absent: str | None, target: CheckedServer) -> CheckResult:
+def _check_protocol(
+    name: str, check: ContractCheck, absent: str | None, target: CheckedServer
+) -> CheckResult:
     """Check one part. `absent`: the reason why it is declared absent; it must then really be absent."""
     found = _run(name, [check], target)
     if absent is None:
@@ -246,7 +248,7 @@ def _check_protocol(name: str, check: Check, absent: str | None, target: Checked
     return CheckResult(name, True, f"absent: {absent}")
 
 
-def _run(name: str, checks: Sequence[Check], target: CheckedServer) -> CheckResult:
+def _run(name: str, checks: Sequence[ContractCheck], target: CheckedServer) -> CheckResult:
     """Run the checks. The first one that fails decides."""
     try:
         for check in checks:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from jostle.contestant.checks import ATTEMPTS, TIMEOUT_S, Check, CheckedServer, WrongResponse, expect
+from jostle.contestant.checks import ATTEMPTS, TIMEOUT_S, CheckedServer, ContractCheck, WrongResponse, expect
 from jostle.contestant.http2 import Http2Client
 
 __all__ = ["METHODS"]
@@ -159,7 +159,7 @@ def _responses_in_parallel(target: CheckedServer) -> None:
                 del left[part.stream]
 
 
-METHODS: dict[str, Sequence[Check]] = {
+METHODS: dict[str, Sequence[ContractCheck]] = {
     "Say": [
         _Responses("Say", _words("hällo", 7), [_words("hällo", 7)]),
         _Responses("Say", _words("x" * 10_000, -1), [_words("x" * 10_000, -1)]),

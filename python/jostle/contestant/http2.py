@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Self
 
-__all__ = ["Http2Client", "Http2Error", "Part"]
+__all__ = ["Http2Client", "Http2Error", "StreamPart"]
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE, CONTINUATION = 0, 1, 3, 4, 6, 7, 8, 9
@@ -49,7 +49,7 @@ class Http2Error(Exception):
 
 
 @dataclass(frozen=True)
-class Part:
+class StreamPart:
     """Something received on a stream."""
 
     stream: int
@@ -103,12 +103,12 @@ class Http2Client:
         """Send data of less than 16 KiB, the default limit of a frame. Flow-control windows are ignored."""
         self._send(DATA, END_STREAM if end else 0, stream, data)
 
-    def receive(self) -> Part:
+    def receive(self) -> StreamPart:
         """The next thing received on any stream."""
         while True:
             kind, flags, stream, payload = self._frame()
             if kind == DATA:
-                return Part(stream, {}, _unpadded(flags, payload), bool(flags & END_STREAM))
+                return StreamPart(stream, {}, _unpadded(flags, payload), bool(flags & END_STREAM))
             if kind == HEADERS:
                 block = _unpadded(flags, payload)[5 if flags & PRIORITY else 0 :]
                 while not flags & END_HEADERS:
@@ -117,7 +117,7 @@ class Http2Client:
                         raise Http2Error(f"a frame of type {kind} in the middle of headers")
                     flags |= more & END_HEADERS
                     block += payload
-                return Part(stream, dict(_fields(block)), b"", bool(flags & END_STREAM))
+                return StreamPart(stream, dict(_fields(block)), b"", bool(flags & END_STREAM))
             self._control(kind, flags, payload)
 
     def _begin(self) -> None:

@@ -20,8 +20,8 @@ from urllib.parse import urlencode, urlsplit
 
 from jostle.contestant.checks import (
     HTML,
-    Check,
     CheckedServer,
+    ContractCheck,
     Page,
     Refuses,
     Responses,
@@ -203,7 +203,7 @@ def _changed(value: str) -> str:
     return value[:middle] + ("A" if value[middle] != "A" else "B") + value[middle + 1 :]
 
 
-SHOP: Sequence[Check] = [
+SHOP: Sequence[ContractCheck] = [
     searches_find_what_there_is,
     a_visit_ends_with_its_receipt,
     forgeries_are_refused,

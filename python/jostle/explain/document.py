@@ -11,7 +11,7 @@ from jostle.explain.finding import Finding
 from jostle.explain.results import Explanation, SentBurst
 from jostle.formatting import amount, plural
 from jostle.host.pressure import BUSY
-from jostle.report.charts import Pair, Sent, interference, pauses, phases, staircase
+from jostle.report.charts import Pair, SentRequest, interference, pauses, phases, staircase
 from jostle.report.document import (
     Block,
     Depth,
@@ -107,7 +107,7 @@ def _card(finding: Finding) -> Statement:
 
 def _pictures(explanation: Explanation) -> Iterator[Block]:
     for key, what, burst in _chosen(explanation.bursts):
-        sent = [Sent(job.route, job.demand_s, job.at_s, job.end_s) for job in burst.jobs]
+        sent = [SentRequest(job.route, job.demand_s, job.at_s, job.end_s) for job in burst.jobs]
         yield Figure(f"burst-{key}", partial(staircase, sent, what))
     alone = {cell.route: cell.median_s for cell in explanation.interference if not cell.beside}
     pairs = [

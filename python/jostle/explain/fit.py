@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from jostle.explain.burst import Burst
 from jostle.explain.candidates import Candidate, Family
 from jostle.explain.unknown_order import Explained, Served, any_order, any_queue
-from jostle.generator.bursts import Request, simulated_answers
+from jostle.generator.bursts import BurstRequest, simulated_answers
 
 __all__ = ["MIN_ERROR", "TOGETHER_S", "Fit", "Observed", "RepeatDifference", "unsteadiness"]
 
@@ -315,7 +315,7 @@ def _served(burst: Burst) -> list[Served]:
     return served
 
 
-def _requests(served: Sequence[Served], times: Sequence[float]) -> list[Request]:
+def _requests(served: Sequence[Served], times: Sequence[float]) -> list[BurstRequest]:
     """The requests in the form that the simulator takes, sent at `times`."""
     return [
         (round(at * 1e9), round(job.demand * 1e9), job.connection)

@@ -6,15 +6,15 @@ from typing import Any
 
 from jostle._engine import burst_answers
 
-__all__ = ["Request", "simulated_answers"]
+__all__ = ["BurstRequest", "simulated_answers"]
 
-Request = tuple[int, int, int]
+BurstRequest = tuple[int, int, int]
 """When the request arrives and how much service it needs, both in ns, and the number of its connection."""
 
 
 def simulated_answers(
     discipline: str | Mapping[str, Any],
-    bursts: Sequence[Sequence[Request]],
+    bursts: Sequence[Sequence[BurstRequest]],
     *,
     seed: int = 0,
     room: int | None = None,

@@ -44,10 +44,10 @@ LEAD_S, LEAD_EACH_S = 0.2, 0.05
 SILENT_S = 6.0
 """How long beyond an interval's length a process may be silent before it is taken for dead and killed."""
 
-Message = tuple[int, dict[str, Any] | None]
+GeneratorMessage = tuple[int, dict[str, Any] | None]
 """The index of a generator, and a frame from it; None if it has ended."""
 
-Inbox = queue.SimpleQueue[Message]
+Inbox = queue.SimpleQueue[GeneratorMessage]
 """The frames of all generators in their order of arrival."""
 
 
@@ -86,14 +86,14 @@ def _start(spec: Mapping[str, Any], count: int) -> Running:
         begins = time.monotonic() + lead_s
         for child in children:
             child.say({"start_unix_ns": start_unix_ns})
-        early: list[Message] = []
+        early: list[GeneratorMessage] = []
         started = _responses(children, inbox, "started_unix_ns", early)
         undo.pop_all()
     return _GeneratorGroup(children, inbox, started, early, spec, begins)
 
 
 def _responses(
-    children: Sequence["_Child"], inbox: Inbox, key: str, early: list[Message] | None = None
+    children: Sequence["_Child"], inbox: Inbox, key: str, early: list[GeneratorMessage] | None = None
 ) -> list[Any]:
     """The value of `key` in the first frame of each child. Raises `StartRefused`.
 
@@ -185,7 +185,7 @@ class _GeneratorGroup:
         children: list[_Child],
         inbox: Inbox,
         started: list[int],
-        early: Sequence[Message],
+        early: Sequence[GeneratorMessage],
         spec: Mapping[str, Any],
         begins: float,
     ) -> None:

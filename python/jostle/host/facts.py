@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from jostle._version import __version__
-from jostle.host.floor import Machine, stored_floor
+from jostle.host.floor import FloorMachine, stored_floor
 from jostle.host.limits import cgroup_limits, memory_bytes, open_files
 from jostle.host.pressure import cpu_pressure
 from jostle.redaction.commands import redact_command
@@ -43,7 +43,7 @@ def host_facts(seed: int) -> dict[str, Any]:
     }
 
 
-def machine() -> Machine:
+def machine() -> FloorMachine:
     """What identifies this machine, for figures that hold only for it."""
     return {
         "jostle": __version__,

@@ -13,7 +13,7 @@ from jostle.analysis.stats.quantile_ci import quantile_estimate, quantile_estima
 from jostle.analysis.stats.sample import EMPTY, Floats, WeightedSample, from_histograms
 from jostle.analysis.trials.counters import MEASURED, Counts, Tally
 from jostle.analysis.trials.data import PARTS, QUANTILES, TrialData
-from jostle.analysis.trials.machine import Machine
+from jostle.analysis.trials.machine import MachineSeries
 from jostle.analysis.trials.resource_usage import ResourceUsage
 from jostle.analysis.trials.streaming import Folded
 from jostle.analysis.validity.checks import judge_so_far
@@ -106,7 +106,7 @@ class RunningTrial:
         )
 
     def _cpu(self) -> Cpu:
-        machine = Machine.of(self.machine.read()[-LATELY:], server_is_ours=True)
+        machine = MachineSeries.of(self.machine.read()[-LATELY:], server_is_ours=True)
         placement: Mapping[str, Any] = self.record.description.get("placement", {})
         length_s = float(machine.length_s.sum())
         return Cpu(
@@ -155,9 +155,9 @@ class RunningData(TrialData):
         return ResourceUsage.of(self.running.server.read())
 
     @cached_property
-    def machine(self) -> Machine:
+    def machine(self) -> MachineSeries:
         ours = self.trial.server.get("pid") is not None
-        return Machine.of(self.running.machine.read(), server_is_ours=ours)
+        return MachineSeries.of(self.running.machine.read(), server_is_ours=ours)
 
 
 @dataclass(frozen=True)

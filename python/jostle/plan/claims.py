@@ -19,10 +19,10 @@ from jostle.plan.values import PositiveCount, Share
 __all__ = [
     "Claim",
     "Drawn",
-    "Figure",
     "Needs",
     "Opponent",
     "Part",
+    "PlannedFigure",
     "Published",
     "Ratio",
     "in_base_unit",
@@ -55,7 +55,7 @@ def _known(value: Any, info: ValidationInfo) -> Any:
 Metric = Annotated[str, BeforeValidator(_known)]
 
 
-class Figure(Table):
+class PlannedFigure(Table):
     """A figure as published."""
 
     contestant: str = Field(description="whose figure it is, as this plan names it")
@@ -66,7 +66,7 @@ class Figure(Table):
     note: str = Field(default="", description="a note for the reader")
 
     @model_validator(mode="after")
-    def _in_a_unit_of_its_quantity(self, info: ValidationInfo) -> "Figure":
+    def _in_a_unit_of_its_quantity(self, info: ValidationInfo) -> "PlannedFigure":
         if is_lenient(info):
             return self
         try:
@@ -118,7 +118,7 @@ class Published(Table):
     source: str = Field(default="", description="author, title, publisher, date")
     url: str = Field(default="", description="where they can be read: http:// or https://")
     setup: str = Field(default="", description="the set-up they were measured on: one fact per line")
-    figures: list[Figure] = Field(default=[], description="the figures")
+    figures: list[PlannedFigure] = Field(default=[], description="the figures")
     pictures: list[Drawn] = Field(default=[], description="published pictures, by their form")
 
     @model_validator(mode="after")

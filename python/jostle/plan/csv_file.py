@@ -9,7 +9,7 @@ from typing import TextIO
 from jostle.errors import PlanError, nearest
 from jostle.text import reason
 
-__all__ = ["SEPARATORS", "Rows", "csv_rows", "opened"]
+__all__ = ["SEPARATORS", "CsvRows", "csv_rows", "opened"]
 
 SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a vertical bar"}
 """What may separate the columns, in words."""
@@ -35,7 +35,7 @@ def opened(path: Path) -> Iterator[TextIO]:
         raise PlanError(f"{path} cannot be read: {why}", "save it as UTF-8") from None
 
 
-class Rows:
+class CsvRows:
     """The rows of a CSV file whose lines are `lines`. `separator`: between its columns.
 
     Raises `PlanError`, with the number of the line, for whatever would make a value another one.
@@ -121,7 +121,7 @@ class Rows:
 def csv_rows(path: Path, separator: str, columns: Sequence[str]) -> Iterator[list[str]]:
     """Yield the values of `columns`, row by row. Raises `PlanError`."""
     with opened(path) as lines:
-        rows = Rows(path, lines, separator)
+        rows = CsvRows(path, lines, separator)
         places = [rows.column(column) for column in columns]
         for row in rows:
             yield [row[place] for place in places]

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from jostle.errors import BadValue, PlanError
 from jostle.plan import json_lines
 from jostle.plan.base import Table
-from jostle.plan.csv_file import Rows, csv_rows, opened
+from jostle.plan.csv_file import CsvRows, csv_rows, opened
 from jostle.plan.values import File
 
 __all__ = ["Feed"]
@@ -62,7 +62,7 @@ class Feed(Table):
         try:
             with opened(self.path) as lines:
                 if self.csv is not None:
-                    return Rows(self.path, lines, self.separator).heading
+                    return CsvRows(self.path, lines, self.separator).heading
                 return list(json_lines.members(self.path, 1, lines.readline()))
         except PlanError as error:
             raise BadValue(error.message, error.hint) from None

@@ -14,7 +14,16 @@ from typing import Any
 from urllib.parse import quote
 
 from jostle.errors import BadValue
-from jostle.plan.hurl_syntax import Body, Entry, Item, Message, Placeholder, Text, Word, read_entries
+from jostle.plan.hurl_syntax import (
+    Body,
+    Entry,
+    HurlItem,
+    HurlMessage,
+    HurlText,
+    Placeholder,
+    Word,
+    read_entries,
+)
 from jostle.plan.request import CODINGS, asking
 from jostle.plan.variables import BUILT_IN, GAP, NAME, RAW, as_in_forms, url_in
 from jostle.text import one_line, reason
@@ -118,7 +127,7 @@ class _Conversion:
         self._names[name] += 1
         return name if self._names[name] == 1 else f"{name} ({self._names[name]})"
 
-    def _path(self, request: Message) -> tuple[str, str]:
+    def _path(self, request: HurlMessage) -> tuple[str, str]:
         """The part of the URL after the server, or the variable alone of a captured URL; and the value of a
         header for its login.
 
@@ -181,7 +190,7 @@ class _Conversion:
             self._refuse(line, f"a variable of the name {name}, which is built in")
         return f"{{{name}{RAW if raw else ''}}}"
 
-    def _filled(self, line: int, text: Text) -> str:
+    def _filled(self, line: int, text: HurlText) -> str:
         """Text with variables, in a plan's form."""
         for part in text:
             if isinstance(part, str) and (found := GAP.search(part)):
@@ -190,19 +199,19 @@ class _Conversion:
             part if isinstance(part, str) else self._variable(line, part, raw=part.bare) for part in text
         )
 
-    def _plain(self, line: int, text: Text) -> str:
+    def _plain(self, line: int, text: HurlText) -> str:
         """Text without variables."""
         for part in text:
             if isinstance(part, Placeholder):
                 self._refuse(line, f"{{{{{part.expression}}}}} in this place")
         return "".join(part for part in text if isinstance(part, str))
 
-    def _pairs(self, items: Iterable[Item], encoded: Callable[[str], str]) -> Iterator[str]:
+    def _pairs(self, items: Iterable[HurlItem], encoded: Callable[[str], str]) -> Iterator[str]:
         for item in items:
             key, value = (encoded(self._filled(item.line, text)) for text in (item.key, item.value))
             yield f"{key}={value}"
 
-    def _form(self, items: Iterable[Item]) -> dict[str, str]:
+    def _form(self, items: Iterable[HurlItem]) -> dict[str, str]:
         form: dict[str, str] = {}
         for item in items:
             key = self._filled(item.line, item.key)
@@ -211,11 +220,11 @@ class _Conversion:
             form[key] = self._filled(item.line, item.value)
         return form
 
-    def _login(self, item: Item) -> str:
+    def _login(self, item: HurlItem) -> str:
         pair = ":".join(self._plain(item.line, text) for text in (item.key, item.value))
         return basic_login(pair)
 
-    def _options(self, items: Iterable[Item], headers: list[tuple[str, str]]) -> dict[str, Any]:
+    def _options(self, items: Iterable[HurlItem], headers: list[tuple[str, str]]) -> dict[str, Any]:
         options: dict[str, Any] = {}
         for item in items:
             key, value = _shown(item.key), _shown(item.value)
@@ -236,7 +245,7 @@ class _Conversion:
             headers.append(("Content-Type", CONTENT_TYPES[body.kind]))
         return {"body": self._filled(body.line, body.text)}
 
-    def _response(self, response: Message) -> dict[str, Any]:
+    def _response(self, response: HurlMessage) -> dict[str, Any]:
         statuses = set(STATUSES) if response.start == "*" else {int(response.start)} & set(STATUSES)
         if not statuses:
             self._refuse(response.line, f"the status {response.start}")
@@ -302,7 +311,7 @@ def _word(word: Word) -> str | None:
     return "".join(part for part in word.text if isinstance(part, str))
 
 
-def _shown(text: Text) -> str:
+def _shown(text: HurlText) -> str:
     """Text as the file writes it."""
     return "".join(part if isinstance(part, str) else f"{{{{{part.expression}}}}}" for part in text)
 

@@ -12,7 +12,17 @@ from itertools import groupby
 
 from jostle.errors import BadValue
 
-__all__ = ["Body", "Entry", "Item", "Message", "Placeholder", "Section", "Text", "Word", "read_entries"]
+__all__ = [
+    "Body",
+    "Entry",
+    "HurlItem",
+    "HurlMessage",
+    "HurlSection",
+    "HurlText",
+    "Placeholder",
+    "Word",
+    "read_entries",
+]
 
 
 @dataclass(frozen=True)
@@ -26,7 +36,7 @@ class Placeholder:
     bare: bool = False
 
 
-Text = tuple[str | Placeholder, ...]
+HurlText = tuple[str | Placeholder, ...]
 
 
 @dataclass(frozen=True)
@@ -37,26 +47,26 @@ class Word:
     """
 
     kind: str
-    text: Text
+    text: HurlText
 
 
 @dataclass(frozen=True)
-class Item:
+class HurlItem:
     """A header or a line of a section: a key with a value, a capture (key and words) or an assert (words)."""
 
     line: int
-    key: Text = ()
-    value: Text = ()
+    key: HurlText = ()
+    value: HurlText = ()
     words: tuple[Word, ...] = ()
 
 
 @dataclass(frozen=True)
-class Section:
+class HurlSection:
     """The heading `[Name]` and the lines below it."""
 
     line: int
     name: str
-    items: tuple[Item, ...]
+    items: tuple[HurlItem, ...]
 
 
 @dataclass(frozen=True)
@@ -65,18 +75,18 @@ class Body:
 
     line: int
     kind: str
-    text: Text
+    text: HurlText
 
 
 @dataclass(frozen=True)
-class Message:
+class HurlMessage:
     """A request (`start` is the method), or what is expected of a response (`start` is the status or "*")."""
 
     line: int
     start: str
-    url: Text
-    headers: tuple[Item, ...]
-    sections: tuple[Section, ...]
+    url: HurlText
+    headers: tuple[HurlItem, ...]
+    sections: tuple[HurlSection, ...]
     body: Body | None
 
 
@@ -84,8 +94,8 @@ class Message:
 class Entry:
     """A request, and what is expected of its response, if anything."""
 
-    request: Message
-    response: Message | None
+    request: HurlMessage
+    response: HurlMessage | None
 
 
 def read_entries(text: str) -> list[Entry]:
@@ -182,31 +192,31 @@ class _Reader:
         if not self._match(_LINE_END):
             raise self._wrong("there is something behind the end of what is expected here")
 
-    def _message(self, line: int, start: str, url: Text) -> Message:
-        headers: list[Item] = []
-        sections: list[Section] = []
+    def _message(self, line: int, start: str, url: HurlText) -> HurlMessage:
+        headers: list[HurlItem] = []
+        sections: list[HurlSection] = []
         body = None
         while body is None and self._more() and not self._message_begins():
             if found := self._match(_SECTION):
                 at = self._line
                 self._end_of_line()
-                sections.append(Section(at, found[1], tuple(self._items(found[1]))))
+                sections.append(HurlSection(at, found[1], tuple(self._items(found[1]))))
             elif (body := self._body()) is None:
                 if sections:
                     raise self._wrong("this belongs to no section")
                 headers.append(self._key_and_value())
-        return Message(line, start, url, tuple(headers), tuple(sections), body)
+        return HurlMessage(line, start, url, tuple(headers), tuple(sections), body)
 
     def _message_begins(self) -> bool:
         return any(pattern.match(self._text, self._at) for pattern in (_RESPONSE, _METHOD))
 
-    def _items(self, section: str) -> Iterator[Item]:
+    def _items(self, section: str) -> Iterator[HurlItem]:
         while self._more() and not self._message_begins() and not self._section_ends():
             line = self._line
             if section == "Asserts":
-                yield Item(line, words=self._words())
+                yield HurlItem(line, words=self._words())
             elif section == "Captures":
-                yield Item(line, key=self._key(), words=self._words())
+                yield HurlItem(line, key=self._key(), words=self._words())
             else:
                 yield self._key_and_value()
 
@@ -216,7 +226,7 @@ class _Reader:
             self._next_is(mark) for mark in ("`", "<")
         )
 
-    def _key(self) -> Text:
+    def _key(self) -> HurlText:
         key = self._text_of(_IN_KEY)
         self._match(_SPACE)
         if not key or not self._take(":"):
@@ -224,13 +234,13 @@ class _Reader:
         self._match(_SPACE)
         return key
 
-    def _key_and_value(self) -> Item:
+    def _key_and_value(self) -> HurlItem:
         line, key = self._line, self._key()
         value = self._text_of(_IN_VALUE)
         self._end_of_line()
-        return Item(line, key, value)
+        return HurlItem(line, key, value)
 
-    def _text_of(self, plain: re.Pattern[str], *, escapes: bool = True, bare: bool = False) -> Text:
+    def _text_of(self, plain: re.Pattern[str], *, escapes: bool = True, bare: bool = False) -> HurlText:
         """Read up to the first character that `plain` does not match and no escape or placeholder begins."""
         parts: list[str | Placeholder] = []
         while True:
@@ -324,7 +334,7 @@ class _Reader:
         self._at = end + len("```")
         return Body(line, language or "text", text)
 
-    def _xml(self) -> Text:
+    def _xml(self) -> HurlText:
         """The XML document that begins here, to the end of its first element."""
         begin, depth = self._line, 0
         for found in _XML.finditer(self._text, self._at):
@@ -338,7 +348,7 @@ class _Reader:
                 return inside._text_of(_IN_FENCE, escapes=False, bare=True)
         raise BadValue(f"line {begin}: this XML is not closed", "text goes between two lines of ```")
 
-    def _json(self) -> Text:
+    def _json(self) -> HurlText:
         """The JSON value that begins here, as it is written."""
         parts: list[str | Placeholder] = []
         depth = 0
@@ -367,7 +377,7 @@ class _Reader:
         return text
 
 
-def _check_json(line: int, text: Text) -> None:
+def _check_json(line: int, text: HurlText) -> None:
     written = "".join(part if isinstance(part, str) else "0" for part in text)
     try:
         json.loads(written)
@@ -377,7 +387,7 @@ def _check_json(line: int, text: Text) -> None:
         ) from None
 
 
-def _joined(parts: list[str | Placeholder], *, strip: bool = False) -> Text:
+def _joined(parts: list[str | Placeholder], *, strip: bool = False) -> HurlText:
     """Join neighbouring texts; with `strip`, without the white space at the end."""
     joined: list[str | Placeholder] = []
     for is_text, group in groupby(parts, lambda part: isinstance(part, str)):

@@ -18,7 +18,7 @@ from pydantic import (
 from jostle import units
 from jostle.errors import BadValue, PlanError, nearest
 from jostle.plan.base import Table, in_own_words
-from jostle.plan.claims import Claim, Figure, Part, Published, Ratio
+from jostle.plan.claims import Claim, Part, PlannedFigure, Published, Ratio
 from jostle.plan.cluster import Cluster
 from jostle.plan.conditions import (
     INDICES,
@@ -412,7 +412,7 @@ class Plan(Table):
             if part.against and part.against.contestant:
                 yield f"{where}.against.contestant", part.against.contestant
 
-    def _figures(self) -> Iterator[tuple[str, Figure]]:
+    def _figures(self) -> Iterator[tuple[str, PlannedFigure]]:
         for number, figure in enumerate(self.published.figures if self.published else [], 1):
             yield f"published.figures.{number}", figure
 

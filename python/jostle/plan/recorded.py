@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from jostle.errors import BadValue, PlanError
 from jostle.plan.base import Table
-from jostle.plan.claims import Claim, Drawn, Figure, Published, Ratio
+from jostle.plan.claims import Claim, Drawn, PlannedFigure, Published, Ratio
 from jostle.plan.conditions import Condition, of_one_trial
 from jostle.plan.model import UNTIL_DECIDED, Starvation
 from jostle.plan.requirement import Requirement
@@ -121,7 +121,7 @@ def _published(table: Mapping[str, Any], unreadable: list[Unreadable]) -> Publis
     if not table:
         return None
     source, url, setup = (str(table.get(key, "")) for key in ("source", "url", "setup"))
-    figures = list(_readable("published.figures", Figure, table.get("figures"), unreadable))
+    figures = list(_readable("published.figures", PlannedFigure, table.get("figures"), unreadable))
     pictures = list(_readable("published.pictures", Drawn, table.get("pictures"), unreadable))
     return Published.model_construct(source=source, url=url, setup=setup, figures=figures, pictures=pictures)
 

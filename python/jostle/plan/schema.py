@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from jostle.plan.base import Table
-from jostle.plan.claims import Claim, Drawn, Figure, Needs, Opponent, Part, Published, Ratio
+from jostle.plan.claims import Claim, Drawn, Needs, Opponent, Part, PlannedFigure, Published, Ratio
 from jostle.plan.cluster import Cluster
 from jostle.plan.connection import Connection, Http2, Tls
 from jostle.plan.contestant import Build, ConnectionLimit, ContestantFile, Need, Ready, Start, Variant
@@ -125,7 +125,7 @@ def reference() -> str:
         ("`[[starvation]]`", Starvation),
         ("`[[require]]`", Requirement),
         ("`[published]`", Published),
-        ("`published.figures`", Figure),
+        ("`published.figures`", PlannedFigure),
         ("`published.pictures`", Drawn),
         ("`[[ratio]]`", Ratio),
         ("`[[claim]]`", Claim),

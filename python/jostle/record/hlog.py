@@ -27,16 +27,16 @@ if TYPE_CHECKING:
 __all__ = [
     "GENERATOR",
     "HistogramEntry",
-    "Series",
+    "SeriesKey",
     "header",
     "interval_lines",
     "read_entries",
 ]
 
-Series = tuple[int, int, int]
+SeriesKey = tuple[int, int, int]
 """Workload, request, phase."""
 
-GENERATOR: Series = (-1, -1, -1)
+GENERATOR: SeriesKey = (-1, -1, -1)
 """The `HistogramEntry.series` of an entry that belongs to no workload."""
 
 
@@ -44,7 +44,7 @@ GENERATOR: Series = (-1, -1, -1)
 class HistogramEntry:
     """One line: one measure of one series in one interval, still encoded."""
 
-    series: Series
+    series: SeriesKey
     measure: str
     start_s: float
     length_s: float
@@ -106,12 +106,12 @@ def interval_lines(interval: Mapping[str, Any]) -> Iterator[str]:
             yield line(f"{numbers}.{measure}", histogram)
 
 
-def read_entries(path: Path, wanted: Callable[[Series, str], bool]) -> Iterator[HistogramEntry]:
+def read_entries(path: Path, wanted: Callable[[SeriesKey, str], bool]) -> Iterator[HistogramEntry]:
     """The entries of wanted series and measures from complete lines, one at a time, in the file's order.
 
     Lines without one of our tags (comments, the legend) are skipped.
     """
-    tags: dict[str, tuple[Series, str] | None] = {}
+    tags: dict[str, tuple[SeriesKey, str] | None] = {}
     for line in read_lines(path):
         name, _, rest = line.decode("ascii", "replace").partition(",")
         if name not in tags:
@@ -122,7 +122,7 @@ def read_entries(path: Path, wanted: Callable[[Series, str], bool]) -> Iterator[
             yield entry
 
 
-def _tag(name: str) -> tuple[Series, str] | None:
+def _tag(name: str) -> tuple[SeriesKey, str] | None:
     if not name.startswith("Tag="):
         return None
     *where, measure = name.removeprefix("Tag=").split(".")
@@ -132,7 +132,7 @@ def _tag(name: str) -> tuple[Series, str] | None:
         return None
 
 
-def _series(where: list[str]) -> Series:
+def _series(where: list[str]) -> SeriesKey:
     """The series that a tag names. Raises ValueError if it names none."""
     if where[:1] != ["generator"]:
         workload, request, phase = map(int, where)
@@ -140,7 +140,7 @@ def _series(where: list[str]) -> Series:
     return GENERATOR if len(where) == 1 else (-1, int(where[1]), -1)
 
 
-def _entry(series: Series, measure: str, rest: str) -> HistogramEntry | None:
+def _entry(series: SeriesKey, measure: str, rest: str) -> HistogramEntry | None:
     fields = rest.split(",")
     if len(fields) != 4:
         return None

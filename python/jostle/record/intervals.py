@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jostle.errors import NotARun
-from jostle.record.hlog import GENERATOR, HistogramEntry, Series, read_entries
+from jostle.record.hlog import GENERATOR, HistogramEntry, SeriesKey, read_entries
 from jostle.record.interval_line import NUMBERED_BY, IntervalEntry
 from jostle.record.jsonl import damaged, read_objects
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = ["RecordedIntervals", "Wanted"]
 
-Measure = tuple[Series, str]
-Wanted = Callable[[Series, str], bool]
+Measure = tuple[SeriesKey, str]
+Wanted = Callable[[SeriesKey, str], bool]
 """Whether a measure of a series is wanted."""
 
 
@@ -70,7 +70,7 @@ class RecordedIntervals:
 
     def histograms(
         self, wanted: Wanted, start_s: float = 0, end_s: float = math.inf
-    ) -> "Iterator[tuple[int, Series, Histogram]]":
+    ) -> "Iterator[tuple[int, SeriesKey, Histogram]]":
         """Histograms of the intervals that begin in `start_s..end_s`, with interval number and series.
 
         Only complete intervals count: the line in intervals.ndjson is written last. Each histogram must hold

@@ -72,7 +72,7 @@ class CgroupEntry(TypedDict, total=False):
     cpus: Finite
 
 
-class Limits(TypedDict, total=False):
+class LimitsEntry(TypedDict, total=False):
     open_files: FileLimits
     cgroup: CgroupEntry
 
@@ -98,7 +98,7 @@ class HostFacts(TypedDict):
     distribution: NotRequired[Text]
     cores: NotRequired[Number]
     memory_bytes: NotRequired[Count]
-    limits: NotRequired[Limits]
+    limits: NotRequired[LimitsEntry]
     settings: NotRequired[dict[str, Text]]
     """Settings of the kernel, by path under /proc/sys."""
     load_average: NotRequired[Finite]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from jostle.errors import NotARun
 from jostle.record.folder import check_format, folders_inside, read_host
-from jostle.record.hlog import Series
+from jostle.record.hlog import SeriesKey
 from jostle.record.interval_line import IntervalEntry
 from jostle.record.intervals import RecordedIntervals, Wanted
 from jostle.record.jsonl import check_fingerprint, damaged, read_object, read_objects
@@ -244,7 +244,7 @@ NO_OUTCOME: OutcomeEntry = {
 def _of_workload(measure: str, wanted: int | None) -> Wanted:
     """A function that says whether a series is wanted: of one workload; None stands for all."""
 
-    def matches(series: Series, of: str) -> bool:
+    def matches(series: SeriesKey, of: str) -> bool:
         workload = series[0]
         return of == measure and workload >= 0 and wanted in (None, workload)
 

@@ -24,7 +24,7 @@ def redact_command(words: Sequence[str], hide: Hide = hidden) -> list[str]:
     """
     own, curl = words[:1] == ["jostle"], False
     redacted: list[str] = []
-    rule: Rule | None = None
+    rule: RedactionRule | None = None
     """How to hide the next word, if it is the value of the option before it."""
     for word in words:
         if rule is not None and not _is_an_option(word):
@@ -55,7 +55,7 @@ def rerun(words: Sequence[str], seed: int | None) -> str:
     return shlex.join(again)
 
 
-Rule = Callable[[str, Hide], str]
+RedactionRule = Callable[[str, Hide], str]
 
 
 def _as_it_is(text: str, _: Hide) -> str:
@@ -100,7 +100,7 @@ def _is_an_option(word: str) -> bool:
     return re.fullmatch(r"--[a-z][\w-]*(=.*)?", word, re.DOTALL) is not None
 
 
-def _option(word: str, *, curl: bool) -> tuple[str, str, Rule]:
+def _option(word: str, *, curl: bool) -> tuple[str, str, RedactionRule]:
     """The option with its "=", its value, and how the value is made fit for a record."""
     whole = _in_full(word) if curl else word
     if curl and (found := _COOKIE.fullmatch(whole)):
@@ -132,7 +132,7 @@ _CURLS_FLAGS = "0-346aBfgGhIijJklLMnNOpqRsSvVZ#:"
 """Letters without a value, behind which one with a value may stand: -kH."""
 
 
-def _options(flags: str) -> list[tuple[re.Pattern[str], Rule]]:
+def _options(flags: str) -> list[tuple[re.Pattern[str], RedactionRule]]:
     """How the values of options are made fit for a record: of long ones, and of letters behind `flags`."""
     return [
         (re.compile(rf"(?P<option>--(?:{long})(?:=|$)|-[{flags}]*[{short}])(?P<value>.*)", re.DOTALL), rule)

@@ -4,7 +4,7 @@ measurement of each workload is valid.
 
 from collections.abc import Iterator
 
-from jostle.analysis.results import Claim, CompareResult, Decision, RunResult
+from jostle.analysis.results import ClaimResult, CompareResult, Decision, RunResult
 from jostle.record.verdict import Verdict
 from jostle.report.document import Case, Suites
 from jostle.report.sections.validity import failed_checks
@@ -53,7 +53,7 @@ def _decided(about: str, name: str, verdict: Decision, message: str) -> Case:
             return Case(about, name)
 
 
-def _claim(claim: Claim) -> Case:
+def _claim(claim: ClaimResult) -> Case:
     """A claim that is not reproduced is a finding, not a failure: nothing is broken."""
     says = f"{claim.verdict}: {claim.sentence}"
     if claim.verdict == "undecided":

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jostle.analysis.history import METRICS, IndexedFigures, IndexedRun, Unreadable
+from jostle.analysis.history import METRICS, IndexedFigures, IndexedRun, UnreadableRun
 from jostle.analysis.stats.level_shifts import level_shifts
 from jostle.analysis.stats.sample import Floats
 from jostle.formatting import change, formatted, percent
@@ -33,7 +33,7 @@ FLAT = 0.05
 
 def render_history(
     entries: Sequence[IndexedRun],
-    unreadable: Sequence[Unreadable],
+    unreadable: Sequence[UnreadableRun],
     console: "Console",
     nothing: str,
 ) -> None:

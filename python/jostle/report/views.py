@@ -13,7 +13,7 @@ from jostle.analysis.results import (
     Distribution,
     Estimate,
     RunResult,
-    Starvation,
+    StarvationResult,
     TrialResult,
     WorkloadSummary,
 )
@@ -55,7 +55,7 @@ class Panel:
 
     contestant: str
     series: list[Series]
-    starvation: Starvation | None = None
+    starvation: StarvationResult | None = None
 
 
 @dataclass(frozen=True)

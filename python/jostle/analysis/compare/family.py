@@ -15,11 +15,11 @@ from jostle.analysis.stats.sample import Floats
 from jostle.analysis.stats.sequential import ConfidenceRule, fixed
 from jostle.quantiles import COMPARED
 
-__all__ = ["ALONE", "Family", "family_of", "usual_differences", "within"]
+__all__ = ["ALONE", "ComparisonFamily", "family_of", "usual_differences", "within"]
 
 
 @dataclass(frozen=True)
-class Family:
+class ComparisonFamily:
     """How many contestants are compared with the first, and the error that they share in a metric, if any."""
 
     others: int = 1
@@ -38,15 +38,17 @@ class Family:
         return min(1.0, p * (1 - CONFIDENCE) / (1 - self.confidence(rounds)))
 
 
-ALONE = Family()
+ALONE = ComparisonFamily()
 """The comparison of two contestants only."""
 
 
-def family_of(sides: Sequence[Side], level: ConfidenceRule = fixed, usual: UsualOf = not_known) -> Family:
+def family_of(
+    sides: Sequence[Side], level: ConfidenceRule = fixed, usual: UsualOf = not_known
+) -> ComparisonFamily:
     """The family of the first and all others. Errors are pooled only if all have the same rounds."""
     others = max(1, len(sides) - 1)
     if len({tuple(r.number for r in side.rounds) for side in sides}) != 1:
-        return Family(others, level=level, usual=usual)
+        return ComparisonFamily(others, level=level, usual=usual)
     found = {}
     for metric in ("throughput", *COMPARED):
         rows = [side.values(metric) for side in sides]
@@ -54,7 +56,7 @@ def family_of(sides: Sequence[Side], level: ConfidenceRule = fixed, usual: Usual
             error = pooled(np.array([[math.log(float(v)) for v in row] for row in rows]))  # type: ignore[arg-type]
             if error is not None:
                 found[metric] = error
-    return Family(others, found, level, usual)
+    return ComparisonFamily(others, found, level, usual)
 
 
 def usual_differences(pairs: Sequence[tuple[Side, Side]]) -> UsualOf:

@@ -46,7 +46,7 @@ MAX_SHOWN = 3
 
 UNKNOWN = Estimate(None, unit="ratio")
 
-Direction = Literal["slower", "faster"]
+Shift = Literal["slower", "faster"]
 
 
 @dataclass(frozen=True)
@@ -73,10 +73,10 @@ def judge_overall(c: Comparison, unwanted: OverallChange, among: int = 1) -> Ove
     if not enough or not tested:
         return Overall("undecided", c.sentence)
     level = (1 - c.confidence) / 2 / among
-    directions: tuple[Direction, ...] = ("slower", "faster")
+    directions: tuple[Shift, ...] = ("slower", "faster")
     judged = [direction for direction in directions if unwanted.direction in (direction, "changed")]
 
-    def found(direction: Direction, by: float) -> list[Difference]:
+    def found(direction: Shift, by: float) -> list[Difference]:
         """The metrics that changed in this way by more, the surest first; it alone if only all say so."""
         ps = [_p(d, direction, by, paired=c.paired) for d in tested]
         if combined(ps) > level:
@@ -110,7 +110,7 @@ def _can_be_tested(d: Difference) -> bool:
     return bool(d.a.value or d.b.value) if d.metric == "errors" else d.log_error is not None
 
 
-def _p(d: Difference, direction: Direction, by: float, *, paired: bool) -> float:
+def _p(d: Difference, direction: Shift, by: float, *, paired: bool) -> float:
     """The chance of a change at least as large in this way if it is none, or just `by`. One-sided."""
     sign = _sign(d, direction)
     if d.metric == "errors":
@@ -135,12 +135,12 @@ def _p_of_errors(d: Difference, sign: int, *, paired: bool) -> float:
     return max(of_requests, of_rounds)
 
 
-def _sign(d: Difference, direction: Direction) -> int:
+def _sign(d: Difference, direction: Shift) -> int:
     """The sign of a change of this metric that is a change in this way."""
     return (-1 if d.metric == "throughput" else 1) * (1 if direction == "slower" else -1)
 
 
-def _factor(d: Difference, direction: Direction) -> Estimate:
+def _factor(d: Difference, direction: Shift) -> Estimate:
     """The ratio of the metric, or its inverse, so that more than 1 is a change in this way."""
     if d.metric == "errors" or _sign(d, direction) > 0:
         return replace(d.ratio, unit="ratio")
@@ -148,7 +148,7 @@ def _factor(d: Difference, direction: Direction) -> Estimate:
     return replace(UNKNOWN, value=value, low=low, high=high, rounds=tuple(1 / x for x in d.ratio.rounds))
 
 
-def _sentence(b: str, found: Mapping[Direction, Sequence[Difference]]) -> str:
+def _sentence(b: str, found: Mapping[Shift, Sequence[Difference]]) -> str:
     """Where `b` changed and by how much: the largest changes with their intervals, all others by name."""
     parts = []
     for direction, differences in found.items():

@@ -14,7 +14,7 @@ from jostle.analysis.results import CompareResult, Estimate, WorkloadSummary
 from jostle.analysis.results.keys import Key
 from jostle.analysis.stats.enough import MIN_ROUNDS
 from jostle.analysis.stats.moderated import not_known
-from jostle.analysis.stats.over_rounds import Value, typical_over_rounds
+from jostle.analysis.stats.over_rounds import RoundValue, typical_over_rounds
 from jostle.analysis.trials.data import TrialData
 from jostle.analysis.trials.statuses import added
 from jostle.errors import NotComparable, PlanError
@@ -88,7 +88,7 @@ def _side(key: Key, runs: Sequence[MeasuredRun], name: str) -> Side:
     return replace(whole, summary=summary)
 
 
-def _typical(runs: Sequence[Value], unit: str) -> Estimate:
+def _typical(runs: Sequence[RoundValue], unit: str) -> Estimate:
     found = typical_over_rounds(runs, unit)
     if any(value is None for value in runs):
         return replace(found, note="in some run it has no value: too few requests, or rounds far apart")

@@ -13,7 +13,7 @@ from jostle.analysis.stats.bootstrap import QUANTILE_RESAMPLES, picks, quantile_
 from jostle.analysis.stats.moderated import UsualOf, not_known, spread_of
 from jostle.analysis.stats.over_rounds import (
     AtLeast,
-    Value,
+    RoundValue,
     quantiles_over_rounds,
     round_quantile,
     typical_over_rounds,
@@ -41,7 +41,7 @@ class Round:
 
     number: int
     response: WeightedSample
-    throughput: Value
+    throughput: RoundValue
     ok: int
     failed: int
     data: TrialData | None = None
@@ -51,7 +51,7 @@ class Round:
         ok, failed = data.ended - data.failing, data.failing
         return cls(data.trial.round, data.response, data.throughput, ok, failed, data)
 
-    def value(self, metric: str) -> Value:
+    def value(self, metric: str) -> RoundValue:
         """A metric of plans; None if it was not measured."""
         if metric == "throughput":
             return self.throughput
@@ -77,13 +77,13 @@ class WholeRun(Round):
             rounds=rounds,
         )
 
-    def value(self, metric: str) -> Value:
+    def value(self, metric: str) -> RoundValue:
         if metric == "throughput":
             return self.throughput
         return _typical([r.value(metric) for r in self.rounds])
 
 
-def _typical(rounds: Sequence[Value]) -> Value:
+def _typical(rounds: Sequence[RoundValue]) -> RoundValue:
     """The value of a run from those of its rounds; None if they have no typical one."""
     found = typical_over_rounds(rounds, "")
     return AtLeast(found.value) if found.bound and found.value is not None else found.value
@@ -113,7 +113,7 @@ class Side:
     def pooled(self) -> WeightedSample:
         return pool(self.responses)
 
-    def values(self, metric: str) -> list[Value]:
+    def values(self, metric: str) -> list[RoundValue]:
         """A metric of each round."""
         return [r.value(metric) for r in self.rounds]
 

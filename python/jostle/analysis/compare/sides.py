@@ -16,7 +16,7 @@ from itertools import permutations
 
 import numpy as np
 
-from jostle.analysis.compare.family import ALONE, Family, within
+from jostle.analysis.compare.family import ALONE, ComparisonFamily, within
 from jostle.analysis.compare.sentences import in_words, summary
 from jostle.analysis.compare.side import ALL_LEVELS, SHIFT_LEVELS, Side
 from jostle.analysis.results import Comparison, Difference, DifferenceFinding, Estimate, Shift
@@ -49,7 +49,9 @@ FEW = 20
 """A quantile with fewer requests than this beyond it on either side is not compared."""
 
 
-def compare_sides(a: Side, b: Side, family: Family = ALONE, more: Container[str] = ()) -> Comparison:
+def compare_sides(
+    a: Side, b: Side, family: ComparisonFamily = ALONE, more: Container[str] = ()
+) -> Comparison:
     """Everything that differs between `a` and `b`; `family`: who else is compared with `a`.
 
     `more`: metrics to compare besides the usual ones, if either side has them.
@@ -100,7 +102,7 @@ def _undecided(a: Side, b: Side) -> str:
     return ""
 
 
-def _difference(a: Side, b: Side, metric: str, family: Family) -> Difference:
+def _difference(a: Side, b: Side, metric: str, family: ComparisonFamily) -> Difference:
     if metric == "errors":
         return compare_errors(a, b, family)
     ours, theirs = a.figure(metric), b.figure(metric)
@@ -145,7 +147,7 @@ def _compared(
     cells: tuple[Estimate, Estimate],
     xs: Sequence[float],
     ys: Sequence[float],
-    family: Family,
+    family: ComparisonFamily,
 ) -> Difference:
     """Compare one value per round on either side. The ratio decides if there is one, else the difference."""
     note, n, unit, p = _undecided(*sides), _rounds(*sides), cells[0].unit, None
@@ -232,7 +234,7 @@ def welch(x: Floats, y: Floats, least: float) -> tuple[float, float]:
     return math.sqrt(total), df
 
 
-def compare_errors(a: Side, b: Side, family: Family = ALONE) -> Difference:
+def compare_errors(a: Side, b: Side, family: ComparisonFamily = ALONE) -> Difference:
     """Compare the shares of failed requests. The interval spans those over requests and over rounds.
 
     The one over requests ignores how rounds differ; in the one over rounds, a few failures hardly differ from

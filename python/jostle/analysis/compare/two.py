@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from jostle.analysis.compare.family import ALONE, Family, usual_differences
+from jostle.analysis.compare.family import ALONE, ComparisonFamily, usual_differences
 from jostle.analysis.compare.overall import TESTED, judge_overall
 from jostle.analysis.compare.pairs import differs, not_compared, side, without_given_rate
 from jostle.analysis.compare.several import compare_several
@@ -212,7 +212,7 @@ def _compared(
         doubtful += doubts(left, right)
     if not pairs:
         raise NotComparable("they have no workload in common", "\n".join(notes) or "measure both first")
-    family = Family(level=a.level, usual=usual_differences(pairs)) if paired else ALONE
+    family = ComparisonFamily(level=a.level, usual=usual_differences(pairs)) if paired else ALONE
     compared = [
         without_given_rate(compare_sides(*two, family, metrics), load)
         for two, load in zip(pairs, loads, strict=True)

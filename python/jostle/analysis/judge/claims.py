@@ -15,12 +15,12 @@ from functools import partial
 from jostle.analysis import metrics
 from jostle.analysis.judge.unsettled import further_throughput, have_settled, reaching_over
 from jostle.analysis.results import (
-    Claim,
+    ClaimResult,
     ClaimVerdict,
     CriterionResult,
     Estimate,
     PartVerdict,
-    Starvation,
+    StarvationResult,
     WorkloadSummary,
 )
 from jostle.analysis.results.keys import Key
@@ -33,14 +33,14 @@ from jostle.analysis.stats.sequential import ConfidenceRule, fixed
 from jostle.analysis.topics.starvation import index_at, workloads_behind
 from jostle.analysis.trials.data import TrialData, by_round, common_rounds
 from jostle.formatting import interval, is_or_are, listed, plural
-from jostle.plan import claims as planned
+from jostle.plan.claims import Claim, Needs, Part
 from jostle.plan.labels import resolve_label
 from jostle.plan.metrics import INDICES, METRICS
 from jostle.plan.recorded import Unreadable
 from jostle.record.verdict import Verdict
 
 __all__ = [
-    "Figure",
+    "CellMetric",
     "Measurements",
     "judge_claims",
     "missing",
@@ -49,7 +49,7 @@ __all__ = [
     "unreadable_claim",
 ]
 
-Figure = tuple[Key, str]
+CellMetric = tuple[Key, str]
 """A metric of a contestant under a workload."""
 
 
@@ -59,7 +59,7 @@ class Measurements:
 
     grouped: Mapping[Key, Sequence[TrialData]]
     summaries: Mapping[Key, WorkloadSummary]
-    starvation: Sequence[Starvation]
+    starvation: Sequence[StarvationResult]
     skipped: Mapping[str, str]
     skipped_workloads: Mapping[str, Mapping[str, str]]
     parameters: Mapping[str, int | float | str] = field(default_factory=dict)
@@ -86,7 +86,7 @@ class Measurements:
         placements = [data.trial.description.get("placement") for data in self.rounds(key).values()]
         return [len(p["server_cores"]) for p in placements if p is not None and p["shared"] is not None]
 
-    def compared(self, key: Key) -> Starvation | None:
+    def compared(self, key: Key) -> StarvationResult | None:
         """The comparison with and without slow requests that has this cell on one side."""
         contestant, workload = key
         found = (s for s in self.starvation if s.contestant == contestant)
@@ -106,7 +106,7 @@ class Measurements:
             return [key]
         return [(key[0], workload) for workload in workloads_behind(metric, compared)]
 
-    def figures(self, part: planned.Part, sides: Sequence[Key | None]) -> list[Figure]:
+    def figures(self, part: Part, sides: Sequence[Key | None]) -> list[CellMetric]:
         """What is computed for one pair of `sides_of`; the divisor may be None."""
         pairs = zip(sides, part.sides, strict=False)  # without a divisor, the part has one side only
         return [
@@ -116,7 +116,7 @@ class Measurements:
             for cell in self.behind(metric, key)
         ]
 
-    def invalid(self, figures: Sequence[Figure]) -> list[Key]:
+    def invalid(self, figures: Sequence[CellMetric]) -> list[Key]:
         """The cells of those figures that must not be used; what was not measured is none."""
         return [
             cell
@@ -126,21 +126,21 @@ class Measurements:
 
 
 def judge_claims(
-    claims: Sequence[planned.Claim], measured: Measurements, level: ConfidenceRule = fixed
-) -> list[Claim]:
+    claims: Sequence[Claim], measured: Measurements, level: ConfidenceRule = fixed
+) -> list[ClaimResult]:
     """Every claim, in the plan's order. `level`: the correction for repeated looks."""
     return [_claim(claim, measured, level) for claim in claims]
 
 
-def unreadable_claim(one: Unreadable) -> Claim:
+def unreadable_claim(one: Unreadable) -> ClaimResult:
     """A claim that this version cannot read: it cannot tell whether it is reproduced."""
     table = one.data if isinstance(one.data, dict) else {}
     says, published = (str(table.get(key, "")) for key in ("says", "published"))
     sentence = f"It cannot be read: {one.reason}."
-    return Claim(says, published, "undecided", sentence, [], table.get("ours") is True)
+    return ClaimResult(says, published, "undecided", sentence, [], table.get("ours") is True)
 
 
-def _claim(claim: planned.Claim, measured: Measurements, level: ConfidenceRule) -> Claim:
+def _claim(claim: Claim, measured: Measurements, level: ConfidenceRule) -> ClaimResult:
     sides = [(part, *pair) for part in claim.holds for pair in sides_of(part, measured)]
     confidence = 1 - (1 - CONFIDENCE) / max(1, len(sides))
     judge = partial(_part, measured=measured, settled=claim.needs.settled, confidence=confidence, level=level)
@@ -148,12 +148,12 @@ def _claim(claim: planned.Claim, measured: Measurements, level: ConfidenceRule) 
     if lacking := missing(claim.needs, [key for _, *pair in sides for key in pair if key], measured):
         undecided: PartVerdict = "undecided"
         parts = [replace(part, verdict=undecided) for part in parts]
-        return Claim(claim.says, claim.published, "undecided", f"It {lacking}.", parts, claim.ours)
+        return ClaimResult(claim.says, claim.published, "undecided", f"It {lacking}.", parts, claim.ours)
     verdict, deciding = _decided(parts)
     if claim.ours:
         verdict = _OURS.get(verdict, verdict)
     sentence = "; ".join(dict.fromkeys(part.message for part in deciding)) or "It has no rule"
-    return Claim(claim.says, claim.published, verdict, f"{sentence}.", parts, claim.ours)
+    return ClaimResult(claim.says, claim.published, verdict, f"{sentence}.", parts, claim.ours)
 
 
 _OURS: Mapping[ClaimVerdict, ClaimVerdict] = {
@@ -177,7 +177,7 @@ def _decided(parts: Sequence[CriterionResult]) -> tuple[ClaimVerdict, Sequence[C
     return ("reproduced", parts) if parts else ("undecided", [])
 
 
-def missing(needs: planned.Needs, keys: Sequence[Key], measured: Measurements) -> str:
+def missing(needs: Needs, keys: Sequence[Key], measured: Measurements) -> str:
     """What is lacking: "needs 8 server cores, but had 1"; "" if nothing is, or if that is not known."""
     return (
         _other_cores(needs, keys, measured)
@@ -187,7 +187,7 @@ def missing(needs: planned.Needs, keys: Sequence[Key], measured: Measurements) -
     )
 
 
-def _other_parameter(needs: planned.Needs, measured: Measurements) -> str:
+def _other_parameter(needs: Needs, measured: Measurements) -> str:
     """The first parameter that differs from the one needed; "" if none does."""
     for name, wanted in needs.parameters.items():
         if (had := measured.parameters.get(name)) != wanted:
@@ -196,7 +196,7 @@ def _other_parameter(needs: planned.Needs, measured: Measurements) -> str:
     return ""
 
 
-def _without_network(needs: planned.Needs, keys: Sequence[Key], measured: Measurements) -> str:
+def _without_network(needs: Needs, keys: Sequence[Key], measured: Measurements) -> str:
     """That a generator was on this machine, if a network is needed; "" otherwise, or if that is not known."""
     if not needs.network:
         return ""
@@ -205,7 +205,7 @@ def _without_network(needs: planned.Needs, keys: Sequence[Key], measured: Measur
     return "" if all(hosts) else "needs generators on other machines (--cluster)"
 
 
-def _without_limit(needs: planned.Needs, keys: Sequence[Key], measured: Measurements) -> str:
+def _without_limit(needs: Needs, keys: Sequence[Key], measured: Measurements) -> str:
     """Why there was no memory limit; "" if none is needed, or if it was set.
 
     Without it, a server does not show what it does under the limit.
@@ -218,7 +218,7 @@ def _without_limit(needs: planned.Needs, keys: Sequence[Key], measured: Measurem
     return f"needs a limit of the server's memory, which could not be set: {why}" if why else ""
 
 
-def _other_cores(needs: planned.Needs, keys: Sequence[Key], measured: Measurements) -> str:
+def _other_cores(needs: Needs, keys: Sequence[Key], measured: Measurements) -> str:
     """How the number of server cores differs from that needed; "" if it does not.
 
     If nothing of the claim was measured, the cores of the run's other trials count.
@@ -233,7 +233,7 @@ def _other_cores(needs: planned.Needs, keys: Sequence[Key], measured: Measuremen
     return ""
 
 
-def sides_of(part: planned.Part, measured: Measurements) -> list[tuple[Key, Key | None]]:
+def sides_of(part: Part, measured: Measurements) -> list[tuple[Key, Key | None]]:
     """What is measured, and what it is divided by: one pair for each contestant that the names mean."""
     left, *others = (
         [(name, workload) for name in measured.resolve_label(contestant)]
@@ -244,7 +244,7 @@ def sides_of(part: planned.Part, measured: Measurements) -> list[tuple[Key, Key 
 
 
 def _part(
-    part: planned.Part,
+    part: Part,
     left: Key,
     right: Key | None,
     *,

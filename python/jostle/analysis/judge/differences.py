@@ -3,34 +3,34 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from jostle.analysis.compare.family import Family, usual_differences
+from jostle.analysis.compare.family import ComparisonFamily, usual_differences
 from jostle.analysis.compare.overall import TESTED, judge_overall
 from jostle.analysis.compare.pairs import not_compared, side, without_given_rate
 from jostle.analysis.compare.side import pair
 from jostle.analysis.compare.sides import compare_sides
-from jostle.analysis.results import Comparison, Decision, Estimate, Requirement, WorkloadSummary
+from jostle.analysis.results import Comparison, Decision, Estimate, RequirementResult, WorkloadSummary
 from jostle.analysis.results.keys import Key
 from jostle.analysis.results.rule import decide
 from jostle.analysis.stats.moderated import UsualOf
 from jostle.analysis.stats.sequential import ConfidenceRule
 from jostle.analysis.trials.data import TrialData
-from jostle.plan import requirement
 from jostle.plan.conditions import Condition
 from jostle.plan.labels import resolve_label
+from jostle.plan.requirement import Requirement
 from jostle.record.verdict import Verdict
 
 __all__ = ["judge_difference"]
 
 
 def judge_difference(
-    required: requirement.Requirement,
+    required: Requirement,
     whom: Sequence[str],
     first: str,
     grouped: Mapping[Key, Sequence[TrialData]],
     summaries: Mapping[Key, WorkloadSummary],
     usual: UsualOf,
     level: ConfidenceRule,
-) -> list[Requirement]:
+) -> list[RequirementResult]:
     """The requirement for each workload and each contestant of `whom` but the baseline.
 
     `first`: the plan's first contestant, which is the baseline if the requirement names none.
@@ -47,7 +47,7 @@ def judge_difference(
         if baseline[1] == other[1] and required.workload in ("", other[1])
     ]
     pairs = [pair(*(side(grouped[key], summaries[key], key[0], usual) for key in two)) for two in keys]
-    family = Family(
+    family = ComparisonFamily(
         level=lambda _, rounds: level(required.confidence, rounds), usual=usual_differences(pairs)
     )
     more = TESTED if required.unwanted else (required.condition.metric,)
@@ -58,14 +58,14 @@ def judge_difference(
     return [_requirement(required, one, len(compared)) for one in compared]
 
 
-def _requirement(required: requirement.Requirement, c: Comparison, among: int) -> Requirement:
+def _requirement(required: Requirement, c: Comparison, among: int) -> RequirementResult:
     if required.unwanted is None:
         estimate, limit, verdict, message = _limited(required.condition, c)
     else:
         found, limit = judge_overall(c, required.unwanted, among), 1 + required.unwanted.by
         estimate, verdict, message = found.factor, found.verdict, found.message
     about = (c.b, c.workload, required.confidence)
-    return Requirement(required.text, *about, estimate, limit, verdict, message, against=c.a)
+    return RequirementResult(required.text, *about, estimate, limit, verdict, message, against=c.a)
 
 
 def _limited(condition: Condition, c: Comparison) -> tuple[Estimate, float, Decision, str]:

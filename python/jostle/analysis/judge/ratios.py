@@ -3,23 +3,23 @@
 from collections.abc import Mapping, Sequence
 
 from jostle.analysis import metrics
-from jostle.analysis.results import PublishedFigure, Ratio
+from jostle.analysis.results import PublishedFigure, RatioResult
 from jostle.analysis.results.keys import Key
 from jostle.analysis.results.published_figure import figure
 from jostle.analysis.stats.moderated import UsualOf, typical_ratio
-from jostle.analysis.stats.over_rounds import Value, ratio_of_rounds
+from jostle.analysis.stats.over_rounds import RoundValue, ratio_of_rounds
 from jostle.analysis.trials.data import TrialData, by_round, common_rounds
-from jostle.plan import claims as planned
+from jostle.plan.claims import Ratio
 
 __all__ = ["ratios"]
 
 
 def ratios(
-    tables: Sequence[planned.Ratio],
+    tables: Sequence[Ratio],
     grouped: Mapping[Key, Sequence[TrialData]],
     published: Sequence[PublishedFigure],
     usual: UsualOf,
-) -> list[Ratio]:
+) -> list[RatioResult]:
     """Every ratio for every contestant that was measured under both workloads, paired by round."""
     contestants = list(dict.fromkeys(name for name, _ in grouped))
     return [
@@ -31,12 +31,12 @@ def ratios(
 
 
 def _ratio(
-    table: planned.Ratio,
+    table: Ratio,
     contestant: str,
     grouped: Mapping[Key, Sequence[TrialData]],
     known: Sequence[PublishedFigure],
     usual: UsualOf,
-) -> Ratio:
+) -> RatioResult:
     metric, workloads = table.metric, (table.workload, table.against)
     ours, theirs = (by_round(grouped[contestant, name]) for name in workloads)
     common = common_rounds(ours, theirs)
@@ -44,7 +44,7 @@ def _ratio(
     published, published_against = _comparable(
         *(figure(known, contestant, name, metric) for name in workloads)
     )
-    return Ratio(
+    return RatioResult(
         title=table.title,
         metric=metric,
         contestant=contestant,
@@ -67,7 +67,7 @@ def _comparable(
     return (figure.value if figure else None), (other.value if other else None)
 
 
-def _value(metric: str, data: TrialData) -> Value:
+def _value(metric: str, data: TrialData) -> RoundValue:
     """The metric in one trial; None if only another version of jostle measures it."""
     measure = metrics.VALUE_OF.get(metric)
     return measure(data) if measure else None

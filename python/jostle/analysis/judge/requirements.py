@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from jostle.analysis.judge.among_failures import lies_among_failures
 from jostle.analysis.judge.differences import judge_difference
 from jostle.analysis.judge.few_rounds import Judged, judged, judged_request
-from jostle.analysis.results import Estimate, Requirement, WorkloadSummary
+from jostle.analysis.results import Estimate, RequirementResult, WorkloadSummary
 from jostle.analysis.results.rule import decide, distrusted
 from jostle.analysis.stats.enough import TOO_FEW_ROUNDS
 from jostle.analysis.stats.moderated import UsualOf
@@ -15,10 +15,11 @@ from jostle.analysis.topics.starvation import compare, index_of, workloads_behin
 from jostle.analysis.trials.data import TrialData, by_round, common_rounds
 from jostle.analysis.trials.one_request import requests_named
 from jostle.formatting import interval, is_or_are
-from jostle.plan import model, requirement
 from jostle.plan.conditions import INDICES
 from jostle.plan.labels import resolve_label
+from jostle.plan.model import Starvation
 from jostle.plan.recorded import RecordedPlan, Unreadable
+from jostle.plan.requirement import Requirement
 from jostle.record.verdict import Verdict
 
 __all__ = ["judge_requirements"]
@@ -38,13 +39,13 @@ def judge_requirements(
     usual: UsualOf,
     level: ConfidenceRule = fixed,
     round_s: float | None = None,
-) -> list[Requirement]:
+) -> list[RequirementResult]:
     """Every requirement for every cell that it is about; without measured cells the verdict is "undecided".
 
     Those that this version cannot read come last. `usual`: the spread that rounds usually have. `level`: the
     correction for repeated looks. `round_s`: how long a round took, if known.
     """
-    found: list[Requirement] = []
+    found: list[RequirementResult] = []
     for required in plan.require:
         known = [*(contestant for contestant, _ in summaries), *skipped]
         whom = resolve_label(required.contestant, known) if required.contestant else known
@@ -58,15 +59,15 @@ def judge_requirements(
 
 
 def _judge(
-    required: requirement.Requirement,
+    required: Requirement,
     whom: Sequence[str],
-    forms: Sequence[model.Starvation],
+    forms: Sequence[Starvation],
     grouped: Mapping[tuple[str, str], Sequence[TrialData]],
     summaries: Mapping[tuple[str, str], WorkloadSummary],
     usual: UsualOf,
     level: ConfidenceRule,
     round_s: float | None,
-) -> Iterator[Requirement]:
+) -> Iterator[RequirementResult]:
     metric = required.condition.metric
     for (contestant, workload), summary in summaries.items():
         if contestant not in whom or required.workload not in ("", workload):
@@ -97,7 +98,7 @@ def _judge(
 
 
 def _requirement(
-    required: requirement.Requirement,
+    required: Requirement,
     contestant: str,
     workload: str,
     figure: Judged,
@@ -105,7 +106,7 @@ def _requirement(
     round_s: float | None,
     *,
     beyond: bool = False,
-) -> Requirement:
+) -> RequirementResult:
     condition, estimate = required.condition, figure.estimate
     verdict = decide(condition, estimate)
     message = f"{condition.metric} {is_or_are(condition.metric)} {interval(estimate, condition.unit)}"
@@ -123,22 +124,22 @@ def _requirement(
         more = figure.more_rounds(condition.limit, required.confidence, round_s) or MORE_ROUNDS
         message += f": the limit lies within the interval; {more}"
     about = (condition.text, contestant, workload, required.confidence)
-    return Requirement(*about, estimate, condition.limit, verdict, message, part=required.part)
+    return RequirementResult(*about, estimate, condition.limit, verdict, message, part=required.part)
 
 
-def _unreadable(one: Unreadable) -> Requirement:
+def _unreadable(one: Unreadable) -> RequirementResult:
     table = one.data if isinstance(one.data, dict) else {}
     that, contestant, workload = (str(table.get(key, "")) for key in ("that", "contestant", "workload"))
     unknown = Estimate(None, unit="", note=one.reason)
-    return Requirement(that, contestant, workload, CONFIDENCE, unknown, 0.0, "undecided", one.reason)
+    return RequirementResult(that, contestant, workload, CONFIDENCE, unknown, 0.0, "undecided", one.reason)
 
 
 def _not_measured(
-    required: requirement.Requirement,
+    required: Requirement,
     whom: Sequence[str],
     skipped: Mapping[str, str],
     skipped_workloads: Mapping[str, Mapping[str, str]],
-) -> Requirement:
+) -> RequirementResult:
     whys = [f"{name}: {why}" for name, why in skipped.items() if name in whom]
     for name, reasons in skipped_workloads.items():
         if name in whom and (why := reasons.get(required.workload)):
@@ -148,6 +149,6 @@ def _not_measured(
     unit, limit = ("ratio", 1.0) if required.of_difference else (condition.unit, condition.limit)
     nothing = Estimate(None, unit=unit, note=message)
     about = (required.contestant, required.workload)
-    return Requirement(
+    return RequirementResult(
         required.text, *about, required.confidence, nothing, limit, "undecided", message, part=required.part
     )

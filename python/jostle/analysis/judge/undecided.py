@@ -6,8 +6,15 @@ from dataclasses import dataclass, replace
 
 from jostle.analysis import metrics
 from jostle.analysis.compare.sides import SAME
-from jostle.analysis.judge.claims import Figure, Measurements, missing, rounds_needed, sides_of
-from jostle.analysis.results import Claim, Comparison, CriterionResult, Estimate, Requirement, RunResult
+from jostle.analysis.judge.claims import CellMetric, Measurements, missing, rounds_needed, sides_of
+from jostle.analysis.results import (
+    ClaimResult,
+    Comparison,
+    CriterionResult,
+    Estimate,
+    RequirementResult,
+    RunResult,
+)
 from jostle.analysis.results.keys import Key
 from jostle.analysis.results.rule import Rule, rule_of
 from jostle.analysis.stats.enough import MIN_ROUNDS
@@ -15,10 +22,10 @@ from jostle.analysis.stats.quantile_ci import CONFIDENCE
 from jostle.analysis.stats.sequential import MAX_ROUNDS
 from jostle.analysis.summaries.workload import by_workload
 from jostle.analysis.trials.data import TrialData
-from jostle.plan import claims as planned
+from jostle.plan.claims import Claim, Part
 from jostle.plan.conditions import Condition
 from jostle.plan.recorded import RecordedPlan
-from jostle.plan.requirement import Requirement as PlannedRequirement
+from jostle.plan.requirement import Requirement
 from jostle.record import RunRecord
 from jostle.record.verdict import Verdict
 
@@ -70,7 +77,7 @@ def questions(record: RunRecord, result: RunResult) -> list[Question]:
 class _QuestionBuilder:
     measured: Measurements
 
-    def of_requirement(self, one: Requirement, required: PlannedRequirement | None) -> Question:
+    def of_requirement(self, one: RequirementResult, required: Requirement | None) -> Question:
         if required is None:  # this version cannot read it
             key = (one.contestant, one.workload)
             return Question(f"{one.that} ({one.about})", frozenset([key]), open=False)
@@ -78,7 +85,7 @@ class _QuestionBuilder:
             return self.difference(one, required)
         return self.requirement(one, required.condition)
 
-    def requirement(self, one: Requirement, condition: Condition) -> Question:
+    def requirement(self, one: RequirementResult, condition: Condition) -> Question:
         text, key = f"{one.that} ({one.about})", (one.contestant, one.workload)
         figures = [(cell, condition.metric) for cell in self.measured.behind(condition.metric, key)]
         undecided = one.verdict == "undecided" and not self.measured.invalid(figures)
@@ -89,7 +96,7 @@ class _QuestionBuilder:
         further = _further(one.estimate, needed)
         return Question(text, _cells(figures), undecided and can_narrow, further)
 
-    def difference(self, one: Requirement, required: PlannedRequirement) -> Question:
+    def difference(self, one: RequirementResult, required: Requirement) -> Question:
         """It is open until a change is found, or none that counts remains possible."""
         text = f"{one.that} ({one.contestant} against {one.against}, {one.workload})"
         cells = frozenset({(one.contestant, one.workload), (one.against, one.workload)})
@@ -102,7 +109,7 @@ class _QuestionBuilder:
         further = _further(one.estimate, rounds_needed(rule, one.estimate, CONFIDENCE))
         return Question(text, cells, is_open and _can_narrow(one.estimate), further)
 
-    def claim(self, one: planned.Claim, judged: Claim) -> Question:
+    def claim(self, one: Claim, judged: ClaimResult) -> Question:
         sides = [(part, pair) for part in one.holds for pair in sides_of(part, self.measured)]
         figures = [self.measured.figures(part, pair) for part, pair in sides]
         everything = [figure for of_part in figures for figure in of_part]
@@ -123,11 +130,11 @@ class _QuestionBuilder:
         return Question(one.says, cells, open=True, further=further)
 
 
-def _cells(figures: Sequence[Figure]) -> frozenset[Key]:
+def _cells(figures: Sequence[CellMetric]) -> frozenset[Key]:
     return frozenset(cell for cell, _ in figures)
 
 
-def _rules(part: planned.Part) -> list[Rule]:
+def _rules(part: Part) -> list[Rule]:
     return [Rule(*limits) for limits in (part.limits, part.size) if limits is not None]
 
 
@@ -157,7 +164,7 @@ def _further(estimate: Estimate, needed: tuple[int, ...]) -> float:
     return expected - done if expected > done else float(done)
 
 
-def _until_judged(blocking: Sequence[tuple[planned.Part, CriterionResult]]) -> float:
+def _until_judged(blocking: Sequence[tuple[Part, CriterionResult]]) -> float:
     """In how many rounds a claim will probably be decided: one part refutes it, but all must confirm it."""
     refuting, confirming = list[float](), list[float]()
     for part, criterion in blocking:

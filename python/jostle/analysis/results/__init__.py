@@ -6,16 +6,16 @@ Field names contain their units: `_s` seconds, `_per_s` per second, `_bytes` byt
 from jostle.analysis.results.capacity import CapacityResult, Sizing, WhatIf
 from jostle.analysis.results.comparison import CompareResult, Comparison, ConditionResult, Difference, Shift
 from jostle.analysis.results.estimate import Decision, DifferenceFinding, Distribution, Estimate
-from jostle.analysis.results.head_of_line import Cause, HeadOfLine, StreamOfConnection
+from jostle.analysis.results.head_of_line import BlockingCause, HeadOfLine, StreamOfConnection
 from jostle.analysis.results.journeys import JourneyResult, StepResult
 from jostle.analysis.results.judgement import (
     OF_ARTICLES,
     OF_OURS,
-    Claim,
+    ClaimResult,
     ClaimVerdict,
     CriterionResult,
     PartVerdict,
-    Requirement,
+    RequirementResult,
 )
 from jostle.analysis.results.phased import PhasedLoad, PhasedTimeline, PhaseSummary, RampStep
 from jostle.analysis.results.pings import PingResult
@@ -30,8 +30,8 @@ from jostle.analysis.results.workload import (
     Goodput,
     Mode,
     PublishedFigure,
-    Ratio,
-    Starvation,
+    RatioResult,
+    StarvationResult,
     Threads,
     Times,
     WorkloadSummary,
@@ -41,10 +41,10 @@ __all__ = [
     "FORMAT",
     "OF_ARTICLES",
     "OF_OURS",
+    "BlockingCause",
     "CapacityResult",
-    "Cause",
     "Check",
-    "Claim",
+    "ClaimResult",
     "ClaimVerdict",
     "CompareResult",
     "Comparison",
@@ -71,13 +71,13 @@ __all__ = [
     "PingResult",
     "PublishedFigure",
     "RampStep",
-    "Ratio",
+    "RatioResult",
     "RequestResult",
-    "Requirement",
+    "RequirementResult",
     "RunResult",
     "Shift",
     "Sizing",
-    "Starvation",
+    "StarvationResult",
     "StepResult",
     "StreamOfConnection",
     "StreamResult",

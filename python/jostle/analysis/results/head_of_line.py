@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["Cause", "HeadOfLine", "StreamOfConnection"]
+__all__ = ["BlockingCause", "HeadOfLine", "StreamOfConnection"]
 
-Cause = Literal["connection", "server", "unknown", ""]
+BlockingCause = Literal["connection", "server", "unknown", ""]
 """What made streams wait behind another one; "": the connection let others through meanwhile."""
 
 
@@ -39,7 +39,7 @@ class HeadOfLine:
     others: int  # how many were there meanwhile, including those two
     longest_s: float
     open: int  # streams that were open when the longest wait for a free one ended
-    cause: Cause
+    cause: BlockingCause
     elsewhere_connections: int  # which answered the same request meanwhile
     elsewhere_answers: int
     elsewhere_median_s: float | None

@@ -5,7 +5,15 @@ from typing import Literal
 
 from jostle.analysis.results.estimate import Decision, Estimate
 
-__all__ = ["OF_ARTICLES", "OF_OURS", "Claim", "ClaimVerdict", "CriterionResult", "PartVerdict", "Requirement"]
+__all__ = [
+    "OF_ARTICLES",
+    "OF_OURS",
+    "ClaimResult",
+    "ClaimVerdict",
+    "CriterionResult",
+    "PartVerdict",
+    "RequirementResult",
+]
 
 PartVerdict = Literal["holds", "other size", "size undecided", "fails", "undecided"]
 """The verdict on one criterion. `other size`, `size undecided`: what the article says in words holds, but the
@@ -34,7 +42,7 @@ OF_OURS: tuple[ClaimVerdict, ...] = ("holds", "does not hold", "undecided")
 
 
 @dataclass(frozen=True)
-class Requirement:
+class RequirementResult:
     """A `[[require]]` of the plan on one workload of one contestant: the interval decides, not the value.
 
     With `against`, it is about a difference, and a relative one is a factor in `estimate` and `limit`: 1.05
@@ -77,7 +85,7 @@ class CriterionResult:
 
 
 @dataclass(frozen=True)
-class Claim:
+class ClaimResult:
     """What an article says, and whether this run reproduces it."""
 
     statement: str

@@ -7,7 +7,7 @@ from typing import Any
 from jostle.analysis.results.comparison import Comparison
 from jostle.analysis.results.head_of_line import HeadOfLine
 from jostle.analysis.results.journeys import JourneyResult
-from jostle.analysis.results.judgement import Claim, Requirement
+from jostle.analysis.results.judgement import ClaimResult, RequirementResult
 from jostle.analysis.results.phased import PhasedLoad
 from jostle.analysis.results.pings import PingResult
 from jostle.analysis.results.plain_data import plain_data
@@ -19,8 +19,8 @@ from jostle.analysis.results.workload import (
     Garbage,
     Goodput,
     PublishedFigure,
-    Ratio,
-    Starvation,
+    RatioResult,
+    StarvationResult,
     Threads,
     WorkloadSummary,
 )
@@ -42,7 +42,7 @@ class RunResult:
     reasons: list[str]
     summaries: list[WorkloadSummary]
     trials: list[TrialResult]
-    starvation: list[Starvation]
+    starvation: list[StarvationResult]
     published: list[PublishedFigure]
     contestants: dict[str, dict[str, Any]]  # label → title, runtime, version, …
     skipped: dict[str, str]  # contestant → why it was not measured
@@ -50,15 +50,15 @@ class RunResult:
     plan_text: str
     rerun: str  # the command
     seed: int
-    requirements: list[Requirement] = field(default_factory=list)
+    requirements: list[RequirementResult] = field(default_factory=list)
     phased_loads: list[PhasedLoad] = field(default_factory=list)  # of loads with phases
     comparisons: list[Comparison] = field(default_factory=list)  # each contestant with the plan's first one
-    claims: list[Claim] = field(default_factory=list)
+    claims: list[ClaimResult] = field(default_factory=list)
     setup: list[tuple[str, str]] = field(default_factory=list)  # what was used here: fact, value
     published_setup: str = ""
     article: str = ""  # the http or https address of the publication, or nothing
     took_s: float | None = None  # from its first event to its last, without the turns of other runs
-    ratios: list[Ratio] = field(default_factory=list)
+    ratios: list[RatioResult] = field(default_factory=list)
     threads: list[Threads] = field(default_factory=list)
     earlier: list[EarlierRun] = field(default_factory=list)
     garbage: list[Garbage] = field(default_factory=list)

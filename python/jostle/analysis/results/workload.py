@@ -12,8 +12,8 @@ __all__ = [
     "Goodput",
     "Mode",
     "PublishedFigure",
-    "Ratio",
-    "Starvation",
+    "RatioResult",
+    "StarvationResult",
     "Threads",
     "Times",
     "WorkloadSummary",
@@ -100,7 +100,7 @@ class Mode:
 
 
 @dataclass(frozen=True)
-class Starvation:
+class StarvationResult:
     """What one slow request does to the fast ones of one contestant, in one form of the experiment.
 
     `index` is 1 − with/alone, 0 (unharmed) to 1 (starved); `left` is the throughput while the slow request
@@ -129,7 +129,7 @@ class Starvation:
 
 
 @dataclass(frozen=True)
-class Ratio:
+class RatioResult:
     """A metric of one contestant under one workload against the same under another; paired by round."""
 
     title: str

@@ -34,7 +34,7 @@ from jostle.units import format_value
 
 __all__ = [
     "AtLeast",
-    "Value",
+    "RoundValue",
     "all_requests",
     "bounded",
     "half_width",
@@ -67,11 +67,11 @@ class AtLeast:
     value: float
 
 
-Value = float | AtLeast | None
+RoundValue = float | AtLeast | None
 """The value of one round; None if it cannot be known."""
 
 
-def number(value: Value) -> float:
+def number(value: RoundValue) -> float:
     """The value, or its lower bound. It must not be None."""
     assert value is not None
     return value.value if isinstance(value, AtLeast) else float(value)
@@ -89,7 +89,7 @@ def half_width(
     return student.quantile(spread.df, (1 + confidence) / 2) * math.sqrt(spread.variance / len(values))
 
 
-def too_far_apart(values: Sequence[Value], unit: str) -> str:
+def too_far_apart(values: Sequence[RoundValue], unit: str) -> str:
     """Why values of at least 0 have no mean; "" if they have one, or if that is not known.
 
     It is not known if a round only bounds its value, which may then belong to the larger ones.
@@ -123,7 +123,7 @@ def mean_over_rounds(values: Sequence[float], unit: str, confidence: float = CON
 
 
 def typical_over_rounds(
-    values: Sequence[Value], unit: str, confidence: float = CONFIDENCE, usual: Spread | None = None
+    values: Sequence[RoundValue], unit: str, confidence: float = CONFIDENCE, usual: Spread | None = None
 ) -> Estimate:
     """The geometric mean of one positive value per round, with Student's interval of the logarithm.
 
@@ -149,8 +149,8 @@ def typical_over_rounds(
 
 
 def ratio_of_rounds(
-    left: Sequence[Value],
-    right: Sequence[Value],
+    left: Sequence[RoundValue],
+    right: Sequence[RoundValue],
     confidence: float = CONFIDENCE,
     usual: Spread | None = None,
 ) -> Estimate:
@@ -163,26 +163,28 @@ def ratio_of_rounds(
     if n == 0:
         return Estimate(None, unit="", note="no round measured both")
     if any(v is None for v in (*left, *right)) or any(isinstance(v, AtLeast) for v in right):
-        known: list[Value] = [None if a is None or b is None else b for a, b in zip(left, right, strict=True)]
+        known: list[RoundValue] = [
+            None if a is None or b is None else b for a, b in zip(left, right, strict=True)
+        ]
         return Estimate(None, unit="", n=n, note=why_not(known))
     pairs = [(number(a), number(b)) for a, b in zip(left, right, strict=True)]
     if any(a <= 0 or b <= 0 for a, b in pairs):
         return Estimate(None, unit="", n=n, note="zero in some round")
-    ratios: list[Value] = [
+    ratios: list[RoundValue] = [
         AtLeast(a / b) if isinstance(value, AtLeast) else a / b
         for value, (a, b) in zip(left, pairs, strict=True)
     ]
     return typical_over_rounds(ratios, "", confidence, usual)
 
 
-def bounded(found: Estimate, values: Sequence[Value]) -> Estimate:
+def bounded(found: Estimate, values: Sequence[RoundValue]) -> Estimate:
     """`found`, marked with "≥" if any of the values is only a lower bound."""
     if not any(isinstance(value, AtLeast) for value in values):
         return found
     return replace(found, high=None, bound="≥", note="requests were given up before they were answered")
 
 
-def why_not(values: Sequence[Value]) -> str:
+def why_not(values: Sequence[RoundValue]) -> str:
     """Why there is no figure over these rounds."""
     if not values:
         return "nothing was measured"
@@ -192,7 +194,7 @@ def why_not(values: Sequence[Value]) -> str:
     return f"too few requests, or no measurement, in {missing} of {len(values)} rounds"
 
 
-def round_quantile(sample: WeightedSample, p: float) -> Value:
+def round_quantile(sample: WeightedSample, p: float) -> RoundValue:
     """The p-quantile of one round; None if too few requests lie beyond it."""
     needed = samples_needed(p) if p > 0.5 else 1 if p == 0.5 else 1 / p
     if sample.n < needed or not len(sample.values_s):
@@ -204,7 +206,7 @@ def round_quantile(sample: WeightedSample, p: float) -> Value:
     return AtLeast(float(curve.values_s[-1])) if value is None else value
 
 
-def round_mean(sample: WeightedSample) -> Value:
+def round_mean(sample: WeightedSample) -> RoundValue:
     """The mean of one round; a lower bound if the longest times are not known."""
     if not sample.n_censored:
         return sample.mean_s

@@ -14,7 +14,7 @@ from jostle.analysis.stats.moderated import (
     fitted,
     typical,
 )
-from jostle.analysis.stats.over_rounds import Value, round_quantile, within_rounds
+from jostle.analysis.stats.over_rounds import RoundValue, round_quantile, within_rounds
 from jostle.analysis.summaries.trial import cpu_per_request
 from jostle.analysis.trials.data import TrialData
 from jostle.quantiles import NAMED
@@ -24,7 +24,7 @@ __all__ = ["of_service", "usual_in"]
 
 SERVICE = "service "
 
-OF_TRIALS: Mapping[str, Callable[[TrialData], Value]] = {
+OF_TRIALS: Mapping[str, Callable[[TrialData], RoundValue]] = {
     "throughput": lambda data: data.throughput,
     "server cpu": cpu_per_request,
 }
@@ -71,7 +71,7 @@ def _cell(trials: Sequence[TrialData], name: str, sd: float, *, known: bool) -> 
     `known`: what few requests explain is a part of the typical one.
     """
     within = 0.0
-    values: list[Value]
+    values: list[RoundValue]
     if name in OF_TRIALS:
         values = [OF_TRIALS[name](data) for data in trials]
     else:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from jostle.analysis.results import Phase, RampStep
-from jostle.analysis.stats.over_rounds import AtLeast, Value
+from jostle.analysis.stats.over_rounds import AtLeast, RoundValue
 from jostle.analysis.stats.sample import WeightedSample, pool
 from jostle.analysis.summaries.trial import rss_max
 from jostle.analysis.topics.phased import sustained
@@ -94,7 +94,7 @@ def growth(figure: Callable[[RampStep], float | None]) -> Callable[[TrialData], 
     return largest
 
 
-def clients_in_time(data: TrialData) -> Value:
+def clients_in_time(data: TrialData) -> RoundValue:
     """Connections open in the last step of the ramp-up before the p95 of headers exceeds `IN_TIME_S`.
 
     A lower bound if it never does. None if there is no ramp, or if the first step is already too slow.

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from jostle.analysis.results import Cause, HeadOfLine, StreamOfConnection
+from jostle.analysis.results import BlockingCause, HeadOfLine, StreamOfConnection
 from jostle.analysis.trials.data import TrialData
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ def _open(one: Mapping[str, Any], at_ns: int) -> bool:
     return 0 < one["sent_ns"] < at_ns and not 0 < one["end_ns"] < at_ns
 
 
-def _cause(wait_s: float, responses: int, median_s: float | None) -> Cause:
+def _cause(wait_s: float, responses: int, median_s: float | None) -> BlockingCause:
     """The cause according to the other connections, if all streams of this one waited."""
     if median_s is None or responses < FEW:
         return "unknown"

@@ -98,16 +98,16 @@ def sustained_throughput(data: TrialData) -> float | None:
     return _per_second([(data, there)], lambda data: data.counts.ok) if there.any() else None
 
 
-Part = tuple[TrialData, Bools]
+TrialPart = tuple[TrialData, Bools]
 """A trial, and which of its intervals belong to the part."""
 
 
-def _length_s(parts: Sequence[Part]) -> float:
+def _length_s(parts: Sequence[TrialPart]) -> float:
     lengths = (data.counts.end_ns - data.counts.start_ns for data, _ in parts)
     return sum(int(length[there].sum()) for length, (_, there) in zip(lengths, parts, strict=True)) / 1e9
 
 
-def _per_second(parts: Sequence[Part], column: Callable[[TrialData], Ints]) -> float:
+def _per_second(parts: Sequence[TrialPart], column: Callable[[TrialData], Ints]) -> float:
     length_s = _length_s(parts)
     return sum(int(column(data)[there].sum()) for data, there in parts) / length_s if length_s else 0.0
 
@@ -148,7 +148,7 @@ def _server_cores(data: TrialData, there: Bools) -> float | None:
     return data.resource_usage.cores(int(data.counts.start_ns[there][0]), int(data.counts.end_ns[there][-1]))
 
 
-def _generator_cores(parts: Sequence[Part]) -> float:
+def _generator_cores(parts: Sequence[TrialPart]) -> float:
     """Cores that all threads of all generators used."""
     length_s = _length_s(parts)
     used_ns = sum(int(data.counts.cpu_ns[there].sum()) for data, there in parts)

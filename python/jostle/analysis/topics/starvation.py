@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from jostle.analysis.results import Estimate, PublishedFigure, Starvation, WorkloadSummary
+from jostle.analysis.results import Estimate, PublishedFigure, StarvationResult, WorkloadSummary
 from jostle.analysis.results.published_figure import figure
 from jostle.analysis.stats.bimodality import modes
 from jostle.analysis.stats.indices import blocking_index, starvation_index
@@ -22,8 +22,8 @@ from jostle.analysis.topics.blocking import Waits, slice_of, waits_for
 from jostle.analysis.topics.meanwhile import left_over_rounds
 from jostle.analysis.topics.starvation_sentences import Meanwhile, sentence
 from jostle.analysis.trials.data import BACKGROUND, TrialData, by_round
-from jostle.plan import model as planned
 from jostle.plan.metrics import BLOCKING, INDICES
+from jostle.plan.model import Starvation
 from jostle.record.verdict import Verdict
 
 __all__ = ["compare", "compare_all", "index_at", "index_of", "to_repeat", "workloads_behind"]
@@ -33,7 +33,7 @@ __all__ = ["compare", "compare_all", "index_at", "index_of", "to_repeat", "workl
 class _Compared:
     """One form on one contestant, with what its sentence needs."""
 
-    found: Starvation
+    found: StarvationResult
     loop: Literal["closed", "open"]
     meanwhile: Meanwhile
     waits: Waits
@@ -42,12 +42,12 @@ class _Compared:
 
 
 def compare(
-    form: planned.Starvation,
+    form: Starvation,
     trials: Mapping[str, Sequence[TrialData]],
     summaries: Mapping[str, WorkloadSummary],
     published: Sequence[PublishedFigure],
     confidence: float = CONFIDENCE,
-) -> Starvation:
+) -> StarvationResult:
     """Compare the workloads of one contestant; `trials` and `summaries` are its own, by workload.
 
     `confidence` is that of the indices. The sentence is left to `compare_all`.
@@ -56,7 +56,7 @@ def compare(
     rounds = _paired(trials[form.alone], trials[form.with_])
     slow = _slow(trials.get(form.slow, ()), trials[form.with_])
     open_loop = bool(rounds) and rounds[0][1].open is not None
-    return Starvation(
+    return StarvationResult(
         form=form.form,
         title=form.title,
         contestant=alone.contestant,
@@ -79,11 +79,11 @@ def compare(
 
 
 def compare_all(
-    forms: Sequence[planned.Starvation],
+    forms: Sequence[Starvation],
     trials: Mapping[str, Sequence[TrialData]],
     summaries: Mapping[str, WorkloadSummary],
     published: Sequence[PublishedFigure],
-) -> list[Starvation]:
+) -> list[StarvationResult]:
     """Every form whose two workloads were measured on this contestant, each with its sentence.
 
     A sentence also draws on the other forms, as only long slow requests show what fast ones wait for.
@@ -103,7 +103,9 @@ def _sentence(one: _Compared, compared: Sequence[_Compared]) -> str:
 
 
 def _compared(
-    found: Starvation, trials: Mapping[str, Sequence[TrialData]], summaries: Mapping[str, WorkloadSummary]
+    found: StarvationResult,
+    trials: Mapping[str, Sequence[TrialData]],
+    summaries: Mapping[str, WorkloadSummary],
 ) -> _Compared:
     alone, beside = found.alone_workload, found.with_workload
     rounds = _paired(trials[alone], trials[beside])
@@ -132,20 +134,20 @@ def _compared(
     )
 
 
-def workloads_behind(metric: str, found: Starvation) -> list[str]:
+def workloads_behind(metric: str, found: StarvationResult) -> list[str]:
     """The workloads that the index of that name is computed from: a blocking index has a divisor."""
     both = [found.alone_workload, found.with_workload]
     return [*both, found.slow_workload] if metric == BLOCKING and found.slow_workload else both
 
 
-def index_of(metric: str, found: Starvation) -> Estimate:
+def index_of(metric: str, found: StarvationResult) -> Estimate:
     """The index of that name."""
     return dict(zip(INDICES, (found.index, found.blocking), strict=True))[metric]
 
 
 def index_at(
     metric: str,
-    found: Starvation,
+    found: StarvationResult,
     grouped: Mapping[tuple[str, str], Sequence[TrialData]],
     confidence: float,
 ) -> Estimate:
@@ -214,7 +216,7 @@ def _why_no_p99(where: str, found: Estimate) -> str:
     return f"its p99 {where} has no value: {why}"
 
 
-def to_repeat(forms: Sequence[planned.Starvation], trials: Sequence[TrialData]) -> list[tuple[str, str]]:
+def to_repeat(forms: Sequence[Starvation], trials: Sequence[TrialData]) -> list[tuple[str, str]]:
     """(Contestant, workload) of the closed-loop comparisons whose rounds look bimodal.
 
     One of the two modes may consist of a single round.

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from jostle.analysis.results import Estimate, Mode, Starvation
+from jostle.analysis.results import Estimate, Mode, StarvationResult
 from jostle.analysis.stats.enough import TOO_FEW_ROUNDS
 from jostle.analysis.topics.blocking import LONG_S, WaitsFor
 from jostle.formatting import interval, percent, plural
@@ -36,7 +36,12 @@ class Meanwhile:
 
 
 def sentence(
-    s: Starvation, loop: Literal["closed", "open"], meanwhile: Meanwhile, waits: WaitsFor, *, trusted: bool
+    s: StarvationResult,
+    loop: Literal["closed", "open"],
+    meanwhile: Meanwhile,
+    waits: WaitsFor,
+    *,
+    trusted: bool,
 ) -> str:
     """The finding; `waits` says what the fast requests waited for (`jostle.analysis.topics.blocking`)."""
     text = _closed(s, meanwhile, waits) if loop == "closed" else _open(s, meanwhile, waits)
@@ -60,7 +65,7 @@ def _two_modes(found: list[Mode]) -> str:
     )
 
 
-def _closed(s: Starvation, meanwhile: Meanwhile, waits: WaitsFor) -> str:
+def _closed(s: StarvationResult, meanwhile: Meanwhile, waits: WaitsFor) -> str:
     index, name = s.index, s.contestant
     if index.value is None and not index.rounds:
         return f"It is unknown whether a slow request starves {name}: {index.note}."
@@ -93,7 +98,7 @@ def _closed(s: Starvation, meanwhile: Meanwhile, waits: WaitsFor) -> str:
     return f"{name} slows down while a slow request runs, but keeps serving: {longest}. {lost}"
 
 
-def _round_by_round(s: Starvation) -> str:
+def _round_by_round(s: StarvationResult) -> str:
     """For rounds that lie too far apart for a mean: what all of them say, or that they disagree."""
     name, least, most, n = s.contestant, min(s.index.rounds), max(s.index.rounds), len(s.index.rounds)
     between = f"between {percent(least)} and {percent(most)}"
@@ -111,7 +116,7 @@ def _round_by_round(s: Starvation) -> str:
     return f"Undecided: in {_rounds(n)}, {name} lost {between} of the trial’s throughput. {far}."
 
 
-def _lost(s: Starvation, meanwhile: Meanwhile) -> tuple[str, float, float]:
+def _lost(s: StarvationResult, meanwhile: Meanwhile) -> tuple[str, float, float]:
     """A sentence on the loss, and the ends of its share of the throughput while the slow request runs.
 
     Measured within each trial if the slow request ends before it does. Unlike the index, this does not depend
@@ -133,7 +138,7 @@ def _lost(s: Starvation, meanwhile: Meanwhile) -> tuple[str, float, float]:
     return told, low, high
 
 
-def _turns(s: Starvation, meanwhile: Meanwhile, lost: str) -> str:
+def _turns(s: StarvationResult, meanwhile: Meanwhile, lost: str) -> str:
     median = f"median {format_duration(meanwhile.wait_s)}, " if meanwhile.wait_s is not None else ""
     waits = f"{median}longest {_time(s.with_response['max'])}"
     clients = "the only client" if meanwhile.clients == 1 else f"its {meanwhile.clients} clients"
@@ -147,14 +152,14 @@ def _turns(s: Starvation, meanwhile: Meanwhile, lost: str) -> str:
     )
 
 
-def _unknown_wait(s: Starvation) -> str:
+def _unknown_wait(s: StarvationResult) -> str:
     return (
         f"Slow requests of {_time(s.slow_s)} are too short to tell whether fast ones wait for their end or "
         f"for a time slice; {format_duration(LONG_S)} would be long enough."
     )
 
 
-def _open(s: Starvation, meanwhile: Meanwhile, waits: WaitsFor) -> str:
+def _open(s: StarvationResult, meanwhile: Meanwhile, waits: WaitsFor) -> str:
     blocking, name = s.blocking, s.contestant
     if blocking.value is None or s.slow_s.value is None:
         return f"It is unknown whether slow requests block {name}: {blocking.note}."
@@ -186,7 +191,7 @@ def _ends(found: Estimate) -> str:
     return f" ({least} to {most})"
 
 
-def _delayed(s: Starvation, meanwhile: Meanwhile, waits: WaitsFor, change: str) -> str:
+def _delayed(s: StarvationResult, meanwhile: Meanwhile, waits: WaitsFor, change: str) -> str:
     """For a p99 that is longer by half of a slow request or more."""
     name, median = s.contestant, s.with_response["p50"]
     if waits == "undecided":
@@ -214,7 +219,7 @@ def _delayed(s: Starvation, meanwhile: Meanwhile, waits: WaitsFor, change: str) 
     return f"{name} answers fast requests only while {ends}: {change}.{queue}"
 
 
-def _late(s: Starvation, whose: str, change: str) -> str:
+def _late(s: StarvationResult, whose: str, change: str) -> str:
     """How many are late: at least half of the fast requests if the median grows too, else 1 in 100."""
     before, after = s.alone_response["p50"], s.with_response["p50"]
     if not after.bound and _grown(s) < MAX_WAIT_SHARE:
@@ -228,13 +233,13 @@ def _running(article: str, meanwhile: Meanwhile) -> str:
     return f"{article} slow request runs" if many == 1 else f"{many} slow requests run"
 
 
-def _queue_up(s: Starvation, meanwhile: Meanwhile) -> bool:
+def _queue_up(s: StarvationResult, meanwhile: Meanwhile) -> bool:
     """Whether 1 in 100 fast requests waits for longer than all running slow ones take one after another."""
     after, slow = s.with_response["p99"].value, s.slow_s.value
     return after is not None and slow is not None and after > QUEUED * slow * meanwhile.slow_clients
 
 
-def _grown(s: Starvation) -> float:
+def _grown(s: StarvationResult) -> float:
     """By how much the median grows, as a share of the slow request's time."""
     before, after, slow = s.alone_response["p50"].value, s.with_response["p50"].value, s.slow_s.value
     return 1.0 if before is None or after is None or not slow else (after - before) / slow

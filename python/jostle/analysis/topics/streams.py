@@ -9,7 +9,7 @@ import numpy as np
 
 from jostle.analysis.results import Estimate, EventTimes, StreamResult
 from jostle.analysis.stats.over_rounds import (
-    Value,
+    RoundValue,
     mean_over_rounds,
     quantiles_over_rounds,
     round_quantile,
@@ -56,7 +56,7 @@ def streams_in_time(data: TrialData) -> float | None:
     return 1 - late / ended if ended else None
 
 
-def longest_gap(data: TrialData) -> Value:
+def longest_gap(data: TrialData) -> RoundValue:
     """The median of the longest gaps of a trial's streams (s); the gap of a broken-off stream has no end."""
     gaps = [_broken(data, "event_longest_gap", n) for n, _ in _streams_of(data)]
     return round_quantile(pool(gaps), 0.5) if gaps else None

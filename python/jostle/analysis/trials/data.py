@@ -25,10 +25,10 @@ from jostle.analysis.stats.sample import (
 from jostle.analysis.trials.counters import BACKGROUND, MEASURED, Counts
 from jostle.analysis.trials.failing import clients_s, missed
 from jostle.analysis.trials.lateness import Effect, effects_of_lateness
-from jostle.analysis.trials.machine import Machine
+from jostle.analysis.trials.machine import MachineSeries
 from jostle.analysis.trials.outage import Outage, away_s, outages, within
 from jostle.analysis.trials.resource_usage import ResourceUsage
-from jostle.analysis.trials.streaming import Figure, Folded, Timelines, fold, timelines_by_request
+from jostle.analysis.trials.streaming import Folded, SampleFigure, Timelines, fold, timelines_by_request
 from jostle.quantiles import NAMED
 from jostle.record import TrialRecord
 from jostle.record.outcomes import Outcome, error_share, failures
@@ -72,13 +72,13 @@ requests become "≥"."""
 FILLED = 0.9
 """Background requests that run for more than this share of an interval fill it."""
 
-QUANTILES: Mapping[str, Figure] = {
+QUANTILES: Mapping[str, SampleFigure] = {
     "p50": partial(quantile_of, p=NAMED["p50"]),
     "p99": partial(quantile_of, p=NAMED["p99"]),
     "max": partial(quantile_of, p=1.0),
 }
 
-PART_FIGURES: Mapping[str, Figure] = {
+PART_FIGURES: Mapping[str, SampleFigure] = {
     "mean": lambda sample: sample.mean_s,
     "deviation": lambda sample: sample.deviation_s,
     "p99": QUANTILES["p99"],
@@ -512,10 +512,10 @@ class TrialData:
         return ResourceUsage.of(self.trial.server_usage())
 
     @cached_property
-    def machine(self) -> Machine:
+    def machine(self) -> MachineSeries:
         """What the machine did during the trial."""
         ours = self.trial.server.get("pid") is not None
-        return Machine.of(self.trial.machine(), server_is_ours=ours)
+        return MachineSeries.of(self.trial.machine(), server_is_ours=ours)
 
     @cached_property
     def backlog_drops(self) -> int:

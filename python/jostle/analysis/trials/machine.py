@@ -10,7 +10,7 @@ import numpy as np
 
 from jostle.analysis.stats.sample import Floats
 
-__all__ = ["Machine"]
+__all__ = ["MachineSeries"]
 
 SUMS = (
     *("steal_s", "busy_s", "own_cpu_s", "waited_s"),
@@ -19,7 +19,7 @@ SUMS = (
 
 
 @dataclass(frozen=True)
-class Machine:
+class MachineSeries:
     """What was used or lost between successive samples, as arrays of equal length; NaN where unknown."""
 
     start_s: Floats
@@ -39,7 +39,7 @@ class Machine:
     mhz: Floats
 
     @classmethod
-    def of(cls, samples: Iterable[Mapping[str, Any]], *, server_is_ours: bool) -> "Machine":
+    def of(cls, samples: Iterable[Mapping[str, Any]], *, server_is_ours: bool) -> "MachineSeries":
         """Others' work is unknown if the server is not ours, as that may be on this machine."""
         columns = {name: array("d") for name in ("t_ns", "mhz", *SUMS)}
         for sample in samples:

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from jostle.analysis.stats.sample import EMPTY, Bools, WeightedSample, from_histograms
 from jostle.histogram import Histogram
 
-__all__ = ["Figure", "Folded", "Timelines", "fold", "timelines_by_request"]
+__all__ = ["Folded", "SampleFigure", "Timelines", "fold", "timelines_by_request"]
 
-Figure = Callable[[WeightedSample], float | None]
+SampleFigure = Callable[[WeightedSample], float | None]
 
 Timelines = Mapping[str, list[float | None]]
 """By name of the figure, its value in each interval; None if the interval has none."""
@@ -32,7 +32,7 @@ class Folded:
 def fold(
     histograms: Iterable[Histogram | None],
     parts: Sequence[Bools] = (),
-    figures: Mapping[str, Figure] = {},
+    figures: Mapping[str, SampleFigure] = {},
 ) -> Folded:
     """One histogram for each interval; each of `parts` says which intervals belong to it."""
     whole, *sums = (Histogram() for _ in range(len(parts) + 1))
@@ -52,7 +52,7 @@ def fold(
 
 
 def timelines_by_request(
-    histograms: Iterable[tuple[int, int, Histogram]], intervals: int, figures: Mapping[str, Figure]
+    histograms: Iterable[tuple[int, int, Histogram]], intervals: int, figures: Mapping[str, SampleFigure]
 ) -> Mapping[int, Timelines]:
     """The figures of every request, as its histograms are read: each with its interval and request.
 

@@ -16,7 +16,7 @@ from jostle.host.limits import open_files
 
 __all__ = ["Agent", "Hello", "PollReply"]
 
-State = Literal["running", "ended", "fenced", "failed"]
+AgentState = Literal["running", "ended", "fenced", "failed"]
 
 WAIT_S = 1.0
 """How long a call may wait for a new interval."""
@@ -40,7 +40,7 @@ class Hello(TypedDict):
 class PollReply(TypedDict):
     """`data`: the spool from the requested offset on. Nothing follows once `state` is not "running"."""
 
-    state: State
+    state: AgentState
     why: str
     data: bytes
 
@@ -93,7 +93,7 @@ class Agent:
         """End the load cleanly."""
         self._run.stop()
 
-    def _state(self) -> State:
+    def _state(self) -> AgentState:
         return "failed" if self._failed else "fenced" if self._lease.over else "ended"
 
     def _record(self) -> None:

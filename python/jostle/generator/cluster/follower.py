@@ -13,11 +13,11 @@ from jostle.record.layout import ClockEntry, LedgerEntry, TallyEntry
 if TYPE_CHECKING:
     from jostle._engine import Rows
 
-__all__ = ["Follower", "Tally"]
+__all__ = ["Follower", "IntervalTally"]
 
 
 @dataclass
-class Tally:
+class IntervalTally:
     """The requests and the time of some intervals of one generator. Times count from the trial's start."""
 
     intervals: int = 0
@@ -49,7 +49,7 @@ class Follower:
     ended_whole: bool = False
     """Whether all of its spool has been received."""
     offset: int = 0
-    streamed: Tally = field(default_factory=Tally)
+    streamed: IntervalTally = field(default_factory=IntervalTally)
     call: Call | None = None
     """The poll that has not been answered yet."""
     called_at: float = field(default_factory=time.monotonic)

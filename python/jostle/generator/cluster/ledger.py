@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from jostle.generator.cluster.follower import Follower, Tally
+from jostle.generator.cluster.follower import Follower, IntervalTally
 from jostle.generator.cluster.spool import FrameReader, read_from
 from jostle.generator.cluster.transport import Gone, Node, Transport, Unavailable
 from jostle.host.files import open_to_append, write_json
@@ -73,9 +73,9 @@ def _opened(folder: Path, entry: StreamEntry) -> LedgerEntry:
     }
 
 
-def _tally(from_ns: int, *paths: Path) -> Tally:
+def _tally(from_ns: int, *paths: Path) -> IntervalTally:
     """The tally of files read as one, as a frame may be split between them. Raises NotARun."""
-    tally, frames = Tally(), FrameReader()
+    tally, frames = IntervalTally(), FrameReader()
     for path in paths:
         try:
             for piece in read_from(path, 0):
@@ -106,7 +106,7 @@ def _fetched(transport: Transport, node: Node | None, folder: Path, account: Led
     partial.replace(rest)
     streamed = _tally(account["from_ns"], copy)
     both = _tally(account["from_ns"], copy, rest)
-    only = Tally(both.intervals - streamed.intervals, both.sent - streamed.sent, both.until_ns)
+    only = IntervalTally(both.intervals - streamed.intervals, both.sent - streamed.sent, both.until_ns)
     with contextlib.suppress(Unavailable, Gone):
         transport.forget(node, account["log"])
     return {

@@ -9,7 +9,7 @@ from jostle.errors import PlanError
 from jostle.text import reason
 
 __all__ = [
-    "Command",
+    "ShellCommand",
     "check_characters",
     "file_bytes",
     "from_terminal",
@@ -35,7 +35,7 @@ def from_terminal() -> bytes:
 
 
 @dataclass(frozen=True)
-class Command:
+class ShellCommand:
     """A command that a shell would run."""
 
     words: Sequence[str]

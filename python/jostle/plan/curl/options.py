@@ -7,7 +7,7 @@ from jostle.errors import PlanError, nearest
 
 __all__ = ["LETTERS", "OPTIONS", "Option", "option_named"]
 
-Effect = Literal["sent", "ignored", "refused"]
+OptionEffect = Literal["sent", "ignored", "refused"]
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Option:
     name: str
     takes_value: bool
     """The next word belongs to it."""
-    effect: Effect
+    effect: OptionEffect
     why: str = ""
     """What is said where it is refused."""
 

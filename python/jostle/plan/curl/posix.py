@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from jostle.errors import PlanError
-from jostle.plan.curl.command import Command, check_characters, file_bytes, nothing_to_read, value_of
+from jostle.plan.curl.command import ShellCommand, check_characters, file_bytes, nothing_to_read, value_of
 
 __all__ = ["posix_commands"]
 
@@ -27,7 +27,7 @@ _ANSI_C = re.compile(
 )
 
 
-def posix_commands(text: str, environment: Mapping[str, str]) -> list[Command]:
+def posix_commands(text: str, environment: Mapping[str, str]) -> list[ShellCommand]:
     """The commands of a shell text. `environment`: values of the variables in it.
 
     Pipes and what reads them are told apart by their first words; output goes nowhere. Raises `PlanError` for
@@ -44,8 +44,8 @@ class _Shell:
     here: list[tuple[str, bool, list[bytes]]] = field(default_factory=list)
     """Here-documents that begin on the next line: end mark, whether tabs are stripped, the lines."""
 
-    def commands(self) -> list[Command]:
-        found: list[Command] = []
+    def commands(self) -> list[ShellCommand]:
+        found: list[ShellCommand] = []
         words: list[str] = []
         stdin: Callable[[], bytes] = nothing_to_read
         while self.at < len(self.text):
@@ -58,7 +58,7 @@ class _Shell:
                 if separator[0] == "\n":
                     self._read_here_documents()
                 if words:
-                    found.append(Command(words, stdin))
+                    found.append(ShellCommand(words, stdin))
                 words, stdin = [], nothing_to_read
             elif redirection := _REDIRECTION.match(self.text, self.at):
                 self.at = redirection.end()
@@ -66,7 +66,7 @@ class _Shell:
             else:
                 words.append(self._word())
         self._read_here_documents()
-        return [*found, Command(words, stdin)] if words else found
+        return [*found, ShellCommand(words, stdin)] if words else found
 
     def _line_end(self) -> int:
         end = self.text.find("\n", self.at)

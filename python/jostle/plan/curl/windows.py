@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 
 from jostle.errors import PlanError
-from jostle.plan.curl.command import Command, value_of
+from jostle.plan.curl.command import ShellCommand, value_of
 
 __all__ = ["cmd_commands", "is_cmd", "is_powershell", "powershell_commands"]
 
@@ -24,13 +24,13 @@ _VARIABLE = re.compile(rf"%(?!{_HEX}%)(?:(?!{_HEX})([A-Za-z_]\w*)%|([A-Za-z]\w*)
 """`%NAME%`, and not what lies between two characters of a URL that are percent-encoded."""
 
 
-def cmd_commands(text: str, environment: Mapping[str, str]) -> list[Command]:
+def cmd_commands(text: str, environment: Mapping[str, str]) -> list[ShellCommand]:
     """The commands of a text for cmd.exe. A caret takes the meaning of the character behind it.
 
     `environment`: values of `%NAME%`.
     """
     plain: list[str] = []
-    commands: list[Command] = []
+    commands: list[ShellCommand] = []
     quoted, at = False, 0
     text = _VARIABLE.sub(
         lambda found: value_of(found[1] or found[2], environment), text.replace("\r\n", "\n")
@@ -54,9 +54,9 @@ def cmd_commands(text: str, environment: Mapping[str, str]) -> list[Command]:
     return commands + _command("".join(plain))
 
 
-def _command(line: str) -> list[Command]:
+def _command(line: str) -> list[ShellCommand]:
     words = _arguments(line)
-    return [Command(words)] if words else []
+    return [ShellCommand(words)] if words else []
 
 
 _BACKSLASHES = re.compile(r'(\\*)(")')
@@ -107,7 +107,7 @@ _BACKTICKS = {"n": "\n", "r": "\r", "t": "\t", "0": "\0"}
 _EXPANDED = re.compile(r'`(.)|""|\$(?:env:(\w+)|\{env:(\w+)\}|([A-Za-z_]\w*|[({]))', re.DOTALL)
 
 
-def powershell_commands(text: str, environment: Mapping[str, str]) -> list[Command]:
+def powershell_commands(text: str, environment: Mapping[str, str]) -> list[ShellCommand]:
     r"""The commands of a text for PowerShell, where `\"` is the quote that reaches curl.
 
     `environment`: values of `$env:NAME`.
@@ -123,7 +123,7 @@ def powershell_commands(text: str, environment: Mapping[str, str]) -> list[Comma
             raise PlanError(f"{found[0]} is for PowerShell to work out", "write its value")
         return value_of(name, environment)
 
-    commands: list[Command] = []
+    commands: list[ShellCommand] = []
     words: list[str] = []
     word: list[str] | None = None
     for found in _POWERSHELL.finditer(text.replace("\r\n", "\n") + "\n"):
@@ -134,7 +134,7 @@ def powershell_commands(text: str, environment: Mapping[str, str]) -> list[Comma
             words += ["".join(word).replace('\\"', '"')] if word is not None else []
             word = None
             if kind == "end":
-                commands += [Command(words)] if words else []
+                commands += [ShellCommand(words)] if words else []
                 words = []
             continue
         if kind == "plain" and word is None and value.startswith(("(", "@(", "@{")):

@@ -16,7 +16,7 @@ from jostle.report.charts.phases import phases
 from jostle.report.charts.picture import CONFIG, Picture
 from jostle.report.charts.ranks import ranks
 from jostle.report.charts.shift import shift
-from jostle.report.charts.staircase import Sent, staircase
+from jostle.report.charts.staircase import SentRequest, staircase
 from jostle.report.charts.stall import find_stall, stall
 from jostle.report.charts.strips import strips
 from jostle.report.charts.throughput import completed, throughput
@@ -29,7 +29,7 @@ __all__ = [
     "Box",
     "Pair",
     "Picture",
-    "Sent",
+    "SentRequest",
     "boxes",
     "completed",
     "densities",

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from jostle.analysis.results import Estimate, Ratio, Threads
+from jostle.analysis.results import Estimate, RatioResult, Threads
 from jostle.formatting import amount, ratio
 from jostle.report.charts.axes import decades
 from jostle.report.charts.colours import of_contestants
@@ -18,7 +18,7 @@ Dot = tuple[str, Estimate, float | None]
 """The contestant, the measured estimate, and the published figure."""
 
 
-def ratios(group: Sequence[Ratio], table: Table, order: Sequence[str]) -> Picture | None:
+def ratios(group: Sequence[RatioResult], table: Table, order: Sequence[str]) -> Picture | None:
     """The ratios of a group; None if none is known."""
     known = [r for r in group if r.ratio.value is not None]
     if not known:
@@ -37,7 +37,7 @@ def ratios(group: Sequence[Ratio], table: Table, order: Sequence[str]) -> Pictur
     return Picture(f"{title}.", reading, body, table, data.rows)
 
 
-def _short(r: Ratio) -> str:
+def _short(r: RatioResult) -> str:
     return f"{ratio(r.ratio).value} on {r.contestant}"
 
 

@@ -10,14 +10,14 @@ from jostle.report.charts.picture import Datasets, Picture, Rows, layer, quantit
 from jostle.report.document import Table, columns
 from jostle.units import scale
 
-__all__ = ["Sent", "staircase"]
+__all__ = ["SentRequest", "staircase"]
 
 ROW_PX, MAX_HEIGHT_PX = 16, 420
 HUES = 8
 
 
 @dataclass(frozen=True)
-class Sent:
+class SentRequest:
     """A request of a burst, with times in seconds since the burst began."""
 
     request: str
@@ -28,7 +28,7 @@ class Sent:
     """None if not answered."""
 
 
-def staircase(sent: Sequence[Sent], what: str) -> Picture | None:
+def staircase(sent: Sequence[SentRequest], what: str) -> Picture | None:
     """A bar per answered request; None if there are none. `what`: the burst in words, as a title begins."""
     ended = sorted(((s.end_s, s) for s in sent if s.end_s is not None), key=lambda pair: pair[0])
     if not ended:

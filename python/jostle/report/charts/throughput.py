@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from jostle.analysis.results import Estimate, PublishedFigure, Starvation, WorkloadSummary
+from jostle.analysis.results import Estimate, PublishedFigure, StarvationResult, WorkloadSummary
 from jostle.analysis.results.published_figure import figure
 from jostle.formatting import MISSING, amount, formatted, percent
 from jostle.report.charts.colours import BY_STRENGTH, of_contestants, strength
@@ -60,7 +60,7 @@ def _share_kept(index: Estimate) -> Estimate:
     return replace(index, value=value, low=low, high=high, unit="share")
 
 
-def _published_share(found: Starvation) -> float | None:
+def _published_share(found: StarvationResult) -> float | None:
     """The published share of throughput kept; None if it was not published."""
     before, after = published_per_s(found.published_alone), published_per_s(found.published_with)
     return after / before if before and after is not None else None

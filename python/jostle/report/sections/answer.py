@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from statistics import fmean
 
-from jostle.analysis.results import RunResult, Starvation, TrialResult, WorkloadSummary
+from jostle.analysis.results import RunResult, StarvationResult, TrialResult, WorkloadSummary
 from jostle.formatting import amount, formatted, percent
 from jostle.plan.toml import TOMLDecodeError, read_toml
 from jostle.report import charts
@@ -142,7 +142,7 @@ class _Form:
     """One form of the experiment: its columns, and its results by contestant."""
 
     columns: list[Column]
-    found: dict[str, Starvation]
+    found: dict[str, StarvationResult]
     is_open: bool
 
     @classmethod

@@ -5,7 +5,7 @@ earlier runs of a load.
 from collections.abc import Sequence
 from functools import partial
 
-from jostle.analysis.results import Ratio, RunResult, Threads
+from jostle.analysis.results import RatioResult, RunResult, Threads
 from jostle.formatting import amount, formatted, percent, ratio
 from jostle.report import charts
 from jostle.report.document import Block, Column, Depth, Figure, Section, Table, columns
@@ -39,13 +39,13 @@ def section(result: RunResult) -> Section:
     return Section("Costs", blocks, key="costs")
 
 
-def ratio_groups(result: RunResult) -> list[list[Ratio]]:
+def ratio_groups(result: RunResult) -> list[list[RatioResult]]:
     """The ratios grouped by title, with contestants in the plan's order."""
     titles = dict.fromkeys(r.title for r in result.ratios)
     return [[r for r in result.ratios if r.title == title] for title in titles]
 
 
-def ratios(group: Sequence[Ratio]) -> Table:
+def ratios(group: Sequence[RatioResult]) -> Table:
     """A row per contestant: the metric under both workloads, their ratio, and the ratio as published."""
     first = group[0]
     names = [
@@ -60,7 +60,7 @@ def ratios(group: Sequence[Ratio]) -> Table:
     return table
 
 
-def published_ratio(r: Ratio) -> str:
+def published_ratio(r: RatioResult) -> str:
     """The ratio of the article's figures, in words; "" if it has none."""
     if r.published is None or not r.published_against:
         return ""

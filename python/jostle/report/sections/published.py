@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from jostle.analysis.results import OF_ARTICLES, OF_OURS, Claim, PublishedFigure, RunResult
+from jostle.analysis.results import OF_ARTICLES, OF_OURS, ClaimResult, PublishedFigure, RunResult
 from jostle.analysis.results.rule import written
 from jostle.formatting import Formatted, amount, formatted, listed, plural
 from jostle.plan.claims import SAME
@@ -94,7 +94,7 @@ def _judged(result: RunResult) -> list[Block]:
     return blocks
 
 
-def claims(found: Sequence[Claim], *, href: str = "") -> Statements:
+def claims(found: Sequence[ClaimResult], *, href: str = "") -> Statements:
     """A finding per claim: what was published, and what was found here. Our own checks are marked as such."""
     return Statements(
         [
@@ -109,7 +109,7 @@ def claims(found: Sequence[Claim], *, href: str = "") -> Statements:
     )
 
 
-def tally(found: Sequence[Claim]) -> str:
+def tally(found: Sequence[ClaimResult]) -> str:
     """The claims by verdict: "6 published claims: 2 reproduced, 4 undecided; 3 checks of our own: …"."""
     articles, ours = ([c for c in found if c.ours is whose] for whose in (False, True))
     parts = [
@@ -119,7 +119,7 @@ def tally(found: Sequence[Claim]) -> str:
     return "; ".join(filter(None, parts))
 
 
-def _counts(found: Sequence[Claim], order: Sequence[str]) -> str:
+def _counts(found: Sequence[ClaimResult], order: Sequence[str]) -> str:
     texts = []
     for verdict in order:
         of_it = [c.statement for c in found if c.verdict == verdict and not c.absent]

@@ -1,6 +1,6 @@
 """What the plan requires, and whether it holds."""
 
-from jostle.analysis.results import Requirement, RunResult
+from jostle.analysis.results import RequirementResult, RunResult
 from jostle.report.document import Block, Depth, Paragraph, Section, Statement, Statements
 from jostle.report.sections.verdict_marks import decision_mark
 
@@ -29,7 +29,7 @@ def section(result: RunResult) -> Section:
     return Section("Requirements", blocks if items else [], key="requirements")
 
 
-def _about(r: Requirement) -> str:
+def _about(r: RequirementResult) -> str:
     against = f" against {r.against}" if r.against else ""
     part = f", {r.part}" if r.part else ""
     return f"{r.contestant or 'all contestants'}{against}, {r.workload or 'all workloads'}{part}"
