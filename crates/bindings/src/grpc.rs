@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use jostle_engine::reflection::{Inquiry, Unknown, reflect};
+use jostle_engine::reflection::{Inquiry, UnknownSchema, reflect};
 use jostle_engine::schema::{Schema, encode, of_edition};
 use protox::Compiler;
 use pyo3::exceptions::{PyConnectionError, PyPermissionError, PyValueError};
@@ -104,10 +104,10 @@ pub fn grpc_reflected<'py>(
     };
     match py.detach(|| reflect(&target, inquiry, patience)) {
         Ok(schema) => Ok((Some(PyBytes::new(py, &schema)), Vec::new())),
-        Err(Unknown::Service(known)) => Ok((None, known)),
-        Err(Unknown::Refused(why)) => Err(PyPermissionError::new_err(why)),
-        Err(Unknown::Unreadable(why)) => Err(PyValueError::new_err(why)),
-        Err(Unknown::Failed(why)) => Err(PyConnectionError::new_err(why)),
+        Err(UnknownSchema::Service(known)) => Ok((None, known)),
+        Err(UnknownSchema::Refused(why)) => Err(PyPermissionError::new_err(why)),
+        Err(UnknownSchema::Unreadable(why)) => Err(PyValueError::new_err(why)),
+        Err(UnknownSchema::Failed(why)) => Err(PyConnectionError::new_err(why)),
     }
 }
 

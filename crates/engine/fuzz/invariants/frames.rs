@@ -1,12 +1,14 @@
 //! WebSocket frames that are read whole, in pieces and byte by byte carry the same messages; see the README.
 
-use jostle_engine::websocket::{Decoder, FrameError, Kind, MAX_CONTROL_BYTES, Step};
+use jostle_engine::websocket::{
+    FrameDecoder, FrameError, FrameStep, MAX_CONTROL_BYTES, MessageKind,
+};
 
 use super::input::{Cut, pieces};
 
 #[derive(Debug, PartialEq, Eq)]
 enum Seen {
-    Message(Kind, Vec<u8>),
+    Message(MessageKind, Vec<u8>),
     Ping(Vec<u8>),
     Pong(Vec<u8>),
     Close(Option<u16>),
@@ -15,7 +17,7 @@ enum Seen {
 
 /// What was seen; a last message may have begun and not ended.
 fn read(most: Option<u64>, pieces: &[&[u8]]) -> (Vec<Seen>, Vec<u8>) {
-    let mut decoder = Decoder::new(most);
+    let mut decoder = FrameDecoder::new(most);
     let (mut seen, mut message) = (Vec::new(), Vec::new());
     for piece in pieces {
         let mut rest = *piece;
@@ -28,23 +30,23 @@ fn read(most: Option<u64>, pieces: &[&[u8]]) -> (Vec<Seen>, Vec<u8>) {
                 }
             };
             match step {
-                Step::NeedMore => {
+                FrameStep::NeedMore => {
                     assert_eq!(used, rest.len());
                     break;
                 }
-                Step::Data(length) => {
+                FrameStep::Data(length) => {
                     assert!(length > 0 && decoder.is_within_message());
                     message.extend_from_slice(&rest[used - length..used]);
                     assert!(message.len() as u64 <= most.unwrap_or(u64::MAX));
                 }
-                Step::End(kind) => {
+                FrameStep::End(kind) => {
                     let message = std::mem::take(&mut message);
-                    assert!(kind == Kind::Binary || std::str::from_utf8(&message).is_ok());
+                    assert!(kind == MessageKind::Binary || std::str::from_utf8(&message).is_ok());
                     seen.push(Seen::Message(kind, message));
                 }
-                Step::Ping => seen.push(Seen::Ping(decoder.payload().to_vec())),
-                Step::Pong => seen.push(Seen::Pong(decoder.payload().to_vec())),
-                Step::Close(code) => seen.push(Seen::Close(code)),
+                FrameStep::Ping => seen.push(Seen::Ping(decoder.payload().to_vec())),
+                FrameStep::Pong => seen.push(Seen::Pong(decoder.payload().to_vec())),
+                FrameStep::Close(code) => seen.push(Seen::Close(code)),
             }
             assert!(decoder.payload().len() <= MAX_CONTROL_BYTES);
             rest = &rest[used..];

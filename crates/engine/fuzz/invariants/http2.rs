@@ -2,14 +2,14 @@
 
 use std::rc::Rc;
 
-use jostle_engine::http2::{Endpoint, Event, Fields, Stream};
+use jostle_engine::http2::{Endpoint, Fields, Stream, StreamEvent};
 
 use super::input::{Cut, pieces};
 
 /// `:method: GET`, in the static table of HPACK.
 const BLOCK: [u8; 1] = [0x82];
 
-type Events = Vec<(u64, usize, Event)>;
+type Events = Vec<(u64, usize, StreamEvent)>;
 
 #[derive(Debug, PartialEq, Eq)]
 struct Seen {
@@ -43,22 +43,22 @@ fn read(pieces: &[&[u8]]) -> Seen {
     }
 }
 
-fn check_inbox(events: &[(u64, usize, Event)], bytes: &[u8]) {
+fn check_inbox(events: &[(u64, usize, StreamEvent)], bytes: &[u8]) {
     let mut rest = bytes;
     for (_, wire, event) in events {
         let part;
         match event {
-            Event::Head { length, whole, .. } => {
+            StreamEvent::Head { length, whole, .. } => {
                 (part, rest) = rest.split_at(*length);
                 let fields = Fields(part).map(|(name, value)| 4 + name.len() + value.len());
                 assert_eq!(fields.sum::<usize>(), *length);
                 assert!(*length <= 1 << 16 && (*whole || *length > 0 || *wire > 0));
             }
-            Event::Data { length, .. } => {
+            StreamEvent::Data { length, .. } => {
                 assert!(length <= wire);
                 rest = &rest[*length..];
             }
-            Event::Reset(_) | Event::Refused => {}
+            StreamEvent::Reset(_) | StreamEvent::Refused => {}
         }
     }
     assert!(rest.is_empty());

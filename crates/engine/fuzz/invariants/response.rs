@@ -1,6 +1,6 @@
 //! Feeding a response whole, in pieces and byte by byte gives the same result; see the README.
 
-use jostle_engine::http1::{DecodeError, HeadValues, ResponseDecoder, Step};
+use jostle_engine::http1::{DecodeError, HeadValues, ResponseDecoder, ResponseStep};
 
 use super::input::{Cut, pieces};
 
@@ -34,11 +34,11 @@ fn decode(
             rest = &rest[used..];
             seen.left -= used;
             match step {
-                Step::NeedMore => {
+                ResponseStep::NeedMore => {
                     assert!(rest.is_empty());
                     break;
                 }
-                Step::Head {
+                ResponseStep::Head {
                     status,
                     keep_alive,
                     closes,
@@ -47,15 +47,15 @@ fn decode(
                     assert!(used > 0 && status >= 200 && !(keep_alive && closes));
                     assert_eq!(seen.head.replace((status, keep_alive, values)), None);
                 }
-                Step::Body(bytes) => {
+                ResponseStep::Body(bytes) => {
                     assert!(bytes > 0);
                     seen.body.extend_from_slice(&consumed[used - bytes..]);
                 }
-                Step::End => return Ok(seen),
+                ResponseStep::End => return Ok(seen),
             }
         }
     }
-    assert_eq!(decoder.eof()?, Step::End);
+    assert_eq!(decoder.eof()?, ResponseStep::End);
     Ok(seen)
 }
 

@@ -44,13 +44,13 @@ impl InHead {
 /// A value to look for in the body of a response; prepared once and shared by all clients.
 #[derive(Debug)]
 pub struct InBody {
-    from: From,
+    from: BodySource,
     /// The longest value that is captured, in bytes.
     most: usize,
 }
 
 #[derive(Debug)]
-enum From {
+enum BodySource {
     Json(Pointer<'static>),
     Regex(Pattern),
     /// A regular expression, whose match is text in HTML.
@@ -71,11 +71,11 @@ impl InBody {
     pub fn of(source: &SourceSpec, most: usize) -> Result<Option<Self>, String> {
         let from = match source {
             SourceSpec::Json(pointer) => {
-                From::Json(Pointer::parse(pointer.as_bytes())?.into_owned())
+                BodySource::Json(Pointer::parse(pointer.as_bytes())?.into_owned())
             }
-            SourceSpec::Regex(pattern) => From::Regex(Pattern::compile(pattern, most)?),
-            SourceSpec::Html(pattern) => From::Html(Pattern::compile(pattern, most)?),
-            SourceSpec::Body => From::Whole,
+            SourceSpec::Regex(pattern) => BodySource::Regex(Pattern::compile(pattern, most)?),
+            SourceSpec::Html(pattern) => BodySource::Html(Pattern::compile(pattern, most)?),
+            SourceSpec::Body => BodySource::Whole,
             SourceSpec::Header(_) | SourceSpec::Cookie(_) | SourceSpec::Status => return Ok(None),
         };
         Ok(Some(Self { from, most }))
@@ -83,15 +83,15 @@ impl InBody {
 
     /// The whole body.
     pub fn whole(most: usize) -> Self {
-        let from = From::Whole;
+        let from = BodySource::Whole;
         Self { from, most }
     }
 
     pub fn begin(&self) -> BodySearch {
         match &self.from {
-            From::Json(_) => BodySearch::Json(json::Search::of_at_most(self.most)),
-            From::Regex(_) | From::Html(_) => BodySearch::Regex(Window::default()),
-            From::Whole => BodySearch::Whole {
+            BodySource::Json(_) => BodySearch::Json(json::Search::of_at_most(self.most)),
+            BodySource::Regex(_) | BodySource::Html(_) => BodySearch::Regex(Window::default()),
+            BodySource::Whole => BodySearch::Whole {
                 kept: Vec::new(),
                 too_long: false,
             },
@@ -100,11 +100,11 @@ impl InBody {
 
     pub fn feed(&self, search: &mut BodySearch, bytes: &[u8]) {
         match (&self.from, search) {
-            (From::Json(pointer), BodySearch::Json(search)) => search.feed(pointer, bytes),
-            (From::Regex(pattern) | From::Html(pattern), BodySearch::Regex(window)) => {
+            (BodySource::Json(pointer), BodySearch::Json(search)) => search.feed(pointer, bytes),
+            (BodySource::Regex(pattern) | BodySource::Html(pattern), BodySearch::Regex(window)) => {
                 window.feed(pattern, bytes);
             }
-            (From::Whole, BodySearch::Whole { kept, too_long }) => {
+            (BodySource::Whole, BodySearch::Whole { kept, too_long }) => {
                 *too_long |= kept.len() + bytes.len() > self.most;
                 if *too_long {
                     kept.clear();
@@ -118,12 +118,12 @@ impl InBody {
 
     pub fn end(&self, search: &mut BodySearch) -> Result<Vec<u8>, Missing> {
         match (&self.from, search) {
-            (From::Json(_), BodySearch::Json(search)) => search.end(),
-            (From::Regex(pattern), BodySearch::Regex(window)) => window.end(pattern),
-            (From::Html(pattern), BodySearch::Regex(window)) => {
+            (BodySource::Json(_), BodySearch::Json(search)) => search.end(),
+            (BodySource::Regex(pattern), BodySearch::Regex(window)) => window.end(pattern),
+            (BodySource::Html(pattern), BodySearch::Regex(window)) => {
                 window.end(pattern).map(html::decoded)
             }
-            (From::Whole, BodySearch::Whole { kept, too_long }) => match too_long {
+            (BodySource::Whole, BodySearch::Whole { kept, too_long }) => match too_long {
                 true => Err(Missing::TooLong(self.most)),
                 false => Ok(std::mem::take(kept)),
             },

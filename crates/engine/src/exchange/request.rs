@@ -8,7 +8,7 @@ use crate::exchange::grpc::method::Method;
 use crate::exchange::raw::until::Until;
 use crate::exchange::udp::matching::{Matching, write_serial};
 use crate::exchange::ws::upgrade::Upgrade;
-use crate::journey::state::Source;
+use crate::journey::state::ValueSource;
 use crate::schedule::random::Rng;
 use crate::schedule::turns::Turns;
 use crate::spec::ParamSpec;
@@ -53,7 +53,7 @@ pub struct Call<'a> {
     /// Where its random parameters come from.
     pub random: &'a mut Rng,
     /// For a step: where the other values for its gaps come from.
-    pub source: Option<Source<'a>>,
+    pub source: Option<ValueSource<'a>>,
     /// How many requests of its client came before it.
     pub before: u64,
     /// Whether no other request follows on this connection.

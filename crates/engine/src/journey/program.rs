@@ -92,11 +92,11 @@ pub struct Capture {
     pub base: Option<usize>,
     /// Where the value comes from, as the plan writes it.
     pub source: String,
-    pub from: From,
+    pub from: CaptureSource,
 }
 
 #[derive(Debug)]
-pub enum From {
+pub enum CaptureSource {
     Head(InHead),
     /// The number of the request's tap that keeps the value.
     Tap(usize),
@@ -214,9 +214,9 @@ impl Step {
             from: InHead::of(&capture.from).map_or_else(
                 || {
                     tap += 1;
-                    From::Tap(tap - 1)
+                    CaptureSource::Tap(tap - 1)
                 },
-                From::Head,
+                CaptureSource::Head,
             ),
         });
         Self {

@@ -8,7 +8,7 @@ use crate::protocol::head::{Head, name_and_value};
 use crate::schedule::random::Rng;
 use crate::schedule::think::pause;
 use crate::script::reply::{Next, Reply};
-use crate::script::{ScriptState, Start, Vm};
+use crate::script::{ScriptStart, ScriptState, Vm};
 use crate::spec::FeedEach;
 use crate::template::cookies::{Jar, Kept, Refusal};
 use crate::template::scripted_request::ScriptedRequest;
@@ -29,7 +29,7 @@ pub struct JourneyState {
 /// Where a client's requests get their values, which are looked up only when a request is written: of requests that are
 /// sent together, one may already have ended by then.
 #[derive(Debug, Clone, Copy)]
-pub struct Source<'a> {
+pub struct ValueSource<'a> {
     pub state: &'a RefCell<JourneyState>,
     pub journeys: &'a Journeys,
 }
@@ -101,7 +101,7 @@ impl JourneyState {
                 Err(why) => return Next::Failed(0, why),
             },
         };
-        let start = Start {
+        let start = ScriptStart {
             script,
             slots: &self.slots,
             iteration: u64::from(self.iteration),

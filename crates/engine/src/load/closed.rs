@@ -8,7 +8,7 @@ use tokio::task::{spawn_local, yield_now};
 use crate::journey::state::JourneyState;
 use crate::load::Shared;
 use crate::load::client::{Client, Job};
-use crate::load::journey::{Start, run_journey};
+use crate::load::journey::{JourneyStart, run_journey};
 use crate::load::parallel::{JourneyClient, ParallelClients};
 use crate::load::plan::Workload;
 use crate::load::step::journeys_of;
@@ -364,7 +364,7 @@ impl ClientLoop for JourneyLoop {
                     client,
                     &mut journey_client,
                     journey,
-                    Start {
+                    JourneyStart {
                         intended,
                         ran,
                         counted: false,

@@ -14,7 +14,7 @@ const COMPUTING_NS: u64 = 1_000_000;
 
 /// When a journey is to begin.
 #[derive(Debug, Clone, Copy)]
-pub struct Start {
+pub struct JourneyStart {
     pub intended: u64,
     /// When the client's code ran, if it was woken for it.
     pub ran: Option<u64>,
@@ -48,11 +48,11 @@ pub fn run_journey<'a>(
     client: &'a mut Client,
     journey_client: &'a mut JourneyClient,
     journey: usize,
-    start: Start,
+    start: JourneyStart,
     random: &'a mut Rng,
     wanted: impl Fn() -> bool + 'a,
 ) -> impl Future<Output = Option<JourneyEnd>> + 'a {
-    let Start {
+    let JourneyStart {
         mut intended,
         mut ran,
         mut counted,

@@ -10,7 +10,7 @@ use tokio::task::spawn_local;
 use crate::journey::state::JourneyState;
 use crate::load::Shared;
 use crate::load::client::{Client, Job};
-use crate::load::journey::{Start, run_journey};
+use crate::load::journey::{JourneyStart, run_journey};
 use crate::load::parallel::{JourneyClient, ParallelClients};
 use crate::load::plan::Workload;
 use crate::load::step::journeys_of;
@@ -31,7 +31,7 @@ pub struct Dispatch {
     part: Partition,
     queue: Rc<RefCell<Queue>>,
     /// Connections without work; the most recently used one is taken first.
-    idle: RefCell<Vec<Rc<Mailbox>>>,
+    idle: RefCell<Vec<Rc<ConnectionMailbox>>>,
     connections: Cell<u64>,
     busy: Cell<u64>,
     /// Whether no connection is free, so that requests that are due have to wait.
@@ -42,7 +42,7 @@ pub struct Dispatch {
 }
 
 /// A connection's mailbox.
-struct Mailbox {
+struct ConnectionMailbox {
     slot: u32,
     job: Cell<Option<HandedOut>>,
 }
@@ -156,7 +156,7 @@ impl Dispatch {
     /// One connection: its first request, and then each next one that is waiting or is handed out to it.
     async fn connection(self: Rc<Self>, task: Task, number: u64, first: HandedOut) {
         task.register().await;
-        let mailbox = Rc::new(Mailbox {
+        let mailbox = Rc::new(ConnectionMailbox {
             slot: task.slot(),
             job: Cell::new(None),
         });
@@ -214,7 +214,7 @@ impl Dispatch {
             rows,
             "an open load has no more arrivals than a feed has rows"
         );
-        let start = Start {
+        let start = JourneyStart {
             intended: arrival.due,
             ran,
             counted: true,
@@ -242,7 +242,7 @@ impl Dispatch {
     async fn next_job(
         &self,
         client: &mut Client,
-        mailbox: &Rc<Mailbox>,
+        mailbox: &Rc<ConnectionMailbox>,
         now: u64,
     ) -> Option<HandedOut> {
         self.busy.set(self.busy.get() - 1);

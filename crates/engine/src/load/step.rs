@@ -6,8 +6,8 @@ use crate::body::tap::TapStates;
 use crate::exchange::h2::pool::OneConnection;
 use crate::exchange::redirect::Hop;
 use crate::exchange::request::Request;
-use crate::journey::program::{From, Journeys, Step};
-use crate::journey::state::{JourneyState, Source};
+use crate::journey::program::{CaptureSource, Journeys, Step};
+use crate::journey::state::{JourneyState, ValueSource};
 use crate::load::plan::Workload;
 use crate::outcome::{Failure, Outcome};
 use crate::protocol::head::Head;
@@ -94,8 +94,8 @@ impl<'a> StepContext<'a> {
     }
 
     /// What the request is filled from.
-    pub fn source(&self) -> Source<'a> {
-        Source {
+    pub fn source(&self) -> ValueSource<'a> {
+        ValueSource {
             state: self.state,
             journeys: self.journeys,
         }
@@ -208,8 +208,10 @@ impl<'a> StepContext<'a> {
         let mut why = None;
         for capture in &step.captures {
             let found = match &capture.from {
-                From::Head(source) => head.map_or(Err(Missing::Nothing), |head| source.find(head)),
-                From::Tap(number) => taps.kept(&request.taps, *number),
+                CaptureSource::Head(source) => {
+                    head.map_or(Err(Missing::Nothing), |head| source.find(head))
+                }
+                CaptureSource::Tap(number) => taps.kept(&request.taps, *number),
             };
             slots.set(capture.slot, found.as_deref().ok());
             if let Some(base) = capture.base {

@@ -11,7 +11,7 @@ use std::io::Write as _;
 use mlua::{ffi, lua_State};
 
 use crate::script::stack::{push_text, text, type_name};
-use crate::search::json::{MAX_DEPTH, Pointer, Search, Sink, is_plain, read};
+use crate::search::json::{JsonSink, MAX_DEPTH, Pointer, Search, is_plain, read};
 use crate::search::missing::Missing;
 
 /// Whole numbers beyond this one (2⁵³) are not exact in a script.
@@ -102,7 +102,7 @@ struct Pushed {
     items: Vec<c_int>,
 }
 
-impl Sink for Pushed {
+impl JsonSink for Pushed {
     fn null(&mut self, member: bool) {
         // SAFETY: there is room for one value.
         unsafe {

@@ -5,7 +5,7 @@
 /// A word and its place in the source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Token<'a> {
-    pub kind: Kind<'a>,
+    pub kind: TokenKind<'a>,
     /// Offset of its first byte.
     pub start: usize,
     /// Offset of the byte after it.
@@ -15,7 +15,7 @@ pub struct Token<'a> {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind<'a> {
+pub enum TokenKind<'a> {
     Name(&'a str),
     /// What is between quotes, long brackets or backticks, with escapes and `{…}` as they are written.
     Text(&'a str),
@@ -38,7 +38,7 @@ pub fn tokens(source: &str) -> Vec<Token<'_>> {
 pub fn before(words: &[Token<'_>], symbols: &[u8]) -> usize {
     let mut depth = 0_usize;
     let is_end = |word: &Token<'_>| {
-        let Kind::Symbol(byte) = word.kind else {
+        let TokenKind::Symbol(byte) = word.kind else {
             return false;
         };
         if depth == 0 && symbols.contains(&byte) {
@@ -69,25 +69,25 @@ impl<'a> Lexer<'a> {
             match byte {
                 _ if byte.is_ascii_whitespace() => self.advance(1),
                 b'-' if self.rest().starts_with(b"--") => self.pass_comment(),
-                b'"' | b'\'' => break Kind::Text(self.quoted(byte)),
-                b'`' => break Kind::Text(self.interpolated()),
+                b'"' | b'\'' => break TokenKind::Text(self.quoted(byte)),
+                b'`' => break TokenKind::Text(self.interpolated()),
                 b'[' if let Some(level) = self.long_bracket() => {
-                    break Kind::Text(self.long(level));
+                    break TokenKind::Text(self.long(level));
                 }
                 b'0'..=b'9' => {
                     self.pass_while(|byte| {
                         byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'.'
                     });
-                    break Kind::Number(&self.source[start..self.at]);
+                    break TokenKind::Number(&self.source[start..self.at]);
                 }
                 _ if byte == b'_' || byte.is_ascii_alphabetic() => {
                     self.pass_while(|byte| byte == b'_' || byte.is_ascii_alphanumeric());
-                    break Kind::Name(&self.source[start..self.at]);
+                    break TokenKind::Name(&self.source[start..self.at]);
                 }
                 _ => {
                     let symbol = self.source[start..].chars().next();
                     self.advance(symbol.map_or(1, char::len_utf8));
-                    break Kind::Symbol(byte);
+                    break TokenKind::Symbol(byte);
                 }
             }
         };
@@ -195,7 +195,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn kinds(source: &str) -> Vec<Kind<'_>> {
+    fn kinds(source: &str) -> Vec<TokenKind<'_>> {
         tokens(source).into_iter().map(|token| token.kind).collect()
     }
 
@@ -206,12 +206,12 @@ mod tests {
         assert_eq!(
             found,
             [
-                Kind::Name("a"),
-                Kind::Symbol(b'.'),
-                Kind::Name("b"),
-                Kind::Text("it\\'s"),
-                Kind::Text(" ]] "),
-                Kind::Number("0x1F"),
+                TokenKind::Name("a"),
+                TokenKind::Symbol(b'.'),
+                TokenKind::Name("b"),
+                TokenKind::Text("it\\'s"),
+                TokenKind::Text(" ]] "),
+                TokenKind::Number("0x1F"),
             ]
         );
     }
@@ -221,7 +221,10 @@ mod tests {
         let source = "`/a/{f(\"}`\", `x{y}`)}/b\\{` c";
         assert_eq!(
             kinds(source),
-            [Kind::Text("/a/{f(\"}`\", `x{y}`)}/b\\{"), Kind::Name("c")]
+            [
+                TokenKind::Text("/a/{f(\"}`\", `x{y}`)}/b\\{"),
+                TokenKind::Name("c")
+            ]
         );
     }
 

@@ -29,8 +29,8 @@ pub(crate) mod source;
 mod stack;
 mod vm;
 
-pub use sites::{Site, is_unseen, reads_headers};
-pub use vm::{ScriptState, Start, Vm};
+pub use sites::{CallSite, is_unseen, reads_headers};
+pub use vm::{ScriptStart, ScriptState, Vm};
 
 use crate::script::source::Script;
 
@@ -40,7 +40,7 @@ pub const SCRIPT_TAP: usize = 0;
 /// Returns the requests of a script, and its source with their numbers.
 ///
 /// The error says what is wrong, and in which line.
-pub fn outline(file: &str, source: &str) -> Result<(Vec<Site>, String), String> {
+pub fn outline(file: &str, source: &str) -> Result<(Vec<CallSite>, String), String> {
     compile(file, source)?;
     sites::find(file, source)
 }
@@ -48,7 +48,7 @@ pub fn outline(file: &str, source: &str) -> Result<(Vec<Site>, String), String> 
 /// Loads a script, and returns its requests in the order of their numbers.
 ///
 /// The error says what is wrong, and in which line.
-pub fn requests(file: &str, source: &str) -> Result<Vec<Site>, String> {
+pub fn requests(file: &str, source: &str) -> Result<Vec<CallSite>, String> {
     let (sites, source) = outline(file, source)?;
     let methods = sites.iter().map(|site| site.method.clone());
     let script = Script {

@@ -2,7 +2,7 @@
 //! become arguments of its call.
 
 use crate::script::edit::Edit;
-use crate::script::lexer::{Kind, Token, before};
+use crate::script::lexer::{Token, TokenKind, before};
 
 const FIELDS: &str = "the options of a request stand by their names: {headers = …, json = …}";
 const NAME: &str =
@@ -23,7 +23,7 @@ pub fn given(method: &str, words: &[Token<'_>]) -> Result<Given, String> {
     let mut given = Given::default();
     let (comma, open, mut fields) = match words {
         [] => return Ok(given),
-        [comma, open, fields @ ..] if open.kind == Kind::Symbol(b'{') => (comma, open, fields),
+        [comma, open, fields @ ..] if open.kind == TokenKind::Symbol(b'{') => (comma, open, fields),
         _ => {
             return Err(format!(
                 "write the options of a request where it is made: http.{method}(path, {{headers = …}})"
@@ -35,18 +35,18 @@ pub fn given(method: &str, words: &[Token<'_>]) -> Result<Given, String> {
         .extend([Edit::word(comma, ""), Edit::word(open, "")]);
     loop {
         fields = match fields {
-            [close] if close.kind == Kind::Symbol(b'}') => {
+            [close] if close.kind == TokenKind::Symbol(b'}') => {
                 given.edits.push(Edit::word(close, ""));
                 return Ok(given);
             }
             [
                 key @ Token {
-                    kind: Kind::Name(name),
+                    kind: TokenKind::Name(name),
                     ..
                 },
                 sign,
                 value @ ..,
-            ] if sign.kind == Kind::Symbol(b'=') => {
+            ] if sign.kind == TokenKind::Symbol(b'=') => {
                 let (value, behind) = value.split_at(before(value, b",;}"));
                 let Some(last) = value.last() else {
                     return Err(FIELDS.into());
@@ -63,7 +63,7 @@ pub fn given(method: &str, words: &[Token<'_>]) -> Result<Given, String> {
                 };
                 given.edits.extend(edits);
                 match behind {
-                    [separator, more @ ..] if separator.kind != Kind::Symbol(b'}') => {
+                    [separator, more @ ..] if separator.kind != TokenKind::Symbol(b'}') => {
                         given.edits.push(Edit::word(separator, ""));
                         more
                     }
@@ -103,7 +103,7 @@ fn name(value: &[Token<'_>]) -> Result<String, String> {
     match value {
         [
             Token {
-                kind: Kind::Text(text),
+                kind: TokenKind::Text(text),
                 ..
             },
         ] if !text.is_empty() => Ok((*text).to_owned()),
@@ -113,18 +113,18 @@ fn name(value: &[Token<'_>]) -> Result<String, String> {
 
 fn expect(value: &[Token<'_>]) -> Result<Vec<u16>, String> {
     let status = |word: &Token<'_>| match word.kind {
-        Kind::Number(digits) => digits.parse().ok().filter(|code| (200..600).contains(code)),
+        TokenKind::Number(digits) => digits.parse().ok().filter(|code| (200..600).contains(code)),
         _ => None,
     };
     let wrong = || {
         "expect is a status, or a list of statuses: expect = 404, expect = {200, 404}".to_owned()
     };
     let codes = match value {
-        [open, codes @ .., _] if open.kind == Kind::Symbol(b'{') => codes,
+        [open, codes @ .., _] if open.kind == TokenKind::Symbol(b'{') => codes,
         [_] => value,
         _ => return Err(wrong()),
     };
-    let codes = codes.split(|word| matches!(word.kind, Kind::Symbol(b',' | b';')));
+    let codes = codes.split(|word| matches!(word.kind, TokenKind::Symbol(b',' | b';')));
     let codes = codes.filter(|between| !between.is_empty());
     let codes: Vec<u16> = codes
         .map(|code| match code {

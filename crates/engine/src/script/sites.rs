@@ -8,7 +8,7 @@
 //! ```
 
 use crate::script::edit::{Edit, edited};
-use crate::script::lexer::{Kind, Token, before, tokens};
+use crate::script::lexer::{Token, TokenKind, before, tokens};
 use crate::script::options::given;
 
 const ONLY_HERE: &str =
@@ -18,7 +18,7 @@ const METHODS: [&str; 7] = ["get", "post", "put", "delete", "patch", "head", "op
 
 /// One request of a script. Its number is its index among them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Site {
+pub struct CallSite {
     /// Its name in the results.
     pub name: String,
     /// As it is sent.
@@ -31,7 +31,7 @@ pub struct Site {
     pub unseen: bool,
 }
 
-impl Site {
+impl CallSite {
     /// Whether both can be counted as one request.
     fn is_like(&self, other: &Self) -> bool {
         (&self.method, &self.expect) == (&other.method, &other.expect)
@@ -42,9 +42,10 @@ impl Site {
 pub fn reads_headers(source: &str) -> bool {
     let words = tokens(source);
     let field = |pair: &[Token<'_>]| {
-        pair[0].kind == Kind::Symbol(b'.') && pair[1].kind == Kind::Name("headers")
+        pair[0].kind == TokenKind::Symbol(b'.') && pair[1].kind == TokenKind::Name("headers")
     };
-    let text = |word: &Token<'_>| matches!(word.kind, Kind::Text(text) if text.contains("headers"));
+    let text =
+        |word: &Token<'_>| matches!(word.kind, TokenKind::Text(text) if text.contains("headers"));
     words.windows(2).any(field) || words.iter().any(text)
 }
 
@@ -55,22 +56,22 @@ pub fn is_unseen(source: &str, number: usize) -> bool {
 }
 
 /// Returns the requests by number, and the source to run ([`super::request::function`]). The error names the line.
-pub fn find(file: &str, source: &str) -> Result<(Vec<Site>, String), String> {
+pub fn find(file: &str, source: &str) -> Result<(Vec<CallSite>, String), String> {
     let words = tokens(source);
-    let mut sites: Vec<Site> = Vec::new();
+    let mut sites: Vec<CallSite> = Vec::new();
     let mut edits = Vec::new();
     // How many brackets the word is in. What stands in brackets may be a part of an expression even between semicolons,
     // which also separate the fields of a table.
     let mut depth = 0_usize;
     for (place, word) in words.iter().enumerate() {
         match word.kind {
-            Kind::Symbol(b'(' | b'{' | b'[') => depth += 1,
-            Kind::Symbol(b')' | b'}' | b']') => depth = depth.saturating_sub(1),
+            TokenKind::Symbol(b'(' | b'{' | b'[') => depth += 1,
+            TokenKind::Symbol(b')' | b'}' | b']') => depth = depth.saturating_sub(1),
             _ => {}
         }
-        let field = place > 0 && matches!(words[place - 1].kind, Kind::Symbol(b'.' | b':'));
-        let global = place > 1 && words[place - 2].kind == Kind::Name("_G");
-        if word.kind != Kind::Name("http") || (field && !global) {
+        let field = place > 0 && matches!(words[place - 1].kind, TokenKind::Symbol(b'.' | b':'));
+        let global = place > 1 && words[place - 2].kind == TokenKind::Name("_G");
+        if word.kind != TokenKind::Name("http") || (field && !global) {
             continue;
         }
         let at = |problem: String| format!("{file}:{}: {problem}", word.line);
@@ -113,7 +114,7 @@ pub fn find(file: &str, source: &str) -> Result<(Vec<Site>, String), String> {
 
 /// One call that makes a request.
 struct Call {
-    site: Site,
+    site: CallSite,
     /// Offset of the byte after its opening parenthesis.
     open: usize,
     /// The first letter of each option that becomes an argument, in order.
@@ -122,10 +123,13 @@ struct Call {
 }
 
 /// Parses the call whose `http` is the first of `words`; `last` is the word before it.
-fn call(last: Option<Kind<'_>>, words: &[Token<'_>]) -> Result<Call, String> {
+fn call(last: Option<TokenKind<'_>>, words: &[Token<'_>]) -> Result<Call, String> {
     let kind = |place: usize| words.get(place).map(|word| word.kind);
-    let (Some(Kind::Symbol(b'.')), Some(Kind::Name(written)), Some(Kind::Symbol(b'('))) =
-        (kind(1), kind(2), kind(3))
+    let (
+        Some(TokenKind::Symbol(b'.')),
+        Some(TokenKind::Name(written)),
+        Some(TokenKind::Symbol(b'(')),
+    ) = (kind(1), kind(2), kind(3))
     else {
         return Err(ONLY_HERE.into());
     };
@@ -135,13 +139,13 @@ fn call(last: Option<Kind<'_>>, words: &[Token<'_>]) -> Result<Call, String> {
     let called = match path {
         [
             Token {
-                kind: Kind::Text(path),
+                kind: TokenKind::Text(path),
                 ..
             },
         ] if method == "GET" => Some((*path).to_owned()),
         [
             Token {
-                kind: Kind::Text(path),
+                kind: TokenKind::Text(path),
                 ..
             },
         ] => Some(format!("{method} {path}")),
@@ -155,9 +159,8 @@ fn call(last: Option<Kind<'_>>, words: &[Token<'_>]) -> Result<Call, String> {
              {{name = \"…\"}}), or the path as one text: `/items/{{id}}`"
         )
     })?;
-    let is_path =
-        matches!(path, [word] if matches!(word.kind, Kind::Text(text) if text.starts_with('/')));
-    let site = Site {
+    let is_path = matches!(path, [word] if matches!(word.kind, TokenKind::Text(text) if text.starts_with('/')));
+    let site = CallSite {
         name,
         method,
         expect: given.expect,
@@ -198,24 +201,24 @@ fn method(written: &str) -> Result<String, String> {
 
 /// Whether the word before a call is sure to belong to another statement. `then` and `else` are not: they also occur in
 /// expressions.
-fn may_end_a_statement(word: Option<Kind<'_>>) -> bool {
+fn may_end_a_statement(word: Option<TokenKind<'_>>) -> bool {
     const GO_ON: [&str; 12] = [
         "and", "or", "not", "in", "return", "if", "elseif", "while", "until", "then", "else",
         "local",
     ];
     match word {
-        None | Some(Kind::Text(_) | Kind::Number(_)) => true,
-        Some(Kind::Name(name)) => !GO_ON.contains(&name),
-        Some(Kind::Symbol(byte)) => matches!(byte, b')' | b']' | b'}' | b';'),
+        None | Some(TokenKind::Text(_) | TokenKind::Number(_)) => true,
+        Some(TokenKind::Name(name)) => !GO_ON.contains(&name),
+        Some(TokenKind::Symbol(byte)) => matches!(byte, b')' | b']' | b'}' | b';'),
     }
 }
 
 /// Whether the word after a call belongs to another statement, and does not continue the expression.
-fn may_begin_one(word: Option<Kind<'_>>) -> bool {
+fn may_begin_one(word: Option<TokenKind<'_>>) -> bool {
     const OPERATORS: [&str; 2] = ["and", "or"];
     match word {
-        None | Some(Kind::Symbol(b';')) => true,
-        Some(Kind::Name(name)) => !OPERATORS.contains(&name),
+        None | Some(TokenKind::Symbol(b';')) => true,
+        Some(TokenKind::Name(name)) => !OPERATORS.contains(&name),
         Some(_) => false,
     }
 }

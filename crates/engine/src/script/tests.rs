@@ -43,7 +43,7 @@ impl Clients {
     }
 
     fn next(&mut self, script_state: &mut ScriptState) -> Next {
-        let start = Start {
+        let start = ScriptStart {
             script: 0,
             slots: &self.slots,
             iteration: 3,

@@ -83,7 +83,7 @@ enum Resumption {
 
 /// What a journey begins with.
 #[derive(Debug, Clone, Copy)]
-pub struct Start<'a> {
+pub struct ScriptStart<'a> {
     pub script: usize,
     pub slots: &'a Slots,
     pub iteration: u64,
@@ -215,7 +215,7 @@ impl Vm {
     pub fn go_on(
         &self,
         script_state: &mut ScriptState,
-        start: Start<'_>,
+        start: ScriptStart<'_>,
         random: &mut Rng,
     ) -> Next {
         let script = &self.journeys[start.script].script;
@@ -253,7 +253,7 @@ impl Vm {
     fn resume(
         &self,
         script_state: &mut ScriptState,
-        start: Start<'_>,
+        start: ScriptStart<'_>,
         random: &mut Rng,
     ) -> mlua::Result<Yielded> {
         std::mem::swap(&mut *self.random.borrow_mut(), random);
@@ -278,7 +278,7 @@ impl Vm {
         resumed
     }
 
-    fn start(&self, script_state: &ScriptState, start: Start<'_>) -> mlua::Result<Yielded> {
+    fn start(&self, script_state: &ScriptState, start: ScriptStart<'_>) -> mlua::Result<Yielded> {
         let journey = &self.journeys[start.script];
         if !journey.columns.is_empty()
             && let Some(client) = script_state.coroutine.client()?

@@ -16,13 +16,13 @@ use crate::exchange::h2::multiplexed::check_alpn;
 use crate::net::failure::describe;
 use crate::net::target::{Address, Target};
 use crate::net::tls::Sessions;
-use crate::protocol::grpc::frames::{self, Piece, Reader};
+use crate::protocol::grpc::frames::{self, MessagePiece, MessageReader};
 use crate::protocol::grpc::schema::Schema;
 use crate::protocol::grpc::status;
 use crate::protocol::h2::endpoint::Endpoint;
 use crate::protocol::h2::hpack::Fields;
 use crate::protocol::h2::message::{Form, encode};
-use crate::protocol::h2::stream::{Event, Stream};
+use crate::protocol::h2::stream::{Stream, StreamEvent};
 use crate::protocol::url::Origin;
 use crate::spec::TargetSpec;
 
@@ -112,7 +112,7 @@ pub struct Inquiry<'a> {
 
 /// Why a server's schema is not known.
 #[derive(Debug)]
-pub enum Unknown {
+pub enum UnknownSchema {
     /// It does not have this service, but these.
     Service(Vec<String>),
     /// It describes nothing to somebody whom it does not know.
@@ -122,7 +122,7 @@ pub enum Unknown {
     Failed(String),
 }
 
-impl From<String> for Unknown {
+impl From<String> for UnknownSchema {
     fn from(why: String) -> Self {
         Self::Failed(why)
     }
@@ -134,7 +134,7 @@ pub fn reflect(
     spec: &TargetSpec,
     inquiry: Inquiry<'_>,
     patience: Duration,
-) -> Result<Vec<u8>, Unknown> {
+) -> Result<Vec<u8>, UnknownSchema> {
     let target = Target::new("reflection", spec).map_err(|error| error.to_string())?;
     let origin = Origin::new(spec.tls.is_some(), &spec.host, spec.port).authority();
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -144,11 +144,15 @@ pub fn reflect(
     let asked = ask(&target, &origin, inquiry);
     let answered = runtime.block_on(async { tokio::time::timeout(patience, asked).await });
     let schema = answered.unwrap_or_else(|_| Err("it did not answer in time".to_owned().into()))?;
-    Schema::decode(&schema).map_err(Unknown::Unreadable)?;
+    Schema::decode(&schema).map_err(UnknownSchema::Unreadable)?;
     Ok(schema)
 }
 
-async fn ask(target: &Target, origin: &str, inquiry: Inquiry<'_>) -> Result<Vec<u8>, Unknown> {
+async fn ask(
+    target: &Target,
+    origin: &str,
+    inquiry: Inquiry<'_>,
+) -> Result<Vec<u8>, UnknownSchema> {
     let mut last = String::new();
     for address in &target.addresses {
         let reached = match address {
@@ -163,7 +167,7 @@ async fn ask(target: &Target, origin: &str, inquiry: Inquiry<'_>) -> Result<Vec<
         };
         last = format!("{address}: {}", describe(&reached));
     }
-    Err(Unknown::Failed(last))
+    Err(UnknownSchema::Failed(last))
 }
 
 async fn secured(
@@ -171,7 +175,7 @@ async fn secured(
     origin: &str,
     inquiry: Inquiry<'_>,
     stream: impl AsyncRead + AsyncWrite + Unpin,
-) -> Result<Vec<u8>, Unknown> {
+) -> Result<Vec<u8>, UnknownSchema> {
     let Some(tls) = &target.tls else {
         return Talk::new(stream, origin, false, inquiry).ask().await;
     };
@@ -211,29 +215,29 @@ impl<'a, S: AsyncRead + AsyncWrite + Unpin> Talk<'a, S> {
         }
     }
 
-    async fn ask(mut self) -> Result<Vec<u8>, Unknown> {
+    async fn ask(mut self) -> Result<Vec<u8>, UnknownSchema> {
         let mut refused = String::new();
         for version in VERSIONS {
             self.version = version;
             match (self.files().await, self.status) {
-                (Err(Unknown::Failed(why)), Some(status::UNIMPLEMENTED)) => refused = why,
+                (Err(UnknownSchema::Failed(why)), Some(status::UNIMPLEMENTED)) => refused = why,
                 (
-                    Err(Unknown::Failed(why)),
+                    Err(UnknownSchema::Failed(why)),
                     Some(status::UNAUTHENTICATED | status::PERMISSION_DENIED),
-                ) => return Err(Unknown::Refused(why)),
+                ) => return Err(UnknownSchema::Refused(why)),
                 (found, _) => return found,
             }
         }
-        Err(Unknown::Failed(refused))
+        Err(UnknownSchema::Failed(refused))
     }
 
     /// The files that contain the service and the messages, and everything they import.
-    async fn files(&mut self) -> Result<Vec<u8>, Unknown> {
+    async fn files(&mut self) -> Result<Vec<u8>, UnknownSchema> {
         let Inquiry { service, types, .. } = self.inquiry;
         let mut files = BTreeMap::new();
         let asked = Query::Symbol(service.to_owned());
         if !self.add(&mut files, asked).await? {
-            return Err(Unknown::Service(self.services().await?));
+            return Err(UnknownSchema::Service(self.services().await?));
         }
         for name in types {
             let asked = Query::Symbol(name.clone());
@@ -242,12 +246,12 @@ impl<'a, S: AsyncRead + AsyncWrite + Unpin> Talk<'a, S> {
         while let Some(missing) = missing(&files) {
             let asked = Query::File(missing.clone());
             if !self.add(&mut files, asked).await? || !files.contains_key(&missing) {
-                return Err(Unknown::Unreadable(format!(
+                return Err(UnknownSchema::Unreadable(format!(
                     "it does not know {missing}, which it imports"
                 )));
             }
             if files.len() > MAX_FILES {
-                return Err(Unknown::Unreadable(format!(
+                return Err(UnknownSchema::Unreadable(format!(
                     "its services need more than {MAX_FILES} files"
                 )));
             }
@@ -257,7 +261,7 @@ impl<'a, S: AsyncRead + AsyncWrite + Unpin> Talk<'a, S> {
     }
 
     /// Adds the files that answer a question. Returns false if the server does not know what is asked for.
-    async fn add(&mut self, files: &mut Described, asked: Query) -> Result<bool, Unknown> {
+    async fn add(&mut self, files: &mut Described, asked: Query) -> Result<bool, UnknownSchema> {
         let reply = self.question(asked).await?;
         if let Some(error) = reply.error {
             if error.code == NOT_FOUND {
@@ -266,17 +270,17 @@ impl<'a, S: AsyncRead + AsyncWrite + Unpin> Talk<'a, S> {
             let code = u32::try_from(error.code).unwrap_or(u32::MAX);
             self.status = Some(code);
             let why = status::describe(code, Some(error.message.as_bytes()));
-            return Err(Unknown::Failed(why));
+            return Err(UnknownSchema::Failed(why));
         }
         for bytes in reply.files.unwrap_or_default().file {
             let head = FileHead::decode(bytes.as_slice());
-            let head = head.map_err(|error| Unknown::Unreadable(error.to_string()))?;
+            let head = head.map_err(|error| UnknownSchema::Unreadable(error.to_string()))?;
             files.insert(head.name, (head.dependency, bytes));
         }
         Ok(true)
     }
 
-    async fn services(&mut self) -> Result<Vec<String>, Unknown> {
+    async fn services(&mut self) -> Result<Vec<String>, UnknownSchema> {
         let reply = self.question(Query::Services(String::new())).await?;
         let services = reply.services.unwrap_or_default().services;
         Ok(services.into_iter().map(|service| service.name).collect())
@@ -353,18 +357,18 @@ impl<'t, 'a, S: AsyncRead + AsyncWrite + Unpin> Call<'t, 'a, S> {
     }
 
     async fn message(mut self) -> Result<Vec<u8>, String> {
-        let (mut reader, mut message) = (Reader::default(), Vec::new());
+        let (mut reader, mut message) = (MessageReader::default(), Vec::new());
         loop {
             let more = self.more().await?;
             let mut bytes = more.as_slice();
             while let Some(piece) = reader.next(&mut bytes) {
                 match piece {
-                    Piece::Begin { length, .. } if length > MAX_BYTES => {
+                    MessagePiece::Begin { length, .. } if length > MAX_BYTES => {
                         return Err(format!("it answers with {length} bytes"));
                     }
-                    Piece::Begin { .. } => {}
-                    Piece::Bytes(piece) => message.extend_from_slice(piece),
-                    Piece::End => return Ok(message),
+                    MessagePiece::Begin { .. } => {}
+                    MessagePiece::Bytes(piece) => message.extend_from_slice(piece),
+                    MessagePiece::End => return Ok(message),
                 }
             }
         }
@@ -391,9 +395,9 @@ impl<'t, 'a, S: AsyncRead + AsyncWrite + Unpin> Call<'t, 'a, S> {
         }
     }
 
-    fn take_in(&mut self, event: Event, rest: &mut &[u8], body: &mut Vec<u8>) {
+    fn take_in(&mut self, event: StreamEvent, rest: &mut &[u8], body: &mut Vec<u8>) {
         let ended = match event {
-            Event::Head { length, end, .. } => {
+            StreamEvent::Head { length, end, .. } => {
                 let (fields, after) = rest.split_at(length);
                 *rest = after;
                 let foreign = not_grpc(fields);
@@ -403,7 +407,7 @@ impl<'t, 'a, S: AsyncRead + AsyncWrite + Unpin> Call<'t, 'a, S> {
                 let why = foreign.map(|foreign| foreign.why);
                 why.or_else(|| end.then(|| self.judge(fields)))
             }
-            Event::Data { length, end } => {
+            StreamEvent::Data { length, end } => {
                 let (part, after) = rest.split_at(length);
                 *rest = after;
                 if self.ended.is_none() {
@@ -411,8 +415,8 @@ impl<'t, 'a, S: AsyncRead + AsyncWrite + Unpin> Call<'t, 'a, S> {
                 }
                 end.then(|| self.judge(&[]))
             }
-            Event::Reset(reason) => Some(format!("it broke the call off: {reason}")),
-            Event::Refused => Some("it said goodbye before it began with the call".into()),
+            StreamEvent::Reset(reason) => Some(format!("it broke the call off: {reason}")),
+            StreamEvent::Refused => Some("it said goodbye before it began with the call".into()),
         };
         // The first end counts: a server may reset the stream of a call that it has ended.
         self.ended = self.ended.take().or(ended);

@@ -3,7 +3,7 @@
 use crate::exchange::grpc::method::Method;
 use crate::exchange::observer::ExchangeObserver;
 use crate::outcome::{Failure, Outcome};
-use crate::protocol::grpc::frames::{Piece, Reader};
+use crate::protocol::grpc::frames::{MessagePiece, MessageReader};
 use crate::protocol::grpc::{schema, status};
 
 const CONTENT_TYPE: &[u8] = b"application/grpc";
@@ -50,7 +50,7 @@ pub fn check_head<'h>(
 
 pub struct GrpcResponse<'a> {
     method: &'a Method,
-    reader: Reader,
+    reader: MessageReader,
     /// How many messages have come completely.
     messages: u64,
     /// The message that is coming, if its content is wanted.
@@ -61,7 +61,7 @@ impl<'a> GrpcResponse<'a> {
     pub fn new(method: &'a Method, observer: &ExchangeObserver<'_>) -> Self {
         Self {
             method,
-            reader: Reader::default(),
+            reader: MessageReader::default(),
             messages: 0,
             kept: observer.reads_body().then(Vec::new),
         }
@@ -89,13 +89,13 @@ impl<'a> GrpcResponse<'a> {
     ) -> Result<bool, Failure> {
         while let Some(piece) = self.reader.next(&mut bytes) {
             match piece {
-                Piece::Begin { compressed, length } => self.begin(compressed, length)?,
-                Piece::Bytes(piece) => {
+                MessagePiece::Begin { compressed, length } => self.begin(compressed, length)?,
+                MessagePiece::Bytes(piece) => {
                     if let Some(kept) = &mut self.kept {
                         kept.extend_from_slice(piece);
                     }
                 }
-                Piece::End => {
+                MessagePiece::End => {
                     if self.message(observer)? {
                         return Ok(true);
                     }

@@ -18,7 +18,7 @@ use crate::net::failure::broken;
 use crate::net::linger::linger;
 use crate::net::transport::Transport;
 use crate::outcome::{Failure, Outcome};
-use crate::protocol::h1::response::{ResponseDecoder, Step};
+use crate::protocol::h1::response::{ResponseDecoder, ResponseStep};
 
 pub struct H1Connection {
     transport: Transport,
@@ -211,7 +211,7 @@ impl H1Exchange<'_, '_> {
                 Err(error) => return Some(self.fail(Failure::new(error.outcome(), error))),
             };
             match step {
-                Step::NeedMore => {
+                ResponseStep::NeedMore => {
                     if self.observer.limits.timeouts.first_byte_ns.is_some()
                         && self.connection.decoder.has_begun()
                     {
@@ -219,7 +219,7 @@ impl H1Exchange<'_, '_> {
                     }
                     return None;
                 }
-                Step::Head {
+                ResponseStep::Head {
                     status,
                     keep_alive,
                     closes,
@@ -240,12 +240,12 @@ impl H1Exchange<'_, '_> {
                         status,
                     };
                 }
-                Step::Body(length) => {
+                ResponseStep::Body(length) => {
                     if self.observer.body(&input[used - length..used]) {
                         return Some(self.observer.complete());
                     }
                 }
-                Step::End => {
+                ResponseStep::End => {
                     let before = self.connection.before;
                     self.clean = before.strip(&input[used..]).is_empty();
                     if !self.clean {

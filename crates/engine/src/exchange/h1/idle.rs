@@ -1,7 +1,7 @@
 //! What a server sends on a connection that no request is using.
 
 use crate::exchange::idle_event::IdleEvent;
-use crate::protocol::h1::response::{ResponseDecoder, Step};
+use crate::protocol::h1::response::{ResponseDecoder, ResponseStep};
 
 /// Why a request met the end of its connection (RFC 9110 section 15.5.9).
 pub const TIMED_OUT: &str = "408 on an idle connection: its idle limit is shorter than the pause";
@@ -44,7 +44,7 @@ pub fn idle_event(bytes: &[u8], before: Before) -> IdleEvent {
     let mut decoder = ResponseDecoder::default();
     decoder.begin(false);
     match decoder.step(bytes) {
-        Ok((_, Step::Head { status, closes, .. })) if closes || status == 408 => {
+        Ok((_, ResponseStep::Head { status, closes, .. })) if closes || status == 408 => {
             IdleEvent::Dismissed(status)
         }
         _ => IdleEvent::UnexpectedData(before.excess()),

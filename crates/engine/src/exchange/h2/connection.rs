@@ -23,7 +23,7 @@ use crate::protocol::h2::hpack::Fields;
 use crate::protocol::h2::message::{Form, encode};
 use crate::protocol::h2::reason::Reason;
 use crate::protocol::h2::response_head::{HeadNeeds, ResponseHead, is_too_early, malformed};
-use crate::protocol::h2::stream::{Event, Stream};
+use crate::protocol::h2::stream::{Stream, StreamEvent};
 use crate::record::head_of_line::HeadOfLine;
 
 /// A client's use of a connection. The connection is closed when the last of them is dropped.
@@ -392,13 +392,15 @@ impl H2Exchange<'_, '_> {
     }
 
     /// Why the server has not processed the request, if it says so, gracefully, before any other word of it.
-    fn refused(&self, event: Event) -> Option<Failure> {
+    fn refused(&self, event: StreamEvent) -> Option<Failure> {
         match event {
             _ if self.observer.sample.bytes_in > 0 => None,
-            Event::Refused => {
+            StreamEvent::Refused => {
                 Some(self.connection.refusal()).filter(|why| why.outcome == Outcome::Stale)
             }
-            Event::Reset(Reason::REFUSED_STREAM) => Some(reset(Reason::REFUSED_STREAM, 0, None)),
+            StreamEvent::Reset(Reason::REFUSED_STREAM) => {
+                Some(reset(Reason::REFUSED_STREAM, 0, None))
+            }
             _ => None,
         }
     }
@@ -455,26 +457,26 @@ impl H2Exchange<'_, '_> {
     }
 
     /// Takes in an event; returns the outcome if the exchange ends with it.
-    fn take_in(&mut self, event: Event, rest: &mut &[u8]) -> Option<Outcome> {
+    fn take_in(&mut self, event: StreamEvent, rest: &mut &[u8]) -> Option<Outcome> {
         let mut next = |length| {
             let (part, after) = rest.split_at(length);
             *rest = after;
             part
         };
         match event {
-            Event::Head { length, whole, .. } if !whole => {
+            StreamEvent::Head { length, whole, .. } if !whole => {
                 next(length);
                 Some(self.refuse(DecodeError::HeadTooLarge))
             }
-            Event::Head { length, end, .. } => self.head(next(length), end),
-            Event::Data { length, end } => self.body(next(length), end),
-            Event::Reset(reason) => {
+            StreamEvent::Head { length, end, .. } => self.head(next(length), end),
+            StreamEvent::Data { length, end } => self.body(next(length), end),
+            StreamEvent::Reset(reason) => {
                 let sent = self.observer.sample.sent.unwrap_or(0);
                 let after = self.observer.at.saturating_sub(sent);
                 let failure = reset(reason, after, self.observer.request.deadline_ns());
                 Some(self.observer.failed(failure))
             }
-            Event::Refused => Some(self.observer.failed(self.connection.refusal())),
+            StreamEvent::Refused => Some(self.observer.failed(self.connection.refusal())),
         }
     }
 

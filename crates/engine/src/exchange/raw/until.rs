@@ -19,13 +19,13 @@ const MAX_MAKING_BYTES: usize = 4 << 20;
 #[derive(Debug)]
 pub enum Until {
     Length(u64),
-    Pattern(Box<Pattern>),
+    Pattern(Box<EndPattern>),
     Close,
 }
 
 /// A deterministic automaton: it keeps nothing of the response, and finds the same end however that is cut into pieces.
 #[derive(Debug)]
-pub struct Pattern {
+pub struct EndPattern {
     automaton: dense::DFA<Vec<u32>>,
     start: StateID,
 }
@@ -62,7 +62,7 @@ impl Until {
     }
 
     fn pattern(pattern: &str, name: &str) -> Result<Self, String> {
-        Pattern::compile(pattern, name)
+        EndPattern::compile(pattern, name)
             .map(Box::new)
             .map(Self::Pattern)
     }
@@ -90,7 +90,7 @@ impl Until {
     }
 }
 
-impl Pattern {
+impl EndPattern {
     fn compile(pattern: &str, name: &str) -> Result<Self, String> {
         let rules = syntax::Config::new().utf8(false);
         let parsed = syntax::parse_with(pattern, &rules)

@@ -20,7 +20,7 @@ use crate::net::linger::linger;
 use crate::net::transport::Transport;
 use crate::outcome::{Failure, Outcome};
 use crate::protocol::h1::head::HeadValues;
-use crate::protocol::ws::frame::{Decoder, Step, close_reason, encode, opcode};
+use crate::protocol::ws::frame::{FrameDecoder, FrameStep, close_reason, encode, opcode};
 use crate::schedule::random::Rng;
 use crate::spec::{Match, MessageKind};
 use crate::template::values::path_of;
@@ -38,7 +38,7 @@ const CLOSED: &str = "the server closed the connection without closing the WebSo
 pub struct WebSocketConnection {
     transport: Transport,
     buffers: Rc<WorkerBuffers>,
-    decoder: Decoder,
+    decoder: FrameDecoder,
     /// Draws the masking keys. Not seeded from the run's seed, because the keys do not affect the load.
     keys: Rng,
     /// Bytes of a stream that came with the response to the handshake.
@@ -96,7 +96,7 @@ impl WebSocketConnection {
         let mut connection = Self {
             transport,
             buffers,
-            decoder: Decoder::new(observer.limits.body),
+            decoder: FrameDecoder::new(observer.limits.body),
             keys: Rng::new(u64::from_ne_bytes(random()), &[]),
             early: Vec::new(),
             path: path.unwrap_or_default(),
@@ -154,13 +154,13 @@ impl WebSocketConnection {
     fn pass_over(&mut self, mut input: &[u8], task: &Task) {
         loop {
             match self.step(input, task) {
-                Ok((_, Step::NeedMore)) => return,
+                Ok((_, FrameStep::NeedMore)) => return,
                 Ok((used, step)) => {
-                    if let Step::Close(code) = step {
+                    if let FrameStep::Close(code) = step {
                         self.ended = Some(self.closed(code));
                         return;
                     }
-                    self.unasked |= matches!(step, Step::End(_));
+                    self.unasked |= matches!(step, FrameStep::End(_));
                     input = &input[used..];
                 }
                 Err(failure) => {
@@ -244,14 +244,14 @@ impl WebSocketConnection {
     }
 
     /// Continues reading, and answers pings.
-    fn step(&mut self, input: &[u8], task: &Task) -> Result<(usize, Step), Failure> {
+    fn step(&mut self, input: &[u8], task: &Task) -> Result<(usize, FrameStep), Failure> {
         let read = self.decoder.step(input);
         let (used, step) = read.map_err(|error| Failure::new(error.outcome(), error))?;
-        if step == Step::Ping && self.out.len() < MAX_UNSENT_BYTES {
+        if step == FrameStep::Ping && self.out.len() < MAX_UNSENT_BYTES {
             let key = self.begin_frame();
             encode(opcode::PONG, self.decoder.payload(), key, &mut self.out);
         }
-        if let (Step::Pong, Some(pings)) = (step, &mut self.pings) {
+        if let (FrameStep::Pong, Some(pings)) = (step, &mut self.pings) {
             pings.pong(self.decoder.payload(), task);
         }
         Ok((used, step))
@@ -401,12 +401,12 @@ impl WebSocketExchange<'_, '_> {
                 Err(failure) => return Some(self.fail(failure)),
             };
             match step {
-                Step::NeedMore => return None,
-                Step::Data(length) if !self.begun_before => {
+                FrameStep::NeedMore => return None,
+                FrameStep::Data(length) if !self.begun_before => {
                     self.take(&input[used - length..used]);
                 }
-                Step::End(_) if self.begun_before => self.begun_before = false,
-                Step::End(_) => {
+                FrameStep::End(_) if self.begun_before => self.begun_before = false,
+                FrameStep::End(_) => {
                     if self.end_message() {
                         self.answered = true;
                         self.connection
@@ -414,8 +414,8 @@ impl WebSocketExchange<'_, '_> {
                         return Some(self.observer.complete());
                     }
                 }
-                Step::Close(code) => return Some(self.closed(code)),
-                Step::Data(_) | Step::Ping | Step::Pong => {}
+                FrameStep::Close(code) => return Some(self.closed(code)),
+                FrameStep::Data(_) | FrameStep::Ping | FrameStep::Pong => {}
             }
             input = &input[used..];
         }

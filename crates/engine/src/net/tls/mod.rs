@@ -17,7 +17,7 @@ use rustls::version::{TLS12, TLS13};
 use rustls::{Error, InconsistentKeys};
 use tokio_rustls::TlsConnector;
 
-use crate::net::tls::pem::{Field, certificates_of};
+use crate::net::tls::pem::{FieldResult, certificates_of};
 use crate::protocol::url::bare_host;
 use crate::spec::TlsSpec;
 use crate::spec::error::StartError;
@@ -83,7 +83,7 @@ impl Tls {
     }
 }
 
-fn configure(spec: &TlsSpec, http2: bool) -> Field<ClientConfig> {
+fn configure(spec: &TlsSpec, http2: bool) -> FieldResult<ClientConfig> {
     let provider = Arc::new(ring::default_provider());
     let versions: &[_] = match spec.version.as_deref() {
         None => &[&TLS13, &TLS12],
@@ -138,7 +138,7 @@ fn certified(
     certificates: Vec<CertificateDer<'static>>,
     key: PrivateKeyDer<'static>,
     provider: &CryptoProvider,
-) -> Field<CertifiedKey> {
+) -> FieldResult<CertifiedKey> {
     let unusable = certificate::unusable_private(&key);
     let loaded = provider.key_provider.load_private_key(key);
     let own = loaded.map_err(|error| {
@@ -161,7 +161,7 @@ fn certified(
 }
 
 /// What is offered by ALPN. HTTP/1.1 is offered besides HTTP/2, so that a server that does not speak HTTP/2 says so.
-fn protocols(spec: &TlsSpec, http2: bool) -> Field<Vec<Vec<u8>>> {
+fn protocols(spec: &TlsSpec, http2: bool) -> FieldResult<Vec<Vec<u8>>> {
     if spec.alpn.is_empty() && http2 {
         return Ok(vec![b"h2".to_vec(), b"http/1.1".to_vec()]);
     }

@@ -14,14 +14,14 @@ use rustls::{
 };
 
 use crate::net::tls::certificate::unusable;
-use crate::net::tls::pem::{Field, certificates_of};
+use crate::net::tls::pem::{FieldResult, certificates_of};
 use crate::spec::TlsSpec;
 
 /// Verifies by the built-in authorities, or by the certificates in `ca_pem` instead of them; not at all if `insecure`.
 pub fn verifier(
     spec: &TlsSpec,
     provider: Arc<CryptoProvider>,
-) -> Field<Arc<dyn ServerCertVerifier>> {
+) -> FieldResult<Arc<dyn ServerCertVerifier>> {
     Ok(Arc::new(Verifier {
         signatures: provider.signature_verification_algorithms,
         trusted: if spec.insecure {
@@ -59,7 +59,7 @@ struct Trusted {
 }
 
 impl Trusted {
-    fn new(spec: &TlsSpec, provider: Arc<CryptoProvider>) -> Field<Self> {
+    fn new(spec: &TlsSpec, provider: Arc<CryptoProvider>) -> FieldResult<Self> {
         let mut roots = RootCertStore::empty();
         let mut own = Vec::new();
         match &spec.ca_pem {

@@ -32,7 +32,7 @@ fn length([_, length @ ..]: [u8; PREFIX_BYTES]) -> usize {
 
 /// Reads messages that come in pieces of any size.
 #[derive(Debug, Default)]
-pub struct Reader {
+pub struct MessageReader {
     prefix: [u8; PREFIX_BYTES],
     /// Bytes of the prefix that have come.
     begun: usize,
@@ -42,7 +42,7 @@ pub struct Reader {
 
 /// What a reader has found.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Piece<'a> {
+pub enum MessagePiece<'a> {
     /// A message begins.
     Begin {
         compressed: bool,
@@ -52,9 +52,9 @@ pub enum Piece<'a> {
     End,
 }
 
-impl Reader {
+impl MessageReader {
     /// Takes the next piece from `bytes`; `None` if everything has been read.
-    pub fn next<'a>(&mut self, bytes: &mut &'a [u8]) -> Option<Piece<'a>> {
+    pub fn next<'a>(&mut self, bytes: &mut &'a [u8]) -> Option<MessagePiece<'a>> {
         if self.begun < PREFIX_BYTES {
             let wanted = PREFIX_BYTES - self.begun;
             let (prefix, rest) = bytes.split_at(bytes.len().min(wanted));
@@ -64,16 +64,17 @@ impl Reader {
             self.left = length(self.prefix);
             let compressed = self.prefix[0] != 0;
             let length = self.left;
-            return (self.begun == PREFIX_BYTES).then_some(Piece::Begin { compressed, length });
+            return (self.begun == PREFIX_BYTES)
+                .then_some(MessagePiece::Begin { compressed, length });
         }
         if self.left == 0 {
             self.begun = 0;
-            return Some(Piece::End);
+            return Some(MessagePiece::End);
         }
         let (piece, rest) = bytes.split_at(bytes.len().min(self.left));
         self.left -= piece.len();
         *bytes = rest;
-        (!piece.is_empty()).then_some(Piece::Bytes(piece))
+        (!piece.is_empty()).then_some(MessagePiece::Bytes(piece))
     }
 
     /// Whether a message has begun and not ended.
@@ -95,22 +96,23 @@ mod tests {
         }
         assert!(split(&frames).eq(messages));
         for size in [1, 4, 5, 7, 1000] {
-            let (mut reader, mut read, mut message) = (Reader::default(), Vec::new(), Vec::new());
+            let (mut reader, mut read, mut message) =
+                (MessageReader::default(), Vec::new(), Vec::new());
             for mut bytes in frames.chunks(size) {
                 while let Some(piece) = reader.next(&mut bytes) {
                     match piece {
-                        Piece::Begin { compressed, length } => {
+                        MessagePiece::Begin { compressed, length } => {
                             assert_eq!((compressed, length), (false, messages[read.len()].len()));
                         }
-                        Piece::Bytes(bytes) => message.extend_from_slice(bytes),
-                        Piece::End => read.push(std::mem::take(&mut message)),
+                        MessagePiece::Bytes(bytes) => message.extend_from_slice(bytes),
+                        MessagePiece::End => read.push(std::mem::take(&mut message)),
                     }
                 }
             }
             assert_eq!(read, messages, "pieces of {size}");
             assert!(!reader.is_within());
         }
-        let mut reader = Reader::default();
+        let mut reader = MessageReader::default();
         assert_eq!(reader.next(&mut frames[..4].as_ref()), None);
         assert!(reader.is_within());
     }

@@ -67,7 +67,7 @@ pub struct Signature {
 
 /// Why a message does not fit its type.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal {
+pub struct MessageError {
     /// Where the problem is, for example `message.items[0].count`.
     pub place: String,
     pub problem: String,
@@ -135,8 +135,8 @@ fn check_map(message: &MessageDescriptor) -> Result<(), String> {
 }
 
 /// Encodes a message, or each message of a list if the method takes a stream.
-pub fn encode(method: &MethodDescriptor, json: &[u8]) -> Result<Vec<Vec<u8>>, Refusal> {
-    let whole: Value = serde_json::from_slice(json).map_err(|error| Refusal {
+pub fn encode(method: &MethodDescriptor, json: &[u8]) -> Result<Vec<Vec<u8>>, MessageError> {
+    let whole: Value = serde_json::from_slice(json).map_err(|error| MessageError {
         place: "message".into(),
         problem: format!("it is not JSON: {error}"),
         unknown: None,
@@ -152,12 +152,21 @@ pub fn encode(method: &MethodDescriptor, json: &[u8]) -> Result<Vec<Vec<u8>>, Re
     }
 }
 
-fn encode_one(method: &MethodDescriptor, message: Value, place: &str) -> Result<Vec<u8>, Refusal> {
+fn encode_one(
+    method: &MethodDescriptor,
+    message: Value,
+    place: &str,
+) -> Result<Vec<u8>, MessageError> {
     let mut track = Track::new();
     let reader = serde_path_to_error::Deserializer::new(message, &mut track);
     match DynamicMessage::deserialize(method.input(), reader) {
         Ok(message) => Ok(message.encode_to_vec()),
-        Err(error) => Err(Refusal::new(&method.input(), place, &track.path(), &error)),
+        Err(error) => Err(MessageError::new(
+            &method.input(),
+            place,
+            &track.path(),
+            &error,
+        )),
     }
 }
 
@@ -172,7 +181,7 @@ pub fn to_json(message: &MessageDescriptor, bytes: &[u8]) -> Result<Vec<u8>, Str
     Ok(json)
 }
 
-impl Refusal {
+impl MessageError {
     fn new(
         message: &MessageDescriptor,
         place: &str,
@@ -200,7 +209,7 @@ impl Refusal {
     }
 }
 
-impl std::fmt::Display for Refusal {
+impl std::fmt::Display for MessageError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}: {}", self.place, self.problem)?;
         match &self.unknown {

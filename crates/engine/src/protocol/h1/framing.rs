@@ -11,7 +11,7 @@ use crate::protocol::location::Location;
 
 /// What the engine needs to know about a response's head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Head {
+pub(super) struct FramedHead {
     pub status: u16,
     /// The connection may carry another request after this response.
     pub keep_alive: bool,
@@ -34,7 +34,7 @@ pub(super) enum Framing {
     },
 }
 
-impl Head {
+impl FramedHead {
     /// 1xx: another head follows, for the same request.
     pub fn interim(&self) -> bool {
         self.status < 200
@@ -55,7 +55,7 @@ pub fn redirects(status: u16) -> bool {
 struct Last {
     bytes: Vec<u8>,
     head_request: bool,
-    head: Head,
+    head: FramedHead,
 }
 
 /// Longer heads are not remembered.
@@ -69,7 +69,7 @@ thread_local! {
 pub(super) fn parse_head(
     bytes: &[u8],
     head_request: bool,
-) -> Result<Option<(usize, Head)>, DecodeError> {
+) -> Result<Option<(usize, FramedHead)>, DecodeError> {
     LAST.with_borrow_mut(|last| {
         // It ends with its own blank line, so bytes that begin with it begin with exactly that head, not a longer one.
         if let Some(last) = last
@@ -115,7 +115,7 @@ pub(super) fn values(bytes: &[u8], location: bool, coding: bool) -> Option<Box<H
     parse_response(bytes, read).ok().flatten()
 }
 
-fn parse(bytes: &[u8], head_request: bool) -> Result<Option<(usize, Head)>, DecodeError> {
+fn parse(bytes: &[u8], head_request: bool) -> Result<Option<(usize, FramedHead)>, DecodeError> {
     let read = |length, response: &Response<'_, '_>| {
         let (Some(status), Some(version)) = (response.code, response.version) else {
             unreachable!("httparse fills in status and version of a whole head")
@@ -137,7 +137,7 @@ fn head(
     version: u8,
     headers: &[Header],
     head_request: bool,
-) -> Result<Head, DecodeError> {
+) -> Result<FramedHead, DecodeError> {
     match status {
         101 => return Err(DecodeError::SwitchingProtocols),
         100.. => {}
@@ -161,7 +161,7 @@ fn head(
     let persistent = version > 0 || fields.keep_alive;
     let until_close = matches!(framing, Framing::UntilClose { .. });
     let closes = fields.close || !persistent || until_close;
-    Ok(Head {
+    Ok(FramedHead {
         status,
         keep_alive: !closes && !two_lengths,
         closes,

@@ -26,7 +26,7 @@ mod tests;
 
 pub use error::DecodeError;
 pub use head::HeadValues;
-pub use response::{ONLY_INTERIM, ResponseDecoder, Step};
+pub use response::{ONLY_INTERIM, ResponseDecoder, ResponseStep};
 
 /// A head may have this many bytes in any number of lines, its blank line included; so may a trailer section.
 pub const MAX_HEAD_BYTES: usize = 64 * 1024;

@@ -3,7 +3,7 @@
 use crate::protocol::h1::MAX_HEAD_BYTES;
 use crate::protocol::h1::chunked::{ChunkStep, Chunks};
 use crate::protocol::h1::error::DecodeError;
-use crate::protocol::h1::framing::{Framing, Head, parse_head, values};
+use crate::protocol::h1::framing::{FramedHead, Framing, parse_head, values};
 use crate::protocol::h1::head::{HeadValues, parse_trailers};
 
 /// Where the status stands in a head, behind `HTTP/1.1 `.
@@ -13,7 +13,7 @@ pub const ONLY_INTERIM: &str = "only interim responses (1xx) came in time";
 
 /// What the consumed bytes were.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
+pub enum ResponseStep {
     /// All input is consumed, and the response continues.
     NeedMore,
     /// The head of the final response; 1xx heads before it are swallowed.
@@ -35,7 +35,7 @@ pub enum Step {
 /// Decodes one response after another, one decoder per connection.
 ///
 /// Call [`step`](Self::step) repeatedly, each time with what the last call left of the input, until it returns
-/// [`Step::NeedMore`] or [`Step::End`]; `End` may come without a byte being consumed. Heads and bodies that arrive
+/// [`ResponseStep::NeedMore`] or [`ResponseStep::End`]; `End` may come without a byte being consumed. Heads and bodies that arrive
 /// whole are decoded in place; only a head or a trailer section that arrives in pieces is gathered.
 #[derive(Debug)]
 pub struct ResponseDecoder {
@@ -119,7 +119,7 @@ impl ResponseDecoder {
         self.head_request
     }
 
-    /// Sets whether the bytes of the final head are kept. If so, [take](Self::take_head) them after [`Step::Head`].
+    /// Sets whether the bytes of the final head are kept. If so, [take](Self::take_head) them after [`ResponseStep::Head`].
     pub fn keep_head(&mut self, keep: bool) {
         self.keeps_head = keep;
     }
@@ -129,7 +129,7 @@ impl ResponseDecoder {
         self.reports.codings = report;
     }
 
-    /// Returns the bytes of the head right after [`Step::Head`], if they are kept.
+    /// Returns the bytes of the head right after [`ResponseStep::Head`], if they are kept.
     pub fn take_head(&mut self) -> Option<Box<[u8]>> {
         self.keeps_head
             .then(|| std::mem::take(&mut self.gathered).into())
@@ -138,14 +138,14 @@ impl ResponseDecoder {
     /// Consumes some of `input`; returns how much and what it was. Nothing is consumed only when `input` is empty or
     /// the response is whole. After an error every step returns that error, until `begin`.
     #[inline]
-    pub fn step(&mut self, input: &[u8]) -> Result<(usize, Step), DecodeError> {
+    pub fn step(&mut self, input: &[u8]) -> Result<(usize, ResponseStep), DecodeError> {
         let result = match &mut self.stage {
             Stage::Head => self.head(input),
-            Stage::Length(0) => Ok((0, Step::End)),
+            Stage::Length(0) => Ok((0, ResponseStep::End)),
             Stage::Length(left) => Ok(body(input, left)),
             Stage::Chunked(chunks) => match chunks.step(input, &mut self.allowance) {
-                Ok((used, ChunkStep::NeedMore)) => Ok((used, Step::NeedMore)),
-                Ok((used, ChunkStep::Data(data))) => Ok((used, Step::Body(data))),
+                Ok((used, ChunkStep::NeedMore)) => Ok((used, ResponseStep::NeedMore)),
+                Ok((used, ChunkStep::Data(data))) => Ok((used, ResponseStep::Body(data))),
                 Ok((used, ChunkStep::Trailers)) => {
                     self.stage = Stage::Trailers;
                     self.trailers(input, used)
@@ -163,11 +163,11 @@ impl ResponseDecoder {
     }
 
     /// Notes that the peer closed its side, either at the end of the response or too early.
-    pub fn eof(&mut self) -> Result<Step, DecodeError> {
+    pub fn eof(&mut self) -> Result<ResponseStep, DecodeError> {
         let error = match self.stage {
             Stage::Length(0) | Stage::UntilClose { .. } => {
                 self.stage = WHOLE;
-                return Ok(Step::End);
+                return Ok(ResponseStep::End);
             }
             Stage::Failed(error) => error,
             Stage::Head if self.gathered.is_empty() => DecodeError::ClosedBeforeHead,
@@ -221,7 +221,7 @@ impl ResponseDecoder {
         error
     }
 
-    fn head(&mut self, input: &[u8]) -> Result<(usize, Step), DecodeError> {
+    fn head(&mut self, input: &[u8]) -> Result<(usize, ResponseStep), DecodeError> {
         let mut used = 0;
         loop {
             if self.gathered.is_empty() {
@@ -244,7 +244,7 @@ impl ResponseDecoder {
             let (length, head) = self.gather(&input[used..], parse, DecodeError::HeadTooLarge)?;
             used += length;
             match head {
-                None => return Ok((used, Step::NeedMore)),
+                None => return Ok((used, ResponseStep::NeedMore)),
                 Some((head, _)) if head.interim() => self.gathered = Vec::new(),
                 Some((head, values)) => {
                     return self.body_follows(head, values).map(|step| (used, step));
@@ -255,9 +255,9 @@ impl ResponseDecoder {
 
     fn body_follows(
         &mut self,
-        head: Head,
+        head: FramedHead,
         values: Option<Box<HeadValues>>,
-    ) -> Result<Step, DecodeError> {
+    ) -> Result<ResponseStep, DecodeError> {
         self.stage = match head.framing {
             Framing::Length(length) if length > self.body_limit => {
                 return Err(DecodeError::BodyTooLarge);
@@ -266,7 +266,7 @@ impl ResponseDecoder {
             Framing::Chunked => Stage::Chunked(Chunks::BEGIN),
             Framing::UntilClose { coded } => Stage::UntilClose { coded },
         };
-        Ok(Step::Head {
+        Ok(ResponseStep::Head {
             status: head.status,
             keep_alive: head.keep_alive,
             closes: head.closes,
@@ -275,7 +275,11 @@ impl ResponseDecoder {
     }
 
     /// Checks the trailer fields and ignores them.
-    fn trailers(&mut self, input: &[u8], used: usize) -> Result<(usize, Step), DecodeError> {
+    fn trailers(
+        &mut self,
+        input: &[u8],
+        used: usize,
+    ) -> Result<(usize, ResponseStep), DecodeError> {
         let (length, end) = self.gather(
             &input[used..],
             |bytes| {
@@ -285,10 +289,10 @@ impl ResponseDecoder {
             DecodeError::TrailersTooLarge,
         )?;
         if end.is_none() {
-            return Ok((used + length, Step::NeedMore));
+            return Ok((used + length, ResponseStep::NeedMore));
         }
         self.stage = WHOLE;
-        Ok((used + length, Step::End))
+        Ok((used + length, ResponseStep::End))
     }
 
     /// Parses a head or trailer section from what was gathered and `input`; gathers it while it is not whole. Returns
@@ -335,12 +339,12 @@ impl ResponseDecoder {
 }
 
 /// Takes up to `left` bytes of body.
-fn body(input: &[u8], left: &mut u64) -> (usize, Step) {
+fn body(input: &[u8], left: &mut u64) -> (usize, ResponseStep) {
     let length = (*left).min(input.len() as u64);
     *left -= length;
     match length {
-        0 => (0, Step::NeedMore),
-        _ => (length as usize, Step::Body(length as usize)),
+        0 => (0, ResponseStep::NeedMore),
+        _ => (length as usize, ResponseStep::Body(length as usize)),
     }
 }
 

@@ -24,14 +24,14 @@ pub const PADDED: u8 = 8;
 pub const WITH_PRIORITY: u8 = 0x20;
 
 #[derive(Debug, Clone, Copy)]
-pub struct Head {
+pub struct FrameHead {
     pub length: usize,
     pub kind: u8,
     pub flags: u8,
     pub stream: u32,
 }
 
-impl Head {
+impl FrameHead {
     fn read(bytes: &[u8; FRAME_HEAD_BYTES]) -> Self {
         let [a, b, c, kind, flags, stream @ ..] = *bytes;
         Self {
@@ -70,13 +70,13 @@ pub enum Frame<'a> {
         whole: bool,
         end: bool,
     },
-    Other(Head, &'a [u8]),
+    Other(FrameHead, &'a [u8]),
 }
 
 /// Splits what comes, in pieces of any size, into frames. DATA frames are passed on piece by piece; any other frame is
 /// kept until it is whole.
 #[derive(Debug, Default)]
-pub struct Reader {
+pub struct FrameReader {
     rest: Vec<u8>,
     body: Option<Body>,
     /// Whether the head of a frame has come yet.
@@ -95,7 +95,7 @@ struct Body {
     end: bool,
 }
 
-impl Reader {
+impl FrameReader {
     /// Reads all of `input`, and passes each frame to `take`.
     pub fn feed(
         &mut self,
@@ -134,8 +134,8 @@ impl Reader {
         }
     }
 
-    fn begin(&mut self, bytes: &[u8; FRAME_HEAD_BYTES]) -> Result<Head, Violation> {
-        let head = Head::read(bytes);
+    fn begin(&mut self, bytes: &[u8; FRAME_HEAD_BYTES]) -> Result<FrameHead, Violation> {
+        let head = FrameHead::read(bytes);
         if head.length > MAX_PAYLOAD_BYTES {
             return Err(match self.begun {
                 true => Violation::new(Reason::FRAME_SIZE_ERROR, "a frame is larger than 16 KiB"),

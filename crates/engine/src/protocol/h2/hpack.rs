@@ -60,7 +60,7 @@ impl Broken {
 
 /// Decodes the header blocks of one connection, in the order in which they come.
 #[derive(Debug)]
-pub struct Decoder {
+pub struct FieldDecoder {
     capacity: usize,
     /// Total size of the entries, counted as in section 4.1.
     used: usize,
@@ -70,7 +70,7 @@ pub struct Decoder {
     text: VecDeque<u8>,
 }
 
-impl Default for Decoder {
+impl Default for FieldDecoder {
     fn default() -> Self {
         Self {
             capacity: TABLE_BYTES,
@@ -81,7 +81,7 @@ impl Default for Decoder {
     }
 }
 
-impl Decoder {
+impl FieldDecoder {
     /// Appends the fields of a block to `out`, in the form that [`Fields`] reads. Returns false if fields were left out
     /// because there were more than `most` bytes of them. From then on, only what enters the table is decoded.
     pub fn decode(&mut self, block: &[u8], most: usize, out: &mut Vec<u8>) -> Result<bool, Broken> {
@@ -303,7 +303,7 @@ fn write_number(mut number: usize, bits: u32, out: &mut Vec<u8>) {
 mod tests {
     use super::*;
 
-    fn read(decoder: &mut Decoder, block: &[u8]) -> Result<Vec<(String, String)>, Broken> {
+    fn read(decoder: &mut FieldDecoder, block: &[u8]) -> Result<Vec<(String, String)>, Broken> {
         let mut out = Vec::new();
         assert!(decoder.decode(block, 1 << 16, &mut out)?);
         let text = |text: &[u8]| String::from_utf8(text.to_vec()).unwrap();
@@ -313,7 +313,7 @@ mod tests {
     }
 
     fn fields(block: &[u8]) -> Result<Vec<(String, String)>, Broken> {
-        read(&mut Decoder::default(), block)
+        read(&mut FieldDecoder::default(), block)
     }
 
     fn owned(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
@@ -371,9 +371,9 @@ mod tests {
     #[test]
     fn a_table_that_was_not_allowed_is_understood() {
         // RFC 7541 appendix C.5: answers, with a table of 256 bytes.
-        let mut decoder = Decoder {
+        let mut decoder = FieldDecoder {
             capacity: 256,
-            ..Decoder::default()
+            ..FieldDecoder::default()
         };
         let date = "Mon, 21 Oct 2013 20:13:21 GMT";
         let first = [
@@ -427,7 +427,7 @@ mod tests {
 
     #[test]
     fn what_is_too_much_is_left_out_and_the_table_stays_right() {
-        let mut decoder = Decoder::default();
+        let mut decoder = FieldDecoder::default();
         let large = [&[0x40, 1, b'x', 0x7f, 0xa1, 0x1e][..], &[b'y'; 4000]].concat();
         let bomb = [&large[..], &[0xbe; 10_000], &[0x40, 1, b'a', 1, b'b']].concat();
         let mut out = Vec::new();
@@ -438,7 +438,7 @@ mod tests {
 
     #[test]
     fn what_is_beyond_the_limit_is_not_unfolded() {
-        let mut decoder = Decoder::default();
+        let mut decoder = FieldDecoder::default();
         let large = [&[0x40, 0x7f, 0xa1, 0x1e][..], &[b'x'; 4000], &[0]].concat();
         let mut out = Vec::new();
         // A name of 4,000 bytes; then 60 KB of blocks that name it in one byte each, and in two with an empty value.
@@ -457,7 +457,7 @@ mod tests {
 
     #[test]
     fn names_are_read_across_the_end_of_the_ring() {
-        let mut decoder = Decoder::default();
+        let mut decoder = FieldDecoder::default();
         for number in 0..500 {
             let value = format!("{number}-{}", "v".repeat(number % 90));
             let mut block = vec![0x40, 6];

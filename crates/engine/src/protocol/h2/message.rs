@@ -115,7 +115,7 @@ mod tests {
         let body = encode(text, form, &mut block).unwrap();
         assert_eq!(body, b"hi");
         let mut fields = Vec::new();
-        let decoded = codec::Decoder::default().decode(&block, 1000, &mut fields);
+        let decoded = codec::FieldDecoder::default().decode(&block, 1000, &mut fields);
         assert_eq!(decoded, Ok(true));
         let text = |text: &[u8]| String::from_utf8(text.to_vec()).unwrap();
         let listed: Vec<_> = codec::Fields(&fields)

@@ -13,7 +13,7 @@ pub(crate) mod stream;
 
 pub use endpoint::{Ending, Endpoint, GoAway};
 #[cfg(test)]
-pub use hpack::Decoder;
+pub use hpack::FieldDecoder;
 pub use hpack::{Fields, encode};
 pub use reason::{Reason, Violation};
-pub use stream::{Event, Stream};
+pub use stream::{Stream, StreamEvent};

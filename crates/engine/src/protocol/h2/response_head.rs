@@ -6,7 +6,7 @@ use crate::protocol::h1::framing::{decimal, redirects};
 use crate::protocol::h1::head::HeadValues;
 use crate::protocol::h2::hpack::Fields;
 use crate::protocol::h2::message::OF_CONNECTIONS;
-use crate::protocol::h2::stream::Event;
+use crate::protocol::h2::stream::StreamEvent;
 use crate::protocol::location::Location;
 
 #[derive(Debug, Default)]
@@ -122,8 +122,8 @@ pub fn malformed(what: impl std::fmt::Display) -> Failure {
 
 /// Whether an event that came at `at` is of a response, and came before its request had left at `sent`: the server
 /// guessed the number of its stream.
-pub fn is_too_early(event: Event, at: u64, sent: Option<u64>) -> bool {
-    let of_response = matches!(event, Event::Head { .. } | Event::Data { .. });
+pub fn is_too_early(event: StreamEvent, at: u64, sent: Option<u64>) -> bool {
+    let of_response = matches!(event, StreamEvent::Head { .. } | StreamEvent::Data { .. });
     of_response && sent.is_none_or(|sent| at < sent)
 }
 
@@ -134,12 +134,12 @@ mod tests {
 
     #[test]
     fn a_response_comes_after_its_request_has_left() {
-        let head = Event::Head {
+        let head = StreamEvent::Head {
             length: 0,
             whole: true,
             end: true,
         };
-        let data = Event::Data {
+        let data = StreamEvent::Data {
             length: 0,
             end: true,
         };
@@ -149,7 +149,7 @@ mod tests {
             assert!(!is_too_early(event, 8, Some(8)));
         }
         // A connection that ends has not waited for the request.
-        for event in [Event::Refused, Event::Reset(Reason::CANCEL)] {
+        for event in [StreamEvent::Refused, StreamEvent::Reset(Reason::CANCEL)] {
             assert!(!is_too_early(event, 7, None));
         }
     }

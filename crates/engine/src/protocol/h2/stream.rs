@@ -10,7 +10,7 @@ const KEPT_BYTES: usize = 1024;
 
 /// Something that came for a stream. Its bytes are in the stream's inbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Event {
+pub enum StreamEvent {
     /// A head or trailers: `length` bytes of fields, which are `whole` unless some had to be left out.
     Head {
         length: usize,
@@ -29,7 +29,7 @@ pub enum Event {
 #[derive(Debug, Default)]
 pub struct Inbox {
     /// Each event with the time at which it came and its bytes on the wire.
-    pub events: Vec<(u64, usize, Event)>,
+    pub events: Vec<(u64, usize, StreamEvent)>,
     pub bytes: Vec<u8>,
 }
 
@@ -86,21 +86,22 @@ impl Stream {
         let before = bytes.len();
         let whole = decode(bytes).inspect_err(|_| bytes.truncate(before))?;
         let length = bytes.len() - before;
-        events.push((at, wire, Event::Head { length, whole, end }));
+        events.push((at, wire, StreamEvent::Head { length, whole, end }));
         self.wake();
         Ok(())
     }
 
-    pub(super) fn came(&self, at: u64, wire: usize, event: Event, bytes: &[u8]) {
+    pub(super) fn came(&self, at: u64, wire: usize, event: StreamEvent, bytes: &[u8]) {
         let Inbox {
             events,
             bytes: kept,
         } = &mut *self.inbox.borrow_mut();
         kept.extend_from_slice(bytes);
         match (events.last_mut(), event) {
-            (Some((last, size, Event::Data { length, end: ended })), Event::Data { end, .. })
-                if *last == at =>
-            {
+            (
+                Some((last, size, StreamEvent::Data { length, end: ended })),
+                StreamEvent::Data { end, .. },
+            ) if *last == at => {
                 *length += bytes.len();
                 *size += wire;
                 *ended = end;

@@ -31,20 +31,20 @@ const LENGTH_64: u8 = 127;
 
 /// The type of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum MessageKind {
     Text,
     Binary,
 }
 
 /// What the used part of the input was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub enum FrameStep {
     /// All of the input was used.
     NeedMore,
     /// This many bytes, at the end of what was used, belong to a message.
     Data(usize),
     /// The message is whole.
-    End(Kind),
+    End(MessageKind),
     /// To be answered by a pong with the same [`payload`](Decoder::payload).
     Ping,
     Pong,
@@ -94,7 +94,7 @@ impl FrameError {
 
 /// Reads the frames of one connection.
 #[derive(Debug)]
-pub struct Decoder {
+pub struct FrameDecoder {
     state: DecoderState,
     head: [u8; MAX_HEAD_BYTES],
     /// Bytes of the head that have come.
@@ -102,7 +102,7 @@ pub struct Decoder {
     /// The payload of the control frame that is being read, or was read last.
     control: Vec<u8>,
     /// The type of the message that has begun.
-    message: Option<Kind>,
+    message: Option<MessageKind>,
     /// Total length of that message's frames so far.
     length: u64,
     /// The largest length of a whole message.
@@ -124,7 +124,7 @@ enum DecoderState {
     },
 }
 
-impl Decoder {
+impl FrameDecoder {
     /// `most` is the largest length of a whole message in bytes.
     pub fn new(most: Option<u64>) -> Self {
         Self {
@@ -150,14 +150,14 @@ impl Decoder {
     }
 
     /// Continues reading. Returns how many bytes of the input were used, and what they were.
-    pub fn step(&mut self, input: &[u8]) -> Result<(usize, Step), FrameError> {
+    pub fn step(&mut self, input: &[u8]) -> Result<(usize, FrameStep), FrameError> {
         let mut used = 0;
         loop {
             match self.state {
                 DecoderState::Head => {
                     used += self.take_head(&input[used..]);
                     if self.have < self.head_length() {
-                        return Ok((used, Step::NeedMore));
+                        return Ok((used, FrameStep::NeedMore));
                     }
                     self.state = self.begin_frame()?;
                     self.have = 0;
@@ -165,23 +165,23 @@ impl Decoder {
                 DecoderState::Data { left: 0, last } => {
                     self.state = DecoderState::Head;
                     if last {
-                        return Ok((used, Step::End(self.end_message()?)));
+                        return Ok((used, FrameStep::End(self.end_message()?)));
                     }
                 }
                 DecoderState::Data { left, last } => {
                     let room = usize::try_from(left).unwrap_or(usize::MAX);
                     let data = &input[used..][..room.min(input.len() - used)];
                     if data.is_empty() {
-                        return Ok((used, Step::NeedMore));
+                        return Ok((used, FrameStep::NeedMore));
                     }
-                    if self.message == Some(Kind::Text) && !self.utf8.feed(data) {
+                    if self.message == Some(MessageKind::Text) && !self.utf8.feed(data) {
                         return Err(FrameError::NotUtf8);
                     }
                     self.state = DecoderState::Data {
                         left: left - data.len() as u64,
                         last,
                     };
-                    return Ok((used + data.len(), Step::Data(data.len())));
+                    return Ok((used + data.len(), FrameStep::Data(data.len())));
                 }
                 DecoderState::Control { opcode, left } => {
                     let data = &input[used..][..left.min(input.len() - used)];
@@ -192,7 +192,7 @@ impl Decoder {
                             opcode,
                             left: left - data.len(),
                         };
-                        return Ok((used, Step::NeedMore));
+                        return Ok((used, FrameStep::NeedMore));
                     }
                     self.state = DecoderState::Head;
                     return Ok((used, self.end_control(opcode)?));
@@ -241,8 +241,8 @@ impl Decoder {
             (opcode::CONTINUATION, None) => return Err(FrameError::NothingToContinue),
             (opcode::CONTINUATION, Some(_)) => {}
             (opcode::TEXT | opcode::BINARY, Some(_)) => return Err(FrameError::Interleaved),
-            (opcode::TEXT, None) => self.message = Some(Kind::Text),
-            (opcode::BINARY, None) => self.message = Some(Kind::Binary),
+            (opcode::TEXT, None) => self.message = Some(MessageKind::Text),
+            (opcode::BINARY, None) => self.message = Some(MessageKind::Binary),
             _ => return Err(FrameError::Opcode(opcode)),
         }
         self.length = self.length.saturating_add(length);
@@ -296,18 +296,18 @@ impl Decoder {
         })
     }
 
-    fn end_control(&mut self, opcode: u8) -> Result<Step, FrameError> {
+    fn end_control(&mut self, opcode: u8) -> Result<FrameStep, FrameError> {
         match opcode {
-            opcode::PING => Ok(Step::Ping),
-            opcode::PONG => Ok(Step::Pong),
-            _ => Ok(Step::Close(close_code(&self.control)?)),
+            opcode::PING => Ok(FrameStep::Ping),
+            opcode::PONG => Ok(FrameStep::Pong),
+            _ => Ok(FrameStep::Close(close_code(&self.control)?)),
         }
     }
 
-    fn end_message(&mut self) -> Result<Kind, FrameError> {
+    fn end_message(&mut self) -> Result<MessageKind, FrameError> {
         self.length = 0;
-        let kind = self.message.take().unwrap_or(Kind::Binary);
-        if kind == Kind::Text && !self.utf8.end() {
+        let kind = self.message.take().unwrap_or(MessageKind::Binary);
+        if kind == MessageKind::Text && !self.utf8.end() {
             return Err(FrameError::NotUtf8);
         }
         Ok(kind)

@@ -1,6 +1,6 @@
 //! The engine's one reader of JSON (RFC 8259): for captures, checks, scripts and the matching of messages.
 //!
-//! A [`Search`] finds the value at a [`Pointer`] as a document streams by, and a [`Sink`] takes in the value that
+//! A [`Search`] finds the value at a [`Pointer`] as a document streams by, and a [`JsonSink`] takes in the value that
 //! was found. What is passed over on the way is not checked, so a document has no largest size and no greatest depth
 //! there; what is read is checked down to its last byte ([`read`]). Both follow the same rules: of several members with
 //! the same name the last counts, a byte order mark before a document and a record separator behind it are skipped, and
@@ -14,7 +14,7 @@ pub mod value;
 
 pub use pointer::Pointer;
 pub use problem::Problem;
-pub use reader::{Nothing, Sink, is_number, read};
+pub use reader::{JsonSink, Nothing, is_number, read};
 pub use search::Search;
 pub use value::Json;
 

@@ -8,10 +8,10 @@ use smallvec::SmallVec;
 const MAX_LEVELS: usize = 4;
 
 #[derive(Debug)]
-pub struct Pointer<'a>(pub(super) SmallVec<[Token<'a>; MAX_LEVELS]>);
+pub struct Pointer<'a>(pub(super) SmallVec<[PointerToken<'a>; MAX_LEVELS]>);
 
 #[derive(Debug)]
-pub(super) struct Token<'a> {
+pub(super) struct PointerToken<'a> {
     pub(super) name: Cow<'a, [u8]>,
     /// The token as the index of an array element, if it is a valid one.
     pub(super) index: Option<u64>,
@@ -30,13 +30,13 @@ impl<'a> Pointer<'a> {
         for token in text.split(|byte| *byte == b'/').skip(1) {
             let name = unescaped_token(token);
             let index = index(&name);
-            tokens.push(Token { name, index });
+            tokens.push(PointerToken { name, index });
         }
         Ok(Self(tokens))
     }
 
     pub fn into_owned(self) -> Pointer<'static> {
-        let tokens = self.0.into_iter().map(|token| Token {
+        let tokens = self.0.into_iter().map(|token| PointerToken {
             name: token.name.into_owned().into(),
             index: token.index,
         });

@@ -6,7 +6,7 @@ use crate::search::json::{BYTE_ORDER_MARK, MAX_DEPTH, is_blank};
 type Read<T = ()> = Result<T, Problem>;
 
 /// Takes in a value while it is read.
-pub trait Sink {
+pub trait JsonSink {
     /// `member`: whether it is a member of an object.
     fn null(&mut self, member: bool);
     fn bool(&mut self, value: bool);
@@ -28,7 +28,7 @@ pub trait Sink {
 /// Only checks the value.
 pub struct Nothing;
 
-impl Sink for Nothing {
+impl JsonSink for Nothing {
     fn null(&mut self, _: bool) {}
     fn bool(&mut self, _: bool) {}
     fn number(&mut self, _: &str, _: bool) {}
@@ -44,7 +44,7 @@ impl Sink for Nothing {
 
 /// Reads a document into `sink`. `member`: whether the value counts as a member of an object. After an error the sink
 /// may have taken in a part of the value.
-pub fn read(document: &[u8], member: bool, sink: &mut impl Sink) -> Read {
+pub fn read(document: &[u8], member: bool, sink: &mut impl JsonSink) -> Read {
     let document = text_in(document)?;
     let skipped = if document.as_bytes().starts_with(BYTE_ORDER_MARK) {
         BYTE_ORDER_MARK.len()
@@ -97,7 +97,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn value(&mut self, sink: &mut impl Sink, member: bool, depth: usize) -> Read {
+    fn value(&mut self, sink: &mut impl JsonSink, member: bool, depth: usize) -> Read {
         let Some(byte) = self.peek() else {
             return Err(self.problem(What::Ends));
         };
@@ -127,7 +127,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn list(&mut self, sink: &mut impl Sink, depth: usize) -> Read {
+    fn list(&mut self, sink: &mut impl JsonSink, depth: usize) -> Read {
         sink.begin_list();
         self.at += 1;
         self.blanks();
@@ -144,7 +144,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn object(&mut self, sink: &mut impl Sink, depth: usize) -> Read {
+    fn object(&mut self, sink: &mut impl JsonSink, depth: usize) -> Read {
         sink.begin_object();
         self.at += 1;
         self.blanks();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::search::json::problem::Problem;
-use crate::search::json::reader::{Sink, read};
+use crate::search::json::reader::{JsonSink, read};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Json {
@@ -95,7 +95,7 @@ impl Builder {
     }
 }
 
-impl Sink for Builder {
+impl JsonSink for Builder {
     fn null(&mut self, _: bool) {
         self.done = Some(Json::Null);
     }

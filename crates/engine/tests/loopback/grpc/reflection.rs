@@ -8,7 +8,7 @@ use bytes::Bytes;
 use h2::RecvStream;
 use h2::server::{SendResponse, handshake};
 use http::{Request, Response};
-use jostle_engine::reflection::{Inquiry, Unknown, reflect};
+use jostle_engine::reflection::{Inquiry, UnknownSchema, reflect};
 use jostle_engine::schema::Schema;
 use jostle_engine::spec::TargetSpec;
 use protox::file::{File, FileResolver};
@@ -136,7 +136,7 @@ fn a_server_describes_its_services_with_all_that_they_import() {
         let input = schema.method("shop.Shop/Buy").unwrap().input();
         assert_eq!(input.full_name(), "item.Item", "{version}");
         let unknown = reflect(&target, of("shop.Shp"), PATIENCE).unwrap_err();
-        assert!(matches!(unknown, Unknown::Service(known) if known == ["shop.Shop"]));
+        assert!(matches!(unknown, UnknownSchema::Service(known) if known == ["shop.Shop"]));
     }
 }
 
@@ -171,7 +171,7 @@ fn metadata_goes_with_the_questions_and_a_refusal_is_told_as_one() {
     let target = target(telling("v1", files(), Some("Bearer t")));
     let refused = reflect(&target, of("shop.Shop"), PATIENCE).unwrap_err();
     assert!(
-        matches!(&refused, Unknown::Refused(why) if why == "UNAUTHENTICATED: no token"),
+        matches!(&refused, UnknownSchema::Refused(why) if why == "UNAUTHENTICATED: no token"),
         "{refused:?}"
     );
     let metadata = [("authorization".to_owned(), "Bearer t".to_owned())];
@@ -213,7 +213,7 @@ fn map(fields: &[u8]) -> Vec<u8> {
 fn unreadable(described: Vec<u8>) -> String {
     let address = telling("v1", vec![described], None);
     match reflect(&target(address), of("shop.Shop"), PATIENCE) {
-        Err(Unknown::Unreadable(why)) => why,
+        Err(UnknownSchema::Unreadable(why)) => why,
         other => panic!("{other:?}"),
     }
 }
@@ -304,7 +304,7 @@ fn answering_with_a_page() -> SocketAddr {
 fn why_a_server_does_not_describe_itself_is_told() {
     let why = |address, patience| match reflect(&target(address), of("a.B"), patience).unwrap_err()
     {
-        Unknown::Failed(why) => why,
+        UnknownSchema::Failed(why) => why,
         other => panic!("{other:?}"),
     };
     assert_eq!(why(describing("v9"), PATIENCE), "UNIMPLEMENTED");
@@ -335,7 +335,7 @@ fn a_server_that_does_not_choose_http2_by_alpn_is_told_of() {
         "host": address.ip().to_string(), "port": address.port(), "http2": {}, "tls": {"insecure": true},
     });
     let target = serde_json::from_value(target).unwrap();
-    let Unknown::Failed(why) = reflect(&target, of("a.B"), PATIENCE).unwrap_err() else {
+    let UnknownSchema::Failed(why) = reflect(&target, of("a.B"), PATIENCE).unwrap_err() else {
         panic!("it knows no services");
     };
     assert_eq!(

@@ -3,7 +3,7 @@ pub mod properties;
 pub mod response;
 
 use crate::protocol::h1::error::DecodeError;
-use crate::protocol::h1::response::{ResponseDecoder, Step};
+use crate::protocol::h1::response::{ResponseDecoder, ResponseStep};
 
 /// What a client would see of one response.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,11 +43,11 @@ fn decode_with(
             at += used;
             assert!(at <= piece.len(), "consumed more than there was");
             match step {
-                Step::NeedMore => {
+                ResponseStep::NeedMore => {
                     assert_eq!(at, piece.len(), "asked for more and left some");
                     break;
                 }
-                Step::Head {
+                ResponseStep::Head {
                     status,
                     keep_alive,
                     closes,
@@ -61,15 +61,19 @@ fn decode_with(
                     assert!(status >= 200, "an interim head came out");
                     (seen.status, seen.keep_alive) = (status, keep_alive);
                 }
-                Step::Body(bytes) => {
+                ResponseStep::Body(bytes) => {
                     assert!(
                         0 < bytes && bytes <= used,
                         "no progress, or body that was not there"
                     );
                     seen.body.extend_from_slice(&piece[at - bytes..at]);
                 }
-                Step::End => {
-                    assert_eq!(decoder.step(b"more"), Ok((0, Step::End)), "the end stays");
+                ResponseStep::End => {
+                    assert_eq!(
+                        decoder.step(b"more"),
+                        Ok((0, ResponseStep::End)),
+                        "the end stays"
+                    );
                     seen.left = piece.len() - at
                         + pieces[index + 1..]
                             .iter()
@@ -80,7 +84,7 @@ fn decode_with(
             }
         }
     }
-    assert_eq!(decoder.eof()?, Step::End);
+    assert_eq!(decoder.eof()?, ResponseStep::End);
     Ok(seen)
 }
 

@@ -4,7 +4,9 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-use crate::protocol::h1::tests::{DecodeError, ResponseDecoder, Seen, Step, decode, decode_with};
+use crate::protocol::h1::tests::{
+    DecodeError, ResponseDecoder, ResponseStep, Seen, decode, decode_with,
+};
 
 /// A valid response as bytes, what should be seen of it, and whether only closing ends it.
 #[derive(Debug, Clone)]
@@ -173,8 +175,8 @@ proptest! {
         loop {
             let (used, step) = decoder.step(&bytes[at..]).unwrap();
             at += used;
-            prop_assert_ne!(&step, &Step::End);
-            if step == Step::NeedMore {
+            prop_assert_ne!(&step, &ResponseStep::End);
+            if step == ResponseStep::NeedMore {
                 break;
             }
         }

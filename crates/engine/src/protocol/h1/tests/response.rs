@@ -1,6 +1,6 @@
 //! Responses as servers send them: whole, byte by byte, and with bytes after them.
 
-use crate::protocol::h1::tests::{ResponseDecoder, Seen, Step, decode, decode_with};
+use crate::protocol::h1::tests::{ResponseDecoder, ResponseStep, Seen, decode, decode_with};
 
 pub(super) fn byte_by_byte(bytes: &[u8]) -> Vec<&[u8]> {
     bytes.chunks(1).collect()
@@ -261,7 +261,7 @@ fn content_codings_are_told_where_they_are_asked_for() {
         let mut decoder = ResponseDecoder::default();
         decoder.begin(false);
         decoder.report_codings(report);
-        let Ok((_, Step::Head { values, .. })) = decoder.step(head) else {
+        let Ok((_, ResponseStep::Head { values, .. })) = decoder.step(head) else {
             panic!("no head");
         };
         let coding = values.and_then(|values| values.coding);
@@ -280,7 +280,7 @@ fn closes(head: &str) -> bool {
     let mut decoder = ResponseDecoder::default();
     decoder.begin(false);
     match decoder.step(head.as_bytes()) {
-        Ok((_, Step::Head { closes, .. })) => closes,
+        Ok((_, ResponseStep::Head { closes, .. })) => closes,
         other => panic!("{other:?}"),
     }
 }
@@ -363,7 +363,7 @@ fn one_decoder_takes_one_response_after_another() {
     let mut decoder = ResponseDecoder::default();
     assert_eq!(
         decoder.step(good),
-        Ok((0, Step::End)),
+        Ok((0, ResponseStep::End)),
         "nothing is expected before begin"
     );
     for spoilt in [&good[..20], b"HTTP/1.1 2x0", &good[..good.len() - 1]] {
@@ -399,9 +399,9 @@ fn the_final_head_is_given_whole_where_it_is_kept() {
                 let (used, step) = decoder.step(rest).unwrap();
                 rest = &rest[used..];
                 match step {
-                    Step::Head { .. } => given = decoder.take_head(),
-                    Step::Body(_) => {}
-                    Step::NeedMore | Step::End => break,
+                    ResponseStep::Head { .. } => given = decoder.take_head(),
+                    ResponseStep::Body(_) => {}
+                    ResponseStep::NeedMore | ResponseStep::End => break,
                 }
             }
         }

@@ -9,12 +9,12 @@ use crate::protocol::h2::endpoint::{
 };
 use crate::protocol::h2::frame::{
     self, ACK, BAD_LENGTH, CONTINUATION, DATA, END_HEADERS, END_STREAM, FRAME_HEAD_BYTES, Frame,
-    GOAWAY, HEADERS, Head, PADDED, PADDING, PING, PRIORITY, PUSH_PROMISE, RST_STREAM, SETTINGS,
-    WINDOW_UPDATE, WITH_PRIORITY,
+    FrameHead, GOAWAY, HEADERS, PADDED, PADDING, PING, PRIORITY, PUSH_PROMISE, RST_STREAM,
+    SETTINGS, WINDOW_UPDATE, WITH_PRIORITY,
 };
 use crate::protocol::h2::hpack::Broken;
 use crate::protocol::h2::reason::{Reason, Violation};
-use crate::protocol::h2::stream::Event;
+use crate::protocol::h2::stream::StreamEvent;
 
 /// The largest size of a window (section 6.9.1).
 const MAX_WINDOW_BYTES: i64 = (1 << 31) - 1;
@@ -76,7 +76,7 @@ impl Endpoint {
         }
     }
 
-    fn other(&mut self, head: Head, payload: &[u8], now: u64) -> Result<(), Violation> {
+    fn other(&mut self, head: FrameHead, payload: &[u8], now: u64) -> Result<(), Violation> {
         match head.kind {
             HEADERS => self.headers(head, payload, now),
             CONTINUATION => self.continuation(head, payload, now),
@@ -88,7 +88,7 @@ impl Endpoint {
                 if let Some(open) = self.streams.remove(&head.stream) {
                     let reason = Reason(code);
                     self.refused += u32::from(reason == Reason::REFUSED_STREAM);
-                    let event = Event::Reset(reason);
+                    let event = StreamEvent::Reset(reason);
                     open.stream
                         .came(now, FRAME_HEAD_BYTES + payload.len(), event, &[]);
                 }
@@ -157,14 +157,14 @@ impl Endpoint {
         // Empty frames carry no information, and are not worth waking the client for.
         if end || flow > 0 {
             let length = bytes.len();
-            let event = Event::Data { length, end };
+            let event = StreamEvent::Data { length, end };
             open.stream.came(now, wire, event, bytes);
         }
         self.answered(id, end);
         Ok(())
     }
 
-    fn headers(&mut self, head: Head, mut payload: &[u8], now: u64) -> Result<(), Violation> {
+    fn headers(&mut self, head: FrameHead, mut payload: &[u8], now: u64) -> Result<(), Violation> {
         if head.has(PADDED) {
             let (length, rest) = payload.split_first().ok_or(BAD_LENGTH)?;
             let kept = rest.len().checked_sub(usize::from(*length));
@@ -195,7 +195,7 @@ impl Endpoint {
         Ok(())
     }
 
-    fn continuation(&mut self, head: Head, payload: &[u8], now: u64) -> Result<(), Violation> {
+    fn continuation(&mut self, head: FrameHead, payload: &[u8], now: u64) -> Result<(), Violation> {
         let Some(mut block) = self.block.take() else {
             unreachable!("the order of frames was looked at");
         };
@@ -253,7 +253,7 @@ impl Endpoint {
         }
     }
 
-    fn settings(&mut self, head: Head, payload: &[u8]) -> Result<(), Violation> {
+    fn settings(&mut self, head: FrameHead, payload: &[u8]) -> Result<(), Violation> {
         of_connection(head)?;
         if head.has(ACK) {
             return if payload.is_empty() {
@@ -304,7 +304,7 @@ impl Endpoint {
         Ok(())
     }
 
-    fn ping(&mut self, head: Head, payload: &[u8]) -> Result<(), Violation> {
+    fn ping(&mut self, head: FrameHead, payload: &[u8]) -> Result<(), Violation> {
         of_connection(head)?;
         if payload.len() != 8 {
             return Err(BAD_LENGTH);
@@ -315,7 +315,7 @@ impl Endpoint {
         Ok(())
     }
 
-    fn go_away(&mut self, head: Head, payload: &[u8], now: u64) -> Result<(), Violation> {
+    fn go_away(&mut self, head: FrameHead, payload: &[u8], now: u64) -> Result<(), Violation> {
         of_connection(head)?;
         let (last, rest) = payload.split_first_chunk().ok_or(BAD_LENGTH)?;
         let (code, debug) = rest.split_first_chunk().ok_or(BAD_LENGTH)?;
@@ -327,14 +327,14 @@ impl Endpoint {
         });
         self.streams.retain(|id, open| {
             if *id > last {
-                open.stream.came(now, 0, Event::Refused, &[]);
+                open.stream.came(now, 0, StreamEvent::Refused, &[]);
             }
             *id <= last
         });
         Ok(())
     }
 
-    fn window(&mut self, head: Head, payload: &[u8]) -> Result<(), Violation> {
+    fn window(&mut self, head: FrameHead, payload: &[u8]) -> Result<(), Violation> {
         let more = i64::from(four(payload)? & LAST_STREAM);
         if more == 0 {
             return Err(Violation::protocol("WINDOW_UPDATE by nothing"));
@@ -369,7 +369,7 @@ fn open_again(taken: &mut u32, stream: u32, out: &mut Vec<u8>) {
     }
 }
 
-fn of_connection(head: Head) -> Result<(), Violation> {
+fn of_connection(head: FrameHead) -> Result<(), Violation> {
     if head.stream == 0 {
         return Ok(());
     }

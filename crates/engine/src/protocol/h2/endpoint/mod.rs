@@ -13,10 +13,10 @@ use std::rc::Rc;
 use crate::outcome::Failure;
 use crate::protocol::h1::MAX_HEAD_BYTES;
 use crate::protocol::h2::frame::{
-    self, CONTINUATION, DATA, END_HEADERS, END_STREAM, FRAME_HEAD_BYTES, GOAWAY, HEADERS,
-    MAX_PAYLOAD_BYTES, RST_STREAM, Reader, SETTINGS, WINDOW_UPDATE,
+    self, CONTINUATION, DATA, END_HEADERS, END_STREAM, FRAME_HEAD_BYTES, FrameReader, GOAWAY,
+    HEADERS, MAX_PAYLOAD_BYTES, RST_STREAM, SETTINGS, WINDOW_UPDATE,
 };
-use crate::protocol::h2::hpack::Decoder;
+use crate::protocol::h2::hpack::FieldDecoder;
 use crate::protocol::h2::reason::{Reason, Violation};
 use crate::protocol::h2::stream::Stream;
 
@@ -74,13 +74,13 @@ pub struct Endpoint {
     written: usize,
     /// How many written bytes are no longer in `out`.
     dropped: u64,
-    reader: Reader,
+    reader: FrameReader,
     /// Whether the server's first SETTINGS frame has come.
     pub settings_received: bool,
     streams: HashMap<u32, Open>,
     next: u32,
     block: Option<Block>,
-    decoder: Decoder,
+    decoder: FieldDecoder,
     /// How many concurrent streams the server accepts.
     pub most: usize,
     first_window: i64,
@@ -139,12 +139,12 @@ impl Default for Endpoint {
             out,
             written: 0,
             dropped: 0,
-            reader: Reader::default(),
+            reader: FrameReader::default(),
             settings_received: false,
             streams: HashMap::new(),
             next: 1,
             block: None,
-            decoder: Decoder::default(),
+            decoder: FieldDecoder::default(),
             most: STREAMS_BEFORE_SETTINGS,
             first_window: FIRST_WINDOW_BYTES,
             window: FIRST_WINDOW_BYTES,

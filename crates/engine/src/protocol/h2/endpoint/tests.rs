@@ -4,7 +4,7 @@ use std::task::{Context, Wake};
 
 use super::*;
 use crate::protocol::h2::frame::write;
-use crate::protocol::h2::stream::Event;
+use crate::protocol::h2::stream::StreamEvent;
 
 const STATUS_200: [u8; 1] = [0x88];
 /// Length of the same field, decoded.
@@ -38,7 +38,7 @@ fn ask(endpoint: &mut Endpoint, end: bool) -> (Rc<Stream>, u32) {
     (stream, id)
 }
 
-fn events(stream: &Stream) -> Vec<Event> {
+fn events(stream: &Stream) -> Vec<StreamEvent> {
     let inbox = stream.take();
     inbox.events.iter().map(|(.., event)| *event).collect()
 }
@@ -171,7 +171,7 @@ fn a_response_may_come_before_the_request_is_whole() {
         .unwrap();
     assert_eq!(
         events(&stream),
-        [Event::Head {
+        [StreamEvent::Head {
             length: STATUS_LENGTH,
             whole: true,
             end: true
@@ -189,13 +189,13 @@ fn a_goodbye_ends_what_the_server_has_not_begun() {
     let go_away = [first.to_be_bytes(), 0_u32.to_be_bytes()].concat();
     endpoint.feed(&frame(GOAWAY, 0, 0, &go_away), 0).unwrap();
     assert!(!endpoint.takes_more());
-    assert_eq!(events(&refused), [Event::Refused]);
+    assert_eq!(events(&refused), [StreamEvent::Refused]);
     endpoint
         .feed(&frame(HEADERS, 5, first, &STATUS_200), 0)
         .unwrap();
     assert_eq!(
         events(&begun),
-        [Event::Head {
+        [StreamEvent::Head {
             length: STATUS_LENGTH,
             whole: true,
             end: true

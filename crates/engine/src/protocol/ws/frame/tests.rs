@@ -20,7 +20,7 @@ fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Seen {
-    Message(Kind, Vec<u8>),
+    Message(MessageKind, Vec<u8>),
     Ping(Vec<u8>),
     Pong(Vec<u8>),
     Close(Option<u16>),
@@ -28,7 +28,7 @@ enum Seen {
 }
 
 fn read(input: &[u8], piece: usize, most: Option<u64>) -> Vec<Seen> {
-    let mut decoder = Decoder::new(most);
+    let mut decoder = FrameDecoder::new(most);
     let (mut seen, mut message) = (Vec::new(), Vec::new());
     for mut bytes in input.chunks(piece) {
         loop {
@@ -40,15 +40,17 @@ fn read(input: &[u8], piece: usize, most: Option<u64>) -> Vec<Seen> {
                 }
             };
             match step {
-                Step::NeedMore => {
+                FrameStep::NeedMore => {
                     assert_eq!(used, bytes.len());
                     break;
                 }
-                Step::Data(length) => message.extend_from_slice(&bytes[used - length..used]),
-                Step::End(kind) => seen.push(Seen::Message(kind, std::mem::take(&mut message))),
-                Step::Ping => seen.push(Seen::Ping(decoder.payload().to_vec())),
-                Step::Pong => seen.push(Seen::Pong(decoder.payload().to_vec())),
-                Step::Close(code) => seen.push(Seen::Close(code)),
+                FrameStep::Data(length) => message.extend_from_slice(&bytes[used - length..used]),
+                FrameStep::End(kind) => {
+                    seen.push(Seen::Message(kind, std::mem::take(&mut message)));
+                }
+                FrameStep::Ping => seen.push(Seen::Ping(decoder.payload().to_vec())),
+                FrameStep::Pong => seen.push(Seen::Pong(decoder.payload().to_vec())),
+                FrameStep::Close(code) => seen.push(Seen::Close(code)),
             }
             bytes = &bytes[used..];
         }
@@ -64,14 +66,17 @@ fn check(frames: &[Vec<u8>], expected: &[Seen]) {
 }
 
 fn text(payload: &[u8]) -> Seen {
-    Seen::Message(Kind::Text, payload.to_vec())
+    Seen::Message(MessageKind::Text, payload.to_vec())
 }
 
 #[test]
 fn messages_of_every_length_are_whole() {
     for length in [0, 1, 125, 126, 127, 65_535, 65_536, 70_000] {
         let payload = vec![b'x'; length];
-        let expected = [Seen::Message(Kind::Binary, payload.clone()), text(b"end")];
+        let expected = [
+            Seen::Message(MessageKind::Binary, payload.clone()),
+            text(b"end"),
+        ];
         check(&[frame(0x82, &payload), frame(0x81, b"end")], &expected);
     }
 }
@@ -105,7 +110,7 @@ fn a_character_may_be_broken_by_fragments_and_by_nothing_else() {
     check(&[frame(0x81, b"\xff")], &[Seen::Wrong(FrameError::NotUtf8)]);
     check(
         &[frame(0x82, b"\xff")],
-        &[Seen::Message(Kind::Binary, b"\xff".to_vec())],
+        &[Seen::Message(MessageKind::Binary, b"\xff".to_vec())],
     );
     check(
         &[frame(0x88, b"\x03\xe8\xff")],
@@ -159,7 +164,7 @@ fn a_message_has_a_bound_over_all_of_its_frames() {
         read(&input, 3, Some(6)),
         [Seen::Wrong(FrameError::TooLarge)]
     );
-    let whole = Seen::Message(Kind::Binary, b"1234567".to_vec());
+    let whole = Seen::Message(MessageKind::Binary, b"1234567".to_vec());
     let twice = [whole.clone(), whole];
     assert_eq!(read(&input.repeat(2), 3, Some(7)), twice);
 }
