@@ -9,16 +9,8 @@ use jostle_engine::interval::Measure;
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 
-fn closed(clients: u64, requests: u64) -> Value {
-    json!({"closed": {"clients": clients, "requests": requests}})
-}
-
 fn ten(outcome: &'static str, why: &str) -> BTreeMap<(&'static str, String), u64> {
     BTreeMap::from([((outcome, why.to_owned()), 10)])
-}
-
-fn ok(count: u64) -> BTreeMap<&'static str, u64> {
-    BTreeMap::from([("ok", count)])
 }
 
 /// Ten requests of two clients to a server that writes these pieces for each, with a pause after each piece.

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use crate::http2::{Responder, hello, ok, over_http2, serving};
+use crate::http2::{Responder, hello, over_http2, serving};
 use crate::support::*;
 use h2::RecvStream;
 use h2::server::Builder;

@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use crate::http2::{ok, over_http2};
+use crate::http2::over_http2;
 use crate::http2_hostile::{
     ACK, DATA, END_HEADERS, END_STREAM, GOAWAY, HEADERS, RST_STREAM, SETTINGS, STATUS_200, frame,
     read_frame,

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-use crate::http2::{Responder, hello, ok, over_http2, serving};
+use crate::http2::{Responder, hello, over_http2, serving};
 use crate::http2_hostile::{SETTINGS, frame};
 use crate::support::*;
 use h2::server::Builder;

@@ -10,10 +10,6 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-fn closed(clients: u64, requests: u64) -> Value {
-    json!({"closed": {"clients": clients, "requests": requests}})
-}
-
 /// A run of ten requests against a server of which each connection behaves so.
 fn ten<F, Fut>(connection: F) -> Seen
 where

@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
-use crate::http2::ok;
 use crate::support::*;
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;

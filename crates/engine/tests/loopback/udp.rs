@@ -71,10 +71,6 @@ fn counts(seen: &Seen) -> [u64; 4] {
     ]
 }
 
-fn ok(count: u64) -> BTreeMap<&'static str, u64> {
-    BTreeMap::from([("ok", count)])
-}
-
 fn refusal(spec: Value) -> String {
     start(spec).expect_err("it is refused").to_string()
 }

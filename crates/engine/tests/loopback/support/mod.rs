@@ -364,3 +364,13 @@ impl Seen {
         pairs.map(|pair| pair[1].0 - pair[0].1).collect()
     }
 }
+
+/// A load of so many clients, who send so many requests together.
+pub fn closed(clients: u64, requests: u64) -> Value {
+    json!({"closed": {"clients": clients, "requests": requests}})
+}
+
+/// All that there is: so many requests with a right response.
+pub fn ok(count: u64) -> BTreeMap<&'static str, u64> {
+    BTreeMap::from([("ok", count)])
+}
