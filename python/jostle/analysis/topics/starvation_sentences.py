@@ -126,16 +126,15 @@ def _lost(s: StarvationResult, meanwhile: Meanwhile) -> tuple[str, float, float]
     if left.value is not None and left.low is not None and left.high is not None:
         lost = Estimate(1 - left.value, 1 - left.high, 1 - left.low, "share", n=left.n)
         nearly_all = 1 - left.value > NEARLY_EVERYTHING
-        told = f"at least {percent(1 - left.high)}" if nearly_all else interval(lost)
+        share = f"at least {percent(1 - left.high)}" if nearly_all else interval(lost)
         whole = f"; over the whole trial, {interval(s.index, 'share')}" if s.index.value is not None else ""
         return (
-            f"In that time, {s.contestant} loses {told} of its throughput{whole}.",
+            f"In that time, {s.contestant} loses {share} of its throughput{whole}.",
             1 - left.high,
             1 - left.low,
         )
     low, high = ((bound or 0.0) / (meanwhile.share or 1) for bound in (s.index.low, s.index.high))
-    told = f"{s.contestant} loses {interval(s.index, 'share')} of the trial’s throughput."
-    return told, low, high
+    return f"{s.contestant} loses {interval(s.index, 'share')} of the trial’s throughput.", low, high
 
 
 def _turns(s: StarvationResult, meanwhile: Meanwhile, lost: str) -> str:

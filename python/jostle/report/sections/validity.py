@@ -159,16 +159,16 @@ def affects(result: RunResult) -> str:
     if measured and all(EVERY_FIGURE in touched[Verdict.INVALID].get(cell, ()) for cell in measured):
         left = [f for f in METRICS if not any(f in lost for lost in touched[Verdict.INVALID].values())]
         return f"Do not use any of the figures{f' but {named(left)}' if left else ''}."
-    told = [
+    sentences = [
         f"{word}: {_places(touched[verdict], measured)}."
         for verdict, word in WORDS.items()
         if any(touched[verdict].values())
     ]
-    if not told:
+    if not sentences:
         return ""
     if all(touched[Verdict.SUSPECT].get(cell, set()) >= MAIN_FIGURES for cell in measured):
-        return " ".join(told[:-1])  # where all is in doubt, the reasons say enough
-    return " ".join([*told, "All other figures stand."])
+        return " ".join(sentences[:-1])  # where all is in doubt, the reasons say enough
+    return " ".join([*sentences, "All other figures stand."])
 
 
 def _places(touched: Mapping[tuple[str, str], set[str]], measured: Collection[tuple[str, str]]) -> str:
