@@ -4,7 +4,7 @@
     python bench/engine.py SPECIFICATION.json FROM_S
 
 RATE 0: one client without a pause. REQUESTS: so many kinds of them, at random (1); recorded in intervals of
-INTERVAL_S (1); over at most so many CONNECTIONS (64). Prints what attention.c prints, and the p99.9 of the
+INTERVAL_S (1); over at most so many CONNECTIONS (64). Prints what busy_poll.c prints, and the p99.9 of the
 engine's own lateness, without what a request waited for a connection; of a specification, the p99.9 of the
 lateness from FROM_S on. Python waits on the server's core, and reads nothing before the end.
 """

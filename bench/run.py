@@ -20,8 +20,8 @@ from pathlib import Path
 
 from rows import Effort, Section, Sections
 from sections import (
-    attention,
     big,
+    busy_poll,
     capacity,
     clients,
     connecting,
@@ -62,7 +62,7 @@ SECTIONS: Sections = {
     "clients": clients.run,
     "pacing": pacing.run,
     "open_loop": open_loop.run,
-    "attention": attention.run,
+    "busy_poll": busy_poll.run,
     "simulator": simulator.run,
     "journeys": journeys.run,
     "scripts": scripts.run,
@@ -87,7 +87,7 @@ BUILT = {
     "websocket": {"k6"},
     "connecting": {"oha"},
     "pacing": {"oha", "k6"},
-    "attention": {"oha", "k6"},
+    "busy_poll": {"oha", "k6"},
     "install": {"oha"},
     "journeys": {"k6"},
     "other-tools": {"oha", "k6", "hey", "vegeta", "locust"},

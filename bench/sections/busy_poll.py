@@ -44,8 +44,8 @@ LATE_P50_US, LATE_P99_US = 2, 50
 
 
 def run(effort: Effort) -> Section:
-    compiled = effort.folder / "attention"
-    subprocess.run(["gcc", "-O2", "-o", compiled, BENCH / "attention.c"], check=True)
+    compiled = effort.folder / "busy_poll"
+    subprocess.run(["gcc", "-O2", "-o", compiled, BENCH / "busy_poll.c"], check=True)
     samples: list[dict[str, Any]] = []
     for number in range(effort.rounds):
         for server in SERVERS:

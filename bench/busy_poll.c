@@ -1,6 +1,6 @@
 /* What a client that never sleeps measures of a server: nothing but the system's calls, in a loop.
  *
- *     attention PORT RATE SECONDS
+ *     busy_poll PORT RATE SECONDS
  *
  * RATE 0: one client without a pause; otherwise requests a second at a constant rate, on as many of 64 connections as
  * are free. The first second does not count. Prints microseconds from the intended start to the last byte, and how
