@@ -20,10 +20,10 @@ enum How {
     /// Answers every request with these bytes, and then does what `Then` says.
     Response(fn() -> Vec<u8>, Then),
     /// Anything else.
-    Peer(fn(Connection) -> Life),
+    Peer(fn(Connection) -> Serving),
 }
 
-type Life = Pin<Box<dyn Future<Output = io::Result<()>>>>;
+type Serving = Pin<Box<dyn Future<Output = io::Result<()>>>>;
 
 /// What follows a response.
 #[derive(Clone, Copy)]
@@ -42,10 +42,10 @@ enum Then {
 
 impl Behaviour {
     /// Behaves in this way towards one client, until the connection ends.
-    pub fn act(&self, connection: Connection) -> Life {
+    pub fn act(&self, connection: Connection) -> Serving {
         match self.how {
             How::Response(bytes, then) => Box::pin(response(connection, bytes(), then)),
-            How::Peer(live) => live(connection),
+            How::Peer(serve) => serve(connection),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Hostile peers that are more than a fixed response: slow, endless, or acting at the wrong moment.
 
 use super::How::Peer;
-use super::{Behaviour, Life, read_request, responses};
+use super::{Behaviour, Serving, read_request, responses};
 use crate::connection::Connection;
 use std::io;
 use std::time::Duration;
@@ -12,12 +12,12 @@ const SECOND: Duration = Duration::from_secs(1);
 const fn behaviour(
     name: &'static str,
     about: &'static str,
-    live: fn(Connection) -> Life,
+    serve: fn(Connection) -> Serving,
 ) -> Behaviour {
     Behaviour {
         name,
         about,
-        how: Peer(live),
+        how: Peer(serve),
     }
 }
 
