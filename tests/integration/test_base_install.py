@@ -21,7 +21,7 @@ contestants = ["reference-workers", "reference-processor-sharing"]
 rounds = 3
 [workload.arrivals]
 request = { get = "/" }
-load = { rate = 400, for = "1s" }
+load = { rate = "400/s", for = "1s" }
 rows = true
 """
 
