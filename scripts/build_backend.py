@@ -52,14 +52,25 @@ ADDED = [
 
 def build_reference_servers() -> None:
     """Build `jostle-reference` and copy it into the package."""
-    # For another machine maturin configures pyo3, and would compile the extension of the alias again.
+    # For another machine maturin configures pyo3, and would compile the extension of the alias again; and the
+    # linker for it may be one of this environment.
     words = ["build", "--locked", "--package", "jostle-reference"] if TARGET else ["build-reference"]
-    subprocess.run(["cargo", *words, "--profile", PROFILE], cwd=ROOT, check=True)
+    environment = None if TARGET else _of_the_caller()
+    subprocess.run(["cargo", *words, "--profile", PROFILE], cwd=ROOT, check=True, env=environment)
     built = Path(_target_directory(), TARGET, PROFILE, "jostle-reference")
     destination = BIN / "jostle-reference"
     destination.parent.mkdir(exist_ok=True)
     destination.unlink(missing_ok=True)  # a running server keeps the old file
     shutil.copy2(built, destination)
+
+
+def _of_the_caller() -> dict[str, str]:
+    """The environment without the one that this backend runs in: pyo3 would be compiled anew for each."""
+    caller = dict(os.environ)
+    if own := caller.pop("VIRTUAL_ENV", ""):
+        path = [folder for folder in os.get_exec_path() if not Path(folder).is_relative_to(own)]
+        caller["PATH"] = os.pathsep.join(path)
+    return caller
 
 
 def write_licences() -> None:
