@@ -191,6 +191,8 @@ def test_a_stream_too_short_for_rare_ones_does_not_exclude_them() -> None:
     (finding,) = rare_responses(requests, [])
     assert not finding.decided
     assert finding.option == "--budget"
+    (noisy,) = rare_responses(requests, [], disturbed=40)
+    assert "the machine may be the cause" in noisy.says
     (decided,) = rare_responses(asked(Loop(routes())), [])
     assert decided.topic is Topic.RARE
     assert decided.absent.startswith("rare slow responses (1 in 2")

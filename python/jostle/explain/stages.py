@@ -133,8 +133,9 @@ def _light(session: Session) -> Iterator[Finding]:
         yield cannot_tell(Topic.RARE, reason, because, "a lower rate")
         yield cannot_tell(Topic.PAUSES, reason, because, "a lower rate")
         return
-    slow, left = slow_ones(requests, busy=(session.pressure or 0.0) > pauses.BUSY)
-    yield from rare.rare_responses(requests, slow)
+    busy = (session.pressure or 0.0) > pauses.BUSY
+    slow, left = slow_ones(requests, busy=busy)
+    yield from rare.rare_responses(requests, slow, len(left) if busy else 0)
     late = pauses.generator_stalls([one for one in light.responses if one.connection == 0])
     still = pauses.pauses(requests, left, session.pressure, late)
     yield from still

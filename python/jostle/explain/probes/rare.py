@@ -14,20 +14,37 @@ from jostle.formatting import amount, between, listed, percent, plural
 
 __all__ = ["rare_responses", "says"]
 
-MIN_REQUESTS = 40
-"""Among fewer requests of each route one slow one in ten would easily be missed."""
+MIN_REQUESTS = 20
+"""Among fewer requests of each route one slow one in seven would easily be missed."""
 
 SURE = 3.0
 """e⁻³ = 5 %: a share s of n requests is missed with probability e^(−n·s)."""
 
 
-def rare_responses(requests: Requests, slow: Sequence[Rare]) -> list[Finding]:
-    """One finding for each route some of whose responses are slow; else that there is none."""
+MANY = 0.02
+"""If more requests than this share met a stall on a busy machine, those of a route are not to be told."""
+
+
+def rare_responses(requests: Requests, slow: Sequence[Rare], disturbed: int = 0) -> list[Finding]:
+    """One finding for each route some of whose responses are slow; else that there is none. `disturbed`: how
+    many stalls may be those of a busy machine.
+    """
     if slow:
         return [_finding(one) for one in sorted(slow, key=lambda one: -one.hurts_s)]
     counts = {name: int((requests.route == place).sum()) for place, name in enumerate(requests.names)}
     fewest = min(counts, key=lambda name: counts[name])
     asked = [f"{plural(n, 'request')} for {name}" for name, n in counts.items()]
+    if disturbed > MANY * len(requests):
+        return [
+            cannot_tell(
+                Topic.RARE,
+                Reason.NOISY,
+                f"{disturbed:,} of {plural(len(requests), 'request')} were late, and the machine may be the "
+                "cause",
+                "a quieter machine, or the server on another one",
+                [f"{listed(asked)}."],
+            )
+        ]
     if counts[fewest] < MIN_REQUESTS:
         return [
             cannot_tell(

@@ -87,9 +87,10 @@ def interference(pairs: Sequence[Pair]) -> Picture | None:
         )
     worst = max(known, key=lambda p: (p.median_s or 0.0) / (p.alone_s or 1.0))
     ratio = (worst.median_s or 0.0) / (worst.alone_s or 1.0)
+    longer = "no longer than" if ratio < UNCHANGED else f"{amount(ratio, 'times')} as long as"
     title = (
         f"Beside {plural(worst.clients, 'client')} of {short(worst.beside)}, {short(worst.route)} takes "
-        f"{amount(ratio, 'times')} as long as by itself."
+        f"{longer} by itself."
     )
     reading = (
         "Each row is a route in a light stream, each column what others ask for back to back meanwhile; "
