@@ -62,7 +62,7 @@ def test_every_probe_says_something_over_http2(jostle_command: Jostle) -> None:
     assert {finding["topic"] for finding in explanation["findings"]} >= HEADLESS
     assert said(explanation, "queue limit")["reason"] == "it was not asked for"
     assert [route["path"] for route in explanation["routes"]] == ["/hello", *SIZES[1::2], "/sleep?ms=50"]
-    assert len(explanation["bursts"]) > 20
+    assert len(explanation["bursts"]) >= 4
     assert explanation["connections"] <= 64
 
 

@@ -132,8 +132,10 @@ def test_after_many_requests_nothing_is_sent_until_the_average_is_kept() -> None
     assert budget.rest_s == pytest.approx(10.0)
     clock.at_s += 10.0
     assert budget.rest_s == 0
-    budget.rate_per_s = 25.0
-    assert budget.rest_s == pytest.approx(10.0)
+    budget.slow_down(25.0)
+    assert budget.rest_s == 0
+    budget.sent(50, 1)
+    assert budget.rest_s == pytest.approx(2.0)
 
 
 def token_bucket(rate: float, burst: float) -> "Limiter":

@@ -81,6 +81,8 @@ def _command(findings: Sequence[Finding], asked_with: Sequence[str]) -> str:
     """One command with every option that an open question needs; "" if there is none, or no command."""
     needed = dict.fromkeys(one.option for one in findings if not one.decided and one.option)
     needed = {option: None for option in needed if option not in asked_with}
+    if asked_with.count("--slow") > 1:  # there are lengths enough: it was something else
+        needed.pop("--slow PATH", None)
     if not needed or not asked_with:
         return ""
     return " ".join([*map(shlex.quote, asked_with), *(VALUES.get(option, option) for option in needed)])

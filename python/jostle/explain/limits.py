@@ -53,6 +53,8 @@ class Budget:
     now: Callable[[], float] = time.monotonic
     requests: int = 0
     connections: int = 0
+    requests_before: int = 0
+    slower_since_s: float = 0.0
     rate_per_s: float = field(init=False)
     """How many requests per second may be sent: that of the limits, or less if the server refuses more."""
 
@@ -91,4 +93,10 @@ class Budget:
     @property
     def rest_s(self) -> float:
         """How long nothing may be sent, so that no more than the allowed rate was sent on average."""
-        return max(0.0, self.requests / self.rate_per_s - self.spent_s)
+        requests, since_s = self.requests - self.requests_before, self.spent_s - self.slower_since_s
+        return max(0.0, requests / self.rate_per_s - since_s)
+
+    def slow_down(self, rate_per_s: float) -> None:
+        """From now on send no more than this many requests per second."""
+        self.rate_per_s = rate_per_s
+        self.requests_before, self.slower_since_s = self.requests, self.spent_s

@@ -21,7 +21,7 @@ from jostle.explain.stalls import Requests
 from jostle.explain.target import Route, Target
 from jostle.formatting import listed
 from jostle.host.pressure import pressure_s
-from jostle.record.outcomes import NOT_CONNECTED
+from jostle.record.outcomes import ENDED_BY_STOP, NOT_CONNECTED
 
 __all__ = ["Baseline", "Session", "equal_probe", "undisturbed"]
 
@@ -163,7 +163,7 @@ class Session:
         """Counts what became of requests."""
         self.refusals += sum(response.refused for response in responses)
         for response in responses:
-            if response.end_s is not None and response.outcome not in NOT_CONNECTED:
+            if response.end_s is not None and response.outcome not in (*NOT_CONNECTED, *ENDED_BY_STOP):
                 self.asked[response.route] += 1
                 if not response.ok and not response.refused:
                     self.wrong[response.route, response.fate] += 1

@@ -74,14 +74,15 @@ def findings_of(session: Session) -> list[Finding]:
         for topic in stage.topics:
             unconnected[topic] = unconnected.get(topic, Counter()) + lost
         if not session.alone:
-            return findings
+            return [*findings, *filter(None, [session.rate_limit])]
         if lost and (away := went_away(session)) is not None:
             break
     findings += _afterwards(session)
     findings = [unless_away(one, unconnected.get(one.topic, Counter())) for one in findings]
     findings += filter(None, [away or was_away(session), changed(session)])
     known = {one.topic for one in findings}
-    missed = dict.fromkeys(topic for stage in stages for topic in stage.topics if topic not in known)
+    asked = [topic for stage in stages for topic in stage.topics if _applies_to(topic, session)]
+    missed = dict.fromkeys(topic for topic in asked if topic not in known)
     findings += [_had_gone(topic) if away else out_of_time(topic) for topic in missed]
     order = list(Topic)
     return sorted(findings, key=lambda finding: order.index(finding.topic))
@@ -95,6 +96,10 @@ def _applies(stage: Stage, session: Session) -> bool:
     if stage.ask is _cache:
         return session.target.over_http
     return stage.ask is not _connecting or session.target.protocol != "UDP"
+
+
+def _applies_to(topic: Topic, session: Session) -> bool:
+    return topic is not Topic.KEEP_ALIVE or session.target.protocol != "UDP"
 
 
 def _asked(session: Session, stage: Stage) -> list[Finding]:
@@ -124,7 +129,7 @@ def _light(session: Session) -> Iterator[Finding]:
     requests, light = session.requests, session.light
     assert light is not None
     assert requests is not None
-    if session.target.protocol != "UDP":
+    if _applies_to(Topic.KEEP_ALIVE, session):
         yield keep_alive.keep_alive(session)
     missing = len(light.responses) - len(requests)
     if missing > 0.1 * len(light.responses) or len(requests) < MIN_REQUESTS:
@@ -211,7 +216,7 @@ def _overload(session: Session) -> Iterator[Finding]:
 
 
 STAGES: Sequence[Stage] = (
-    Stage(0.14, (Topic.SERVICE_TIME,), _services),
+    Stage(0.35, (Topic.SERVICE_TIME,), _services),  # most of it is left
     Stage(0.32, (Topic.RARE, Topic.PAUSES, Topic.KEEP_ALIVE, Topic.RATE_LIMIT), _light),
     Stage(0.14, (Topic.SLOTS, *ORDER), _bursts),
     Stage(0.12, (Topic.BLOCKING,), _beside),

@@ -37,7 +37,7 @@ MOST_S = 6.0
 USUAL_CLIENTS = 4
 """How many clients ask for a route whose slots are not known."""
 
-WAITS, FREE = 0.7, 0.1
+WAITS, FREE = 0.7, 0.25
 """Added time as a share of what waiting for one of the others to end would add. A request waits for them if
 its 90th percentile reaches the first share; it does not if its median stays within the second, which a few
 requests that the machine held up do not change.

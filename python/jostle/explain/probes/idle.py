@@ -5,6 +5,7 @@ import statistics
 from jostle.analysis.results import Estimate
 from jostle.explain.finding import Finding, Topic, cannot_tell, found
 from jostle.explain.limits import NoTime
+from jostle.explain.probes.pauses import BUSY
 from jostle.explain.reason import Reason
 from jostle.explain.session import Session
 from jostle.explain.words import span
@@ -17,14 +18,17 @@ SILENT_S = (1.0, 2.0, 4.0)
 
 TURNS = 2
 
-TIMES, LONGER_S = 2.0, 0.02
-"""The first request is slow if it takes this many times as long as usual, and so much longer."""
+TIMES, LONGER_S, BUSY_S = 2.0, 0.05, 0.15
+"""The first request is slow if it takes this many times as long as usual, and so much longer; on a busy
+machine, where whoever slept waits for a core, by the third value.
+"""
 
 
 def after_idle(session: Session) -> Finding:
     """Waits, and asks once."""
     route, usual_s = session.opening.route, session.opening.demand_s
-    limit_s = max(TIMES * usual_s, usual_s + LONGER_S)
+    longer_s = BUSY_S if (session.pressure or 0.0) > BUSY else LONGER_S
+    limit_s = max(TIMES * usual_s, usual_s + longer_s)
     took: dict[float, list[float]] = {}
     for silent_s in SILENT_S:
         if TURNS * silent_s > session.budget.left_s:

@@ -32,8 +32,10 @@ caused the stalls."""
 SURELY_S = 0.05
 """Shorter stalls may as well come from the machine: a thread that waits for a core."""
 
-SURELY_BEAT_S = 0.02
-"""Shorter ones are not the server's on a busy machine even if they are regular: others have jobs, too."""
+SURELY_BEAT_S, SURELY = 0.05, 1e-6
+"""Shorter stalls are not the server's on a busy machine even if they are regular, as others have jobs, too;
+nor are those that would look as regular by chance more often than this.
+"""
 
 BESIDES = 1.15
 """What is longer than three quarters of the pauses by this factor had another cause besides."""
@@ -68,10 +70,10 @@ def pauses(requests: Requests, left: Sequence[Stall], pressure: float | None, la
         evidence.append(_listed(left))
     busy = (pressure or 0.0) > BUSY
     long = [stall for stall in left if stall.length_s >= SURELY_S]
-    regular = _regular_ones(long, span_s)
+    regular = [one for one in _regular_ones(long, span_s) if not busy or one[0].false_alarm <= SURELY]
     least_s = SURELY_BEAT_S if busy else 0.0
     rest = [stall for stall in left if stall.length_s >= least_s and stall not in _beats(regular)]
-    further = _regular_ones(rest, span_s)
+    further = [one for one in _regular_ones(rest, span_s) if not busy or one[0].false_alarm <= SURELY]
     regular += [one for one in further if not any(is_rest_of(known, one[0]) for known, _ in regular)]
     findings = [_regular(period, beats, per_s, evidence) for period, beats in regular]
     irregular = [stall for stall in long if stall not in _beats(regular)]

@@ -44,6 +44,11 @@ def bucket(responses: Sequence[Response]) -> tuple[float, float] | None:
     return rate, max(0.0, before - rate * (begin - started))
 
 
+REST_S, FIRST_S = 2.0, 4.0
+"""Before a limit is looked for, nothing is asked, so that all that may come at once is allowed again; and for
+how long it is looked for.
+"""
+
 SAFE = 0.5
 """The share of a limit that is asked once it is known."""
 
@@ -52,15 +57,17 @@ BLIND = 0.25
 
 
 def go_gently(session: Session, route: Route) -> None:
-    """The server refuses requests before it was asked anything: what it allows is found out from these, and
-    everything else is asked at half of it.
+    """The server refuses requests before it was asked anything: what it allows is found out by a short stream
+    after a rest, and everything else is asked at half of it.
     """
-    responses = session.served.get(route.name, [])
+    session.tell(f"at which rate {route.asked} is refused")
+    rate = session.budget.rate_per_s
+    session.sender.rest(REST_S)
+    times = [place / rate for place in range(int(FIRST_S * rate))]
+    responses = session.sender.stream(route, times, session.limits.connections)
     session.rate_limit = _limited(session, responses)
     limit = bucket(responses)
-    session.budget.rate_per_s *= BLIND
-    if limit is not None:
-        session.budget.rate_per_s = max(1.0, SAFE * limit[0])
+    session.budget.slow_down(rate * BLIND if limit is None else max(1.0, SAFE * limit[0]))
 
 
 def rate_limit(session: Session) -> Finding:

@@ -176,8 +176,9 @@ def _limited(session: Session, route: Baseline, number: Range, evidence: list[st
     if own:
         behind = "a lock, or a pool of 1" if low == high == 1 else f"a pool of {low}" if exact else "a pool"
         text += f", while other routes go on: as with {behind} behind it"
-        if sharing := _sharing(session, name):
-            text += f", which {listed(sharing)} share{'s' if len(sharing) == 1 else ''}"
+    if sharing := _sharing(session, name):
+        share = f"{listed(sharing)} share{'s' if len(sharing) == 1 else ''}"
+        text += f", which {share}" if own else f", and {share} that limit"
     text += "."
     # Where all routes wait alike, the findings about the server's workers say the same of all.
     hurts_s = wait.value or 0.0
