@@ -3,7 +3,7 @@
 make truth                  simulated, some ten minutes
 make truth SERVERS=1        on real servers instead, some forty minutes on an idle machine
 make truth GATE=1           how often a gate in CI cries and finds, on real servers; some four hours, idle
-make truth ACTION=1         the same with the script of action.yml, twenty of each; fifty minutes, idle
+make truth VERDICT=1        how often a verdict is right, on real servers; 25 minutes, idle, as root
 make truth QUICK=1          does it work? Its figures say nothing
 """
 
@@ -19,9 +19,11 @@ import numpy as np
 ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "bench")]
 
-from truth import action, gate, gate_servers, servers, simulated, spread, tables  # noqa: E402
+from truth import gate, gate_servers, servers, simulated, spread, tables  # noqa: E402
+from truth.verdict import table as verdict  # noqa: E402
 
 RESULTS = ROOT / "bench" / "results"
+DOCUMENT = ROOT / "docs" / "explanation" / "how-often-right.md"
 CASES, PAGES, SEED = 1000, 100, 13
 
 
@@ -31,7 +33,13 @@ def main() -> None:
     )
     parser.add_argument("--servers", action="store_true", help="real servers, instead of simulating")
     parser.add_argument("--gate", action="store_true", help="the gate on real servers")
-    parser.add_argument("--action", action="store_true", help="the script of action.yml on two commits")
+    parser.add_argument("--verdict", action="store_true", help="the verdict on real servers")
+    parser.add_argument(
+        "--judge-again",
+        type=Path,
+        metavar="FOLDER",
+        help="judge the runs that --verdict left in this folder, and measure nothing",
+    )
     parser.add_argument("--quick", action="store_true", help="few cases: its figures say nothing")
     options = parser.parse_args()
     begun = time.monotonic()
@@ -48,10 +56,8 @@ def main() -> None:
         print(gate_servers.markdown(of_gate))
         _keep("truth-gate", {"situations": [asdict(one) for one in of_gate]}, begun, options.quick)
         return
-    if options.action:
-        of_action = action.measure(2 if options.quick else action.RUNS)
-        print(action.markdown(of_action))
-        _keep("truth-action", {"planted": [asdict(one) for one in of_action]}, begun, options.quick)
+    if options.verdict or options.judge_again:
+        _verdict(options.judge_again, begun, quick=options.quick)
         return
     cases, pages = (20, 4) if options.quick else (CASES, PAGES)
     cells = simulated.all_cells(SEED, cases)
@@ -73,12 +79,20 @@ def main() -> None:
     wrong = [*tables.broken(cells, of_pages, few, kept_promises, cases), *gate.broken(gates, cases)]
     print("\n".join(["", "Bars that are not kept:", *wrong] if wrong else ["", "All bars are kept."]))
     if not options.quick:
-        document = ROOT / "docs" / "explanation" / "how-often-right.md"
-        tables.write(text, document)
-        tables.write(of_gates, document, "gate")
+        tables.write(text, DOCUMENT)
+        tables.write(of_gates, DOCUMENT, "gate")
     tabled = {"cells": cells, "pages": of_pages, "few rounds": few, "promises": kept_promises, "gate": gates}
     kept = {"cases": cases, **{name: [asdict(one) for one in rows] for name, rows in tabled.items()}}
     _keep("truth", {**kept, "bars not kept": wrong}, begun, options.quick)
+
+
+def _verdict(folder: Path | None, begun: float, *, quick: bool) -> None:
+    rows = verdict.judged_again(folder) if folder else verdict.measured(quick=quick, seed=SEED)
+    text = verdict.markdown(rows)
+    print(text)
+    _keep("verdict", verdict.kept(rows), begun, quick)
+    if not quick:
+        tables.write(text, DOCUMENT, "verdict")
 
 
 def _keep(name: str, what: dict[str, object], begun: float, quick: bool) -> None:

@@ -84,7 +84,7 @@ def usual(metric: str) -> Spread | None:
 def difference(metric: str, a: Floats, b: Floats) -> Difference:
     contrast = against_first(a, b, 1, None, usual=usual(metric))
     side, ratio = Estimate(1.0), Estimate(math.exp(contrast.middle))
-    found = Difference(metric, side, side, Estimate(None), ratio, "unclear", None, "")
+    found = Difference(metric, side, side, Estimate(None), ratio, "undecided", None, "")
     return replace(found, log_error=contrast.error, log_df=contrast.df)
 
 
