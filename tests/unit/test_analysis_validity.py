@@ -68,6 +68,30 @@ def test_open_files_explain_failed_connects_where_they_ran_out(
     assert found == ([verdict] if verdict else [])
 
 
+@pytest.mark.parametrize(
+    ("reason", "name"),
+    [("too many open files", "open files"), ("cannot assign requested address", "local ports")],
+)
+def test_the_kernel_says_what_the_generator_ran_out_of_whatever_its_limit_was(
+    tmp_path: Path, reason: str, name: str
+) -> None:
+    """The limit was lowered meanwhile, or other programs have the ports: no server was away."""
+    blocked = [r for r in closed(STEADY, 5.0) if not 2 <= r.intended < 4]
+    failing = [Request(2 + n / 10, None, 2 + n / 10, "connect_failed") for n in range(20)]
+
+    def told(interval: dict[str, Any]) -> None:
+        interval["ports"].append({"from": "127.0.0.2", "to": "127.0.0.1:80", "held": 64})
+        for series in interval["series"]:
+            if failed := series["outcomes"].get("connect_failed"):
+                series["failures"] = {"connect_failed": {reason: failed}}
+
+    validity = changed(tmp_path, Trial("a", "w", 1, [*blocked, *failing], interval=0.25), told)
+    found = check(validity, name)
+    assert (found.verdict, found.value) == ("suspect", 20)
+    assert f"20 connects failed for lack of {name}: the generator's limit" in found.message
+    assert check(validity, "outage").verdict == "valid"
+
+
 def test_local_ports_explain_failed_connects_where_they_ran_out(tmp_path: Path) -> None:
     def fuller(interval: dict[str, Any]) -> None:
         interval["ports"].append({"from": "127.0.0.2", "to": "127.0.0.1:80", "held": 28_232})

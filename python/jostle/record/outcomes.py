@@ -7,6 +7,8 @@ __all__ = [
     "CENSORED",
     "ENDED_BY_STOP",
     "NOT_CONNECTED",
+    "OUT_OF_FILES",
+    "OUT_OF_PORTS",
     "REFUSALS",
     "TIMEOUTS",
     "WRONG_RESPONSES",
@@ -92,6 +94,10 @@ NOT_CONNECTED = frozenset(
     }
 )
 """There was no connection on which anything could have been sent."""
+
+OUT_OF_FILES = frozenset({"too many open files", "too many open files in system"})
+OUT_OF_PORTS = frozenset({"cannot assign requested address"})
+"""Reasons for failed connects (`CONNECT_FAILED`) that are the generator's own, and not the server's."""
 
 REFUSALS = frozenset(
     {

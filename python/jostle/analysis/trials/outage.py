@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from jostle.analysis.stats.sample import Bools
-from jostle.analysis.trials.counters import Counts
+from jostle.analysis.trials.counters import MEASURED, Counts
 from jostle.formatting import tallied
-from jostle.record.outcomes import WRONG_RESPONSES, outcome_label
+from jostle.record.outcomes import OUT_OF_FILES, OUT_OF_PORTS, WRONG_RESPONSES, Outcome, outcome_label
 from jostle.units import format_duration
 
 __all__ = ["Outage", "away_s", "outages", "within"]
@@ -55,6 +55,7 @@ def outages(counts: Counts, longest_s: float | None) -> list[Outage]:
     `longest_s`: the longest response time. None if a silence without failures is a finding of another kind:
     beside a background workload, that is what blocking looks like.
     """
+    kinds = {kind: column for kind, column in counts.failed_by_kind.items() if not _of_ours(counts, kind)}
     ok, duration_s = counts.ok, float(counts.end_ns[-1]) / 1e9 if len(counts.end_ns) else 0.0
     found = []
     for start, end in _without_responses(counts):
@@ -63,12 +64,18 @@ def outages(counts: Counts, longest_s: float | None) -> list[Outage]:
         if elsewhere_s <= 0 or float(ok.sum()) / elsewhere_s * (end_s - start_s) < MISSED:
             continue
         failures = Counter[str]()
-        for kind, column in counts.failed_by_kind.items():
+        for kind, column in kinds.items():
             failures[kind] += int(column[start:end].sum())
         ends = end < len(ok) and bool(ok[end:].any())
         if +failures or (not ends and _silent(counts, longest_s, end_s - start_s)):
             found.append(Outage(start_s, end_s, ends, dict(+failures)))
     return found
+
+
+def _of_ours(counts: Counts, kind: str) -> bool:
+    """Whether connects failed because the generator had no files or ports left: that is not the server's."""
+    reasons = counts.reasons.get((MEASURED, kind), {})
+    return kind == Outcome.CONNECT_FAILED and bool(reasons) and reasons.keys() <= OUT_OF_FILES | OUT_OF_PORTS
 
 
 def away_s(found: list[Outage]) -> float:
