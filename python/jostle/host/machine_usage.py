@@ -14,6 +14,7 @@ from jostle.host.cpu_time import TreeCpu
 from jostle.host.pressure import pressure_s
 from jostle.host.process_tree import ProcessTree
 from jostle.host.resource_usage import TICK_S, read_some, thread_switches
+from jostle.host.throttled import quotas, throttled_s
 
 __all__ = ["MachineSample", "MachineSampler"]
 
@@ -25,7 +26,13 @@ WORKER = "jostle-"
 class MachineSample:
     """A line of machine.ndjson. All but `t_ns` and `mhz` are sums since some earlier moment (times in s).
 
-    `pressure_*`: time in which some task waited for that resource (the kernel's PSI).
+    `busy_s`, `steal_s`: CPU time on the cores of the run that any process used, and that the hypervisor gave
+    to another machine. `own_cpu_s`: CPU time of jostle and everything it started. `pressure_*`: time in which
+    some task waited for that resource (the kernel's PSI). `waited_s`, `involuntary`: for the generator's
+    threads on this machine, time spent runnable without a processor, and how often they lost it.
+    `throttled_s`: CPU time that a quota of this container or cgroup withheld, over all cores.
+    `backlog_drops`: connection attempts that the sockets which listen on the server's port dropped. `mhz`:
+    the mean frequency of the cores.
     """
 
     t_ns: int
@@ -41,7 +48,7 @@ class MachineSample:
     waited_s: float | None
     """How long the generator's threads on this machine were runnable without a processor."""
     involuntary: int | None
-    """How often the generator's threads on this machine lost the processor."""
+    throttled_s: float | None
     backlog_drops: int | None
     """Connection attempts that the sockets which listen on the server's port dropped."""
     mhz: float | None
@@ -57,6 +64,7 @@ class MachineSampler:
         self._port = port
         self._cores = [f"cpu{core}".encode() for core in sorted(set(cores))]
         self._generators = generators
+        self._quotas = quotas()
         self._tree, self._cpu = ProcessTree(os.getpid()), TreeCpu()
 
     def sample(self, t_ns: int) -> MachineSample:
@@ -73,6 +81,7 @@ class MachineSampler:
             pressure_io_s=pressure_s("io"),
             waited_s=round(sum(wait[0] for wait in waits), 6) if waits else None,
             involuntary=sum(wait[1] for wait in waits) if waits else None,
+            throttled_s=throttled_s(self._quotas),
             backlog_drops=backlog_drops(self._port),
             mhz=_mhz(),
         )

@@ -150,7 +150,13 @@ class ResourceSample(TypedDict):
 class MachineEntry(TypedDict):
     """A line of machine.ndjson: what the machine did. All but `mhz` are sums since some earlier moment.
 
-    `pressure_*` is the kernel's PSI. None: it cannot be read here.
+    `busy_s`, `steal_s`: CPU time of the run's cores that anybody used, and that the hypervisor gave to
+    another machine. `own_cpu_s`: CPU time used by jostle and all that it started. `pressure_*`: the kernel's
+    PSI. `waited_s`, `involuntary`: for how long the generator's threads on this machine were runnable without
+    a processor, and their involuntary context switches. `throttled_s`: CPU time that a quota of jostle's
+    cgroup withheld, over all cores. `backlog_drops`: connection attempts that the sockets
+    on which the server listens dropped (older records have `backlog_overflows`, of the whole machine). `mhz`:
+    mean frequency of the cores. None: it cannot be read here.
     """
 
     t_ns: int
@@ -166,7 +172,7 @@ class MachineEntry(TypedDict):
     waited_s: NotRequired[Finite | None]
     """How long the generator's threads on this machine were runnable without a processor."""
     involuntary: NotRequired[Count | None]
-    """How often the generator's threads on this machine lost the processor."""
+    throttled_s: NotRequired[Finite | None]
     backlog_drops: NotRequired[Count | None]
     """Connection attempts that the sockets on which the server listens dropped (older records have
     `backlog_overflows`, of the whole machine)."""

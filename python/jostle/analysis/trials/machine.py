@@ -13,7 +13,7 @@ from jostle.analysis.stats.sample import Floats
 __all__ = ["MachineSeries"]
 
 SUMS = (
-    *("steal_s", "busy_s", "own_cpu_s", "waited_s"),
+    *("steal_s", "busy_s", "own_cpu_s", "waited_s", "throttled_s"),
     *("pressure_cpu_s", "pressure_memory_s", "pressure_io_s", "backlog_drops"),
 )
 
@@ -32,6 +32,8 @@ class MachineSeries:
     samples at its ticks who has a core, so if nobody else works, this scatters around zero, half of it below.
     """
     waited_s: Floats
+    throttled_s: Floats
+    """CPU time that a quota withheld, over all cores; NaN in older records."""
     memory_s: Floats
     io_s: Floats
     backlog_drops: Floats
@@ -57,6 +59,7 @@ class MachineSeries:
             busy_s=steps["busy_s"],
             others_s=others if server_is_ours else np.full_like(others, np.nan),
             waited_s=steps["waited_s"],
+            throttled_s=steps["throttled_s"],
             memory_s=steps["pressure_memory_s"],
             io_s=steps["pressure_io_s"],
             backlog_drops=steps["backlog_drops"],
