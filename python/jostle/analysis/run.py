@@ -39,6 +39,7 @@ from jostle.analysis.topics.head_of_line import head_of_line
 from jostle.analysis.topics.iterations import earlier_runs
 from jostle.analysis.topics.journeys import journeys
 from jostle.analysis.topics.phased import phased_loads
+from jostle.analysis.topics.modes import with_modes
 from jostle.analysis.topics.pings import pings
 from jostle.analysis.topics.requests import requests
 from jostle.analysis.topics.starvation import compare_all
@@ -72,7 +73,7 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
     trials = [replace(trial, validity=validities[trial.number]) for trial in trials]
     kept = counted(record, data, validities, plan)
     grouped = _in_order(by_workload(kept), plan, record)
-    trials = with_unlike_responses(trials, grouped)
+    trials = with_modes(with_unlike_responses(trials, grouped), grouped)
     validities = {trial.number: trial.validity for trial in trials}
     usual = usual_in(record, grouped)
     summaries = summarize_all(grouped, validities, plan, usual, distributions=distributions)

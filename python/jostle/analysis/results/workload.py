@@ -91,7 +91,9 @@ class PublishedFigure:
 
 @dataclass(frozen=True)
 class Mode:
-    """Rounds that are alike in the share of the throughput alone that is left beside a slow request."""
+    """Rounds that are alike in a share: of the throughput alone that is left beside a slow request, or of the
+    longest median.
+    """
 
     rounds: int
     mean: float

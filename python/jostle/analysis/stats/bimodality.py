@@ -20,7 +20,7 @@ GAP = 0.75
 """Smallest gap between two groups, as a share of the range."""
 
 APART = 0.15
-"""Smallest gap as a share of the throughput alone: modes closer together than this matter to nobody."""
+"""Smallest gap between shares of one whole: modes closer together than this matter to nobody."""
 
 SUSPECT_ROUNDS = 4
 """Among fewer rounds than this there is always a large gap."""
@@ -29,7 +29,7 @@ SUSPECT_ROUNDS = 4
 def modes(shares: Sequence[float], least: int = 2) -> list[Mode]:
     """The two groups of rounds, lower one first; empty for one group, or one of fewer than `least` rounds.
 
-    `shares`: in each round, the throughput beside a slow request over that alone.
+    `shares`: of each round, such as the throughput beside a slow request over that alone.
     """
     if len(shares) < max(SUSPECT_ROUNDS, 2 * least):
         return []

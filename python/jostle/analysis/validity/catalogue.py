@@ -48,6 +48,12 @@ CATALOGUE = [
         f"a status whose share differs by {percent(mixture.DIFFERENCE)} or more (G²)",
         NEVER,
     ),
+    CheckDescription(
+        "rounds",
+        "Do the medians of four rounds or more fall into two groups (Dixon)? That is a result.",
+        NEVER,
+        NEVER,
+    ),
     CheckDescription("errors", "How many requests failed, how, and when? They are a result.", NEVER, NEVER),
     CheckDescription(
         "outage",

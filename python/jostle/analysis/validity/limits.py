@@ -40,9 +40,7 @@ def within_ports(data: TrialData) -> Check | None:
     source = fullest["from"] or "the local address"
     held = f"{format_count(fullest['held'])} of {format_count(limit)} ports to {fullest['to']}"
     remedy = "give connection.source-addresses more addresses, or widen net.ipv4.ip_local_port_range"
-    return _check(
-        data, "local ports", fullest["held"], limit, f"{source} held {held}", remedy, OUT_OF_PORTS
-    )
+    return _check(data, "local ports", fullest["held"], limit, f"{source} held {held}", remedy, OUT_OF_PORTS)
 
 
 def memory_limited(data: TrialData) -> Check | None:

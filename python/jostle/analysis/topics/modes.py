@@ -1,0 +1,67 @@
+"""Rounds of a cell that fall into two groups, so that their mean describes neither: a result of the server."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from jostle.analysis.results import Check, TrialResult, Validity
+from jostle.analysis.results.keys import Key
+from jostle.analysis.stats.bimodality import modes
+from jostle.analysis.stats.over_rounds import number, round_quantile
+from jostle.analysis.trials.data import TrialData
+from jostle.formatting import amount
+from jostle.quantiles import NAMED
+from jostle.record.verdict import Verdict
+
+__all__ = ["with_modes"]
+
+REMEDY = (
+    "a mean of both describes neither: what differs between starts of the server? (`--full` has the rounds)"
+)
+
+
+def with_modes(
+    trials: Sequence[TrialResult], grouped: Mapping[Key, Sequence[TrialData]]
+) -> list[TrialResult]:
+    """The trials, with a check on those of the smaller group (of the slower one, if they are equal) of a cell
+    whose medians fall into two groups of two rounds or more.
+    """
+    found: dict[int, Check] = {}
+    for group in grouped.values():
+        found |= _of_cell([data for data in group if data.usable])
+    return [
+        replace(trial, validity=Validity.of([*trial.validity.checks, found[trial.number]]))
+        if trial.number in found
+        else trial
+        for trial in trials
+    ]
+
+
+def _of_cell(rounds: Sequence[TrialData]) -> dict[int, Check]:
+    """By the numbers of the trials. A server that settles in one of two ways is a result, and no doubt."""
+    medians = [_median_s(data) for data in rounds]
+    if not rounds or None in medians:
+        return {}
+    known = [median for median in medians if median is not None]
+    longest = max(known)
+    match modes([median / longest for median in known]):
+        case [fast, slow]:
+            fewer, others = (fast, slow) if fast.rounds < slow.rounds else (slow, fast)
+        case _:
+            return {}
+    message = (
+        f"the p50 was about {amount(fewer.mean * longest, 's')}, and about "
+        f"{amount(others.mean * longest, 's')} in the others: two modes"
+    )
+    check = Check(
+        "rounds", Verdict.VALID, slow.mean / fast.mean, None, "times", message, REMEDY, notable=True
+    )
+    return {
+        data.trial.number: check
+        for data, median in zip(rounds, known, strict=True)
+        if fewer.low <= median / longest <= fewer.high
+    }
+
+
+def _median_s(data: TrialData) -> float | None:
+    value = round_quantile(data.response, NAMED["p50"])
+    return None if value is None else number(value)
