@@ -38,8 +38,8 @@ from jostle.analysis.topics.goodput import goodputs
 from jostle.analysis.topics.head_of_line import head_of_line
 from jostle.analysis.topics.iterations import earlier_runs
 from jostle.analysis.topics.journeys import journeys
-from jostle.analysis.topics.phased import phased_loads
 from jostle.analysis.topics.modes import with_modes
+from jostle.analysis.topics.phased import phased_loads
 from jostle.analysis.topics.pings import pings
 from jostle.analysis.topics.requests import requests
 from jostle.analysis.topics.starvation import compare_all

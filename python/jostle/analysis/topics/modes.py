@@ -1,4 +1,4 @@
-"""Rounds of a cell that fall into two groups, so that their mean describes neither: a result of the server."""
+"""Rounds of a cell that fall into two groups, so that their mean describes neither: a server's result."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

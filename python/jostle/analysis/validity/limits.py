@@ -19,8 +19,8 @@ __all__ = ["memory_limited", "open_files_limit", "port_limit", "within_files", "
 OURS = ": the generator's limit, not the server's"
 
 PLENTY, FULL = 0.50, 0.98
-"""Shares of a limit: below the first nothing is reported; from the second on, it explains failed connects whose
-reason is not known."""
+"""Shares of a limit: below the first nothing is reported; from the second on, it explains failed connects
+whose reason is not known."""
 
 
 def within_files(data: TrialData) -> Check | None:
@@ -60,8 +60,8 @@ def memory_limited(data: TrialData) -> Check | None:
 def _check(
     data: TrialData, name: str, held: int, limit: int, message: str, remedy: str, reasons: Collection[str]
 ) -> Check | None:
-    """`reasons`: those of failed connects that say so; a record without any tells it by the limit. They may have
-    run out below the limit that was known at the start: other programs use ports, too.
+    """`reasons`: those of failed connects that say so; a record without any tells it by the limit. They may
+    have run out below the limit that was known at the start: other programs use ports, too.
     """
     share = held / limit if limit > 0 else 0.0
     known = data.reasons(Outcome.CONNECT_FAILED)
