@@ -10,7 +10,9 @@ import pytest
 from jostle.analysis.stats.sample import from_values
 from jostle.analysis.trials.machine import MachineSeries
 from jostle.analysis.trials.resource_usage import ResourceUsage
+from jostle.analysis.validity.figures import RATES, TIMES
 from jostle.analysis.validity.machine import machine, stolen, told
+from jostle.analysis.validity.quota import within_quota
 from jostle.host.cores import available_cores
 from jostle.host.machine_usage import MachineSampler
 
@@ -20,7 +22,10 @@ QUARTER_NS = 250_000_000
 
 def samples(**rates: dict[int, float]) -> list[dict[str, Any]]:
     """One every quarter of a second for 5 s; `rates`: what is added in a step, by its number."""
-    names = ("busy_s", "steal_s", "own_cpu_s", "waited_s", "pressure_memory_s", "pressure_io_s")
+    names = (
+        *("busy_s", "steal_s", "own_cpu_s", "waited_s"),
+        *("throttled_s", "pressure_memory_s", "pressure_io_s"),
+    )
     found: list[dict[str, Any]] = [{"t_ns": 0, **dict.fromkeys(names, 100.0), "mhz": None}]
     for step in range(STEPS):
         added = {name: found[-1][name] + rates.get(name, {}).get(step, 0.0) for name in names}
@@ -170,3 +175,26 @@ def test_this_machine_can_be_sampled() -> None:
     assert second.busy_s >= first.busy_s > 0
     assert second.own_cpu_s >= first.own_cpu_s > 0
     assert first.waited_s is None  # no load runs in this process
+
+
+def test_a_quota_of_the_container_makes_all_figures_doubtful() -> None:
+    found = within_quota(trial(throttled_s=always(0.05)))
+    assert found is not None
+    assert (found.verdict, found.cause) == ("suspect", "machine")
+    assert found.value == pytest.approx(0.2)
+    assert found.message == "a CPU quota withheld 1.00 s from generator and server, 20 % of the time"
+    assert {*RATES, *TIMES} == set(found.affects)
+
+
+def test_a_quota_that_was_reached_once_makes_the_longest_times_doubtful() -> None:
+    found = within_quota(trial(throttled_s={7: 0.1}))
+    assert found is not None
+    assert {"p99", "max"} <= set(found.affects)
+    assert not {"p50", "p90", "throughput"} & set(found.affects)
+
+
+def test_no_quota_says_nothing() -> None:
+    assert within_quota(trial()) is None
+    samples = [{"t_ns": n * QUARTER_NS, "busy_s": 1.0} for n in range(STEPS)]  # of an older record
+    old = SimpleNamespace(machine=Machine.of(samples, server_is_ours=True))
+    assert within_quota(old) is None

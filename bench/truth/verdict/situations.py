@@ -87,8 +87,12 @@ STOLEN = [
     ),
     Situation("server stopped for 20 %", "node, closed", plants.stopped_server(0.2), may_say=SERVER),
     Situation("server stopped for 50 %", "go, open", plants.stopped_server(0.5), may_say=SERVER),
-    Situation("quota of 1.2 cores", "node, closed", plants.quota(1.2), may_say=(*SERVER, *GENERATOR)),
-    Situation("quota of 0.5 cores", "reference, open", plants.quota(0.5), may_say=(*SERVER, *GENERATOR)),
+    Situation(
+        "quota of 1.2 cores", "node, closed", plants.quota(1.2), may_say=("quota", *SERVER, *GENERATOR)
+    ),
+    Situation(
+        "quota of 0.5 cores", "reference, open", plants.quota(0.5), may_say=("quota", *SERVER, *GENERATOR)
+    ),
 ]
 
 MACHINE = [
@@ -127,7 +131,7 @@ MACHINE = [
         "reference, many connections",
         plants.few_ports,
         rounds=1,
-        may_say=("local ports", "errors", "outage"),
+        may_say=("local ports", "errors"),
     ),
     Situation(
         "100 open files",

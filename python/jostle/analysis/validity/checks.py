@@ -36,6 +36,7 @@ from jostle.analysis.validity.lateness import lateness
 from jostle.analysis.validity.limits import memory_limited, within_files, within_ports
 from jostle.analysis.validity.lost_time import clock_was_set, time_was_lost
 from jostle.analysis.validity.machine import machine, stolen, told
+from jostle.analysis.validity.quota import within_quota
 from jostle.analysis.validity.remedies import remedy_for
 from jostle.analysis.validity.statuses import one_kind_of_response
 from jostle.analysis.validity.steady import steady_state, warm_up
@@ -434,7 +435,7 @@ def _clock(data: TrialData) -> Check | None:
     )
 
 
-OF_THE_MACHINE = (time_was_lost, clock_was_set, machine, stolen)
+OF_THE_MACHINE = (time_was_lost, clock_was_set, machine, stolen, within_quota)
 """Left out for simulated trials: what happens to the machine does not affect calculated figures."""
 
 CHECKS: list[Callable[[TrialData], Check | None]] = [
@@ -461,6 +462,7 @@ CHECKS: list[Callable[[TrialData], Check | None]] = [
     wake_up,
     machine,
     stolen,
+    within_quota,
     _offered,
     _littles_law,
     _interactive_law,

@@ -1,0 +1,37 @@
+"""Whether a CPU quota of jostle's container, or of another cgroup, stopped generator and server."""
+
+import numpy as np
+
+from jostle.analysis.results import Check
+from jostle.analysis.trials.data import TrialData
+from jostle.analysis.validity.figures import RATES, TIMES
+from jostle.analysis.validity.machine import TOLD_S
+from jostle.formatting import percent
+from jostle.quantiles import NAMED
+from jostle.record.verdict import Verdict
+from jostle.units import format_duration
+
+__all__ = ["SUSPECT", "within_quota"]
+
+SUSPECT = 0.05
+"""Share of the time above which all figures are in doubt; below it, those that may lie among its requests."""
+
+REMEDY = "raise the quota (cpu.max; --cpus of docker, limits.cpu of Kubernetes), or measure outside of it"
+
+
+def within_quota(data: TrialData) -> Check | None:
+    """None if nothing was withheld, and in older records. The account adds up all cores: as if one after the
+    other had been stopped, at most the whole time.
+    """
+    m = data.machine
+    withheld_s = float(np.nansum(m.throttled_s))
+    if withheld_s < TOLD_S:
+        return None
+    share = min(1.0, withheld_s / float(m.length_s.sum()))
+    among = tuple(name for name, p in NAMED.items() if 1 - p <= share)
+    affects = (*RATES, *TIMES) if share > SUSPECT else (*among, "max", "mean")
+    message = (
+        f"a CPU quota withheld {format_duration(withheld_s)} from generator and server, "
+        f"{percent(share)} of the time"
+    )
+    return Check("quota", Verdict.SUSPECT, share, SUSPECT, "share", message, REMEDY, affects, "machine")
