@@ -201,8 +201,8 @@ def _thread(body: Callable[[threading.Event], None]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _group(kind: str, limits: dict[str, int]) -> Iterator[Path]:
-    """A control group of version 1. It is removed when its processes have gone."""
-    group = CGROUPS / kind / f"jostle-truth-{os.getpid()}"
+    """A control group of version 1, in that of this process, and removed after its processes."""
+    group = _own_group(kind) / f"jostle-truth-{os.getpid()}"
     group.mkdir()
     try:
         for name, value in limits.items():
@@ -212,6 +212,14 @@ def _group(kind: str, limits: dict[str, int]) -> Iterator[Path]:
         while (group / "cgroup.procs").read_text():
             time.sleep(POLL_S)
         group.rmdir()
+
+
+def _own_group(kind: str) -> Path:
+    for line in Path("/proc/self/cgroup").read_text().splitlines():
+        _, controllers, path = line.split(":", 2)
+        if kind in controllers.split(","):
+            return CGROUPS / kind / path.lstrip("/")
+    raise FileNotFoundError(f"no control group of version 1 for {kind}")
 
 
 def _within(group: Path) -> list[str]:
