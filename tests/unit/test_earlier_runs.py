@@ -72,9 +72,10 @@ def test_a_run_says_the_same_after_the_earlier_ones_have_changed(base: Path) -> 
 def test_only_complete_runs_of_this_plan_on_this_machine_count(base: Path) -> None:
     one_round(base, "cut-short", 2.0, ended=False)
     one_round(base, "other-plan", 2.0, plan=ASKED.replace("400", "401"))
-    elsewhere = one_round(base, "elsewhere", 2.0)
-    host = json.loads((elsewhere / "host.json").read_text())
-    (elsewhere / "host.json").write_text(json.dumps(host | {"cpu_model": "another"}))
+    for fact in ("kernel", "cpu_model", "usable_cores", "memory_bytes"):
+        elsewhere = one_round(base, f"another-{fact}", 2.0)
+        host = json.loads((elsewhere / "host.json").read_text())
+        (elsewhere / "host.json").write_text(json.dumps(host | {fact: "another"}))
     (entry,) = [one for one in noted(base).journal if one["event"] == "earlier runs"]
     assert entry["runs"] == len(LEVELS)
     (throughput,) = [one for one in entry["spreads"] if one["metric"] == "throughput"]

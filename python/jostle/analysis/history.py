@@ -4,7 +4,6 @@ The index (`index.ndjson` beside the runs) is only a cache and may be deleted at
 """
 
 import contextlib
-import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -16,6 +15,7 @@ from jostle.errors import NotARun
 from jostle.host.files import write_whole
 from jostle.plan.labels import resolve_label
 from jostle.record import RunRecord
+from jostle.record.setting import setting_of
 from jostle.record.verdict import Verdict
 
 __all__ = [
@@ -27,7 +27,6 @@ __all__ = [
     "history",
     "indexed",
     "only",
-    "setting_of",
 ]
 
 INDEX = "index.ndjson"
@@ -35,7 +34,7 @@ INDEX = "index.ndjson"
 METRICS = ("throughput", "p50", "p90", "p99")
 """The figures that are kept of each run."""
 
-VERSION = 2
+VERSION = 3
 """Format of the lines in the index; lines of any other version are ignored."""
 
 
@@ -163,12 +162,6 @@ def _entry(folder: Path) -> IndexedRun:
     title = result.title or folder.name
     verdict, setting = result.verdict, setting_of(result.plan_text, result.host)
     return IndexedRun(folder.name, stamp, result.started, title, verdict, result.complete, figures, setting)
-
-
-def setting_of(plan_text: str, host: Mapping[str, Any]) -> str:
-    """A checksum of the plan and the machine."""
-    machine = [host.get(key) for key in ("kernel", "cpu_model", "usable_cores")]
-    return hashlib.sha256(json.dumps([plan_text, machine]).encode()).hexdigest()[:16]
 
 
 def _commit(host: Mapping[str, Any], contestant: str) -> str:

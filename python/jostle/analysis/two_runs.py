@@ -8,13 +8,14 @@ import numpy as np
 
 from jostle.analysis.compare.sentences import in_words, summary
 from jostle.analysis.compare.sides import finding_of
-from jostle.analysis.history import METRICS, IndexedRun, history, setting_of
+from jostle.analysis.history import METRICS, IndexedRun, history
 from jostle.analysis.results import CompareResult, Comparison, Difference
 from jostle.analysis.stats import student
 from jostle.analysis.stats.enough import TWO_RUNS
 from jostle.analysis.stats.moderated import Spread
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
 from jostle.record import RunRecord
+from jostle.record.setting import setting_of
 from jostle.record.verdict import Verdict
 
 __all__ = ["by_earlier_runs"]

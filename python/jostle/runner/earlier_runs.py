@@ -5,11 +5,9 @@ are gone.
 """
 
 from pathlib import Path
-from typing import Any
 
-from jostle.errors import NotARun
 from jostle.record import RunWriter
-from jostle.record.folder import read_host
+from jostle.record.setting import setting_in
 
 __all__ = ["note_earlier_runs"]
 
@@ -18,8 +16,6 @@ MAX_RUNS = 20
 
 MAX_TRIALS = 60
 """If they have more trials than this together, the earliest are left out: reading them would take long."""
-
-MACHINE = ("cpu_model", "usable_cores", "memory_bytes")
 
 
 def note_earlier_runs(writer: RunWriter) -> None:
@@ -37,29 +33,13 @@ def note_earlier_runs(writer: RunWriter) -> None:
 
 def _same_plan(folder: Path) -> list[Path]:
     """The latest runs beside `folder` with its plan, on its machine."""
-    plan, machine = _plan(folder), _machine(folder)
+    setting = setting_in(folder)
     found, trials = list[Path](), 0
     for path in sorted((path.parent for path in folder.parent.glob("*/journal.ndjson")), reverse=True):
-        if path == folder or _plan(path) != plan or _machine(path) != machine:
+        if path == folder or setting is None or setting_in(path) != setting:
             continue
         trials += sum(1 for _ in (path / "trials").glob("*"))
         if trials > MAX_TRIALS or len(found) == MAX_RUNS:
             break
         found.append(path)
     return found[::-1]
-
-
-def _plan(folder: Path) -> bytes:
-    try:
-        return (folder / "plan.toml").read_bytes()
-    except OSError:
-        return b""
-
-
-def _machine(folder: Path) -> dict[str, Any] | None:
-    """What makes a machine the same one for figures; None if it is not known."""
-    try:
-        facts = read_host(folder)
-    except NotARun:
-        return None
-    return None if facts is None else {key: facts.get(key) for key in MACHINE}
