@@ -25,13 +25,16 @@ ENDS_S = 120.0
 
 @dataclass(frozen=True)
 class Measured:
-    """A run of a situation: where it is, how long it took, and the share of CPU time that was stolen."""
+    """A run of a situation: where it is, how long it took, and which share of this machine's CPU time was
+    stolen, or used by programs that neither belong to the run nor to what was planted.
+    """
 
     key: str
     number: int
     folder: Path
     took_s: float
     stolen: float
+    others: float
     exit_code: int
 
     @property
@@ -59,7 +62,7 @@ def measure(situations: Sequence[Situation], folder: Path, seed: int, budget_s: 
 
 
 def _run(situation: Situation, number: int, folder: Path, seed: int, all_of_them: Path) -> Measured:
-    place, before, begun = Place(folder), _cpu(), time.monotonic()
+    place, before, begun = Place(folder), _cpu_s(), time.monotonic()
     modes = all_of_them / "modes"
     with (
         command_of(situation, folder, seed, modes) as command,
@@ -80,14 +83,15 @@ def _run(situation: Situation, number: int, folder: Path, seed: int, all_of_them
             process.terminate()
             _, errors = process.communicate()
     (folder / "errors.txt").write_bytes(errors)
-    stolen, whole = (after - first for after, first in zip(_cpu(), before, strict=True))
+    stolen, busy, own, whole = (after - first for after, first in zip(_cpu_s(), before, strict=True))
     facts = {
         "situation": key_of(situation),
         "number": number,
         "seed": seed,
         "exit_code": process.returncode,
         "took_s": round(time.monotonic() - begun, 2),
-        "stolen": round(stolen / whole, 4) if whole else 0.0,
+        "stolen": round(stolen / whole, 4),
+        "others": round((busy - own) / whole, 4),
     }
     (folder / "run.json").write_text(json.dumps(facts), encoding="utf-8")
     return _measured(folder)
@@ -102,15 +106,21 @@ def measured_in(folder: Path) -> Iterator[Measured]:
 def _measured(folder: Path) -> Measured:
     facts = json.loads((folder / "run.json").read_text(encoding="utf-8"))
     return Measured(
-        facts["situation"], facts["number"], folder, facts["took_s"], facts["stolen"], facts["exit_code"]
+        facts["situation"],
+        facts["number"],
+        folder,
+        facts["took_s"],
+        facts["stolen"],
+        facts["others"],
+        facts["exit_code"],
     )
 
 
-def _cpu() -> tuple[int, int]:
-    """Stolen ticks and all ticks of this machine's cores."""
+def _cpu_s() -> tuple[float, float, float, float]:
+    """CPU time so far of all cores: stolen, used, used by this process and its children, in all."""
     with Path("/proc/stat").open() as file:
-        ticks = [int(word) for word in file.readline().split()[1:9]]
-    return ticks[7], sum(ticks)
+        ticks = [int(word) / os.sysconf("SC_CLK_TCK") for word in file.readline().split()[1:9]]
+    return ticks[7], sum(ticks[:3]), sum(os.times()[:4]), sum(ticks)
 
 
 def _first_line(folder: Path) -> str:
