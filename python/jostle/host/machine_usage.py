@@ -27,17 +27,17 @@ class MachineSample:
     """A line of machine.ndjson. All but `t_ns` and `mhz` are sums since some earlier moment (times in s).
 
     `busy_s`, `steal_s`: CPU time on the cores of the run that any process used, and that the hypervisor gave
-    to another machine. `own_cpu_s`: CPU time of jostle and everything it started. `pressure_*`: time in which
-    some task waited for that resource (the kernel's PSI). `waited_s`, `involuntary`: for the generator's
-    threads on this machine, time spent runnable without a processor, and how often they lost it.
-    `throttled_s`: CPU time that a quota of this container or cgroup withheld, over all cores.
-    `backlog_drops`: connection attempts that the sockets which listen on the server's port dropped. `mhz`:
-    the mean frequency of the cores.
+    to another machine. `server_cores_busy_s`: what any process used of the server's cores alone. `own_cpu_s`:
+    CPU time of jostle and everything it started. `pressure_*`: time in which some task waited for that
+    resource (the kernel's PSI). `waited_s`, `involuntary`: for the generator's threads on this machine, time
+    spent runnable without a processor, and how often they lost it. `throttled_s`: CPU time that a quota of this
+    container or cgroup withheld, over all cores. `backlog_drops`: connection attempts that the sockets which
+    listen on the server's port dropped. `mhz`: the mean frequency of the cores.
     """
 
     t_ns: int
     busy_s: float
-    """CPU time on the cores of the run that any process used."""
+    server_cores_busy_s: float
     steal_s: float
     """CPU time on the cores of the run that the hypervisor gave to another machine."""
     own_cpu_s: float
@@ -56,24 +56,28 @@ class MachineSample:
 
 
 class MachineSampler:
-    """Samples the machine. `cores`: those of the run. `generators`: pids of generators on this machine.
-    `port`: where the server listens, if it is on this machine.
+    """Samples the machine. `cores`: those of the run; `server_cores`: those of them on which the server is.
+    `generators`: pids of generators on this machine. `port`: where the server listens, if it is here.
     """
 
-    def __init__(self, cores: Iterable[int], generators: Sequence[int], port: int) -> None:
+    def __init__(
+        self, cores: Iterable[int], server_cores: Iterable[int], generators: Sequence[int], port: int
+    ) -> None:
         self._port = port
-        self._cores = [f"cpu{core}".encode() for core in sorted(set(cores))]
+        self._cores = {f"cpu{core}".encode() for core in cores}
+        self._server_cores = {f"cpu{core}".encode() for core in server_cores}
         self._generators = generators
         self._quotas = quotas()
         self._tree, self._cpu = ProcessTree(os.getpid()), TreeCpu()
 
     def sample(self, t_ns: int) -> MachineSample:
-        busy, steal = self._ticks()
+        busy, steal, of_server_cores = self._ticks()
         own = self._cpu.add_up(self._tree.members(), None)
         waits = [wait for pid in self._generators for wait in _worker_waits(pid)]
         return MachineSample(
             t_ns=t_ns,
             busy_s=round(busy * TICK_S, 3),
+            server_cores_busy_s=round(of_server_cores * TICK_S, 3),
             steal_s=round(steal * TICK_S, 3),
             own_cpu_s=round((own.user + own.system) * TICK_S, 3),
             pressure_cpu_s=pressure_s("cpu"),
@@ -86,18 +90,21 @@ class MachineSampler:
             mhz=_mhz(),
         )
 
-    def _ticks(self) -> tuple[int, int]:
-        """(busy, stolen) ticks of the cores of the run. Interrupts belong to no process and are left out.
+    def _ticks(self) -> tuple[int, int, int]:
+        """(busy, stolen) ticks of the cores of the run, and busy ones of the server's. Interrupts belong to
+        no process and are left out.
 
         Source: proc_stat(5): user, nice, system, idle, iowait, irq, softirq, steal.
         """
-        busy = steal = 0
+        busy = steal = of_server_cores = 0
         for line in read_some("/proc/stat").splitlines():
             name, *ticks = line.split()
             if name in self._cores:
-                busy += sum(map(int, ticks[:3]))
+                used = sum(map(int, ticks[:3]))
+                busy += used
+                of_server_cores += used if name in self._server_cores else 0
                 steal += int(ticks[7]) if len(ticks) > 7 else 0
-        return busy, steal
+        return busy, steal, of_server_cores
 
 
 def _worker_waits(pid: int) -> Iterable[tuple[float, int]]:
