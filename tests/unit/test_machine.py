@@ -25,6 +25,7 @@ def samples(**rates: dict[int, float]) -> list[dict[str, Any]]:
     names = (
         *("busy_s", "steal_s", "own_cpu_s", "waited_s"),
         *("throttled_s", "pressure_memory_s", "pressure_io_s"),
+        *(["server_cores_busy_s"] if "server_cores_busy_s" in rates else []),  # not in older records
     )
     found: list[dict[str, Any]] = [{"t_ns": 0, **dict.fromkeys(names, 100.0), "mhz": None}]
     for step in range(STEPS):
@@ -198,3 +199,15 @@ def test_no_quota_says_nothing() -> None:
     samples = [{"t_ns": n * QUARTER_NS, "busy_s": 1.0} for n in range(STEPS)]  # of an older record
     old = SimpleNamespace(machine=Machine.of(samples, server_is_ours=True))
     assert within_quota(old) is None
+
+
+def test_what_others_use_of_the_generators_cores_is_not_taken_from_the_server() -> None:
+    """The server waits for its own threads for a second, and another program uses the generator's core."""
+    rates = {"busy_s": always(0.25), "own_cpu_s": always(0.05)}
+    of_server = trial(server_waited_s=1.0, server_cores_busy_s=always(0.05), **rates)
+    found = machine(of_server)
+    assert found is not None
+    assert (found.verdict, found.value) == ("valid", 0.0)
+    taken = machine(trial(server_waited_s=1.0, server_cores_busy_s=always(0.25), **rates))
+    assert taken is not None
+    assert taken.verdict == "suspect"

@@ -30,9 +30,9 @@ class MachineSample:
     to another machine. `server_cores_busy_s`: what any process used of the server's cores alone. `own_cpu_s`:
     CPU time of jostle and everything it started. `pressure_*`: time in which some task waited for that
     resource (the kernel's PSI). `waited_s`, `involuntary`: for the generator's threads on this machine, time
-    spent runnable without a processor, and how often they lost it. `throttled_s`: CPU time that a quota of this
-    container or cgroup withheld, over all cores. `backlog_drops`: connection attempts that the sockets which
-    listen on the server's port dropped. `mhz`: the mean frequency of the cores.
+    spent runnable without a processor, and how often they lost it. `throttled_s`: CPU time that a quota of
+    this container or cgroup withheld, over all cores. `backlog_drops`: connection attempts that the sockets
+    which listen on the server's port dropped. `mhz`: the mean frequency of the cores.
     """
 
     t_ns: int

@@ -152,12 +152,12 @@ class MachineEntry(TypedDict):
 
     `busy_s`, `steal_s`: CPU time of the run's cores that anybody used, and that the hypervisor gave to
     another machine. `server_cores_busy_s`: what anybody used of the server's cores alone. `own_cpu_s`: CPU
-    time used by jostle and all that it started. `pressure_*`: the kernel's PSI. `waited_s`, `involuntary`: for
-    how long the generator's threads on this machine were runnable without a processor, and their involuntary
-    context switches. `throttled_s`: CPU time that a quota of jostle's cgroup withheld, over all cores.
-    `backlog_drops`: connection attempts that the sockets on which the server listens dropped (older records
-    have `backlog_overflows`, of the whole machine). `mhz`: mean frequency of the cores. None: it cannot be
-    read here.
+    time used by jostle and all that it started. `pressure_*`: the kernel's PSI. `waited_s`, `involuntary`:
+    for how long the generator's threads on this machine were runnable without a processor, and their
+    involuntary context switches. `throttled_s`: CPU time that a quota of jostle's cgroup withheld, over all
+    cores. `backlog_drops`: connection attempts that the sockets on which the server listens dropped (older
+    records have `backlog_overflows`, of the whole machine). `mhz`: mean frequency of the cores. None: it
+    cannot be read here.
     """
 
     t_ns: int

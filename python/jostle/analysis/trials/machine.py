@@ -13,7 +13,7 @@ from jostle.analysis.stats.sample import Floats
 __all__ = ["MachineSeries"]
 
 SUMS = (
-    *("steal_s", "busy_s", "own_cpu_s", "waited_s", "throttled_s"),
+    *("steal_s", "busy_s", "server_cores_busy_s", "own_cpu_s", "waited_s", "throttled_s"),
     *("pressure_cpu_s", "pressure_memory_s", "pressure_io_s", "backlog_drops"),
 )
 
@@ -27,6 +27,8 @@ class MachineSeries:
     steal_s: Floats
     busy_s: Floats
     """CPU time that anybody used, on the cores of the run."""
+    server_cores_busy_s: Floats
+    """The same on the server's cores alone; NaN in older records."""
     others_s: Floats
     """CPU time on the cores of the run that was used by neither jostle nor what it started. The kernel only
     samples at its ticks who has a core, so if nobody else works, this scatters around zero, half of it below.
@@ -57,6 +59,7 @@ class MachineSeries:
             end_s=t_s[1:],
             steal_s=steps["steal_s"],
             busy_s=steps["busy_s"],
+            server_cores_busy_s=steps["server_cores_busy_s"],
             others_s=others if server_is_ours else np.full_like(others, np.nan),
             waited_s=steps["waited_s"],
             throttled_s=steps["throttled_s"],
@@ -84,3 +87,10 @@ class MachineSeries:
     def others_in_all_s(self) -> float:
         """What others used at least: the sum over all steps, minus two standard errors."""
         return max(0.0, float(self.others_s.sum()) - 2 * self.others_error_s * math.sqrt(len(self.others_s)))
+
+    def others_beside_server_s(self, server_cpu_s: float) -> float:
+        """What others used at least of the server's cores, of which it used so much itself; in older records,
+        of all cores of the run.
+        """
+        beside = float(self.server_cores_busy_s.sum()) - server_cpu_s
+        return self.others_in_all_s if math.isnan(beside) else min(self.others_in_all_s, max(0.0, beside))

@@ -115,7 +115,7 @@ def machine(data: TrialData) -> Check | None:
         return None
     cpu_s, busy_s = float(server.cpu_s[-1] - server.cpu_s[0]), float(m.busy_s.sum())
     stolen_s = float(m.steal_s.sum()) * (min(1.0, cpu_s / busy_s) if busy_s else 1.0)
-    lost = min(server.waited_s, m.others_in_all_s) + stolen_s
+    lost = min(server.waited_s, m.others_beside_server_s(cpu_s)) + stolen_s
     response = data.responses.whole
     answering_s = min(float(m.length_s.sum()), response.n_events * (response.mean_s or 0.0))
     wanted = max(cpu_s + server.waited_s + stolen_s, answering_s)
