@@ -67,3 +67,18 @@ def test_steady_series_are_hardly_ever_called_a_warm_up(tmp_path: Path) -> None:
             now += service
         alarms += "warm-up" in names(judged(tmp_path / str(n), requests, duration=10.0, interval=0.25))
     assert alarms <= 1
+
+
+@pytest.mark.parametrize(
+    ("seconds", "name", "verdict"),
+    [
+        (lambda t: 0.020 if t < 1 else 0.005, "warm-up", "suspect"),
+        (lambda t: 0.005 if t < 1 else 0.007 if t < 2 else 0.010, "steady state", "suspect"),
+        (lambda _: 0.005, "steady state", "valid"),
+    ],
+)
+def test_two_states_within_three_seconds_are_told(
+    tmp_path: Path, seconds: Callable[[float], float], name: str, verdict: str
+) -> None:
+    validity = judged(tmp_path, taking(seconds, 3.0), duration=3.0, interval=0.1, load=LOAD)
+    assert check(validity, name).verdict == verdict

@@ -39,7 +39,7 @@ from jostle.analysis.validity.machine import machine, stolen, told
 from jostle.analysis.validity.quota import within_quota
 from jostle.analysis.validity.remedies import remedy_for
 from jostle.analysis.validity.statuses import one_kind_of_response
-from jostle.analysis.validity.steady import steady_state, warm_up
+from jostle.analysis.validity.steady import settled
 from jostle.analysis.validity.wake_up import wake_up
 from jostle.formatting import percent, tallied
 from jostle.quantiles import NAMED
@@ -449,7 +449,7 @@ CHECKS: list[Callable[[TrialData], Check | None]] = [
     clock_was_set,
     answered_throughout,
     requests_failed,
-    warm_up,
+    settled,
     one_kind_of_response,
     _excess,
     _passed_over,
@@ -469,7 +469,6 @@ CHECKS: list[Callable[[TrialData], Check | None]] = [
     _shared_cores,
     _background,
     _arrivals,
-    steady_state,
     _clock,
 ]
 
