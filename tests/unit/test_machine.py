@@ -13,6 +13,7 @@ from jostle.analysis.trials.resource_usage import ResourceUsage
 from jostle.analysis.validity.figures import RATES, TIMES
 from jostle.analysis.validity.machine import machine, stolen, told
 from jostle.analysis.validity.quota import within_quota
+from jostle.analysis.validity.stopped import server_ran
 from jostle.host.cores import available_cores
 from jostle.host.machine_usage import MachineSampler
 
@@ -197,7 +198,7 @@ def test_a_quota_that_was_reached_once_makes_the_longest_times_doubtful() -> Non
 def test_no_quota_says_nothing() -> None:
     assert within_quota(trial()) is None
     samples = [{"t_ns": n * QUARTER_NS, "busy_s": 1.0} for n in range(STEPS)]  # of an older record
-    old = SimpleNamespace(machine=Machine.of(samples, server_is_ours=True))
+    old: Any = SimpleNamespace(machine=Machine.of(samples, server_is_ours=True))
     assert within_quota(old) is None
 
 
@@ -211,3 +212,16 @@ def test_what_others_use_of_the_generators_cores_is_not_taken_from_the_server() 
     taken = machine(trial(server_waited_s=1.0, server_cores_busy_s=always(0.25), **rates))
     assert taken is not None
     assert taken.verdict == "suspect"
+
+
+def test_a_server_that_was_seen_stopped_is_told() -> None:
+    samples = [
+        {"t_ns": n * QUARTER_NS, "cpu_user_s": 0.0, "cpu_system_s": 0.0, "stopped": int(n in (2, 5))}
+        for n in range(8)
+    ]
+    stopped: Any = SimpleNamespace(resource_usage=ResourceUsage.of(samples))
+    found = server_ran(stopped)
+    assert found is not None
+    assert (found.verdict, found.affects) == ("suspect", ())
+    assert found.message == ("processes of the server were stopped in 2 of 8 samples, about 25 % of the time")
+    assert server_ran(trial()) is None

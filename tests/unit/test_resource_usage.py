@@ -104,6 +104,17 @@ def test_connections_are_sockets_each_counted_once() -> None:
         assert take(Sampler(process.pid)).connections == 20
 
 
+def test_a_process_that_a_signal_stopped_is_seen_so() -> None:
+    with tree("say('there'); told()") as process:
+        heard(process)
+        sampler = Sampler(process.pid)
+        assert take(sampler).stopped == 0
+        process.send_signal(signal.SIGSTOP)
+        eventually(lambda: take(sampler).stopped == 1)
+        process.send_signal(signal.SIGCONT)
+        eventually(lambda: take(sampler).stopped == 0)
+
+
 def test_children_come_and_go() -> None:
     program = """
 children = []

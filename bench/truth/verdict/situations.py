@@ -39,6 +39,7 @@ class Situation:
 
 
 SERVER = ("machine", "steal")
+QUOTA = ("quota", *SERVER, *GENERATOR)
 REAL = ("node, closed", "go, open", "python, closed")
 TRUE_LOADS = ("reference, closed", "reference, open", *REAL)
 
@@ -85,8 +86,8 @@ STOLEN = [
         plants.hog("server", 0.2, first=True),
         may_say=SERVER,
     ),
-    Situation("server stopped for 20 %", "node, closed", plants.stopped_server(0.2), may_say=SERVER),
-    Situation("server stopped for 50 %", "go, open", plants.stopped_server(0.5), may_say=SERVER),
+    Situation("server stopped for 20 %", "node, closed", plants.stopped_server(0.2), may_say=("stopped",)),
+    Situation("server stopped for 50 %", "go, open", plants.stopped_server(0.5), may_say=("stopped",)),
     Situation(
         "quota of 1.2 cores", "node, closed", plants.quota(1.2), may_say=("quota", *SERVER, *GENERATOR)
     ),

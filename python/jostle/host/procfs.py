@@ -8,6 +8,7 @@ from pathlib import Path
 __all__ = ["Stat", "all_pids", "descendants", "is_running", "read_stat", "start_time", "with_environment"]
 
 ENDED = "ZX"
+STOPPED = "Tt"
 """States of a process that has ended: a zombie, or dead."""
 
 

@@ -19,7 +19,7 @@ from jostle.host.cpu_time import TreeCpu
 from jostle.host.exhaustion import within_limits
 from jostle.host.files import open_to_append
 from jostle.host.process_tree import ProcessTree
-from jostle.host.procfs import ENDED
+from jostle.host.procfs import ENDED, STOPPED
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -40,8 +40,13 @@ T = TypeVar("T")
 class Sample:
     """A line of server.ndjson.
 
-    CPU time and switches are those of the whole tree since it began, including ended processes and threads
-    (switches of ended threads as far as they were seen).
+    `t_ns`: since the trial's start. CPU time and switches are those of the whole tree since it began,
+    including ended processes and threads (switches of ended threads as far as they were seen). `pss_bytes`,
+    `connections`: None if this sample did not read them. `connections`: open sockets of any kind; one that is
+    shared counts once. `peak_rss_bytes`: the sum of the peaks of all living processes as the kernel keeps
+    them, so what came and went between two samples is included. `peak_virtual_bytes`: the same for address
+    space, used or not. `waited_s`: time in which threads were runnable without a processor, counted like
+    switches. `stopped`: how many processes are stopped, by a signal or a debugger.
     """
 
     t_ns: int
@@ -63,7 +68,7 @@ class Sample:
     peak_virtual_bytes: int = 0
     """The same for address space, used or not."""
     waited_s: float = 0.0
-    """Time in which threads were runnable without a processor, counted like switches."""
+    stopped: int = 0
 
 
 class Samples(Protocol):
@@ -153,6 +158,7 @@ class Sampler:
             peak_rss_bytes=sum(resident for resident, _ in peaks),
             peak_virtual_bytes=sum(virtual for _, virtual in peaks),
             waited_s=round(self._last_switches[2] / 1e9, 6),
+            stopped=sum(stat.state in STOPPED for stat in living),
         )
 
 

@@ -145,6 +145,7 @@ class ResourceSample(TypedDict):
     peak_rss_bytes: NotRequired[Count]
     peak_virtual_bytes: NotRequired[Count]
     waited_s: NotRequired[Finite]
+    stopped: NotRequired[Count]
 
 
 class MachineEntry(TypedDict):

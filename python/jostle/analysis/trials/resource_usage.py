@@ -22,11 +22,13 @@ class ResourceUsage:
     peak_rss_bytes: float
     waited_s: float = 0.0  # runnable without a processor, between the first sample and the last
     peak_virtual_bytes: float = 0.0  # of address space; 0 where it was not recorded
+    stopped: int = 0  # the number of samples that saw a process stopped
 
     @classmethod
     def of(cls, samples: Iterable[Mapping[str, Any]]) -> "ResourceUsage":
         t_ns, cpu_s, rss_bytes, peak, virtual = array("q"), array("d"), array("d"), 0.0, 0.0
         waits: list[float] = []
+        stopped = 0
         for sample in samples:
             t_ns.append(sample["t_ns"])
             cpu_s.append(float(sample["cpu_user_s"]) + float(sample["cpu_system_s"]))
@@ -35,6 +37,7 @@ class ResourceUsage:
             waits = [*waits[:1], float(sample.get("waited_s", 0.0))]
             peak = max(peak, float(sample.get("peak_rss_bytes", 0)))
             virtual = max(virtual, float(sample.get("peak_virtual_bytes", 0)))
+            stopped += sample.get("stopped", 0) > 0
         return cls(
             np.frombuffer(t_ns, np.int64),
             np.frombuffer(cpu_s),
@@ -42,6 +45,7 @@ class ResourceUsage:
             peak,
             waits[-1] - waits[0] if waits else 0.0,
             virtual,
+            stopped,
         )
 
     def cpu_s_per(self, requests: int) -> float | None:

@@ -173,6 +173,12 @@ CATALOGUE = [
         f"for more than {percent(quota.SUSPECT)} of the time; below that, the quantiles among its requests",
         NEVER,
     ),
+    CheckDescription(
+        "stopped",
+        "Was some process of the server seen stopped (by a signal, a debugger)?",
+        "in any sample, four times a second",
+        NEVER,
+    ),
     CheckDescription("wall clock", "Was the wall clock set?", NEVER, NEVER),
     CheckDescription(
         "open files",

@@ -40,6 +40,7 @@ from jostle.analysis.validity.quota import within_quota
 from jostle.analysis.validity.remedies import remedy_for
 from jostle.analysis.validity.statuses import one_kind_of_response
 from jostle.analysis.validity.steady import settled
+from jostle.analysis.validity.stopped import server_ran
 from jostle.analysis.validity.wake_up import wake_up
 from jostle.formatting import percent, tallied
 from jostle.quantiles import NAMED
@@ -435,7 +436,7 @@ def _clock(data: TrialData) -> Check | None:
     )
 
 
-OF_THE_MACHINE = (time_was_lost, clock_was_set, machine, stolen, within_quota)
+OF_THE_MACHINE = (time_was_lost, clock_was_set, machine, stolen, within_quota, server_ran)
 """Left out for simulated trials: what happens to the machine does not affect calculated figures."""
 
 CHECKS: list[Callable[[TrialData], Check | None]] = [
@@ -463,6 +464,7 @@ CHECKS: list[Callable[[TrialData], Check | None]] = [
     machine,
     stolen,
     within_quota,
+    server_ran,
     _offered,
     _littles_law,
     _interactive_law,
