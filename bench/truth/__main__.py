@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "bench")]
 
 from truth import gate, gate_servers, servers, simulated, spread, tables  # noqa: E402
-from truth.verdict import table as verdict  # noqa: E402
+from truth.verdict import again, rates, table, thresholds  # noqa: E402
 
 RESULTS = ROOT / "bench" / "results"
 DOCUMENT = ROOT / "docs" / "explanation" / "how-often-right.md"
@@ -57,7 +57,8 @@ def main() -> None:
         _keep("truth-gate", {"situations": [asdict(one) for one in of_gate]}, begun, options.quick)
         return
     if options.verdict or options.judge_again:
-        _verdict(options.judge_again, begun, quick=options.quick)
+        runs = options.judge_again or table.measured(quick=options.quick, seed=SEED)
+        _verdict(runs, begun, quick=options.quick)
         return
     cases, pages = (20, 4) if options.quick else (CASES, PAGES)
     cells = simulated.all_cells(SEED, cases)
@@ -86,11 +87,13 @@ def main() -> None:
     _keep("truth", {**kept, "bars not kept": wrong}, begun, options.quick)
 
 
-def _verdict(folder: Path | None, begun: float, *, quick: bool) -> None:
-    rows = verdict.judged_again(folder) if folder else verdict.measured(quick=quick, seed=SEED)
-    text = verdict.markdown(rows)
+def _verdict(folder: Path, begun: float, *, quick: bool) -> None:
+    """The runs in a folder, judged by the thresholds in use and by others."""
+    rows = again.judged_again(folder)
+    found = [] if quick else thresholds.tried(folder)
+    text = "\n\n".join([rates.markdown(rows), *([thresholds.markdown(found)] if found else [])])
     print(text)
-    _keep("verdict", verdict.kept(rows), begun, quick)
+    _keep("verdict", table.kept(rows) | {"thresholds": [asdict(one) for one in found]}, begun, quick)
     if not quick:
         tables.write(text, DOCUMENT, "verdict")
 

@@ -9,7 +9,7 @@ from truth.verdict.judged import FIGURES
 from truth.verdict.right import SORTS, Run, Sorted, sorted_figures
 from truth.verdict.situations import ANYTIME, Situation
 
-__all__ = ["Row", "broken", "markdown", "rows_of"]
+__all__ = ["Row", "broken", "false_diagnoses", "markdown", "rows_of", "shares"]
 
 MAX_WRONG_CALLED_GOOD = 0.02
 MAX_GOOD_THROWN_AWAY = 0.15
@@ -115,6 +115,12 @@ class Bar:
     text: str
     measured: str
     kept: bool
+
+
+def shares(rows: Sequence[Row]) -> tuple[float, float]:
+    """The share of the figures called good that are wrong, and of the good ones that were thrown away."""
+    good, thrown, missed, _ = _sorts([one for row in rows for one in row.figures])
+    return missed / max(1, good + missed), thrown / max(1, good + thrown)
 
 
 def bars(rows: Sequence[Row]) -> Iterator[Bar]:

@@ -6,34 +6,20 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from truth.verdict.judged import said_by
-from truth.verdict.measure import BUDGET_S, measure, measured_in
-from truth.verdict.rates import Row, broken, false_diagnoses, markdown, rows_of
-from truth.verdict.right import Run
-from truth.verdict.situations import QUICK, SITUATIONS, key_of
+from truth.verdict.measure import BUDGET_S, measure
+from truth.verdict.rates import Row, broken, false_diagnoses
+from truth.verdict.situations import QUICK, SITUATIONS
 
-__all__ = ["broken", "judged_again", "kept", "markdown", "measured"]
+__all__ = ["kept", "measured"]
 
 
-def measured(*, quick: bool, seed: int) -> list[Row]:
-    """All situations, or with `quick` some of them once. The runs are kept, to be judged again."""
+def measured(*, quick: bool, seed: int) -> Path:
+    """All situations, or with `quick` some of them once: the folder of the runs, which is kept."""
     folder = Path(tempfile.mkdtemp(prefix="jostle-verdict-"))
     folder.chmod(0o755)  # servers run as another user
     print(f"  the runs are kept in {folder}", flush=True)
     measure(QUICK if quick else SITUATIONS, folder, seed, BUDGET_S)
-    return judged_again(folder)
-
-
-def judged_again(folder: Path) -> list[Row]:
-    """The runs that were measured before, judged by this version and its thresholds."""
-    known = {key_of(situation): situation for situation in SITUATIONS}
-    runs = []
-    for place, one in enumerate(measured_in(folder)):
-        if one.record is None:
-            print(f"  {one.key}, run {one.number + 1}: no record (exit code {one.exit_code}, {one.folder})")
-        elif one.key in known:
-            runs.append(Run(known[one.key], place, said_by(one.record), one.stolen))
-    return rows_of(SITUATIONS, runs)
+    return folder
 
 
 def kept(rows: Sequence[Row]) -> dict[str, Any]:
