@@ -90,7 +90,7 @@ def main() -> None:
 def _verdict(folder: Path, begun: float, *, quick: bool) -> None:
     """The runs in a folder, judged by the thresholds in use and by others."""
     rows = again.judged_again(folder)
-    found = [] if quick else thresholds.tried(folder)
+    found = [] if quick else thresholds.tried(folder, rows)
     text = "\n\n".join([rates.markdown(rows), *([thresholds.markdown(found)] if found else [])])
     print(text)
     _keep("verdict", table.kept(rows) | {"thresholds": [asdict(one) for one in found]}, begun, quick)

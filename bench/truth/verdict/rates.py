@@ -137,6 +137,12 @@ def bars(rows: Sequence[Row]) -> Iterator[Bar]:
         _share(thrown, truly_good),
         thrown <= MAX_GOOD_THROWN_AWAY * truly_good,
     )
+    strictly = [one for one in whole if one.strict == "wrong, called good"]
+    yield Bar(
+        "the same, if the mean of the undisturbed runs is taken for the truth (no bar)",
+        _share(len(strictly), called_good),
+        kept=True,
+    )
     faults = [row for row in rows if row.situation.named]
     named, planted = sum(row.named for row in faults), sum(len(row.runs) for row in faults)
     yield Bar(

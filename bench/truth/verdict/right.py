@@ -37,11 +37,14 @@ class Run:
 
 @dataclass(frozen=True)
 class Sorted:
-    """A figure, the interval in which the truth lies, and what became of it."""
+    """A figure, the interval in which the truth lies, and what became of it. `strict`: the same if the mean
+    of the undisturbed runs is taken for the truth, and not where one of them may lie.
+    """
 
     figure: Figure
     truth: tuple[float, float]
     sort: Sort
+    strict: Sort
 
 
 def sorted_figures(run: Run, runs: Sequence[Run]) -> list[Sorted]:
@@ -54,9 +57,12 @@ def sorted_figures(run: Run, runs: Sequence[Run]) -> list[Sorted]:
         true = [
             f for o in others for f in o.said.figures if (f.cell, f.metric) == (figure.cell, figure.metric)
         ]
-        truth = _truth(true)
-        if truth is not None and (wrong := _wrong(figure, truth)) is not None:
-            found.append(Sorted(figure, truth, _sort(figure, wrong=wrong)))
+        mean, single = _truth(true, of_mean=True), _truth(true, of_mean=False)
+        if mean is None or single is None:
+            continue
+        strictly, wrong = _wrong(figure, mean), _wrong(figure, single)
+        if strictly is not None and wrong is not None:
+            found.append(Sorted(figure, single, _sort(figure, wrong=wrong), _sort(figure, wrong=strictly)))
     return found
 
 
@@ -66,8 +72,10 @@ def _is_true_of(other: Run, run: Run) -> bool:
     return other.situation.undisturbed and other.situation.load == run.situation.load
 
 
-def _truth(figures: Sequence[Figure]) -> tuple[float, float] | None:
-    """An interval of 95 %: the truth is measured, too, and so has an error. Bounds say that it is beyond."""
+def _truth(figures: Sequence[Figure], *, of_mean: bool) -> tuple[float, float] | None:
+    """An interval of 95 %, as the truth is measured, too: of the mean of the runs, or of one more of them,
+    since the machine is not the same one in each minute. Bounds say that it is beyond.
+    """
     if len(figures) < MIN_RUNS:
         return None
     if sum(bool(f.bound) for f in figures) > len(figures) / 2:
@@ -77,7 +85,8 @@ def _truth(figures: Sequence[Figure]) -> tuple[float, float] | None:
         return None
     logs = bool(values.min() > 0)
     scale = np.log(values) if logs else values
-    half = float(stdtrit(len(values) - 1, 0.975)) * float(scale.std(ddof=1)) / math.sqrt(len(values))
+    half = float(stdtrit(len(values) - 1, 0.975)) * float(scale.std(ddof=1))
+    half *= math.sqrt(1 / len(values) + (0 if of_mean else 1))
     low, high = float(scale.mean()) - half, float(scale.mean()) + half
     return (math.exp(low), math.exp(high)) if logs else (low, high)
 

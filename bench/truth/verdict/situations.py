@@ -10,7 +10,10 @@ Truth = Literal["undisturbed", "itself", "none"]
 """What the figures should have been: those of the same load without the plant; with the plant (it is the
 server's own, so the figures stand: those of the other runs); or none, as the server has two states."""
 
-GENERATOR = ("lateness", "lost time", "generator CPU", "interactive law", "arrivals", "offered load")
+GENERATOR = (
+    *("generator core", "generator CPU", "lateness", "lost time"),
+    *("interactive law", "arrivals", "offered load"),
+)
 ANYTIME = ("wake-up",)
 """It is a statement about how the generator waits, not about what happened."""
 

@@ -39,6 +39,7 @@ def kept(rows: Sequence[Row]) -> dict[str, Any]:
                         **asdict(figure),
                         "truth": sorts[id(figure)].truth if id(figure) in sorts else None,
                         "sort": sorts[id(figure)].sort if id(figure) in sorts else None,
+                        "strict": sorts[id(figure)].strict if id(figure) in sorts else None,
                     }
                     for figure in run.said.figures
                 ],

@@ -19,6 +19,10 @@ REMEDY = (
 )
 
 
+SEEN = 6
+"""Fewer rounds fall into two groups by chance: one of twelve cells of four rounds did, in each of two runs."""
+
+
 def with_modes(
     trials: Sequence[TrialResult], grouped: Mapping[Key, Sequence[TrialData]]
 ) -> list[TrialResult]:
@@ -39,7 +43,7 @@ def with_modes(
 def _of_cell(rounds: Sequence[TrialData]) -> dict[int, Check]:
     """By the numbers of the trials. A server that settles in one of two ways is a result, and no doubt."""
     medians = [_median_s(data) for data in rounds]
-    if not rounds or None in medians:
+    if len(rounds) < SEEN or None in medians:
         return {}
     known = [median for median in medians if median is not None]
     longest = max(known)

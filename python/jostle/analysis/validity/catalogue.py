@@ -7,6 +7,7 @@ from jostle.analysis.validity import (
     checks,
     failures,
     generator,
+    generator_core,
     lateness,
     limits,
     lost_time,
@@ -51,7 +52,7 @@ CATALOGUE = [
     ),
     CheckDescription(
         "rounds",
-        "Do the medians of four rounds or more fall into two groups (Dixon)? That is a result.",
+        "Do the medians of six rounds or more fall into two groups (Dixon)? That is a result.",
         NEVER,
         NEVER,
     ),
@@ -92,6 +93,12 @@ CATALOGUE = [
         "Open loop: what share of the requests that were due was sent?",
         f"less than {percent(checks.SENT_SUSPECT)}",
         f"less than {percent(checks.SENT_INVALID)}, unless all connections waited for the server",
+    ),
+    CheckDescription(
+        "generator core",
+        "For what share of the time did the generator's threads wait for a core?",
+        f"more than {percent(generator_core.SUSPECT)} (times, and throughput of a closed loop)",
+        NEVER,
     ),
     CheckDescription(
         "lateness",
@@ -158,7 +165,8 @@ CATALOGUE = [
     CheckDescription(
         "machine",
         "While the server had work, for what share of the time did other processes use its cores?",
-        f"more than {percent(machine.SUSPECT)}",
+        f"more than {percent(machine.SUSPECT)} (longer times) or {percent(machine.ALL)} (all times, and "
+        f"throughput of a closed loop), if others used {percent(machine.VISIBLE)} of these cores or more",
         f"more than {percent(machine.INVALID)}",
     ),
     CheckDescription(

@@ -32,6 +32,7 @@ from jostle.analysis.validity.generator import (
     saw_the_same,
     started_together,
 )
+from jostle.analysis.validity.generator_core import had_its_core
 from jostle.analysis.validity.lateness import lateness
 from jostle.analysis.validity.limits import memory_limited, within_files, within_ports
 from jostle.analysis.validity.lost_time import clock_was_set, time_was_lost
@@ -436,7 +437,10 @@ def _clock(data: TrialData) -> Check | None:
     )
 
 
-OF_THE_MACHINE = (time_was_lost, clock_was_set, machine, stolen, within_quota, server_ran)
+OF_THE_MACHINE = (
+    *(time_was_lost, clock_was_set, had_its_core),
+    *(machine, stolen, within_quota, server_ran),
+)
 """Left out for simulated trials: what happens to the machine does not affect calculated figures."""
 
 CHECKS: list[Callable[[TrialData], Check | None]] = [
@@ -459,6 +463,7 @@ CHECKS: list[Callable[[TrialData], Check | None]] = [
     within_files,
     within_ports,
     memory_limited,
+    had_its_core,
     lateness,
     wake_up,
     machine,

@@ -55,13 +55,16 @@ def time_was_lost(data: TrialData) -> Check | None:
 
 
 def _affected(data: TrialData, share: float, stops: int) -> tuple[str, ...]:
-    """Rates, and the quantiles among the requests that were due or in flight meanwhile."""
+    """The quantiles among the requests that were due or in flight meanwhile, and the rates of a closed loop.
+
+    In an open one, what was due is sent afterwards.
+    """
     if data.closed is not None:
         n = max(1, data.response.n)
         share = min(1.0, max(1, stops) * float(data.counts.clients.max(initial=1)) / n)
     among = [name for name, p in NAMED.items() if 1 - p <= share]
     return (
-        *RATES,
+        *(RATES if data.closed is not None else ()),
         *among,
         *(f"service {name}" for name in among if f"service {name}" in TIMES),
         "max",

@@ -2,6 +2,7 @@
 
 from jostle.analysis.results import Check
 from jostle.analysis.trials.data import TrialData
+from jostle.analysis.validity.figures import RATES, TIMES
 from jostle.formatting import percent, plural
 from jostle.record.verdict import Verdict
 
@@ -11,7 +12,7 @@ REMEDY = "find out who stops it (SIGSTOP, Ctrl-Z, a debugger or profiler), and r
 
 
 def server_ran(data: TrialData) -> Check | None:
-    """Suspect: everything. None if it was never seen stopped, and in older records."""
+    """Suspect: rates and times. None if it was never seen stopped, and in older records."""
     server = data.resource_usage
     if not server.stopped:
         return None
@@ -20,4 +21,5 @@ def server_ran(data: TrialData) -> Check | None:
         f"processes of the server were stopped in {server.stopped} of {plural(len(server.t_ns), 'sample')}, "
         f"about {percent(share)} of the time"
     )
-    return Check("stopped", Verdict.SUSPECT, share, 0, "share", message, REMEDY, cause="machine")
+    affects = (*RATES, *TIMES)
+    return Check("stopped", Verdict.SUSPECT, share, 0, "share", message, REMEDY, affects, "machine")
