@@ -20,7 +20,7 @@ REMEDY = (
 
 
 SEEN = 6
-"""Fewer rounds fall into two groups by chance: one of twelve cells of four rounds did, in each of two runs."""
+"""Fewer rounds fall into two groups by chance: one of twelve cells of four rounds did in both of two runs."""
 
 
 def with_modes(
