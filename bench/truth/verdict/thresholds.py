@@ -3,9 +3,7 @@
 import contextlib
 import importlib
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from truth.verdict.again import judged_again
@@ -36,17 +34,14 @@ class Tried:
 
 
 def tried(folder: Path, rows: Sequence[Row]) -> list[Tried]:
-    """All of `TRIED`, on all cores. `rows`: the runs as they are judged with the values in use."""
-    todo = [(name, value) for name, values in TRIED.items() for value in values]
-    others = [one for one in todo if _value_of(one[0]) != one[1]]
-    with ProcessPoolExecutor() as pool:
-        found = dict(zip(others, pool.map(partial(_shares_with, folder), others), strict=True))
-    return [Tried(*one, one not in found, *found.get(one, shares(rows))) for one in todo]
-
-
-def _shares_with(folder: Path, tried: tuple[str, float]) -> tuple[float, float]:
-    with _with(*tried):
-        return shares(judged_again(folder))
+    """All of `TRIED`. `rows`: the runs as they are judged with the values in use."""
+    found = []
+    for name, values in TRIED.items():
+        for value in values:
+            in_use = _value_of(name) == value
+            with _with(name, value):
+                found.append(Tried(name, value, in_use, *shares(rows if in_use else judged_again(folder))))
+    return found
 
 
 def _value_of(name: str) -> float:
