@@ -95,7 +95,8 @@ def markdown(rows: Sequence[Row]) -> str:
         "| bar | measured | kept |",
         "|---|---|---|",
     ]
-    lines += [f"| {bar.text} | {bar.measured} | {'yes' if bar.kept else '**no**'} |" for bar in bars(rows)]
+    words = {True: "yes", False: "**no**", None: ""}
+    lines += [f"| {bar.text} | {bar.measured} | {words[bar.kept]} |" for bar in bars(rows)]
     return "\n".join(lines)
 
 
@@ -110,11 +111,11 @@ def _line(row: Row) -> str:
 
 @dataclass(frozen=True)
 class Bar:
-    """What is promised, and what was measured of it."""
+    """What is promised, and what was measured of it. `kept` is None for what is told without a promise."""
 
     text: str
     measured: str
-    kept: bool
+    kept: bool | None
 
 
 def shares(rows: Sequence[Row]) -> tuple[float, float]:
@@ -141,7 +142,7 @@ def bars(rows: Sequence[Row]) -> Iterator[Bar]:
     yield Bar(
         "the same, if the mean of the undisturbed runs is taken for the truth (no bar)",
         _share(len(strictly), called_good),
-        kept=True,
+        kept=None,
     )
     faults = [row for row in rows if row.situation.named]
     named, planted = sum(row.named for row in faults), sum(len(row.runs) for row in faults)
@@ -175,4 +176,4 @@ def _rightly(run: Run, row: Row) -> bool:
 
 def broken(rows: Sequence[Row]) -> list[str]:
     """The bars that are not kept."""
-    return [f"{bar.text}: {bar.measured}" for bar in bars(rows) if not bar.kept]
+    return [f"{bar.text}: {bar.measured}" for bar in bars(rows) if bar.kept is False]
