@@ -103,8 +103,11 @@ format: setup ## Format everything.
 bench: setup ## jostle against its peers and its bars, in one run; ONLY=memory,devices: some sections; QUICK=1: a trial.
 	$(BIN)/python bench/run.py $(if $(ONLY),--only $(ONLY)) $(if $(APPS),--apps $(APPS)) $(if $(QUICK),--quick)
 
-truth: setup ## Is what is called 95 % 95 %? Tables for the documents, simulated; SERVERS=1, GATE=1, VERDICT=1: on real servers; QUICK=1: a trial.
-	PYTHONPATH=bench $(BIN)/python -m truth $(if $(SERVERS),--servers) $(if $(GATE),--gate) $(if $(VERDICT),--verdict) $(if $(QUICK),--quick)
+truth: setup ## Is what is called 95 % 95 %? Tables for the documents, simulated; SERVERS=1, GATE=1, ACTION=1, VERDICT=1: on real servers; QUICK=1: a trial.
+	PYTHONPATH=bench $(BIN)/python -m truth $(if $(SERVERS),--servers) $(if $(GATE),--gate) $(if $(ACTION),--action) $(if $(VERDICT),--verdict) $(if $(QUICK),--quick)
+
+docs: ## The site of docs/, into target/site: strict, searchable, to be opened as files.
+	@scripts/website.sh
 
 wheel: setup ## The wheel and the source distribution, into dist/.
 	$(UV) build

@@ -3,6 +3,7 @@
 make truth                  simulated, some ten minutes
 make truth SERVERS=1        on real servers instead, some forty minutes on an idle machine
 make truth GATE=1           how often a gate in CI cries and finds, on real servers; some four hours, idle
+make truth ACTION=1         the same with the script of action.yml, twenty of each; fifty minutes, idle
 make truth VERDICT=1        how often a verdict is right, on real servers; 25 minutes, idle, as root
 make truth QUICK=1          does it work? Its figures say nothing
 """
@@ -19,7 +20,7 @@ import numpy as np
 ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "bench")]
 
-from truth import gate, gate_servers, servers, simulated, spread, tables  # noqa: E402
+from truth import action, gate, gate_servers, servers, simulated, spread, tables  # noqa: E402
 from truth.verdict import again, rates, table, thresholds  # noqa: E402
 
 RESULTS = ROOT / "bench" / "results"
@@ -33,6 +34,7 @@ def main() -> None:
     )
     parser.add_argument("--servers", action="store_true", help="real servers, instead of simulating")
     parser.add_argument("--gate", action="store_true", help="the gate on real servers")
+    parser.add_argument("--action", action="store_true", help="the script of action.yml on two commits")
     parser.add_argument("--verdict", action="store_true", help="the verdict on real servers")
     parser.add_argument(
         "--judge-again",
@@ -55,6 +57,11 @@ def main() -> None:
         of_gate = gate_servers.measure(quick=options.quick)
         print(gate_servers.markdown(of_gate))
         _keep("truth-gate", {"situations": [asdict(one) for one in of_gate]}, begun, options.quick)
+        return
+    if options.action:
+        of_action = action.measure(2 if options.quick else action.RUNS)
+        print(action.markdown(of_action))
+        _keep("truth-action", {"planted": [asdict(one) for one in of_action]}, begun, options.quick)
         return
     if options.verdict or options.judge_again:
         runs = options.judge_again or table.measured(quick=options.quick, seed=SEED)

@@ -203,7 +203,7 @@ def test_a_quota_that_was_reached_once_makes_the_longest_times_doubtful() -> Non
 def test_no_quota_says_nothing() -> None:
     assert within_quota(trial()) is None
     samples = [{"t_ns": n * QUARTER_NS, "busy_s": 1.0} for n in range(STEPS)]  # of an older record
-    old: Any = SimpleNamespace(machine=Machine.of(samples, server_is_ours=True))
+    old: Any = SimpleNamespace(machine=MachineSeries.of(samples, server_is_ours=True))
     assert within_quota(old) is None
 
 
@@ -270,5 +270,5 @@ def test_where_cores_are_shared_or_waiting_is_unknown_nothing_is_said_of_the_gen
     shared.trial.description["placement"]["shared"] = True
     assert had_its_core(shared) is None
     before = trial()
-    before.machine = Machine.of([], server_is_ours=True)
+    before.machine = MachineSeries.of([], server_is_ours=True)
     assert had_its_core(before) is None

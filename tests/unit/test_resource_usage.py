@@ -240,7 +240,8 @@ def test_the_watcher_writes_a_line_per_sample_until_all_is_gone(tmp_path: Path) 
     assert len(written) == count
     assert list(written[0]) == [
         "t_ns", "cpu_user_s", "cpu_system_s", "rss_bytes", "pss_bytes", "threads", "processes",
-        "voluntary", "involuntary", "connections", "peak_rss_bytes", "peak_virtual_bytes", "waited_s", "stopped",
+        "voluntary", "involuntary", "connections", "peak_rss_bytes", "peak_virtual_bytes", "waited_s",
+            "stopped",
     ]  # fmt: skip
     times = [line["t_ns"] for line in written]
     assert times == sorted(times)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-
 from jostle.analysis.stats.special import stdtrit
+
 from jostle.record.verdict import Verdict
 from truth.verdict.judged import Figure, Said
 from truth.verdict.situations import Situation

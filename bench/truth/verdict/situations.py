@@ -91,12 +91,8 @@ STOLEN = [
     ),
     Situation("server stopped for 20 %", "node, closed", plants.stopped_server(0.2), may_say=("stopped",)),
     Situation("server stopped for 50 %", "go, open", plants.stopped_server(0.5), may_say=("stopped",)),
-    Situation(
-        "quota of 1.2 cores", "node, closed", plants.quota(1.2), may_say=("quota", *SERVER, *GENERATOR)
-    ),
-    Situation(
-        "quota of 0.5 cores", "reference, open", plants.quota(0.5), may_say=("quota", *SERVER, *GENERATOR)
-    ),
+    Situation("quota of 1.2 cores", "node, closed", plants.quota(1.2), may_say=QUOTA),
+    Situation("quota of 0.5 cores", "reference, open", plants.quota(0.5), may_say=QUOTA),
 ]
 
 MACHINE = [

@@ -481,6 +481,6 @@ CHECKS: list[Callable[[TrialData], Check | None]] = [
 
 AT_THE_END = (
     *(_ended, saw_the_same, accounts_closed, time_was_lost, clock_was_set),
-    *(warm_up, _littles_law, _interactive_law, _arrivals, steady_state),
+    *(settled, _littles_law, _interactive_law, _arrivals),
 )
 """They ask of the whole of a trial, or of what is recorded at its end only."""
