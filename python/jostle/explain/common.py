@@ -63,7 +63,7 @@ def in_common(requests: Requests, slow: Bools, among: Bools, sizes: Floats | Non
     found = []
     asked = [*_properties(requests, among)]
     if sizes is not None and len(sizes):
-        asked += _from(sizes[among], "with a response of {} or more", "B")
+        asked += _from(sizes[among], "with a response of {} or more", "bytes")
     for what, has in asked:
         counts = int(has[is_slow].sum()), int(is_slow.sum()), int(has[~is_slow].sum()), int((~is_slow).sum())
         chance = min(1.0, len(asked) * _chance(*counts))

@@ -33,7 +33,7 @@ def per_request(samples: Sequence[tuple[int, int]]) -> Estimate | None:
     left = held - held.mean() - slope * away
     error = float(np.sqrt(left @ left / (len(samples) - 2) / (away @ away)))
     reach = student.quantile(len(samples) - 2, 0.975) * error
-    return Estimate(slope, slope - reach, slope + reach, "B", n=len(samples))
+    return Estimate(slope, slope - reach, slope + reach, "bytes", n=len(samples))
 
 
 def memory(session: Session) -> list[Finding]:
@@ -44,16 +44,16 @@ def memory(session: Session) -> list[Finding]:
         return []
     (first, before), (last, after) = samples[0], samples[-1]
     evidence = [
-        f"{amount(before, 'B')} after {plural(first, 'request')}, {amount(after, 'B')} after {last:,}; "
+        f"{amount(before, 'bytes')} after {plural(first, 'request')}, {amount(after, 'bytes')} after {last:,}; "
         f"{plural(len(samples), 'sample')} in all."
     ]
     figure = {"per request": each}
     if after - before < LEAST_BYTES or each.low < (1 - STEADY) * each.value:
-        text = f"The server's memory grows by no more than {amount(max(0, after - before), 'B')}."
+        text = f"The server's memory grows by no more than {amount(max(0, after - before), 'bytes')}."
         return [found(Topic.MEMORY, text, evidence, figure, absent="memory that grows with each request")]
     text = (
         f"The server's memory grows by {between(each)} with each request, and nothing of it is given back: "
-        f"{amount(after - before, 'B')} more after {plural(last - first, 'request')}."
+        f"{amount(after - before, 'bytes')} more after {plural(last - first, 'request')}."
     )
     return [found(Topic.MEMORY, text, evidence, figure, hurts_s=GROWTH_S)]
 
