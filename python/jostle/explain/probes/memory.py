@@ -6,7 +6,8 @@ import numpy as np
 
 from jostle.analysis.results import Estimate
 from jostle.analysis.stats import student
-from jostle.explain.finding import Finding, Topic, found
+from jostle.explain.finding import Finding, Topic, cannot_tell, found
+from jostle.explain.reason import Reason
 from jostle.explain.session import Session
 from jostle.formatting import amount, between, plural
 
@@ -44,11 +45,16 @@ def memory(session: Session) -> list[Finding]:
         return []
     (first, before), (last, after) = samples[0], samples[-1]
     evidence = [
-        f"{amount(before, 'bytes')} after {plural(first, 'request')}, {amount(after, 'bytes')} after {last:,}; "
-        f"{plural(len(samples), 'sample')} in all."
+        f"{amount(before, 'bytes')} after {plural(first, 'request')}, {amount(after, 'bytes')} after "
+        f"{last:,}; {plural(len(samples), 'sample')} in all."
     ]
     figure = {"per request": each}
-    if after - before < LEAST_BYTES or each.low < (1 - STEADY) * each.value:
+    if after - before >= LEAST_BYTES and each.low < (1 - STEADY) * each.value:
+        because = f"the server holds {amount(after - before, 'bytes')} more, but not so much for each request"
+        return [
+            cannot_tell(Topic.MEMORY, Reason.NOISY, because, "more time", evidence, figure, option="--budget")
+        ]
+    if after - before < LEAST_BYTES:
         text = f"The server's memory grows by no more than {amount(max(0, after - before), 'bytes')}."
         return [found(Topic.MEMORY, text, evidence, figure, absent="memory that grows with each request")]
     text = (
