@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from faults.hall import Application, Fault, Kind, Size, Truth
 from faults.numbers import Number, numbers
+from jostle.explain.answer import NOTHING_FOUND
 from jostle.explain.candidates import Family
 from jostle.explain.finding import Topic
 
@@ -108,10 +109,14 @@ class Judged:
 
 
 def judged(application: Application, explanation: Mapping[str, Any]) -> Judged:
-    """Judges an explanation as JSON. A fault that is found only in the table of findings is not found."""
+    """Judges an explanation as JSON. A fault is found if the paragraph tells it, and does not say that there
+    is none.
+    """
     decided = [finding for finding in explanation["findings"] if finding["decided"]]
     said = [_judged(application, explanation, finding) for finding in decided]
     paragraph = _plain(explanation["paragraph"])
+    if NOTHING_FOUND in paragraph:
+        paragraph = ""
     told = [one.fault for one in said if one.verdict == "found" and _plain(one.says) in paragraph]
     return Judged(said, [number in told for number in range(len(application.faults))])
 

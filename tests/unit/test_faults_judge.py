@@ -50,7 +50,7 @@ def one(name: str, topic: str, says: str, *figures: Any) -> str:
         ("every-25th", Topic.RARE, "Every 25th response of /log takes 103 ms."),
         ("rate-limit", Topic.RATE_LIMIT, "It limits the rate to 19.2/s and refuses the rest with 429."),
         ("keep-alive-limit", Topic.KEEP_ALIVE, "It closes a connection after 1,000 requests."),
-        ("memory-growth", "memory", "Memory grows by 262 kB for each request of /session."),
+        ("memory-growth", "memory", "Memory grows by 66.1 kB for each request of /session."),
         ("n-plus-one", "growth", "/orders takes 2.2 ms more for each limit."),
     ],
 )
@@ -204,6 +204,8 @@ def test_what_cannot_be_told_is_neither_found_nor_wrong() -> None:
 def test_what_is_not_in_the_paragraph_is_not_found() -> None:
     assert verdict("cron-2s", finding(Topic.PAUSES, CRON), paragraph="All is well.").found == [False]
     assert verdict("cron-2s", finding(Topic.PAUSES, CRON), paragraph=f"**{CRON}** And more.").found == [True]
+    none = f"No fault was found. {CRON}"
+    assert verdict("cron-2s", finding(Topic.PAUSES, CRON), paragraph=none).found == [False]
 
 
 def test_each_of_two_faults_is_found_by_its_own_sentence() -> None:

@@ -1,10 +1,10 @@
-// Every session keeps 256 kB for ever.
+// Every session keeps 64 kB for ever.
 const http = require("node:http");
 
 const sessions = [];
 
 function session() {
-  sessions.push(Buffer.alloc(256 * 1024, sessions.length));
+  sessions.push(Buffer.alloc(64 * 1024, sessions.length));
   return "welcome\n";
 }
 
