@@ -9,8 +9,8 @@ from jostle.analysis.run import judge
 from jostle.host.clocks import Clocks
 from jostle.record import RunRecord, TrialRecord
 from jostle.record import writer as writer_module
-from support.judging import check
-from support.synthetic import Trial, closed, lognormal, make_run
+from support.judging import POISSON, check
+from support.synthetic import Trial, closed, lognormal, make_run, open_loop
 
 S = 1_000_000_000
 AN_HOUR = 3600 * S
@@ -67,19 +67,35 @@ def test_a_clock_that_was_set_changes_no_verdict(tmp_path: Path, monkeypatch: py
     assert validity.verdict == "valid"
 
 
+def stand_still(folder: Path, late_us: int) -> None:
+    path = folder / "intervals.ndjson"
+    intervals = [json.loads(line) for line in path.read_text().splitlines()]
+    intervals[2]["loop_lag"]["max_us"] = late_us
+    path.write_text("".join(json.dumps(interval) + "\n" for interval in intervals))
+
+
 @pytest.mark.parametrize(
     ("late_us", "verdict"),
     [(249_000, None), (250_000, "suspect"), (2_000_000, "suspect"), (4_000_000, "invalid")],
 )
 def test_a_generator_that_stood_still_is_told(tmp_path: Path, late_us: int, verdict: str | None) -> None:
     folder = make_run(tmp_path, [STEADY]) / "trials" / "001-node-fast"
-    path = folder / "intervals.ndjson"
-    intervals = [json.loads(line) for line in path.read_text().splitlines()]
-    intervals[2]["loop_lag"]["max_us"] = late_us
-    path.write_text("".join(json.dumps(interval) + "\n" for interval in intervals))
+    stand_still(folder, late_us)
     validity = judge(TrialRecord(folder))
     found = [c for c in validity.checks if c.name == "lost time"]
     assert [c.verdict for c in found] == ([verdict] if verdict else [])
     if found:
         assert "the generator stood still for" in found[0].message
         assert found[0].value == pytest.approx(late_us / 5e6)
+
+
+@pytest.mark.parametrize(("late_us", "median_is_doubtful"), [(1_000_000, False), (1_500_000, True)])
+def test_the_requests_that_a_stop_held_back_delay_those_after_it(
+    tmp_path: Path, late_us: int, median_is_doubtful: bool
+) -> None:
+    trial = Trial("node", "fast", 1, open_loop(lognormal(0.002, 0.2), 200.0, 5.0), load=POISSON)
+    folder = make_run(tmp_path, [trial]) / "trials" / "001-node-fast"
+    stand_still(folder, late_us)
+    found = check(judge(TrialRecord(folder)), "lost time")
+    assert ("p50" in found.affects) == median_is_doubtful
+    assert {"p90", "service p90", "mean", "max"} <= set(found.affects)
