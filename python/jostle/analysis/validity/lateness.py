@@ -22,8 +22,8 @@ TOLD, SUSPECT, INVALID = 0.10, 0.50, 0.90
 """Share of a reported time that may be the generator's own lateness."""
 
 REMEDY = "measure on an idle machine, or give the generator a core of its own"
-DISTURBED = "stop what else runs on this machine (the generator had a core of its own)"
-UNDISTURBED = "run it again: the generator had a core of its own, and nothing was seen to disturb it"
+DISTURBED = "stop what else runs on this machine"
+UNDISTURBED = "run it again: nothing was seen to disturb the generator"
 
 OF_SINGLE_REQUESTS = ("max",)
 """It is told how far lateness reaches into them, but one request is no reason for doubt."""
@@ -79,7 +79,7 @@ def _with_composed(touched: Mapping[str, Effect]) -> tuple[str, ...]:
 
 
 def _message(touched: Mapping[str, Effect]) -> str:
-    """ "the generator was late by itself: that may be up to 2.9 ms of p99 (9.2 ms)" """
+    """ "the generator sent late, which may be up to 2.9 ms of p99 (9.2 ms)" """
     shown = {SHOWN[n]: touched[n] for n in SHOWN if n in touched} or {
         NOT_SHOWN.get(n, n): effect for n, effect in touched.items()
     }
@@ -87,4 +87,4 @@ def _message(touched: Mapping[str, Effect]) -> str:
         f"{format_duration(e.reported_s - e.without_s)} of {name} ({format_duration(e.reported_s)})"
         for name, e in shown.items()
     ]
-    return f"the generator was late by itself: that may be up to {listed(each)}"
+    return f"the generator sent late, which may be up to {listed(each)}"

@@ -173,7 +173,7 @@ def _remedy(share: float) -> str:
     if share > INVALID:
         return stop
     factor = format_number(math.ceil(10 / (1 - share)) / 10)
-    return f"{stop}; medians and throughputs that differ by more than {factor} times differ in spite of it"
+    return f"{stop}; until then only medians and throughputs more than {factor} times apart say something"
 
 
 def stolen(data: TrialData) -> Check | None:
