@@ -71,6 +71,9 @@ CONTRADICTS: Mapping[Kind, str] = {
 }
 """Words of a finding about such a fault that are not true of it."""
 
+USUAL: tuple[Kind, ...] = ("keep-alive limit",)
+"""What one wants to know of a server, though nobody calls it a fault."""
+
 SURE_S = 0.003
 """So much longer a response may take because of the machine, however short it is."""
 
@@ -115,10 +118,15 @@ def judged(application: Application, explanation: Mapping[str, Any]) -> Judged:
     decided = [finding for finding in explanation["findings"] if finding["decided"]]
     said = [_judged(application, explanation, finding) for finding in decided]
     paragraph = _plain(explanation["paragraph"])
-    if NOTHING_FOUND in paragraph:
-        paragraph = ""
     told = [one.fault for one in said if one.verdict == "found" and _plain(one.says) in paragraph]
-    return Judged(said, [number in told for number in range(len(application.faults))])
+    denied = NOTHING_FOUND in paragraph
+    return Judged(
+        said,
+        [
+            number in told and not (denied and fault.kind not in USUAL)
+            for number, fault in enumerate(application.faults)
+        ],
+    )
 
 
 def _plain(text: str) -> str:
