@@ -80,11 +80,15 @@ SURE_S = 0.003
 FACTOR = 2.0
 """By this factor what a route takes by itself may be off: machines differ."""
 
-NO_SIZE = re.compile(r"\btimes? in \d[\d,.]* (?:s|min)\b|\d[\d,.]* \w+ longer on average")
+NO_SIZE = re.compile(r"\btimes? in \d[\d,.]* (?:s|min)\b|\d[\d,.]* \w+(?: \([^)]*\))? longer on average")
 """For how long it was looked, and what others wait on average: no sizes of a fault."""
 
 IDLE_S = {"fastapi": (5.0, 6.0), "node": (5.0, 7.0), "express": (5.0, 7.0), "nginx": (75.0, 76.0)}
 """After how long a connection is closed on which nothing is asked: Node adds a second to its 5, or not."""
+
+
+CLOSE_AT_WILL = ("rails",)
+"""Puma closes a connection after some requests if others wait for a thread."""
 
 
 @dataclass(frozen=True)
@@ -225,9 +229,9 @@ def _may_be(told: Number, truth: Truth) -> bool:
 def _untrue_of_connections(application: Application, figures: Mapping[str, Number]) -> str:
     limits = _sizes(application.faults, "keep-alive limit", "requests")
     if (requests := figures.get("requests per connection")) and requests.high < float("inf"):
-        if not limits:
+        if not limits and application.runtime not in CLOSE_AT_WILL:
             return "connections carry any number of requests"
-        if not any(_is_right(size, requests) for size in limits):
+        if limits and not any(_is_right(size, requests) for size in limits):
             return f"a connection carries {limits[0].value:g} requests"
     behind = "nginx" if (application.folder / "nginx.conf").exists() else application.runtime
     idle_s = IDLE_S.get(behind)
