@@ -57,8 +57,8 @@ def time_was_lost(data: TrialData) -> Check | None:
 def _affected(data: TrialData, share: float, stops: int) -> tuple[str, ...]:
     """The quantiles among the requests that were due or in flight meanwhile, and the rates of a closed loop.
 
-    In an open one, what was due is sent afterwards, all at once: it delays those that are due until it is answered,
-    which takes a server that is half busy as long again.
+    In an open one, what was due is sent afterwards, all at once: it delays those that are due until it is
+    answered, which takes a server that is half busy as long again.
     """
     if data.closed is not None:
         n = max(1, data.response.n)
