@@ -6,7 +6,7 @@ from functools import partial
 from statistics import fmean
 
 from jostle.analysis.results import RunResult, StarvationResult, TrialResult, WorkloadSummary
-from jostle.formatting import amount, formatted, percent
+from jostle.formatting import amount, formatted, percent, plural
 from jostle.plan.toml import TOMLDecodeError, read_toml
 from jostle.report import charts
 from jostle.report.document import (
@@ -235,6 +235,7 @@ def _single(result: RunResult, summary: WorkloadSummary) -> list[Block]:
     offered = [t.offered_per_s for t in trials if t.offered_per_s is not None]
     of = f" of {amount(fmean(offered), '/s')} offered" if offered else ""
     load = _load(result.plan_text, summary.workload)
+    rounds = f", {plural(len(trials), 'round')}" if len(trials) > 1 else ""
     failed = f"; {percent(summary.error_share)} failed"
     missing = not_answered(summary.outcomes)
     failed += f", {percent(missing)} not answered" if missing else ""
@@ -244,7 +245,7 @@ def _single(result: RunResult, summary: WorkloadSummary) -> list[Block]:
     return [
         Section("", [Paragraph(_lead(summary))], Depth.MAIN),
         *([first_timeline(result, view)] if view else []),
-        *([Paragraph(load, label="load")] if load else []),
+        *([Paragraph(load + rounds, label="load")] if load else []),
         Paragraph(f"{formatted(summary.throughput)}{of}{_received(result, summary)}", label="throughput"),
         Paragraph(describe_outcomes(summary) + failed, label="outcomes"),
         *_connections(trials),
