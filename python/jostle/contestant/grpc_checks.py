@@ -78,7 +78,7 @@ class _Call:
         if len(self._come) < 5 + length:
             return None
         if self._come[0]:
-            raise WrongResponse(f"{self.path}: a compressed message, which nobody said to know")
+            raise WrongResponse(f"{self.path}: a compressed message, although no compression was negotiated")
         message, self._come = self._come[5 : 5 + length], self._come[5 + length :]
         return message
 

@@ -26,18 +26,14 @@ WORKER = "jostle-"
 class MachineSample:
     """A line of machine.ndjson. All but `t_ns` and `mhz` are sums since some earlier moment (times in s).
 
-    `busy_s`, `steal_s`: CPU time on the cores of the run that any process used, and that the hypervisor gave
-    to another machine. `server_cores_busy_s`: what any process used of the server's cores alone. `own_cpu_s`:
-    CPU time of jostle and everything it started. `pressure_*`: time in which some task waited for that
-    resource (the kernel's PSI). `waited_s`, `involuntary`: for the generator's threads on this machine, time
-    spent runnable without a processor, and how often they lost it. `throttled_s`: CPU time that a quota of
-    this container or cgroup withheld, over all cores. `backlog_drops`: connection attempts that the sockets
-    which listen on the server's port dropped. `mhz`: the mean frequency of the cores.
+    Pressure is the time in which some task waited for that resource (the kernel's PSI).
     """
 
     t_ns: int
     busy_s: float
+    """CPU time that any process used on the cores of the run."""
     server_cores_busy_s: float
+    """CPU time that any process used on the server's cores."""
     steal_s: float
     """CPU time on the cores of the run that the hypervisor gave to another machine."""
     own_cpu_s: float
@@ -48,7 +44,9 @@ class MachineSample:
     waited_s: float | None
     """How long the generator's threads on this machine were runnable without a processor."""
     involuntary: int | None
+    """How often those threads lost their processor."""
     throttled_s: float | None
+    """CPU time that a quota of this container or cgroup withheld, over all cores."""
     backlog_drops: int | None
     """Connection attempts that the sockets which listen on the server's port dropped."""
     mhz: float | None

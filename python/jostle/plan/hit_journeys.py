@@ -80,7 +80,7 @@ def _check_server_only(url: Url, name_of: Callable[[str], str]) -> None:
     """Refuse a URL that says more than which server the steps of journeys are sent to. Raises `PlanError`."""
     name = name_of("journey")
     if url.scheme in ("tcp", "udp"):
-        raise PlanError(f"{name}: a step is no raw bytes yet", "write http://")
+        raise PlanError(f"{name}: a step cannot send raw bytes yet", "write http://")
     if url.scheme in ("grpc", "grpcs"):
         raise PlanError(
             f"{name}: steps say what is called, and so does {url.scheme}://",

@@ -1,4 +1,4 @@
-"""The page: a single file that works offline; and its response as an HTML fragment for a notebook.
+"""The page: a single file that works offline; and its first part as an HTML fragment for a notebook.
 
 Nothing that comes from a server, a URL or a plan can run as code: the template escapes text, data is in a
 script element that is not executed, with every "<" escaped, and the page's content security policy allows

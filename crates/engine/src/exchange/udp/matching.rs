@@ -54,7 +54,7 @@ impl Matching {
     /// A hash of what only a request and its response have in common; `None` if a datagram has no such part. Different
     /// parts have the same hash in one of 2⁶⁴ cases.
     pub fn key(&self, datagram: &[u8]) -> Option<u64> {
-        let close = match self {
+        let key_part = match self {
             Self::Order => return None,
             Self::Echo => datagram,
             Self::Bytes { from, to } => datagram.get(*from..*to)?,
@@ -64,7 +64,7 @@ impl Matching {
             }
         };
         let mut hasher = DefaultHasher::new();
-        close.hash(&mut hasher);
+        key_part.hash(&mut hasher);
         Some(hasher.finish())
     }
 

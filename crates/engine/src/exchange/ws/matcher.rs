@@ -50,8 +50,8 @@ impl<'a> ResponseMatcher<'a> {
             Self::Next => {}
             Self::Echo { rest, .. } => *rest = rest.and_then(|rest| rest.strip_prefix(data)),
             Self::Field { kept, .. } => {
-                let check_reusable = (MAX_DOCUMENT_BYTES + 1).saturating_sub(kept.len());
-                kept.extend_from_slice(&data[..data.len().min(check_reusable)]);
+                let room = (MAX_DOCUMENT_BYTES + 1).saturating_sub(kept.len());
+                kept.extend_from_slice(&data[..data.len().min(room)]);
             }
         }
     }
@@ -72,10 +72,10 @@ impl<'a> ResponseMatcher<'a> {
                     return None;
                 }
                 let pointer = Pointer::parse(place.as_bytes()).ok()?;
-                let responses = |record: &&[u8]| {
+                let is_response = |record: &&[u8]| {
                     value_at(&pointer, record).is_ok_and(|found| found.is_same(value))
                 };
-                let record = records(&message).find(responses)?;
+                let record = records(&message).find(is_response)?;
                 Some(Cow::Owned(record.to_vec()))
             }
         }

@@ -45,7 +45,7 @@ pub enum FrameStep {
     Data(usize),
     /// The message is whole.
     End(MessageKind),
-    /// To be answered by a pong with the same [`payload`](Decoder::payload).
+    /// To be answered by a pong with the same [`payload`](FrameDecoder::payload).
     Ping,
     Pong,
     /// The peer closes the WebSocket, with this code if it gave one.
