@@ -17,7 +17,7 @@ use crate::exchange::request::Call;
 use crate::load::Shared;
 use crate::load::plan::Workload;
 use crate::load::step::{StepContext, StepResponse};
-use crate::machine::cores::Prefetched;
+use crate::machine::prefetch::Prefetched;
 use crate::machine::tasks::Task;
 use crate::net::target::Target;
 use crate::net::tls::Sessions;

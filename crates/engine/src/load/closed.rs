@@ -12,7 +12,7 @@ use crate::load::journey::{JourneyStart, run_journey};
 use crate::load::parallel::{JourneyClient, ParallelClients};
 use crate::load::plan::Workload;
 use crate::load::step::journeys_of;
-use crate::machine::cores::Prefetched;
+use crate::machine::prefetch::Prefetched;
 use crate::machine::tasks::Task;
 use crate::outcome::Outcome;
 use crate::schedule::partition::{deal, share};

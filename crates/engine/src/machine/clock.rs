@@ -28,7 +28,7 @@ impl Clock {
         monotonic_ns.saturating_sub(self.zero_ns)
     }
 
-    /// Returns the monotonic time of `ns` after the start, as `timerfd` needs it.
+    /// Returns the monotonic time of `ns` after the start, as a kernel timer needs it.
     pub fn monotonic(self, ns: u64) -> u64 {
         self.zero_ns.saturating_add(ns)
     }
@@ -55,7 +55,7 @@ fn read(clock: libc::clockid_t) -> u64 {
         tv_sec: 0,
         tv_nsec: 0,
     };
-    // SAFETY: `time` is a valid place for the response; both clocks exist on every Linux that Rust supports.
+    // SAFETY: `time` is a valid place for the response; both clocks exist on every Linux and macOS that Rust supports.
     unsafe { libc::clock_gettime(clock, &raw mut time) };
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }

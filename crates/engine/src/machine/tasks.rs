@@ -20,8 +20,8 @@ use tokio::task::yield_now;
 
 use crate::machine::busy_polling::BusyPolling;
 use crate::machine::clock::Clock;
-use crate::machine::cores::prefetch;
-use crate::machine::timer::TimerFd;
+use crate::machine::prefetch::prefetch;
+use crate::machine::timer::Timer;
 use crate::machine::timer_queue::TimerQueue;
 use crate::machine::wall_clock::WallClock;
 
@@ -32,7 +32,7 @@ pub struct Tasks {
     /// When this turn of the worker's loop began.
     turn: Cell<u64>,
     timers: RefCell<TimerQueue>,
-    alarm: AsyncFd<TimerFd>,
+    alarm: AsyncFd<Timer>,
     /// The time to which the alarm is set.
     armed: Cell<u64>,
     /// The slot whose task was prefetched last.
@@ -71,8 +71,8 @@ const PASSED: u64 = 0;
 impl Tasks {
     /// Must be called within the runtime.
     pub fn new(clock: Clock, busy_polling: BusyPolling) -> io::Result<Rc<Self>> {
-        // SAFETY: a `TimerFd` owns its descriptor, always gives the same one, and lives as long as the `AsyncFd`.
-        let alarm = unsafe { AsyncFd::register_with_interest(TimerFd::new()?, Interest::READABLE) };
+        // SAFETY: a `Timer` owns its descriptor, always gives the same one, and lives as long as the `AsyncFd`.
+        let alarm = unsafe { AsyncFd::register_with_interest(Timer::new()?, Interest::READABLE) };
         Ok(Rc::new(Self {
             clock,
             wall_clock: WallClock::new(clock),

@@ -1,13 +1,10 @@
 //! New connections: name, TCP or unix socket, TLS, within one deadline.
 
-#![expect(unsafe_code, reason = "a socket option")]
-
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::os::fd::AsRawFd;
 use std::pin::pin;
 use std::rc::Rc;
 use std::task::Poll;
@@ -17,12 +14,14 @@ use socket2::{Domain, SockAddr, Socket, Type};
 use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::client::TlsStream;
 
+use crate::machine::ports::choose_port_when_connecting;
+use crate::machine::stamps;
 use crate::machine::tasks::{Interrupt, Task};
 use crate::net::buffers::WorkerBuffers;
 use crate::net::datagrams::UdpRoute;
 use crate::net::failure::describe;
 use crate::net::rotation::Rotation;
-use crate::net::stamped::{self, Stamped};
+use crate::net::stamped::Stamped;
 use crate::net::target::{Address, Name, Target, resolve};
 use crate::net::tls::{Sessions, Tls};
 use crate::net::transport::{Plain, Transport};
@@ -195,7 +194,7 @@ impl Dialer {
                     choose_port_when_connecting(&socket);
                     socket.bind(&SocketAddr::new(source, 0).into())?;
                 }
-                let stamped = self.stamps && stamped::ask(&socket).is_ok();
+                let stamped = self.stamps && stamps::ask(&socket).is_ok();
                 begin_connecting(&socket, &SockAddr::from(*to))?;
                 let port = self.ports.take(from, *to);
                 let stream = TcpStream::from_std(socket.into())?;
@@ -328,20 +327,5 @@ fn begin_connecting(socket: &Socket, to: &SockAddr) -> io::Result<()> {
     match socket.connect(to) {
         Err(error) if error.raw_os_error() != Some(libc::EINPROGRESS) => Err(error),
         _ => Ok(()),
-    }
-}
-
-/// A port chosen at `bind` must differ from all ports in use; at `connect`, only the four-tuple must be unique.
-fn choose_port_when_connecting(socket: &Socket) {
-    let on: libc::c_int = 1;
-    // SAFETY: the descriptor is open and the option is an int. On a kernel without it, ports run out earlier.
-    unsafe {
-        libc::setsockopt(
-            socket.as_raw_fd(),
-            libc::IPPROTO_IP,
-            libc::IP_BIND_ADDRESS_NO_PORT,
-            (&raw const on).cast(),
-            size_of_val(&on) as libc::socklen_t,
-        );
     }
 }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 
+use crate::machine::ports::lowest_ephemeral_port;
 use crate::net::tls::Tls;
 use crate::spec::error::StartError;
 use crate::spec::{Http2Spec, TargetSpec};
@@ -127,16 +128,6 @@ pub fn resolve(name: &Name) -> std::io::Result<Vec<Address>> {
         return Err(std::io::Error::other("the name has no address"));
     }
     Ok(addresses)
-}
-
-fn lowest_ephemeral_port() -> u16 {
-    let range =
-        std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
-    range
-        .split_whitespace()
-        .next()
-        .and_then(|low| low.parse().ok())
-        .unwrap_or(0)
 }
 
 fn parse(text: &str) -> Option<Address> {

@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use crate::machine::cores::open_files;
+use crate::machine::open_files::open_files;
 use crate::record::histogram::histogram;
 use crate::record::interval::{Interval, Rows, Series, ThreadState, WorkloadState};
 use crate::record::worker_interval::WorkerInterval;

@@ -19,7 +19,7 @@ use crate::exchange::{raw, udp, ws};
 use crate::journey::feed::Feed;
 use crate::journey::program::{Journeys, Program};
 use crate::load::plan::{Plan, Workload};
-use crate::machine::cores::open_files;
+use crate::machine::open_files::open_files;
 use crate::net::linger::MAX_LINGERING;
 use crate::net::stamped::Stamping;
 use crate::net::target::Target;

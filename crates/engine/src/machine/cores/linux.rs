@@ -1,0 +1,70 @@
+//! Linux: cores by number, and `SCHED_RR`.
+
+#![expect(unsafe_code, reason = "priorities of threads")]
+
+use std::io;
+
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+use crate::spec::error::StartError;
+
+/// The cores on which a thread may run.
+#[derive(Clone, Copy)]
+pub struct Cores(CpuSet);
+
+impl Cores {
+    /// Returns those of the calling thread.
+    pub fn own() -> io::Result<Self> {
+        Ok(Self(sched_getaffinity(None)?))
+    }
+
+    /// Restricts the calling thread to these cores.
+    pub fn pin(&self) -> io::Result<()> {
+        Ok(sched_setaffinity(None, &self.0)?)
+    }
+}
+
+/// Restricts the calling thread to `core`.
+pub fn pin(core: usize) -> Result<(), StartError> {
+    let mut set = CpuSet::new();
+    let pinned = if core < CpuSet::MAX_CPU {
+        set.set(core);
+        Cores(set).pin()
+    } else {
+        Err(io::Error::from_raw_os_error(libc::EINVAL))
+    };
+    pinned.map_err(|error| StartError::Core {
+        core,
+        error,
+        allowed: allowed_cores(),
+    })
+}
+
+/// Gives the calling thread precedence over all ordinary threads on its core.
+///
+/// Threads that it starts do not inherit this.
+pub fn precede() -> io::Result<()> {
+    // SAFETY: `parameters` is all that is read; 0 is the calling thread.
+    let result = unsafe {
+        let parameters = libc::sched_param {
+            sched_priority: libc::sched_get_priority_min(libc::SCHED_RR),
+        };
+        libc::sched_setscheduler(
+            0,
+            libc::SCHED_RR | libc::SCHED_RESET_ON_FORK,
+            &raw const parameters,
+        )
+    };
+    if result == 0 {
+        return Ok(());
+    }
+    Err(io::Error::last_os_error())
+}
+
+fn allowed_cores() -> String {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+    line.unwrap_or("unknown").trim().to_owned()
+}

@@ -1,0 +1,33 @@
+//! Linux: `IP_BIND_ADDRESS_NO_PORT`, and its range of ports.
+
+#![expect(unsafe_code, reason = "a socket option")]
+
+use std::os::fd::AsRawFd;
+
+use socket2::Socket;
+
+/// Returns the lowest port that the system gives to a connection; 0 if that is unknown.
+pub fn lowest_ephemeral_port() -> u16 {
+    let range =
+        std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
+    range
+        .split_whitespace()
+        .next()
+        .and_then(|low| low.parse().ok())
+        .unwrap_or(0)
+}
+
+/// A port chosen at `bind` must differ from all ports in use; at `connect`, only the four-tuple must be unique.
+pub fn choose_port_when_connecting(socket: &Socket) {
+    let on: libc::c_int = 1;
+    // SAFETY: the descriptor is open and the option is an int. On a kernel without it, ports run out earlier.
+    unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::IPPROTO_IP,
+            libc::IP_BIND_ADDRESS_NO_PORT,
+            (&raw const on).cast(),
+            size_of_val(&on) as libc::socklen_t,
+        );
+    }
+}

@@ -1,0 +1,11 @@
+//! When bytes arrived, as the kernel stamps them where it can.
+
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(target_os = "macos")]
+mod macos;
+
+#[cfg(target_os = "linux")]
+pub use linux::{ask, stamp_of};
+#[cfg(target_os = "macos")]
+pub use macos::{ask, stamp_of};
