@@ -84,7 +84,10 @@ from jostle import cli
             ["check", "pair", "--quick", "--as-published"],
             "jostle: --quick and --as-published are two scales\n",
         ),
-        (["compare", "a", "b", "--into", "x"], "jostle: --into is for the run that --interleaved makes\n"),
+        (
+            ["compare", "a", "b", "--into", "x"],
+            "jostle: --into is for the run that --interleaved or --commits makes\n",
+        ),
         (["cluster", "init", "/nowhere", "a=10.0.0.1", "a=10.0.0.2"], "jostle: node a is named twice"),
         (
             ["cluster", "init", "/dev/null", "a=10.0.0.1"],
