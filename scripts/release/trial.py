@@ -97,9 +97,10 @@ def hit(wheel: Wheel) -> str:
 def plan(wheel: Wheel) -> str:
     (wheel.folder / "plan.toml").write_text(PLAN, encoding="utf-8")
     wheel.run("jostle", "check", "plan.toml")
-    wheel.run("jostle", "run", "plan.toml", "--into", "runs", fine=MEASURED)
-    (page,) = wheel.folder.glob("runs/*/report.html")
-    return f"checked, run, and reported on a page of {page.stat().st_size:,} bytes"
+    output = wheel.run("jostle", "run", "plan.toml", "--into", "runs", fine=MEASURED)
+    if not (pages := [*wheel.folder.glob("runs/*/report.html")]):
+        raise SystemExit(f"✗ jostle run plan.toml wrote no page:\n{output}")
+    return f"checked, run, and reported on a page of {pages[0].stat().st_size:,} bytes"
 
 
 def golden(wheel: Wheel) -> str:

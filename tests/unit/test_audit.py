@@ -135,7 +135,7 @@ def test_the_whole_audit_finds_nothing() -> None:
 UNSAFE = {
     "crates/engine/src/machine/clock.rs",
     "crates/engine/src/machine/cores/linux.rs",
-    "crates/engine/src/machine/ports/linux.rs",
+    "crates/engine/src/machine/sockets/linux.rs",
     "crates/engine/src/machine/prefetch.rs",
     "crates/engine/src/machine/stamps/linux.rs",
     "crates/engine/src/machine/tasks.rs",

@@ -5,10 +5,11 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 
-use socket2::{Domain, SockRef, Socket, Type};
+use socket2::{Domain, SockRef, Type};
 use tokio::io::Interest;
 use tokio::net::UdpSocket;
 
+use crate::machine::sockets::nonblocking;
 use crate::record::ports::{Port, PortTable};
 
 /// Where datagrams go, and from which address.
@@ -39,7 +40,7 @@ impl OpenSocket {
 
 pub fn open(route: UdpRoute, ports: &Rc<PortTable>) -> io::Result<OpenSocket> {
     let domain = Domain::for_address(route.to);
-    let socket = Socket::new(domain, Type::DGRAM.nonblocking(), None)?;
+    let socket = nonblocking(domain, Type::DGRAM)?;
     if let Some(source) = route.from {
         socket.bind(&SocketAddr::new(source, 0).into())?;
     }

@@ -14,7 +14,7 @@ use socket2::{Domain, SockAddr, Socket, Type};
 use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::client::TlsStream;
 
-use crate::machine::ports::choose_port_when_connecting;
+use crate::machine::sockets::{choose_port_when_connecting, nonblocking};
 use crate::machine::stamps;
 use crate::machine::tasks::{Interrupt, Task};
 use crate::net::buffers::WorkerBuffers;
@@ -186,8 +186,7 @@ impl Dialer {
     fn open(&self, target: &Target, address: &Address) -> io::Result<Plain> {
         match address {
             Address::Tcp(to) => {
-                let socket =
-                    Socket::new(Domain::for_address(*to), Type::STREAM.nonblocking(), None)?;
+                let socket = nonblocking(Domain::for_address(*to), Type::STREAM)?;
                 socket.set_tcp_nodelay(target.nodelay)?;
                 let from = self.next_source(target, to.is_ipv4());
                 if let Some(source) = from {
@@ -205,7 +204,7 @@ impl Dialer {
                 })
             }
             Address::Unix(path) => {
-                let socket = Socket::new(Domain::UNIX, Type::STREAM.nonblocking(), None)?;
+                let socket = nonblocking(Domain::UNIX, Type::STREAM)?;
                 begin_connecting(&socket, &SockAddr::unix(path)?)?;
                 UnixStream::from_std(socket.into()).map(Plain::Unix)
             }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 
-use crate::machine::ports::lowest_ephemeral_port;
+use crate::machine::sockets::lowest_ephemeral_port;
 use crate::net::tls::Tls;
 use crate::spec::error::StartError;
 use crate::spec::{Http2Spec, TargetSpec};

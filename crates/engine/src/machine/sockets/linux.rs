@@ -2,9 +2,15 @@
 
 #![expect(unsafe_code, reason = "a socket option")]
 
+use std::io;
 use std::os::fd::AsRawFd;
 
-use socket2::Socket;
+use socket2::{Domain, Socket, Type};
+
+/// Returns a socket on which nothing blocks.
+pub fn nonblocking(domain: Domain, kind: Type) -> io::Result<Socket> {
+    Socket::new(domain, kind.nonblocking(), None)
+}
 
 /// Returns the lowest port that the system gives to a connection; 0 if that is unknown.
 pub fn lowest_ephemeral_port() -> u16 {
