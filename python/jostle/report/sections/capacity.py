@@ -39,9 +39,11 @@ LEVELS: dict[LevelDecision, Mark] = {
 
 HOW = (
     "That a level holds or breaks is decided by a sequential test with an error of 5 % on either side. "
-    "Others were not asked further: the interval of the answer, which uses all levels together, was narrow "
-    "enough. "
     "How late the generator itself was is a part of the response times, and stands beside them."
+)
+NOT_FURTHER = (
+    " Other levels were not asked further: the interval of the answer, which uses all levels together, was "
+    "narrow enough."
 )
 
 
@@ -81,10 +83,11 @@ def _answer(result: CapacityResult, levels: Table) -> list[Block]:
 def _levels_tried(result: CapacityResult, levels: Table) -> list[Block]:
     from jostle.report.charts import capacity as charts
 
+    narrow = result.answer == "found" and any(level.decided == "undecided" for level in result.levels)
     return [
         Figure("capacity-sent", lambda: charts.sent(result, levels)),
         levels,
-        Section("", [Paragraph(HOW, small=True)], Depth.MAIN),
+        Section("", [Paragraph(HOW + (NOT_FURTHER if narrow else ""), small=True)], Depth.MAIN),
     ]
 
 
