@@ -34,7 +34,7 @@ request = { get = "/" }
 load = { clients = 1, for = "500ms" }
 """
 
-GOLDEN = ("golden_reports", "hurl", "report_exports", "report_terminal")
+GOLDEN = ("golden_reports", "report_exports", "report_terminal")
 """Tests of reports as they were."""
 
 TEST_PACKAGES = ("hypothesis", "jsonschema", "pytest", "pytest-timeout")
