@@ -17,6 +17,7 @@ __all__ = [
     "TIMES",
     "disturbed_figures",
     "named",
+    "quantiles_among",
     "verdicts_of_figures",
 ]
 
@@ -55,6 +56,11 @@ SHOWN = {
 
 NOT_SHOWN = {"min": "the shortest response time"}
 """Those of the others that have another name for a reader."""
+
+
+def quantiles_among(share: float) -> list[str]:
+    """The quantiles that may lie among this share of the requests, if these are the slowest."""
+    return [name for name, p in NAMED.items() if 1 - p <= share]
 
 
 def verdicts_of_figures(trials: Iterable[Validity]) -> dict[str, Verdict]:

@@ -2,9 +2,8 @@
 
 from jostle.analysis.results import Check
 from jostle.analysis.trials.data import TrialData
-from jostle.analysis.validity.figures import RATES, TIMES
+from jostle.analysis.validity.figures import RATES, TIMES, quantiles_among
 from jostle.formatting import percent
-from jostle.quantiles import NAMED
 from jostle.record.verdict import Verdict
 from jostle.units import format_duration
 
@@ -65,7 +64,7 @@ def _affected(data: TrialData, share: float, stops: int) -> tuple[str, ...]:
         share = min(1.0, max(1, stops) * float(data.counts.clients.max(initial=1)) / n)
     else:
         share = min(1.0, 2 * share)
-    among = [name for name, p in NAMED.items() if 1 - p <= share]
+    among = quantiles_among(share)
     return (
         *(RATES if data.closed is not None else ()),
         *among,

@@ -13,7 +13,7 @@ import numpy as np
 from jostle.analysis.results import Check
 from jostle.analysis.stats.sample import Bools, Floats, quantile_of
 from jostle.analysis.trials.data import TrialData
-from jostle.analysis.validity.figures import RATES, TIMES
+from jostle.analysis.validity.figures import RATES, TIMES, quantiles_among
 from jostle.formatting import listed, percent
 from jostle.quantiles import NAMED
 from jostle.record.verdict import Verdict
@@ -189,8 +189,8 @@ def stolen(data: TrialData) -> Check | None:
     sample = data.responses.whole
     affects = tuple(
         name
-        for name, p in NAMED.items()
-        if 1 - p <= share and longest > LENGTHENED * (quantile_of(sample, p) or 0.0)
+        for name in quantiles_among(share)
+        if longest > LENGTHENED * (quantile_of(sample, NAMED[name]) or 0.0)
     )
     if not affects:
         return None

@@ -4,10 +4,9 @@ import numpy as np
 
 from jostle.analysis.results import Check
 from jostle.analysis.trials.data import TrialData
-from jostle.analysis.validity.figures import RATES, TIMES
+from jostle.analysis.validity.figures import RATES, TIMES, quantiles_among
 from jostle.analysis.validity.machine import TOLD_S
 from jostle.formatting import percent
-from jostle.quantiles import NAMED
 from jostle.record.verdict import Verdict
 from jostle.units import format_duration
 
@@ -28,8 +27,7 @@ def within_quota(data: TrialData) -> Check | None:
     if withheld_s < TOLD_S:
         return None
     share = min(1.0, withheld_s / float(m.length_s.sum()))
-    among = tuple(name for name, p in NAMED.items() if 1 - p <= share)
-    affects = (*RATES, *TIMES) if share > SUSPECT else (*among, "max", "mean")
+    affects = (*RATES, *TIMES) if share > SUSPECT else (*quantiles_among(share), "max", "mean")
     message = (
         f"a CPU quota withheld {format_duration(withheld_s)} from generator and server, "
         f"{percent(share)} of the time"
