@@ -45,3 +45,20 @@ def test_the_interval_of_a_share_is_that_of_the_beta_distribution(
     low = float(betaincinv(k, n - k + 1, tail)) if k else 0.0
     high = float(betaincinv(k + 1, n - k, 1 - tail)) if k < n else 1.0
     assert share_interval(k, n, confidence) == (pytest.approx(low, rel=1e-6), pytest.approx(high, rel=1e-6))
+
+
+@given(n=st.integers(1, 5_000), p=SHARES, part=st.floats(0, 1))
+@example(n=120, p=0.01, part=1.0)
+@example(n=3_000, p=0.5, part=0.5)
+def test_its_tail_is_that_of_scipy_however_small(n: int, p: float, part: float) -> None:
+    k = round(part * n)
+    ours, theirs = binomial.log_at_least(k, n, p), float(binom.logsf(k - 1, n, p))
+    if math.isfinite(theirs):  # scipy's logarithm is that of a double, which may be 0
+        assert ours == pytest.approx(theirs, rel=1e-8, abs=1e-10)
+    else:
+        assert ours < -700
+
+
+@pytest.mark.parametrize(("k", "p", "chance"), [(0, 0.0, 1.0), (3, 0.0, 0.0), (3, 1.0, 1.0)])
+def test_its_tail_where_nothing_is_left_to_chance(k: int, p: float, chance: float) -> None:
+    assert math.exp(binomial.log_at_least(k, 5, p)) == chance

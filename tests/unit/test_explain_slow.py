@@ -51,6 +51,13 @@ def test_a_server_without_a_fault_has_none(seed: int, noise: float) -> None:
     assert finding.hurts_s == 0
 
 
+def test_a_long_run_may_have_thousands_of_slow_responses() -> None:
+    often = Asked(60, 0.0004, slow=by_chance(0.1), blocking=False)
+    one = only(rare(asked(Loop({"/hello": Asked(20, 0.0003), "/report": often}, seed=1), 300.0))[0])
+    assert one.route == "/report"
+    assert len(one.times_s) > 1_100
+
+
 @pytest.mark.parametrize("seed", range(1, 7))
 @pytest.mark.parametrize(("share", "times"), [(0.05, 3), (0.02, 4)])
 def test_one_in_twenty_or_fifty_that_blocks_is_found(share: float, times: float, seed: int) -> None:

@@ -10,8 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from jostle.analysis.stats.binomial import log_at_least, log_ways
 from jostle.analysis.stats.proportion import share_interval
-from jostle.explain.stalls import Bools, Floats, Ints, Requests
+from jostle.analysis.stats.sample import Bools, Floats, Ints
+from jostle.explain.stalls import Requests
 from jostle.formatting import amount, percent
 
 __all__ = ["Common", "every_nth", "in_common"]
@@ -52,6 +54,11 @@ class Common:
             f"{self.n_others:,} others"
         )
 
+    @property
+    def evidence(self) -> str:
+        """The property and its figures as a sentence."""
+        return f"{self.what[:1].upper()}{self.what[1:]}: {self.counts}."
+
 
 def in_common(requests: Requests, slow: Bools, among: Bools, sizes: Floats | None = None) -> list[Common]:
     """What the requests `slow` have in common and the others of `among` have not, the clearest first.
@@ -81,15 +88,11 @@ def _chance(slow: int, n_slow: int, others: int, n_others: int) -> float:
     """How often at least `slow` of the slow ones have it, if those who have it are anybody."""
     have, n = slow + others, n_slow + n_others
     logs = [
-        _log_ways(n_slow, k) + _log_ways(n_others, have - k) - _log_ways(n, have)
+        log_ways(n_slow, k) + log_ways(n_others, have - k) - log_ways(n, have)
         for k in range(slow, min(n_slow, have) + 1)
         if have - k <= n_others
     ]
     return min(1.0, math.fsum(map(math.exp, logs)))
-
-
-def _log_ways(n: int, k: int) -> float:
-    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
 
 
 def _properties(requests: Requests, among: Bools) -> Iterator[tuple[str, Bools]]:
@@ -154,12 +157,7 @@ def every_nth(places: Ints, n: int) -> int | None:
         _, counts = np.unique(places % every, return_counts=True)
         hit = int(counts.max())
         # By chance each of the others would have the remainder of the first with probability 1 / every.
-        chance = n * _tail(hit - 1, k - 1, 1 / every)
+        chance = n * math.exp(log_at_least(hit - 1, k - 1, 1 / every))
         if hit >= 0.9 * k and hit >= 0.7 * (n // every) and chance < least:
             best, least = int(every), chance
     return best
-
-
-def _tail(k: int, n: int, share: float) -> float:
-    """The chance of at least k of n."""
-    return math.fsum(math.comb(n, i) * share**i * (1 - share) ** (n - i) for i in range(k, n + 1))

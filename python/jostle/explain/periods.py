@@ -17,14 +17,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from jostle.analysis.results import Estimate
 from jostle.analysis.stats import student
+from jostle.analysis.stats.binomial import log_at_least, log_ways
+from jostle.analysis.stats.sample import Floats, Ints
 
 __all__ = ["FALSE_ALARM", "Period", "is_rest_of", "periods"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 FALSE_ALARM = 0.01
 """How often events at random times may be taken for periodic."""
@@ -68,6 +67,11 @@ class Period:
     high_s: float
     places: tuple[int, ...]
     false_alarm: float
+
+    @property
+    def every(self) -> Estimate:
+        """The period as a figure."""
+        return Estimate(self.every_s, self.low_s, self.high_s, n=len(self.places))
 
 
 @dataclass(frozen=True)
@@ -120,7 +124,7 @@ def _folded(times: Sequence[float], span_s: float) -> Iterator[_Beats]:
         once = np.flatnonzero(np.diff(numbers, prepend=numbers[0] - 1))
         if len(once) >= MIN_BEATS:
             trials = len(WINDOWS) * len(per_s) * 2 / window
-            log = math.log(trials) + _log_tail(int(most[best]), n, window)
+            log = math.log(trials) + log_at_least(int(most[best]), n, window)
             yield _Beats(tuple(places[once].tolist()), tuple((numbers[once] - numbers[0]).tolist()), log)
 
 
@@ -139,11 +143,6 @@ def _fullest(at: Floats, per_s: Floats, window: float) -> tuple[Ints, Floats]:
         most[first : first + CHUNK] = both.max(axis=1)
         begins[first : first + CHUNK] = both.argmax(axis=1) / parts
     return most, begins
-
-
-def _log_tail(k: int, n: int, share: float) -> float:
-    """The log of the chance of at least k of n."""
-    return math.log(math.fsum(math.comb(n, i) * share**i * (1 - share) ** (n - i) for i in range(k, n + 1)))
 
 
 def _chained(times: Sequence[float], span_s: float) -> Iterator[_Beats]:
@@ -192,8 +191,7 @@ def _log_chance(beats: Sequence[int], per_period: float, close: float) -> float:
     hit = -math.expm1(-2 * close * per_period)
     hops = len(beats) - 2
     missed = beats[-1] - (len(beats) - 1)
-    ways = math.lgamma(hops + 1) - math.lgamma(missed + 1) - math.lgamma(hops - missed + 1)
-    return hops * math.log(hit) + ways
+    return hops * math.log(hit) + log_ways(hops, missed)
 
 
 def _period(times: Sequence[float], beats: _Beats, places: Sequence[int]) -> Period:

@@ -13,12 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from jostle.analysis.results import Estimate
+from jostle.analysis.stats.binomial import log_at_least
 from jostle.analysis.stats.proportion import share_interval
 from jostle.analysis.stats.quantile_ci import quantile_estimate
-from jostle.analysis.stats.sample import from_values
+from jostle.analysis.stats.sample import Bools, from_values
 from jostle.explain.common import Common, every_nth, in_common
 from jostle.explain.periods import Period, periods
-from jostle.explain.stalls import Bools, Requests, Stall, stalls
+from jostle.explain.stalls import Requests, Stall, periodic, stalls
 
 __all__ = ["Rare", "rare"]
 
@@ -103,12 +104,10 @@ def _regular(requests: Requests, every: Sequence[Stall]) -> list[Stall]:
     beats: list[Stall] = []
     for those in ([one for one in every if one.length_s >= SURELY_S], every):
         rest = [one for one in those if one not in beats]
-        ends = [one.begin_s + one.length_s for one in rest]
-        for period in periods(ends, requests.span_s):
-            own = [rest[place] for place in period.places]
+        for period, own in periodic(rest, requests.span_s):
             routes = np.bincount([_route(requests, one) for one in own], minlength=len(requests.names))
             most = int(np.argmax(routes))
-            chance = _tail(int(routes[most]), len(own), _share(requests, most))
+            chance = math.exp(log_at_least(int(routes[most]), len(own), _share(requests, most)))
             if period.false_alarm <= SURELY_REGULAR and chance > CHANCE:
                 beats += own
     return beats
@@ -137,7 +136,7 @@ def _is_cause(
     """Whether the route meets stalls first much more often than it would meet those of the server, or at
     their very beginning each time.
     """
-    chance = _tail(len(own), len(every), _share(requests, route))
+    chance = math.exp(log_at_least(len(own), len(every), _share(requests, route)))
     lengths = np.sort([one.length_s for one in own])
     most = math.ceil(MOST * len(own))
     span_s = float((lengths[most - 1 :] - lengths[: len(own) - most + 1]).min())
@@ -150,12 +149,7 @@ def _is_cause(
     # The first request comes at a random time of a pause: what is left of that varies as the gaps between
     # requests do.
     within = -math.expm1(-span_s * len(requests) / requests.span_s)
-    return len(own) * _tail(most - 1, len(own) - 1, within) <= CHANCE
-
-
-def _tail(k: int, n: int, share: float) -> float:
-    """The chance of at least k of n."""
-    return math.fsum(math.comb(n, i) * share**i * (1 - share) ** (n - i) for i in range(k, n + 1))
+    return len(own) * math.exp(log_at_least(most - 1, len(own) - 1, within)) <= CHANCE
 
 
 def _rare(requests: Requests, route: int, own: Sequence[Stall]) -> Rare:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from jostle.analysis.results import Estimate
+from jostle.analysis.stats.sample import Bools, Floats
 from jostle.analysis.trials.data import MAX_ROWS, MEASURED, TrialData
 from jostle.errors import PlanError
 from jostle.explain.answer import answer
@@ -23,7 +24,7 @@ from jostle.explain.probes.rare import rare_responses
 from jostle.explain.rare import rare
 from jostle.explain.reason import Reason
 from jostle.explain.results import Explanation, RouteEntry, StreamPoint
-from jostle.explain.stalls import Bools, Floats, Requests
+from jostle.explain.stalls import Requests
 from jostle.formatting import amount, between, listed, percent, plural
 from jostle.record import RunRecord
 from jostle.record.outcomes import Outcome
@@ -183,7 +184,7 @@ def slowest(requests: Requests, sizes: Floats) -> Finding:
     slow: Bools = took >= limit
     among: Bools = np.ones(len(requests), dtype=bool)
     common = in_common(requests, slow, among, sizes)
-    evidence = [f"{one.what[:1].upper()}{one.what[1:]}: {one.counts}." for one in common[:8]]
+    evidence = [one.evidence for one in common[:8]]
     about = (
         f"The slowest 1 % took {amount(limit, 's')} or more, the median {amount(float(np.median(took)), 's')}"
     )
@@ -245,15 +246,14 @@ def _from_intervals(cell: _Cell) -> Iterator[Finding]:
             absent="slow responses at a period",
         )
     for one in regular:
-        every = Estimate(one.every_s, one.low_s, one.high_s, n=len(one.places))
         length = longest[late][list(one.places)]
         typical = Estimate(float(np.median(length)), float(length.min()), float(length.max()), n=len(length))
         yield found(
             Topic.PAUSES,
-            f"Every {between(every)} a response takes {between(typical)}, where the longest usually takes "
-            f"{amount(middle, 's')}.",
+            f"Every {between(one.every)} a response takes {between(typical)}, where the longest usually "
+            f"takes {amount(middle, 's')}.",
             evidence,
-            {"every": every, "longest": typical},
+            {"every": one.every, "longest": typical},
             hurts_s=(typical.value or 0.0) ** 2 / one.every_s,
         )
 

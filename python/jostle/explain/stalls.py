@@ -10,13 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-__all__ = ["Requests", "Stall", "held_up", "late", "stalls"]
+from jostle.analysis.stats.sample import Bools, Floats, Ints
+from jostle.explain.periods import Period, periods
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
+__all__ = ["Requests", "Stall", "held_up", "late", "periodic", "stalls"]
 
 SPREADS, TIMES, LONGER_S = 8.0, 1.5, 0.005
 """A request is late if it takes longer than the median of its route by so many robust standard deviations, by
@@ -141,3 +139,9 @@ def _stall(requests: Requests, first: int, usual_s: Floats) -> Stall:
     met = others[sooner]
     waited = int(np.count_nonzero(requests.end_s[met] >= end - BEFORE_S))
     return Stall(first, sent, end - sent - float(usual_s[requests.route[first]]), len(met), waited)
+
+
+def periodic(those: Sequence[Stall], span_s: float) -> list[tuple[Period, list[Stall]]]:
+    """The periods with which they end, each with its beats."""
+    ends = [stall.begin_s + stall.length_s for stall in those]
+    return [(one, [those[place] for place in one.places]) for one in periods(ends, span_s)]

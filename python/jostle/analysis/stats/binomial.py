@@ -1,4 +1,4 @@
-"""The binomial distribution, exact to rounding: quantiles of counts, and the share behind a count.
+"""The binomial distribution, exact to rounding: quantiles of counts, tails, and the share behind a count.
 
 Every probability is the previous one times a ratio, (n - k)/(k + 1) · p/(1 - p). They are summed around the
 mode, as far as they are not 0 in a double, and scaled to add up to 1.
@@ -13,7 +13,7 @@ import numpy as np
 
 from jostle.analysis.stats.sample import Floats
 
-__all__ = ["cdf", "quantile", "share_above", "share_below"]
+__all__ = ["cdf", "log_at_least", "log_ways", "quantile", "share_above", "share_below"]
 
 DEVIATIONS = 40
 """Beyond this many standard deviations plus counts from the mode, every probability is 0 in a double."""
@@ -52,6 +52,25 @@ def quantile(q: float, n: int, p: float) -> int:
     """The smallest k with P(Bin(n, p) ≤ k) ≥ q, for 0 < p < 1."""
     table = _table(n, p)
     return min(n, table.first + int(np.searchsorted(table.cdf, q)))
+
+
+def log_ways(n: int, k: int) -> float:
+    """The logarithm of the number of ways to choose k of n."""
+    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+
+
+def log_at_least(k: int, n: int, p: float) -> float:
+    """The logarithm of P(Bin(n, p) ≥ k), for k ≤ n and 0 ≤ p ≤ 1, however small it is."""
+    if k <= 0 or p == 1:
+        return 0.0
+    if p == 0:
+        return -math.inf
+    count = np.arange(k, n, dtype=np.float64)
+    steps = np.log(n - count) - np.log(count + 1) + math.log(p) - math.log1p(-p)
+    logs = np.concatenate(([0.0], np.cumsum(steps)))
+    most = float(logs.max())
+    first = log_ways(n, k) + k * math.log(p) + (n - k) * math.log1p(-p)
+    return min(0.0, first + most + math.log(float(np.exp(logs - most).sum())))
 
 
 def share_below(k: int, n: int, q: float) -> float:

@@ -11,10 +11,10 @@ import numpy as np
 
 from jostle.analysis.results import Estimate
 from jostle.explain.finding import Finding, Topic, cannot_tell, found
-from jostle.explain.periods import Period, is_rest_of, periods
+from jostle.explain.periods import Period, is_rest_of
 from jostle.explain.reason import Reason
 from jostle.explain.send import Response
-from jostle.explain.stalls import LONGER_S, Requests, Stall
+from jostle.explain.stalls import LONGER_S, Requests, Stall, periodic
 from jostle.formatting import amount, between, percent, plural
 
 __all__ = ["BUSY", "generator_stalls", "pauses"]
@@ -70,10 +70,10 @@ def pauses(requests: Requests, left: Sequence[Stall], pressure: float | None, la
         evidence.append(_listed(left))
     busy = (pressure or 0.0) > BUSY
     long = [stall for stall in left if stall.length_s >= SURELY_S]
-    regular = [one for one in _regular_ones(long, span_s) if not busy or one[0].false_alarm <= SURELY]
+    regular = [one for one in periodic(long, span_s) if not busy or one[0].false_alarm <= SURELY]
     least_s = SURELY_BEAT_S if busy else 0.0
     rest = [stall for stall in left if stall.length_s >= least_s and stall not in _beats(regular)]
-    further = [one for one in _regular_ones(rest, span_s) if not busy or one[0].false_alarm <= SURELY]
+    further = [one for one in periodic(rest, span_s) if not busy or one[0].false_alarm <= SURELY]
     regular += [one for one in further if not any(is_rest_of(known, one[0]) for known, _ in regular)]
     findings = [_regular(period, beats, per_s, evidence) for period, beats in regular]
     irregular = [stall for stall in long if stall not in _beats(regular)]
@@ -104,22 +104,12 @@ def pauses(requests: Requests, left: Sequence[Stall], pressure: float | None, la
     ]
 
 
-Regular = tuple[Period, list[Stall]]
-
-
-def _regular_ones(those: Sequence[Stall], span_s: float) -> list[Regular]:
-    """The periods with which they end, each with its beats."""
-    ends = [stall.begin_s + stall.length_s for stall in those]
-    return [(one, [those[place] for place in one.places]) for one in periods(ends, span_s)]
-
-
-def _beats(regular: Sequence[Regular]) -> list[Stall]:
+def _beats(regular: Sequence[tuple[Period, list[Stall]]]) -> list[Stall]:
     return [stall for _, beats in regular for stall in beats]
 
 
 def _regular(period: Period, beats: Sequence[Stall], per_s: float, evidence: Sequence[str]) -> Finding:
-    every = Estimate(period.every_s, period.low_s, period.high_s, n=len(beats))
-    length = _length(beats, per_s)
+    every, length = period.every, _length(beats, per_s)
     assert length.value is not None
     text = f"Every {between(every)} the server stands still for {between(length)}."
     lines = [

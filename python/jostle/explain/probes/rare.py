@@ -77,7 +77,7 @@ def _finding(one: Rare) -> Finding:
         else "No other request was sent meanwhile.",
     ]
     if one.common is not None:
-        evidence.append(f"{one.common.what[:1].upper()}{one.common.what[1:]}: {one.common.counts}.")
+        evidence.append(one.common.evidence)
     figures = {
         "share": one.share,
         "slow": one.slow_s,
@@ -106,8 +106,7 @@ def says(one: Rare) -> str:
     if one.of_all:
         text += f" It is every {one.nth}th request of all."
     elif one.period is not None:
-        every = Estimate(one.period.every_s, one.period.low_s, one.period.high_s)
-        text += f" They come every {between(every)}."
+        text += f" They come every {between(one.period.every)}."
     elif one.common is not None:
         text += f" They come {one.common.what} ({percent(one.common.slow / one.common.n_slow)} of them)."
     elif one.nth is None:
