@@ -56,6 +56,7 @@ def test_a_long_run_may_have_thousands_of_slow_responses() -> None:
     one = only(rare(asked(Loop({"/hello": Asked(20, 0.0003), "/report": often}, seed=1), 300.0))[0])
     assert one.route == "/report"
     assert len(one.times_s) > 1_100
+    assert one.period is None
 
 
 @pytest.mark.parametrize("seed", range(1, 7))

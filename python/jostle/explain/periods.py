@@ -85,6 +85,8 @@ class _Beats:
 
 def periods(times_s: Sequence[float], span_s: float) -> list[Period]:
     """All periods of events at `times_s` (ascending) within `span_s` seconds, the surest first."""
+    if len(times_s) > MAX_EVENTS:
+        span_s = min(span_s, times_s[MAX_EVENTS])  # in which those were that are looked at
     left = list(range(len(times_s)))[:MAX_EVENTS]
     found: list[Period] = []
     while len(found) < MAX_PERIODS and len(left) >= MIN_BEATS:
