@@ -83,9 +83,7 @@ def _stopped_server(share: float, period_s: float, place: Place) -> Iterator[Seq
         while (trial := _wait_for(place, number, ended)) is not None:
             pids = _family(json.loads((trial / "trial.json").read_text())["server"]["pid"])
             while not (trial / "outcome.json").exists() and not ended.wait(period_s * (1 - share)):
-                _signal(pids, signal.SIGSTOP)
-                time.sleep(period_s * share)
-                _signal(pids, signal.SIGCONT)
+                _hold(pids, period_s * share)
             number += 1
 
     with _thread(during):
@@ -102,9 +100,7 @@ def _stopped_generator(length_s: float, after_s: float, place: Place) -> Iterato
     def during(ended: threading.Event) -> None:
         if _wait_for(place, 1, ended) is not None and not ended.wait(after_s):
             pids = [int(place.pid_file.read_text())]
-            _signal(pids, signal.SIGSTOP)
-            time.sleep(length_s)
-            _signal(pids, signal.SIGCONT)
+            _hold(pids, length_s)
 
     with _thread(during):
         yield ()
@@ -242,7 +238,10 @@ def _family(pid: int) -> list[int]:
     return [pid, *(one for child in children for one in _family(int(child)))]
 
 
-def _signal(pids: Sequence[int], which: signal.Signals) -> None:
-    for pid in pids:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, which)
+def _hold(pids: Sequence[int], seconds: float) -> None:
+    """Stop the processes for so long."""
+    for which, wait_s in ((signal.SIGSTOP, seconds), (signal.SIGCONT, 0.0)):
+        for pid in pids:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, which)
+        time.sleep(wait_s)
