@@ -6,8 +6,10 @@ from typing import NoReturn
 
 import pytest
 
+from jostle.contestant import find
 from jostle.errors import PlanError
 from jostle.host.users import User
+from jostle.plan.contestant import ContestantFile
 
 
 def unknown(_: object) -> NoReturn:
@@ -24,5 +26,14 @@ def test_without_root_it_is_the_user_who_runs_jostle(monkeypatch: pytest.MonkeyP
 def test_root_needs_the_user_that_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     monkeypatch.setattr(pwd, "getpwnam", unknown)
-    with pytest.raises(PlanError, match="there is no user 'web' on this machine"):
+    with pytest.raises(PlanError, match="there is no user 'web' on this machine") as told:
         User.of("web")
+    assert told.value.hint.startswith("useradd --system web adds it")
+
+
+def test_what_runs_already_needs_no_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a container without a user nobody, from which a server outside is loaded."""
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(pwd, "getpwnam", unknown)
+    running = find("it", {"it": ContestantFile(url="http://127.0.0.1:9000")})
+    assert (running.missing(), running.versions(), running.build()) == ([], {}, None)

@@ -147,6 +147,8 @@ class Contestant:
         )  # fmt: skip
 
     def _find_tools(self) -> list[Tool | MissingTool]:
+        if not self.is_started_here and not self.file.needs:
+            return []  # its user, who runs nothing, may be missing on this machine
         user = User.of(self.file.user)
         return [find_tool(need, user) for need in self.file.needs]
 

@@ -32,7 +32,8 @@ class User:
             entry = pwd.getpwnam(name)
         except KeyError:
             raise PlanError(
-                f"there is no user {name!r} on this machine", "set 'user' in contestant.toml"
+                f"there is no user {name!r} on this machine, as whom the server would run",
+                f"useradd --system {name} adds it; the contestant's key 'user' names another one",
             ) from None
         return cls(entry.pw_name, entry.pw_uid, entry.pw_gid)
 
