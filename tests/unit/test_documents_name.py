@@ -177,12 +177,12 @@ def test_every_option_of_hit_is_on_the_page_of_python_with_its_name_on_the_comma
 
 
 def findings() -> str:
-    found = re.search(r"## What the experiments found\n(.*?)\n## ", text("README.md"), re.DOTALL)
+    found = re.search(r"## What they found\n(.*?)\n## ", text("docs/EXPERIMENTS.md"), re.DOTALL)
     assert found
     return " ".join(found[1].split())
 
 
-def test_every_finding_of_the_readme_is_a_figure_of_the_published_run() -> None:
+def test_every_finding_is_a_figure_of_the_published_run() -> None:
     number = r"[\d.]+"
     figures = re.findall(rf"{number}(?: %| kB)? \[{number}, {number}\]", findings())
     assert figures
