@@ -31,6 +31,7 @@ FAULTS: Mapping[str, tuple[Kind, ...]] = {
     Topic.IDLE: ("slow start",),
     Topic.CONNECTING: ("accept backlog",),
     Topic.MEMORY: ("memory growth",),
+    Topic.STREAMS: ("head of line",),
 }
 """Topics that are about faults, by their kinds: "there is none" is wrong where one is planted."""
 
@@ -70,9 +71,6 @@ CONTRADICTS: Mapping[Kind, str] = {
     "rare slow": r"\bevery \d+(st|nd|rd|th)|others wait",
 }
 """Words of a finding about such a fault that are not true of it."""
-
-USUAL: tuple[Kind, ...] = ("keep-alive limit",)
-"""What one wants to know of a server, though nobody calls it a fault."""
 
 SURE_S = 0.003
 """So much longer a response may take because of the machine, however short it is."""
@@ -124,13 +122,7 @@ def judged(application: Application, explanation: Mapping[str, Any]) -> Judged:
     paragraph = _plain(explanation["paragraph"])
     told = [one.fault for one in said if one.verdict == "found" and _plain(one.says) in paragraph]
     denied = NOTHING_FOUND in paragraph
-    return Judged(
-        said,
-        [
-            number in told and not (denied and fault.kind not in USUAL)
-            for number, fault in enumerate(application.faults)
-        ],
-    )
+    return Judged(said, [number in told and not denied for number in range(len(application.faults))])
 
 
 def _plain(text: str) -> str:

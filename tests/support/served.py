@@ -38,9 +38,11 @@ class Server:
     """`workers` serve one request each, to its end, in the order of arrival; with `shared`, they are cores
     that all requests share. Routes that wait hold nobody. `noise`: share by which each demand is off.
     `pools`: by route that waits, the name of the pool that it takes a slot of; `slots`: how many each pool
-    has, and `rooms`: how many requests may wait for one, any more are refused. `rare`: by route, the share of
+    has, and `rooms`: how many requests may wait for one, any more are refused; `patience`: after how many
+    seconds they are refused while their work goes on. `rare`: by route, the share of
     its requests that take longer, and by how much.
     `sleeps_after_s`: the first request after so much idle time takes 250 ms more.
+    `in_line`: requests for these routes wait for one another if they come on the same connection.
     `refuses`, `away` (no connection is accepted): decide by the time of a request, which counts from the
     start of its probe. `closes_after`: requests on a connection; 0: any number. `pauses`: (begin, length) in
     which nobody is answered. `delay_s`: between head and body.
@@ -56,11 +58,16 @@ class Server:
     pools: Mapping[str, str] = field(default_factory=dict)
     slots: Mapping[str, int] = field(default_factory=dict)
     rooms: Mapping[str, int] = field(default_factory=dict)
+    patience: Mapping[str, float] = field(default_factory=dict)
     rare: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    in_line: frozenset[str] = frozenset()
     sleeps_after_s: float = 1000.0
     delay_s: float = 0.0002
     idle_limit_s: float = 1000.0
     closes_after: int = 0
+    left_s: dict[str, float] = field(default_factory=dict)
+    """For how long each pool still works at what was given up."""
+
     drawn: random.Random = field(default_factory=lambda: random.Random(7))
 
     def demand(self, route: str) -> float:
@@ -78,15 +85,17 @@ class Server:
 
     def pooled(self, pool: str, jobs: Sequence[tuple[float, float]]) -> list[float | None]:
         """When each of (arrival, demand) has had its slot; None if it was refused."""
-        free, ends = [0.0] * self.slots[pool], list[float | None]([None] * len(jobs))
+        free, ends = [self.left_s.get(pool, 0.0)] * self.slots.get(pool, 1), list[float | None]([None] * len(jobs))
         there: list[float] = []
         for i in sorted(range(len(jobs)), key=lambda i: jobs[i][0]):
             at, demand = jobs[i]
             there = [end for end in there if end > at]
-            if len(there) < self.slots[pool] + self.rooms.get(pool, len(jobs)):
+            if len(there) < self.slots.get(pool, 1) + self.rooms.get(pool, len(jobs)):
                 ends[i] = end = max(at, free[0]) + demand
                 heapq.heapreplace(free, end)
                 there.append(end)
+        if (patience := self.patience.get(pool)) is not None:
+            self.left_s[pool] = max(0.0, max(free) - max(at for at, _ in jobs) - patience)
         return ends
 
     def _first_come(self, jobs: Sequence[tuple[float, float]]) -> list[float]:
@@ -203,7 +212,12 @@ class FakeSender:
         taken = [not server.refuses(at) for at, _, _ in sent]
         paths = [name.partition("?jostle")[0].partition("&jostle")[0] for _, name, _ in sent]
         jobs = [(at, server.demand(name)) for at, name, _ in sent]
-        pools = [server.pools.get(path, "" if path == "/wait" else "cpu") for path in paths]
+        pools = [
+            f"{path} on {connection}"
+            if path in server.in_line
+            else server.pools.get(path, "" if path == "/wait" else "cpu")
+            for path, (_, _, connection) in zip(paths, sent, strict=True)
+        ]
         ends: dict[int, float | None] = {}
         for pool in {*pools}:
             those = [i for i, of in enumerate(pools) if of == pool and taken[i]]
@@ -218,12 +232,11 @@ class FakeSender:
             ends |= dict(zip(those, done, strict=True))
         responses = []
         for i, (at, name, connection) in enumerate(sent):
-            end = ends.get(i)
-            if end is None:
+            end, waits_s = ends.get(i), server.patience.get(pools[i], 1000.0)
+            if end is None or end > at + waits_s:
                 status = 503 if taken[i] else 429
-                refused = Response(
-                    name, connection, at, at, at + 1e-4, at + 1e-4, Outcome.WRONG_STATUS, status
-                )
+                then = at + (1e-4 if end is None else waits_s)
+                refused = Response(name, connection, at, at, then, then, Outcome.WRONG_STATUS, status)
                 responses.append(refused)
                 continue
             end = server.paused(end) + (0.25 if self._idle_s > server.sleeps_after_s else 0.0)

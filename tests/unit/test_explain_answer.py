@@ -45,6 +45,10 @@ FAULTS: dict[str, tuple[Server, tuple[Route, ...]]] = {
         server(workers=64, pools=POOL, slots={"pool": 2}, rooms={"pool": 3}),
         (HELLO, ORDERS),
     ),
+    "requests that are given up, and worked at": (
+        server(workers=64, pools=POOL, slots={"pool": 2}, patience={"pool": 0.1}),
+        (HELLO, ORDERS),
+    ),
     "a job every two seconds": (server(workers=64, pauses=cron(2.08, 0.080, 70.0)), (HELLO, REPORT)),
     "a job beside a pool": (
         server(workers=64, pools=POOL, slots={"pool": 4}, pauses=cron(2.08, 0.080, 70.0)),

@@ -31,7 +31,7 @@ def test_how_many_requests_a_connection_carries_is_counted_on_those_that_were_cl
     carried.add(85, 0)
     assert carried.closed == [1000]
     finding = of(explained(Server(closes_after=200), FAST), Topic.KEEP_ALIVE)
-    assert finding.says.endswith("; a connection is closed after 200 requests.")
+    assert finding.says.startswith("Each connection is closed after 200 requests; ")
     assert of(explained(Server(), FAST), Topic.KEEP_ALIVE).says.endswith("requests or more.")
 
 

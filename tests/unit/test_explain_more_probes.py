@@ -3,16 +3,17 @@
 import pytest
 
 from jostle.analysis.results import Estimate
-from jostle.explain.finding import Finding
+from jostle.explain.finding import Finding, Topic, found
 from jostle.explain.limits import THOROUGH, Budget
 from jostle.explain.probes.by_parameter import by_parameter
 from jostle.explain.probes.cache import asked_anew
 from jostle.explain.probes.idle import after_idle
 from jostle.explain.probes.memory import per_request
+from jostle.explain.probes.pauses import unless_full
 from jostle.explain.routes import smaller
 from jostle.explain.session import Baseline, Session
 from jostle.explain.target import Route
-from support.served import FAST, SLOW, FakeSender, Server, target_of
+from support.served import FAST, SLOW, FakeSender, Server, explained, target_of
 
 
 def session_of(server: Server, *alone: Baseline) -> Session:
@@ -88,3 +89,23 @@ def test_a_size_in_the_query_makes_smaller_requests() -> None:
     assert smaller(Route("/order?id=40", "slow")) == []
     assert smaller(Route("/slow", "slow")) == []
     assert smaller(SLOW) == []
+
+
+def test_waiting_for_a_worker_is_not_taken_for_pauses() -> None:
+    irregular = found(Topic.PAUSES, "It stands still now and then.", hurts_s=0.1)
+    regular = found(Topic.PAUSES, "Every 2 s.", figures={"every": Estimate(2.0)}, hurts_s=0.1)
+    full = {"/work": "waits"}
+    assert not unless_full(irregular, full).decided
+    assert unless_full(irregular, {"/work": "free"}) is irregular
+    assert unless_full(regular, full) is regular
+
+
+def test_a_pool_of_many_short_requests_is_told_from_a_limit_of_the_server() -> None:
+    hello, search = Route("/hello", "fast"), Route("/search", "slow")
+    demands = {"/hello": 0.0005, "/search": 0.025}
+    pool = Server(workers=64, demands=demands, pools={"/search": "pool"}, slots={"pool": 8})
+    said = explained(pool, hello, search).paragraph
+    assert said.startswith("/search: eight at a time. The ninth waits 25.")
+    assert "while other routes go on" in said
+    said = explained(Server(workers=8, demands=demands), hello, search).paragraph
+    assert said.startswith("Eight at a time, whatever is asked for")

@@ -210,10 +210,6 @@ def test_what_is_not_in_the_paragraph_is_not_found() -> None:
     assert verdict("cron-2s", finding(Topic.PAUSES, CRON), paragraph=f"**{CRON}** And more.").found == [True]
     none = f"No fault was found. {CRON}"
     assert verdict("cron-2s", finding(Topic.PAUSES, CRON), paragraph=none).found == [False]
-    limit = finding(Topic.KEEP_ALIVE, "It closes a connection after 1,000 requests.")
-    assert verdict("keep-alive-limit", limit, paragraph=f"No fault was found. {limit['says']}").found == [
-        True
-    ]
 
 
 def test_each_of_two_faults_is_found_by_its_own_sentence() -> None:

@@ -34,6 +34,9 @@ MOST_FACTS, MOST_OF_TOPIC = 5, {Topic.SERVICE_TIME: 2, Topic.SLOTS: 2}
 IMPLIED = {Topic.PARALLELISM: (Topic.DISCIPLINE, Topic.SLOTS)}
 """A topic adds nothing if one of these is decided."""
 
+OF_A_ROUTE = (Topic.DISCIPLINE, Topic.PARALLELISM)
+"""What is said of the server's workers is no more than a limit of one route if that has one."""
+
 MOST_FAULTS = 6
 
 NOTHING_FOUND = "No fault was found."
@@ -67,6 +70,8 @@ def _facts(findings: Sequence[Finding]) -> list[str]:
     facts: list[str] = []
     for topic in FACTS:
         if any(implied in decided for implied in IMPLIED.get(topic, ())):
+            continue
+        if topic in OF_A_ROUTE and any(one.topic is Topic.SLOTS and one.hurts_s for one in findings):
             continue
         of_topic = [one.says for one in findings if one.topic is topic and _is_fact(one)]
         facts += of_topic[: MOST_OF_TOPIC.get(topic, 1)]

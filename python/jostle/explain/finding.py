@@ -15,11 +15,21 @@ __all__ = [
     "Named",
     "Topic",
     "cannot_tell",
+    "felt_s",
     "found",
     "out_of_time",
     "undecided",
     "unless_away",
 ]
+
+
+MIN_FELT_S = 0.010
+"""Who delays others by less than this is no fault."""
+
+
+def felt_s(seconds: float) -> float:
+    """A delay as it counts for `Finding.hurts_s`: 0 if it is too short to be a fault."""
+    return seconds if seconds >= MIN_FELT_S else 0.0
 
 
 class Topic(StrEnum):
@@ -36,6 +46,7 @@ class Topic(StrEnum):
     OVERTAKING = "overtaking"
     LEAVING = "when responses leave"
     SLOTS = "how many at a time"
+    STREAMS = "streams of one connection"
     BLOCKING = "who waits behind whom"
     PAUSES = "pauses"
     RATE_LIMIT = "rate limit"

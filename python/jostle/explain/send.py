@@ -1,7 +1,8 @@
 """Sends requests at given times with the engine, and returns what became of each.
 
 A burst needs no special support from the engine. Each of its connections is a workload with one connection
-and a trace of due times: first a request that opens the connection, later the burst's requests on it."""
+and a trace of due times: first a request that opens the connection, later the burst's requests on it. Over
+HTTP/2 those that are due at the same time are streams of that connection."""
 
 import contextlib
 import math
@@ -276,11 +277,10 @@ class EngineSender:
         lanes = [(number, list(jobs)) for number, jobs in groupby(ordered, key=lambda one: one.connection)]
         begin_s = (len(lanes) - 1) * step + 2 * opening_s + REST_S
         workloads = [
-            self._open(
+            self._lane(
                 f"connection {number}",
                 [opening, *(job.route for job in jobs)],
                 [place * step, *(begin_s + job.at_s for job in jobs)],
-                connections=1,
             )
             for place, (number, jobs) in enumerate(lanes)
         ]
@@ -370,6 +370,15 @@ class EngineSender:
             "max_connections": connections,
         }
         return self._workload(name, routes, {"open": load})
+
+    def _lane(self, name: str, routes: Sequence[Route], times_s: Sequence[float]) -> dict[str, Any]:
+        """Requests on one connection, over HTTP/2 as a stream for each that is due at the same time."""
+        streams = max(Counter(times_s).values())
+        workload = self._open(name, routes, times_s, connections=streams)
+        if streams == 1:
+            return workload
+        assert self._target.has_streams, "only HTTP/2 sends several requests at once on one connection"
+        return {**workload, "target": {**workload["target"], "http2": {"connections": 1}}}
 
     def _closed(
         self, route: Route, clients: int, pause_s: float, requests: int | None, role: str = "measured"
@@ -464,7 +473,9 @@ def _last_due_s(workload: Mapping[str, Any]) -> float:
 
 
 def _connections(workload: Mapping[str, Any]) -> int:
-    load = workload["load"]
+    load, http2 = workload["load"], workload["target"].get("http2")
+    if http2 is not None and http2["connections"] is not None:
+        return int(http2["connections"])
     return int(load["closed"]["clients"] if "closed" in load else load["open"]["max_connections"])
 
 

@@ -23,7 +23,7 @@ from jostle.formatting import listed
 from jostle.host.pressure import pressure_s
 from jostle.record.outcomes import ENDED_BY_STOP, NOT_CONNECTED
 
-__all__ = ["Baseline", "Session", "equal_probe", "undisturbed"]
+__all__ = ["LATE", "Baseline", "Held", "Session", "equal_probe", "undisturbed"]
 
 PACE = 3
 """Requests that measure the machine's speed before each burst; even if one of them is held up, their median
@@ -73,6 +73,29 @@ def undisturbed(bursts: Sequence[Burst], standstill_s: float) -> list[Burst]:
     return [burst for burst in bursts if burst in kept]
 
 
+LATE = 1.5
+"""A refusal after so many service times is no full queue: somebody gave up waiting."""
+
+
+@dataclass(frozen=True)
+class Held:
+    """Of each burst that was too large, `accepted` requests were answered. `refused`: with what the others
+    were refused, and `after` what time.
+    """
+
+    accepted: int
+    refused: str
+    after: Estimate
+
+    @property
+    def figures(self) -> dict[str, Estimate]:
+        return {"held": Estimate(float(self.accepted), unit=""), "after": self.after}
+
+    def late(self, demand_s: float) -> bool:
+        """Whether they were refused only after a time in which they might have been served."""
+        return (self.after.value or 0.0) > LATE * demand_s
+
+
 @dataclass
 class Session:
     """What is known about a server so far, and the means to ask it."""
@@ -113,6 +136,9 @@ class Session:
     family: Family | None = None
     slots_of: dict[str, Decision[Range]] = field(default_factory=dict)
     """By route, how many requests are served at a time."""
+
+    unsettled_s: dict[str, list[float]] = field(default_factory=dict)
+    """By route, for how long single requests were refused or slow after each burst with refusals."""
 
     shared: dict[tuple[str, str], bool | None] = field(default_factory=dict)
     """Whether two routes share these."""
@@ -208,8 +234,11 @@ class Session:
         known = [alone for alone in self.alone.values() if alone.route.role != "wait"]
         return max(known, key=lambda alone: alone.demand_s, default=None)
 
-    def send_jobs(self, probe: str, jobs: tuple[Job, ...], routes: Mapping[float, Route]) -> None:
-        """Sends a burst and keeps its result, if any was sent. `routes`: the route for each demand.
+    def send_jobs(
+        self, probe: str, jobs: tuple[Job, ...], routes: Mapping[float, Route]
+    ) -> Sequence[Response]:
+        """Sends a burst, keeps its result, if any was sent, and returns it. `routes`: the route for each
+        demand.
 
         The speed of a shared machine, or of a core that heats up, may change from one second to the next. So
         a burst of requests that compute is compared with what the slow route takes just before it.
@@ -221,12 +250,13 @@ class Session:
         responses = self.sender.burst(due, opening.route, opening.demand_s)
         self.note(responses)
         if all(response.sent_s is None for response in responses):
-            return  # the server was away: there is no burst
+            return responses  # the server was away: there is no burst
         sent = _Sent(probe, responses, pace_s)
         self._sent.append(sent)
         burst = as_burst(responses, self._demands_s(self._pace(sent)), self.delay_s)
         names = [response.route for response in responses if response.sent_s is not None]
         self.bursts.append(SentBurst.of(probe, names, burst))
+        return responses
 
     def observed(self, probe: str) -> list[Burst]:
         """The bursts of a probe, with the service times as they are known now. On a machine whose speed
@@ -243,10 +273,9 @@ class Session:
         ]
         return undisturbed(bursts, self.standstill_s) if self.standstill_s else bursts
 
-    def held(self, probe: str) -> tuple[int, str, Estimate] | None:
-        """How many requests of each burst were not refused, with what the others were, and after what time,
-        if it is the same number in all bursts in which any were refused; None if none were, or if the number
-        differs.
+    def held(self, probe: str) -> Held | None:
+        """How many requests of each burst were not refused, if it is the same number in all bursts in which
+        any were refused; None if none were, or if the number differs.
         """
         refused = [sent.responses for sent in self._sent if sent.probe == probe]
         refused = [those for those in refused if any(one.refused for one in those)]
@@ -261,7 +290,7 @@ class Session:
             if one.refused and one.end_s is not None and one.sent_s is not None
         ]
         took = quantile_estimate(from_values(after), 0.5)
-        return round(statistics.median(counts)), listed(sorted(kinds)), took
+        return Held(round(statistics.median(counts)), listed(sorted(kinds)), took)
 
     @property
     def unsteady(self) -> float:

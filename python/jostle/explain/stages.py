@@ -4,6 +4,7 @@ What tells most is asked first. Each stage has a share of the time that is left,
 need is not lost; a stage for which there is no time is named.
 """
 
+import contextlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -29,6 +30,7 @@ from jostle.explain.probes import (
     rate_limit,
     service,
     slots,
+    streams,
     warm_up,
 )
 from jostle.explain.rare import rare as slow_ones
@@ -49,19 +51,21 @@ GENTLE = 0.5
 @dataclass(frozen=True)
 class Stage:
     """`share`: of the time, in relation to those of the others. `topics`: what it finds out about, or lets
-    others find out. `ask`: sends the probes and yields the findings.
+    others find out. `ask`: sends the probes and yields the findings. `applies`: whether the target has
+    what it is about.
     """
 
     share: float
     topics: tuple[Topic, ...]
     ask: Callable[[Session], Iterator[Finding]]
+    applies: Callable[[Session], bool] = lambda _: True
 
 
 def findings_of(session: Session) -> list[Finding]:
     """Sends all probes; returns all findings in reading order, without those that do not apply to the
     protocol.
     """
-    stages = [stage for stage in STAGES if _applies(stage, session)]
+    stages = [stage for stage in STAGES if stage.applies(session)]
     findings: list[Finding] = []
     unconnected: dict[Topic, Counter[str]] = {}
     away: Finding | None = None
@@ -78,6 +82,7 @@ def findings_of(session: Session) -> list[Finding]:
         if lost and (away := went_away(session)) is not None:
             break
     findings += _afterwards(session)
+    findings = [pauses.unless_full(one, session.waits_beside) for one in findings]
     findings = [unless_away(one, unconnected.get(one.topic, Counter())) for one in findings]
     findings += filter(None, [away or was_away(session), changed(session)])
     known = {one.topic for one in findings}
@@ -90,12 +95,6 @@ def findings_of(session: Session) -> list[Finding]:
 
 def _had_gone(topic: Topic) -> Finding:
     return cannot_tell(topic, Reason.AWAY, "the server had gone by then", "a server that runs throughout")
-
-
-def _applies(stage: Stage, session: Session) -> bool:
-    if stage.ask is _cache:
-        return session.target.over_http
-    return stage.ask is not _connecting or session.target.protocol != "UDP"
 
 
 def _applies_to(topic: Topic, session: Session) -> bool:
@@ -162,12 +161,22 @@ def _bursts(session: Session) -> Iterator[Finding]:
     yield from ()
 
 
+def _pairs(session: Session) -> Iterator[Finding]:
+    slots.send_pairs(session)
+    yield from ()
+
+
+def _streams(session: Session) -> Iterator[Finding]:
+    with contextlib.suppress(NoTime):  # what was sent may be enough
+        streams.send_streams(session)
+    yield from streams.streams(session)
+
+
 def _beside(session: Session) -> Iterator[Finding]:
     try:
         blocking.measure(session)
     finally:
         blocking.judge(session)
-    slots.send_pairs(session)
     yield from ()
 
 
@@ -219,11 +228,13 @@ STAGES: Sequence[Stage] = (
     Stage(0.35, (Topic.SERVICE_TIME,), _services),  # most of it is left
     Stage(0.32, (Topic.RARE, Topic.PAUSES, Topic.KEEP_ALIVE, Topic.RATE_LIMIT), _light),
     Stage(0.14, (Topic.SLOTS, *ORDER), _bursts),
+    Stage(0.06, (Topic.SLOTS,), _pairs, lambda session: len(session.target.routes) > 2),
+    Stage(0.08, (Topic.STREAMS,), _streams, lambda session: session.target.has_streams),
     Stage(0.12, (Topic.BLOCKING,), _beside),
     Stage(0.16, ORDER, _sizes),
-    Stage(0.04, (Topic.CONNECTING,), _connecting),
+    Stage(0.04, (Topic.CONNECTING,), _connecting, lambda session: session.target.protocol != "UDP"),
     Stage(0.08, (Topic.IDLE,), _idle),
-    Stage(0.04, (Topic.CACHE,), _cache),
+    Stage(0.04, (Topic.CACHE,), _cache, lambda session: session.target.over_http),
     Stage(0.04, (Topic.RATE_LIMIT,), _limit),
     Stage(0.04, (Topic.GONE,), _gone),
     Stage(0.05, (Topic.QUEUE_LIMIT, Topic.RECOVERY), _overload),

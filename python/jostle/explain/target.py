@@ -95,6 +95,11 @@ class Target:
         """Whether its routes are paths and its responses have a head."""
         return self.routes[0].request is None
 
+    @property
+    def has_streams(self) -> bool:
+        """Whether several requests may be under way on one connection."""
+        return self.workload["target"].get("http2") is not None
+
     def request(self, route: Route) -> dict[str, Any]:
         """The engine's specification of a request for the route."""
         (pattern,) = self.workload["requests"]

@@ -1,22 +1,24 @@
 """P4: which requests wait behind which. The light stream shows who waits for a single request of another
 route; a stream of the shortest route, beside clients that ask for another one back to back, who waits for
-several.
+several. Where that would be too many requests, bursts of the other route show it, and one of the shortest
+amid each.
 
 The stream is open, so that a blocked request does not delay the next one: a closed client would see a single
 blocked request where users see many.
 """
 
 import math
+import random
 import statistics
 from collections.abc import Sequence
 
 from jostle.analysis.results import Estimate
-from jostle.explain.finding import Finding, Topic, cannot_tell, found, out_of_time
+from jostle.explain.finding import Finding, Topic, cannot_tell, felt_s, found, out_of_time
 from jostle.explain.in_flight import Beside, beside_one
 from jostle.explain.light import LIGHT, poisson
 from jostle.explain.reason import Reason
 from jostle.explain.results import InterferenceCell
-from jostle.explain.send import MAX_EXCESS, BackgroundLoad
+from jostle.explain.send import MAX_EXCESS, BackgroundLoad, Due, Response
 from jostle.explain.session import Baseline, Session
 from jostle.explain.words import count
 from jostle.formatting import amount, between, listed, plural
@@ -34,6 +36,9 @@ MIN_REQUESTS = 10
 MOST_S = 6.0
 """The longest stream beside one route."""
 
+BURSTS, AMID = 12, (0.1, 0.5)
+"""So many bursts in its place, and in which part of their service time the short request is sent."""
+
 USUAL_CLIENTS = 4
 """How many clients ask for a route whose slots are not known."""
 
@@ -46,9 +51,6 @@ requests that the machine held up do not change.
 SLOWEST_SHARE = 0.1
 """The share of requests above the 90th percentile."""
 
-HURTS_S = 0.010
-"""Who holds up all others for less than this is no fault."""
-
 
 def measure(session: Session) -> None:
     """Measures the shortest route by itself, and beside as many clients of each longer one as are served at a
@@ -59,13 +61,17 @@ def measure(session: Session) -> None:
     longer.sort(key=lambda one: (session.slots_of.get(one.route.name) is None, -one.demand_s))
     clients = {one.route.name: _clients(session, one) for one in longer}
     most_per_s = MAX_EXCESS * session.budget.rate_per_s
-    longer = [one for one in longer if clients[one.route.name] / one.demand_s <= most_per_s]
+    often = [one for one in longer if clients[one.route.name] / one.demand_s > most_per_s]
+    longer = [one for one in longer if one not in often or clients[one.route.name] > 1]
     if longer:
         _keep(session, fast, None, 0, len(longer) + 1)
     for place, one in enumerate(longer):
         n = clients[one.route.name]
         session.tell(f"whether {fast.route.asked} waits beside {n} × {one.route.name}")
-        _keep(session, fast, one, n, len(longer) - place)
+        if one in often:
+            _keep_amid(session, fast, one, n)
+        else:
+            _keep(session, fast, one, n, len(longer) - place)
         if session.sender.stopped:
             return
 
@@ -86,19 +92,39 @@ def _keep(session: Session, fast: Baseline, beside: Baseline | None, clients: in
     times = poisson(rate, length_s, seed=len(session.interference))
     others = BackgroundLoad(beside.route, clients) if beside else None
     responses = session.sender.stream(fast.route, times, max(1, session.limits.connections - clients), others)
+    session.interference.append(_cell(session, fast, beside, clients, responses))
+
+
+def _keep_amid(session: Session, fast: Baseline, beside: Baseline, clients: int) -> None:
+    """Measures `fast` amid bursts of `clients` requests for `beside`."""
+    chance = random.Random(len(session.interference))
+    responses: list[Response] = []
+    for _ in range(BURSTS):
+        at_s = beside.demand_s * chance.uniform(*AMID)
+        due = [Due(0.0, beside.route, client) for client in range(clients)]
+        responses += session.sender.burst([*due, Due(at_s, fast.route, clients)], fast.route, fast.demand_s)
+    session.interference.append(_cell(session, fast, beside, clients, responses))
+
+
+def _cell(
+    session: Session, fast: Baseline, beside: Baseline | None, clients: int, responses: Sequence[Response]
+) -> InterferenceCell:
+    """What those for `fast` took."""
     session.note(responses)
-    took = sorted(response.response_s for response in responses if response.response_s is not None)
-    session.interference.append(
-        InterferenceCell(
-            route=fast.route.name,
-            beside=beside.route.name if beside else "",
-            clients=clients,
-            n=len(took),
-            median_s=statistics.median(took) if took else None,
-            p90_s=took[int(0.9 * (len(took) - 1))] if took else None,
-            mean_s=statistics.fmean(took) if took else None,
-            error_s=statistics.stdev(took) / math.sqrt(len(took)) if len(took) > 1 else None,
-        )
+    took = sorted(
+        response.response_s
+        for response in responses
+        if response.route == fast.route.name and response.response_s is not None
+    )
+    return InterferenceCell(
+        route=fast.route.name,
+        beside=beside.route.name if beside else "",
+        clients=clients,
+        n=len(took),
+        median_s=statistics.median(took) if took else None,
+        p90_s=took[int(0.9 * (len(took) - 1))] if took else None,
+        mean_s=statistics.fmean(took) if took else None,
+        error_s=statistics.stdev(took) / math.sqrt(len(took)) if len(took) > 1 else None,
     )
 
 
@@ -148,6 +174,7 @@ def judge(session: Session) -> None:
         longest = max(0.0, (beside.p90_s or 0.0) - (alone.p90_s or 0.0))
         middle = max(0.0, (beside.median_s or 0.0) - (alone.median_s or 0.0))
         demand_s = session.alone[beside.beside].demand_s
+        middle = min(middle, more.high or middle)  # whichever is less certain by chance
         says = verdict(more.value, middle, longest, demand_s, beside.clients, at_once)
         session.waits_beside[beside.beside] = says
 
@@ -207,13 +234,12 @@ def _one_at_a_time(session: Session, single: Sequence[Beside], evidence: Sequenc
         f"{one.waited} were answered no sooner than that."
         for one in single
     ]
-    hurts_s = held.value or 0.0
     return found(
         Topic.BLOCKING,
         text,
         [*lines, *evidence],
         {"held up": held, "share": worst.share},
-        hurts_s=hurts_s if hurts_s >= HURTS_S else 0.0,
+        hurts_s=felt_s(held.value or 0.0),
     )
 
 
@@ -276,7 +302,7 @@ def _by_several(session: Session, evidence: Sequence[str]) -> Finding:
             f"{count(chosen.clients).capitalize()} at a time, whatever is asked for: beside {who}, "
             f"{fast.route.name} takes {between(more)} longer on average."
         )
-        return found(topic, text, evidence, figure)
+        return found(topic, text, evidence, figure, hurts_s=felt_s(more.value or 0.0))
     if not judged or any(says == "free" for _, says in judged):
         text = (
             f"Short requests do not wait for long ones: beside {who}, {fast.route.name} takes "
@@ -288,7 +314,7 @@ def _by_several(session: Session, evidence: Sequence[str]) -> Finding:
         f"{between(more)} longer on average, where {chosen.beside} takes "
         f"{amount(session.alone[chosen.beside].demand_s, 's')}."
     )
-    return found(topic, text, evidence, figure)
+    return found(topic, text, evidence, figure, hurts_s=felt_s(more.low or 0.0))
 
 
 def _line(cell: InterferenceCell, session: Session) -> str:

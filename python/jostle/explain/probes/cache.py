@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl, urlencode
 from jostle.analysis.results import Estimate
 from jostle.analysis.stats.quantile_ci import quantile_estimate
 from jostle.analysis.stats.sample import from_values
-from jostle.explain.finding import Finding, Topic, cannot_tell, found
+from jostle.explain.finding import Finding, Topic, cannot_tell, felt_s, found
 from jostle.explain.reason import Reason
 from jostle.explain.routes import SIZED_BY
 from jostle.explain.send import Due
@@ -91,6 +91,7 @@ def cache(session: Session) -> Finding:
             f"same {between(second)}: it is cached, and a cold cache is felt.",
             evidence,
             figures={"second over first": figure, "first": first, "second": second},
+            hurts_s=felt_s((first.value or 0.0) - (second.value or 0.0)),
         )
     if ratio >= ALIKE:
         return found(

@@ -28,17 +28,25 @@ def between(idle: Sequence[tuple[float, bool]]) -> tuple[float, float | None] | 
     return None if gone is not None and gone < outlived else (outlived, gone)
 
 
-def _busy(light: LightStream) -> tuple[Estimate, str]:
-    """How many requests a connection carries, counted on those that were closed; and that in words."""
+CONNECTING_S = 0.001
+"""What a new connection costs: where each is closed after a number of requests, that is a fault, if a small
+one.
+"""
+
+
+def _busy(light: LightStream) -> tuple[Estimate, str, float]:
+    """How many requests a connection carries, counted on those that were closed; that in words; and what each
+    request pays for it, in seconds, if the number is fixed.
+    """
     if not light.carried:
         known = Estimate(float(light.busiest), unit="", bound="≥", n=light.busiest)
-        return known, f"a connection carries {light.busiest:,} requests or more"
+        return known, f"a connection carries {light.busiest:,} requests or more", 0.0
     low, high = min(light.carried), max(light.carried)
     middle = statistics.median(light.carried)
     figure = Estimate(middle, low, high, unit="", n=len(light.carried))
     if high - low > max(1.0, ALIKE * middle):
-        return figure, f"a connection is closed after {low:,.0f} to {high:,.0f} requests"
-    return figure, f"a connection is closed after {middle:,.0f} requests"
+        return figure, f"a connection is closed after {low:,.0f} to {high:,.0f} requests", 0.0
+    return figure, f"each connection is closed after {middle:,.0f} requests", CONNECTING_S / middle
 
 
 def keep_alive(session: Session) -> Finding:
@@ -62,8 +70,8 @@ def keep_alive(session: Session) -> Finding:
     ]
     if each < 1.5:
         text = "It closes the connection after every response: each request pays for a new one."
-        return found(topic, text, evidence[:1])
-    requests, busy = _busy(light)
+        return found(topic, text, evidence[:1], hurts_s=CONNECTING_S)
+    requests, busy, hurts_s = _busy(light)
     limits = between(light.idle)
     if limits is None:
         return cannot_tell(
@@ -76,17 +84,19 @@ def keep_alive(session: Session) -> Finding:
         )
     outlived, gone = limits
     idle = (
-        f"An idle connection stays open for {outlived:g} s or more"
+        f"an idle connection stays open for {outlived:g} s or more"
         if gone is None
-        else f"An idle connection is closed between {outlived:g} and {gone:g} s"
+        else f"an idle connection is closed between {outlived:g} and {gone:g} s"
     )
+    text = f"{busy}; {idle}" if hurts_s else f"{idle}; {busy}"
     return found(
         topic,
-        f"{idle}; {busy}.",
+        f"{text[0].upper()}{text[1:]}.",
         evidence,
         {
             "idle": Estimate(outlived, outlived, gone, bound="≥" if gone is None else "", n=len(light.idle)),
             "requests per connection": requests,
         },
         notable=bool(light.carried),
+        hurts_s=hurts_s,
     )

@@ -5,7 +5,7 @@ A stall that a route does not make by itself is the server's, or the machine's. 
 all that waited are answered then; it began before the first of them came.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -15,9 +15,9 @@ from jostle.explain.periods import Period, is_rest_of
 from jostle.explain.reason import Reason
 from jostle.explain.send import Response
 from jostle.explain.stalls import LONGER_S, Requests, Stall, periodic
-from jostle.formatting import amount, between, percent, plural
+from jostle.formatting import amount, between, listed, percent, plural
 
-__all__ = ["BUSY", "generator_stalls", "pauses"]
+__all__ = ["BUSY", "generator_stalls", "pauses", "unless_full"]
 
 OWN_S = 0.002
 """A request sent more than this after it was due, with its connection free, was delayed by the generator."""
@@ -143,6 +143,23 @@ def _irregular(those: Sequence[Stall], span_s: float, evidence: Sequence[str]) -
     }
     hurts_s = sum(length**2 for length in lengths) / 2 / span_s
     return found(Topic.PAUSES, text, evidence, figures, hurts_s=hurts_s)
+
+
+def unless_full(finding: Finding, waits_beside: Mapping[str, str]) -> Finding:
+    """The finding, or that pauses at irregular times are not to be told from waiting for one of the server's
+    workers, if it has so few that others wait while all of them are taken.
+    """
+    irregular = finding.topic is Topic.PAUSES and finding.hurts_s > 0 and finding.figure("every") is None
+    full = [route for route, says in waits_beside.items() if says == "waits"]
+    if not irregular or not full:
+        return finding
+    return cannot_tell(
+        finding.topic,
+        Reason.AMBIGUOUS,
+        f"requests wait while all that serve are taken by {listed(full)}, and that looks like a pause",
+        "fewer routes: only the first one",
+        finding.evidence,
+    )
 
 
 def _longest(those: Sequence[Stall]) -> str:

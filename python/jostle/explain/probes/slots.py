@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from jostle.analysis.results import Estimate
 from jostle.explain import design
 from jostle.explain.burst import Job
 from jostle.explain.candidates import Candidate, Family
 from jostle.explain.discipline import Decision, Range, slots_of
-from jostle.explain.finding import Finding, Topic, cannot_tell, found, out_of_time, undecided
+from jostle.explain.finding import Finding, Topic, cannot_tell, felt_s, found, out_of_time, undecided
 from jostle.explain.fit import Observed
 from jostle.explain.probes.parallelism import MIN_S, count_estimate, how_many
+from jostle.explain.probes.shedding import refusing, settle
 from jostle.explain.reason import Reason
 from jostle.explain.results import SentBurst
 from jostle.explain.session import Baseline, Session, equal_probe
@@ -30,6 +30,9 @@ REPEATS = 3
 
 MAX_SHARED = 8
 """Routes with more slots than this are not asked together."""
+
+LEAST_PAIR = 4
+"""Two routes are asked together for this many requests at least."""
 
 SHARED_LEAD = 0.1
 """Two routes share their slots, or do not, if that explains bursts of both better by this error."""
@@ -64,7 +67,9 @@ def send_bursts(session: Session) -> None:
         session.tell(f"how many requests for {route.route.name} are served at a time")
         for _ in range(REPEATS):
             for jobs in design.equal_bursts(route.demand_s, largest)[1:]:
-                session.send_jobs(equal_probe(route.route.name), jobs, {route.demand_s: route.route})
+                sent = session.send_jobs(equal_probe(route.route.name), jobs, {route.demand_s: route.route})
+                if any(response.refused for response in sent):
+                    settle(session, route)
 
 
 def send_pairs(session: Session) -> None:
@@ -80,7 +85,8 @@ def send_pairs(session: Session) -> None:
             continue
         first, second = session.alone[one], session.alone[other]
         session.tell(f"whether {one} and {other} wait for the same")
-        jobs = [Job(0.0, route.demand_s, k) for k in range(2 * n) for route in ((first, second)[k % 2],)]
+        many = max(2 * n, LEAST_PAIR)
+        jobs = [Job(0.0, route.demand_s, k) for k in range(many) for route in ((first, second)[k % 2],)]
         for _ in range(REPEATS):
             routes = {first.demand_s: first.route, second.demand_s: second.route}
             session.send_jobs(pair_of(one, other), tuple(jobs), routes)
@@ -150,7 +156,7 @@ def _finding(session: Session, route: Baseline) -> Finding:
         return out_of_time(topic)
     evidence = [_line(bursts, route)]
     if (held := session.held(equal_probe(name))) is not None:
-        return _sheds(name, *held, evidence)
+        return refusing(session, route, held, evidence)
     number = session.slots_of[name]
     if number.value is None:
         return undecided(topic, number.reason, evidence)
@@ -180,28 +186,17 @@ def _limited(session: Session, route: Baseline, number: Range, evidence: list[st
         share = f"{listed(sharing)} share{'s' if len(sharing) == 1 else ''}"
         text += f", which {share}" if own else f", and {share} that limit"
     text += "."
-    # Where all routes wait alike, the findings about the server's workers say the same of all.
     hurts_s = wait.value or 0.0
-    return found(
-        Topic.SLOTS, text, evidence, figures, notable=own is not False, hurts_s=hurts_s if own else 0.0
-    )
+    if own is False:  # all routes wait alike, and the findings about the server's workers say so of all
+        return found(Topic.SLOTS, text, evidence, figures, notable=False)
+    hurts_s = hurts_s if own else felt_s(hurts_s)
+    return found(Topic.SLOTS, text, evidence, figures, hurts_s=hurts_s)
 
 
 ORDINALS = {
     2: "second", 3: "third", 4: "fourth", 5: "fifth", 6: "sixth", 7: "seventh", 8: "eighth", 9: "ninth",
     10: "tenth", 11: "eleventh", 12: "twelfth",
 }  # fmt: skip
-
-
-def _sheds(name: str, held: int, refused: str, after: Estimate, evidence: list[str]) -> Finding:
-    return found(
-        Topic.SLOTS,
-        f"{name}: {count(held)} at once; further requests are refused with {refused}, after "
-        f"{between(after)}.",
-        evidence,
-        {"held": Estimate(float(held), unit=""), "after": after},
-        hurts_s=1.0,  # a refusal is worse than a wait
-    )
 
 
 def _line(bursts: Sequence[SentBurst], route: Baseline) -> str:

@@ -1,0 +1,61 @@
+"""Requests that are refused where too many come at once: by a full queue, or by somebody who gave up waiting;
+and whether the server still works at what was given up.
+"""
+
+import statistics
+
+from jostle.analysis.results import Estimate
+from jostle.explain.finding import Finding, Topic, found
+from jostle.explain.session import LATE, Baseline, Held, Session
+from jostle.explain.words import count
+from jostle.formatting import amount, between, listed
+
+__all__ = ["refusing", "settle"]
+
+MOST_TRIES = 20
+"""How often it is asked whether a server has recovered, at most."""
+
+REFUSED_S = 1.0
+"""A refusal is worse than a wait."""
+
+
+def settle(session: Session, route: Baseline) -> None:
+    """Asks once at a time until a request takes its usual time again, so that the next burst meets a server
+    that is at rest; keeps in the session how long that was.
+    """
+    spent_s = 0.0
+    for _ in range(MOST_TRIES):
+        (response,) = session.sender.serial(route.route, 1, 0.0) or (None,)
+        if response is None or response.sent_s is None or response.end_s is None:
+            break
+        session.note([response])
+        took_s = response.end_s - response.sent_s
+        if response.ok and took_s <= LATE * route.demand_s:
+            break
+        spent_s += took_s
+    session.unsettled_s.setdefault(route.route.name, []).append(spent_s)
+
+
+def refusing(session: Session, route: Baseline, held: Held, evidence: list[str]) -> Finding:
+    """The finding about a route that refuses requests of large bursts."""
+    name, accepted, after = route.route.name, count(held.accepted), between(held.after)
+    if not held.late(route.demand_s):
+        says = f"{name}: {accepted} at once; further requests are refused with {held.refused}, after {after}."
+        return found(Topic.SLOTS, says, evidence, held.figures, hurts_s=REFUSED_S)
+    says = (
+        f"{name}: {accepted} at once; of more, the others wait {after} in vain and are refused with "
+        f"{held.refused}."
+    )
+    figures, spent_s = held.figures, session.unsettled_s.get(name, [])
+    longest_s = statistics.median(spent_s) if spent_s else 0.0
+    if longest_s > route.demand_s:
+        says += (
+            f" For {amount(longest_s, 's')} afterwards even a single request is refused or late: the server "
+            "still works at what it gave up, as with retries."
+        )
+        evidence.append(
+            "After each burst of which some were refused, single requests were refused or late for "
+            f"{listed([amount(one, 's') for one in spent_s])}."
+        )
+        figures = {**figures, "afterwards": Estimate(longest_s, min(spent_s), max(spent_s), n=len(spent_s))}
+    return found(Topic.SLOTS, says, evidence, figures, hurts_s=REFUSED_S)
