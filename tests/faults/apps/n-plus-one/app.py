@@ -51,6 +51,7 @@ urlpatterns = [
 ]
 
 ThreadedWSGIServer.request_queue_size = 128
+WSGIRequestHandler.disable_nagle_algorithm = True  # it writes a head in two parts
 server = ThreadedWSGIServer((os.environ["HOST"], int(os.environ["PORT"])), WSGIRequestHandler)
 server.set_app(get_wsgi_application())
 server.serve_forever()
