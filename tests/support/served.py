@@ -85,7 +85,8 @@ class Server:
 
     def pooled(self, pool: str, jobs: Sequence[tuple[float, float]]) -> list[float | None]:
         """When each of (arrival, demand) has had its slot; None if it was refused."""
-        free, ends = [self.left_s.get(pool, 0.0)] * self.slots.get(pool, 1), list[float | None]([None] * len(jobs))
+        free = [self.left_s.get(pool, 0.0)] * self.slots.get(pool, 1)
+        ends = list[float | None]([None] * len(jobs))
         there: list[float] = []
         for i in sorted(range(len(jobs)), key=lambda i: jobs[i][0]):
             at, demand = jobs[i]
