@@ -44,7 +44,7 @@ ADDED = [
     "rust-toolchain.toml",
     "scripts/audit",
     "scripts/build_backend.py",
-    "scripts/vega.py",
+    "scripts/vendored.py",
     "crates/reference",
 ]
 """To the source distribution; maturin's own Cargo.toml leaves the reference crate out."""

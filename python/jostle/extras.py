@@ -11,6 +11,7 @@ EXTRAS = {
     "rows": ("polars",),
     "pictures": ("vl_convert",),
     "cluster": ("ray", "cryptography"),
+    "web": ("starlette", "uvicorn"),
 }
 """By name of the extra, the modules that it brings."""
 

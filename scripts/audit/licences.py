@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from audit.packages import ROOT, Package, carried_crates
-from vega import FILE, PACKAGES, SHA256
+from vendored import REPORT, WEB
 
 __all__ = ["THIRD_PARTY", "allowed", "duplicates", "third_party", "unallowed", "without_text"]
 
@@ -38,7 +38,7 @@ PAGE = [
     ("semver", "ISC", "Isaac Z. Schlueter and contributors"),
     ("tslib", "0BSD", "Microsoft Corporation"),
 ]
-"""JavaScript that every report.html carries: the packages of `vega.PACKAGES`, and what these bring."""
+"""JavaScript that every report.html carries: the packages of `vendored.REPORT`, and what these bring."""
 
 TEXTS = re.compile(r"(LICEN[CS]E|COPYING|NOTICE|COPYRIGHT)", re.IGNORECASE)
 
@@ -118,12 +118,23 @@ def third_party() -> str:
         "",
         "## In every page (`report.html`)",
         "",
-        f"In one file, `{FILE.name}`, with the SHA-256 `{SHA256}`, made from",
-        f"{', '.join(f'{p.name} {p.version}' for p in PACKAGES)} of npm; it begins with their licences.",
+        f"In one file, `{REPORT.file.name}`, with the SHA-256 `{REPORT.sha256}`, made from",
+        f"{', '.join(f'{p.name} {p.version}' for p in REPORT.packages)} of npm; it begins with their",
+        "licences.",
         "",
         "| library | licence | copyright |",
         "|---|---|---|",
         *(f"| {name} | {licence} | {owner} |" for name, licence, owner in PAGE),
+        "",
+        "## In the pages of `jostle web`",
+        "",
+        "| file | SHA-256 | of npm | licence | copyright |",
+        "|---|---|---|---|---|",
+        *(
+            f"| {one.file.name} | `{one.sha256}` | {p.name} {p.version} | MIT | Leon Sorokin |"
+            for one in WEB
+            for p in one.packages
+        ),
         "",
         "## Texts",
         "",

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-import vega
+import vendored
 from jostle.analysis.results import Distribution, Phase
 from jostle.report import charts
 from jostle.report.charts.axes import TIME_LABEL, TimeAxis, decades
@@ -37,11 +37,11 @@ def test_specifications_are_of_the_version_that_altair_and_the_page_know() -> No
     import altair
 
     assert altair.SCHEMA_VERSION.lstrip("v").startswith(f"{VEGA_LITE}.")
-    assert {p.name: p.version for p in vega.PACKAGES}["vega-lite"].startswith(f"{VEGA_LITE}.")
+    assert {p.name: p.version for p in vendored.REPORT.packages}["vega-lite"].startswith(f"{VEGA_LITE}.")
 
 
-def test_the_library_of_pages_is_the_one_whose_checksum_is_written_down() -> None:
-    assert vega.problems() == []
+def test_the_libraries_of_pages_are_those_whose_checksums_are_written_down() -> None:
+    assert vendored.problems() == []
 
 
 def test_a_figure_stays_whole_where_a_title_is_broken() -> None:

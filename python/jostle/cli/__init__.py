@@ -50,6 +50,8 @@ Look at runs:
   jostle report runs/2026-…                        page, pictures, CSV, JSON
   jostle compare RUN --contestants a,b             what differs, with intervals
   jostle history                                   all runs over time
+  jostle web                                       watch and open them in a
+                                                   browser
 
 This machine, and others:
   jostle doctor                                    check whether this machine
@@ -73,7 +75,7 @@ incomplete; 4 undecided. A command that differs says so in its own help.
 
 COMMANDS = (
     "hit", "capacity", "what-if", "init", "check", "run", "race", "simulate", "explain", "report",
-    "compare", "history", "doctor", "contestants", "cluster", "collect", "completion",
+    "compare", "history", "web", "doctor", "contestants", "cluster", "collect", "completion",
 )  # fmt: skip
 """Modules of this package (with underscores for dashes). Each has `HELP` and a function of its own name, or
 an `app` with several commands."""

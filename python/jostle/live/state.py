@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from jostle.analysis.results import Estimate, Validity
 from jostle.live.column import Column
 
-__all__ = ["Cpu", "Rates", "TrialState"]
+__all__ = ["Cpu", "Rates", "TrialState", "Usage"]
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,14 @@ class Cpu:
     """How many the run uses; 0 if that is not known."""
 
 
+@dataclass(frozen=True)
+class Usage:
+    """Cores in use over time: the middle of each step between two samples, and how many in it."""
+
+    times_s: Sequence[float]
+    cores: Sequence[float]
+
+
 @dataclass(frozen=True, eq=False)
 class TrialState:
     """One trial, of whose load `over_s` seconds are over. Times are in seconds, as in reports."""
@@ -58,5 +66,7 @@ class TrialState:
     outcomes: Mapping[str, int]
     cpu: Cpu
     columns: Sequence[Column]
+    each: int
+    """Intervals of a column; the last one may still lack some."""
     validity: Validity
     """What can be judged so far."""

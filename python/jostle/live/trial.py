@@ -1,6 +1,7 @@
 """One trial while it runs, folded from its intervals. The memory it takes does not grow with its length."""
 
 from array import array
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -21,7 +22,7 @@ from jostle.histogram import Histogram, decode
 from jostle.live.axis import BINS, binned
 from jostle.live.column import Column, Columns
 from jostle.live.samples import GrowingSamples
-from jostle.live.state import Cpu, Rates, TrialState
+from jostle.live.state import Cpu, Rates, TrialState, Usage
 from jostle.record import TrialRecord
 from jostle.record.layout import MachineEntry, ResourceSample
 from jostle.record.outcomes import ENDED_BY_STOP
@@ -73,7 +74,7 @@ class RunningTrial:
                 self.sums[measure].add(histogram)
         for measure, column in self.spent_s.items():
             column.append(_sample(found[measure]).total_s)
-        self._last = _LastInterval.of(interval, found["response"])
+        self._last = _LastInterval.of(interval, found["response"], found["pacing"], self.tally.busiest[-1])
         self._columns.add(self._last.column)
         if len(self.tally.busiest) == MAX_ROWS:
             self.tally.halve()
@@ -102,8 +103,20 @@ class RunningTrial:
             outcomes={kind: n for kind, n in self.tally.outcomes[MEASURED, None].items() if n},
             cpu=self._cpu(),
             columns=self._columns.whole(),
+            each=self._columns.each,
             validity=whole.validity,
         )
+
+    def usage(self) -> Mapping[str, Usage]:
+        """Cores in use so far by "server", "database" and "machine", as far as they are watched."""
+        found: dict[str, Usage] = {}
+        for name, samples in (("server", self.server), ("database", self.database)):
+            times_s, cores, _ = ResourceUsage.of(samples.read()).line()
+            found[name] = Usage(times_s, cores)
+        machine = MachineSeries.of(self.machine.read(), server_is_ours=True)
+        middles_s, cores_of = (machine.start_s + machine.end_s) / 2, machine.busy_s / machine.length_s
+        found["machine"] = Usage(middles_s.tolist(), cores_of.tolist())
+        return {name: usage for name, usage in found.items() if usage.times_s}
 
     def _cpu(self) -> Cpu:
         machine = MachineSeries.of(self.machine.read()[-LATELY:], server_is_ours=True)
@@ -200,25 +213,37 @@ class _LastInterval:
     not_sent: int
 
     @classmethod
-    def of(cls, interval: Mapping[str, Any], responses: Histogram | None) -> "_LastInterval":
+    def of(
+        cls,
+        interval: Mapping[str, Any],
+        responses: Histogram | None,
+        pacings: Histogram | None,
+        generator: float,
+    ) -> "_LastInterval":
         states = interval["workloads"]
         state: Mapping[str, int] = states[MEASURED] if states else {}
         length_s = max(1, interval["end_ns"] - interval["start_ns"]) / NS
         sample = _sample(responses)
         times = {name: figure(sample) for name, figure in QUANTILES.items()}
         in_flight, not_sent = state.get("in_flight", 0), state.get("backlog", 0)
-        given_up = [
-            series["outcomes"].get(kind, 0)
-            for series in interval["series"]
-            if series["workload"] == MEASURED
-            for kind in ENDED_BY_STOP
-        ]
+        outcomes: Counter[str] = Counter()
+        for series in interval["series"]:
+            if series["workload"] == MEASURED:
+                outcomes.update(series["outcomes"])
+        given_up = [outcomes[kind] for kind in ENDED_BY_STOP]
         column = Column(
             start_s=interval["start_ns"] / NS,
             end_s=interval["end_ns"] / NS,
             counts=np.zeros(BINS, dtype=np.int64) if responses is None else binned(responses),
             unanswered=in_flight + not_sent + sum(given_up),
+            p50_s=times["p50"],
             p99_s=times["p99"],
+            due=state.get("due", 0),
+            sent=state.get("sent", 0),
+            outcomes=outcomes,
+            in_flight=in_flight,
+            late_s=None if pacings is None else QUANTILES["p99"](_sample(pacings)),
+            generator=generator,
         )
         rates = Rates(
             state.get("due", 0) / length_s, state.get("sent", 0) / length_s, sample.n_events / length_s

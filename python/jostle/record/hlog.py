@@ -10,7 +10,7 @@ Source: HistogramLogWriter and HistogramLogReader of the Java HdrHistogram.
 import base64
 import math
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -30,6 +30,7 @@ __all__ = [
     "SeriesKey",
     "header",
     "interval_lines",
+    "parse_entries",
     "read_entries",
 ]
 
@@ -107,12 +108,16 @@ def interval_lines(interval: Mapping[str, Any]) -> Iterator[str]:
 
 
 def read_entries(path: Path, wanted: Callable[[SeriesKey, str], bool]) -> Iterator[HistogramEntry]:
-    """The entries of wanted series and measures from complete lines, one at a time, in the file's order.
+    """The entries of wanted series and measures from complete lines, one at a time, in the file's order."""
+    return parse_entries(read_lines(path), wanted)
 
-    Lines without one of our tags (comments, the legend) are skipped.
-    """
+
+def parse_entries(
+    lines: Iterable[bytes], wanted: Callable[[SeriesKey, str], bool]
+) -> Iterator[HistogramEntry]:
+    """The entries of wanted series and measures. Lines without one of our tags (comments) are skipped."""
     tags: dict[str, tuple[SeriesKey, str] | None] = {}
-    for line in read_lines(path):
+    for line in lines:
         name, _, rest = line.decode("ascii", "replace").partition(",")
         if name not in tags:
             tag = _tag(name)

@@ -22,7 +22,7 @@ from jostle.record.jsonl import damaged, read_objects
 if TYPE_CHECKING:
     from jostle.histogram import Histogram
 
-__all__ = ["RecordedIntervals", "Wanted"]
+__all__ = ["RecordedIntervals", "Wanted", "histogram_counts"]
 
 Measure = tuple[SeriesKey, str]
 Wanted = Callable[[SeriesKey, str], bool]
@@ -126,7 +126,7 @@ class _Index:
         index = cls()
         for number, interval in enumerate(intervals):
             index.starts_ns.append(interval["start_ns"])
-            for key, count in _histogram_counts(interval):
+            for key, count in histogram_counts(interval):
                 index.numbers[key].append(number)
                 index._counts[key].append(count)
         return index
@@ -144,7 +144,7 @@ class _Index:
         return self.numbers[key][place], self._counts[key][place]
 
 
-def _histogram_counts(interval: Mapping[str, Any]) -> Iterator[tuple[Measure, int]]:
+def histogram_counts(interval: Mapping[str, Any]) -> Iterator[tuple[Measure, int]]:
     """The number of values of each of the interval's histograms, in the order of intervals.hlog."""
     if lag := interval.get("loop_lag"):
         yield (GENERATOR, "loop_lag"), lag["count"]
@@ -166,7 +166,7 @@ def _are_there(interval: IntervalEntry, entries: Iterator[HistogramEntry]) -> bo
 
     They are written before its line, but a power cut may lose either.
     """
-    needed = sum(1 for _ in _histogram_counts(interval))
+    needed = sum(1 for _ in histogram_counts(interval))
     found = list(itertools.islice(entries, needed))
     return len(found) == needed and all(entry.start_ns == interval["start_ns"] for entry in found)
 

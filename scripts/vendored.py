@@ -1,7 +1,7 @@
-"""The page's library: Vega, Vega-Lite and vega-embed of npm in one file, so that pages work offline.
+"""Libraries of npm that our pages carry, so that they work offline: a file for each page.
 
-python scripts/vega.py            checks that the file is the one that was made
-python scripts/vega.py --write    makes it again, by `npm pack`; a new checksum is printed
+python scripts/vendored.py            checks that the files are those that were made
+python scripts/vendored.py --write    makes them again, by `npm pack`; a new checksum is printed
 """
 
 import base64
@@ -15,11 +15,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["FILE", "PACKAGES", "SHA256", "problems"]
+__all__ = ["FILES", "REPORT", "WEB", "problems"]
 
-FILE = Path(__file__).resolve().parents[1] / "python/jostle/report/templates/vega.js"
-
-SHA256 = "2ed28bf12667018f4e1f6d74f6bd6fe7c12a3c27847ade4681019760a82b99de"
+PACKAGE = Path(__file__).resolve().parents[1] / "python/jostle"
 
 
 class NpmPackage(NamedTuple):
@@ -31,7 +29,16 @@ class NpmPackage(NamedTuple):
     script: str
 
 
-PACKAGES = [
+class Vendored(NamedTuple):
+    """A file of `packages`, each of which uses those before it. `end`: what stands at its end."""
+
+    file: Path
+    sha256: str
+    packages: list[NpmPackage]
+    end: str = ""
+
+
+VEGA = [
     NpmPackage(
         "vega",
         "6.4.0",
@@ -51,19 +58,55 @@ PACKAGES = [
         "build/vega-embed.min.js",
     ),
 ]
-"""Each uses those before it. Vega-Lite is the version of `jostle.report.export.vega.VEGA_LITE`."""
+"""Vega-Lite is the version of `jostle.report.export.vega.VEGA_LITE`."""
+
+
+def uplot(script: str) -> NpmPackage:
+    return NpmPackage(
+        "uplot",
+        "1.6.32",
+        "KIMVnG68zvu5XXUbC4LQEPnhwOxBuLyW1AHtpm6IKTXImkbLgkMy+jabjLgSLMasNuGGzQm/ep3tOkyTxpiQIw==",
+        script,
+    )
+
+
+REPORT = Vendored(
+    PACKAGE / "report/templates/vega.js",
+    "2ed28bf12667018f4e1f6d74f6bd6fe7c12a3c27847ade4681019760a82b99de",
+    VEGA,
+)
+"""In every report.html."""
+
+WEB = [
+    Vendored(
+        PACKAGE / "web/static/uplot.js",
+        "94cecb3464af3b13988b9bc54afdaa2fd3d13d6c67516f442bff96b762c4e2ca",
+        [uplot("dist/uPlot.iife.min.js")],
+        end="\nexport default uPlot;\n",
+    ),
+    Vendored(
+        PACKAGE / "web/static/uplot.css",
+        "fed4cd3c067796b02e3186c31cf4abf1627e46be71226601584c31232d8b33e1",
+        [uplot("dist/uPlot.min.css")],
+    ),
+]
+"""In the pages of `jostle web`."""
+
+FILES = [REPORT, *WEB]
 
 
 def problems() -> list[str]:
-    """A line if the file is not the one that was made."""
-    found = hashlib.sha256(FILE.read_bytes()).hexdigest()
-    return [] if found == SHA256 else [f"{FILE.name} has the SHA-256 {found}: scripts/vega.py --write"]
+    """A line for each file that is not the one that was made."""
+    found = {one.file.name: hashlib.sha256(one.file.read_bytes()).hexdigest() for one in FILES}
+    wrong = {one.file.name for one in FILES if found[one.file.name] != one.sha256}
+    return [f"{name} has the SHA-256 {found[name]}: scripts/vendored.py --write" for name in sorted(wrong)]
 
 
-def made() -> bytes:
+def made(vendored: Vendored) -> bytes:
     """The file: the licence of each library, and its script."""
     with tempfile.TemporaryDirectory() as folder:
-        return b"\n".join(part for package in PACKAGES for part in _parts(package, Path(folder)))
+        parts = [part for package in vendored.packages for part in _parts(package, Path(folder))]
+    return b"\n".join(parts) + vendored.end.encode()
 
 
 def _parts(package: NpmPackage, folder: Path) -> Iterator[bytes]:
@@ -88,10 +131,11 @@ def _parts(package: NpmPackage, folder: Path) -> Iterator[bytes]:
 
 def main(words: list[str]) -> int:
     if words == ["--write"]:
-        content = made()
-        for forbidden in (b"</script", b"<!--"):
-            assert forbidden not in content.lower(), f"{forbidden!r} would end the script of the page"
-        FILE.write_bytes(content)
+        for vendored in FILES:
+            content = made(vendored)
+            for forbidden in (b"</script", b"<!--"):
+                assert forbidden not in content.lower(), f"{forbidden!r} would end the script of the page"
+            vendored.file.write_bytes(content)
     for problem in (found := problems()):
         print(problem, file=sys.stderr)
     return 1 if found else 0

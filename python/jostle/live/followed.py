@@ -1,0 +1,143 @@
+"""A run that is read while it is written: what its journal says so far, and its trials."""
+
+import contextlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from jostle.errors import NotARun
+from jostle.live.trial import RunningTrial
+from jostle.record import RunRecord, TrialRecord
+from jostle.record.folder import folders_inside
+from jostle.record.growing import GrowingIntervals
+from jostle.record.journal_line import JournalEntry
+from jostle.record.jsonl import read_on
+from jostle.record.verdict import Verdict
+
+__all__ = ["FollowedRun", "FollowedTrial", "RunState", "TrialPlace"]
+
+MOST_AT_ONCE = 200
+"""Intervals that are read before what they say is shown: some tenths of a second of work."""
+
+
+@dataclass(frozen=True)
+class TrialPlace:
+    """A trial in its run."""
+
+    number: int
+    contestant: str
+    workload: str
+    round: int
+    status: str = "planned"
+    """"running" once it has begun, then as in its record."""
+    verdict: Verdict | None = None
+    attempt: int = 0
+    """How often it has begun: a spoiled trial is measured again."""
+
+
+@dataclass(frozen=True)
+class RunState:
+    """What the journal of a run says."""
+
+    trials: Sequence[TrialPlace] = ()
+    newest: int | None = None
+    """The number of the trial that began last."""
+    status: str = "running"
+    """"ended", "stopped" (by the user, say), "killed" (its journal just ends) or "gone" (no folder)."""
+    why: str = ""
+    """Why it stopped."""
+
+
+class FollowedRun:
+    """Reads on in the journal of a run."""
+
+    def __init__(self, folder: Path) -> None:
+        """Raises NotARun."""
+        self.record = RunRecord.open(folder)
+        self.folder = folder
+        self.state = RunState()
+        self._read_bytes = 0
+
+    def read(self) -> bool:
+        """Whether the state is another one than before."""
+        before = self.state
+        with contextlib.suppress(NotARun):  # a damaged journal says no more
+            entries: list[JournalEntry]
+            path, kind = self.folder / "journal.ndjson", JournalEntry
+            entries, self._read_bytes = read_on(path, kind, self._read_bytes)  # type: ignore[arg-type]
+            for entry in entries:
+                self._add(entry)
+        if not self.folder.is_dir():
+            self.state = replace(self.state, status="gone")
+        elif self.state.status in ("running", "killed"):
+            going = self.record.being_written
+            self.state = replace(self.state, status="running" if going else "killed")
+        return self.state != before
+
+    def _add(self, entry: JournalEntry) -> None:
+        match entry["event"]:
+            case "trial planned":
+                place = TrialPlace(entry["number"], entry["contestant"], entry["workload"], entry["round"])
+                self.state = replace(self.state, trials=(*self.state.trials, place))
+            case "trial started":
+                self._change(entry["number"], "running", None, begun=1)
+                self.state = replace(self.state, newest=entry["number"])
+            case "trial ended" | "trial failed" | "trial cut short":
+                verdict = Verdict(entry["verdict"]) if entry.get("verdict") in {*Verdict} else None
+                self._change(entry["number"], entry["event"].removeprefix("trial "), verdict)
+            case "trial set aside":
+                self._change(entry["number"], "planned", None)
+            case "run resumed":
+                self.state = replace(self.state, status="running", why="")
+            case "run stopped":
+                self.state = replace(self.state, status="stopped", why=entry.get("why", ""))
+            case "run ended":
+                self.state = replace(self.state, status="ended")
+
+    def _change(self, number: int, status: str, verdict: Verdict | None, begun: int = 0) -> None:
+        trials = [
+            replace(place, status=status, verdict=verdict, attempt=place.attempt + begun)
+            if place.number == number
+            else place
+            for place in self.state.trials
+        ]
+        self.state = replace(self.state, trials=tuple(trials))
+
+    def trial(self, number: int) -> "FollowedTrial | None":
+        """A trial by its number; None if it has not begun."""
+        for folder in folders_inside(self.folder / "trials", f"{number:03d}-*"):
+            if (folder / "trial.json").is_file():
+                return FollowedTrial(folder)
+        return None
+
+
+class FollowedTrial:
+    """Reads on in the intervals of a trial."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._intervals = GrowingIntervals(folder)
+        self.damage = ""
+        """Why no more can be read of it."""
+        self.behind = False
+        """Whether there is more than was read."""
+
+    @cached_property
+    def running(self) -> RunningTrial:
+        """What is known of it."""
+        return RunningTrial(TrialRecord(self.folder))
+
+    def read(self) -> bool:
+        """Whether there was anything new."""
+        if self.damage:
+            return False
+        new = 0
+        try:
+            for interval in self._intervals.read(MOST_AT_ONCE):
+                self.running.add(interval)
+                new += 1
+        except NotARun as error:
+            self.damage = error.message
+        self.behind = new == MOST_AT_ONCE
+        return new > 0 or bool(self.damage)

@@ -1,0 +1,100 @@
+"""The application: which address shows what."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from jostle.errors import JostleError, NotARun
+from jostle.live.followed import FollowedRun
+from jostle.web.access import Access, Guard
+from jostle.web.events import EventStream, Viewers
+from jostle.web.follower import Follower
+from jostle.web.pages import page
+from jostle.web.report import report_page
+from jostle.web.runs import Runs
+from jostle.web.static import static
+
+__all__ = ["Web"]
+
+
+class Web:
+    """The page on a folder of runs, as an ASGI application."""
+
+    def __init__(self, runs: Runs, access: Access) -> None:
+        self._runs = runs
+        self._viewers = Viewers()
+        self._followers: dict[str, Follower] = {}
+        routes = [
+            Route("/", self._first),
+            Route("/live", self._live),
+            Route("/runs", self._library),
+            Route("/runs/{run}", self._run),
+            Route("/runs/{run}/events", self._events),
+            Route("/runs/{run}/report", self._report),
+            Route("/static/{name}", static),
+        ]
+        handlers: Any = {HTTPException: _said, JostleError: _failed}
+        self.application = Guard(Starlette(routes=routes, exception_handlers=handlers), access)
+
+    async def _first(self, _: Request) -> Response:
+        return RedirectResponse("/runs", 303)
+
+    async def _live(self, _: Request) -> Response:
+        """The newest run that goes on, once there is one."""
+        going = await asyncio.to_thread(self._going)
+        if going is None:
+            response = page("waiting", title="No run is going on yet")
+            response.headers["refresh"] = "1"
+            return response
+        return RedirectResponse(f"/runs/{going}", 303)
+
+    def _going(self) -> str | None:
+        for name in self._runs.names():
+            run = FollowedRun(self._runs.base / name)
+            run.read()
+            if run.state.status == "running":
+                return name
+        return None
+
+    async def _library(self, _: Request) -> Response:
+        names = await asyncio.to_thread(self._runs.names)
+        return page("runs", title="Runs", runs=names, folder=str(self._runs.base))
+
+    async def _run(self, request: Request) -> Response:
+        name = self._folder(request).name
+        return page("live", title=name, run=name)
+
+    async def _events(self, request: Request) -> Response | EventStream:
+        folder = self._folder(request)
+        trial = request.query_params.get("trial", "")
+        number = int(trial) if trial.isdecimal() and len(trial) < 10 else None
+        follower = self._followers.get(folder.name)
+        if follower is None:
+            follower = self._followers[folder.name] = Follower(folder)
+        return self._viewers.stream(follower, number, request)
+
+    async def _report(self, request: Request) -> Response:
+        return await asyncio.to_thread(report_page, self._folder(request))
+
+    def _folder(self, request: Request) -> Path:
+        """Of the run that the address names."""
+        name = request.path_params["run"]
+        folder = self._runs.folder(name)
+        if folder is None:
+            raise NotARun(f"there is no run {name!r} in {str(self._runs.base)!r}", "it may have been moved")
+        return folder
+
+
+async def _said(_: Request, error: HTTPException) -> Response:
+    return PlainTextResponse(f"{error.detail}\n", error.status_code)
+
+
+async def _failed(_: Request, error: JostleError) -> Response:
+    """A mistake of the user, or what was asked for is gone."""
+    return page("failed", 404 if isinstance(error, NotARun) else 400, title="jostle", error=error)

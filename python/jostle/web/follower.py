@@ -1,0 +1,140 @@
+"""Follows one run for all who watch it: what is recorded is read once, however many they are.
+
+Nothing is queued for a viewer. It has a place, which is how far it has been told, and gets what came since
+then when it is ready: of a viewer that reads slowly, several intervals at once, merged as those of all.
+"""
+
+import asyncio
+import contextlib
+import json
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+from jostle.live.followed import FollowedRun, FollowedTrial
+from jostle.live.state import TrialState
+from jostle.web.drawn import drawn_columns, drawn_run, drawn_trial
+from jostle.web.place import Place
+
+__all__ = ["Follower"]
+
+EVERY_S = 0.5
+
+LINGER_S = 30.0
+"""How long a run is followed after its last viewer has gone: a tab that was hidden may return."""
+
+Attempt = tuple[int, int]
+"""The number of a trial, and how often it has begun: a spoiled one is measured again."""
+
+
+class Follower:
+    """One run, read by a task of its own from the first viewer on until some time after the last."""
+
+    def __init__(self, folder: Path) -> None:
+        """Raises NotARun."""
+        self._run = FollowedRun(folder)
+        self._known = 1
+        self._trials: dict[Attempt, FollowedTrial] = {}
+        self._states: dict[Attempt, tuple[TrialState, dict[str, Any]]] = {}
+        """Of each trial the state, and how it is drawn."""
+        self._wanted: Counter[int | None] = Counter()
+        self._changed = asyncio.Condition()
+        self._task: asyncio.Task[None] | None = None
+        self._messages: dict[tuple[int | None, Place], tuple[Place, str] | None] = {}
+
+    @contextlib.contextmanager
+    def watched(self, number: int | None) -> Iterator[None]:
+        """Inside, a viewer watches the trial of that number, or the one that began last."""
+        self._wanted[number] += 1
+        if self._task is None or self._task.done():
+            self._task = asyncio.get_running_loop().create_task(self._follow())
+        try:
+            yield
+        finally:
+            self._wanted[number] -= 1
+
+    async def messages(self, number: int | None, place: Place) -> AsyncIterator[tuple[Place, str]]:
+        """What is new since `place`, as JSON, and the place after it, whenever there is something."""
+        while True:
+            place, data = await self._next(number, place)
+            yield place, data
+
+    async def _next(self, number: int | None, place: Place) -> tuple[Place, str]:
+        async with self._changed:
+            while (message := self._message(number, place)) is None:
+                await self._changed.wait()
+        return message
+
+    async def _follow(self) -> None:
+        loop = asyncio.get_running_loop()
+        seen = loop.time()
+        while self._wanted.total() or loop.time() < seen + LINGER_S:
+            if self._wanted.total():
+                seen = loop.time()
+            if await asyncio.to_thread(self._read):
+                self._messages.clear()
+                async with self._changed:
+                    self._changed.notify_all()
+            behind = any(trial.behind for trial in self._trials.values())
+            await asyncio.sleep(0 if behind else EVERY_S)
+
+    def _read(self) -> bool:
+        """In a thread: whether there is anything new."""
+        new = self._run.read()
+        self._known += new
+        keys = [self._key(number) for number, viewers in self._wanted.items() if viewers]
+        wanted = {key for key in keys if key is not None}
+        for key in self._trials.keys() - wanted:
+            del self._trials[key]
+            self._states.pop(key, None)
+        for key in wanted:
+            new |= self._read_trial(key)
+        return new
+
+    def _read_trial(self, key: Attempt) -> bool:
+        if key not in self._trials:
+            trial = self._run.trial(key[0])
+            if trial is None:
+                return False
+            self._trials[key] = trial
+        if not self._trials[key].read():
+            return False
+        trial = self._trials[key]
+        if (state := trial.running.state()) is not None:
+            self._states[key] = state, {"number": key[0], **drawn_trial(state, trial)}
+        return True
+
+    def _key(self, number: int | None) -> Attempt | None:
+        """Of the trial that is watched."""
+        state = self._run.state
+        number = state.newest if number is None else number
+        found = next((place for place in state.trials if place.number == number), None)
+        return None if found is None else (found.number, found.attempt)
+
+    def _message(self, number: int | None, place: Place) -> tuple[Place, str] | None:
+        """What is new since `place`, and the place after it; None for nothing. All who are at the same place
+        share it.
+        """
+        if (number, place) not in self._messages:
+            self._messages[number, place] = self._composed(number, place)
+        return self._messages[number, place]
+
+    def _composed(self, number: int | None, place: Place) -> tuple[Place, str] | None:
+        key = self._key(number)
+        found = None if key is None else self._states.get(key)
+        trial, attempt = key or (0, 0)
+        after = Place(self._known, trial, attempt)
+        content: dict[str, Any] = {}
+        if place.known != self._known:
+            content["run"] = drawn_run(self._run)
+        if found is not None:
+            state, drawn = found
+            complete = max(0, len(state.columns) - 1)
+            after = Place(self._known, trial, attempt, state.each, complete, round(state.over_s * 1e9))
+            same = (place.trial, place.attempt, place.each) == (trial, attempt, state.each)
+            begin = place.columns if same else 0
+            if not same or after.over_ns != place.over_ns:
+                content["trial"] = drawn
+                content["columns"] = {"begin": begin, "columns": drawn_columns(state.columns[begin:])}
+        return (after, json.dumps(content)) if after != place else None

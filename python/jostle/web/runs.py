@@ -1,0 +1,41 @@
+"""The folder of runs that the page shows: which there are, and where one of a name is."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from jostle.errors import NotARun
+
+__all__ = ["Runs"]
+
+JOURNAL = "journal.ndjson"
+
+
+@dataclass(frozen=True)
+class Runs:
+    """The runs directly inside `base`; with `only`, that one alone."""
+
+    base: Path
+    only: str | None = None
+
+    @classmethod
+    def at(cls, folder: Path) -> "Runs":
+        """All runs inside a folder, which need not be there yet, or the one run that it is.
+
+        Raises `NotARun` for a file.
+        """
+        folder = folder.absolute()
+        if folder.exists() and not folder.is_dir():
+            raise NotARun(f"{str(folder)!r} is not a folder", "give the folder that holds runs, or a run")
+        if (folder / JOURNAL).is_file():
+            return cls(folder.parent, folder.name)
+        return cls(folder)
+
+    def names(self) -> Sequence[str]:
+        """Newest first: their names begin with when they began."""
+        found = [path.parent.name for path in self.base.glob(f"*/{JOURNAL}") if not path.parent.is_symlink()]
+        return sorted((name for name in found if self.only in (None, name)), reverse=True)
+
+    def folder(self, name: str) -> Path | None:
+        """Of the run of that name; None if there is none. A name never leads out of `base`."""
+        return self.base / name if name in self.names() else None

@@ -1,0 +1,218 @@
+"""The real page over HTTP: what it answers to whom, and that it stays beside what is measured."""
+
+import contextlib
+import http.client
+import json
+import os
+import signal
+import socket
+import ssl
+import subprocess
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from jostle.web.events import MAX_VIEWERS
+from support.real import SILENTLY, Jostle, jostle_running, recorded, reference_server
+from support.synthetic import Trial, closed, lognormal, make_run
+from support.waiting import eventually
+from support.web import Served, web
+
+
+def get(
+    served: Served, path: str, headers: Mapping[str, str] = {}, method: str = "GET"
+) -> tuple[int, dict[str, str], str]:
+    connection = http.client.HTTPConnection(urlsplit(served.url).netloc, timeout=60)
+    with contextlib.closing(connection):
+        connection.request(method, path, headers=dict(headers))
+        response = connection.getresponse()
+        return response.status, {k.lower(): v for k, v in response.getheaders()}, response.read().decode()
+
+
+@contextlib.contextmanager
+def watching(
+    served: Served, path: str, headers: Mapping[str, str] = {}
+) -> Iterator[Iterator[dict[str, str]]]:
+    """The events of a stream, each with its id and its data."""
+    connection = http.client.HTTPConnection(urlsplit(served.url).netloc, timeout=60)
+    with contextlib.closing(connection):
+        connection.request("GET", path, headers=dict(headers))
+        response = connection.getresponse()
+        assert response.status == 200, response.read()
+
+        def events() -> Iterator[dict[str, str]]:
+            event: dict[str, str] = {}
+            while line := response.readline().decode():
+                name, colon, value = line.rstrip("\n").partition(": ")
+                if colon and name:
+                    event[name] = value
+                elif event:
+                    yield event
+                    event = {}
+
+        yield events()
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, str]]:
+    base = tmp_path_factory.mktemp("runs")
+    trials = [Trial("a", "w", number, closed(lognormal(0.004, 0.5), 5.0, clients=4)) for number in (1, 2)]
+    run = make_run(base, trials)
+    with web(base) as served:
+        yield served, run.name
+
+
+def test_runs_are_listed_and_open_as_reports(finished: tuple[Served, str]) -> None:
+    served, run = finished
+    status, headers, text = get(served, "/runs")
+    assert status == 200
+    assert f'<a href="/runs/{run}">' in text
+    assert headers["content-security-policy"].startswith("default-src 'self';")
+    assert "unsafe" not in headers["content-security-policy"]
+    status, headers, text = get(served, f"/runs/{run}/report")
+    assert status == 200
+    assert "vegaEmbed" in text
+    assert headers["content-security-policy"].startswith("sandbox allow-scripts")
+
+
+def test_the_stream_of_a_finished_run_has_all_of_its_figures(finished: tuple[Served, str]) -> None:
+    served, run = finished
+    with watching(served, f"/runs/{run}/events?trial=1") as events:
+        state = json.loads(next(events)["data"])
+        while "trial" not in state:
+            state |= json.loads(next(events)["data"])
+    assert state["run"]["status"] == "ended"
+    assert [place["round"] for place in state["run"]["trials"]] == [1, 2]
+    assert state["trial"]["number"] == 1
+    assert sum(sum(column["counts"]) for column in state["columns"]["columns"]) > 100
+
+
+def test_who_returns_gets_what_came_since(finished: tuple[Served, str]) -> None:
+    served, run = finished
+    with watching(served, f"/runs/{run}/events?trial=2") as events:
+        event = next(events)
+        while "columns" not in event["data"]:
+            event = next(events)
+    known, trial, attempt, each, _, _ = event["id"].split(".")
+    place = {"Last-Event-ID": ".".join([known, trial, attempt, each, "3", "1"])}
+    for number, begin in ((2, 3), (1, 0)):
+        with watching(served, f"/runs/{run}/events?trial={number}", place) as again:
+            message = json.loads(next(again)["data"])
+            while "columns" not in message:
+                message = json.loads(next(again)["data"])
+        assert message["columns"]["begin"] == begin, "another trial is told from its beginning"
+        assert "run" not in message
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/runs/nothing", 404),
+        ("/runs/nothing/events", 404),
+        ("/runs/..%2f..%2fetc/report", 404),
+        ("/runs/%2e%2e/report", 404),
+        ("/static/..%2fapp.py", 404),
+        ("/static/nothing.js", 404),
+        ("/nothing", 404),
+    ],
+)
+def test_there_is_nothing_else(finished: tuple[Served, str], path: str, status: int) -> None:
+    served, _ = finished
+    assert get(served, path)[0] == status
+
+
+def test_strangers_are_refused(finished: tuple[Served, str]) -> None:
+    served, run = finished
+    assert get(served, "/runs", {"Host": "evil.example"})[0] == 421
+    assert get(served, "/runs", {"Sec-Fetch-Site": "cross-site"})[0] == 403
+    status, headers, text = get(served, f"/runs/{run}", {"Jostle-Token": "wrong"}, "POST")
+    assert (status, text) == (401, "")
+    assert "content-security-policy" in headers
+
+
+def test_one_viewer_too_many_is_told_so(finished: tuple[Served, str]) -> None:
+    served, run = finished
+    path = f"/runs/{run}/events"
+    with contextlib.ExitStack() as stack:
+        for _ in range(MAX_VIEWERS):
+            next(stack.enter_context(watching(served, path)))
+        status, _, text = get(served, path)
+        assert status == 503
+        assert text == "32 viewers watch already. Close one of their tabs, then reload this page.\n"
+    eventually(lambda: get_status(served, path) == 200, "who has left still counts")
+
+
+def get_status(served: Served, path: str) -> int:
+    """Of a stream, which has no end."""
+    connection = http.client.HTTPConnection(urlsplit(served.url).netloc, timeout=60)
+    with contextlib.closing(connection):
+        connection.request("GET", path)
+        return connection.getresponse().status
+
+
+def test_a_page_steps_back(finished: tuple[Served, str]) -> None:
+    assert os.getpriority(os.PRIO_PROCESS, finished[0].pid) >= 10
+
+
+def test_a_taken_port_is_told(jostle_command: Jostle, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        said = jostle_command("web", tmp_path, "--port", str(port))
+    assert said.returncode == 2
+    assert said.stderr.startswith(f"jostle: port {port} is taken\n")
+
+
+def test_others_connect_with_token_and_tls_only(jostle_command: Jostle, tmp_path: Path) -> None:
+    said = jostle_command("web", tmp_path, "--listen", "127.0.0.1")
+    assert said.returncode == 2
+    assert "it needs a certificate: --cert PEM --key PEM" in said.stderr
+    assert "openssl req" in said.stderr
+    cert, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+    subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"]
+    making = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", *subject]
+    subprocess.run([*making, "-keyout", key, "-out", cert], check=True, capture_output=True)
+    swapped = jostle_command("web", tmp_path, "--listen", "127.0.0.1", "--cert", key, "--key", cert)
+    assert swapped.returncode == 2
+    assert "Traceback" not in swapped.stderr
+    with web(tmp_path, "--listen", "127.0.0.1", "--cert", cert, "--key", key) as served:
+        assert served.url.startswith("https://127.0.0.1:")
+        trusted = ssl.create_default_context(cafile=str(cert))
+        connection = http.client.HTTPSConnection(urlsplit(served.url).netloc, timeout=60, context=trusted)
+        connection.request("GET", "/runs")
+        refused = connection.getresponse()
+        assert (refused.status, refused.read()) == (401, b"")
+
+
+def test_ctrl_c_ends_it(tmp_path: Path) -> None:
+    with jostle_running("web", tmp_path, "--port", "0") as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=30)
+    assert process.returncode == 0
+    assert errors == ""
+
+
+def test_a_load_is_followed_while_it_is_sent(tmp_path: Path) -> None:
+    with (
+        reference_server("workers") as url,
+        jostle_running("hit", f"{url}/work?us=1000", "-d", "60s", "--into", tmp_path, **SILENTLY) as load,
+        web(tmp_path) as served,
+    ):
+        recorded(tmp_path, 2_000)
+        status, headers, _ = get(served, "/live")
+        assert status == 303
+        with watching(served, f"{headers['location']}/events") as events:
+            over = []
+            while len(over) < 3:
+                message = json.loads(next(events)["data"])
+                if "trial" in message:
+                    over.append(message["trial"]["over_s"])
+            assert over == sorted(set(over))
+            load.kill()
+            message = {}
+            while "run" not in message or message["run"]["status"] == "running":
+                message = json.loads(next(events)["data"])
+            assert message["run"]["status"] == "killed"

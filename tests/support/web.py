@@ -1,0 +1,73 @@
+"""The page of `jostle web`, beside a test."""
+
+import contextlib
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from support.real import jostle_running
+
+__all__ = ["Served", "chromium", "opened", "web"]
+
+ARGUMENTS = [
+    *("--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update"),
+    *("--no-sandbox", "--disable-gpu", "--disable-sync"),
+]
+
+
+@dataclass(frozen=True)
+class Served:
+    """A page that is served."""
+
+    url: str
+    """Without the token."""
+    token: str
+    pid: int
+
+
+@contextlib.contextmanager
+def web(*arguments: str | Path, **more: Any) -> Iterator[Served]:
+    """`jostle web …`; its port is free unless the arguments say which."""
+    port = [] if "--port" in arguments else ["--port", "0"]
+    with jostle_running("web", *arguments, *port, **more) as process:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        found = re.fullmatch(r"page      (\S+)/#token=(\S+)\n", line)
+        assert found, line or (process.stderr and process.stderr.read())
+        yield Served(found[1], found[2], process.pid)
+
+
+@contextlib.contextmanager
+def chromium() -> Iterator[Browser]:
+    path = shutil.which("chromium")
+    assert path, "Chromium is missing: apt-get install -y --no-install-recommends chromium"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+def opened(browser: Browser, url: str, said: list[str], **context: Any) -> Page:
+    """The page at `url`. What it complains about, violations of its policy among that, and requests to
+    anywhere else are added to `said`.
+    """
+    host = urlsplit(url).netloc
+    page = browser.new_context(**context).new_page()
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on(
+        "request",
+        lambda request: said.append(request.url) if urlsplit(request.url).netloc != host else None,
+    )
+    page.add_init_script(
+        "addEventListener('securitypolicyviolation',"
+        " (e) => console.error(`policy: ${e.violatedDirective} ${e.blockedURI} ${e.sourceFile}`))"
+    )
+    page.goto(url)
+    return page
