@@ -27,7 +27,7 @@ from jostle.generator.cluster.spool import Spool
 from jostle.generator.cluster.transport import Node
 from jostle.generator.inprocess import InProcessExecutor
 from jostle.generator.spec import Address, engine_spec
-from jostle.plan.hit import hit_plan
+from jostle.plan.hit.plan import hit_plan
 from jostle.record import FORMAT, RunWriter
 
 SECOND_NS = 10**9

@@ -142,14 +142,14 @@ def plan(data: bytes) -> None:
 
 def hurl(data: bytes) -> None:
     """A Hurl file as a journey."""
-    from jostle.plan.hurl import journey_of
+    from jostle.plan.journeys.hurl import journey_of
 
     journey_of(data.decode("utf-8", "replace"), Path())
 
 
 def contestant(data: bytes) -> None:
     """A contestant.toml."""
-    from jostle.plan.contestant import ContestantFile
+    from jostle.plan.servers.contestant import ContestantFile
 
     with _file("contestant.toml", data) as path:
         ContestantFile.load(path)

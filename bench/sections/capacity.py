@@ -31,7 +31,7 @@ from jostle.generator.simulated import SimulatedExecutor
 from jostle.generator.spec import Address, engine_spec
 from jostle.histogram import decode
 from jostle.plan import Plan
-from jostle.plan.conditions import SLO_PARAMETER
+from jostle.plan.criteria.conditions import SLO_PARAMETER
 from jostle.record import RunRecord
 from support.searches import SERVERS, found_in, true_capacity
 

@@ -20,7 +20,7 @@ from jostle.analysis.stats.many_to_one import against_first
 from jostle.analysis.stats.moderated import TYPICAL_SD, Spread, Usual
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
 from jostle.analysis.stats.sequential import ConfidenceRule, fixed, repeated_looks
-from jostle.plan.conditions import OverallChange, change
+from jostle.plan.criteria.conditions import OverallChange, change
 from jostle.quantiles import NAMED
 from jostle.record.verdict import Verdict
 

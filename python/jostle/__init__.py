@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from jostle.errors import JostleError
     from jostle.explain.run import explain
     from jostle.plan import Plan
-    from jostle.plan.builder import journey
+    from jostle.plan.journeys.builder import journey
 
-_HOME = {"JostleError": "jostle.errors", "Plan": "jostle.plan", "journey": "jostle.plan.builder"}
+_HOME = {"JostleError": "jostle.errors", "Plan": "jostle.plan", "journey": "jostle.plan.journeys.builder"}
 """The modules of names that do not come from `jostle.api`."""
 
 _PACKAGES = ("capacity", "explain")

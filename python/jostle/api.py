@@ -11,7 +11,7 @@ from jostle.errors import PlanError, UnknownName
 from jostle.extras import require
 from jostle.generator import executor_for
 from jostle.plan import Plan
-from jostle.plan.hit import hit_plan
+from jostle.plan.hit.plan import hit_plan
 from jostle.plan.loading import Settings
 from jostle.plan.loading import load_plan as read_plan
 from jostle.record import RunRecord
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import polars
 
     from jostle.analysis.results import CompareResult, RunResult
-    from jostle.plan.conditions import Condition, OverallChange
+    from jostle.plan.criteria.conditions import Condition, OverallChange
     from jostle.report.export.notebook import Chart
 
 __all__ = [
@@ -208,7 +208,7 @@ def hit(
     """Load one URL now: what `jostle hit` does.
 
     `options`: clients, seconds, requests, rate, think, headers, body, expect, timeout, …; all are listed in
-    `jostle.plan.hit.PLACES`. Raises `JostleError`.
+    `jostle.plan.hit.plan.PLACES`. Raises `JostleError`.
     """
     return _run(hit_plan(url, options), Path(into), "hit", seed, observer)
 
@@ -348,7 +348,7 @@ def compare_commits(
 
 
 def _changes(fail_if: str | Sequence[str]) -> "list[Condition | OverallChange]":
-    from jostle.plan.conditions import change
+    from jostle.plan.criteria.conditions import change
 
     return [change(text) for text in ([fail_if] if isinstance(fail_if, str) else fail_if)]
 

@@ -14,8 +14,8 @@ from typing import Any
 from jostle import experiments, roster
 from jostle.analysis.results.rule import Rule
 from jostle.plan import Plan
-from jostle.plan.claims import Claim, Part
-from jostle.plan.metrics import METRICS
+from jostle.plan.criteria.claims import Claim, Part
+from jostle.plan.criteria.metrics import METRICS
 from jostle.report.sections.verdict_marks import claim_mark
 from jostle.roster.lines_of_code import lines_of_code
 

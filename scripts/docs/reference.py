@@ -65,7 +65,7 @@ def _checks() -> str:
 
 def _options() -> str:
     """The options of `jostle.hit` with their names on the command line and in a plan."""
-    from jostle.plan.hit import PLACES, WORKLOAD
+    from jostle.plan.hit.plan import PLACES, WORKLOAD
 
     typed = {
         parameter.name: ", ".join(f"`{name}`" for name in [*parameter.opts, *parameter.secondary_opts])

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from jostle.contestant import Contestant, Server
 from jostle.host import ports
-from jostle.plan.contestant import ContestantFile
+from jostle.plan.servers.contestant import ContestantFile
 from support.nginx import nginx
 
 HERE = Path(__file__).parent

@@ -19,8 +19,8 @@ from jostle.database.current import CurrentDatabase
 from jostle.database.tables import TABLES
 from jostle.errors import MissingRuntime, PlanError, StartFailed, UnreachableTarget
 from jostle.host.procfs import descendants
-from jostle.plan.contestant import Need
-from jostle.plan.database import DatabaseTable
+from jostle.plan.servers.contestant import Need
+from jostle.plan.servers.database import DatabaseTable
 from support.waiting import eventually
 
 SMALL = {"customers": 20}

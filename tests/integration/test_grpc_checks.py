@@ -4,7 +4,7 @@ import pytest
 
 from jostle.contestant import Server
 from jostle.contestant.contract import CheckResult, verify
-from jostle.plan.contestant import ContestantFile
+from jostle.plan.servers.contestant import ContestantFile
 from support.real import reference_server
 
 FILE = ContestantFile(command=["x"], speaks=["gRPC"])

@@ -16,7 +16,7 @@ from typing import Any
 from jostle.generator.inprocess import InProcessExecutor
 from jostle.generator.spec import Address, engine_spec
 from jostle.plan import Plan
-from jostle.plan.hit import hit_plan
+from jostle.plan.hit.plan import hit_plan
 from jostle.url import host_and_port
 
 __all__ = [

@@ -23,7 +23,7 @@ LARGEST = 1 << 20
 
 IMPORTED = (
     *(f"jostle.cli.{name}" for name in ("execution", "hit", "run", "race", "explain", "capacity", "report")),
-    *("jostle.analysis.run", "jostle.plan.hit", "jostle.report.build", "jinja2"),
+    *("jostle.analysis.run", "jostle.plan.hit.plan", "jostle.report.build", "jinja2"),
 )
 """Modules that most commands import."""
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from jostle.generator.spec import Address, engine_spec
 from jostle.plan import Plan, parse_plan
-from jostle.plan.hit import hit_plan
+from jostle.plan.hit.plan import hit_plan
 
 OPTIONS = {
     "body": "-b",

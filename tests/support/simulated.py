@@ -6,7 +6,7 @@ from typing import Any
 from jostle.capacity.question import CapacityQuestion
 from jostle.capacity.slo import read_slos
 from jostle.plan import Plan
-from jostle.plan.conditions import SLO_PARAMETER
+from jostle.plan.criteria.conditions import SLO_PARAMETER
 
 __all__ = ["question"]
 

@@ -7,7 +7,7 @@ import pytest
 from jostle.contestant.contestant import Contestant
 from jostle.errors import MissingRuntime
 from jostle.host.users import User
-from jostle.plan.contestant import ContestantFile
+from jostle.plan.servers.contestant import ContestantFile
 
 NOBODY = User("nobody", 65534, 65534)
 

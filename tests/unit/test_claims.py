@@ -18,8 +18,8 @@ from jostle.analysis.stats.forecast import rounds_to_decide
 from jostle.analysis.stats.over_rounds import AtLeast, ratio_of_rounds
 from jostle.errors import PlanError
 from jostle.plan import parse_plan, to_toml
-from jostle.plan.claims import Needs, Part, same_size
-from jostle.plan.metrics import INDICES, METRICS
+from jostle.plan.criteria.claims import Needs, Part, same_size
+from jostle.plan.criteria.metrics import INDICES, METRICS
 from jostle.plan.model import Changes
 from jostle.record import RunRecord
 from jostle.report.sections.published import claims, tally

@@ -45,7 +45,9 @@ def test_an_import_of_jostle_loads_no_library() -> None:
 
 
 def test_the_plan_of_a_hit_needs_no_more_than_its_model() -> None:
-    assert loaded("from jostle.plan.hit import hit_plan\nhit_plan('http://localhost/', {})") == ["pydantic"]
+    assert loaded("from jostle.plan.hit.plan import hit_plan\nhit_plan('http://localhost/', {})") == [
+        "pydantic"
+    ]
 
 
 def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,7 +17,7 @@ from jostle.analysis.results import CompareResult, Comparison, Difference
 from jostle.analysis.run import analyse
 from jostle.analysis.summaries import counted
 from jostle.errors import NotComparable, PlanError, UnknownName, UserError
-from jostle.plan.conditions import change
+from jostle.plan.criteria.conditions import change
 from jostle.plan.recorded import RecordedPlan
 from jostle.record import RunRecord
 from jostle.record.verdict import Verdict

@@ -8,7 +8,7 @@ import pytest
 from jostle import contestant, roster
 from jostle.contestant.connection_limit import check_connections, max_connections
 from jostle.errors import CannotServe, PlanError
-from jostle.plan.contestant import ContestantFile
+from jostle.plan.servers.contestant import ContestantFile
 
 
 @pytest.fixture(autouse=True)

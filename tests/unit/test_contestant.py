@@ -13,8 +13,8 @@ from jostle.contestant import Contestant, find
 from jostle.errors import BuildFailed, MissingRuntime, PlanError, StartFailed, UnknownName, UserError
 from jostle.host.users import User
 from jostle.plan import parse_plan, to_toml
-from jostle.plan.contestant import ContestantFile
 from jostle.plan.model import Changes
+from jostle.plan.servers.contestant import ContestantFile
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root runs servers as somebody else")
 

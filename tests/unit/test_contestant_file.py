@@ -6,7 +6,7 @@ import pytest
 
 from jostle import roster
 from jostle.errors import PlanError
-from jostle.plan.contestant import ContestantFile, fill, placeholders
+from jostle.plan.servers.contestant import ContestantFile, fill, placeholders
 
 
 def read(**table: object) -> ContestantFile:

@@ -7,7 +7,7 @@ import pytest
 from jostle import roster
 from jostle.contestant import Contestant, MissingTool, find
 from jostle.contestant.install import Installation, install, what_is_missing
-from jostle.plan.contestant import ContestantFile
+from jostle.plan.servers.contestant import ContestantFile
 
 
 def lacking(name: str, package: str, install: str) -> Contestant:

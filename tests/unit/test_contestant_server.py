@@ -17,7 +17,7 @@ from jostle.contestant import Contestant, Server, find
 from jostle.errors import StartFailed, UnreachableTarget
 from jostle.host import ports
 from jostle.host.procfs import with_environment
-from jostle.plan.contestant import ContestantFile
+from jostle.plan.servers.contestant import ContestantFile
 
 SERVER = """
 import http.server, json, os, signal, sys, time

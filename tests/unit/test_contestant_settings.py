@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from jostle.contestant.settings import canonical, read_settings
 from jostle.errors import PlanError, UnknownName
-from jostle.plan.contestant import Variant, VariantValue
+from jostle.plan.servers.contestant import Variant, VariantValue
 
 VARIANTS = {
     "procs": Variant(default=2),

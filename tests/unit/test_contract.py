@@ -11,7 +11,7 @@ import pytest
 from jostle import contestant
 from jostle.contestant.checks import HELLO
 from jostle.contestant.contract import PROTOCOL, ROUTES, CheckResult, verify
-from jostle.plan.contestant import ContestantFile
+from jostle.plan.servers.contestant import ContestantFile
 
 REASON = "for a reason"
 

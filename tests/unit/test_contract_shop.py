@@ -15,7 +15,7 @@ from jostle.contestant import Server
 from jostle.contestant.contract import CheckResult, verify
 from jostle.contestant.stock import Buyer, Item, Stock
 from jostle.database import Options, shop
-from jostle.plan.contestant import ContestantFile
+from jostle.plan.servers.contestant import ContestantFile
 from support.handlers import Handler, serving
 
 STOCK = shop.stock(Options(customers=20).content())

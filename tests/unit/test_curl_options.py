@@ -11,7 +11,7 @@ import pytest
 from jostle.errors import PlanError
 from jostle.plan.curl.options import LETTERS, OPTIONS
 from jostle.plan.curl.translate import pasted
-from jostle.plan.hit import hit_plan
+from jostle.plan.hit.plan import hit_plan
 from jostle.plan.workload import Workload
 
 

@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 
 from jostle import cli
 from jostle.plan import parse_plan
-from jostle.plan.contestant import ContestantFile
+from jostle.plan.servers.contestant import ContestantFile
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [

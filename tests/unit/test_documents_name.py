@@ -12,8 +12,8 @@ from docs.reference import commands, files
 from jostle import experiments, roster
 from jostle.cli import COMMANDS
 from jostle.cli.exit_codes import ExitCode
-from jostle.plan.builder import JourneyBuilder
-from jostle.plan.hit import PLACES
+from jostle.plan.hit.plan import PLACES
+from jostle.plan.journeys.builder import JourneyBuilder
 from jostle.record.outcomes import CENSORED, ENDED_BY_STOP, TIMEOUTS, WRONG_RESPONSES, Outcome, failures
 from jostle.record.verdict import Verdict
 from jostle.roster.lines_of_code import lines_of_code

@@ -40,7 +40,7 @@ from jostle.explain.run import target_of as process_target
 from jostle.explain.send import LightStream, Response, as_burst
 from jostle.explain.session import Baseline, Session
 from jostle.explain.target import Route, check, intermediary
-from jostle.plan.contestant import ContestantFile
+from jostle.plan.servers.contestant import ContestantFile
 from jostle.record.outcomes import Outcome
 from jostle.report.document import figures_in
 from jostle.report.export import html, md

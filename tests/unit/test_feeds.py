@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jostle.errors import BadValue, PlanError
-from jostle.plan import json_lines
-from jostle.plan.feed import Feed
+from jostle.plan.files import json_lines
+from jostle.plan.journeys.feed import Feed
 from jostle.plan.values import Params
 
 
@@ -146,7 +146,7 @@ def test_a_csv_file_that_would_be_misread_is_told(
 def test_the_limit_of_a_field_is_told_with_its_number(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("jostle.plan.csv_file.MAX_FIELD_CHARACTERS", 2000)
+    monkeypatch.setattr("jostle.plan.files.csv_file.MAX_FIELD_CHARACTERS", 2000)
     with pytest.raises(
         PlanError, match=r"line 2: a value of more than 2,000 characters\nis a quote not closed"
     ):

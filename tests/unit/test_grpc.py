@@ -10,7 +10,7 @@ import pytest
 from jostle.errors import PlanError
 from jostle.generator.spec import Address, engine_spec, without_secrets
 from jostle.plan import Plan, parse_plan, to_toml
-from jostle.plan.hit import hit_plan
+from jostle.plan.hit.plan import hit_plan
 from support import one_request
 from support.one_request import asked, engine, plan
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from jostle.errors import BadValue, PlanError
 from jostle.generator.spec import Address, engine_spec
 from jostle.plan import parse_plan, to_toml
-from jostle.plan.hit import hit_plan
-from jostle.plan.hurl import journey_of, json_pointer
-from jostle.plan.hurl_syntax import read_entries
+from jostle.plan.hit.plan import hit_plan
+from jostle.plan.journeys.hurl import journey_of, json_pointer
+from jostle.plan.journeys.hurl_syntax import read_entries
 from support.golden import Golden
 
 CORPUS = Path(__file__).parents[1] / "corpus" / "hurl"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from jostle.contestant import find
-from jostle.plan.contestant import ContestantFile
+from jostle.plan.servers.contestant import ContestantFile
 from jostle.roster.lines_of_code import lines_of_code
 
 

@@ -13,7 +13,7 @@ from jostle.analysis.stats.combined import combined, each_adjusted
 from jostle.cli.power import out_of_reach
 from jostle.errors import BadValue, PlanError
 from jostle.plan import load_plan
-from jostle.plan.conditions import change
+from jostle.plan.criteria.conditions import change
 from jostle.record import RunRecord
 from support.synthetic import Times, Trial, closed, lognormal, make_run
 

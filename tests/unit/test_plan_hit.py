@@ -11,7 +11,7 @@ from jostle.errors import PlanError
 from jostle.generator.spec import Address, engine_spec
 from jostle.plan import ClosedLoad, OpenLoad, Plan, Request, Workload, parse_plan, to_toml
 from jostle.plan.connection import Connection, Http2
-from jostle.plan.hit import PLACES, hit_plan
+from jostle.plan.hit.plan import PLACES, hit_plan
 from support.one_request import engine
 from support.one_request import plan as request_of
 

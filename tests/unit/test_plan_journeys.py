@@ -12,10 +12,10 @@ from jostle.errors import PlanError
 from jostle.generator.files_and_ports import connections_of
 from jostle.generator.spec import Address, engine_spec, without_secrets
 from jostle.plan import Plan, parse_plan, to_toml
-from jostle.plan.hit import hit_plan
-from jostle.plan.journey import Journey, Step
-from jostle.plan.request import METHODS
-from jostle.plan.when import When
+from jostle.plan.hit.plan import hit_plan
+from jostle.plan.journeys.journey import Journey, Step
+from jostle.plan.journeys.when import When
+from jostle.plan.requests.request import METHODS
 
 PLAN = """
 title = "A shop"

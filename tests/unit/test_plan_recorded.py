@@ -7,7 +7,7 @@ import pytest
 from jostle import experiments
 from jostle.errors import PlanError
 from jostle.plan import parse_plan, to_toml
-from jostle.plan.claims import PlannedFigure
+from jostle.plan.criteria.claims import PlannedFigure
 from jostle.plan.recorded import RecordedPlan
 
 PLAN = """

@@ -9,7 +9,7 @@ import pytest
 from jostle.errors import PlanError
 from jostle.generator.spec import Address, engine_spec, without_secrets
 from jostle.plan import Plan, parse_plan
-from jostle.plan.hit import hit_plan
+from jostle.plan.hit.plan import hit_plan
 
 SCRIPT = 'return function(client) http.get(`/{client.feed.user}`) http.post("/x", {expect = 201}) end'
 PLAN = """

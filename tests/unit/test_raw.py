@@ -8,7 +8,7 @@ import pytest
 
 from jostle.errors import BadValue, PlanError
 from jostle.plan import parse_plan, to_toml
-from jostle.plan.raw import unescaped
+from jostle.plan.requests.raw import unescaped
 from support.one_request import asked, hit, plan, sent
 
 URL = "tcp://localhost:6379"

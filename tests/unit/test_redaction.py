@@ -10,7 +10,7 @@ from jostle.cli.target import target_of
 from jostle.errors import PlanError
 from jostle.explain.run import target_of as explained
 from jostle.plan import parse_plan
-from jostle.plan.hit import hit_plan
+from jostle.plan.hit.plan import hit_plan
 from jostle.record import RunRecord, RunWriter
 from jostle.redaction.commands import redact_command
 from jostle.redaction.data import redact, replace_secrets, secrets_in

@@ -21,7 +21,7 @@ from jostle.cli.execution import show
 from jostle.cli.output import ResultOutput
 from jostle.errors import BadValue, PlanError
 from jostle.plan import parse_plan, to_toml
-from jostle.plan.conditions import Condition, change, requirement
+from jostle.plan.criteria.conditions import Condition, change, requirement
 from jostle.record import RunRecord
 from jostle.record.journal import append_event
 from jostle.record.verdict import Verdict

@@ -10,7 +10,7 @@ from docs.result_schema import result_schema
 from jostle.analysis.compare.two import compare_contestants, judge_conditions
 from jostle.analysis.results import RunResult
 from jostle.analysis.run import analyse
-from jostle.plan.conditions import change
+from jostle.plan.criteria.conditions import change
 from jostle.record import RunRecord
 from support.results import make_hit, make_plain, make_starvation
 from support.synthetic import STARVATION_PLAN, make_run, starvation_trials

@@ -11,7 +11,7 @@ from jostle.cli.execution import resume_run
 from jostle.cli.output import PlanOutput
 from jostle.errors import NotARun
 from jostle.plan import parse_plan, to_toml
-from jostle.plan.conditions import SLO_PARAMETER
+from jostle.plan.criteria.conditions import SLO_PARAMETER
 from jostle.record import RunRecord, RunWriter
 from jostle.runner.resume import unfinished
 from support.synthetic import PLAN, STARVATION_PLAN, Trial, closed, lognormal, make_run

@@ -9,7 +9,7 @@ from jostle.errors import NotARun
 from jostle.generator.spec import Address, engine_spec, without_secrets
 from jostle.host.facts import host_facts
 from jostle.plan import Plan, parse_plan, to_toml
-from jostle.plan.hit import hit_plan
+from jostle.plan.hit.plan import hit_plan
 from jostle.record import RunRecord, RunWriter
 from jostle.redaction.commands import redact_command
 from jostle.redaction.data import redact

@@ -15,7 +15,7 @@ from jostle.analysis.trials.data import TrialData
 from jostle.errors import PlanError
 from jostle.generator.merge import Merger
 from jostle.plan import Plan, parse_plan, to_toml
-from jostle.plan.hit import hit_plan
+from jostle.plan.hit.plan import hit_plan
 from jostle.report.charts import event_times
 from jostle.report.document import Paragraph, Table
 from jostle.report.sections.streams import section, stream_table, time_table

@@ -6,8 +6,8 @@ import pytest
 
 from jostle.errors import PlanError
 from jostle.plan import parse_plan
+from jostle.plan.files.toml import TOMLDecodeError, read_toml
 from jostle.plan.recorded import RecordedPlan
-from jostle.plan.toml import TOMLDecodeError, read_toml
 
 BOMBS = {
     "arrays": "x = " + "[" * 200_000,

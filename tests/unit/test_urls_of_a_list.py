@@ -7,8 +7,8 @@ import pytest
 
 from jostle.errors import PlanError
 from jostle.plan import Plan, parse_plan, to_toml
-from jostle.plan.hit import hit_plan
-from jostle.plan.url_list import MAX_URLS
+from jostle.plan.hit.plan import hit_plan
+from jostle.plan.requests.url_list import MAX_URLS
 
 
 def planned(folder: Path, text: str, url: str = "http://localhost:8080", **options: Any) -> Plan:

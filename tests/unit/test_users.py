@@ -9,7 +9,7 @@ import pytest
 from jostle.contestant import find
 from jostle.errors import PlanError
 from jostle.host.users import User
-from jostle.plan.contestant import ContestantFile
+from jostle.plan.servers.contestant import ContestantFile
 
 
 def unknown(_: object) -> NoReturn:

@@ -9,7 +9,7 @@ from jostle.analysis.stats.over_rounds import AtLeast, number
 from jostle.analysis.trials.data import TrialData
 from jostle.analysis.validity.failures import EVEN_IF_NOTHING_WAS_RIGHT
 from jostle.formatting import is_or_are
-from jostle.plan.conditions import Condition
+from jostle.plan.criteria.conditions import Condition
 from jostle.plan.recorded import RecordedPlan
 from jostle.record.verdict import Verdict
 

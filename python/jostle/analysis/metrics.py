@@ -1,4 +1,4 @@
-"""How each metric of `jostle.plan.metrics` is measured: one value per trial, an interval over rounds.
+"""How each of `jostle.plan.criteria.metrics` is measured: one value per trial, an interval over rounds.
 
 A function of one trial returns a float, `AtLeast` if requests that were given up hide the rest, or None if
 the trial has no value. To add a metric, put its name and unit there, and its function in `VALUE_OF` here.
@@ -39,7 +39,7 @@ from jostle.analysis.topics.pings import ping_times
 from jostle.analysis.topics.streams import longest_gap, message_round_trips, streams_in_time, streams_late
 from jostle.analysis.topics.threads import memory_per_thread, time_per_thread, virtual_memory_per_thread
 from jostle.analysis.trials.data import TrialData
-from jostle.plan.metrics import LESS_FREQUENT, METRICS
+from jostle.plan.criteria.metrics import LESS_FREQUENT, METRICS
 from jostle.quantiles import LEVELS, NAMED
 
 __all__ = ["COUNTED", "VALUE_OF", "error_share", "estimate", "within"]

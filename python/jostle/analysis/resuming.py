@@ -2,7 +2,7 @@
 
 import shlex
 
-from jostle.plan.conditions import SLO_PARAMETER
+from jostle.plan.criteria.conditions import SLO_PARAMETER
 from jostle.plan.recorded import RecordedPlan
 from jostle.record import RunRecord
 from jostle.redaction.names import HIDDEN

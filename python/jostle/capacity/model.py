@@ -19,7 +19,7 @@ from jostle.analysis.results.capacity import FittedModel, Prediction
 from jostle.analysis.stats.sample import WeightedSample, from_histograms, quantile_of
 from jostle.generator.simulated import SimulatedExecutor
 from jostle.histogram import decode
-from jostle.plan.simulated import Simulated
+from jostle.plan.servers.simulated import Simulated
 from jostle.plan.values import Think
 from jostle.quantiles import NAMED
 

@@ -10,9 +10,9 @@ from jostle.capacity.slo import Slo, read_slos
 from jostle.capacity.workloads import ALONE
 from jostle.errors import PlanError, UnknownName
 from jostle.plan import Plan
-from jostle.plan.conditions import SLO_PARAMETER
+from jostle.plan.criteria.conditions import SLO_PARAMETER
 from jostle.plan.curl import has_curl
-from jostle.plan.hit import hit_plan
+from jostle.plan.hit.plan import hit_plan
 from jostle.url import has_scheme
 
 __all__ = ["CapacityQuestion", "question_of", "with_loads"]
@@ -73,8 +73,8 @@ def question_of(
     name_of: Any = str,
 ) -> CapacityQuestion:
     """The question about `target`: a URL, a curl command as `hit_plan` takes it, or a contestant with its
-    settings and a path, such as "node:threadpool=8/fast/44". `options`: those of `jostle.plan.hit.PLACES`
-    that say what is sent. Raises `PlanError`, `UnknownName`.
+    settings and a path, such as "node:threadpool=8/fast/44". `options`: those of
+    `jostle.plan.hit.plan.PLACES` that say what is sent. Raises `PlanError`, `UnknownName`.
     """
     read = read_slos(slos)
     budget_s = units.duration(budget, bare="s") if budget is not None else QUICK_S if quick else BUDGET_S

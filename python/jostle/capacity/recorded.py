@@ -7,7 +7,7 @@ from jostle.capacity.block import Block, block_of
 from jostle.capacity.levels import Level, by_level, crossing_of
 from jostle.capacity.slo import Slo, read_slos
 from jostle.errors import NotARun
-from jostle.plan.conditions import SLO_PARAMETER
+from jostle.plan.criteria.conditions import SLO_PARAMETER
 from jostle.plan.recorded import RecordedPlan
 from jostle.record import RunRecord
 from jostle.units import format_rate

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from jostle.errors import BadValue
-from jostle.plan.conditions import requirement
+from jostle.plan.criteria.conditions import requirement
 from jostle.quantiles import NAMED
 
 __all__ = ["Slo", "read_slo", "read_slos"]

@@ -26,7 +26,7 @@ from jostle.capacity.sentences import behaves_like, written
 from jostle.capacity.slo import Slo
 from jostle.errors import JostleError, PlanError
 from jostle.formatting import between, formatted, percent, plural
-from jostle.plan.conditions import SLO_PARAMETER
+from jostle.plan.criteria.conditions import SLO_PARAMETER
 from jostle.plan.recorded import RecordedPlan
 from jostle.record import RunRecord
 

@@ -76,7 +76,7 @@ text, as @FILE, or on standard input (-). Options of jostle stand before it.
 
 @dataclass(frozen=True, kw_only=True)
 class LoadOptions:
-    """How requests are sent. Each option has the name that it has in `jostle.plan.hit.PLACES`."""
+    """How requests are sent. Each option has the name that it has in `jostle.plan.hit.plan.PLACES`."""
 
     clients: Annotated[
         str | None,
@@ -493,10 +493,10 @@ class RequestOptions:
     allow_targets: AllowTargets = None
 
     def given(self) -> dict[str, Any]:
-        """The options in the form of `jostle.plan.hit`: a switch that is off is not among them, as it would
-        take the place of what a curl command says.
+        """The options in the form of `jostle.plan.hit.plan`: a switch that is off is not among them, as it
+        would take the place of what a curl command says.
         """
-        from jostle.plan.hit import REDIRECTS
+        from jostle.plan.hit.plan import REDIRECTS
 
         if self.method is not None and re.fullmatch(r"[\d.]+s?", self.method):
             raise PlanError(f"--method: {self.method!r} is a number, and no method", "write for example PUT")
@@ -532,7 +532,7 @@ class HitOptions(RequestOptions, LoadOptions):
 
     def plan(self, context: typer.Context, url: str | list[str]) -> "Plan":
         """The plan for what `target_of` returned. Raises `PlanError`, whose message names the options."""
-        from jostle.plan.hit import hit_plan
+        from jostle.plan.hit.plan import hit_plan
 
         names = option_names(context)
         return hit_plan(url, self.given(), lambda name: names.get(name, name))

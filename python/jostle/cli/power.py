@@ -8,7 +8,7 @@ from jostle.analysis.stats.moderated import TYPICAL_SD
 from jostle.analysis.stats.power import POWER, detectable
 from jostle.formatting import listed, percent
 from jostle.plan import OpenLoad, Plan
-from jostle.plan.requirement import Requirement
+from jostle.plan.criteria.requirement import Requirement
 from jostle.runner.schedule import first_rounds
 
 __all__ = ["out_of_reach", "rounds_will_find"]

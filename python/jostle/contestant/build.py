@@ -20,7 +20,7 @@ from jostle.errors import BuildFailed
 from jostle.host.cache import cache_folder
 from jostle.host.files import write_whole
 from jostle.host.supervised import SupervisedProcess, Task
-from jostle.plan.contestant import Build, fill
+from jostle.plan.servers.contestant import Build, fill
 
 __all__ = ["BuildJob"]
 

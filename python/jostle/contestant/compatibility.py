@@ -7,7 +7,7 @@ from jostle.contestant.contestant import Contestant
 from jostle.contestant.protocols import check_protocol
 from jostle.contestant.routes import check_routes
 from jostle.plan import Workload
-from jostle.plan.journey import Journey
+from jostle.plan.journeys.journey import Journey
 
 __all__ = ["check_fit"]
 

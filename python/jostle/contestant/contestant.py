@@ -12,7 +12,7 @@ from jostle.contestant.tools import MissingTool, Tool, find_tool
 from jostle.errors import MissingRuntime
 from jostle.host.ports import HOST
 from jostle.host.users import User
-from jostle.plan.contestant import DATABASE_PLACES, ContestantFile, VariantValue, placeholders
+from jostle.plan.servers.contestant import DATABASE_PLACES, ContestantFile, VariantValue, placeholders
 from jostle.record.layout import ServerDescription
 from jostle.roster.lines_of_code import lines_of_code
 

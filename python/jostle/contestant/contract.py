@@ -39,7 +39,7 @@ from jostle.contestant.server import Server
 from jostle.contestant.shop import EXAMPLE, SHOP
 from jostle.contestant.stock import Stock
 from jostle.contestant.websocket import Echoes, Pushes
-from jostle.plan.contestant import ContestantFile
+from jostle.plan.servers.contestant import ContestantFile
 
 __all__ = ["ALSO", "PROTOCOL", "ROUTES", "CheckResult", "Route", "verify"]
 

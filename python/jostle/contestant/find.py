@@ -7,8 +7,8 @@ from jostle import roster
 from jostle.contestant.contestant import Contestant
 from jostle.contestant.settings import canonical, read_settings
 from jostle.errors import PlanError, UnknownName
-from jostle.plan.contestant import ContestantFile
 from jostle.plan.labels import split
+from jostle.plan.servers.contestant import ContestantFile
 
 __all__ = ["find", "is_known"]
 

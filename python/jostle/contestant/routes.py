@@ -9,9 +9,9 @@ from jostle import roster
 from jostle.contestant.contestant import Contestant
 from jostle.errors import CannotServe, PlanError
 from jostle.plan import Workload
-from jostle.plan.contestant import OPTIONAL_ROUTES
-from jostle.plan.journey import Journey
-from jostle.plan.request import Call
+from jostle.plan.journeys.journey import Journey
+from jostle.plan.requests.request import Call
+from jostle.plan.servers.contestant import OPTIONAL_ROUTES
 
 __all__ = ["MAX_NUMBERS", "check_routes"]
 

@@ -17,7 +17,7 @@ from jostle.host.memory_group import MemoryGroup, limit_memory
 from jostle.host.procfs import is_running
 from jostle.host.supervised import Exit, NotReady, Scratch, SupervisedProcess, Task, start_until_ready
 from jostle.host.users import User
-from jostle.plan.contestant import Ready, fill
+from jostle.plan.servers.contestant import Ready, fill
 from jostle.text import reason
 from jostle.url import Url, read_url, socket_path
 

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from jostle.errors import PlanError, UnknownName
-from jostle.plan.contestant import Variant, VariantValue
 from jostle.plan.labels import split
+from jostle.plan.servers.contestant import Variant, VariantValue
 
 __all__ = ["as_text", "canonical", "read_settings"]
 

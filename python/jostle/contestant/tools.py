@@ -9,7 +9,7 @@ from pathlib import Path
 
 from jostle.host.exhaustion import within_limits
 from jostle.host.users import User
-from jostle.plan.contestant import Need, fill
+from jostle.plan.servers.contestant import Need, fill
 
 __all__ = ["OWN_PROGRAMS", "REFERENCE", "MissingTool", "Tool", "find_tool"]
 

@@ -7,7 +7,7 @@ from typing import Self
 
 from jostle.database.database import Database, start
 from jostle.database.options import Options
-from jostle.plan.database import DatabaseTable
+from jostle.plan.servers.database import DatabaseTable
 
 __all__ = ["CurrentDatabase"]
 

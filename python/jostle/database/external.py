@@ -14,8 +14,8 @@ from jostle.database.options import Options
 from jostle.database.tables import CREATE, TABLES, keys, rows
 from jostle.errors import MissingRuntime, PlanError, UnreachableTarget
 from jostle.host.users import User
-from jostle.plan.contestant import Need
-from jostle.plan.database import postgresql
+from jostle.plan.servers.contestant import Need
+from jostle.plan.servers.database import postgresql
 from jostle.redaction.texts import without_password
 from jostle.text import reason
 from jostle.url import host_and_port

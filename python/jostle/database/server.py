@@ -20,7 +20,7 @@ from jostle.host import ports
 from jostle.host.cache import cache_folder
 from jostle.host.supervised import NotReady, Scratch, Task, start_until_ready
 from jostle.host.users import User
-from jostle.plan.contestant import Need
+from jostle.plan.servers.contestant import Need
 
 __all__ = ["NAME", "USER", "PrivatePostgres", "missing"]
 

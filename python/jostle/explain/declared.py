@@ -10,7 +10,7 @@ from typing import Literal
 from jostle.explain.candidates import Family
 from jostle.explain.finding import Topic
 from jostle.explain.results import Explanation
-from jostle.plan.contestant import ContestantFile, VariantValue
+from jostle.plan.servers.contestant import ContestantFile, VariantValue
 
 __all__ = ["Declared", "Judgement", "declared", "judged", "labels"]
 

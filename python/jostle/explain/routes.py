@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from jostle import roster
 from jostle.explain.target import Role, Route
-from jostle.plan.contestant import ContestantFile
+from jostle.plan.servers.contestant import ContestantFile
 from jostle.url import path_at, read_url
 
 __all__ = [

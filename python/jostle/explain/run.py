@@ -31,7 +31,7 @@ from jostle.explain.target import ResponseHead, Route, Target, check, connect_s,
 from jostle.generator.spec import Address, engine_spec
 from jostle.host.cores import available_cores, place
 from jostle.host.pressure import pressure_s
-from jostle.plan.hit import hit_plan
+from jostle.plan.hit.plan import hit_plan
 from jostle.plan.model import Plan
 from jostle.redaction.data import redact
 from jostle.runner.observer import Tell, silent

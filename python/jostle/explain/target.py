@@ -9,8 +9,8 @@ from urllib.parse import urljoin
 
 from jostle.errors import PlanError, UnreachableTarget
 from jostle.explain.observe import Usage
-from jostle.plan.builder import JourneyBuilder
-from jostle.plan.hit import hit_plan
+from jostle.plan.hit.plan import hit_plan
+from jostle.plan.journeys.builder import JourneyBuilder
 from jostle.plan.model import Plan
 from jostle.redaction.data import redact
 from jostle.runner.tryout import try_journeys

@@ -4,7 +4,7 @@ from jostle.errors import PlanError
 from jostle.generator.api import Executor, Generator, Lost, Running
 from jostle.generator.processes import LocalExecutor
 from jostle.plan import Plan
-from jostle.plan.simulated import Simulated
+from jostle.plan.servers.simulated import Simulated
 
 __all__ = ["Executor", "Generator", "LocalExecutor", "Lost", "Running", "executor_for", "simulated_in"]
 

@@ -7,11 +7,11 @@ from typing import Any
 
 from jostle._engine import compile_protos, grpc_methods, grpc_reflected, grpc_refusal
 from jostle.errors import PlanError, nearest
-from jostle.plan.event_stream import EventStream
-from jostle.plan.grpc import STATUSES
-from jostle.plan.request import Call, Request
+from jostle.plan.requests.event_stream import EventStream
+from jostle.plan.requests.grpc import STATUSES
+from jostle.plan.requests.request import Call, Request
+from jostle.plan.requests.variables import GAP
 from jostle.plan.values import Params
-from jostle.plan.variables import GAP
 
 __all__ = ["Schemas", "grpc_spec"]
 

@@ -8,12 +8,12 @@ from typing import Any
 
 from jostle.errors import PlanError
 from jostle.generator.scripts import script_spec, steps_of
-from jostle.plan.feed import Feed
-from jostle.plan.journey import Journey, Step, source
-from jostle.plan.request import JSON_TYPE
+from jostle.plan.journeys.feed import Feed
+from jostle.plan.journeys.journey import Journey, Step, source
+from jostle.plan.journeys.when import When
+from jostle.plan.requests.request import JSON_TYPE
+from jostle.plan.requests.variables import RAW, as_in_forms, as_json, built_in, kind_of, without_kind
 from jostle.plan.values import Think
-from jostle.plan.variables import RAW, as_in_forms, as_json, built_in, kind_of, without_kind
-from jostle.plan.when import When
 from jostle.url import has_scheme
 
 __all__ = ["engine_journeys"]

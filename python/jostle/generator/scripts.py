@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from jostle.errors import PlanError
-from jostle.plan.journey import Step
-from jostle.plan.request import asking
+from jostle.plan.journeys.journey import Step
+from jostle.plan.requests.request import asking
 from jostle.text import reason
 
 __all__ = ["script_spec", "steps_of"]

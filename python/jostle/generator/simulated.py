@@ -11,7 +11,7 @@ from jostle._engine import Simulation
 from jostle.errors import StartRefused
 from jostle.generator.api import Generator, Lost, Running
 from jostle.generator.spec import think_spec
-from jostle.plan.simulated import SHARED, Simulated
+from jostle.plan.servers.simulated import SHARED, Simulated
 from jostle.plan.values import Think
 
 if TYPE_CHECKING:

@@ -15,11 +15,11 @@ from jostle.generator.grpc import Schemas, grpc_spec
 from jostle.generator.journeys import check_no_slash, connections_of_a_client, engine_journeys
 from jostle.host.loopback import LOOPBACK, is_loopback
 from jostle.plan.connection import Connection, Tls
-from jostle.plan.event_stream import EventStream, StreamBound, event_pattern
-from jostle.plan.journey import Journey
+from jostle.plan.journeys.journey import Journey
 from jostle.plan.load import ClosedLoad, OpenLoad, Trace
-from jostle.plan.raw import SERIALS, Sent, Until, bytes_matched
-from jostle.plan.request import JSON_TYPE, PEER, Call, Expect, Request
+from jostle.plan.requests.event_stream import EventStream, StreamBound, event_pattern
+from jostle.plan.requests.raw import SERIALS, Sent, Until, bytes_matched
+from jostle.plan.requests.request import JSON_TYPE, PEER, Call, Expect, Request
 from jostle.plan.values import Params, Think
 from jostle.plan.workload import Workload
 from jostle.redaction.data import redact

@@ -5,7 +5,7 @@ from typing import Any
 from jostle.plan.load import ClosedLoad, OpenLoad
 from jostle.plan.loading import load_plan, parse_plan, to_toml
 from jostle.plan.model import Plan
-from jostle.plan.request import Request
+from jostle.plan.requests.request import Request
 from jostle.plan.workload import Background, Workload
 
 __all__ = [

@@ -9,8 +9,8 @@ from typing import Any
 
 from jostle.errors import PlanError, UnknownName
 from jostle.host.cores import place
+from jostle.plan.files.toml import TOMLDecodeError, read_toml
 from jostle.plan.model import Plan
-from jostle.plan.toml import TOMLDecodeError, read_toml
 from jostle.redaction.data import redact, replace_secrets, secrets_in
 from jostle.text import one_line, read_text, reason
 

@@ -18,19 +18,19 @@ from pydantic import (
 from jostle import units
 from jostle.errors import BadValue, PlanError, nearest
 from jostle.plan.base import Table, in_own_words
-from jostle.plan.claims import Claim, Part, PlannedFigure, Published, Ratio
 from jostle.plan.cluster import Cluster
-from jostle.plan.conditions import (
+from jostle.plan.criteria.claims import Claim, Part, PlannedFigure, Published, Ratio
+from jostle.plan.criteria.conditions import (
     INDICES,
     Conditions,
 )
-from jostle.plan.contestant import ContestantFile
-from jostle.plan.database import DatabaseTable
-from jostle.plan.journey import Journey
+from jostle.plan.criteria.requirement import Requirement
+from jostle.plan.journeys.journey import Journey
 from jostle.plan.labels import resolve_label, split
 from jostle.plan.load import OpenLoad
-from jostle.plan.requirement import Requirement
-from jostle.plan.tuning import Tune
+from jostle.plan.servers.contestant import ContestantFile
+from jostle.plan.servers.database import DatabaseTable
+from jostle.plan.servers.tuning import Tune
 from jostle.plan.values import (
     PARAMETER,
     Duration,

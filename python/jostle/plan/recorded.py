@@ -17,11 +17,11 @@ from typing import Any, TypeVar
 
 from jostle.errors import BadValue, PlanError
 from jostle.plan.base import Table
-from jostle.plan.claims import Claim, Drawn, PlannedFigure, Published, Ratio
-from jostle.plan.conditions import Condition, of_one_trial
+from jostle.plan.criteria.claims import Claim, Drawn, PlannedFigure, Published, Ratio
+from jostle.plan.criteria.conditions import Condition, of_one_trial
+from jostle.plan.criteria.requirement import Requirement
+from jostle.plan.files.toml import TOMLDecodeError, read_toml
 from jostle.plan.model import UNTIL_DECIDED, Starvation
-from jostle.plan.requirement import Requirement
-from jostle.plan.toml import TOMLDecodeError, read_toml
 
 __all__ = ["RecordedPlan", "Unreadable"]
 

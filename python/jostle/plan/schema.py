@@ -6,22 +6,22 @@ from pathlib import Path
 from typing import Any
 
 from jostle.plan.base import Table
-from jostle.plan.claims import Claim, Drawn, Needs, Opponent, Part, PlannedFigure, Published, Ratio
 from jostle.plan.cluster import Cluster
 from jostle.plan.connection import Connection, Http2, Tls
-from jostle.plan.contestant import Build, ConnectionLimit, ContestantFile, Need, Ready, Start, Variant
-from jostle.plan.database import DatabaseChange, DatabaseTable
-from jostle.plan.event_stream import EventStream, StreamBound
-from jostle.plan.feed import Feed
-from jostle.plan.journey import Group, Journey, Step
+from jostle.plan.criteria.claims import Claim, Drawn, Needs, Opponent, Part, PlannedFigure, Published, Ratio
+from jostle.plan.criteria.requirement import Requirement
+from jostle.plan.journeys.feed import Feed
+from jostle.plan.journeys.journey import Group, Journey, Step
 from jostle.plan.load import ClosedLoad, OpenLoad, Phase, RateStep
 from jostle.plan.loading import CONTESTANTS_OF, SCALED
 from jostle.plan.model import Plan, Starvation
-from jostle.plan.raw import Sent, Until
-from jostle.plan.request import Expect, JsonValue, Request
-from jostle.plan.requirement import Requirement
-from jostle.plan.simulated import Simulated
-from jostle.plan.tuning import Tune
+from jostle.plan.requests.event_stream import EventStream, StreamBound
+from jostle.plan.requests.raw import Sent, Until
+from jostle.plan.requests.request import Expect, JsonValue, Request
+from jostle.plan.servers.contestant import Build, ConnectionLimit, ContestantFile, Need, Ready, Start, Variant
+from jostle.plan.servers.database import DatabaseChange, DatabaseTable
+from jostle.plan.servers.simulated import Simulated
+from jostle.plan.servers.tuning import Tune
 from jostle.plan.workload import LOAD, Background, Workload
 
 __all__ = ["files", "plan_schema"]

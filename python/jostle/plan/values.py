@@ -15,7 +15,7 @@ from pydantic import BeforeValidator, PlainSerializer, PlainValidator, Validatio
 
 from jostle import units
 from jostle.errors import BadValue, PlanError
-from jostle.plan.csv_file import SEPARATORS, csv_rows
+from jostle.plan.files.csv_file import SEPARATORS, csv_rows
 
 __all__ = [
     "PARAMETER",

@@ -10,14 +10,14 @@ from pydantic import model_validator as validator
 
 from jostle.errors import BadValue
 from jostle.plan.base import Table
-from jostle.plan.conditions import Conditions
 from jostle.plan.connection import Connection, Protocol
-from jostle.plan.database import DatabaseChange
-from jostle.plan.journey import Journey
+from jostle.plan.criteria.conditions import Conditions
+from jostle.plan.journeys.journey import Journey
 from jostle.plan.labels import resolve_label
 from jostle.plan.load import ClosedLoad, Load, OpenLoad
-from jostle.plan.request import BODIES, METHODS, PEER, Request, asking
-from jostle.plan.url_list import UrlLine, read_url_list
+from jostle.plan.requests.request import BODIES, METHODS, PEER, Request, asking
+from jostle.plan.requests.url_list import UrlLine, read_url_list
+from jostle.plan.servers.database import DatabaseChange
 from jostle.plan.values import Duration, PositiveCount, PositiveDuration, Share, Size, file_named
 from jostle.units import format_count
 from jostle.url import sent_path, shown

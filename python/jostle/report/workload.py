@@ -8,7 +8,7 @@ from jostle import units
 from jostle.analysis.results import Distribution, Estimate, PublishedFigure, WorkloadSummary
 from jostle.errors import BadValue
 from jostle.formatting import Formatted, amount, formatted, percent, plural, tallied
-from jostle.plan.claims import in_base_unit
+from jostle.plan.criteria.claims import in_base_unit
 from jostle.quantiles import LEVELS
 from jostle.record.outcomes import CENSORED, Outcome, outcome_label
 from jostle.report.document import NOTHING

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from jostle.errors import UnknownName
 from jostle.host.cores import available_cores
-from jostle.plan.contestant import ContestantFile
 from jostle.plan.loading import Environment
+from jostle.plan.servers.contestant import ContestantFile
 
 __all__ = ["ROSTER", "environment", "load", "names"]
 

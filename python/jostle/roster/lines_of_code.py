@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jostle import roster
-from jostle.plan.contestant import ContestantFile
+from jostle.plan.servers.contestant import ContestantFile
 
 __all__ = ["LinesOfCode", "lines_of_code", "main"]
 

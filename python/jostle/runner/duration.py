@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from jostle.contestant.requested_delay import requested_delay_s
 from jostle.generator.spec import trace_starts
 from jostle.plan import ClosedLoad, OpenLoad, Plan, Workload
-from jostle.plan.journey import Group, Journey, Step
+from jostle.plan.journeys.journey import Group, Journey, Step
 from jostle.plan.load import Trace
-from jostle.plan.request import Call
+from jostle.plan.requests.request import Call
 from jostle.runner.schedule import Planned
 
 __all__ = ["expected_s", "is_up_to_the_server", "load_s", "trial_s"]

@@ -30,7 +30,7 @@ from jostle.host.facts import machine
 from jostle.host.files import write_whole
 from jostle.plan import Plan, Workload
 from jostle.plan.loading import Settings
-from jostle.plan.tuning import Tune
+from jostle.plan.servers.tuning import Tune
 from jostle.record.outcomes import Outcome
 from jostle.runner.participants import with_their_labels
 

@@ -27,7 +27,7 @@ from jostle.analysis.stats.binomial import cdf
 from jostle.analysis.stats.combined import combined, each_adjusted
 from jostle.analysis.stats.enough import MIN_ROUNDS
 from jostle.formatting import change, listed, percent, points
-from jostle.plan.conditions import OverallChange
+from jostle.plan.criteria.conditions import OverallChange
 from jostle.record.verdict import Verdict
 
 __all__ = ["TESTED", "Overall", "judge_overall"]

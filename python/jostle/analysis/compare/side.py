@@ -22,7 +22,7 @@ from jostle.analysis.stats.over_rounds import (
 from jostle.analysis.stats.sample import Floats, Ints, WeightedSample, pool
 from jostle.analysis.summaries.workload import seed_of
 from jostle.analysis.trials.data import TrialData
-from jostle.plan.metrics import METRICS
+from jostle.plan.criteria.metrics import METRICS
 from jostle.quantiles import COMPARED, NAMED
 from jostle.record.verdict import Verdict
 

@@ -32,7 +32,7 @@ from jostle.analysis.stats.proportion import difference_of_shares
 from jostle.analysis.stats.quantile_ci import CONFIDENCE, samples_needed
 from jostle.analysis.stats.sample import Floats, WeightedSample
 from jostle.analysis.trials.statuses import contrast
-from jostle.plan.metrics import METRICS
+from jostle.plan.criteria.metrics import METRICS
 from jostle.quantiles import COMPARED, NAMED
 from jostle.record.verdict import Verdict, worst
 from jostle.units import scale

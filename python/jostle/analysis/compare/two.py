@@ -31,7 +31,7 @@ from jostle.analysis.summaries.workload import by_workload, summarize_all
 from jostle.analysis.trials.data import TrialData
 from jostle.analysis.validity.checks import judge_data
 from jostle.errors import NotComparable, PlanError, UnknownName
-from jostle.plan.conditions import Condition, OverallChange
+from jostle.plan.criteria.conditions import Condition, OverallChange
 from jostle.plan.recorded import RecordedPlan
 from jostle.record import RunRecord
 from jostle.record.verdict import Verdict

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from jostle.analysis.stats.proportion import share_over_rounds
 from jostle.analysis.trials.data import TrialData
 from jostle.analysis.trials.one_request import OneRequest
-from jostle.plan.conditions import Condition
+from jostle.plan.criteria.conditions import Condition
 from jostle.quantiles import NAMED
 
 __all__ = ["lies_among_failures"]

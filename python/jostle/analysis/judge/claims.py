@@ -2,8 +2,8 @@
 
 A claim is reproduced, has the same direction but another size, is not reproduced, or cannot be told. A part
 holds when its whole interval satisfies the rule, and fails when its whole interval violates it. If the
-article gives a number, the interval must also lie within its size (`jostle.plan.claims.same_size`). A claim
-is reproduced when all of its parts hold, and not reproduced when any of them fails. With k parts there are k
+article gives a number, the interval must also lie within its size (`jostle.plan.criteria.claims.same_size`).
+A claim is reproduced when all of its parts hold, and not reproduced when any fails. With k parts there are k
 chances to fail, so each of them fails only by an interval of 1 - 5 %/k (Bonferroni). That all of them hold
 needs no correction (intersection-union test: Berger, Technometrics 24 (1982)).
 """
@@ -33,9 +33,9 @@ from jostle.analysis.stats.sequential import ConfidenceRule, fixed
 from jostle.analysis.topics.starvation import index_at, workloads_behind
 from jostle.analysis.trials.data import TrialData, by_round, common_rounds
 from jostle.formatting import interval, is_or_are, listed, plural
-from jostle.plan.claims import Claim, Needs, Part
+from jostle.plan.criteria.claims import Claim, Needs, Part
+from jostle.plan.criteria.metrics import INDICES, METRICS
 from jostle.plan.labels import resolve_label
-from jostle.plan.metrics import INDICES, METRICS
 from jostle.plan.recorded import Unreadable
 from jostle.record.verdict import Verdict
 

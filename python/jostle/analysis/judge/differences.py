@@ -14,9 +14,9 @@ from jostle.analysis.results.rule import decide
 from jostle.analysis.stats.moderated import UsualOf
 from jostle.analysis.stats.sequential import ConfidenceRule
 from jostle.analysis.trials.data import TrialData
-from jostle.plan.conditions import Condition
+from jostle.plan.criteria.conditions import Condition
+from jostle.plan.criteria.requirement import Requirement
 from jostle.plan.labels import resolve_label
-from jostle.plan.requirement import Requirement
 from jostle.record.verdict import Verdict
 
 __all__ = ["judge_difference"]

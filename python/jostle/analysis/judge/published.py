@@ -8,7 +8,7 @@ from jostle.analysis.results import PublishedFigure
 from jostle.analysis.results.keys import Key
 from jostle.analysis.stats.moderated import UsualOf
 from jostle.analysis.trials.data import TrialData
-from jostle.plan.claims import Published
+from jostle.plan.criteria.claims import Published
 from jostle.plan.labels import resolve_label
 
 __all__ = ["published_figures"]

@@ -9,7 +9,7 @@ from jostle.analysis.results.published_figure import figure
 from jostle.analysis.stats.moderated import UsualOf, typical_ratio
 from jostle.analysis.stats.over_rounds import RoundValue, ratio_of_rounds
 from jostle.analysis.trials.data import TrialData, by_round, common_rounds
-from jostle.plan.claims import Ratio
+from jostle.plan.criteria.claims import Ratio
 
 __all__ = ["ratios"]
 

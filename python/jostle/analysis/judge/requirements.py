@@ -15,11 +15,11 @@ from jostle.analysis.topics.starvation import compare, index_of, workloads_behin
 from jostle.analysis.trials.data import TrialData, by_round, common_rounds
 from jostle.analysis.trials.one_request import requests_named
 from jostle.formatting import interval, is_or_are
-from jostle.plan.conditions import INDICES
+from jostle.plan.criteria.conditions import INDICES
+from jostle.plan.criteria.requirement import Requirement
 from jostle.plan.labels import resolve_label
 from jostle.plan.model import Starvation
 from jostle.plan.recorded import RecordedPlan, Unreadable
-from jostle.plan.requirement import Requirement
 from jostle.record.verdict import Verdict
 
 __all__ = ["judge_requirements"]

@@ -22,10 +22,10 @@ from jostle.analysis.stats.quantile_ci import CONFIDENCE
 from jostle.analysis.stats.sequential import MAX_ROUNDS
 from jostle.analysis.summaries.workload import by_workload
 from jostle.analysis.trials.data import TrialData
-from jostle.plan.claims import Claim, Part
-from jostle.plan.conditions import Condition
+from jostle.plan.criteria.claims import Claim, Part
+from jostle.plan.criteria.conditions import Condition
+from jostle.plan.criteria.requirement import Requirement
 from jostle.plan.recorded import RecordedPlan
-from jostle.plan.requirement import Requirement
 from jostle.record import RunRecord
 from jostle.record.verdict import Verdict
 

@@ -6,7 +6,7 @@ from typing import Literal
 
 from jostle.analysis.results import Decision, Estimate
 from jostle.formatting import amount
-from jostle.plan.conditions import Condition
+from jostle.plan.criteria.conditions import Condition
 from jostle.units import format_number
 
 __all__ = ["Rule", "RuleDecision", "decide", "distrusted", "rule_of", "written"]

@@ -28,7 +28,7 @@ class Check:
     message: str
     remedy: str = ""
     affects: tuple[str, ...] = ()
-    """The figures that a failure affects, by their names in plans (`jostle.plan.metrics`); if empty, all but
+    """The figures that it affects, as plans name them (`jostle.plan.criteria.metrics`); if empty, all but
     those that it `spares`."""
     cause: Cause = "server"
     spares: tuple[str, ...] = ()

@@ -84,7 +84,7 @@ class PublishedFigure:
     @property
     def amount(self) -> float | None:
         """The value in the base unit of its metric; None if its unit does not fit the metric."""
-        from jostle.plan.claims import in_base_unit  # imported late: plans take long to import
+        from jostle.plan.criteria.claims import in_base_unit  # imported late: plans take long to import
 
         return in_base_unit(self.value, self.unit, self.metric)
 

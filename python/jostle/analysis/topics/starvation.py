@@ -22,7 +22,7 @@ from jostle.analysis.topics.blocking import Waits, slice_of, waits_for
 from jostle.analysis.topics.meanwhile import left_over_rounds
 from jostle.analysis.topics.starvation_sentences import Meanwhile, sentence
 from jostle.analysis.trials.data import BACKGROUND, TrialData, by_round
-from jostle.plan.metrics import BLOCKING, INDICES
+from jostle.plan.criteria.metrics import BLOCKING, INDICES
 from jostle.plan.model import Starvation
 from jostle.record.verdict import Verdict
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from jostle.analysis.results import Validity
 from jostle.formatting import listed
-from jostle.plan.metrics import BLOCKING, METRICS, STARVATION
+from jostle.plan.criteria.metrics import BLOCKING, METRICS, STARVATION
 from jostle.quantiles import NAMED
 from jostle.record.verdict import Verdict, worst
 

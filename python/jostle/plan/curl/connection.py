@@ -15,7 +15,7 @@ REDIRECTS = 50
 
 
 def connection_options(operation: Operation, url: str) -> dict[str, Any]:
-    """The options of `jostle.plan.hit.PLACES` for this part of a command, whose first URL is `url`."""
+    """The options of `jostle.plan.hit.plan.PLACES` for this part of a command, whose first URL is `url`."""
     secure = url.lower().startswith("https:")
     options: dict[str, Any] = {
         **(_tls(operation) if secure else {}),

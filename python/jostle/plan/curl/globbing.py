@@ -6,7 +6,7 @@ from ipaddress import IPv6Address
 from itertools import product
 
 from jostle.errors import PlanError
-from jostle.plan.url_list import MAX_URLS
+from jostle.plan.requests.url_list import MAX_URLS
 
 __all__ = ["globbed"]
 

@@ -15,7 +15,7 @@ from jostle.plan.curl.known import is_curl
 from jostle.plan.curl.parse import Operation, operations
 from jostle.plan.curl.text import curl_commands
 from jostle.plan.curl.urls import listed_urls, with_file_name, with_query
-from jostle.plan.http_request import HttpRequest
+from jostle.plan.requests.http_request import HttpRequest
 from jostle.url import basic_login, read_url
 
 __all__ = ["Pasted", "pasted"]
@@ -31,7 +31,7 @@ class Pasted:
     requests: Sequence[HttpRequest]
     """In curl's order."""
     options: Mapping[str, Any]
-    """How to connect, by the names of `jostle.plan.hit.PLACES`."""
+    """How to connect, by the names of `jostle.plan.hit.plan.PLACES`."""
 
 
 def pasted(given: str | Sequence[str], environment: Mapping[str, str]) -> Pasted:

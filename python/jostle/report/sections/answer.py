@@ -7,7 +7,7 @@ from statistics import fmean
 
 from jostle.analysis.results import RunResult, StarvationResult, TrialResult, WorkloadSummary
 from jostle.formatting import amount, formatted, percent, plural
-from jostle.plan.toml import TOMLDecodeError, read_toml
+from jostle.plan.files.toml import TOMLDecodeError, read_toml
 from jostle.report import charts
 from jostle.report.document import (
     NOTHING,

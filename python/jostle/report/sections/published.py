@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from jostle.analysis.results import OF_ARTICLES, OF_OURS, ClaimResult, PublishedFigure, RunResult
 from jostle.analysis.results.rule import written
 from jostle.formatting import Formatted, amount, formatted, listed, plural
-from jostle.plan.claims import SAME
+from jostle.plan.criteria.claims import SAME
 from jostle.report.document import (
     Block,
     Depth,

@@ -7,7 +7,7 @@ from jostle.analysis.results import Check, RunResult, TrialResult, Validity
 from jostle.analysis.validity.catalogue import CATALOGUE
 from jostle.analysis.validity.figures import named
 from jostle.formatting import MISSING, amount, listed
-from jostle.plan.metrics import METRICS
+from jostle.plan.criteria.metrics import METRICS
 from jostle.record.trial import NO_OUTCOME
 from jostle.record.verdict import Verdict
 from jostle.report.document import Depth, Mark, Reason, Section, Table, columns

@@ -6,8 +6,8 @@ from typing import Any
 
 from jostle.analysis.results import RunResult
 from jostle.formatting import listed
-from jostle.plan.request import METHODS
-from jostle.plan.toml import TOMLDecodeError, read_toml
+from jostle.plan.files.toml import TOMLDecodeError, read_toml
+from jostle.plan.requests.request import METHODS
 from jostle.report.document import Block, Depth, Paragraph, Section, Statement, Statements
 from jostle.report.workload import describe_load
 from jostle.text import shortened

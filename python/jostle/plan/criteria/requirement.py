@@ -7,7 +7,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 from jostle import units
 from jostle.errors import BadValue
 from jostle.plan.base import Table
-from jostle.plan.conditions import Condition, OverallChange, limited_change, not_changed, requirement
+from jostle.plan.criteria.conditions import Condition, OverallChange, limited_change, not_changed, requirement
 from jostle.plan.values import Share, shown
 from jostle.quantiles import NAMED
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from jostle import units
 from jostle.errors import PlanError, nearest
-from jostle.plan.hit_journeys import journeys_of
-from jostle.plan.hit_request import STREAM_KEYS, request_of
-from jostle.plan.listed import listed_requests, put_into_plan
+from jostle.plan.hit.journeys import journeys_of
+from jostle.plan.hit.listed import listed_requests, put_into_plan
+from jostle.plan.hit.request import STREAM_KEYS, request_of
 from jostle.plan.model import Plan
 from jostle.url import Url, read_url
 

@@ -14,7 +14,7 @@ from pydantic import BeforeValidator
 
 from jostle import units
 from jostle.errors import BadValue, nearest
-from jostle.plan.metrics import INDICES, METRICS
+from jostle.plan.criteria.metrics import INDICES, METRICS
 
 __all__ = [
     "INDICES",

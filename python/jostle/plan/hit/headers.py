@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from jostle.errors import PlanError
-from jostle.plan.http_request import grouped
-from jostle.plan.request import CODINGS, accepts_zstd
+from jostle.plan.requests.http_request import grouped
+from jostle.plan.requests.request import CODINGS, accepts_zstd
 from jostle.url import basic_login
 
 __all__ = ["headers_by_name", "stand_for_headers", "without_zstd"]

@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from jostle.errors import BadValue, PlanError
-from jostle.plan.grpc import read_message
-from jostle.plan.hit_headers import headers_by_name, stand_for_headers
-from jostle.plan.raw import sent_as, until_as
-from jostle.plan.request import asking
+from jostle.plan.hit.headers import headers_by_name, stand_for_headers
+from jostle.plan.requests.grpc import read_message
+from jostle.plan.requests.raw import sent_as, until_as
+from jostle.plan.requests.request import asking
 from jostle.url import Url
 
 __all__ = ["OF_REQUESTS", "STREAM_KEYS", "request_of"]

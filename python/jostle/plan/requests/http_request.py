@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jostle.plan.request import asking
+from jostle.plan.requests.request import asking
 
 __all__ = ["HttpRequest", "grouped"]
 

@@ -20,20 +20,11 @@ from pydantic import (
 from jostle import units
 from jostle.errors import BadValue, nearest
 from jostle.plan.base import Table
-from jostle.plan.feed import Feed
-from jostle.plan.hurl import hurl_journey
-from jostle.plan.request import BODIES, Call
-from jostle.plan.values import (
-    File,
-    PositiveCount,
-    Think,
-    ThinkTime,
-    check_json,
-    check_regex,
-    file_named,
-    shown,
-)
-from jostle.plan.variables import (
+from jostle.plan.journeys.feed import Feed
+from jostle.plan.journeys.hurl import hurl_journey
+from jostle.plan.journeys.when import When
+from jostle.plan.requests.request import BODIES, Call
+from jostle.plan.requests.variables import (
     BUILT_IN,
     KINDS,
     NAME,
@@ -45,7 +36,16 @@ from jostle.plan.variables import (
     url_in,
     without_kind,
 )
-from jostle.plan.when import When
+from jostle.plan.values import (
+    File,
+    PositiveCount,
+    Think,
+    ThinkTime,
+    check_json,
+    check_regex,
+    file_named,
+    shown,
+)
 
 __all__ = ["Group", "Journey", "Step", "source"]
 

@@ -21,8 +21,8 @@ from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema, mo
 from jostle.errors import BadValue, PlanError, nearest
 from jostle.plan.base import Table, in_own_words
 from jostle.plan.connection import Protocol
-from jostle.plan.simulated import Simulated
-from jostle.plan.toml import TOMLDecodeError, read_toml
+from jostle.plan.files.toml import TOMLDecodeError, read_toml
+from jostle.plan.servers.simulated import Simulated
 from jostle.plan.values import PositiveCount, PositiveDuration
 from jostle.text import reason
 from jostle.url import read_url

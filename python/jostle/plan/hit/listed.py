@@ -9,10 +9,10 @@ from typing import Any
 
 from jostle.errors import PlanError
 from jostle.plan.curl import has_curl
-from jostle.plan.hit_headers import without_zstd
-from jostle.plan.http_request import HttpRequest
-from jostle.plan.request import METHODS
-from jostle.plan.url_list import read_url_list
+from jostle.plan.hit.headers import without_zstd
+from jostle.plan.requests.http_request import HttpRequest
+from jostle.plan.requests.request import METHODS
+from jostle.plan.requests.url_list import read_url_list
 from jostle.url import Url, has_scheme, read_url, shown
 
 __all__ = ["Listed", "listed_requests", "put_into_plan", "read_urls"]
@@ -22,7 +22,7 @@ _SAID_BY_CURL = ("method", "headers", "compressed", "body", "json_body", "user",
 
 
 class Listed:
-    """What is sent in place of one URL. `options`: those of `jostle.plan.hit.PLACES` that come with it."""
+    """What is sent in place of one URL. `options`: those of `jostle.plan.hit.plan.PLACES` with it."""
 
     def __init__(
         self, requests: Sequence[HttpRequest], options: Mapping[str, Any] = {}, order: str = "weighted"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jostle.errors import BadValue
-from jostle.plan.request import METHODS
+from jostle.plan.requests.request import METHODS
 from jostle.text import read_text, reason
 
 __all__ = ["MAX_URLS", "UrlLine", "read_url_list"]

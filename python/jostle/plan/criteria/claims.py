@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 from jostle import units
 from jostle.errors import BadValue, nearest
 from jostle.plan.base import Table, is_lenient
-from jostle.plan.metrics import INDICES, METRICS, base_unit_of
+from jostle.plan.criteria.metrics import INDICES, METRICS, base_unit_of
 from jostle.plan.values import PositiveCount, Share
 
 __all__ = [

@@ -7,9 +7,9 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from jostle.errors import BadValue, PlanError
-from jostle.plan import json_lines
 from jostle.plan.base import Table
-from jostle.plan.csv_file import CsvRows, csv_rows, opened
+from jostle.plan.files import json_lines
+from jostle.plan.files.csv_file import CsvRows, csv_rows, opened
 from jostle.plan.values import File
 
 __all__ = ["Feed"]

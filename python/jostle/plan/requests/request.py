@@ -8,9 +8,10 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from jostle.errors import BadValue, nearest
 from jostle.plan.base import Table
-from jostle.plan.event_stream import EventStream, event_stream
-from jostle.plan.grpc import GrpcMethod, GrpcStatus, ImportPaths, Message, ProtoFiles, check_metadata
-from jostle.plan.raw import PLACEHOLDER, SERIALS, Hex, RawSent, RawUntil, Sent, bytes_matched
+from jostle.plan.requests.event_stream import EventStream, event_stream
+from jostle.plan.requests.grpc import GrpcMethod, GrpcStatus, ImportPaths, Message, ProtoFiles, check_metadata
+from jostle.plan.requests.raw import PLACEHOLDER, SERIALS, Hex, RawSent, RawUntil, Sent, bytes_matched
+from jostle.plan.requests.variables import url_in, without_kind
 from jostle.plan.values import (
     Count,
     File,
@@ -21,7 +22,6 @@ from jostle.plan.values import (
     check_regex,
     shown,
 )
-from jostle.plan.variables import url_in, without_kind
 from jostle.url import has_scheme, read_url
 
 __all__ = [

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from jostle.errors import PlanError
-from jostle.plan.builder import JourneyBuilder
-from jostle.plan.hit_request import OF_REQUESTS
+from jostle.plan.hit.request import OF_REQUESTS
+from jostle.plan.journeys.builder import JourneyBuilder
 from jostle.plan.loading import parse_toml
 from jostle.text import read_text, reason
 from jostle.url import Url

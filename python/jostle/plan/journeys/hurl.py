@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import quote
 
 from jostle.errors import BadValue
-from jostle.plan.hurl_syntax import (
+from jostle.plan.journeys.hurl_syntax import (
     Body,
     Entry,
     HurlItem,
@@ -24,8 +24,8 @@ from jostle.plan.hurl_syntax import (
     Word,
     read_entries,
 )
-from jostle.plan.request import CODINGS, asking
-from jostle.plan.variables import BUILT_IN, GAP, NAME, RAW, as_in_forms, url_in
+from jostle.plan.requests.request import CODINGS, asking
+from jostle.plan.requests.variables import BUILT_IN, GAP, NAME, RAW, as_in_forms, url_in
 from jostle.text import one_line, reason
 from jostle.url import Url, basic_login
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 from jostle.errors import PlanError
-from jostle.plan.request import asking
+from jostle.plan.requests.request import asking
 
 __all__ = ["JourneyBuilder", "journey"]
 

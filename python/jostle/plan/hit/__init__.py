@@ -1,0 +1,1 @@
+"""The plan of `jostle hit`, made of its options."""

@@ -1,0 +1,1 @@
+"""What a plan says of a request: over HTTP, as a gRPC call, as raw bytes."""

@@ -1,0 +1,1 @@
+"""What a plan says of the servers that it loads."""
