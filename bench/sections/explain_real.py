@@ -10,7 +10,7 @@ from servers import reference
 
 import jostle
 from jostle.analysis.results import Estimate
-from jostle.explain.candidates import Family
+from jostle.explain.discipline.candidates import Family
 from jostle.explain.finding import Topic
 from jostle.explain.results import Explanation
 

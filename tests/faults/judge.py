@@ -14,7 +14,7 @@ from typing import Any, Literal
 from faults.hall import Application, Fault, Kind, Size, Truth
 from faults.numbers import Number, numbers
 from jostle.explain.answer import NOTHING_FOUND
-from jostle.explain.candidates import Family
+from jostle.explain.discipline.candidates import Family
 from jostle.explain.finding import Topic
 
 __all__ = ["Judged", "Said", "judged"]

@@ -13,10 +13,10 @@ import jsonschema
 import pytest
 
 from docs.explanation_schema import explanation_schema
-from jostle.explain.limits import THOROUGH, Budget
 from jostle.explain.run import target_of
 from jostle.explain.send import Due, EngineSender
-from jostle.explain.target import Route
+from jostle.explain.server.limits import THOROUGH, Budget
+from jostle.explain.server.target import Route
 from support.real import REFERENCE_PROTO, Jostle, as_json, reference_server
 
 BUDGET = "20s"

@@ -13,7 +13,7 @@ from typing import ClassVar
 import pytest
 
 from jostle.explain.run import target_of
-from jostle.explain.target import look
+from jostle.explain.server.target import look
 from support.handlers import Handler, serving
 from support.real import Jostle, as_json
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from jostle.explain.burst import Burst, Job
-from jostle.explain.candidates import Family
-from jostle.explain.design import bursts_to_send, equal_bursts, parallelism
-from jostle.explain.discipline import Inference, Range, infer
-from jostle.explain.fit import unsteadiness
+from jostle.explain.discipline.burst import Burst, Job
+from jostle.explain.discipline.candidates import Family
+from jostle.explain.discipline.design import bursts_to_send, equal_bursts, parallelism
+from jostle.explain.discipline.fit import unsteadiness
+from jostle.explain.discipline.inference import Inference, Range, infer
 from jostle.generator.bursts import BurstRequest, simulated_answers
 
 DEMANDS_S = (0.0057, 0.0113, 0.0217, 0.043)

@@ -7,7 +7,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from jostle.explain.stalls import Requests
+from jostle.explain.slow_responses.stalls import Requests
 
 Slow = Callable[[int, float, random.Random], bool]
 """Whether a request is slow: its number among those of its route, when it is sent, and chance."""

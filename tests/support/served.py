@@ -8,11 +8,11 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from jostle.explain.limits import GENTLE, Budget, Limits
 from jostle.explain.results import Explanation
 from jostle.explain.run import examine
 from jostle.explain.send import BackgroundLoad, Due, LightStream, Response, Stream
-from jostle.explain.target import ResponseHead, Route, Target
+from jostle.explain.server.limits import GENTLE, Budget, Limits
+from jostle.explain.server.target import ResponseHead, Route, Target
 from jostle.record.outcomes import Outcome
 from jostle.runner.observer import Tell, silent
 

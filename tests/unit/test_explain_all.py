@@ -13,11 +13,11 @@ from jostle.cli.exit_codes import ExitCode
 from jostle.cli.explain_all import MAX_S, MIN_S, all_labels, explain_all, share_s
 from jostle.contestant import find
 from jostle.errors import MissingRuntime, UnknownName
-from jostle.explain.candidates import Family
-from jostle.explain.declared import declared, judged
+from jostle.explain.discipline.candidates import Family
+from jostle.explain.documents.declared import declared, judged
 from jostle.explain.finding import Topic, found
-from jostle.explain.limits import THOROUGH
 from jostle.explain.results import Explanation
+from jostle.explain.server.limits import THOROUGH
 from support.served import FAST, HALF, QUARTER, SLOW, Server, explained
 
 Examined = Callable[[str, float], Explanation]

@@ -3,12 +3,12 @@
 import pytest
 
 from jostle.explain.answer import answer
-from jostle.explain.document import explanation_document
+from jostle.explain.documents.document import explanation_document
 from jostle.explain.finding import Topic, cannot_tell, found
-from jostle.explain.limits import THOROUGH
 from jostle.explain.reason import Reason
 from jostle.explain.results import Explanation
-from jostle.explain.target import Route
+from jostle.explain.server.limits import THOROUGH
+from jostle.explain.server.target import Route
 from jostle.report.document import upto
 from jostle.report.export import text
 from support.golden import Golden

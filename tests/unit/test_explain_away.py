@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from jostle.explain.document import explanation_document
+from jostle.explain.documents.document import explanation_document
 from jostle.explain.finding import Finding, Topic, cannot_tell, found, unless_away
 from jostle.explain.reason import Reason
 from jostle.explain.results import Explanation

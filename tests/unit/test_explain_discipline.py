@@ -10,13 +10,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from jostle.explain import discipline
-from jostle.explain.burst import Burst, Job
-from jostle.explain.candidates import Candidate, Family
-from jostle.explain.design import bursts_to_send, duration, equal_bursts, parallelism, sized_bursts
-from jostle.explain.discipline import MAX_ERROR, Range, infer, slots_of
+from jostle.explain.discipline import inference
+from jostle.explain.discipline.burst import Burst, Job
+from jostle.explain.discipline.candidates import Candidate, Family
+from jostle.explain.discipline.design import bursts_to_send, duration, equal_bursts, parallelism, sized_bursts
+from jostle.explain.discipline.fit import Observed, unsteadiness
+from jostle.explain.discipline.inference import MAX_ERROR, Range, infer, slots_of
 from jostle.explain.finding import UNDECIDED
-from jostle.explain.fit import Observed, unsteadiness
 from jostle.explain.reason import Reason
 from jostle.generator.bursts import simulated_answers
 from support.known_servers import BEHAVIOURS, NOISE, explained, in_batches, judged
@@ -146,7 +146,7 @@ def test_a_burst_for_which_there_was_no_connection_tells_nothing() -> None:
 
 
 def test_every_reason_of_the_inference_has_its_words_and_a_remedy() -> None:
-    named = re.findall(r"\bReason\.([A-Z_]+)", inspect.getsource(discipline))
+    named = re.findall(r"\bReason\.([A-Z_]+)", inspect.getsource(inference))
     assert {Reason[name] for name in named} == UNDECIDED.keys()
 
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 import pytest
 
 from jostle.explain.finding import Finding, Topic
-from jostle.explain.limits import GENTLE, Budget, Limits, NoTime
 from jostle.explain.reason import Reason
 from jostle.explain.results import Explanation
 from jostle.explain.run import examine
 from jostle.explain.send import BackgroundLoad, Due, LightStream, Response, Stream
-from jostle.explain.target import Route
+from jostle.explain.server.limits import GENTLE, Budget, Limits, NoTime
+from jostle.explain.server.target import Route
 from support.served import FAST, HALF, QUARTER, SLOW, WAIT, FakeSender, Server, look_at, target_of
 
 

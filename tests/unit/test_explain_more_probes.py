@@ -4,15 +4,15 @@ import pytest
 
 from jostle.analysis.results import Estimate
 from jostle.explain.finding import Finding, Topic, found
-from jostle.explain.limits import THOROUGH, Budget
 from jostle.explain.probes.by_parameter import by_parameter
 from jostle.explain.probes.cache import asked_anew
 from jostle.explain.probes.idle import after_idle
 from jostle.explain.probes.memory import per_request
 from jostle.explain.probes.pauses import unless_full
-from jostle.explain.routes import smaller
+from jostle.explain.server.limits import THOROUGH, Budget
+from jostle.explain.server.routes import smaller
+from jostle.explain.server.target import Route
 from jostle.explain.session import Baseline, Session
-from jostle.explain.target import Route
 from support.served import FAST, SLOW, FakeSender, Server, explained, target_of
 
 

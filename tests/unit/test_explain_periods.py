@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from jostle.explain.periods import FALSE_ALARM, Period, periods
+from jostle.explain.slow_responses.periods import FALSE_ALARM, Period, periods
 
 SPAN_S = 54.0
 

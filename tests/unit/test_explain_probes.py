@@ -13,13 +13,11 @@ from docs.explanation_schema import explanation_schema
 from jostle.analysis.results import Estimate
 from jostle.contestant import is_known
 from jostle.errors import PlanError, UnknownName, UnreachableTarget
-from jostle.explain.burst import Burst
-from jostle.explain.discipline import Decision, Inference, Range
-from jostle.explain.document import explanation_document
+from jostle.explain.discipline.burst import Burst
+from jostle.explain.discipline.fit import RepeatDifference
+from jostle.explain.discipline.inference import Decision, Inference, Range
+from jostle.explain.documents.document import explanation_document
 from jostle.explain.finding import Finding, Topic, found
-from jostle.explain.fit import RepeatDifference
-from jostle.explain.limits import GENTLE, THOROUGH, Budget
-from jostle.explain.observe import Usage
 from jostle.explain.probes.blocking import blocking, measure, verdict
 from jostle.explain.probes.cache import asked_anew
 from jostle.explain.probes.discipline import discipline as told_discipline
@@ -35,11 +33,13 @@ from jostle.explain.probes.service import robust_spread
 from jostle.explain.probes.warm_up import settled_after
 from jostle.explain.reason import Reason
 from jostle.explain.results import Explanation
-from jostle.explain.routes import MAX_S, contract_routes
 from jostle.explain.run import target_of as process_target
 from jostle.explain.send import LightStream, Response, as_burst
+from jostle.explain.server.limits import GENTLE, THOROUGH, Budget
+from jostle.explain.server.observe import Usage
+from jostle.explain.server.routes import MAX_S, contract_routes
+from jostle.explain.server.target import Route, check, intermediary
 from jostle.explain.session import Baseline, Session
-from jostle.explain.target import Route, check, intermediary
 from jostle.plan.servers.contestant import ContestantFile
 from jostle.record.outcomes import Outcome
 from jostle.report.document import figures_in

@@ -8,7 +8,7 @@ import pytest
 
 from jostle import cli
 from jostle.errors import PlanError
-from jostle.explain.document import explanation_document
+from jostle.explain.documents.document import explanation_document
 from jostle.explain.finding import Finding, Topic
 from jostle.explain.reason import Reason
 from jostle.explain.recorded import explain_run

@@ -4,13 +4,13 @@ import re
 
 import pytest
 
-from jostle.explain.common import every_nth, in_common
 from jostle.explain.finding import Finding, Topic
-from jostle.explain.in_flight import beside_one
 from jostle.explain.probes.pauses import pauses
 from jostle.explain.probes.rare import rare_responses, says
-from jostle.explain.rare import Rare, rare
-from jostle.explain.stalls import Requests, held_up, late, stalls
+from jostle.explain.slow_responses.common import every_nth, in_common
+from jostle.explain.slow_responses.in_flight import beside_one
+from jostle.explain.slow_responses.rare import Rare, rare
+from jostle.explain.slow_responses.stalls import Requests, held_up, late, stalls
 from support.light_streams import Asked, Loop, by_chance, cron, every
 
 SECONDS = 54.0

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from jostle.explain.finding import Finding, Topic
-from jostle.explain.limits import GENTLE, Budget
 from jostle.explain.run import examine
-from jostle.explain.target import Route, Target
+from jostle.explain.server.limits import GENTLE, Budget
+from jostle.explain.server.target import Route, Target
 from support.served import WORKLOAD, FakeSender, Server, look_at
 
 HELLO, IMAGE = Route("/hello", "fast"), Route("/image", "slow")

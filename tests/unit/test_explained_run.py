@@ -9,7 +9,7 @@ import pytest
 
 from jostle.analysis.run import analyse
 from jostle.errors import PlanError, StartFailed
-from jostle.explain.folder import explain_contestants
+from jostle.explain.documents.folder import explain_contestants
 from jostle.explain.results import Explanation
 from jostle.plan import parse_plan
 from jostle.record import RunRecord

@@ -66,7 +66,7 @@ def _execute(work: Callable[[Observer], Path], plan: Plan, output: RunOutput, *,
         work(together(folder, RunProgress(display, verbose=output.verbose)))
         display.close()
         if plan.explain is not None and folder.path is not None:
-            from jostle.explain.folder import explain_contestants
+            from jostle.explain.documents.folder import explain_contestants
 
             explain_contestants(plan, folder.path, lambda text: print(text, file=sys.stderr, flush=True))
     except KeyboardInterrupt:

@@ -102,7 +102,7 @@ def explain(
             "name one, or several contestants with --all",
         )
     (server,) = names
-    from jostle.explain.document import explanation_document
+    from jostle.explain.documents.document import explanation_document
 
     if not has_scheme(server) and Path(server).is_dir():
         refuse_beside("a run", context, RUN_TAKES, "nothing is sent", "explain a server by its URL")

@@ -20,8 +20,8 @@ from jostle.formatting import plural
 from jostle.units import format_rough_span
 
 if TYPE_CHECKING:
+    from jostle.explain.documents.roster_table import ExplainedContestant
     from jostle.explain.results import Explanation
-    from jostle.explain.roster_table import ExplainedContestant
 
 __all__ = ["MIN_BUDGET_S", "all_labels", "explain_all"]
 
@@ -48,7 +48,7 @@ class _Course:
     why: dict[str, str]
 
     def path(self, contestant: Contestant, suffix: str) -> Path:
-        from jostle.explain.folder import path_in
+        from jostle.explain.documents.folder import path_in
 
         return path_in(self.folder, contestant.label, suffix)
 
@@ -60,13 +60,13 @@ class _Course:
         return read_object(self.path(contestant, ".json"), Explanation)
 
     def keep(self, contestant: Contestant, explanation: "Explanation") -> None:
-        from jostle.explain.folder import keep
+        from jostle.explain.documents.folder import keep
 
         keep(self.folder, contestant.label, explanation)
 
     def entries(self, *, linked: bool) -> "list[ExplainedContestant]":
-        from jostle.explain.declared import declared
-        from jostle.explain.roster_table import ExplainedContestant
+        from jostle.explain.documents.declared import declared
+        from jostle.explain.documents.roster_table import ExplainedContestant
 
         entries = []
         for one in self.contestants:
@@ -81,7 +81,7 @@ class _Course:
 
     def write(self) -> Path:
         """Write the table with what is known so far: a page, and Markdown without links to other pages."""
-        from jostle.explain.roster_table import roster_document
+        from jostle.explain.documents.roster_table import roster_document
         from jostle.host.facts import machine
         from jostle.host.files import write_whole
         from jostle.report import Form, render
@@ -97,7 +97,7 @@ class _Course:
 
 def all_labels() -> list[str]:
     """Every contestant that speaks HTTP/1.1, also with the settings that its declaration describes."""
-    from jostle.explain.declared import labels
+    from jostle.explain.documents.declared import labels
 
     files = {name: roster.load(name)[0] for name in roster.names()}
     return [label for name, file in files.items() if file.takes_http1 for label in labels(name, file)]

@@ -9,7 +9,7 @@ import random
 from jostle.explain.results import StreamPoint
 from jostle.explain.send import Stream
 from jostle.explain.session import Baseline, Session
-from jostle.explain.stalls import Requests
+from jostle.explain.slow_responses.stalls import Requests
 from jostle.host.pressure import pressure_s
 
 __all__ = ["LIGHT", "idle_pauses", "light_stream", "poisson", "rates"]

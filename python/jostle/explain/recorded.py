@@ -15,16 +15,16 @@ from jostle.analysis.stats.sample import Bools, Floats
 from jostle.analysis.trials.data import MAX_ROWS, MEASURED, TrialData
 from jostle.errors import PlanError
 from jostle.explain.answer import answer
-from jostle.explain.common import Common, in_common
 from jostle.explain.finding import Finding, Topic, cannot_tell, found
-from jostle.explain.in_flight import beside_one
-from jostle.explain.periods import periods
 from jostle.explain.probes.pauses import pauses
 from jostle.explain.probes.rare import rare_responses
-from jostle.explain.rare import rare
 from jostle.explain.reason import Reason
 from jostle.explain.results import Explanation, RouteEntry, StreamPoint
-from jostle.explain.stalls import Requests
+from jostle.explain.slow_responses.common import Common, in_common
+from jostle.explain.slow_responses.in_flight import beside_one
+from jostle.explain.slow_responses.periods import periods
+from jostle.explain.slow_responses.rare import rare
+from jostle.explain.slow_responses.stalls import Requests
 from jostle.formatting import amount, between, listed, percent, plural
 from jostle.record import RunRecord
 from jostle.record.outcomes import Outcome

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from jostle.explain.burst import Burst
-from jostle.explain.candidates import Family
+from jostle.explain.discipline.burst import Burst
+from jostle.explain.discipline.candidates import Family
 from jostle.explain.finding import Finding, Topic
 
 __all__ = ["FORMAT", "Explanation", "InterferenceCell", "RouteEntry", "SentBurst", "SentJob", "StreamPoint"]

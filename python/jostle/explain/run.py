@@ -13,10 +13,11 @@ from jostle.contestant.protocols import check_explained
 from jostle.contestant.server import Server, attach
 from jostle.errors import PlanError, UnknownName, UnreachableTarget
 from jostle.explain.answer import answer
-from jostle.explain.limits import GENTLE, THOROUGH, Budget, Limits
-from jostle.explain.observe import usage_of
 from jostle.explain.results import Explanation, RouteEntry
-from jostle.explain.routes import (
+from jostle.explain.send import EngineSender, Sender
+from jostle.explain.server.limits import GENTLE, THOROUGH, Budget, Limits
+from jostle.explain.server.observe import usage_of
+from jostle.explain.server.routes import (
     CALL,
     CALL_THAT_WAITS,
     Request,
@@ -24,10 +25,9 @@ from jostle.explain.routes import (
     contract_routes,
     given_routes,
 )
-from jostle.explain.send import EngineSender, Sender
+from jostle.explain.server.target import ResponseHead, Route, Target, check, connect_s, intermediary, look
 from jostle.explain.session import Session
 from jostle.explain.stages import findings_of
-from jostle.explain.target import ResponseHead, Route, Target, check, connect_s, intermediary, look
 from jostle.generator.spec import Address, engine_spec
 from jostle.host.cores import available_cores, place
 from jostle.host.pressure import pressure_s

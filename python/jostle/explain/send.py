@@ -16,9 +16,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from jostle.explain.burst import Burst, Job
-from jostle.explain.limits import Budget
-from jostle.explain.target import Route, Target
+from jostle.explain.discipline.burst import Burst, Job
+from jostle.explain.server.limits import Budget
+from jostle.explain.server.target import Route, Target
 from jostle.generator import LocalExecutor, Running
 from jostle.host.cores import real_time_allowed
 from jostle.record.outcomes import NOT_CONNECTED, REFUSALS, TIMEOUTS, Outcome

@@ -9,16 +9,16 @@ from dataclasses import dataclass, field
 from jostle.analysis.results import Estimate
 from jostle.analysis.stats.quantile_ci import quantile_estimate
 from jostle.analysis.stats.sample import from_values
-from jostle.explain.burst import Burst, Job
-from jostle.explain.candidates import Family
-from jostle.explain.discipline import Decision, Range
+from jostle.explain.discipline.burst import Burst, Job
+from jostle.explain.discipline.candidates import Family
+from jostle.explain.discipline.fit import unsteadiness
+from jostle.explain.discipline.inference import Decision, Range
 from jostle.explain.finding import Finding
-from jostle.explain.fit import unsteadiness
-from jostle.explain.limits import Budget, Limits
 from jostle.explain.results import InterferenceCell, SentBurst, StreamPoint
 from jostle.explain.send import Due, LightStream, Response, Sender, as_burst, median_service_s
-from jostle.explain.stalls import Requests
-from jostle.explain.target import Route, Target
+from jostle.explain.server.limits import Budget, Limits
+from jostle.explain.server.target import Route, Target
+from jostle.explain.slow_responses.stalls import Requests
 from jostle.formatting import listed
 from jostle.host.pressure import pressure_s
 from jostle.record.outcomes import ENDED_BY_STOP, NOT_CONNECTED

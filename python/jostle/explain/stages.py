@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from jostle.explain.finding import Finding, Topic, cannot_tell, found, out_of_time, unless_away
 from jostle.explain.light import light_stream
-from jostle.explain.limits import NoTime
 from jostle.explain.probes import (
     blocking,
     by_parameter,
@@ -33,9 +32,10 @@ from jostle.explain.probes import (
     streams,
     warm_up,
 )
-from jostle.explain.rare import rare as slow_ones
 from jostle.explain.reason import Reason
+from jostle.explain.server.limits import NoTime
 from jostle.explain.session import Session
+from jostle.explain.slow_responses.rare import rare as slow_ones
 from jostle.explain.statuses import changed, was_away, went_away
 
 __all__ = ["findings_of"]

@@ -14,12 +14,12 @@ from collections.abc import Sequence
 
 from jostle.analysis.results import Estimate
 from jostle.explain.finding import Finding, Topic, cannot_tell, felt_s, found, out_of_time
-from jostle.explain.in_flight import Beside, beside_one
 from jostle.explain.light import LIGHT, poisson
 from jostle.explain.reason import Reason
 from jostle.explain.results import InterferenceCell
 from jostle.explain.send import MAX_EXCESS, BackgroundLoad, Due, Response
 from jostle.explain.session import Baseline, Session
+from jostle.explain.slow_responses.in_flight import Beside, beside_one
 from jostle.explain.words import count
 from jostle.formatting import amount, between, listed, plural
 

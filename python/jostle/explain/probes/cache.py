@@ -9,10 +9,10 @@ from jostle.analysis.stats.quantile_ci import quantile_estimate
 from jostle.analysis.stats.sample import from_values
 from jostle.explain.finding import Finding, Topic, cannot_tell, felt_s, found
 from jostle.explain.reason import Reason
-from jostle.explain.routes import SIZED_BY
 from jostle.explain.send import Due
+from jostle.explain.server.routes import SIZED_BY
+from jostle.explain.server.target import Route
 from jostle.explain.session import Session
-from jostle.explain.target import Route
 from jostle.formatting import amount, between, plural
 
 __all__ = ["asked_anew", "cache"]

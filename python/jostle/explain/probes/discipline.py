@@ -1,22 +1,22 @@
 """P3: in which order requests are served. Bursts of requests of several sizes, with and without plugs before
 them, in several orders.
 
-The inference itself is in `jostle.explain.discipline`; this module sends what it needs and puts its results
-into words."""
+The inference itself is in `jostle.explain.discipline.inference`; this module sends what it needs and puts its
+results into words."""
 
 import math
 from dataclasses import replace
 
 from jostle.analysis.results import Estimate
-from jostle.explain import design
-from jostle.explain.burst import Burst
-from jostle.explain.candidates import Candidate, Family
-from jostle.explain.discipline import LEAD, MAX_ERROR, Decision, Inference, Range, infer
+from jostle.explain.discipline import design
+from jostle.explain.discipline.burst import Burst
+from jostle.explain.discipline.candidates import Candidate, Family
+from jostle.explain.discipline.inference import LEAD, MAX_ERROR, Decision, Inference, Range, infer
 from jostle.explain.finding import Finding, Topic, found, undecided
 from jostle.explain.probes.parallelism import MIN_S, how_many, most
 from jostle.explain.reason import Reason
+from jostle.explain.server.target import Route
 from jostle.explain.session import Session, equal_probe
-from jostle.explain.target import Route
 from jostle.formatting import amount, percent, plural
 
 __all__ = ["discipline", "inferred", "leaving", "overtaking", "send_sized", "words"]

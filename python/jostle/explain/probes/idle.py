@@ -4,9 +4,9 @@ import statistics
 
 from jostle.analysis.results import Estimate
 from jostle.explain.finding import Finding, Topic, cannot_tell, found
-from jostle.explain.limits import NoTime
 from jostle.explain.probes.pauses import BUSY
 from jostle.explain.reason import Reason
+from jostle.explain.server.limits import NoTime
 from jostle.explain.session import Session
 from jostle.explain.words import span
 from jostle.formatting import amount, listed

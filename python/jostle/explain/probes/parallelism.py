@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 
 from jostle.analysis.results import Estimate
-from jostle.explain.discipline import Inference, Range
+from jostle.explain.discipline.inference import Inference, Range
 from jostle.explain.finding import Finding, Topic, cannot_tell, found, undecided
 from jostle.explain.reason import Reason
 from jostle.explain.session import Session, equal_probe

@@ -11,10 +11,10 @@ import numpy as np
 
 from jostle.analysis.results import Estimate
 from jostle.explain.finding import Finding, Topic, cannot_tell, found
-from jostle.explain.periods import Period, is_rest_of
 from jostle.explain.reason import Reason
 from jostle.explain.send import Response
-from jostle.explain.stalls import LONGER_S, Requests, Stall, periodic
+from jostle.explain.slow_responses.periods import Period, is_rest_of
+from jostle.explain.slow_responses.stalls import LONGER_S, Requests, Stall, periodic
 from jostle.formatting import amount, between, listed, percent, plural
 
 __all__ = ["BUSY", "generator_stalls", "pauses", "unless_full"]

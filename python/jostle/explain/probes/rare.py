@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from jostle.analysis.results import Estimate
 from jostle.explain.finding import Finding, Topic, cannot_tell, found
-from jostle.explain.rare import Rare
 from jostle.explain.reason import Reason
-from jostle.explain.stalls import Requests
+from jostle.explain.slow_responses.rare import Rare
+from jostle.explain.slow_responses.stalls import Requests
 from jostle.explain.words import one_in, span
 from jostle.formatting import amount, between, listed, percent, plural
 

@@ -10,8 +10,8 @@ from jostle.analysis.results import Estimate
 from jostle.explain.finding import Finding, Topic, cannot_tell, found, out_of_time
 from jostle.explain.reason import Reason
 from jostle.explain.send import Response
+from jostle.explain.server.target import Route
 from jostle.explain.session import Session
-from jostle.explain.target import Route
 from jostle.formatting import amount, between, listed, plural
 
 __all__ = ["bucket", "rate_limit"]

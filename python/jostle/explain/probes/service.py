@@ -13,10 +13,10 @@ from jostle.analysis.stats.quantile_ci import quantile_estimate
 from jostle.analysis.stats.sample import from_values
 from jostle.explain.finding import Finding, Topic, cannot_tell, found
 from jostle.explain.reason import Reason
-from jostle.explain.routes import smaller
 from jostle.explain.send import Response, median_service_s
+from jostle.explain.server.routes import smaller
+from jostle.explain.server.target import Route
 from jostle.explain.session import Baseline, Session
-from jostle.explain.target import Route
 from jostle.formatting import amount, between, formatted, percent, plural
 
 __all__ = ["cpu_or_waiting", "measured_again", "robust_spread", "service_time"]

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from jostle.explain import design
-from jostle.explain.burst import Job
-from jostle.explain.candidates import Candidate, Family
-from jostle.explain.discipline import Decision, Range, slots_of
+from jostle.explain.discipline import design
+from jostle.explain.discipline.burst import Job
+from jostle.explain.discipline.candidates import Candidate, Family
+from jostle.explain.discipline.fit import Observed
+from jostle.explain.discipline.inference import Decision, Range, slots_of
 from jostle.explain.finding import Finding, Topic, cannot_tell, felt_s, found, out_of_time, undecided
-from jostle.explain.fit import Observed
 from jostle.explain.probes.parallelism import MIN_S, count_estimate, how_many
 from jostle.explain.probes.shedding import refusing, settle
 from jostle.explain.reason import Reason

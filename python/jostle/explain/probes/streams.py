@@ -6,9 +6,9 @@ import math
 import statistics
 from collections.abc import Iterator, Sequence
 
-from jostle.explain import design
-from jostle.explain.burst import Burst, Job
-from jostle.explain.discipline import slots_of
+from jostle.explain.discipline import design
+from jostle.explain.discipline.burst import Burst, Job
+from jostle.explain.discipline.inference import slots_of
 from jostle.explain.finding import Finding, Topic, cannot_tell, found, out_of_time, undecided
 from jostle.explain.probes.parallelism import MIN_S, count_estimate
 from jostle.explain.probes.slots import REPEATS, asked, most

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from jostle.contestant import is_known
 from jostle.errors import JostleError
-from jostle.explain.document import explanation_document
+from jostle.explain.documents.document import explanation_document
 from jostle.explain.results import Explanation
 from jostle.explain.run import explain
 from jostle.host.files import write_json, write_whole

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from jostle.analysis.stats.sample import Bools, Floats, Ints
-from jostle.explain.periods import Period, periods
+from jostle.explain.slow_responses.periods import Period, periods
 
 __all__ = ["Requests", "Stall", "held_up", "late", "periodic", "stalls"]
 

@@ -17,9 +17,9 @@ from jostle.analysis.stats.binomial import log_at_least
 from jostle.analysis.stats.proportion import share_interval
 from jostle.analysis.stats.quantile_ci import quantile_estimate
 from jostle.analysis.stats.sample import Bools, from_values
-from jostle.explain.common import Common, every_nth, in_common
-from jostle.explain.periods import Period, periods
-from jostle.explain.stalls import Requests, Stall, periodic, stalls
+from jostle.explain.slow_responses.common import Common, every_nth, in_common
+from jostle.explain.slow_responses.periods import Period, periods
+from jostle.explain.slow_responses.stalls import Requests, Stall, periodic, stalls
 
 __all__ = ["Rare", "rare"]
 

@@ -13,9 +13,16 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from jostle.explain.burst import Burst
-from jostle.explain.candidates import SLICE_STEP, Candidate, Family, candidates, finer_slices
-from jostle.explain.fit import DOUBTFUL_AT_ENDS, MIN_ERROR, TOGETHER_S, Fit, Observed, RepeatDifference
+from jostle.explain.discipline.burst import Burst
+from jostle.explain.discipline.candidates import SLICE_STEP, Candidate, Family, candidates, finer_slices
+from jostle.explain.discipline.fit import (
+    DOUBTFUL_AT_ENDS,
+    MIN_ERROR,
+    TOGETHER_S,
+    Fit,
+    Observed,
+    RepeatDifference,
+)
 from jostle.explain.reason import Reason
 
 __all__ = ["LEAD", "MAX_ERROR", "Decision", "Inference", "Range", "infer", "slots_of"]

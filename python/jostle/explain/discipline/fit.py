@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.explain.burst import Burst
-from jostle.explain.candidates import Candidate, Family
-from jostle.explain.unknown_order import Explained, Served, any_order, any_queue
+from jostle.explain.discipline.burst import Burst
+from jostle.explain.discipline.candidates import Candidate, Family
+from jostle.explain.discipline.unknown_order import Explained, Served, any_order, any_queue
 from jostle.generator.bursts import BurstRequest, simulated_answers
 
 __all__ = ["MIN_ERROR", "TOGETHER_S", "Fit", "Observed", "RepeatDifference", "unsteadiness"]

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from jostle import roster
-from jostle.explain.target import Role, Route
+from jostle.explain.server.target import Role, Route
 from jostle.plan.servers.contestant import ContestantFile
 from jostle.url import path_at, read_url
 

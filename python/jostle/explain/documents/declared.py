@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from jostle.explain.candidates import Family
+from jostle.explain.discipline.candidates import Family
 from jostle.explain.finding import Topic
 from jostle.explain.results import Explanation
 from jostle.plan.servers.contestant import ContestantFile, VariantValue

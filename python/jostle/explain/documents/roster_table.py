@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from jostle.explain.declared import Declared, Judgement, judged
+from jostle.explain.documents.declared import Declared, Judgement, judged
 from jostle.explain.finding import Topic
 from jostle.explain.results import Explanation
 from jostle.formatting import plural

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from urllib.parse import urljoin
 
 from jostle.errors import PlanError, UnreachableTarget
-from jostle.explain.observe import Usage
+from jostle.explain.server.observe import Usage
 from jostle.plan.hit.plan import hit_plan
 from jostle.plan.journeys.builder import JourneyBuilder
 from jostle.plan.model import Plan

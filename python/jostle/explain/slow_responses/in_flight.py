@@ -8,7 +8,7 @@ import numpy as np
 
 from jostle.analysis.results import Estimate
 from jostle.analysis.stats.proportion import share_interval
-from jostle.explain.stalls import BEFORE_S, Requests, late
+from jostle.explain.slow_responses.stalls import BEFORE_S, Requests, late
 
 __all__ = ["Beside", "beside_one"]
 

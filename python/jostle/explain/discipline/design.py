@@ -14,7 +14,7 @@ import random
 from collections.abc import Sequence
 from itertools import cycle, islice
 
-from jostle.explain.burst import Burst, Job
+from jostle.explain.discipline.burst import Burst, Job
 
 __all__ = ["GAP_S", "bursts_to_send", "duration", "equal_bursts", "parallelism", "sized_bursts"]
 

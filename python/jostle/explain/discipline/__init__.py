@@ -1,0 +1,1 @@
+"""How a server orders the requests that it has, inferred from bursts."""

@@ -1,0 +1,1 @@
+"""Explanations as documents and in folders, for one server and for the whole roster."""

@@ -1,0 +1,1 @@
+"""Which responses are slow now and then, when, and after what."""
