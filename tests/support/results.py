@@ -24,8 +24,8 @@ from jostle.analysis.results import (
     Validity,
     WorkloadSummary,
 )
-from jostle.analysis.topics.blocking import WaitsFor
-from jostle.analysis.topics.starvation_sentences import Meanwhile, sentence
+from jostle.analysis.topics.starvation.blocking import WaitsFor
+from jostle.analysis.topics.starvation.sentences import Meanwhile, sentence
 from jostle.record.verdict import Verdict, worst
 
 Times = NDArray[np.float64]

@@ -4,9 +4,9 @@ from dataclasses import replace
 from typing import Literal
 
 from jostle.analysis.results import Estimate, Mode, StarvationResult
-from jostle.analysis.topics import starvation_sentences
-from jostle.analysis.topics.blocking import WaitsFor
-from jostle.analysis.topics.starvation_sentences import Meanwhile
+from jostle.analysis.topics.starvation import sentences
+from jostle.analysis.topics.starvation.blocking import WaitsFor
+from jostle.analysis.topics.starvation.sentences import Meanwhile
 from support.sentences import UNKNOWN, e, near
 
 __all__ = ["CALM", "NO_INTERVAL", "quantiles", "starved"]
@@ -47,4 +47,4 @@ def starved(
         beside, None, None, "", list(modes),
     )  # fmt: skip
     meanwhile = Meanwhile(share_s, wait_s, clients, slow_clients)
-    return starvation_sentences.sentence(found, loop, meanwhile, waits, trusted=trusted)
+    return sentences.sentence(found, loop, meanwhile, waits, trusted=trusted)

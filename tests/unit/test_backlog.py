@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from jostle.analysis.topics.backlog import backlog_note
+from jostle.analysis.topics.server.backlog import backlog_note
 from jostle.analysis.trials.data import TrialData
 from jostle.analysis.trials.machine import MachineSeries
 from jostle.host import backlog

@@ -2,7 +2,7 @@
 
 import pytest
 
-from jostle.analysis.topics.blocking import Waits, WaitsFor, slice_of, waits_for
+from jostle.analysis.topics.starvation.blocking import Waits, WaitsFor, slice_of, waits_for
 
 
 @pytest.mark.parametrize(

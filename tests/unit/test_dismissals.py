@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from jostle.analysis.run import judge
-from jostle.analysis.topics.dismissals import dismissals_note
+from jostle.analysis.topics.protocols.dismissals import dismissals_note
 from jostle.analysis.trials.data import TrialData
 from support.judging import STEADY, edited
 from support.synthetic import Trial, closed

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from jostle.analysis.results import HeadOfLine
-from jostle.analysis.topics.head_of_line import head_of_line
+from jostle.analysis.topics.protocols.head_of_line import head_of_line
 from jostle.generator.merge import Merger
 from jostle.report.charts.head_of_line import sentence
 from support.pictures import pictures_of, validated

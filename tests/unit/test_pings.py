@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from jostle.analysis.metrics import VALUE_OF
-from jostle.analysis.topics.pings import pings
+from jostle.analysis.topics.protocols.pings import pings
 from jostle.analysis.trials.counters import Counts
 from jostle.generator.merge import Merger
 from jostle.report.sections import pings as section

@@ -10,7 +10,7 @@ import pytest
 
 from jostle.analysis.metrics import VALUE_OF, estimate
 from jostle.analysis.stats.over_rounds import AtLeast
-from jostle.analysis.topics.streams import longest_gap, streams, streams_in_time
+from jostle.analysis.topics.protocols.streams import longest_gap, streams, streams_in_time
 from jostle.analysis.trials.data import TrialData
 from jostle.errors import PlanError
 from jostle.generator.merge import Merger

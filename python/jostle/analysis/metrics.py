@@ -28,16 +28,25 @@ from jostle.analysis.stats.quantile_ci import CONFIDENCE
 from jostle.analysis.stats.sample import WeightedSample
 from jostle.analysis.summaries.quantiles import quantile
 from jostle.analysis.summaries.trial import cpu_per_request, rss_max
-from jostle.analysis.topics import crowd
-from jostle.analysis.topics.garbage import garbage_collection
-from jostle.analysis.topics.goodput import database_cpu_per_request, dispersion, goodput
-from jostle.analysis.topics.iterations import change_from_run_before
-from jostle.analysis.topics.journeys import active
-from jostle.analysis.topics.meanwhile import left_over_rounds, throughput_left
-from jostle.analysis.topics.phased import clients_held, sustained_throughput
-from jostle.analysis.topics.pings import ping_times
-from jostle.analysis.topics.streams import longest_gap, message_round_trips, streams_in_time, streams_late
-from jostle.analysis.topics.threads import memory_per_thread, time_per_thread, virtual_memory_per_thread
+from jostle.analysis.topics.growing_load import crowd
+from jostle.analysis.topics.growing_load.phased import clients_held, sustained_throughput
+from jostle.analysis.topics.preceding_runs import change_from_run_before
+from jostle.analysis.topics.protocols.pings import ping_times
+from jostle.analysis.topics.protocols.streams import (
+    longest_gap,
+    message_round_trips,
+    streams_in_time,
+    streams_late,
+)
+from jostle.analysis.topics.requests.goodput import database_cpu_per_request, dispersion, goodput
+from jostle.analysis.topics.requests.journeys import active
+from jostle.analysis.topics.server.garbage import garbage_collection
+from jostle.analysis.topics.server.threads import (
+    memory_per_thread,
+    time_per_thread,
+    virtual_memory_per_thread,
+)
+from jostle.analysis.topics.starvation.meanwhile import left_over_rounds, throughput_left
 from jostle.analysis.trials.data import TrialData
 from jostle.plan.criteria.metrics import LESS_FREQUENT, METRICS
 from jostle.quantiles import LEVELS, NAMED
@@ -128,7 +137,7 @@ VALUE_OF: Mapping[str, Callable[[TrialData], RoundValue]] = {
     },
     **{name: lambda data, of=of: of(data.response) for name, of in OF_TIMES.items()},  # type: ignore[misc]
 }
-"""Metrics of one trial. Indices compare two trials: see `jostle.analysis.topics.starvation`."""
+"""Metrics of one trial. Indices compare two trials: see `jostle.analysis.topics.starvation.indices`."""
 
 
 def estimate(

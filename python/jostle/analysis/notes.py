@@ -6,9 +6,9 @@ from typing import Any
 from jostle.analysis.stats.sequential import ConfidenceRule, fixed
 from jostle.analysis.summaries.counted import note
 from jostle.analysis.summaries.looks import looks_of
-from jostle.analysis.topics.backlog import backlog_note
-from jostle.analysis.topics.baseline import floor_note
-from jostle.analysis.topics.dismissals import dismissals_note
+from jostle.analysis.topics.floor import floor_note
+from jostle.analysis.topics.protocols.dismissals import dismissals_note
+from jostle.analysis.topics.server.backlog import backlog_note
 from jostle.analysis.trials.data import TrialData
 from jostle.analysis.validity import wake_up
 from jostle.formatting import listed, plural

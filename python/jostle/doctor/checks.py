@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from jostle import contestant, roster
-from jostle.analysis.topics.baseline import load_line
+from jostle.analysis.topics.floor import load_line
 from jostle.formatting import percent
 from jostle.generator.busy_poll import SLOWDOWN, leaves_others_alone
 from jostle.host import limits

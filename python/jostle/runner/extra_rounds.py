@@ -16,7 +16,7 @@ def plan_repeats(plan: Plan, writer: RunWriter, seed: int, contestants: Collecti
     This happens only once in a run, and only for `contestants`, which are available.
     """
     from jostle.analysis.summaries.counted import counted
-    from jostle.analysis.topics.starvation import to_repeat
+    from jostle.analysis.topics.starvation.indices import to_repeat
     from jostle.analysis.trials.data import TrialData
     from jostle.analysis.validity.checks import judge_data
 

@@ -30,7 +30,7 @@ from jostle.analysis.stats.moderated import UsualOf, not_known, typical_ratio
 from jostle.analysis.stats.over_rounds import ratio_of_rounds, typical_over_rounds
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
 from jostle.analysis.stats.sequential import ConfidenceRule, fixed
-from jostle.analysis.topics.starvation import index_at, workloads_behind
+from jostle.analysis.topics.starvation.indices import index_at, workloads_behind
 from jostle.analysis.trials.data import TrialData, by_round, common_rounds
 from jostle.formatting import interval, is_or_are, listed, plural
 from jostle.plan.criteria.claims import Claim, Needs, Part

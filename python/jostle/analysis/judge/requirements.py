@@ -11,7 +11,7 @@ from jostle.analysis.stats.enough import TOO_FEW_ROUNDS
 from jostle.analysis.stats.moderated import UsualOf
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
 from jostle.analysis.stats.sequential import ConfidenceRule, fixed
-from jostle.analysis.topics.starvation import compare, index_of, workloads_behind
+from jostle.analysis.topics.starvation.indices import compare, index_of, workloads_behind
 from jostle.analysis.trials.data import TrialData, by_round, common_rounds
 from jostle.analysis.trials.one_request import requests_named
 from jostle.formatting import interval, is_or_are

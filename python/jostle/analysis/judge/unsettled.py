@@ -11,7 +11,7 @@ their work early. The interval of the claim then spans both, so a claim that it 
 from dataclasses import replace
 
 from jostle.analysis.results import Estimate
-from jostle.analysis.topics.iterations import change_from_run_before
+from jostle.analysis.topics.preceding_runs import change_from_run_before
 from jostle.analysis.trials.data import TrialData
 
 __all__ = ["further_throughput", "have_settled", "reaching_over"]

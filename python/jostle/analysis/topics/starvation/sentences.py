@@ -6,7 +6,7 @@ from typing import Literal
 
 from jostle.analysis.results import Estimate, Mode, StarvationResult
 from jostle.analysis.stats.enough import TOO_FEW_ROUNDS
-from jostle.analysis.topics.blocking import LONG_S, WaitsFor
+from jostle.analysis.topics.starvation.blocking import LONG_S, WaitsFor
 from jostle.formatting import interval, percent, plural
 from jostle.units import format_duration
 
@@ -43,7 +43,7 @@ def sentence(
     *,
     trusted: bool,
 ) -> str:
-    """The finding; `waits` says what the fast requests waited for (`jostle.analysis.topics.blocking`)."""
+    """The finding; `waits`: what fast requests wait for (`jostle.analysis.topics.starvation.blocking`)."""
     text = _closed(s, meanwhile, waits) if loop == "closed" else _open(s, meanwhile, waits)
     text += _two_modes(s.modes)
     known = (

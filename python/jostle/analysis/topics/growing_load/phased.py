@@ -13,7 +13,7 @@ from jostle.analysis.results.keys import Key
 from jostle.analysis.stats.over_rounds import mean_over_rounds
 from jostle.analysis.stats.sample import Bools, Floats, Ints, pool, quantile_of
 from jostle.analysis.summaries.trial import until_the_end
-from jostle.analysis.topics.ramp import ramp_steps
+from jostle.analysis.topics.growing_load.ramp import ramp_steps
 from jostle.analysis.trials.counters import Refusal
 from jostle.analysis.trials.data import TrialData
 from jostle.record.outcomes import outcome_label

@@ -1,6 +1,6 @@
 """What many connections cost a server, and what the clients see while their number grows.
 
-Metrics of one trial whose load has phases (`jostle.analysis.topics.phased`).
+Metrics of one trial whose load has phases (`jostle.analysis.topics.growing_load.phased`).
 """
 
 import itertools
@@ -12,8 +12,8 @@ from jostle.analysis.results import Phase, RampStep
 from jostle.analysis.stats.over_rounds import AtLeast, RoundValue
 from jostle.analysis.stats.sample import WeightedSample, pool
 from jostle.analysis.summaries.trial import rss_max
-from jostle.analysis.topics.phased import sustained
-from jostle.analysis.topics.ramp import ramp_steps
+from jostle.analysis.topics.growing_load.phased import sustained
+from jostle.analysis.topics.growing_load.ramp import ramp_steps
 from jostle.analysis.trials.counters import MEASURED
 from jostle.analysis.trials.data import TrialData
 

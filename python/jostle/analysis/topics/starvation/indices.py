@@ -18,9 +18,9 @@ from jostle.analysis.stats.indices import blocking_index, starvation_index
 from jostle.analysis.stats.over_rounds import bounded, number, round_quantile, typical_over_rounds
 from jostle.analysis.stats.quantile_ci import CONFIDENCE, quantile_estimate
 from jostle.analysis.stats.sample import pool
-from jostle.analysis.topics.blocking import Waits, slice_of, waits_for
-from jostle.analysis.topics.meanwhile import left_over_rounds
-from jostle.analysis.topics.starvation_sentences import Meanwhile, sentence
+from jostle.analysis.topics.starvation.blocking import Waits, slice_of, waits_for
+from jostle.analysis.topics.starvation.meanwhile import left_over_rounds
+from jostle.analysis.topics.starvation.sentences import Meanwhile, sentence
 from jostle.analysis.trials.data import BACKGROUND, TrialData, by_round
 from jostle.plan.criteria.metrics import BLOCKING, INDICES
 from jostle.plan.model import Starvation

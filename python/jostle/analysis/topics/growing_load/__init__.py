@@ -1,0 +1,1 @@
+"""Clients whose number grows or changes within a run."""

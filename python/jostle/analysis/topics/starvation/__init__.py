@@ -1,0 +1,1 @@
+"""What slow requests do to fast ones."""
