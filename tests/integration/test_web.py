@@ -4,12 +4,15 @@ import contextlib
 import http.client
 import json
 import os
+import re
+import shutil
 import signal
 import socket
 import ssl
 import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -216,3 +219,82 @@ def test_a_load_is_followed_while_it_is_sent(tmp_path: Path) -> None:
             while "run" not in message or message["run"]["status"] == "running":
                 message = json.loads(next(events)["data"])
             assert message["run"]["status"] == "killed"
+
+
+@contextlib.contextmanager
+def beside(*arguments: str | Path) -> Iterator[tuple[subprocess.Popen[str], Served]]:
+    """`jostle … --web`, and its page."""
+    with jostle_running(*arguments, "--web") as process:
+        assert process.stderr is not None
+        found = re.fullmatch(r"page        (\S+)/live#token=(\S+)\n", process.stderr.readline())
+        assert found
+        yield process, Served(found[1], found[2], 0)
+
+
+def newest(served: Served) -> str:
+    """The address of the run that goes on."""
+    found: dict[str, str] = {}
+
+    def redirected() -> bool:
+        found.update(get(served, "/live")[1])
+        return "location" in found
+
+    eventually(redirected, "there is no run that goes on")
+    return found["location"]
+
+
+def is_served(served: Served) -> bool:
+    try:
+        return get(served, "/runs")[0] == 200
+    except ConnectionError:
+        return False
+
+
+def test_a_page_beside_a_load_tells_how_it_ended_and_ends_with_it(tmp_path: Path) -> None:
+    result = tmp_path / "result.json"
+    with (
+        reference_server("workers") as url,
+        beside("hit", f"{url}/work?us=1000", "-c", "4", "-d", "3s", "-o", result) as (load, served),
+        watching(served, f"{newest(served)}/events") as events,
+    ):
+        seen: dict[str, Any] = {}
+        for event in events:
+            seen |= json.loads(event["data"])
+        _, errors = load.communicate(timeout=60)
+        assert load.returncode in (0, 3), errors
+        assert not is_served(served)
+    (trial,) = json.loads(result.read_text())["trials"]
+    assert seen["run"]["status"] == "ended"
+    assert seen["run"]["trials"][0]["verdict"]["word"] == trial["validity"]["verdict"]
+    assert seen["trial"]["over_s"] == trial["duration_s"]
+    (ok,) = [one["count"] for one in seen["trial"]["outcomes"] if one["kind"] == "ok"]
+    assert ok == f"{trial['outcomes']['ok']:,}"
+
+
+def test_a_page_ends_with_a_command_that_is_killed(tmp_path: Path) -> None:
+    with (
+        reference_server("workers") as url,
+        beside("hit", f"{url}/work?us=1000", "-d", "60s", "--into", tmp_path) as (load, served),
+        watching(served, f"{newest(served)}/events") as events,
+    ):
+        next(events)
+        load.kill()
+        messages = [json.loads(event["data"]) for event in events]
+        eventually(lambda: not is_served(served), "the page is served to nobody")
+    assert [message["run"]["status"] for message in messages if "run" in message][-1] == "killed"
+
+
+def test_a_run_whose_folder_goes_away_is_told_so(tmp_path: Path) -> None:
+    runs = tmp_path / "runs"
+    with (
+        reference_server("workers") as url,
+        jostle_running("hit", f"{url}/work?us=1000", "-d", "60s", "--into", runs, **SILENTLY),
+        web(runs) as served,
+    ):
+        recorded(runs, 2_000)
+        with watching(served, f"{newest(served)}/events") as events:
+            next(events)
+            shutil.rmtree(runs)
+            messages = (json.loads(event["data"]) for event in events)
+            assert next(message for message in messages if "run" in message)["run"]["status"] == "gone"
+        assert get(served, "/runs")[0] == 200

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from jostle.cli.beside import ShownInBrowser, page_beside
 from jostle.cli.display import Display
 from jostle.cli.exit_codes import ExitCode
 from jostle.cli.hit import RequestOptions
@@ -92,6 +93,7 @@ def capacity(
     into: Into = Path("runs"),
     output: ResultOutput,
     quiet: Quiet = False,
+    web: ShownInBrowser = False,
     no_pages: Annotated[bool, option("--no-pages", help="Write no capacity.html.", group=OUTPUT)] = False,
 ) -> int:
     from jostle.cli.foreign import foreign_hints
@@ -107,7 +109,8 @@ def capacity(
         question = _question(
             target, slo, given, clients, most, budget, quick, lambda name: names.get(name, name)
         )
-    return _measured(question, into, seed, output, quiet=quiet, pages=not no_pages)
+    with page_beside(into, shown=web):
+        return _measured(question, into, seed, output, quiet=quiet, pages=not no_pages)
 
 
 def _question(

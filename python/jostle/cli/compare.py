@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from jostle.cli.beside import ShownInBrowser, page_beside
 from jostle.cli.exit_codes import ExitCode, Undecided, exit_code
 from jostle.cli.options import IntoOfBoth, is_given, option, run_folders, unfold
 from jostle.cli.output import ComparisonOutput, UndecidedAs, write
@@ -112,6 +113,7 @@ def compare(
         ),
     ] = None,
     into: IntoOfBoth = Path("runs"),
+    web: ShownInBrowser = False,
     output: ComparisonOutput,
     undecided: UndecidedAs = None,
 ) -> int:
@@ -127,11 +129,12 @@ def compare(
             measure = partial(api.compare_plans, *folders)
         else:
             measure = partial(api.compare_commits, *_one_plan(folders, contestants, commits or ""))
-        result, run = _measured(measure, into, fail_if)
+        with page_beside(into, shown=web):
+            result, run = _measured(measure, into, fail_if)
         folders = [run]
-    elif is_given(context, "into"):
+    elif name := next((name for name in ("into", "web") if is_given(context, name)), None):
         raise PlanError(
-            "--into is for the run that --interleaved or --commits makes", "give both, or leave it out"
+            f"--{name} is for the run that --interleaved or --commits makes", "give both, or leave it out"
         )
     else:
         folders = sides = run_folders(folders)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from jostle.cli.beside import page_beside
 from jostle.cli.display import Display
 from jostle.cli.exit_codes import (
     ExitCode,
@@ -37,9 +38,13 @@ def run_plan(
 ) -> int:
     """Run `plan` and show its result. Returns the exit code. `kept`: the record stays in `base`."""
     executor = executor_for(plan)
-    return _execute(
-        lambda observer: run_experiment(plan, base, slug, seed, executor, observer), plan, output, kept=kept
-    )
+    with page_beside(base, shown=output.web):
+        return _execute(
+            lambda observer: run_experiment(plan, base, slug, seed, executor, observer),
+            plan,
+            output,
+            kept=kept,
+        )
 
 
 def resume_run(folder: Path, output: RunOutput) -> int:
@@ -54,7 +59,8 @@ def resume_run(folder: Path, output: RunOutput) -> int:
         return show(folder, output, pages=output.pages, undecided=output.undecided_as)
     print(f"{len(run.left)} of {len(run.trials)} trials are left", file=sys.stderr)
     executor = executor_for(run.plan)
-    return _execute(lambda observer: resume_experiment(run, executor, observer), run.plan, output)
+    with page_beside(folder, shown=output.web):
+        return _execute(lambda observer: resume_experiment(run, executor, observer), run.plan, output)
 
 
 def _execute(work: Callable[[Observer], Path], plan: Plan, output: RunOutput, *, kept: bool = True) -> int:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any
 
+from jostle.cli.beside import ShownInBrowser
 from jostle.cli.exit_codes import Undecided
 from jostle.cli.options import OUTPUT, option
 from jostle.errors import JostleError, PlanError
@@ -139,6 +140,7 @@ class RunOutput(ResultOutput):
     form: Annotated[Form | None, _form_option(OF_RUNS)] = None
     file: Annotated[Path | None, _file_option(OF_RUNS)] = None
     quiet: Quiet = False
+    web: ShownInBrowser = False
     verbose: Annotated[
         bool, option("-v", "--verbose", help="Print a line for every trial.", group=OUTPUT)
     ] = False

@@ -17,6 +17,8 @@ HELP = """Show runs in a browser: those that go on as they are measured, and all
 \b
   jostle web                                 the runs in ./runs
   jostle web runs/2026-…-starvation          this one
+  jostle hit http://localhost:8080/ --web    a load while it is sent; so with run,
+                                             race, capacity and compare
 
 The page is for this machine alone, and Ctrl-C ends it. From another one it is
 reached through ssh, or with --listen. docs/how-to/web.md describes it.
@@ -67,5 +69,5 @@ def web(
         if listener.open_to_others:
             print(f"password  {access.token} (the user name may be anything)", flush=True)
         step_back()
-        serve(Web(shown, access).application, listener)
+        serve(Web(shown, access), listener)
     return 0

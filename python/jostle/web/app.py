@@ -42,6 +42,11 @@ class Web:
         handlers: Any = {HTTPException: _said, JostleError: _failed}
         self.application = Guard(Starlette(routes=routes, exception_handlers=handlers), access)
 
+    async def finish(self) -> None:
+        """Tell those who watch all that was recorded, and that there will be no more."""
+        for follower in self._followers.values():
+            await follower.finish()
+
     async def _first(self, _: Request) -> Response:
         return RedirectResponse("/runs", 303)
 

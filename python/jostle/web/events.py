@@ -62,15 +62,18 @@ class EventStream:
 
     async def _send_all(self, send: "Send") -> None:
         news = self._follower.messages(self._number, self._place)
-        waiting = asyncio.ensure_future(anext(news))
+        waiting = asyncio.ensure_future(anext(news, None))
         try:
             while True:
                 done, _ = await asyncio.wait((waiting,), timeout=QUIET_S)
                 text = ": nothing new\n\n"
                 if done:
-                    place, data = waiting.result()
+                    if (message := waiting.result()) is None:
+                        await send({"type": "http.response.body", "body": b""})
+                        return
+                    place, data = message
                     text = f"id: {place}\ndata: {data}\n\n"
-                    waiting = asyncio.ensure_future(anext(news))
+                    waiting = asyncio.ensure_future(anext(news, None))
                 await asyncio.wait_for(send(_part(text)), PATIENCE_S)
         finally:
             waiting.cancel()

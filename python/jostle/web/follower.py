@@ -40,6 +40,8 @@ class Follower:
         """Of each trial the state, and how it is drawn."""
         self._wanted: Counter[int | None] = Counter()
         self._changed = asyncio.Condition()
+        self._reading = asyncio.Lock()
+        self._finished = False
         self._task: asyncio.Task[None] | None = None
         self._messages: dict[tuple[int | None, Place], tuple[Place, str] | None] = {}
 
@@ -56,15 +58,36 @@ class Follower:
 
     async def messages(self, number: int | None, place: Place) -> AsyncIterator[tuple[Place, str]]:
         """What is new since `place`, as JSON, and the place after it, whenever there is something."""
-        while True:
-            place, data = await self._next(number, place)
-            yield place, data
+        while (message := await self._next(number, place)) is not None:
+            place, _ = message
+            yield message
 
-    async def _next(self, number: int | None, place: Place) -> tuple[Place, str]:
+    async def _next(self, number: int | None, place: Place) -> tuple[Place, str] | None:
         async with self._changed:
-            while (message := self._message(number, place)) is None:
+            while (message := self._message(number, place)) is None and not self._finished:
                 await self._changed.wait()
         return message
+
+    async def finish(self) -> None:
+        """Read all that there is; then there will be no more messages."""
+        await self._look()
+        while self._behind:
+            await self._look()
+        async with self._changed:
+            self._finished = True
+            self._changed.notify_all()
+
+    async def _look(self) -> None:
+        async with self._reading:
+            if await asyncio.to_thread(self._read):
+                self._messages.clear()
+                async with self._changed:
+                    self._changed.notify_all()
+
+    @property
+    def _behind(self) -> bool:
+        """Whether there is more to be read at once."""
+        return any(trial.behind for trial in self._trials.values())
 
     async def _follow(self) -> None:
         loop = asyncio.get_running_loop()
@@ -72,12 +95,8 @@ class Follower:
         while self._wanted.total() or loop.time() < seen + LINGER_S:
             if self._wanted.total():
                 seen = loop.time()
-            if await asyncio.to_thread(self._read):
-                self._messages.clear()
-                async with self._changed:
-                    self._changed.notify_all()
-            behind = any(trial.behind for trial in self._trials.values())
-            await asyncio.sleep(0 if behind else EVERY_S)
+            await self._look()
+            await asyncio.sleep(0 if self._behind else EVERY_S)
 
     def _read(self) -> bool:
         """In a thread: whether there is anything new."""

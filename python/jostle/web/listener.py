@@ -44,11 +44,11 @@ class Listener:
     def open_to_others(self) -> bool:
         return self.cert is not None
 
-    def url(self, token: str) -> str:
+    def url(self, token: str, path: str = "") -> str:
         """What to open; the token is behind the #, which no browser sends."""
         scheme = "https" if self.open_to_others else "http"
         host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"{scheme}://{host}:{self.port}/#token={token}"
+        return f"{scheme}://{host}:{self.port}/{path}#token={token}"
 
 
 @contextlib.contextmanager

@@ -4,14 +4,13 @@ import asyncio
 import contextlib
 import os
 import signal
-from typing import TYPE_CHECKING
+import sys
 
 import uvicorn
 
+from jostle.host.cores import available_cores, place
+from jostle.web.app import Web
 from jostle.web.listener import Listener
-
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp
 
 __all__ = ["serve", "step_back"]
 
@@ -23,15 +22,18 @@ GRACE_S = 1
 
 
 def step_back() -> None:
-    """Let others go first on the cores."""
+    """Leave the cores of generators, and let others go first on the rest. Before there are any threads."""
     with contextlib.suppress(OSError):
         os.setpriority(os.PRIO_PROCESS, 0, NICE)
+        os.sched_setaffinity(0, place(available_cores(), share=False).server_cores)
 
 
-def serve(app: "ASGIApp", listener: Listener) -> None:
-    """Until Ctrl-C, SIGTERM, or until the terminal is closed; the signal then has its usual effect."""
+def serve(web: Web, listener: Listener, *, until_stdin_ends: bool = False) -> None:
+    """Until Ctrl-C, SIGTERM, or until the terminal is closed; the signal then has its usual effect. Or until
+    whoever started it is gone; those who watch are told before how the run ended.
+    """
     config = uvicorn.Config(
-        app,
+        web.application,
         http="h11",
         ws="none",
         lifespan="off",
@@ -44,4 +46,19 @@ def serve(app: "ASGIApp", listener: Listener) -> None:
     )
     server = uvicorn.Server(config)
     signal.signal(signal.SIGHUP, lambda number, _: server.handle_exit(number, None))
-    asyncio.run(server.serve(sockets=[listener.socket]))
+
+    async def run() -> None:
+        if until_stdin_ends:
+            asyncio.get_running_loop().add_reader(sys.stdin.fileno(), at_end)
+        await server.serve(sockets=[listener.socket])
+
+    async def end() -> None:
+        await web.finish()
+        server.should_exit = True
+
+    def at_end() -> None:
+        asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
+        tasks.append(asyncio.ensure_future(end()))
+
+    tasks: list[asyncio.Future[None]] = []
+    asyncio.run(run())
