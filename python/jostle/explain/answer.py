@@ -55,7 +55,7 @@ class Answer:
 def answer(findings: Sequence[Finding], asked_with: Sequence[str]) -> Answer:
     """The answer from all findings. `asked_with`: the words of the command that was given."""
     faults = sorted((one for one in findings if one.hurts_s > 0), key=lambda one: -one.hurts_s)[:MOST_FAULTS]
-    said = [one.says for one in faults] or [NOTHING_FOUND]
+    said = [f"{one.says} {one.cure}".rstrip() for one in faults] or [NOTHING_FOUND]
     absent = [one.absent for one in findings if one.absent]
     return Answer(
         " ".join([*said, *_facts(findings)]),

@@ -79,7 +79,8 @@ class Finding:
     `says`: the finding in a sentence or two, in the words of one who is on call. Undecided findings have a
     `reason`, `would_tell` says what would help, and `option` which option of the command that is, if one is.
     `notable`: False if it only says that nothing unusual was seen. `hurts_s`: by how much it delays requests,
-    in seconds, times the share of requests that it delays; 0 if it is no fault. `absent`: what was looked for
+    in seconds, times the share of requests that it delays; 0 if it is no fault. `cure`: what to do about a
+    fault, a sentence. `absent`: what was looked for
     and not found, as a part of a list. `evidence`: what was sent and observed, one sentence each.
     """
 
@@ -91,6 +92,7 @@ class Finding:
     option: str = ""
     notable: bool = True
     hurts_s: float = 0.0
+    cure: str = ""
     absent: str = ""
     figures: list[Named] = field(default_factory=list)
     evidence: list[str] = field(default_factory=list)
@@ -108,6 +110,7 @@ def found(
     *,
     notable: bool = True,
     hurts_s: float = 0.0,
+    cure: str = "",
     absent: str = "",
 ) -> Finding:
     """A decided finding. `figures`: by name; for the others see `Finding`."""
@@ -117,6 +120,7 @@ def found(
         decided=True,
         notable=notable and not absent,
         hurts_s=hurts_s,
+        cure=cure if hurts_s else "",
         absent=absent,
         figures=_named(figures),
         evidence=list(evidence),

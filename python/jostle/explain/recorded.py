@@ -15,7 +15,7 @@ from jostle.analysis.stats.sample import Bools, Floats
 from jostle.analysis.trials.data import MAX_ROWS, MEASURED, TrialData
 from jostle.errors import PlanError
 from jostle.explain.answer import answer
-from jostle.explain.finding import Finding, Topic, cannot_tell, found
+from jostle.explain.finding import Finding, Topic, cannot_tell, felt_s, found
 from jostle.explain.probes.pauses import pauses
 from jostle.explain.probes.rare import rare_responses
 from jostle.explain.reason import Reason
@@ -42,9 +42,6 @@ MOST_COMMON = 2
 
 LONGER = 3.0
 """The slowest are slow if they take this many times as long as the slowest route usually does."""
-
-HOLDS_UP_S = 0.010
-"""Who holds up others for less than this is no fault."""
 
 COLUMNS = ["request", "client", "intended_ns", "sent_ns", "end_ns", "outcome", "bytes"]
 
@@ -165,7 +162,7 @@ def _from_rows(requests: Requests, sizes: Floats) -> Iterator[Finding]:
     for name in requests.names:
         beside = beside_one(requests, name)
         usual = float(np.median(requests.took_s[requests.route == requests.names.index(name)]))
-        if beside.waits and usual >= HOLDS_UP_S:
+        if beside.waits and felt_s(usual):
             yield found(
                 Topic.BLOCKING,
                 f"While {name} is being answered, for {amount(usual, 's')}, others wait: "

@@ -102,7 +102,8 @@ def _card(finding: Finding) -> Statement:
     symbol, tone = FAULT if finding.hurts_s else FACT if finding.decided else OPEN
     option = f" ({finding.option})" if finding.option else ""
     details = [f"What would help: {finding.would_tell}{option}."] if finding.would_tell else []
-    return Statement(finding.says, Mark(symbol, finding.topic, tone), (*details, *finding.evidence))
+    says = f"{finding.says} {finding.cure}".rstrip()
+    return Statement(says, Mark(symbol, finding.topic, tone), (*details, *finding.evidence))
 
 
 def _pictures(explanation: Explanation) -> Iterator[Block]:

@@ -240,6 +240,7 @@ def _one_at_a_time(session: Session, single: Sequence[Beside], evidence: Sequenc
         [*lines, *evidence],
         {"held up": held, "share": worst.share},
         hurts_s=felt_s(held.value or 0.0),
+        cure="Move such work to another thread or process, or cut it into short pieces.",
     )
 
 
@@ -302,7 +303,8 @@ def _by_several(session: Session, evidence: Sequence[str]) -> Finding:
             f"{count(chosen.clients).capitalize()} at a time, whatever is asked for: beside {who}, "
             f"{fast.route.name} takes {between(more)} longer on average."
         )
-        return found(topic, text, evidence, figure, hurts_s=felt_s(more.value or 0.0))
+        cure = f"Add workers or threads, or make {chosen.beside} shorter."
+        return found(topic, text, evidence, figure, hurts_s=felt_s(more.value or 0.0), cure=cure)
     if not judged or any(says == "free" for _, says in judged):
         text = (
             f"Short requests do not wait for long ones: beside {who}, {fast.route.name} takes "

@@ -92,6 +92,7 @@ def cache(session: Session) -> Finding:
             evidence,
             figures={"second over first": figure, "first": first, "second": second},
             hurts_s=felt_s((first.value or 0.0) - (second.value or 0.0)),
+            cure="Fill it before requests come.",
         )
     if ratio >= ALIKE:
         return found(

@@ -55,6 +55,7 @@ def connecting(session: Session) -> Finding:
             evidence,
             {"share": share, "wait": Estimate(again, min(long), max(long), n=len(long))},
             hurts_s=len(long) / len(took) * again,
+            cure="A longer backlog, and quicker accepting.",
         )
     if max(took) > limit_s:
         return cannot_tell(

@@ -77,4 +77,5 @@ def after_idle(session: Session) -> Finding:
         evidence,
         {"first": middle},
         hurts_s=(middle.value or 0.0) - usual_s,
+        cure="Keep one instance awake, or ask it now and then.",
     )

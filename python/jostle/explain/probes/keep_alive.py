@@ -70,7 +70,8 @@ def keep_alive(session: Session) -> Finding:
     ]
     if each < 1.5:
         text = "It closes the connection after every response: each request pays for a new one."
-        return found(topic, text, evidence[:1], hurts_s=CONNECTING_S)
+        cure = "Let connections stay open (keep-alive)."
+        return found(topic, text, evidence[:1], hurts_s=CONNECTING_S, cure=cure)
     requests, busy, hurts_s = _busy(light)
     limits = between(light.idle)
     if limits is None:
@@ -99,4 +100,5 @@ def keep_alive(session: Session) -> Finding:
         },
         notable=bool(light.carried),
         hurts_s=hurts_s,
+        cure="Raise the number, and let clients repeat what a closing connection cut off.",
     )

@@ -61,8 +61,10 @@ def memory(session: Session) -> list[Finding]:
         f"The server's memory grows by {between(each)} with each request, and nothing of it is given back: "
         f"{amount(after - before, 'bytes')} more after {plural(last - first, 'request')}."
     )
-    return [found(Topic.MEMORY, text, evidence, figure, hurts_s=GROWTH_S)]
+    return [found(Topic.MEMORY, text, evidence, figure, hurts_s=GROWTH_S, cure=CURE)]
 
 
 GROWTH_S = 0.5
 """Memory that grows ends in a server that goes away."""
+
+CURE = "Look for what each request leaves behind: sessions, caches or listeners that nobody removes."

@@ -119,7 +119,9 @@ def _regular(period: Period, beats: Sequence[Stall], per_s: float, evidence: Seq
     ]
     figures = {"every": every, "longest": length}
     # Who comes at a random time of a pause waits for half of it.
-    return found(Topic.PAUSES, text, lines, figures, hurts_s=length.value**2 / 2 / period.every_s)
+    hurts_s = length.value**2 / 2 / period.every_s
+    cure = "Look for a job, a timer or a collection of that period."
+    return found(Topic.PAUSES, text, lines, figures, hurts_s=hurts_s, cure=cure)
 
 
 def _length(beats: Sequence[Stall], per_s: float) -> Estimate:
@@ -142,7 +144,8 @@ def _irregular(those: Sequence[Stall], span_s: float, evidence: Sequence[str]) -
         "typical": Estimate(float(np.median(lengths)), n=len(lengths)),
     }
     hurts_s = sum(length**2 for length in lengths) / 2 / span_s
-    return found(Topic.PAUSES, text, evidence, figures, hurts_s=hurts_s)
+    cure = "Look at its log of garbage collections, and at what else runs beside it."
+    return found(Topic.PAUSES, text, evidence, figures, hurts_s=hurts_s, cure=cure)
 
 
 def unless_full(finding: Finding, waits_beside: Mapping[str, str]) -> Finding:

@@ -83,7 +83,18 @@ def _finding(one: Rare) -> Finding:
         "slow": one.slow_s,
         "usual": Estimate(one.usual_s, n=one.share.n),
     }
-    return found(Topic.RARE, says(one), evidence, figures, hurts_s=one.hurts_s)
+    return found(Topic.RARE, says(one), evidence, figures, hurts_s=one.hurts_s, cure=_cure(one))
+
+
+def _cure(one: Rare) -> str:
+    """Where to look."""
+    if one.nth is not None:
+        return f"Look for what it does every {one.nth}th time, such as a flush."
+    if one.period is not None:
+        return "Look for a job of that period."
+    if one.others_wait:
+        return "Profile it: now and then something in it computes, or blocks a thread that others need."
+    return "Log what it waits for: a timeout, a lookup, or one server of several that is slower."
 
 
 def says(one: Rare) -> str:

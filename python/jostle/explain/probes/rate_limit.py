@@ -131,6 +131,7 @@ def _limited(session: Session, responses: Sequence[Response]) -> Finding:
             "burst": Estimate(burst, unit="", n=len(responses)),
         },
         hurts_s=REFUSED_S,
+        cure="Raise it, or let clients send more slowly.",
     )
 
 

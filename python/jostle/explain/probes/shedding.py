@@ -41,11 +41,13 @@ def refusing(session: Session, route: Baseline, held: Held, evidence: list[str])
     name, accepted, after = route.route.name, count(held.accepted), between(held.after)
     if not held.late(route.demand_s):
         says = f"{name}: {accepted} at once; further requests are refused with {held.refused}, after {after}."
-        return found(Topic.SLOTS, says, evidence, held.figures, hurts_s=REFUSED_S)
+        cure = "Make the queue longer, or send fewer at a time and repeat the refused ones later."
+        return found(Topic.SLOTS, says, evidence, held.figures, hurts_s=REFUSED_S, cure=cure)
     says = (
         f"{name}: {accepted} at once; of more, the others wait {after} in vain and are refused with "
         f"{held.refused}."
     )
+    cure = "Let fewer in at a time, or give up sooner."
     figures, spent_s = held.figures, session.unsettled_s.get(name, [])
     longest_s = statistics.median(spent_s) if spent_s else 0.0
     if longest_s > route.demand_s:
@@ -53,9 +55,10 @@ def refusing(session: Session, route: Baseline, held: Held, evidence: list[str])
             f" For {amount(longest_s, 's')} afterwards even a single request is refused or late: the server "
             "still works at what it gave up, as with retries."
         )
+        cure = "Retry less often, and cancel what is given up."
         evidence.append(
             "After each burst of which some were refused, single requests were refused or late for "
             f"{listed([amount(one, 's') for one in spent_s])}."
         )
         figures = {**figures, "afterwards": Estimate(longest_s, min(spent_s), max(spent_s), n=len(spent_s))}
-    return found(Topic.SLOTS, says, evidence, figures, hurts_s=REFUSED_S)
+    return found(Topic.SLOTS, says, evidence, figures, hurts_s=REFUSED_S, cure=cure)

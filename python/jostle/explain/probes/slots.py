@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 
+from jostle.analysis.results import Estimate
 from jostle.explain.discipline import design
 from jostle.explain.discipline.burst import Job
 from jostle.explain.discipline.candidates import Candidate, Family
@@ -190,7 +191,16 @@ def _limited(session: Session, route: Baseline, number: Range, evidence: list[st
     if own is False:  # all routes wait alike, and the findings about the server's workers say so of all
         return found(Topic.SLOTS, text, evidence, figures, notable=False)
     hurts_s = hurts_s if own else felt_s(hurts_s)
-    return found(Topic.SLOTS, text, evidence, figures, hurts_s=hurts_s)
+    return found(Topic.SLOTS, text, evidence, figures, hurts_s=hurts_s, cure=_cure(low, high, wait))
+
+
+def _cure(low: int, high: int, wait: Estimate) -> str:
+    """The most that such a limit lets through, and how to raise it."""
+    assert wait.value is not None
+    slowest, quickest = wait.high or wait.value, wait.low or wait.value
+    most = Estimate((low + high) / 2 / wait.value, low / slowest, high / quickest, "/s", n=wait.n)
+    raised = "hold it for less" if high == 1 else "enlarge it, or hold it for less"
+    return f"Above {between(most)} requests queue: {raised}."
 
 
 ORDINALS = {

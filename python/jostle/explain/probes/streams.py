@@ -107,4 +107,5 @@ def _finding(session: Session, route: Baseline) -> Finding:
         evidence,
         {**figure, "wait": wait},
         hurts_s=wait.value or 0.0,
+        cure="Serve the streams of a connection side by side; until then clients need more connections.",
     )
