@@ -204,3 +204,16 @@ def test_a_stream_too_short_for_rare_ones_does_not_exclude_them() -> None:
     (decided,) = rare_responses(asked(Loop(routes())), [])
     assert decided.topic is Topic.RARE
     assert decided.absent.startswith("rare slow responses (1 in 2")
+
+
+@pytest.mark.parametrize("seed", range(1, 5))
+def test_long_waits_of_a_route_are_found_beside_the_stalls_of_a_busy_machine(seed: int) -> None:
+    lost = Asked(8, 0.0005, 0.004, slow=by_chance(0.04), slow_s=1.0, blocking=False)
+    hello = Asked(35, 0.0003)
+    one = only(rare(asked(Loop({"/hello": hello, "/rate": lost}, noise_per_s=30.0, seed=seed)), busy=True)[0])
+    assert one.route == "/rate"
+    assert one.slow_s.value == pytest.approx(1.0, rel=0.05)
+    quiet = Asked(8, 0.0005, 0.004)
+    assert (
+        rare(asked(Loop({"/hello": hello, "/rate": quiet}, noise_per_s=30.0, seed=seed)), busy=True)[0] == []
+    )

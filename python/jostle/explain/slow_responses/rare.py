@@ -90,8 +90,9 @@ def rare(requests: Requests, *, busy: bool = False) -> tuple[list[Rare], list[St
     found = []
     by_route = np.bincount([_route(requests, one) for one in left], minlength=len(requests.names))
     for route in np.argsort(-by_route).tolist():
-        own = _of_one_size([one for one in left if _route(requests, one) == route])
-        if len(own) >= MIN_STALLS and _is_cause(requests, route, own, left, busy):
+        sure = [one for one in left if not busy or one.length_s >= SURELY_S]
+        own = _of_one_size([one for one in sure if _route(requests, one) == route])
+        if len(own) >= MIN_STALLS and _is_cause(requests, route, own, sure, busy):
             one = _rare(requests, route, own)
             if one.period is None or one.others_wait is False:  # else it is the server's, whatever met it
                 found.append(one)
