@@ -401,6 +401,21 @@ def test_the_long_route_of_a_contestant_takes_what_bursts_need() -> None:
     assert [route.path for route in contract_routes(bare, serve)] == ["/hello"]
 
 
+def test_a_runtime_that_still_compiles_is_asked_for_longer_requests_until_its_times_stay() -> None:
+    """The first forty requests take twenty times as long as later ones."""
+    served = 0
+
+    def serve(route: Route, count: int) -> list[float]:
+        nonlocal served
+        times = [int(route.path.split("/")[-1]) * (40e-9 if served + n < 40 else 2e-9) for n in range(count)]
+        served += count
+        return times
+
+    file = ContestantFile.of({"start": {"command": ["x"]}}, "contestant.x")
+    longest = contract_routes(file, serve)[1]
+    assert MAX_S / 1.25 <= serve(longest, 1)[0] <= MAX_S * 1.25
+
+
 def test_an_explanation_agrees_with_its_schema(one_worker: Explanation) -> None:
     schema = explanation_schema()
     jsonschema.Draft202012Validator.check_schema(schema)

@@ -38,7 +38,12 @@ SIZES = (1, 2, 4, 8)
 FIRST_COUNT, MAX_COUNT = 1_000_000, 10**10
 """`/count/N`: the N at which the search begins, and the largest one that the contract allows."""
 
-ATTEMPTS = 10
+ATTEMPTS = 14
+
+SEVERAL, SETTLED = 3, 10
+"""How many requests of a size are asked for, and how many once more when it seems right: a runtime that still
+compiles takes less time each time.
+"""
 
 WAIT = Route("/sleep?ms=100", "wait")
 
@@ -150,14 +155,15 @@ def _called(method: str, message: str) -> str:
 
 def _counts(serve: Serve) -> list[Route]:
     """`/count/N` with the N that takes about `MAX_S`, and with fractions of it."""
-    count = FIRST_COUNT
+    count, near = FIRST_COUNT, False
     for _ in range(ATTEMPTS):
-        times = serve(Route(f"/count/{count}", "slow"), 3)
+        times = serve(Route(f"/count/{count}", "slow"), SETTLED if near else SEVERAL)
         if not times:
             break
-        ratio = MAX_S / statistics.median(times)
-        if 1 / NEAR <= ratio <= NEAR:
+        ratio, before = MAX_S / statistics.median(times), near
+        if (near := 1 / NEAR <= ratio <= NEAR) and before:
             break
-        # A short request says little about how long a long one takes, so the steps are limited.
-        count = max(1, min(MAX_COUNT, round(count * min(ratio, 20.0))))
+        if not near:
+            # A short request says little about how long a long one takes, so the steps are limited.
+            count = max(1, min(MAX_COUNT, round(count * min(ratio, 20.0))))
     return [Route(f"/count/{max(1, count // part)}", "slow") for part in SIZES]
