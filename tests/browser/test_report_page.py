@@ -1,36 +1,16 @@
 """The page in Debian's Chromium: no network, no console errors, charts; light, dark, phone, paper, keys."""
 
-import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from jostle.analysis.results import RunResult
 from jostle.record.verdict import Verdict
 from jostle.report.files import write_page
 from support.results import RUNTIMES, make_hit, make_plain, make_starvation
-
-ARGUMENTS = [
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    chromium = shutil.which("chromium")
-    assert chromium, "Chromium is missing: apt-get install -y --no-install-recommends chromium"
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=chromium, args=[*ARGUMENTS, "--no-sandbox", "--disable-gpu", "--disable-sync"]
-        )
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")

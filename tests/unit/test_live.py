@@ -1,6 +1,5 @@
 """What is known of a trial while it runs, and that it ends as what the report says."""
 
-import random
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,35 +12,8 @@ from jostle.live.state import TrialState
 from jostle.live.trial import MAX_ROWS, RunningTrial
 from jostle.record import RunRecord, TrialRecord
 from jostle.record.verdict import Verdict
-from support.synthetic import Request, Trial, closed, intervals, lognormal, make_run, open_loop
-
-OPEN = {"open": {"arrivals": "poisson", "rates": [{"from": 400, "to": 400, "duration_ns": None}]}}
-FOUR = {"closed": {"clients": 4}}
-
-
-def some_fail(requests: list[Request], share: float, outcome: str = "wrong_status") -> list[Request]:
-    rng = random.Random(5)
-    return [replace(one, outcome=outcome) if rng.random() < share else one for one in requests]
-
-
-TRIALS = {
-    "closed loop": Trial("a", "w", 1, closed(lognormal(0.004, 0.5), 5.0, clients=4), load=FOUR),
-    "failures": Trial("a", "w", 1, some_fail(closed(lognormal(0.004, 0.5), 5.0, clients=4), 0.02), load=FOUR),
-    "timeouts": Trial(
-        "a",
-        "w",
-        1,
-        some_fail(open_loop(lognormal(0.004, 0.5), 400, 5.0), 0.03, "response_timeout"),
-        load=OPEN,
-    ),
-    "a stall": Trial(
-        "a", "w", 1, open_loop(lognormal(0.004, 0.5), 400, 10.0, blocked=[(4.0, 6.0)]), 10.0, 0.25, OPEN
-    ),
-    "an overload": Trial(
-        "a", "w", 1, open_loop(lognormal(0.004, 0.5), 400, 5.0, blocked=[(2.0, 9.0)]), 5.0, 0.25, OPEN
-    ),
-    "late": Trial("a", "w", 1, open_loop(lognormal(0.004, 0.5), 400, 5.0), load=OPEN, pacing=0.003),
-}
+from support.pages import TRIALS
+from support.synthetic import Trial, closed, intervals, lognormal, make_run
 
 
 def run_of(folder: Path, trial: Trial) -> tuple[RunRecord, RunningTrial]:

@@ -12,7 +12,7 @@ from jostle.cli.terminal.frame import frame
 from jostle.cli.terminal.heat_map import heat_map
 from jostle.cli.terminal.line import length, written
 from jostle.cli.terminal.status import Status, status_line
-from jostle.live.axis import BINS
+from jostle.live.counted import Counted
 from jostle.live.state import TrialState
 from jostle.live.trial import RunningTrial
 from jostle.record import TrialRecord
@@ -145,8 +145,7 @@ def test_one_style_is_written_once() -> None:
 def test_the_most_responses_have_the_brightest_colour(states: States, most: int) -> None:
     """However the logarithms are rounded."""
     first, *_ = states(STALLED)
-    counts = np.zeros(BINS, dtype=np.int64)
-    counts[80], counts[90] = most, 1
-    drawn = heat_map([replace(first.columns[0], counts=counts)], 0.25, 15, 6, styled=True)
+    counted = Counted(np.array([2_000, 4_000]), np.array([most, 1]))
+    drawn = heat_map([replace(first.columns[0], response=counted)], 0.25, 15, 6, styled=True)
     styles = " ".join(style for line in drawn for _, style in line[1:])
     assert "229" in styles

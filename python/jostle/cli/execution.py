@@ -118,8 +118,10 @@ def show(
     from jostle.record import RunRecord
     from jostle.report import document_of
 
-    result = analyse(RunRecord.open(folder))
-    write(document_of(result if kept else replace(result, folder="", finish=""), full=full), output)
+    record = RunRecord.open(folder)
+    result = analyse(record)
+    shown = result if kept else replace(result, folder="", finish="")
+    write(document_of(shown, full=full, trials=record.trials), output)
     say = output.printed is Form.text
     if pages:
         _write_pages(result, folder, say=say)

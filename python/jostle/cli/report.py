@@ -68,9 +68,10 @@ def _write(folder: Path, output: ReportOutput, *, full: bool) -> None:
     from jostle.report import document_of
     from jostle.report.files import write_pictures
 
-    result = analyse(RunRecord.open(folder), distributions=True)
+    record = RunRecord.open(folder)
+    result = analyse(record, distributions=True)
     if output.printed not in PICTURES:
-        write(document_of(result, full=full), output)
+        write(document_of(result, full=full, trials=record.trials), output)
         return
     again = f"the record is complete; when there is room: jostle report {folder}"
     with report_written(f"the pictures in {folder}", again):

@@ -1,7 +1,6 @@
 """One trial while it runs, folded from its intervals. The memory it takes does not grow with its length."""
 
 from array import array
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,13 +18,11 @@ from jostle.analysis.trials.resource_usage import ResourceUsage
 from jostle.analysis.trials.streaming import Folded
 from jostle.analysis.validity.checks import judge_so_far
 from jostle.histogram import Histogram, decode
-from jostle.live.axis import BINS, binned
 from jostle.live.column import Column, Columns
 from jostle.live.samples import GrowingSamples
 from jostle.live.state import Cpu, Rates, TrialState, Usage
 from jostle.record import TrialRecord
 from jostle.record.layout import MachineEntry, ResourceSample
-from jostle.record.outcomes import ENDED_BY_STOP
 
 __all__ = ["RunningTrial"]
 
@@ -74,7 +71,7 @@ class RunningTrial:
                 self.sums[measure].add(histogram)
         for measure, column in self.spent_s.items():
             column.append(_sample(found[measure]).total_s)
-        self._last = _LastInterval.of(interval, found["response"], found["pacing"], self.tally.busiest[-1])
+        self._last = _LastInterval.of(interval, found, self.tally.busiest[-1])
         self._columns.add(self._last.column)
         if len(self.tally.busiest) == MAX_ROWS:
             self.tally.halve()
@@ -214,41 +211,23 @@ class _LastInterval:
 
     @classmethod
     def of(
-        cls,
-        interval: Mapping[str, Any],
-        responses: Histogram | None,
-        pacings: Histogram | None,
-        generator: float,
+        cls, interval: Mapping[str, Any], histograms: Mapping[str, Histogram | None], generator: float
     ) -> "_LastInterval":
         states = interval["workloads"]
         state: Mapping[str, int] = states[MEASURED] if states else {}
         length_s = max(1, interval["end_ns"] - interval["start_ns"]) / NS
-        sample = _sample(responses)
-        times = {name: figure(sample) for name, figure in QUANTILES.items()}
-        in_flight, not_sent = state.get("in_flight", 0), state.get("backlog", 0)
-        outcomes: Counter[str] = Counter()
-        for series in interval["series"]:
-            if series["workload"] == MEASURED:
-                outcomes.update(series["outcomes"])
-        given_up = [outcomes[kind] for kind in ENDED_BY_STOP]
-        column = Column(
-            start_s=interval["start_ns"] / NS,
-            end_s=interval["end_ns"] / NS,
-            counts=np.zeros(BINS, dtype=np.int64) if responses is None else binned(responses),
-            unanswered=in_flight + not_sent + sum(given_up),
-            p50_s=times["p50"],
-            p99_s=times["p99"],
-            due=state.get("due", 0),
-            sent=state.get("sent", 0),
-            outcomes=outcomes,
-            in_flight=in_flight,
-            late_s=None if pacings is None else QUANTILES["p99"](_sample(pacings)),
-            generator=generator,
-        )
+        sample = _sample(histograms["response"])
         rates = Rates(
             state.get("due", 0) / length_s, state.get("sent", 0) / length_s, sample.n_events / length_s
         )
-        return cls(interval["last"], column, rates, times, in_flight, not_sent)
+        return cls(
+            interval["last"],
+            Column.of(interval, histograms, generator),
+            rates,
+            {name: figure(sample) for name, figure in QUANTILES.items()},
+            state.get("in_flight", 0),
+            state.get("backlog", 0),
+        )
 
 
 def _histogram(series: Sequence[Mapping[str, Any]], measure: str) -> Histogram | None:

@@ -3,6 +3,7 @@
 What they need is imported when they are called, so that no command loads templates and charts in vain.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from jostle.report.export import Form, render
 
 if TYPE_CHECKING:
     from jostle.analysis.results import CapacityResult, CompareResult, RunResult, Sizing, WhatIf
+    from jostle.record import TrialRecord
     from jostle.report.document import Document
 
     Result = RunResult | CompareResult | CapacityResult | WhatIf | Sizing
@@ -17,10 +19,11 @@ if TYPE_CHECKING:
 __all__ = ["Form", "document_of", "render"]
 
 
-def document_of(result: "Result", *, full: bool = False) -> "Document":
+def document_of(result: "Result", *, full: bool = False, trials: "Sequence[TrialRecord]" = ()) -> "Document":
     """Everything that a report of the result can show, in an order that all forms share.
 
-    `full`: as text, too, it is shown with all tables, reasons and claims.
+    `full`: as text, too, it is shown with all tables, reasons and claims. `trials`: those of a run whose
+    intervals a page takes in.
     """
     from jostle.analysis.results import CapacityResult, CompareResult, RunResult, Sizing, WhatIf
     from jostle.report.build import comparison_document, run_document
@@ -29,7 +32,7 @@ def document_of(result: "Result", *, full: bool = False) -> "Document":
 
     match result:
         case RunResult():
-            document = run_document(result)
+            document = run_document(result, trials_on_disk=trials)
         case CompareResult():
             document = comparison_document(result)
         case CapacityResult():

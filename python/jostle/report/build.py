@@ -1,8 +1,10 @@
 """The document of a run, and that of a comparison: which sections there are, and in what order."""
 
+from collections.abc import Sequence
 from functools import partial
 
 from jostle.analysis.results import CompareResult, RunResult
+from jostle.record import TrialRecord
 from jostle.record.verdict import NOT_COMPLETE, Verdict
 from jostle.report.cases import comparison_cases, run_cases
 from jostle.report.document import Block, Depth, Document, Paragraph, Section, Statement, Statements
@@ -16,6 +18,7 @@ from jostle.report.sections import (
     distributions,
     goodput,
     head_of_line,
+    heat_map,
     journeys,
     longest_stall,
     phased,
@@ -38,10 +41,13 @@ from jostle.text import shortened
 __all__ = ["comparison_document", "run_document"]
 
 
-def run_document(result: RunResult, record: str | None = None) -> Document:
+def run_document(
+    result: RunResult, record: str | None = None, trials_on_disk: Sequence[TrialRecord] = ()
+) -> Document:
     """Everything that a report of a run can show, in an order that all forms share.
 
     `record`: path of the run folder relative to the report, for links; None if there is none.
+    `trials_on_disk`: those whose intervals the page takes in; none if the record is gone.
     """
     return Document(
         title=shortened(result.title),
@@ -55,6 +61,7 @@ def run_document(result: RunResult, record: str | None = None) -> Document:
             requests.section(result),
             workloads.section(result),
             requirements.section(result),
+            heat_map.section(result, trials_on_disk),
             trials.not_measured(result),
             phased.section(result),
             journeys.section(result),

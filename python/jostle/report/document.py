@@ -40,9 +40,11 @@ __all__ = [
     "Table",
     "Tabs",
     "Tone",
+    "Trials",
     "Value",
     "columns",
     "figures_in",
+    "trials_in",
     "upto",
 ]
 
@@ -333,6 +335,14 @@ class Tabs:
 
 
 @dataclass(frozen=True)
+class Trials:
+    """Single trials of which a page shows one at a time, with a range of time that can be chosen."""
+
+    read: Callable[[], list[dict[str, Any]]]
+    """Their data; it is read when a renderer asks for it, as it may be of hundreds of kilobytes."""
+
+
+@dataclass(frozen=True)
 class Preformatted:
     """Lines that are shown verbatim: a plan, a command, the output of a server."""
 
@@ -385,7 +395,7 @@ class Section:
         return all(_is_empty(block) for block in self.blocks)
 
 
-Block = Paragraph | Statements | Table | Figure | Tabs | Preformatted | Histogram | Link | Section
+Block = Paragraph | Statements | Table | Figure | Tabs | Trials | Preformatted | Histogram | Link | Section
 
 
 def _is_empty(block: Block) -> bool:
@@ -479,6 +489,15 @@ def _inside(blocks: Sequence[Block], depth: Depth) -> Iterator[Block]:
             yield from _cut([block], depth)
         elif not _is_empty(block):
             yield block
+
+
+def trials_in(blocks: Iterable[Block]) -> Iterator[Trials]:
+    """All blocks of single trials; a page has one at most."""
+    for block in blocks:
+        if isinstance(block, Trials):
+            yield block
+        elif isinstance(block, Section):
+            yield from trials_in(block.blocks)
 
 
 def figures_in(blocks: Iterable[Block]) -> Iterator[Figure]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from jostle.analysis.results import RunResult
 from jostle.host.files import write_whole
+from jostle.record import RunRecord
 from jostle.report.build import run_document
 from jostle.report.charts import Picture, density, points_per_curve
 from jostle.report.document import figures_in
@@ -23,7 +24,8 @@ def write_page(result: RunResult, path: Path) -> None:
     """Writes the page, with links to the record; an existing one is only replaced by a complete new one."""
     there = Path(result.folder).is_dir()
     record = os.path.relpath(result.folder, path.parent) if there else None
-    write_whole(path, render(run_document(result, record), Form.html))
+    trials = RunRecord.open(result.folder).trials if there else ()
+    write_whole(path, render(run_document(result, record, trials), Form.html))
 
 
 def write_pictures(result: RunResult, folder: Path, forms: Sequence[Form] = PICTURES) -> list[Path]:

@@ -23,6 +23,7 @@ __all__ = [
     "Floats",
     "Ints",
     "WeightedSample",
+    "bounds",
     "cut_off",
     "from_histograms",
     "from_values",
@@ -177,8 +178,13 @@ def quantile_of(sample: WeightedSample, p: float) -> float | None:
 def slots(histogram: Histogram) -> tuple[Ints, Ints, Ints]:
     """Lowest and highest equivalent value (µs) and count of each slot that is not empty."""
     used = np.flatnonzero(histogram.counts)
+    return *bounds(used), histogram.counts[used]
+
+
+def bounds(places: Ints) -> tuple[Ints, Ints]:
+    """Lowest and highest equivalent value (µs) of the slots at these places."""
     low, size = _slot_bounds()
-    return low[used], low[used] + size[used] - 1, histogram.counts[used]
+    return low[places], low[places] + size[places] - 1
 
 
 @cache

@@ -9,6 +9,7 @@ import base64
 import hashlib
 import json
 import re
+from collections.abc import Sequence
 from functools import cache
 from importlib import resources
 from typing import Any, get_args
@@ -17,8 +18,9 @@ import jinja2
 from markupsafe import Markup
 
 from jostle.formatting import Formatted
+from jostle.record.outcomes import Outcome, outcome_label
 from jostle.report.charts import CONFIG, Picture
-from jostle.report.document import Block, Depth, Document, Mark, figures_in, upto
+from jostle.report.document import Block, Depth, Document, Mark, figures_in, trials_in, upto
 from jostle.text import tied
 
 __all__ = ["fragment", "render"]
@@ -30,10 +32,18 @@ MOST_CARDS = 40
 """On a narrow screen, a table of more rows than this stays one, as nobody reads so many cards."""
 
 
+MODULES = ("units", "quantiles", "columns", "heat_map", "trial_figure", "report_trials")
+"""Of `report/scripts`, each after those that it imports. `jostle web` serves the same files."""
+
+LABELS = {kind.value: outcome_label(kind) for kind in Outcome}
+
+
 def render(document: Document) -> str:
     """The whole page as text."""
     pictures = _drawn(document)
     library, script = _asset("vega.js"), _asset("page.js")
+    trials = next((block.read() for block in trials_in(document.sections)), [])
+    modules = inlined(MODULES) if trials else ""
     return (
         _environment()
         .get_template("page.html.j2")
@@ -41,10 +51,12 @@ def render(document: Document) -> str:
             document=upto(document, Depth.DETAIL),
             pictures=pictures,
             specs=_json_for_script({"config": CONFIG, "charts": {k: p.spec() for k, p in pictures.items()}}),
+            trials=_json_for_script({"labels": LABELS, "trials": trials}) if trials else "",
             library=Markup(library),
             script=Markup(script),
+            modules=Markup(modules),
             style=Markup(_asset("page.css")),
-            hashes=[_hash(library), _hash(script)],
+            hashes=[_hash(one) for one in (library, script, modules) if one],
         )
     )
 
@@ -94,8 +106,19 @@ def _json_for_script(value: Any) -> Markup:
     return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
 
 
+def inlined(modules: Sequence[str]) -> str:
+    """ECMAScript modules as one script, which needs no address to import from; names must differ."""
+    texts = (_text("scripts", f"{name}.js") for name in modules)
+    bodies = (re.sub(r"^import .*\n|^export ", "", text, flags=re.MULTILINE) for text in texts)
+    return '"use strict";\n(() => {\n' + "\n".join(bodies) + "})();\n"
+
+
 def _asset(name: str) -> str:
-    return (resources.files("jostle.report") / "templates" / name).read_text(encoding="utf-8")
+    return _text("templates", name)
+
+
+def _text(folder: str, name: str) -> str:
+    return (resources.files("jostle.report") / folder / name).read_text(encoding="utf-8")
 
 
 def _hash(script: str) -> str:
