@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from jostle.analysis.results import RunResult
+from jostle.errors import NotARun
 from jostle.host.files import write_whole
-from jostle.record import RunRecord
+from jostle.record import RunRecord, TrialRecord
 from jostle.report.build import run_document
 from jostle.report.charts import Picture, density, points_per_curve
 from jostle.report.document import figures_in
@@ -24,8 +25,15 @@ def write_page(result: RunResult, path: Path) -> None:
     """Writes the page, with links to the record; an existing one is only replaced by a complete new one."""
     there = Path(result.folder).is_dir()
     record = os.path.relpath(result.folder, path.parent) if there else None
-    trials = RunRecord.open(result.folder).trials if there else ()
-    write_whole(path, render(run_document(result, record, trials), Form.html))
+    write_whole(path, render(run_document(result, record, _trials(result.folder)), Form.html))
+
+
+def _trials(folder: str) -> Sequence[TrialRecord]:
+    """Those of the run; none if its record is gone."""
+    try:
+        return RunRecord.open(folder).trials if folder else ()
+    except NotARun:
+        return ()
 
 
 def write_pictures(result: RunResult, folder: Path, forms: Sequence[Form] = PICTURES) -> list[Path]:

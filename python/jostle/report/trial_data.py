@@ -50,9 +50,8 @@ def columns_of(data: TrialData) -> Sequence[Column]:
     """The columns of a recorded trial, with the requests that a closed loop did not send in an outage."""
     measured = [data.trial.interval_histograms(measure) for measure in MEASURES]
     columns = Columns()
-    for interval, busiest, *histograms in zip(
-        data.trial.intervals, data.counts.busiest, *measured, strict=True
-    ):
+    busiest = data.counts.busiest.tolist()
+    for interval, generator, *histograms in zip(data.trial.intervals, busiest, *measured, strict=True):
         columns.add(Column.of(interval, dict(zip(MEASURES, histograms, strict=True)), generator))
     return list(_with_missed(columns.whole(), data))
 
