@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from jostle.analysis.run import judge
+from jostle.analysis.summaries.disturbed import share_lost
+from jostle.analysis.trials.data import TrialData
 from jostle.host.clocks import Clocks
 from jostle.record import RunRecord, TrialRecord
 from jostle.record import writer as writer_module
@@ -79,7 +81,8 @@ def stand_still(folder: Path, late_us: int) -> None:
     [(249_000, None), (250_000, "suspect"), (2_000_000, "suspect"), (4_000_000, "invalid")],
 )
 def test_a_generator_that_stood_still_is_told(tmp_path: Path, late_us: int, verdict: str | None) -> None:
-    folder = make_run(tmp_path, [STEADY]) / "trials" / "001-node-fast"
+    trial = Trial("node", "fast", 1, open_loop(lognormal(0.002, 0.2), 200.0, 5.0), load=POISSON)
+    folder = make_run(tmp_path, [trial]) / "trials" / "001-node-fast"
     stand_still(folder, late_us)
     validity = judge(TrialRecord(folder))
     found = [c for c in validity.checks if c.name == "lost time"]
@@ -99,3 +102,22 @@ def test_the_requests_that_a_stop_held_back_delay_those_after_it(
     found = check(judge(TrialRecord(folder)), "lost time")
     assert ("p50" in found.affects) == median_is_doubtful
     assert {"p90", "service p90", "mean", "max"} <= set(found.affects)
+
+
+@pytest.mark.parametrize(("late_us", "share"), [(1_000_000, 0.2), (4_000_000, 0.0)])
+def test_the_clients_of_a_closed_loop_just_go_on_after_a_stop(
+    tmp_path: Path, late_us: int, share: float
+) -> None:
+    """Up to half of the trial, intervals hold the throughput without it; and of the other times only those
+    that were in flight are in doubt.
+    """
+    folder = make_run(tmp_path, [STEADY]) / "trials" / "001-node-fast"
+    stand_still(folder, late_us)
+    record = TrialRecord(folder)
+    validity = judge(record)
+    doubtful = {"throughput", "mean"}
+    assert {f for f in (*doubtful, "p50", "p99") if validity.verdict_of(f) != "valid"} == (
+        set() if share else doubtful
+    )
+    assert (validity.verdict, validity.verdict_of("max")) == ("suspect", "suspect")
+    assert share_lost(TrialData(record)) == pytest.approx(share)

@@ -8,6 +8,7 @@ import pytest
 from jostle.analysis.run import judge
 from jostle.analysis.summaries.quantiles import quantile
 from jostle.analysis.trials.data import TrialData
+from jostle.analysis.validity.lateness import note
 from support.judging import CONSTANT, POISSON, STEADY, check, judged, names, recorded
 from support.synthetic import Request, Trial, closed
 
@@ -37,15 +38,25 @@ def test_lateness_is_judged_by_what_it_adds_to_a_response_time(
 
 
 def test_lateness_becomes_part_of_the_figure_before_it_is_a_doubt(tmp_path: Path) -> None:
-    """A sixth of each time: the interval reaches down to the time without it, and the first lines say so."""
+    """A sixth of each time: the interval reaches down to the time without it, and a note says so. The first
+    lines do not: it changes nothing that a reader could do, and rounds may differ by more.
+    """
     record = recorded(tmp_path, Trial("a", "w", 1, late(lambda _: 400e-6), load=CONSTANT, pacing=None))
     validity, data = judge(record), TrialData(record)
     told = check(validity, "lateness")
-    assert (validity.verdict, told.verdict, told.notable) == ("valid", "valid", True)
-    assert "400 µs of p50 (2.40 ms)" in told.message
+    assert (validity.verdict, told.verdict, told.notable) == ("valid", "valid", False)
+    said = "The generator sent late, which may be up to 400 µs of p50 (2.40 ms), "
+    assert note([data]).startswith(said)
+    assert note([data, data]).startswith("In 2 of 2 trials (worst shown), the generator sent late")
     p50 = quantile([data], 0.5)
     assert p50.low == pytest.approx(0.002, rel=0.01)
     assert p50.high == pytest.approx(0.0024, rel=0.01)
+
+
+@pytest.mark.parametrize(("lag", "which"), [(100e-6, "hardly any"), (0.02, "nearly all")])
+def test_a_note_tells_only_of_what_intervals_hold(tmp_path: Path, lag: float, which: str) -> None:
+    trial = Trial("a", "w", 1, late(lambda _: lag), load=CONSTANT, pacing=None)
+    assert note([TrialData(recorded(tmp_path, trial))]) == "", which
 
 
 def test_only_the_quantiles_that_are_mostly_lateness_are_named_and_the_others_stand(tmp_path: Path) -> None:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from jostle.analysis.stats.special import stdtrit
 
+from jostle.analysis.stats.student import quantile
 from jostle.record.verdict import Verdict
 from truth.verdict.judged import Figure, Said
 from truth.verdict.situations import Situation
@@ -85,7 +85,7 @@ def _truth(figures: Sequence[Figure], *, of_mean: bool) -> tuple[float, float] |
         return None
     logs = bool(values.min() > 0)
     scale = np.log(values) if logs else values
-    half = float(stdtrit(len(values) - 1, 0.975)) * float(scale.std(ddof=1))
+    half = float(quantile(len(values) - 1, 0.975)) * float(scale.std(ddof=1))
     half *= math.sqrt(1 / len(values) + (0 if of_mean else 1))
     low, high = float(scale.mean()) - half, float(scale.mean()) + half
     return (math.exp(low), math.exp(high)) if logs else (low, high)

@@ -26,6 +26,7 @@ from jostle.analysis.stats.over_rounds import (
 from jostle.analysis.stats.proportion import share_over_rounds
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
 from jostle.analysis.stats.sample import WeightedSample
+from jostle.analysis.summaries.disturbed import undisturbed
 from jostle.analysis.summaries.quantiles import quantile
 from jostle.analysis.summaries.trial import cpu_per_request, rss_max
 from jostle.analysis.topics.growing_load import crowd
@@ -160,6 +161,7 @@ def estimate(
         return Estimate(None, unit=unit, n=len(values), note=why_not(values))
     if unit != "share":
         found = typical_over_rounds(values, unit, confidence, spread_of(usual(name)))
+        found = undisturbed(name, found, trials)
     else:
         found = mean_over_rounds([number(value) for value in values], unit, confidence)
         found = bounded(found if found.high is None else replace(found, high=min(1.0, found.high)), values)

@@ -10,7 +10,7 @@ from jostle.analysis.topics.floor import floor_note
 from jostle.analysis.topics.protocols.dismissals import dismissals_note
 from jostle.analysis.topics.server.backlog import backlog_note
 from jostle.analysis.trials.data import TrialData
-from jostle.analysis.validity import wake_up
+from jostle.analysis.validity import lateness, wake_up
 from jostle.formatting import listed, plural
 from jostle.plan.recorded import RecordedPlan
 from jostle.record import RunRecord
@@ -106,6 +106,8 @@ def _generator(data: Sequence[TrialData], host: Mapping[str, Any]) -> Iterator[s
         )
     if slept := wake_up.note(data, host):
         yield slept
+    if late := lateness.note(data):
+        yield late
     if not any(one.trial.simulated for one in data) and (floor := floor_note(host, data)):
         yield floor
 

@@ -22,6 +22,7 @@ from jostle.analysis.stats.over_rounds import (
 from jostle.analysis.stats.sample import Floats, Ints, WeightedSample, pool
 from jostle.analysis.summaries.workload import seed_of
 from jostle.analysis.trials.data import TrialData
+from jostle.formatting import percent
 from jostle.plan.criteria.metrics import METRICS
 from jostle.quantiles import COMPARED, NAMED
 from jostle.record.verdict import Verdict
@@ -144,12 +145,20 @@ class Side:
 
 
 def doubts(*sides: Side) -> list[str]:
-    """Notes on the sides whose trials were not all valid."""
-    return [
-        f"Trials of {side.summary.workload} on {side.label} were {side.summary.verdict}: see `jostle report`"
-        for side in sides
-        if side.summary.verdict is not Verdict.VALID
-    ]
+    """Notes on the sides whose trials were not all valid, or not undisturbed."""
+    return [said for side in sides if (said := _doubt(side.summary, side.label))]
+
+
+def _doubt(summary: WorkloadSummary, label: str) -> str:
+    where = f"rials of {summary.workload} on {label}"
+    if summary.verdict is not Verdict.VALID:
+        return f"T{where} were {summary.verdict}: see `jostle report`"
+    if summary.kept_waiting:
+        return (
+            f"In t{where}, server or generator waited for a core for up to {percent(summary.kept_waiting)} "
+            "of the time: as much of a difference may come from that"
+        )
+    return ""
 
 
 def pair(a: Side, b: Side) -> tuple[Side, Side]:

@@ -11,6 +11,7 @@ from jostle.analysis.stats.few_rounds import factor_between_runs, of_few_rounds,
 from jostle.analysis.stats.forecast import MAX_ROUNDS, rounds_for
 from jostle.analysis.stats.moderated import Spread, Usual, UsualOf
 from jostle.analysis.summaries import one_request
+from jostle.analysis.summaries.disturbed import undisturbed
 from jostle.analysis.trials.data import TrialData
 from jostle.analysis.trials.one_request import OneRequest
 from jostle.formatting import plural
@@ -49,7 +50,10 @@ class Judged:
 def judged(metric: str, trials: Sequence[TrialData], confidence: float, usual: UsualOf) -> Judged:
     """A metric over rounds, as it is judged: of one or two rounds with what is usual between runs."""
     found = metrics.estimate(metric, trials, confidence, usual)
-    return _judged(found, usual(metric), metrics.within(metric, trials), confidence)
+    figure = _judged(found, usual(metric), metrics.within(metric, trials), confidence)
+    if found.low is not None:
+        return figure
+    return replace(figure, estimate=undisturbed(metric, figure.estimate, trials))
 
 
 def judged_request(metric: str, rounds: Sequence[OneRequest], confidence: float, usual: UsualOf) -> Judged:

@@ -52,6 +52,9 @@ class WorkloadSummary:
     statuses."""
     disturbed: list[str] = field(default_factory=list)
     """Figures, by their names in plans, that others or the generator made much worse in some trial."""
+    kept_waiting: float = 0.0
+    """The largest share of a trial's time for which others kept server or generator from a core, or the
+    generator stood still, where the intervals hold what the figures would be without it; else 0."""
     unavailable: float = 0.0
     """The share of the time in which the server was away, over all rounds."""
     verdicts: dict[str, Verdict] = field(default_factory=dict)

@@ -52,4 +52,6 @@ def _reach(spread: Spread, confidence: float) -> float:
 
 def _own(end: float | None, value: float) -> float:
     """How far the interval over requests reaches to one side, as a logarithm."""
-    return 0.0 if not end else abs(math.log(end / value))
+    if end is None:
+        return 0.0
+    return abs(math.log(end / value)) if end > 0 else LARGEST

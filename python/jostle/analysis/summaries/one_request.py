@@ -12,7 +12,12 @@ from jostle.analysis.stats.over_rounds import (
 )
 from jostle.analysis.stats.proportion import share_over_rounds
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
-from jostle.analysis.summaries.disturbed import left_without, without_the_generator
+from jostle.analysis.summaries.disturbed import (
+    left_without,
+    left_without_others,
+    undisturbed,
+    without_disturbance,
+)
 from jostle.analysis.trials.one_request import OneRequest
 from jostle.analysis.validity.wake_up import share_of_wake_up
 from jostle.quantiles import NAMED
@@ -37,8 +42,7 @@ def quantiles(rounds: Sequence[OneRequest], usual: UsualOf = not_known) -> dict[
     """The quantiles that tables show, and the longest time, by name."""
     found = quantiles_over_rounds([one.response for one in rounds], _tau(rounds), usual)
     return {
-        name: _without_the_generator(name, one, rounds) if name in NAMED else one
-        for name, one in found.items()
+        name: _without_disturbance(name, one, rounds) if name in NAMED else one for name, one in found.items()
     }
 
 
@@ -46,9 +50,10 @@ def throughput(
     rounds: Sequence[OneRequest], confidence: float = CONFIDENCE, usual: UsualOf = not_known
 ) -> Estimate:
     """Right responses per second."""
-    return typical_over_rounds(
+    found = typical_over_rounds(
         [one.per_s for one in rounds], "/s", confidence, spread_of(usual("throughput"))
     )
+    return undisturbed("throughput", found, [one.data for one in rounds])
 
 
 def within(metric: str, rounds: Sequence[OneRequest]) -> float:
@@ -59,7 +64,7 @@ def within(metric: str, rounds: Sequence[OneRequest]) -> float:
 def _quantile(name: str, rounds: Sequence[OneRequest], confidence: float, usual: Usual | None) -> Estimate:
     samples = [one.response for one in rounds]
     found = quantile_over_rounds(samples, NAMED[name], confidence, _tau(rounds), usual)
-    return _without_the_generator(name, found, rounds)
+    return _without_disturbance(name, found, rounds)
 
 
 def _errors(rounds: Sequence[OneRequest], confidence: float) -> Estimate:
@@ -76,11 +81,12 @@ def _tau(rounds: Sequence[OneRequest]) -> Callable[[float], float]:
     return rounds[0].autocorrelation_time if len(rounds) == 1 else lambda _: 1.0
 
 
-def _without_the_generator(name: str, found: Estimate, rounds: Sequence[OneRequest]) -> Estimate:
+def _without_disturbance(name: str, found: Estimate, rounds: Sequence[OneRequest]) -> Estimate:
     left = [
         left_without(
             one.lateness.get(name), share_of_wake_up(one.data, found.value) if NAMED[name] >= 0.5 else 0
         )
+        * left_without_others(one.data, name, one.response)
         for one in rounds
     ]
-    return without_the_generator(found, left)
+    return without_disturbance(found, left)

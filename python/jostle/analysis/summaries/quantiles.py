@@ -7,7 +7,7 @@ from jostle.analysis.stats.moderated import Usual, UsualOf, not_known
 from jostle.analysis.stats.over_rounds import quantile_over_rounds, quantiles_over_rounds
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
 from jostle.analysis.stats.sample import WeightedSample
-from jostle.analysis.summaries.disturbed import left_of, without_the_generator
+from jostle.analysis.summaries.disturbed import left_of, without_disturbance
 from jostle.analysis.summaries.usual import of_service
 from jostle.analysis.trials.data import TrialData
 from jostle.quantiles import NAMED
@@ -39,7 +39,7 @@ def quantiles(
     known = of_service(usual) if service else usual
     found = quantiles_over_rounds(_times(trials, service), _AutocorrelationTime(trials, service), known)
     return {
-        name: _reaching_down(name, one, trials, service) if name in NAMED else one
+        name: _reaching_down(name, one, trials, service) if name in (*NAMED, "mean") else one
         for name, one in found.items()
     }
 
@@ -50,9 +50,9 @@ def quartiles(trials: Sequence[TrialData], usual: UsualOf = not_known) -> dict[s
 
 
 def _reaching_down(name: str, found: Estimate, trials: Sequence[TrialData], service: bool) -> Estimate:
-    """With an interval that reaches down to what the generator did not add."""
+    """With an interval that reaches down to what neither the generator nor other programs added."""
     figure = f"service {name}" if service else name
-    return without_the_generator(found, [left_of(data, figure) for data in trials])
+    return without_disturbance(found, [left_of(data, figure) for data in trials])
 
 
 def _times(trials: Sequence[TrialData], service: bool) -> list[WeightedSample]:

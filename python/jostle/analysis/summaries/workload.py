@@ -10,6 +10,7 @@ from jostle.analysis.stats.density import describe
 from jostle.analysis.stats.moderated import UsualOf, spread_of
 from jostle.analysis.stats.over_rounds import all_requests, quantiles_over_rounds, typical_over_rounds
 from jostle.analysis.stats.sample import pool
+from jostle.analysis.summaries.disturbed import share_lost, undisturbed
 from jostle.analysis.summaries.quantiles import quantiles, quartiles
 from jostle.analysis.summaries.trial import cpu_per_request, rss_max
 from jostle.analysis.trials.data import PARTS, TrialData
@@ -47,8 +48,12 @@ def summarize(
         title=title,
         rounds=len(measured),
         verdict=worst(validity.verdict for validity in validities),
-        throughput=typical_over_rounds(
-            [data.throughput for data in measured], "/s", usual=spread_of(usual("throughput"))
+        throughput=undisturbed(
+            "throughput",
+            typical_over_rounds(
+                [data.throughput for data in measured], "/s", usual=spread_of(usual("throughput"))
+            ),
+            measured,
         ),
         response=quantiles(measured, usual=usual),
         service=quantiles(measured, service=True, usual=usual),
@@ -64,6 +69,7 @@ def summarize(
         parts=_parts(measured),
         failures={kind: dict(texts.most_common()) for kind, texts in reasons.items() if texts},
         statuses=statuses_of(measured),
+        kept_waiting=max(map(share_lost, measured), default=0.0),
         unavailable=_unavailable(measured),
         disturbed=disturbed_figures(validities),
         verdicts=verdicts_of_figures(validities),

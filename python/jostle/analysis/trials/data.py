@@ -24,6 +24,7 @@ from jostle.analysis.stats.sample import (
 )
 from jostle.analysis.trials.counters import BACKGROUND, MEASURED, Counts
 from jostle.analysis.trials.failing import clients_s, missed
+from jostle.analysis.trials.kept_waiting import KeptWaiting
 from jostle.analysis.trials.lateness import Effect, effects_of_lateness
 from jostle.analysis.trials.machine import MachineSeries
 from jostle.analysis.trials.outage import Outage, away_s, outages, within
@@ -518,6 +519,11 @@ class TrialData:
         return MachineSeries.of(self.trial.machine(), server_is_ours=ours)
 
     @cached_property
+    def kept_waiting(self) -> KeptWaiting:
+        """For what share of the time others had the cores of server and generator."""
+        return KeptWaiting.of(self)
+
+    @cached_property
     def backlog_drops(self) -> int:
         """Connection attempts that the server's backlog was too full for; 0 if that is not known."""
         return round(float(np.nansum(self.machine.backlog_drops)))
@@ -533,7 +539,7 @@ class TrialData:
 
     def forget_evidence(self) -> None:
         """Free what only the verdict needed: rows alone are megabytes. It is read again when needed again."""
-        self.backlog_drops  # noqa: B018 (kept, while the samples of the machine go)
+        self.backlog_drops, self.kept_waiting  # noqa: B018 (kept, while the samples of the machine go)
         for name in EVIDENCE:
             self.__dict__.pop(name, None)
 

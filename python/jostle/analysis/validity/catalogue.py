@@ -3,7 +3,9 @@
 from typing import NamedTuple
 
 from jostle.analysis.stats import mixture
+from jostle.analysis.trials import kept_waiting
 from jostle.analysis.validity import (
+    bounded,
     checks,
     failures,
     generator,
@@ -97,7 +99,8 @@ CATALOGUE = [
     CheckDescription(
         "generator core",
         "For what share of the time did the generator's threads wait for a core?",
-        f"more than {percent(generator_core.SUSPECT)} (times, and throughput of a closed loop)",
+        f"more than {percent(generator_core.SUSPECT)} (times); in a closed loop {percent(machine.ALL)}, or "
+        f"{percent(bounded.UNBOUNDED)} of a time",
         NEVER,
     ),
     CheckDescription(
@@ -160,13 +163,14 @@ CATALOGUE = [
         "lost time",
         "Did the generator stop running, or was the machine suspended?",
         f"for {format_duration(lost_time.STILL_S)} or more",
-        f"for more than {percent(lost_time.INVALID)} of the trial",
+        f"for more than {percent(lost_time.INVALID)} of the trial, in an open loop",
     ),
     CheckDescription(
         "machine",
         "While the server had work, for what share of the time did other processes use its cores?",
-        f"more than {percent(machine.SUSPECT)} (longer times) or {percent(machine.ALL)} (all times, and "
-        f"throughput of a closed loop), if others used {percent(machine.VISIBLE)} of these cores or more",
+        f"more than {percent(machine.ALL)}; of longer times in an open loop {percent(machine.SUSPECT)}, in a "
+        f"closed one {percent(bounded.UNBOUNDED)} of a time; if others used {percent(kept_waiting.VISIBLE)} "
+        "of these cores or more",
         f"more than {percent(machine.INVALID)}",
     ),
     CheckDescription(

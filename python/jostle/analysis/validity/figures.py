@@ -73,8 +73,8 @@ def verdicts_of_figures(trials: Iterable[Validity]) -> dict[str, Verdict]:
 
 
 def disturbed_figures(trials: Iterable[Validity]) -> list[str]:
-    """The figures that were so disturbed in some trial that it was worth measuring it again."""
-    again = [check for trial in trials for check in trial.checks if check.again]
+    """The figures that are in doubt, and so disturbed in some trial that it was worth measuring it again."""
+    again = [c for trial in trials for c in trial.checks if c.again and c.verdict is not Verdict.VALID]
     return [figure for figure in METRICS if any(check.touches(figure) for check in again)]
 
 

@@ -1,10 +1,10 @@
 """How far the generator's own lateness reaches into the response times.
 
 Intervals reach down to what a time would be without it (`jostle.analysis.summaries.disturbed`). So it is a
-part of the figure and no reason for doubt, unless most of the figure is lateness.
+part of the figure, which a note tells, and nothing to be diagnosed, unless most of the figure is lateness.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from jostle.analysis.results import Check
 from jostle.analysis.results.validity import IN_NO_TABLE
@@ -16,7 +16,7 @@ from jostle.formatting import listed, percent
 from jostle.record.verdict import Verdict
 from jostle.units import format_duration
 
-__all__ = ["INVALID", "SUSPECT", "TOLD", "lateness"]
+__all__ = ["INVALID", "SUSPECT", "TOLD", "lateness", "note"]
 
 TOLD, SUSPECT, INVALID = 0.10, 0.50, 0.90
 """Share of a reported time that may be the generator's own lateness."""
@@ -62,9 +62,28 @@ def lateness(data: TrialData) -> Check | None:
         remedy,
         _with_composed(mostly),
         "generator",
-        notable=not IN_NO_TABLE.issuperset(reached),
         again=again,
     )
+
+
+def note(trials: Sequence[TrialData]) -> str:
+    """How far lateness reaches in the worst trial, where it is a part of the figures; "" if nowhere."""
+    touched = [effects for data in trials if (effects := _in_intervals(data.lateness))]
+    if not touched:
+        return ""
+    worst = max(touched, key=lambda effects: max(effect.share for effect in effects.values()))
+    where = f"In {len(touched)} of {len(trials)} trials (worst shown), the" if len(trials) > 1 else "The"
+    parts = listed([_part(SHOWN[name], effect) for name, effect in worst.items()])
+    return f"{where} generator sent late, which may be up to {parts}; intervals reach down to what is left."
+
+
+def _in_intervals(effects: Mapping[str, Effect]) -> dict[str, Effect]:
+    """The times that have intervals, and of which lateness is a part to be told, but not most of them."""
+    return {
+        name: effects[name]
+        for name in SHOWN
+        if name in effects and name not in OF_SINGLE_REQUESTS and TOLD < effects[name].share <= SUSPECT
+    }
 
 
 def _remedy(data: TrialData) -> str:
@@ -83,8 +102,10 @@ def _message(touched: Mapping[str, Effect]) -> str:
     shown = {SHOWN[n]: touched[n] for n in SHOWN if n in touched} or {
         NOT_SHOWN.get(n, n): effect for n, effect in touched.items()
     }
-    each = [
-        f"{format_duration(e.reported_s - e.without_s)} of {name} ({format_duration(e.reported_s)})"
-        for name, e in shown.items()
-    ]
+    each = [_part(name, effect) for name, effect in shown.items()]
     return f"the generator sent late, which may be up to {listed(each)}"
+
+
+def _part(name: str, effect: Effect) -> str:
+    late_s = effect.reported_s - effect.without_s
+    return f"{format_duration(late_s)} of {name} ({format_duration(effect.reported_s)})"

@@ -1,11 +1,10 @@
 """What the machine did to a trial: processors given to others, and memory or disk that kept work waiting.
 
-The kernel counts the time that a hypervisor takes, and the work of others, by sampling at its ticks. So less
-than `TOLD_S` in a step is not reported, nor is what may be a sampling error.
+Less than `TOLD_S` in a step is not reported, nor is what may be an error of the kernel's samples.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,31 +12,29 @@ import numpy as np
 from jostle.analysis.results import Check
 from jostle.analysis.stats.sample import Bools, Floats, quantile_of
 from jostle.analysis.trials.data import TrialData
+from jostle.analysis.trials.kept_waiting import TOLD_S, server_kept_waiting
+from jostle.analysis.validity.bounded import has_bounds, part_of_times, unbounded
 from jostle.analysis.validity.figures import RATES, TIMES, quantiles_among
 from jostle.formatting import listed, percent
 from jostle.quantiles import NAMED
 from jostle.record.verdict import Verdict
 from jostle.units import format_duration, format_number
 
-__all__ = ["Trouble", "machine", "stolen", "told", "troubles"]
+__all__ = ["ALL", "Trouble", "machine", "share_in_intervals", "stolen", "told", "troubles"]
 
 SUSPECT, ALL, INVALID = 0.20, 0.50, 0.90
 """Share of the time in which the server had work but others ran, which slowed it down by as much. Others come
 in bursts, which the longer times show first: these are in doubt above the first share (and the trial is
-measured again), and above the second the median, the mean and the rates as well. Above the third, what is
-left says nothing of the server. Chosen from the table in docs/explanation/how-often-right.md."""
+measured again), and above the second the median, the mean and the rates as well. In a closed loop, intervals
+hold what the longer times would be without them (`jostle.analysis.validity.bounded`), and no doubt is left up
+to the second. Above the third, what is left says nothing of the server. Chosen from the table in
+docs/explanation/how-often-right.md."""
 
 LONGER = tuple(name for name in TIMES if name not in ("min", "p5", "p25", "p50", "mean", "service p50"))
-
-VISIBLE = 0.15
-"""Share of the server's cores. Less than this in a trial may be an error of the kernel's samples, and did no
-harm: undisturbed, up to 0.09 was seen, and beside a program that computes for 10 % of the time up to 0.17,
-where no figure moved (docs/explanation/how-often-right.md)."""
 
 LENGTHENED = 0.05
 """Share of a quantile that a core's absence must reach to be told of it."""
 
-TOLD_S = 0.03
 OTHERS_SHARE = 0.2
 """Share of a core: if others use less than this all the time, no sentence reports it."""
 
@@ -117,42 +114,40 @@ def told(data: TrialData) -> str:
 
 
 def machine(data: TrialData) -> Check | None:
-    """The share of the time in which the server had work but others had its processors.
-
-    A server also waits for its own threads, so no more waiting is counted than others worked. What a
-    hypervisor took is shared among all that ran. None if the server is not ours, and in older records.
+    """The share of the time in which the server had work but others had its processors. None if the server is
+    not ours, and in older records.
     """
-    m, server = data.machine, data.resource_usage
-    if len(m.start_s) == 0 or len(server.t_ns) < 2 or np.isnan(m.others_s).any():
+    share = server_kept_waiting(data)
+    if share is None:
         return None
-    cpu_s, busy_s = float(server.cpu_s[-1] - server.cpu_s[0]), float(m.busy_s.sum())
-    stolen_s = float(m.steal_s.sum()) * (min(1.0, cpu_s / busy_s) if busy_s else 1.0)
-    others_s = m.others_beside_server_s(cpu_s)
-    seen = others_s >= VISIBLE * float(m.length_s.sum()) * len(_server_cores(data))
-    lost = (min(server.waited_s, others_s) if seen else 0.0) + stolen_s
-    response = data.responses.whole
-    answering_s = min(float(m.length_s.sum()), response.n_events * (response.mean_s or 0.0))
-    wanted = max(cpu_s + server.waited_s + stolen_s, answering_s)
-    share = lost / wanted if wanted and lost > TOLD_S else 0.0
-    verdict = Verdict.INVALID if share > INVALID else Verdict.SUSPECT if share > SUSPECT else Verdict.VALID
+    bounded = SUSPECT < share <= ALL and has_bounds(data)
+    affects = unbounded(data, share) if bounded else _affected(data, share)
+    doubtful = share > SUSPECT and (not bounded or affects)
+    verdict = Verdict.INVALID if share > INVALID else Verdict.SUSPECT if doubtful else Verdict.VALID
     limit = INVALID if verdict is Verdict.INVALID else SUSPECT
     message = (
         f"other programs or virtual machines used the server's cores for {percent(share)} of the time in "
         "which it had work"
     )
-    remedy = _remedy(share) if verdict is not Verdict.VALID else ""
     return Check(
         "machine",
         verdict,
         share,
         limit,
         "share",
-        message,
-        remedy,
-        _affected(data, share) if verdict is Verdict.SUSPECT else (),
+        f"{message}, which may be {part_of_times(data, share)}" if bounded else message,
+        _remedy(share) if share > SUSPECT else "",
+        affects if verdict is Verdict.SUSPECT else (),
         "machine",
+        notable=bounded,
         again=share > SUSPECT,
     )
+
+
+def share_in_intervals(data: TrialData) -> float:
+    """The share of the time in which others had the server's cores, if intervals hold what that did."""
+    share = data.kept_waiting.server or 0.0
+    return share if SUSPECT < share <= ALL and has_bounds(data) else 0.0
 
 
 def _affected(data: TrialData, share: float) -> tuple[str, ...]:
@@ -160,11 +155,6 @@ def _affected(data: TrialData, share: float) -> tuple[str, ...]:
     if share <= ALL:
         return LONGER
     return (*(RATES if data.closed is not None else ()), *TIMES)
-
-
-def _server_cores(data: TrialData) -> Sequence[int]:
-    """One where that is not known."""
-    return data.trial.description.get("placement", {}).get("server_cores") or [0]
 
 
 def _remedy(share: float) -> str:

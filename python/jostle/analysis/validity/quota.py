@@ -4,8 +4,8 @@ import numpy as np
 
 from jostle.analysis.results import Check
 from jostle.analysis.trials.data import TrialData
+from jostle.analysis.trials.kept_waiting import TOLD_S
 from jostle.analysis.validity.figures import RATES, TIMES, quantiles_among
-from jostle.analysis.validity.machine import TOLD_S
 from jostle.formatting import percent
 from jostle.record.verdict import Verdict
 from jostle.units import format_duration

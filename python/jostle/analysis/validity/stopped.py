@@ -12,7 +12,9 @@ REMEDY = "find out who stops it (SIGSTOP, Ctrl-Z, a debugger or profiler), and r
 
 
 def server_ran(data: TrialData) -> Check | None:
-    """Suspect: rates and times. None if it was never seen stopped, and in older records."""
+    """Suspect: times, and the rates of a closed loop. None if it was never seen stopped, and in older
+    records.
+    """
     server = data.resource_usage
     if not server.stopped:
         return None
@@ -21,5 +23,5 @@ def server_ran(data: TrialData) -> Check | None:
         f"processes of the server were stopped in {server.stopped} of {plural(len(server.t_ns), 'sample')}, "
         f"about {percent(share)} of the time"
     )
-    affects = (*RATES, *TIMES)
+    affects = (*(RATES if data.closed is not None else ()), *TIMES)
     return Check("stopped", Verdict.SUSPECT, share, 0, "share", message, REMEDY, affects, "machine")
