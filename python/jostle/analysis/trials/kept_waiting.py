@@ -3,6 +3,7 @@
 The kernel counts the time that a hypervisor takes, and the work of others, by sampling at its ticks.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -64,5 +65,5 @@ def generator_kept_waiting(data: "TrialData") -> float | None:
 
 def _placement(data: "TrialData", whose: str) -> list[int]:
     """Whose cores; one where that is not known."""
-    cores: list[int] = data.trial.description.get("placement", {}).get(whose) or [0]
-    return cores
+    placement: Mapping[str, list[int]] = data.trial.description.get("placement", {})
+    return placement.get(whose) or [0]
