@@ -3,7 +3,6 @@
 The kernel counts the time that a hypervisor takes, and the work of others, by sampling at its ticks.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -46,7 +45,8 @@ def server_kept_waiting(data: "TrialData") -> float | None:
         return None
     cpu_s, busy_s = float(server.cpu_s[-1] - server.cpu_s[0]), float(m.busy_s.sum())
     stolen_s = float(m.steal_s.sum()) * (min(1.0, cpu_s / busy_s) if busy_s else 1.0)
-    others_s, cores = m.others_beside_server_s(cpu_s), len(_placement(data, "server_cores"))
+    others_s = m.others_beside_server_s(cpu_s)
+    cores = len(data.trial.description.get("placement", {}).get("server_cores") or [0])
     seen = others_s >= VISIBLE * float(m.length_s.sum()) * cores
     lost = (min(server.waited_s, others_s) if seen else 0.0) + stolen_s
     response = data.responses.whole
@@ -57,13 +57,7 @@ def server_kept_waiting(data: "TrialData") -> float | None:
 
 def generator_kept_waiting(data: "TrialData") -> float | None:
     """None where server and generator share cores, which another check tells, and where it is not known."""
-    m, shared = data.machine, data.trial.description.get("placement", {}).get("shared")
-    if shared is not False or not len(m.length_s) or np.isnan(m.waited_s).all():
+    m, placement = data.machine, data.trial.description.get("placement", {})
+    if placement.get("shared") is not False or not len(m.length_s) or np.isnan(m.waited_s).all():
         return None
-    return float(np.nansum(m.waited_s) / m.length_s.sum()) / len(_placement(data, "generator_cores"))
-
-
-def _placement(data: "TrialData", whose: str) -> list[int]:
-    """Whose cores; one where that is not known."""
-    placement: Mapping[str, list[int]] = data.trial.description.get("placement", {})
-    return placement.get(whose) or [0]
+    return float(np.nansum(m.waited_s) / m.length_s.sum()) / len(placement.get("generator_cores") or [0])
