@@ -198,12 +198,12 @@ def path_at(server: Url, given: str) -> str:
         if not given.startswith("/"):
             raise BadValue(f"{shown(given)!r} is neither a path nor a URL", f"write /{given}")
         return sent_path(given)
-    there = read_url(given)
-    if (there.scheme, there.host, there.port) != (server.scheme, server.host, server.port):
-        raise BadValue(f"{there} is on another server than {server.scheme}://{server.address}")
-    if there.login:
-        raise BadValue(f"{there} has a login of its own", "write it into the URL of the server")
-    return there.path or "/"
+    url = read_url(given)
+    if (url.scheme, url.host, url.port) != (server.scheme, server.host, server.port):
+        raise BadValue(f"{url} is on another server than {server.scheme}://{server.address}")
+    if url.login:
+        raise BadValue(f"{url} has a login of its own", "write it into the URL of the server")
+    return url.path or "/"
 
 
 def socket_path(name: str) -> str:

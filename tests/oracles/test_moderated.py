@@ -89,8 +89,8 @@ def test_a_cell_unlike_all_others_keeps_its_own_variance(times: float) -> None:
 
 def test_what_requests_explain_is_known_and_what_starts_explain_is_guessed() -> None:
     assert same(typical(0.1), 0.01, TYPICAL_DF)
-    assert same(typical(0.1, within=0.01), 0.02, 4 * TYPICAL_DF)
-    assert typical(0.1, within=1e6).df == MAX_DF
+    assert same(typical(0.1, variance_in_a_round=0.01), 0.02, 4 * TYPICAL_DF)
+    assert typical(0.1, variance_in_a_round=1e6).df == MAX_DF
 
 
 def test_cells_scale_what_was_recorded() -> None:

@@ -305,7 +305,7 @@ def explained(behaviour: Behaviour, noise: Noise, seed: int, *, budget_s: float)
     first = ask(equal_bursts(longest, MAX_AT_ONCE))
     at_once = parallelism(first)
     most = max(MAX_AT_ONCE, 4 * at_once)
-    second = ask(bursts_to_send(sorted(truly), at_once, most=most, budget=budget_s, seed=seed))
+    second = ask(bursts_to_send(sorted(truly), at_once, max_burst=most, budget=budget_s, seed=seed))
     unsteady, bursts = unsteadiness(server.paces), first + second
     if unsteady:
         bursts = [burst.at_pace(pace) for burst, pace in zip(bursts, server.paces, strict=True)]

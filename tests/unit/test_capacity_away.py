@@ -14,7 +14,7 @@ from jostle.capacity.levels import by_level, first_limited
 from jostle.capacity.recorded import RecordedSearch
 from jostle.capacity.search import estimate_of
 from jostle.capacity.slo import read_slos
-from jostle.cli.capacity import _highest
+from jostle.cli.capacity import _max_level
 from jostle.errors import PlanError
 from jostle.record import RunRecord
 from support.judging import POISSON, STEADY
@@ -38,7 +38,7 @@ def counted(level: float, exceeded: int) -> Block:
     ],
 )
 def test_the_highest_level_is_written_as_the_help_says(most: str, clients: bool, level: float) -> None:
-    assert _highest(most, clients=clients) == level
+    assert _max_level(most, clients=clients) == level
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_the_highest_level_is_written_as_the_help_says(most: str, clients: bool,
 )
 def test_a_highest_level_of_another_kind_is_refused(most: str, clients: bool, word: str) -> None:
     with pytest.raises(PlanError, match=word):
-        _highest(most, clients=clients)
+        _max_level(most, clients=clients)
 
 
 def test_a_server_that_is_not_there_is_no_limit_of_the_generator() -> None:

@@ -103,7 +103,7 @@ def test_a_server_that_refuses_most_is_not_explained() -> None:
 
 
 def test_a_server_that_becomes_faster_meanwhile_is_not_stationary() -> None:
-    plan = bursts_to_send([0.005, 0.02], 1, most=8, budget=2, seed=1)
+    plan = bursts_to_send([0.005, 0.02], 1, max_burst=8, budget=2, seed=1)
     bursts = answered({"workers": {"workers": 1}}, plan)
     half = len(bursts) // 2
     slower = [Burst(burst.jobs, tuple(end and end * 1.3 for end in burst.ends)) for burst in bursts[:half]]
@@ -167,11 +167,11 @@ def test_plugs_hold_all_workers_until_all_others_have_come() -> None:
 
 def test_bursts_are_planned_within_their_budget_from_their_seed_and_at_least_twice() -> None:
     demands = [0.005, 0.01, 0.02, 0.04]
-    plan = bursts_to_send(demands, 2, most=16, budget=6, seed=3)
-    assert plan == bursts_to_send(demands, 2, most=16, budget=6, seed=3)
-    assert plan != bursts_to_send(demands, 2, most=16, budget=6, seed=4)
+    plan = bursts_to_send(demands, 2, max_burst=16, budget=6, seed=3)
+    assert plan == bursts_to_send(demands, 2, max_burst=16, budget=6, seed=3)
+    assert plan != bursts_to_send(demands, 2, max_burst=16, budget=6, seed=4)
     assert sum(duration(jobs, 2) for jobs in plan) <= 6
-    short = bursts_to_send(demands, 2, most=16, budget=0, seed=3)
+    short = bursts_to_send(demands, 2, max_burst=16, budget=0, seed=3)
     assert Counter(len(jobs) for jobs in short)[16] == 2
     assert max(len(jobs) for jobs in short) == 16
 
@@ -213,7 +213,7 @@ def off_in(bursts: list[Burst], some: int) -> list[Burst]:
 
 
 def test_a_burst_in_which_noise_changed_who_was_next_is_one_accident_and_many_are_a_misfit() -> None:
-    plan = bursts_to_send([0.005, 0.01, 0.02, 0.04], 1, most=16, budget=8, seed=1)
+    plan = bursts_to_send([0.005, 0.01, 0.02, 0.04], 1, max_burst=16, budget=8, seed=1)
     bursts = answered({"lifo": {"workers": 1}}, plan)
     candidate = Candidate(Family.LAST_COME, 1)
     few, many = len(bursts) // 10, len(bursts) // 6
@@ -224,7 +224,7 @@ def test_a_burst_in_which_noise_changed_who_was_next_is_one_accident_and_many_ar
 
 def test_who_takes_those_at_the_ends_of_the_line_has_no_random_order() -> None:
     rng = random.Random(1)
-    plan = bursts_to_send([0.005, 0.01, 0.02, 0.04], 1, most=16, budget=8, seed=1)
+    plan = bursts_to_send([0.005, 0.01, 0.02, 0.04], 1, max_burst=16, budget=8, seed=1)
     candidate = Candidate(Family.GATED_RANDOM_ORDER, 1)
     assert Observed(answered("gated-slot", plan)).fit(candidate).refuted
     requests = [[(round(j.at * 1e9), round(j.demand * 1e9), j.connection) for j in jobs] for jobs in plan]
@@ -243,7 +243,7 @@ def test_threads_on_one_core_are_parted_by_whether_each_has_a_queue_of_its_own(f
         Family.SHARED_QUEUES: {"shared-queues": {"workers": 5, "slice_ns": 3_000_000}},
     }
     demands = [0.0057, 0.0113, 0.0217, 0.043]
-    bursts = equal_bursts(0.043, 16) + bursts_to_send(demands, 1, most=16, budget=4, seed=1)
+    bursts = equal_bursts(0.043, 16) + bursts_to_send(demands, 1, max_burst=16, budget=4, seed=1)
     found = infer(answered(specs[family], bursts), spread=0.01)
     assert found.discipline.value is family
 
@@ -285,7 +285,7 @@ def test_a_slice_that_lies_between_those_tried_first_is_found(
 ) -> None:
     """The nearest of the coarse ones may fit worse than one far away: errors are rugged over slices."""
     demands = [longest / part for part in (1, 2, 4, 8)]
-    bursts = equal_bursts(longest, 32) + bursts_to_send(demands, 1, most=32, budget=20, seed=3)
+    bursts = equal_bursts(longest, 32) + bursts_to_send(demands, 1, max_burst=32, budget=20, seed=3)
     found = infer(answered(spec, bursts), spread=0.01)
     assert found.discipline.value is family
     assert found.best is not None
@@ -303,7 +303,7 @@ def test_the_speed_of_a_steady_machine_is_not_corrected_for() -> None:
 
 
 def test_a_burst_has_a_factor_of_its_own_only_as_far_as_the_machine_is_unsteady() -> None:
-    plan = bursts_to_send([0.005, 0.02], 1, most=8, budget=2, seed=1)
+    plan = bursts_to_send([0.005, 0.02], 1, max_burst=8, budget=2, seed=1)
     bursts = answered({"workers": {"workers": 1}}, plan)
     slow = [
         Burst(burst.jobs, tuple(end and end * (1.2 if number % 3 else 0.9) for end in burst.ends))
@@ -345,7 +345,7 @@ def test_noise_makes_no_slices_where_the_processor_is_shared_without() -> None:
 
 
 def test_service_that_grows_with_the_load_is_not_taken_for_a_machine_that_changes_its_speed() -> None:
-    plan = bursts_to_send([0.005, 0.02], 1, most=16, budget=4, seed=1)
+    plan = bursts_to_send([0.005, 0.02], 1, max_burst=16, budget=4, seed=1)
     rng = random.Random(1)
     bursts, steady = [], answered({"processor-sharing": {"cores": 1}}, plan)
     for burst in steady:

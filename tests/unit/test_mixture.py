@@ -69,8 +69,8 @@ def test_what_is_rare_alone_is_none_among_many() -> None:
     """Each of so many series may be told by chance, and each kind of it."""
     some = np.array([20, 20, 20, 20, 8, 9])
     assert unlike_the_rest([some, 40 - some]) is not None
-    assert unlike_the_rest([some, 40 - some], among=500) is None
+    assert unlike_the_rest([some, 40 - some], series=500) is None
     assert apart({"200": 100}, {"200": 85, "302": 15})
-    assert not apart({"200": 100}, {"200": 85, "302": 15}, among=500)
+    assert not apart({"200": 100}, {"200": 85, "302": 15}, pairs=500)
     kinds = {str(status): 1 for status in range(201, 300)}
     assert not apart({"200": 30, **kinds}, {"200": 60, **kinds})

@@ -39,6 +39,6 @@ def block_s(
     wanted = max(PER_SHARE / (smallest * rate), PER_LIMIT * longest)
     if step is not None and step.why != DOUBLING:
         wanted = max(wanted, FORGETS * rate * longest**2)
-    most = max(least_s, min(MAX_S, question.budget_s / PARTS))
-    least = MODEL_S if model else least_s
-    return float(f"{min(max(wanted, least), max(least, most)):.2g}")
+    max_s = max(least_s, min(MAX_S, question.budget_s / PARTS))
+    min_s = MODEL_S if model else least_s
+    return float(f"{min(max(wanted, min_s), max(min_s, max_s)):.2g}")

@@ -73,7 +73,7 @@ def _changed(
     factor = (changes.factor or 1.0) / (changes.cpu or 1.0)
     after = Estimate(changes.service_s) if changes.service_s is not None else _times(service, factor)
     many = slots if changes.workers is None else Estimate(float(changes.workers))
-    now, then = _most(slots, service), _most(many, after)
+    now, then = _max_throughput(slots, service), _max_throughput(many, after)
     text = (
         f"With {' and '.join(changes.text)}, {route} would answer at most {between(then)}, instead of "
         f"{between(now)}."
@@ -94,9 +94,9 @@ def _times(service: Estimate, factor: float) -> Estimate:
     return Estimate(service.value * factor, low, high)
 
 
-def _most(slots: Estimate, service: Estimate) -> Estimate:
+def _max_throughput(slots: Estimate, service: Estimate) -> Estimate:
     assert slots.value is not None
     assert service.value is not None
-    least = (slots.low or slots.value) / (service.high or service.value)
-    most = (slots.high or slots.value) / (service.low or service.value)
-    return Estimate(slots.value / service.value, least, most, "/s")
+    low = (slots.low or slots.value) / (service.high or service.value)
+    high = (slots.high or slots.value) / (service.low or service.value)
+    return Estimate(slots.value / service.value, low, high, "/s")

@@ -15,7 +15,7 @@ from jostle.capacity.recorded import RecordedSearch
 from jostle.capacity.search import FITTED
 from jostle.capacity.sentences import model_sentences
 
-__all__ = ["figures_of", "intervals_of", "saturated", "split_points", "with_model"]
+__all__ = ["figures_of", "intervals_of", "saturated_throughput", "split_points", "with_model"]
 
 SATURATED = 0.93
 """The server is saturated if it answered less than this share of the requests that were due."""
@@ -36,7 +36,7 @@ def _model(search: RecordedSearch, capacity: Estimate) -> tuple[FittedModel | No
     if capacity.value is None or capacity.bound or search.alone is None:
         return None, "no model is fitted without a capacity"
     fitting, held_out = split_points(search, capacity.value)
-    candidates = models.fit(search.alone.service, fitting, saturated(search))
+    candidates = models.fit(search.alone.service, fitting, saturated_throughput(search))
     if not candidates:
         return None, "no model is fitted: too few levels up to 60 % of the load were measured"
     kept = models.retained(candidates, len(fitting))
@@ -82,7 +82,7 @@ def intervals_of(sample: WeightedSample) -> dict[str, tuple[float, float]]:
 Z = 1.96
 
 
-def saturated(search: RecordedSearch) -> float:
+def saturated_throughput(search: RecordedSearch) -> float:
     """The highest throughput, per second, at levels with clearly more offered load; infinite if there are
     none.
     """
@@ -101,6 +101,6 @@ def saturated(search: RecordedSearch) -> float:
 def split_points(search: RecordedSearch, capacity: float) -> tuple[list[models.Point], list[models.Point]]:
     """The levels that a model is fitted to, up to 60 % of the load, and those that it is judged at."""
     points = _points(search)
-    most = max(FITTED) * ROUNDING * capacity
-    fitting = [p for p in points if p.level <= most and p.level not in search.held_out]
+    max_level = max(FITTED) * ROUNDING * capacity
+    fitting = [p for p in points if p.level <= max_level and p.level not in search.held_out]
     return fitting, [p for p in points if p.level in search.held_out and p.level < capacity]

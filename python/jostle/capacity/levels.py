@@ -69,8 +69,8 @@ class Level:
         if limit_s is None or not rate:
             return self.tau(slo)
         parts = sum(len(block.tallies[slo].parts) for block in self.counted)
-        most = self.total(slo)[0] / max(1, parts)
-        return max(self.tau(slo), min(cluster_size(rate, limit_s, self.slos[slo].share), most))
+        max_tau = self.total(slo)[0] / max(1, parts)
+        return max(self.tau(slo), min(cluster_size(rate, limit_s, self.slos[slo].share), max_tau))
 
     @property
     def died(self) -> str:

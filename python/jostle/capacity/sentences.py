@@ -71,7 +71,7 @@ def _amount(value: float | None, unit: str) -> str:
 def _answer(
     answer: CapacityAnswer, slo: str, first: str, capacity: Estimate, why: str, gone: str
 ) -> Iterator[str]:
-    least = written(Estimate(capacity.value, unit=capacity.unit))
+    lower_bound = written(Estimate(capacity.value, unit=capacity.unit))
     match answer:
         case "found":
             which = f" ({first} breaks first)" if first != slo else ""
@@ -81,10 +81,10 @@ def _answer(
         case "generator":
             yield f"The generator, not the server, was the limit {why}."
             if capacity.value is not None:
-                yield f"So the capacity of the server is not known; {slo} held at least up to {least}."
+                yield f"So the capacity of the server is not known; {slo} held at least up to {lower_bound}."
         case "at least":
             higher = "" if gone else ": its capacity is higher"
-            yield f"{slo} held at every level up to {least}, the highest decided{higher}."
+            yield f"{slo} held at every level up to {lower_bound}, the highest decided{higher}."
         case "none":
             yield f"There is no load at which {slo} can be said to hold: {why}."
         case "undecided":

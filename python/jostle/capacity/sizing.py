@@ -57,8 +57,8 @@ def sized(
         if per_s <= 0:
             raise BadValue("a rate of nothing", "write for example --rate 300/s")
         load = f"{format_rate(per_s)} of {format_duration(service_s)}"
-        least = per_s * service_s
-        if least > sizing.MAX_WORKERS:
+        busy_workers = per_s * service_s
+        if busy_workers > sizing.MAX_WORKERS:
             raise BadValue(
                 f"{load} is more work than {sizing.MAX_WORKERS:,} workers can do", "are the units right?"
             )
@@ -72,8 +72,8 @@ def sized(
         number = units.count(str(clients))
         model = _crowd(number, units.duration(think, bare="s"), service_s, variation, objective)
         load = f"{plural(number, 'client')} with requests of {format_duration(service_s)}"
-        least = 0.0
-    said = _sentences(model, objective, load, least)
+        busy_workers = 0.0
+    said = _sentences(model, objective, load, busy_workers)
     if rate is not None and objective.limit_s is not None:
         said += _deciding(units.rate(rate, bare="s"), service_s, variation, objective, model.workers)
     return Sizing(
@@ -164,7 +164,7 @@ def _around(workers: int | None) -> list[int]:
     return sorted({max(1, workers + more) for more in (-2, -1, 0, 1, 2)} | {2 * workers})
 
 
-def _sentences(model: _Model, slo: Slo, load: str, least: float) -> list[str]:
+def _sentences(model: _Model, slo: Slo, load: str, busy_workers: float) -> list[str]:
     if model.workers is None:
         return [f"No number of workers keeps {slo.text}: the service times alone break it."]
     said = [
@@ -176,8 +176,8 @@ def _sentences(model: _Model, slo: Slo, load: str, least: float) -> list[str]:
         fewer = model.workers - 1
         said.append(
             f"With {fewer:,} it would be {percent(model.broken(fewer))}."
-            if fewer > least
-            else f"With {fewer:,} the work would pile up: it is {least:,.1f} workers' worth."
+            if fewer > busy_workers
+            else f"With {fewer:,} the work would pile up: it is {busy_workers:,.1f} workers' worth."
             if slo.limit_s is not None
             else f"With {fewer:,} it would be {percent(model.broken(fewer))}."
         )

@@ -19,7 +19,7 @@ from jostle.analysis.trials.data import TrialData
 from jostle.capacity import model as models
 from jostle.capacity.answer import capacity_of
 from jostle.capacity.changes import WhatIfChanges
-from jostle.capacity.fitted import figures_of, intervals_of, saturated, split_points
+from jostle.capacity.fitted import figures_of, intervals_of, saturated_throughput, split_points
 from jostle.capacity.recorded import RecordedSearch
 from jostle.capacity.search import FITTED
 from jostle.capacity.sentences import behaves_like, written
@@ -112,7 +112,7 @@ def _of_capacity(found: RecordedSearch, now: CapacityResult) -> _Fitted:
     if now.answer != "found" or capacity.value is None or found.alone is None:
         raise JostleError(f"{now.folder}: {now.sentences[0]}", "there is nothing to predict from")
     fitting, held_out = split_points(found, capacity.value)
-    return _fit([found.alone], fitting, held_out, found.unit, now.folder, saturated(found))
+    return _fit([found.alone], fitting, held_out, found.unit, now.folder, saturated_throughput(found))
 
 
 def _of_any(record: RunRecord) -> _Fitted:
@@ -132,9 +132,9 @@ def _of_any(record: RunRecord) -> _Fitted:
     if not alone and levels:
         (_, alone), *levels = levels
     points = [_point(level, group) for level, group in levels]
-    most = max((point.level for point in points), default=0.0) * max(FITTED)
-    fitting = [point for point in points if point.level <= most]
-    held_out = [point for point in points if point.level > most]
+    max_level = max((point.level for point in points), default=0.0) * max(FITTED)
+    fitting = [point for point in points if point.level <= max_level]
+    held_out = [point for point in points if point.level > max_level]
     return _fit(alone, fitting, held_out, unit, str(record.folder))
 
 
@@ -258,8 +258,8 @@ def _capacity(slos: Sequence[Slo], now: Estimate, fitted: _Fitted, changes: What
     if fitted.unit == "clients":
         value, low, high = (float(math.floor(end)) for end in (value, low, high))
     else:
-        most = [changes.model(model, fitted.computes).limit_per_s for model in kept]
-        value, low, high = min(value, most[0]), min(low, most[0]), min(high, max(most))
+        limits = [changes.model(model, fitted.computes).limit_per_s for model in kept]
+        value, low, high = min(value, limits[0]), min(low, limits[0]), min(high, max(limits))
     return WhatIfFigure("capacity", now, Estimate(value, low, high, unit=fitted.unit))
 
 
@@ -304,9 +304,10 @@ def _at_the_level(fitted: _Fitted, changes: WhatIfChanges, level: float) -> list
     measured = fitted.measured.get(level, {})
     full = [m for m in changed if fitted.unit == "/s" and m.utilisation(level) >= models.FULL]
     if changed[0] in full:
-        most = formatted(Estimate(changed[0].limit_per_s, unit="/s")).value
+        max_rate = formatted(Estimate(changed[0].limit_per_s, unit="/s")).value
         raise PlanError(
-            f"at {level:g}/s the queue would only grow: {most} is all that it can answer", "give a lower rate"
+            f"at {level:g}/s the queue would only grow: {max_rate} is all that it can answer",
+            "give a lower rate",
         )
     spec = models.with_load(fitted.spec, level)
     found = [models.predict(model, spec, models.MAX_REQUESTS) for model in changed if model not in full]

@@ -118,33 +118,33 @@ def _question(
     slo: list[str],
     given: dict[str, Any],
     clients: bool,
-    most: str | None,
+    max_level_text: str | None,
     budget: str | None,
     quick: bool,
     name_of: Any,
 ) -> "CapacityQuestion":
     from jostle.capacity.question import question_of
 
-    highest = float("inf") if most is None else _highest(most, clients=clients)
+    highest = float("inf") if max_level_text is None else _max_level(max_level_text, clients=clients)
     return question_of(
         target, slo, given, closed=clients, most=highest, budget=budget, quick=quick, name_of=name_of
     )
 
 
-def _highest(most: str, *, clients: bool) -> float:
+def _max_level(text: str, *, clients: bool) -> float:
     """The highest level to try: a rate, or with `clients` a number of them, "500" or "500 clients"."""
     from jostle import units
 
-    named = re.fullmatch(r"(.*\S)\s*clients?", most.strip())
+    named = re.fullmatch(r"(.*\S)\s*clients?", text.strip())
     if named is not None and not clients:
         raise PlanError(
-            f"--most: {most!r} is a number of clients, but a rate is searched for",
+            f"--most: {text!r} is a number of clients, but a rate is searched for",
             "add --clients, or write for example 2000/s",
         )
-    number = named[1] if named is not None else most
+    number = named[1] if named is not None else text
     highest = float(units.count(number)) if clients else units.rate(number, bare="s")
     if highest <= 0:
-        raise PlanError(f"--most: {most!r} leaves no load", "write for example 2000/s, or 500 clients")
+        raise PlanError(f"--most: {text!r} leaves no load", "write for example 2000/s, or 500 clients")
     return highest
 
 

@@ -135,7 +135,7 @@ def foreign_hint(words: Sequence[str], known: Mapping[str, bool]) -> str:
     before = ""
     rest = takewhile(lambda word: word != "--", words)
     following = [*words[1:], ""]
-    for word, behind in zip(rest, following, strict=False):
+    for word, next_word in zip(rest, following, strict=False):
         if _takes_next(before, known):
             before = ""  # this word is a value
             continue
@@ -143,10 +143,10 @@ def foreign_hint(words: Sequence[str], known: Mapping[str, bool]) -> str:
             return "the words of a curl command stand behind --: jostle hit -- curl …"
         before = word
         if word.startswith("-"):
-            options.append((word, behind))
+            options.append((word, next_word))
         else:
             arguments += 1
-    hints = (_of(word, behind, known, spare=arguments > 1) for word, behind in options)
+    hints = (_of(word, next_word, known, spare=arguments > 1) for word, next_word in options)
     return next(filter(None, hints), "")
 
 

@@ -165,12 +165,12 @@ class RunProgress:
         elif another_part and not self._display.live and (left := course.left()):
             self._display.say(f"{course.done} of {course.total} trials done, {left}")
 
-    def _show(self, planned: "Planned", details: str, within: float = 0.0) -> None:
-        """`within`: the share of the running trial that is over."""
+    def _show(self, planned: "Planned", details: str, share_over: float = 0.0) -> None:
+        """`share_over`: the share of the running trial that is over."""
         course = self._course
         which = f"{planned.number}/{course.total} " if course.total > 1 else ""
         where = f"{which}{planned.contestant}" + (f" {planned.workload}" if which else "")
-        self._display.show(where, details, done=course.done + within, total=course.total)
+        self._display.show(where, details, done=course.done + share_over, total=course.total)
 
 
 def _name(planned: "Planned") -> str:

@@ -366,9 +366,9 @@ def closes_when_asked(target: CheckedServer) -> None:
         raise WrongResponse(f"with Connection: close it answers {_short(response)}")
 
 
-def bad_numbers(route: str, most: int) -> list[str]:
+def bad_numbers(route: str, max_number: int) -> list[str]:
     """Paths with wrong numbers, which the route must refuse."""
-    numbers: Iterable[str] = ("x", "-1", "1.5", "1e3", "+1", "0x10", str(most + 1), "9" * 40)
+    numbers: Iterable[str] = ("x", "-1", "1.5", "1e3", "+1", "0x10", str(max_number + 1), "9" * 40)
     return [f"{route}/{number}" for number in numbers]
 
 

@@ -31,7 +31,7 @@ from jostle.contestant.checks import (
     closes_when_asked,
     keeps_connections,
 )
-from jostle.contestant.grpc_checks import METHODS
+from jostle.contestant.grpc_checks import GRPC_CHECKS
 from jostle.contestant.http2 import Http2Error
 from jostle.contestant.http2_checks import ResponsesHttp2, does_not_speak_http2
 from jostle.contestant.routes import MAX_NUMBERS
@@ -203,7 +203,7 @@ def verify(
     `stock`: what the shop must show, if that is known.
     """
     target = CheckedServer(server.host, server.port, pages, stock)
-    methods = METHODS if "gRPC" in file.speaks else {}
+    methods = GRPC_CHECKS if "gRPC" in file.speaks else {}
     called = [
         _run(name, checks, target) for name, checks in methods.items() if parts is None or name in parts
     ]

@@ -58,6 +58,6 @@ def _own(name: str, table: ContestantFile, base: Path) -> tuple[ContestantFile, 
         raise PlanError(f"contestant.{name}.folder: {folder} is not a folder")
     if table.start_command():
         return table, folder
-    there = ContestantFile.load(folder / "contestant.toml")
-    merged = {**there.model_dump(exclude_unset=True), **table.model_dump(exclude_unset=True)}
+    file = ContestantFile.load(folder / "contestant.toml")
+    merged = {**file.model_dump(exclude_unset=True), **table.model_dump(exclude_unset=True)}
     return ContestantFile.of(merged, f"contestant.{name}"), folder

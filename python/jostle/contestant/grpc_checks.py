@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from jostle.contestant.checks import ATTEMPTS, TIMEOUT_S, CheckedServer, ContractCheck, WrongResponse, expect
 from jostle.contestant.http2 import Http2Client
 
-__all__ = ["METHODS"]
+__all__ = ["GRPC_CHECKS"]
 
 OK, INVALID_ARGUMENT, UNIMPLEMENTED = "0", "3", "12"
 """Values of grpc-status."""
@@ -88,7 +88,7 @@ def _connected(target: CheckedServer) -> Http2Client:
 
 
 @dataclass(frozen=True)
-class _Responses:
+class _CallCheck:
     """A call with this message is answered with these messages and this status."""
 
     method: str
@@ -105,7 +105,7 @@ class _Responses:
         expect(f"{call.path}: messages", responses, list(self.responses))
 
 
-def _sends_at_once(target: CheckedServer) -> None:
+def _sends_each_message_when_it_is_there(target: CheckedServer) -> None:
     """Check that a message is not held back until the end of the response."""
     gap_ms = 300
     if all(_seconds_between(target, gap_ms) < gap_ms / 2000 for _ in range(ATTEMPTS)):
@@ -125,7 +125,7 @@ def _seconds_between(target: CheckedServer, gap_ms: int) -> float:
 
 def _keeps_the_schedule(target: CheckedServer) -> None:
     begin = time.perf_counter()
-    _Responses("Count", _schedule(3, 100), [_words(number=n) for n in (1, 2, 3)])(target)
+    _CallCheck("Count", _schedule(3, 100), [_words(number=n) for n in (1, 2, 3)])(target)
     if (took_s := time.perf_counter() - begin) < 0.199:
         raise WrongResponse(f"Count: three messages at an interval of 100 ms within {took_s * 1000:.1f} ms")
 
@@ -159,21 +159,21 @@ def _responses_in_parallel(target: CheckedServer) -> None:
                 del left[part.stream]
 
 
-METHODS: dict[str, Sequence[ContractCheck]] = {
+GRPC_CHECKS: dict[str, Sequence[ContractCheck]] = {
     "Say": [
-        _Responses("Say", _words("hällo", 7), [_words("hällo", 7)]),
-        _Responses("Say", _words("x" * 10_000, -1), [_words("x" * 10_000, -1)]),
-        _Responses("Say", b"", [b""]),
+        _CallCheck("Say", _words("hällo", 7), [_words("hällo", 7)]),
+        _CallCheck("Say", _words("x" * 10_000, -1), [_words("x" * 10_000, -1)]),
+        _CallCheck("Say", b"", [b""]),
     ],
     "Count": [
-        _Responses("Count", _schedule(0), []),
-        _Responses("Count", _schedule(1000), [_words(number=n) for n in range(1, 1001)]),
+        _CallCheck("Count", _schedule(0), []),
+        _CallCheck("Count", _schedule(1000), [_words(number=n) for n in range(1, 1001)]),
         _keeps_the_schedule,
-        _sends_at_once,
-        *(_Responses("Count", _schedule(n, 1), [], INVALID_ARGUMENT) for n in (-1, MAX_COUNT + 1)),
-        *(_Responses("Count", _schedule(1, gap), [], INVALID_ARGUMENT) for gap in (-1, MAX_DELAY_MS + 1)),
+        _sends_each_message_when_it_is_there,
+        *(_CallCheck("Count", _schedule(n, 1), [], INVALID_ARGUMENT) for n in (-1, MAX_COUNT + 1)),
+        *(_CallCheck("Count", _schedule(1, gap), [], INVALID_ARGUMENT) for gap in (-1, MAX_DELAY_MS + 1)),
     ],
-    "Talk": [_Responses("Talk", _words("alone"), [_words("alone")]), _talks],
-    "unknown method": [_Responses("Shout", b"", [], UNIMPLEMENTED)],
+    "Talk": [_CallCheck("Talk", _words("alone"), [_words("alone")]), _talks],
+    "unknown method": [_CallCheck("Shout", b"", [], UNIMPLEMENTED)],
     "parallel calls": [_responses_in_parallel],
 }

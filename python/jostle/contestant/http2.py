@@ -192,9 +192,9 @@ def _fields(block: bytes) -> Iterator[tuple[str, str]]:
 
 def _number(block: bytes, place: int, bits: int) -> tuple[int, int]:
     """A number that has `bits` bits in its first byte, and the place after it."""
-    most = 2**bits - 1
-    number, place, shift = block[place] & most, place + 1, 0
-    if number < most:
+    prefix_max = 2**bits - 1
+    number, place, shift = block[place] & prefix_max, place + 1, 0
+    if number < prefix_max:
         return number, place
     while True:
         byte = block[place]

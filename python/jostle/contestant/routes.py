@@ -47,15 +47,15 @@ def check_routes(
 
 def _check_numbers(name: str, path: str) -> None:
     start, *numbers = path.partition("?")[0].removeprefix("/").split("/")
-    if (most := MAX_NUMBERS.get(f"/{start}")) is None:
+    if (max_number := MAX_NUMBERS.get(f"/{start}")) is None:
         return
-    digits = len(str(most))
+    digits = len(str(max_number))
     for number in numbers:
         if "{" in number:  # filled in for each request
             continue
-        if not re.fullmatch(rf"[0-9]{{1,{digits}}}", number) or int(number) > most:
+        if not re.fullmatch(rf"[0-9]{{1,{digits}}}", number) or int(number) > max_number:
             raise PlanError(
-                f"workload {name} asks for {path}, but {number} is not a number from 0 to {most:,}",
+                f"workload {name} asks for {path}, but {number} is not a number from 0 to {max_number:,}",
                 "change the path, or the parameter in it (--set)",
             )
 

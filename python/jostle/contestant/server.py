@@ -183,11 +183,13 @@ def attach(label: str, url: str, pid: int | None, connect_to: Sequence[str] = ()
     It is tried to every place of `connect_to` ("IP:PORT", "unix:/path"), or to the server's host if there are
     none; over udp:// not at all. Raises `UnreachableTarget` if it fails.
     """
-    there = read_url(url)
-    server = Server(label, there.host, there.port, pid, there.scheme, authorization=there.authorization)
+    address = read_url(url)
+    server = Server(
+        label, address.host, address.port, pid, address.scheme, authorization=address.authorization
+    )
     if not server.alive():
         raise UnreachableTarget(f"{label}: there is no process {pid}", "correct or remove 'pid'")
-    places = [] if server.scheme == "udp" else connect_to or [there.address]
+    places = [] if server.scheme == "udp" else connect_to or [address.address]
     for place in places:
         try:
             _connect(place).close()

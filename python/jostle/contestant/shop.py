@@ -179,15 +179,15 @@ def forgeries_are_refused(target: CheckedServer) -> None:
 
 @dataclass(frozen=True)
 class FindsGifts:
-    """Three of the first `among` items for at most `budget`; nothing if no three are within it."""
+    """Three of the first `item_count` items for at most `budget`; nothing if no three are within it."""
 
     budget: int
-    among: int
+    item_count: int
 
     def __call__(self, target: CheckedServer) -> None:
-        path = f"/shop/gifts?budget={self.budget}&among={self.among}"
+        path = f"/shop/gifts?budget={self.budget}&among={self.item_count}"
         page = Page(Responses(path, HTML).body_of(target).decode(errors="replace"))
-        wanted = _stock(target).gifts(self.budget, self.among)
+        wanted = _stock(target).gifts(self.budget, self.item_count)
         expect(f"GET {path}: heading", page.headings, [euros(sum(item.price for item in wanted))])
         expect(f"GET {path}: items", page.items, [item.line for item in wanted])
 

@@ -50,9 +50,11 @@ class Stock:
         matching = [item for item in self.items if text in item.name]
         return sorted(matching, key=lambda item: (item.price, item.id))[:SHOWN]
 
-    def gifts(self, budget: int, among: int) -> list[Item]:
+    def gifts(self, budget: int, item_count: int) -> list[Item]:
         """The most expensive three within the budget, the first by id if several are; [] if all cost more."""
-        threes = ((sum(item.price for item in three), three) for three in combinations(self.items[:among], 3))
+        threes = (
+            (sum(item.price for item in three), three) for three in combinations(self.items[:item_count], 3)
+        )
         _, best = max(
             (found for found in threes if found[0] <= budget), key=lambda found: found[0], default=(0, ())
         )

@@ -179,8 +179,8 @@ def slowest(requests: Requests, sizes: Floats) -> Finding:
     n = max(4, round(SLOWEST * len(requests)))
     limit = float(np.sort(took)[-n])
     slow: Bools = took >= limit
-    among: Bools = np.ones(len(requests), dtype=bool)
-    common = in_common(requests, slow, among, sizes)
+    everything: Bools = np.ones(len(requests), dtype=bool)
+    common = in_common(requests, slow, everything, sizes)
     evidence = [one.evidence for one in common[:8]]
     about = (
         f"The slowest 1 % took {amount(limit, 's')} or more, the median {amount(float(np.median(took)), 's')}"
@@ -192,10 +192,10 @@ def slowest(requests: Requests, sizes: Floats) -> Finding:
             [f"{int(slow.sum())} of {plural(len(requests), 'request')}."],
             absent="something that the slowest 1 % have in common",
         )
-    told = listed([_common(one) for one in _distinct(common)])
+    properties = listed([_common(one) for one in _distinct(common)])
     return found(
         Topic.SLOWEST,
-        f"{about}; {told}.",
+        f"{about}; {properties}.",
         evidence,
         {"from": Estimate(limit, n=len(requests))},
         # What takes long whenever it is asked for is no fault that the slowest have in common.

@@ -210,9 +210,9 @@ def _running(
     """A server that is already running. Raises `UnreachableTarget` if it cannot be connected to."""
     plan = hit_plan(url, options)
     (name,) = plan.contestants
-    there = plan.contestant[name].url
-    assert there is not None, "a hit goes to a URL"
-    server = attach(name, there, pid)
+    server_url = plan.contestant[name].url
+    assert server_url is not None, "a hit goes to a URL"
+    server = attach(name, server_url, pid)
     workload = _workload(plan, server)
     check_certificate(workload["target"])
     (first,) = workload["requests"]
@@ -242,8 +242,8 @@ def _request_of(options: Mapping[str, Any], server: Server) -> Request:
     """
 
     def request(url: str, changed: Mapping[str, Any]) -> dict[str, Any]:
-        asked: dict[str, Any] = _workload(hit_plan(url, {**options, **changed}), server)["requests"][0]
-        return asked
+        table: dict[str, Any] = _workload(hit_plan(url, {**options, **changed}), server)["requests"][0]
+        return table
 
     return request
 
@@ -281,7 +281,7 @@ def examine(
         target,
         sender,
         budget,
-        lambda asked: tell(f"asking {asked}", False),
+        lambda question: tell(f"asking {question}", False),
         delay_s=delay_s,
         server=one_line(looks[0].headers.get("server", "")) if looks else "",
         intermediary=intermediary(looks),

@@ -86,8 +86,8 @@ def findings_of(session: Session) -> list[Finding]:
     findings = [unless_away(one, unconnected.get(one.topic, Counter())) for one in findings]
     findings += filter(None, [away or was_away(session), changed(session)])
     known = {one.topic for one in findings}
-    asked = [topic for stage in stages for topic in stage.topics if _applies_to(topic, session)]
-    missed = dict.fromkeys(topic for topic in asked if topic not in known)
+    topics = [topic for stage in stages for topic in stage.topics if _applies_to(topic, session)]
+    missed = dict.fromkeys(topic for topic in topics if topic not in known)
     findings += [_had_gone(topic) if away else out_of_time(topic) for topic in missed]
     order = list(Topic)
     return sorted(findings, key=lambda finding: order.index(finding.topic))

@@ -45,7 +45,7 @@ def engine_journeys(
     followed and no step requests a URL. `http2`: steps sent together share one connection.
     Reads the feeds and scripts. Raises `PlanError`.
     """
-    urls = False
+    captures_urls = False
     requests: list[dict[str, Any]] = []
     compiled: list[dict[str, Any]] = []
     slots = _Slots()
@@ -56,10 +56,10 @@ def engine_journeys(
         groups = journey.groups
         url_slots = {step.url for step in journey.requests if step.url is not None}
         own.urls = url_slots & {name for step in journey.requests for name in step.capture}
-        urls |= bool(url_slots)
+        captures_urls |= bool(url_slots)
         if script is not None:
             listed, anywhere = steps_of(script)
-            groups, urls = [[step] for step in listed], urls or anywhere
+            groups, captures_urls = [[step] for step in listed], captures_urls or anywhere
         for together, step in ((place > 0, step) for group in groups for place, step in enumerate(group)):
             label = step.name_in(None if len(weights) == 1 else name)
             spec = request(step) | {"name": label, "weight": 1, "cookies": journey.cookies}
@@ -82,7 +82,7 @@ def engine_journeys(
                 "script": script,
             }
         )
-    rule = dict(redirects) if redirects["most"] or urls else None
+    rule = dict(redirects) if redirects["most"] or captures_urls else None
     return {"requests": requests, "journeys": compiled, "slots": slots.count, "redirects": rule}
 
 
@@ -98,7 +98,8 @@ class _Slots:
 
 
 class _Names:
-    """The slot of each variable of one journey. `urls`: the variables that are captured as whole URLs."""
+    """The slot of each variable of one journey. `captures_urls`: the variables that are captured as whole
+    URLs."""
 
     def __init__(self, slots: _Slots) -> None:
         self.urls: set[str] = set()

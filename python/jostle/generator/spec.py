@@ -235,9 +235,9 @@ def _tls(tls: Tls) -> dict[str, Any]:
     }
 
 
-def _redirects(most: int | None, host: str, allowed: Sequence[str]) -> dict[str, Any]:
+def _redirects(max_redirects: int | None, host: str, allowed: Sequence[str]) -> dict[str, Any]:
     """The engine's `RedirectSpec`. A server on loopback may redirect to loopback under any name."""
-    return {"most": most or 0, "hosts": [*allowed, *(LOOPBACK if is_loopback(host) else ())]}
+    return {"most": max_redirects or 0, "hosts": [*allowed, *(LOOPBACK if is_loopback(host) else ())]}
 
 
 def _pem(option: str, path: Path, kind: str) -> str:

@@ -79,7 +79,7 @@ def _set(folder: Path, limit_bytes: int) -> bool:
     limits = [folder / name for name in LIMITS if (folder / name).exists()]
     for file in limits:
         file.write_text(str(limit_bytes))
-    for name, most in zip(SWAP, ("0", str(limit_bytes)), strict=True):
+    for name, limit in zip(SWAP, ("0", str(limit_bytes)), strict=True):
         if limits and (folder / name).exists():
-            (folder / name).write_text(most)
+            (folder / name).write_text(limit)
     return bool(limits)

@@ -276,8 +276,8 @@ def become_the_task(task: dict[str, Any], supervisor: int, printing: int, failin
             signal.SIGCHLD,
         ):
             signal.signal(number, signal.SIG_DFL)
-        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+        _, hard_limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard_limit, hard_limit))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         if task.get("group"):
             enter_group(task["group"])

@@ -133,6 +133,7 @@ class Connection(Table):
         """The number of connections that `clients` have together."""
         return clients if self.shared is None else min(self.shared, clients)
 
-    def threads(self, most: int) -> int:
-        """The most generator threads, up to `most`, among which the shared connections divide evenly."""
-        return next(n for n in range(most, 0, -1) if self.shared is None or self.shared % n == 0)
+    def threads(self, max_threads: int) -> int:
+        """The most generator threads, up to `max_threads`, among which the shared connections divide
+        evenly."""
+        return next(n for n in range(max_threads, 0, -1) if self.shared is None or self.shared % n == 0)

@@ -119,11 +119,11 @@ def _text_schema(pattern: str, example: str) -> WithJsonSchema:
     return WithJsonSchema({"type": "string", "pattern": f"^({pattern}|{PARAMETER})$", "examples": [example]})
 
 
-def _count_schema(least: int) -> WithJsonSchema:
+def _count_schema(minimum: int) -> WithJsonSchema:
     return WithJsonSchema(
         {
             "anyOf": [
-                {"type": "integer", "minimum": least},
+                {"type": "integer", "minimum": minimum},
                 {"type": "string", "pattern": f"^([0-9][0-9_,.]*\\s*([kM]|([kKMG]i?)?B)?|{PARAMETER})$"},
             ]
         }

@@ -309,11 +309,11 @@ class Workload(Table):
                 f"{key} is for connections of one client each, and http2.connections are shared",
                 "leave out one of them",
             )
-        most = self.load.most_clients if isinstance(self.load, ClosedLoad) else self.load.max_connections
-        if shared > most:
+        clients = self.load.most_clients if isinstance(self.load, ClosedLoad) else self.load.max_connections
+        if shared > clients:
             raise BadValue(
-                f"{format_count(shared)} connections for {format_count(most)} clients",
-                f"a client has one at most: connections = {most}",
+                f"{format_count(shared)} connections for {format_count(clients)} clients",
+                f"a client has one at most: connections = {clients}",
             )
 
     @validator(mode="after")

@@ -25,7 +25,7 @@ class GrowingIntervals:
         self._lines_read = self._hlog_read = 0
         self._next = 0
 
-    def read(self, most: int) -> Iterator[dict[str, Any]]:
+    def read(self, max_intervals: int) -> Iterator[dict[str, Any]]:
         """The next intervals of which all is there, at most this many. Raises NotARun for a damaged file."""
         entries = self._entries()
         for line in read_lines(self._lines, self._lines_read):
@@ -39,8 +39,8 @@ class GrowingIntervals:
             self._lines_read += len(line) + 1
             self._next += 1
             yield dict(interval)
-            most -= 1
-            if not most:
+            max_intervals -= 1
+            if not max_intervals:
                 return
 
     def _entries(self) -> Iterator[HistogramEntry]:

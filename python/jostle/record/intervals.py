@@ -105,12 +105,12 @@ class RecordedIntervals:
 
     def histogram_of_each(self, wanted: Wanted) -> "Iterator[Histogram | None]":
         """One for each interval, read and decoded as it is asked for; None if nothing was recorded in it."""
-        there = 0
+        position = 0
         for number, group in itertools.groupby(self.histograms(wanted), operator.itemgetter(0)):
-            yield from itertools.repeat(None, number - there)
+            yield from itertools.repeat(None, number - position)
             yield _sum([histogram for _, _, histogram in group])
-            there = number + 1
-        yield from itertools.repeat(None, len(self._index.starts_ns) - there)
+            position = number + 1
+        yield from itertools.repeat(None, len(self._index.starts_ns) - position)
 
 
 class _Index:
@@ -134,8 +134,8 @@ class _Index:
     def number_of(self, start_ns: int) -> int | None:
         """The number of the interval that begins then; None if none does."""
         number = bisect_left(self.starts_ns, start_ns)
-        there = number < len(self.starts_ns) and self.starts_ns[number] == start_ns
-        return number if there else None
+        found = number < len(self.starts_ns) and self.starts_ns[number] == start_ns
+        return number if found else None
 
     def expected(self, key: Measure, place: int) -> tuple[int, int] | None:
         """Number of the interval and of values for the histogram at `place` among those of `key`, if any."""

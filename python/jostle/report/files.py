@@ -23,8 +23,8 @@ ALWAYS = re.compile(r"ratio-\d+|threads-\d+|phased-\d+")
 
 def write_page(result: RunResult, path: Path) -> None:
     """Writes the page, with links to the record; an existing one is only replaced by a complete new one."""
-    there = Path(result.folder).is_dir()
-    record = os.path.relpath(result.folder, path.parent) if there else None
+    with_record = Path(result.folder).is_dir()
+    record = os.path.relpath(result.folder, path.parent) if with_record else None
     write_whole(path, render(run_document(result, record, _trials(result.folder)), Form.html))
 
 

@@ -40,13 +40,13 @@ def free_bytes(base: Path) -> int | None:
     """
     folders = (base.absolute(), *base.absolute().parents)
     # Path.exists would raise for a name that is too long.
-    there = next(folder for folder in folders if os.path.exists(folder))  # noqa: PTH110
-    if not there.is_dir():
+    existing = next(folder for folder in folders if os.path.exists(folder))  # noqa: PTH110
+    if not existing.is_dir():
         raise UserError(
-            f"cannot make a folder for the record in {base}: {there} is not a folder",
+            f"cannot make a folder for the record in {base}: {existing} is not a folder",
             "choose another place with --into",
         )
-    found = os.statvfs(there)
+    found = os.statvfs(existing)
     return found.f_bavail * found.f_frsize if found.f_blocks else None
 
 

@@ -40,18 +40,18 @@ def first_rounds(plan: Plan) -> int:
 
 def schedule(cells: Sequence[Key], plan: Plan, seed: int) -> list[Planned]:
     """Each of `cells` once in every round, in an order that follows from `seed`."""
-    order = random.Random(seed)
+    rng = random.Random(seed)
     trials: list[Planned] = []
     for round_number in range(1, first_rounds(plan) + 1):
-        trials += _one_round(cells, plan, round_number, order, len(trials))
+        trials += _one_round(cells, plan, round_number, rng, len(trials))
     return trials
 
 
 def _one_round(
-    cells: Sequence[Key], plan: Plan, round_number: int, order: random.Random, before: int
+    cells: Sequence[Key], plan: Plan, round_number: int, rng: random.Random, before: int
 ) -> list[Planned]:
     """The trials of one round, in order. `before`: how many trials were planned before it."""
-    placed = enumerate(in_order(cells, plan, round_number, order), before + 1)
+    placed = enumerate(in_order(cells, plan, round_number, rng), before + 1)
     return [Planned(number, *cell, round_number) for number, cell in placed]
 
 
@@ -60,7 +60,7 @@ def later_round(cells: Sequence[Key], plan: Plan, round_number: int, seed: int, 
     return _one_round(cells, plan, round_number, random.Random(f"{seed}/{round_number}"), before)
 
 
-def in_order(cells: Sequence[Key], plan: Plan, round_number: int, order: random.Random) -> list[Key]:
+def in_order(cells: Sequence[Key], plan: Plan, round_number: int, rng: random.Random) -> list[Key]:
     """The order of one round.
 
     Trials that are compared are next to each other as far as possible, since machines change their speed
@@ -71,11 +71,11 @@ def in_order(cells: Sequence[Key], plan: Plan, round_number: int, order: random.
     for contestant, workload in cells:
         blocks.setdefault((contestant, *plan.group_of(workload)), []).append((contestant, workload))
     shuffled = list(blocks.items())
-    order.shuffle(shuffled)
+    rng.shuffle(shuffled)
     for (_, *group), block in shuffled:
         block.sort(key=lambda cell: group.index(cell[1]), reverse=round_number % 2 == 0)
     placed = list(_neighbours_first([block for _, block in shuffled], compared(plan, cells)))
-    if order.random() < 0.5:  # so that either one of a pair is first equally often
+    if rng.random() < 0.5:  # so that either one of a pair is first equally often
         placed.reverse()
     return [cell for block in placed for cell in block]
 

@@ -52,15 +52,15 @@ class RoundsUntilDecided:
         """Analyse what was measured so far."""
         record = RunRecord.open(self._writer.folder)
         compared = not (self._plan.claim or self._plan.require)
-        asked = questions(record, analyse(record, distributions=compared))
+        asked_questions = questions(record, analyse(record, distributions=compared))
         rounds = dict[Key, set[int]]()
         for entry in record.planned:
             rounds.setdefault((entry["contestant"], entry["workload"]), set()).add(entry["round"])
-        still_open = [question for question in asked if question.open]
+        still_open = [question for question in asked_questions if question.open]
         return InterimResult(
             round=max((trial.round for trial in record.trials), default=0),
             trial=max((entry["number"] for entry in record.planned), default=0),
-            asked=len(asked),
+            asked=len(asked_questions),
             still_open=still_open,
             continuing=[
                 one

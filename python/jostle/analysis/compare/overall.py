@@ -60,11 +60,11 @@ class Overall:
     may have changed most: more than 1 is a change in the unwanted direction."""
 
 
-def judge_overall(c: Comparison, unwanted: OverallChange, among: int = 1) -> Overall:
+def judge_overall(c: Comparison, unwanted: OverallChange, comparisons: int = 1) -> Overall:
     """Whether `b` differs from `a` in an unwanted way: "pass" if no such change was found.
 
     It cannot be told with too few rounds or without valid figures, or if there is such a change, but maybe of
-    no more than `unwanted.by`. `among`: how many comparisons are judged together.
+    no more than `unwanted.by`. `comparisons`: how many comparisons are judged together.
     """
     tested = [d for d in c.differences if d.metric in TESTED and _can_be_tested(d)]
     enough = c.earlier_runs > 0
@@ -72,7 +72,7 @@ def judge_overall(c: Comparison, unwanted: OverallChange, among: int = 1) -> Ove
         enough = min(c.rounds) >= MIN_ROUNDS
     if not enough or not tested:
         return Overall("undecided", c.sentence)
-    level = (1 - c.confidence) / 2 / among
+    level = (1 - c.confidence) / 2 / comparisons
     directions: tuple[Shift, ...] = ("slower", "faster")
     judged = [direction for direction in directions if unwanted.direction in (direction, "changed")]
 

@@ -33,11 +33,11 @@ def beyond_chance(comparisons: Sequence[Comparison]) -> list[Comparison]:
     alone = min(LEVEL, FREE / workloads)
 
     def judged(c: Comparison, d: Difference) -> Difference:
-        chance, most = (d.p_of_all, alone) if d.metric == c.primary else (d.p, limit)
-        if d.finding not in ("less", "more") or chance is None or chance <= most:
+        chance, allowed = (d.p_of_all, alone) if d.metric == c.primary else (d.p, limit)
+        if d.finding not in ("less", "more") or chance is None or chance <= allowed:
             return d
         taken_back = replace(d, finding="may be chance")
-        return replace(taken_back, sentence=in_words(taken_back, c.a, c.b, among=len(tested)))
+        return replace(taken_back, sentence=in_words(taken_back, c.a, c.b, tested=len(tested)))
 
     found = [replace(c, differences=[judged(c, d) for d in c.differences]) for c in comparisons]
     return [replace(c, sentence=summary(c)) for c in found]

@@ -18,13 +18,13 @@ ALWAYS_MENTIONED = ("throughput", "p50", "p99")
 MORE_ROUNDS = "more rounds may decide it"
 
 
-def in_words(d: Difference, a: str, b: str, among: int = 0) -> str:
-    """One sentence on one metric of `a` and `b`. `among`: how many were tested, if it may be chance."""
-    sentence = _errors(d, a, b) if d.metric == "errors" else _in_words(d, a, b, among)
+def in_words(d: Difference, a: str, b: str, tested: int = 0) -> str:
+    """One sentence on one metric of `a` and `b`. `tested`: how many were tested, if it may be chance."""
+    sentence = _errors(d, a, b) if d.metric == "errors" else _in_words(d, a, b, tested)
     return distrusted("", sentence) + "." if d.verdict is Verdict.INVALID else sentence
 
 
-def _in_words(d: Difference, a: str, b: str, among: int) -> str:
+def _in_words(d: Difference, a: str, b: str, tested: int) -> str:
     both = f"{_amount(d.a)} on {a}, {_amount(d.b)} on {b}"
     if not _compared(d):
         return f"{d.metric} cannot be compared: {_why_not(d)}."
@@ -38,7 +38,7 @@ def _in_words(d: Difference, a: str, b: str, among: int) -> str:
         return f"{d.metric}: no difference larger than {percent(d.within or 0.0)} ({both})."
     interval = change(d.ratio.value, d.ratio.low, d.ratio.high)
     if d.finding == "may be chance":
-        return f"{d.metric}: {interval} ({both}), which may be chance among {among} differences."
+        return f"{d.metric}: {interval} ({both}), which may be chance among {tested} differences."
     if d.finding == "undecided":
         return f"{d.metric}: undecided, {interval} ({both})."
     return f"{d.metric}: {direction(d)} on {b}: {interval} ({both})."

@@ -207,11 +207,11 @@ def _half(
     `others`: how many are compared with the first, paired by round; 0 if rounds are not paired. `usual`: the
     spread of differences that is usual, if known.
     """
-    least = RESOLUTION * scale
+    resolution = RESOLUTION * scale
     if not others:
-        se, df = welch(xs, ys, least)
+        se, df = welch(xs, ys, resolution)
         return student.quantile(df, (1 + CONFIDENCE) / 2) * se
-    spread = moderated(Spread.of(ys - xs, least), usual)
+    spread = moderated(Spread.of(ys - xs, resolution), usual)
     return own_limit(others, spread.df, confidence) * math.sqrt(spread.variance / len(xs))
 
 
@@ -224,9 +224,9 @@ def _of_runs(x: Floats, y: Floats) -> Contrast:
     return Contrast(middle, half, p, p, se, df)
 
 
-def welch(x: Floats, y: Floats, least: float) -> tuple[float, float]:
+def welch(x: Floats, y: Floats, min_sd: float) -> tuple[float, float]:
     """Standard error of the difference of two means, and its degrees of freedom."""
-    parts = [max(float(np.var(v, ddof=1)), least**2) / len(v) for v in (x, y)]
+    parts = [max(float(np.var(v, ddof=1)), min_sd**2) / len(v) for v in (x, y)]
     total = sum(parts)
     if not total:  # no run differs from the others, as where none has errors
         return 0.0, math.inf

@@ -234,14 +234,14 @@ def _labels(ours: str, theirs: str) -> tuple[str, str]:
 
 def judge_conditions(result: CompareResult, conditions: Sequence[Condition | OverallChange]) -> CompareResult:
     """The result with each condition judged for each comparison: "fail" if it surely holds."""
-    among = len(result.comparisons)
-    judged = [_judged(one, c, among) for one in conditions for c in result.comparisons]
+    comparisons = len(result.comparisons)
+    judged = [_judged(one, c, comparisons) for one in conditions for c in result.comparisons]
     return replace(result, conditions=judged)
 
 
-def _judged(condition: Condition | OverallChange, c: Comparison, among: int) -> ConditionResult:
+def _judged(condition: Condition | OverallChange, c: Comparison, comparisons: int) -> ConditionResult:
     if isinstance(condition, OverallChange):
-        overall = judge_overall(c, condition, among)
+        overall = judge_overall(c, condition, comparisons)
         return ConditionResult(condition.text, c.workload, c.a, c.b, overall.verdict, overall.message)
     found = next((d for d in c.differences if d.metric == condition.metric), None)
     if found is None:

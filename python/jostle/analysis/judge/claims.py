@@ -223,13 +223,13 @@ def _other_cores(needs: Needs, keys: Sequence[Key], measured: Measurements) -> s
 
     If nothing of the claim was measured, the cores of the run's other trials count.
     """
-    least, most = needs.server_cores, needs.server_cores_at_most
+    min_cores, max_cores = needs.server_cores, needs.server_cores_at_most
     had = [cores for key in keys for cores in measured.cores(key)]
     had = had or [cores for key in measured.grouped for cores in measured.cores(key)]
-    if had and least is not None and min(had) < least:
-        return f"needs {plural(least, 'server core')}, but had {min(had)}"
-    if had and most is not None and max(had) > most:
-        return f"needs at most {plural(most, 'server core')}, but had {max(had)}"
+    if had and min_cores is not None and min(had) < min_cores:
+        return f"needs {plural(min_cores, 'server core')}, but had {min(had)}"
+    if had and max_cores is not None and max(had) > max_cores:
+        return f"needs at most {plural(max_cores, 'server core')}, but had {max(had)}"
     return ""
 
 
@@ -450,8 +450,8 @@ def _forecast(needed: tuple[int, ...]) -> str:
     """How many rounds a new run would need, as the end of a sentence; "" if no forecast is possible."""
     if not needed:
         return ""
-    least, most = needed
-    if least > MAX_ROUNDS:
+    fewest, most = needed
+    if fewest > MAX_ROUNDS:
         return f"; it is too close to tell in {MAX_ROUNDS} rounds"
-    rounds = f"{least} rounds or more" if most > MAX_ROUNDS else f"{least} to {most} rounds"
+    rounds = f"{fewest} rounds or more" if most > MAX_ROUNDS else f"{fewest} to {most} rounds"
     return f"; a new run of {rounds} would probably decide it"

@@ -58,11 +58,11 @@ def judge_difference(
     return [_requirement(required, one, len(compared)) for one in compared]
 
 
-def _requirement(required: Requirement, c: Comparison, among: int) -> RequirementResult:
+def _requirement(required: Requirement, c: Comparison, comparisons: int) -> RequirementResult:
     if required.unwanted is None:
         estimate, limit, verdict, message = _limited(required.condition, c)
     else:
-        found, limit = judge_overall(c, required.unwanted, among), 1 + required.unwanted.by
+        found, limit = judge_overall(c, required.unwanted, comparisons), 1 + required.unwanted.by
         estimate, verdict, message = found.factor, found.verdict, found.message
     about = (c.b, c.workload, required.confidence)
     return RequirementResult(required.text, *about, estimate, limit, verdict, message, against=c.a)

@@ -62,12 +62,12 @@ def judged_request(metric: str, rounds: Sequence[OneRequest], confidence: float,
     return _judged(found, usual(metric), one_request.within(metric, rounds), confidence)
 
 
-def _judged(found: Estimate, known: Usual | None, within: float, confidence: float) -> Judged:
+def _judged(found: Estimate, known: Usual | None, variance_in_a_round: float, confidence: float) -> Judged:
     if found.this_run_only and found.value is not None:
         found = replace(found, rounds=(found.value,))
     if known is None or not found.rounds or min(found.rounds) <= 0:
         return Judged(found)
-    spread = spread_over_rounds(found, known, within)
+    spread = spread_over_rounds(found, known, variance_in_a_round)
     if len(found.rounds) >= MIN_ROUNDS:
         return Judged(found, spread)
     widened = of_few_rounds(found, spread, confidence)

@@ -65,7 +65,7 @@ def _judge(
     grouped: Mapping[tuple[str, str], Sequence[TrialData]],
     summaries: Mapping[tuple[str, str], WorkloadSummary],
     usual: UsualOf,
-    level: ConfidenceRule,
+    confidence_rule: ConfidenceRule,
     round_s: float | None,
 ) -> Iterator[RequirementResult]:
     metric = required.condition.metric
@@ -75,12 +75,14 @@ def _judge(
         measured = [data for data in grouped[contestant, workload] if data.usable]
         if required.part:
             if alone := requests_named(required.part, measured):
-                figure = judged_request(metric, alone, level(required.confidence, len(alone)), usual)
+                figure = judged_request(
+                    metric, alone, confidence_rule(required.confidence, len(alone)), usual
+                )
                 beyond = lies_among_failures(required.condition, alone, required.confidence)
                 yield _requirement(required, contestant, workload, figure, [summary], round_s, beyond=beyond)
             continue
         if metric not in INDICES:
-            figure = judged(metric, measured, level(required.confidence, len(measured)), usual)
+            figure = judged(metric, measured, confidence_rule(required.confidence, len(measured)), usual)
             beyond = lies_among_failures(required.condition, measured, required.confidence)
             yield _requirement(required, contestant, workload, figure, [summary], round_s, beyond=beyond)
             continue
@@ -91,10 +93,10 @@ def _judge(
             own_cells = {w: c for (name, w), c in summaries.items() if name == contestant}
             if form.alone in own and form.with_ in own:
                 rounds = len(common_rounds(by_round(own[form.alone]), by_round(own[form.with_])))
-                compared = compare(form, own, own_cells, [], level(required.confidence, rounds))
+                compared = compare(form, own, own_cells, [], confidence_rule(required.confidence, rounds))
                 index = index_of(metric, compared)
-                behind = [own_cells[name] for name in workloads_behind(metric, compared)]
-                yield _requirement(required, contestant, form.with_, Judged(index), behind, round_s)
+                measured_cells = [own_cells[name] for name in workloads_behind(metric, compared)]
+                yield _requirement(required, contestant, form.with_, Judged(index), measured_cells, round_s)
 
 
 def _requirement(

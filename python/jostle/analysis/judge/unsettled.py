@@ -17,15 +17,15 @@ from jostle.analysis.trials.data import TrialData
 __all__ = ["further_throughput", "have_settled", "reaching_over"]
 
 
-def have_settled(change: Estimate, within: float) -> bool:
+def have_settled(change: Estimate, tolerance: float) -> bool:
     """Whether the runs have settled.
 
-    `change`: throughput of the last run divided by that of the one before, over rounds. `within`: 0.03 for
+    `change`: throughput of the last run divided by that of the one before, over rounds. `tolerance`: 0.03 for
     3 % up or down.
     """
     if change.low is None or change.high is None or change.low <= 0:
         return False
-    return max(change.high, 1 / change.low) <= 1 + within
+    return max(change.high, 1 / change.low) <= 1 + tolerance
 
 
 def further_throughput(data: TrialData) -> float | None:

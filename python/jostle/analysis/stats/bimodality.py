@@ -26,12 +26,13 @@ SUSPECT_ROUNDS = 4
 """Among fewer rounds than this there is always a large gap."""
 
 
-def modes(shares: Sequence[float], least: int = 2) -> list[Mode]:
-    """The two groups of rounds, lower one first; empty for one group, or one of fewer than `least` rounds.
+def modes(shares: Sequence[float], min_rounds: int = 2) -> list[Mode]:
+    """The two groups of rounds, lower one first; empty for one group, or one of fewer than `min_rounds`
+    rounds.
 
     `shares`: of each round, such as the throughput beside a slow request over that alone.
     """
-    if len(shares) < max(SUSPECT_ROUNDS, 2 * least):
+    if len(shares) < max(SUSPECT_ROUNDS, 2 * min_rounds):
         return []
     values = sorted(shares)
     gaps = [b - a for a, b in itertools.pairwise(values)]
@@ -39,6 +40,6 @@ def modes(shares: Sequence[float], least: int = 2) -> list[Mode]:
     if gaps[at - 1] < APART or gaps[at - 1] < GAP * (values[-1] - values[0]):
         return []
     groups = values[:at], values[at:]
-    if min(map(len, groups)) < least:
+    if min(map(len, groups)) < min_rounds:
         return []
     return [Mode(len(group), sum(group) / len(group), group[0], group[-1]) for group in groups]

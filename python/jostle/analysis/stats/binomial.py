@@ -68,9 +68,9 @@ def log_at_least(k: int, n: int, p: float) -> float:
     count = np.arange(k, n, dtype=np.float64)
     steps = np.log(n - count) - np.log(count + 1) + math.log(p) - math.log1p(-p)
     logs = np.concatenate(([0.0], np.cumsum(steps)))
-    most = float(logs.max())
+    largest = float(logs.max())
     first = log_ways(n, k) + k * math.log(p) + (n - k) * math.log1p(-p)
-    return min(0.0, first + most + math.log(float(np.exp(logs - most).sum())))
+    return min(0.0, first + largest + math.log(float(np.exp(logs - largest).sum())))
 
 
 def share_below(k: int, n: int, q: float) -> float:

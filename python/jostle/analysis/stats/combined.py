@@ -31,11 +31,11 @@ def each_adjusted(ps: Sequence[float]) -> list[float]:
     evidence = [_evidence(p) for p in ps]
     found = []
     for at, own in enumerate(evidence):
-        least, total = own, own
+        smallest, total = own, own
         for number, other in enumerate(sorted(evidence[:at] + evidence[at + 1 :]), 2):
             total += other
-            least = min(least, total / number)
-        found.append(_tail(least))
+            smallest = min(smallest, total / number)
+        found.append(_tail(smallest))
     return found
 
 

@@ -48,8 +48,8 @@ def critical(others: int, df: float, confidence: float = CONFIDENCE) -> float:
     single = student.quantile(df, (1 + confidence) / 2)
     if others == 1:
         return single
-    most = student.quantile(df, 1 - (1 - confidence) / (2 * others))  # Bonferroni's, an upper bound
-    while most - single > 1e-6:
-        middle = (single + most) / 2
-        single, most = (middle, most) if within(middle, others, df) < confidence else (single, middle)
-    return most
+    upper = student.quantile(df, 1 - (1 - confidence) / (2 * others))  # Bonferroni's, an upper bound
+    while upper - single > 1e-6:
+        middle = (single + upper) / 2
+        single, upper = (middle, upper) if within(middle, others, df) < confidence else (single, middle)
+    return upper

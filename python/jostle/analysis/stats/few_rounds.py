@@ -21,12 +21,15 @@ LARGEST = 700.0
 """Larger powers of e than this are no floating point numbers."""
 
 
-def spread_over_rounds(found: Estimate, usual: Usual, within: float) -> Spread:
-    """How much the rounds of `found` vary. `within`: the variance that few requests explain in a round.
+def spread_over_rounds(found: Estimate, usual: Usual, variance_in_a_round: float) -> Spread:
+    """How much the rounds of `found` vary. `variance_in_a_round`: the variance that few requests explain in a
+    round.
 
     If `found` is of one round and has an interval over its requests, that holds what they explain.
     """
-    return moderated(Spread.of(np.log(found.rounds)), usual.spread(0.0 if found.this_run_only else within))
+    return moderated(
+        Spread.of(np.log(found.rounds)), usual.spread(0.0 if found.this_run_only else variance_in_a_round)
+    )
 
 
 def of_few_rounds(found: Estimate, spread: Spread, confidence: float) -> Estimate | None:

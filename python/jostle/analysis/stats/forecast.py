@@ -39,10 +39,10 @@ def rounds_to_decide(
     far, sd = abs(float(logs.mean()) - math.log(limit)), float(np.std(logs, ddof=1))
     if far <= sd / math.sqrt(n):
         return None
-    most = sd * math.sqrt((n - 1) / chi_squared.upper_quantile(n - 1, POWER))
+    largest_sd = sd * math.sqrt((n - 1) / chi_squared.upper_quantile(n - 1, POWER))
     return (
         rounds_for(far, Spread(sd**2, 0), confidence),
-        rounds_for(far, Spread(most**2, 0), confidence),
+        rounds_for(far, Spread(largest_sd**2, 0), confidence),
     )
 
 

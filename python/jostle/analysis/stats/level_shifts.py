@@ -56,6 +56,6 @@ def _p(a: Floats, b: Floats, of_neighbours: float, df: float) -> float:
     """Of a difference of the means; the smaller of both p, doubled, as there are two."""
     n = len(a) + len(b)
     squares = float(np.sum((a - a.mean()) ** 2) + np.sum((b - b.mean()) ** 2))
-    within = max(math.sqrt(squares / (n - 2)), RESOLUTION)
+    sd = max(math.sqrt(squares / (n - 2)), RESOLUTION)
     apart = abs(float(b.mean() - a.mean())) / math.sqrt(1 / len(a) + 1 / len(b))
-    return 4 * min(student.cdf(n - 2, -apart / within), student.cdf(df, -apart / of_neighbours))
+    return 4 * min(student.cdf(n - 2, -apart / sd), student.cdf(df, -apart / of_neighbours))

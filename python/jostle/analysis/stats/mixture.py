@@ -19,7 +19,7 @@ FALSE_ALARMS = 0.001
 BINS = 200
 """Most parts into which a series is divided before its stretches are compared."""
 
-HALF_OF_CHI_SQUARED = 0.455
+MEDIAN_OF_CHI_SQUARED = 0.455
 """The median of χ² with one degree of freedom."""
 
 
@@ -32,10 +32,10 @@ class Stretch:
     evidence: float
 
 
-def apart(one: Mapping[str, int], other: Mapping[str, int], among: int = 1) -> bool:
+def apart(one: Mapping[str, int], other: Mapping[str, int], pairs: int = 1) -> bool:
     """Whether some kind has another share in one sample than in the other. Empty samples are like any.
 
-    `among`: how many pairs of samples are compared, any of which may differ by chance.
+    `pairs`: how many pairs of samples are compared, any of which may differ by chance.
     """
     n, m = sum(one.values()), sum(other.values())
     if not n or not m:
@@ -44,15 +44,15 @@ def apart(one: Mapping[str, int], other: Mapping[str, int], among: int = 1) -> b
     for kind in kinds:
         x, y = one.get(kind, 0), other.get(kind, 0)
         evidence = _g(np.array([x]), np.array([n]), np.array([y]), np.array([m]))[0]
-        if abs(x / n - y / m) >= DIFFERENCE and not _is_chance(float(evidence), len(kinds) * among):
+        if abs(x / n - y / m) >= DIFFERENCE and not _is_chance(float(evidence), len(kinds) * pairs):
             return True
     return False
 
 
-def unlike_the_rest(kinds: Iterable[Ints], among: int = 1) -> Stretch | None:
+def unlike_the_rest(kinds: Iterable[Ints], series: int = 1) -> Stretch | None:
     """The stretch of a series whose mixture differs most from that of the rest; None if the series is even.
 
-    `kinds`: how many there were of each kind, place by place. `among`: how many series are looked at, any of
+    `kinds`: how many there were of each kind, place by place. `series`: how many series are looked at, any of
     which may seem uneven by chance. The likelihood ratio (G²) of all stretches is compared with its
     distribution in an even series, where neighbours may be alike: by how much they are is seen in how little
     they differ.
@@ -63,7 +63,7 @@ def unlike_the_rest(kinds: Iterable[Ints], among: int = 1) -> Stretch | None:
     edges = np.unique(np.linspace(0, len(counts[0]), min(BINS, len(counts[0])) + 1).astype(np.int64))
     binned = [np.add.reduceat(one, edges[:-1]) for one in counts]
     totals = np.sum(binned, axis=0)
-    looked_at = len(counts) * among
+    looked_at = len(counts) * series
     found = [stretch for one in binned if (stretch := _of_kind(one, totals, looked_at)) is not None]
     best = max(found, key=lambda stretch: stretch.evidence, default=None)
     return None if best is None else Stretch(int(edges[best.start]), int(edges[best.end]), best.evidence)
@@ -96,14 +96,14 @@ def _clustered(counts: Ints, totals: Ints) -> float:
 
     The median of what they vary by, without the two largest: a stretch has two ends.
     """
-    there = totals > 0
-    counts, totals = counts[there], totals[there]
+    non_empty = totals > 0
+    counts, totals = counts[non_empty], totals[non_empty]
     share = counts.sum() / totals.sum()
     expected = share * (1 - share) * (1 / totals[1:] + 1 / totals[:-1])
     if len(expected) < 3 or not np.all(expected > 0):
         return 1.0
     varied = np.sort(np.diff(counts / totals) ** 2 / expected)
-    return max(1.0, float(np.median(varied[:-2])) / HALF_OF_CHI_SQUARED)
+    return max(1.0, float(np.median(varied[:-2])) / MEDIAN_OF_CHI_SQUARED)
 
 
 def _g(x: Ints, n: Ints, y: Ints, m: Ints) -> Floats:

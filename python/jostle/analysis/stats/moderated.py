@@ -122,12 +122,12 @@ def fitted(cells: Sequence[Spread]) -> Spread | None:
     variances, df = (np.array([getattr(cell, name) for cell in known]) for name in ("variance", "df"))
     logs = np.log(variances) - digamma(df / 2) + np.log(df / 2)
     between = float(np.var(logs, ddof=1) - np.mean(trigamma(df / 2)))
-    most = float(df.sum() - df.min())
+    max_df = float(df.sum() - df.min())
     if between <= 0:
-        return Spread(float(variances.mean()), most)
+        return Spread(float(variances.mean()), max_df)
     half = _trigamma_inverse(between)
     scale = math.exp(float(logs.mean()) + float(digamma(half)) - math.log(half))
-    return Spread(scale, min(2 * half, most))
+    return Spread(scale, min(2 * half, max_df))
 
 
 def _trigamma_inverse(value: float) -> float:
@@ -146,14 +146,19 @@ def _trigamma_inverse(value: float) -> float:
     return y
 
 
-def typical(sd: float, within: float = 0.0) -> Spread:
-    """What is usual where nothing but the recorded `sd` is known, and the variance `within` a round.
+def typical(sd: float, variance_in_a_round: float = 0.0) -> Spread:
+    """What is usual where nothing but the recorded `sd` is known, and the variance `variance_in_a_round` a
+    round.
 
-    `within`: that of the logarithm of a quantile, because a round has so few requests. It is known, so the
-    larger its share, the more degrees of freedom the sum has. Source: Satterthwaite, Biometrics 2 (1946).
+    `variance_in_a_round`: that of the logarithm of a quantile, because a round has so few requests. It is
+    known, so the larger its share, the more degrees of freedom the sum has. Source: Satterthwaite, Biometrics
+    2 (1946).
     """
     between = sd**2
-    return Spread(between + within, min(MAX_DF, TYPICAL_DF * ((between + within) / between) ** 2))
+    return Spread(
+        between + variance_in_a_round,
+        min(MAX_DF, TYPICAL_DF * ((between + variance_in_a_round) / between) ** 2),
+    )
 
 
 @dataclass(frozen=True)
@@ -170,9 +175,9 @@ class Usual:
     runs: int = 0
     """The number of earlier runs that they are of, too."""
 
-    def spread(self, within: float = 0.0) -> Spread:
-        """What is usual for a cell with this variance `within` a round: see `typical`."""
-        recorded = typical(self.sd, 0.0 if self.runs else within)
+    def spread(self, variance_in_a_round: float = 0.0) -> Spread:
+        """What is usual for a cell with this variance `variance_in_a_round` a round: see `typical`."""
+        recorded = typical(self.sd, 0.0 if self.runs else variance_in_a_round)
         if self.cells is None:
             return recorded
         return self.cells.times(recorded.variance)
@@ -185,9 +190,9 @@ def typical_ratio(left: str, right: str) -> Spread | None:
     return typical(math.hypot(TYPICAL_SD[left], TYPICAL_SD[right]))
 
 
-def spread_of(usual: Usual | None, within: float = 0.0) -> Spread | None:
+def spread_of(usual: Usual | None, variance_in_a_round: float = 0.0) -> Spread | None:
     """`usual.spread`; None if nothing is known of what is usual."""
-    return None if usual is None else usual.spread(within)
+    return None if usual is None else usual.spread(variance_in_a_round)
 
 
 UsualOf = Callable[[str], Usual | None]

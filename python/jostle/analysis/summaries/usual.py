@@ -70,15 +70,18 @@ def _cell(trials: Sequence[TrialData], name: str, sd: float, *, known: bool) -> 
 
     `known`: what few requests explain is a part of the typical one.
     """
-    within = 0.0
+    variance_in_a_round = 0.0
     values: list[RoundValue]
     if name in OF_TRIALS:
         values = [OF_TRIALS[name](data) for data in trials]
     else:
         p = NAMED[name.removeprefix(SERVICE)]
         rounds = [data.service if name.startswith(SERVICE) else data.response for data in trials]
-        values, within = [round_quantile(sample, p) for sample in rounds], within_rounds(rounds, p)
+        values, variance_in_a_round = (
+            [round_quantile(sample, p) for sample in rounds],
+            within_rounds(rounds, p),
+        )
     if not all(isinstance(value, float) and value > 0 for value in values):
         return None
     logs = [math.log(value) for value in values if isinstance(value, float)]
-    return Spread.of(logs).times(1 / typical(sd, within if known else 0.0).variance)
+    return Spread.of(logs).times(1 / typical(sd, variance_in_a_round if known else 0.0).variance)

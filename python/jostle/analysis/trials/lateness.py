@@ -48,9 +48,9 @@ def effects_of_lateness(
     if not late.n or not answered.n_events or not service.n_events:
         return {}
     quantiles = {name: p for name, p in NAMED.items() if p <= 0.5 or response.n >= samples_needed(p)}
-    times, least = _Known.of(response), _Known.of(service)
-    effects = {name: _effect(p, times, least, late) for name, p in quantiles.items()}
-    effects["max"] = _effect(1.0, _Known.of(answered), least, late)
+    response_times, service_times = _Known.of(response), _Known.of(service)
+    effects = {name: _effect(p, response_times, service_times, late) for name, p in quantiles.items()}
+    effects["max"] = _effect(1.0, _Known.of(answered), service_times, late)
     mean_s = answered.mean_s or 0.0
     effects["mean"] = Effect(mean_s, max(mean_s - (late.mean_s or 0.0), service.mean_s or 0.0))
     return {name: effect for name, effect in effects.items() if effect}

@@ -58,10 +58,10 @@ class ResourceUsage:
 
     def cores(self, start_ns: int, end_ns: int) -> float | None:
         """Cores in use between the first and the last sample in this time; None without two samples."""
-        there = np.flatnonzero(self._within(start_ns, end_ns))
-        if len(there) < 2:
+        samples = np.flatnonzero(self._within(start_ns, end_ns))
+        if len(samples) < 2:
             return None
-        first, last = there[0], there[-1]
+        first, last = samples[0], samples[-1]
         length_s = float(self.t_ns[last] - self.t_ns[first]) / 1e9
         return float(self.cpu_s[last] - self.cpu_s[first]) / length_s if length_s else None
 

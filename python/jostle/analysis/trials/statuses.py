@@ -95,7 +95,7 @@ def contrast(ours: ByRequest, theirs: ByRequest, places: tuple[str, str]) -> str
     """
     for request, statuses in ours.items():
         others = theirs.get(request, {})
-        if apart(statuses, others, among=len(ours)):
+        if apart(statuses, others, pairs=len(ours)):
             of = f" for {request}" if len(ours) > 1 else ""
             return f"{mixed(statuses)}{of} {places[0]}, {mixed(others)} {places[1]}"
     return ""
@@ -109,7 +109,7 @@ def change_of_statuses(data: TrialData) -> StatusChange | None:
     found: list[tuple[Stretch, int]] = []
     for request, statuses in by_request.items():
         kinds = (data.counts.answered[request, status] for status in statuses)
-        if stretch := unlike_the_rest(kinds, among=len(by_request)):
+        if stretch := unlike_the_rest(kinds, series=len(by_request)):
             found.append((stretch, request))
     if not found:
         return None

@@ -198,19 +198,19 @@ def _responses(data: TrialData) -> Check:
         message = f"{percent(waiting)} of the requests were neither answered nor failed when the trial ended"
         remedy = "let it run longer, or send less: these figures are of the first responses only"
         return Check("responses", Verdict.SUSPECT, waiting, CUT_OFF_SUSPECT, "share", message, remedy)
-    least = min(FEW_RESPONSES, _planned_requests(data))
-    if n < least and not data.has_background:
+    min_responses = min(FEW_RESPONSES, _planned_requests(data))
+    if n < min_responses and not data.has_background:
         message = f"only {n} of {format_count(sent)} requests were answered as expected: "
         message += "too few for any quantile"
         remedy = "let it run longer, or send more at once (an open loop does)"
         return Check(
-            "responses", Verdict.SUSPECT, n, least, "responses", message, remedy, TIMES, cause="plan"
+            "responses", Verdict.SUSPECT, n, min_responses, "responses", message, remedy, TIMES, cause="plan"
         )
     needed = samples_needed(0.999)
     message = f"{format_count(n)} responses"
     if n < needed:
         message += f"; p99.9 is left out: it needs {format_count(needed)}"
-    return Check("responses", Verdict.VALID, n, least, "responses", message)
+    return Check("responses", Verdict.VALID, n, min_responses, "responses", message)
 
 
 def _cut_off_share(data: TrialData) -> float:
@@ -304,12 +304,12 @@ def _interactive_law(data: TrialData) -> Check | None:
     clients, requests = data.closed["clients"], sum(data.outcomes().values())
     if requests < CYCLES * clients or data.total("backoffs"):
         return None
-    there = clients * data.duration_s
+    clients_s = clients * data.duration_s
     answered = data.total("response_sum_ns") / 1e9
     pauses = requests - data.total("redirects")  # clients do not think before they follow a redirect
     spent = answered + data.given_up.total_s + data.think_s() * pauses
-    residual = abs(there - spent) / there if there else 0.0
-    chance = BY_CHANCE * data.think_deviation_s() * math.sqrt(requests) / there if there else 0.0
+    residual = abs(clients_s - spent) / clients_s if clients_s else 0.0
+    chance = BY_CHANCE * data.think_deviation_s() * math.sqrt(requests) / clients_s if clients_s else 0.0
     limit = INTERACTIVE_SUSPECT + chance
     verdict = _graded(residual, limit)
     message = f"the clients' time is accounted for to {percent(residual)}"

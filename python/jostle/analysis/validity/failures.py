@@ -70,10 +70,13 @@ def kinds_of(data: TrialData, workload: int = MEASURED) -> Iterable[str]:
 
 def _when(data: TrialData) -> str:
     """From the first interval with a failure to the last one, unless that is most of the trial."""
-    there = np.flatnonzero(data.counts.failed)
-    if not len(there):
+    failing = np.flatnonzero(data.counts.failed)
+    if not len(failing):
         return ""
-    start_s, end_s = float(data.counts.start_ns[there[0]]) / 1e9, float(data.counts.end_ns[there[-1]]) / 1e9
+    start_s, end_s = (
+        float(data.counts.start_ns[failing[0]]) / 1e9,
+        float(data.counts.end_ns[failing[-1]]) / 1e9,
+    )
     if end_s - start_s >= THROUGHOUT * data.duration_s:
         return ", throughout"
     return f", from {format_duration(start_s)} to {format_duration(end_s)}"

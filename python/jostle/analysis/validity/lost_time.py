@@ -80,11 +80,11 @@ def _affected(data: TrialData, share: float, stops: int) -> tuple[str, ...]:
         share = min(1.0, max(1, stops) * float(data.counts.clients.max(initial=1)) / n)
     else:
         share = min(1.0, 2 * share)
-    among = quantiles_among(share)
+    quantiles = quantiles_among(share)
     return (
         *(RATES if data.closed is not None and not bounded else ()),
-        *among,
-        *(f"service {name}" for name in among if f"service {name}" in TIMES),
+        *quantiles,
+        *(f"service {name}" for name in quantiles if f"service {name}" in TIMES),
         "max",
         *(() if bounded else ("mean",)),
     )

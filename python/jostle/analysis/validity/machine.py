@@ -90,9 +90,9 @@ def troubles(data: TrialData) -> list[Trouble]:
     return sorted(found, key=lambda trouble: -trouble.length_s)
 
 
-def _runs(start_s: Floats, lost_s: Floats, there: Bools, sentence: str) -> Iterator[Trouble]:
+def _runs(start_s: Floats, lost_s: Floats, mask: Bools, sentence: str) -> Iterator[Trouble]:
     """One trouble for each run of affected steps; its time is known to a quarter of a second."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], there, [False]]).astype(int)))
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(int)))
     for first, end in zip(edges[::2], edges[1::2], strict=True):
         lost, at = float(lost_s[first:end].sum()), max(0.0, float(start_s[first]))
         yield Trouble(at, lost, f"{sentence.format(format_duration(lost))}, {at:.1f} s into the trial")

@@ -59,12 +59,14 @@ def _warm_up(data: TrialData) -> Check | None:
     if slower < SLOWER or not (changed or faster):
         return None
     length_s = float(data.counts.end_ns[first - 1]) / 1e9
-    told = [*([format_rate(rate)] if data.closed is not None else [])]
-    told += [f"{name} {amount(rest_s[name], 's')}" for name in changed or SHOWN if rest_s[name] is not None]
+    figures = [*([format_rate(rate)] if data.closed is not None else [])]
+    figures += [
+        f"{name} {amount(rest_s[name], 's')}" for name in changed or SHOWN if rest_s[name] is not None
+    ]
     times = format_number(round(slower, 1))
     message = (
         f"warm-up: the first {format_duration(length_s)} were {times} times slower, "
-        f"without them {listed(told)}"
+        f"without them {listed(figures)}"
     )
     affects = (*(RATES if faster else ()), *changed, *(f"service {name}" for name in changed))
     remedy = f"leave it out: --warm-up {math.ceil(length_s)}s (warm-up in a plan)"
@@ -102,14 +104,14 @@ def _steady_state(data: TrialData) -> Check | None:
     changes = _changes(data) if data.settles else _changes_of_level(data)
     if changes is None:
         return None
-    least = CHANGE if data.settles else SLOWER - 1
+    allowed = CHANGE if data.settles else SLOWER - 1
     change = max(changes.values(), default=0.0)
-    if change <= least:
-        return Check("steady state", Verdict.VALID, change, least, "share", "the run settled")
+    if change <= allowed:
+        return Check("steady state", Verdict.VALID, change, allowed, "share", "the run settled")
     message = f"no steady state: the second half differs from the first by {percent(change)}"
     remedy = "let it run longer, or give it a warm-up"
-    affects = tuple(figure for group, c in changes.items() if c > least for figure in group)
-    return Check("steady state", Verdict.SUSPECT, change, least, "share", message, remedy, affects)
+    affects = tuple(figure for group, c in changes.items() if c > allowed for figure in group)
+    return Check("steady state", Verdict.SUSPECT, change, allowed, "share", message, remedy, affects)
 
 
 def _changes(data: TrialData) -> dict[tuple[str, ...], float]:

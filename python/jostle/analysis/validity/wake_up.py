@@ -88,8 +88,8 @@ def note(trials: Sequence[TrialData], host: Mapping[str, Any]) -> str:
 
 def _wake_up_text(known_s: float, shares: Mapping[str, float], of: str = "the") -> str:
     """ "waking up takes up to 50 µs, which may be more than half of the p50 and 40 % of the p90"."""
-    most = [f"{of} {name}" for name, share in shares.items() if share > SUSPECT]
-    parts = [f"more than half of {listed(most)}"] if most else []
+    mostly_waking = [f"{of} {name}" for name, share in shares.items() if share > SUSPECT]
+    parts = [f"more than half of {listed(mostly_waking)}"] if mostly_waking else []
     parts += [f"{percent(share)} of {of} {name}" for name, share in shares.items() if share <= SUSPECT]
     return f"waking up takes up to {format_duration(known_s)}, which may be {listed(parts)}"
 

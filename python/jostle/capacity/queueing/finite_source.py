@@ -32,8 +32,8 @@ class Closed(NamedTuple):
 
 def closed(clients: int, servers: int, service_s: float, think_s: float) -> Closed:
     """`clients` clients of `think_s` mean think time (0: none) at `servers` servers."""
-    there = _states(clients, servers, service_s, think_s)
-    busy = float(there @ np.minimum(np.arange(clients + 1), servers))
+    probabilities = _states(clients, servers, service_s, think_s)
+    busy = float(probabilities @ np.minimum(np.arange(clients + 1), servers))
     throughput = busy / service_s
     return Closed(throughput, clients / throughput - think_s, busy / servers)
 

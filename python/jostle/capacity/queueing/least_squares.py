@@ -37,15 +37,15 @@ def bounded(residuals: Callable[[Floats], Floats], start: Floats, scale: Floats)
             moved = np.zeros_like(at)
             damped = curvature + damping * np.diag(np.maximum(np.diag(curvature), 1e-300))
             moved[free] = np.linalg.solve(damped, downhill[free])
-            there = np.clip(at + moved * scale, 0, 1)
-            left = residuals(there)
+            tried = np.clip(at + moved * scale, 0, 1)
+            left = residuals(tried)
             if left @ left <= missing @ missing:
                 break
             damping *= 4
         else:
             return at
-        step = np.abs((there - at) / scale).max()
-        at, missing, damping = there, left, damping / 8
+        step = np.abs((tried - at) / scale).max()
+        at, missing, damping = tried, left, damping / 8
         if step < PRECISION:
             return at
     return at

@@ -28,12 +28,12 @@ STEPS = 2000
 """Steps of the integral over service times up to the limit; the tail beyond it is exact."""
 
 
-def _fewest(enough: Callable[[int], bool], least: int = 1) -> int | None:
-    """The smallest number from `least` on that is enough; None above `MAX_WORKERS`.
+def _fewest(enough: Callable[[int], bool], start: int = 1) -> int | None:
+    """The smallest number from `start` on that is enough; None above `MAX_WORKERS`.
 
     Assumes that more is never worse.
     """
-    low, high = least - 1, least
+    low, high = start - 1, start
     while not enough(high):
         if high >= MAX_WORKERS:
             return None
@@ -66,8 +66,10 @@ def queueing_workers(
     rate_per_s: float, service_s: float, cv: float, limit_s: float, share: float
 ) -> int | None:
     """Fewest workers with which at most `share` of the requests exceed `limit_s`; None if no number does."""
-    least = math.floor(rate_per_s * service_s) + 1
-    return _fewest(lambda workers: queueing_tail(limit_s, workers, rate_per_s, service_s, cv) <= share, least)
+    fewest = math.floor(rate_per_s * service_s) + 1
+    return _fewest(
+        lambda workers: queueing_tail(limit_s, workers, rate_per_s, service_s, cv) <= share, fewest
+    )
 
 
 def rejecting_workers(rate_per_s: float, service_s: float, share: float) -> int | None:

@@ -51,10 +51,13 @@ def _verdict(state: TrialState, status: Status) -> Line:
     """The verdict and its worst reason; while the trial runs, as far as it can be judged."""
     validity = state.validity
     verdict = status.verdict or validity.verdict
-    told = [check.message for check in (*validity.failed, *validity.notable)]
+    messages = [check.message for check in (*validity.failed, *validity.notable)]
     so_far = "" if status.verdict else " so far"
     line = [(f"{verdict.symbol} {verdict}{so_far}", f"1;{_COLOURS[verdict]}")]
-    return [*line, (f": {one_line(told[0])}" if told else "", _COLOURS[verdict] if validity.failed else "")]
+    return [
+        *line,
+        (f": {one_line(messages[0])}" if messages else "", _COLOURS[verdict] if validity.failed else ""),
+    ]
 
 
 _COLOURS = {Verdict.VALID: "32", Verdict.SUSPECT: "33", Verdict.INVALID: "31"}
@@ -97,8 +100,8 @@ def _sparkline(columns: Sequence[Column]) -> str:
     p99s = [column.p99_s for column in columns[-SPARKLINE:]]
     logs = [math.log(p99) for p99 in p99s if p99]
     low, high = min(logs, default=0.0), max(logs, default=0.0)
-    least = (high - low or 1.0) / 8
-    return bars([0.0 if not p99 else math.log(p99) - low + least for p99 in p99s], high - low + least)
+    smallest = (high - low or 1.0) / 8
+    return bars([0.0 if not p99 else math.log(p99) - low + smallest for p99 in p99s], high - low + smallest)
 
 
 def _axis(over_s: float, end_s: float, width: int) -> Line:

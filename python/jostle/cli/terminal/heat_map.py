@@ -80,18 +80,18 @@ def _two_cells(upper: int, lower: int) -> tuple[str, str]:
 
 def unanswered(columns: Sequence[Column], end_s: float, width: int) -> Line:
     """A bar for each place in time: how many requests were due, and not answered."""
-    most = [0] * (width - LABEL)
-    for column, begin, end in _places(columns, end_s, len(most)):
+    counts = [0] * (width - LABEL)
+    for column, begin, end in _places(columns, end_s, len(counts)):
         for place in range(begin, end):
-            most[place] = max(most[place], column.unanswered)
+            counts[place] = max(counts[place], column.unanswered)
     usual = sorted(column.unanswered for column in columns)[len(columns) // 2]
-    drawn = bars(most, max([1, USUAL * usual, *most]))
+    drawn = bars(counts, max([1, USUAL * usual, *counts]))
     return [(f"{'not answered':>{LABEL - 2}} │", "2"), (drawn, "31")]
 
 
-def bars(values: Sequence[float], most: float) -> str:
+def bars(values: Sequence[float], top: float) -> str:
     """A bar for each value, none for 0."""
-    return "".join(BARS[math.ceil(value / most * (len(BARS) - 1))] for value in values)
+    return "".join(BARS[math.ceil(value / top * (len(BARS) - 1))] for value in values)
 
 
 def _framed(columns: Sequence[Column], end_s: float, across: int, lines: int, rows: int) -> _Framed:
@@ -122,11 +122,11 @@ def _places(columns: Sequence[Column], end_s: float, across: int) -> Iterator[tu
 
 def _levels(cells: Ints, count: int) -> Ints:
     """0 for none; from 1 on by the logarithm of the number, on one scale for the whole map."""
-    most = int(cells.max(initial=0))
-    if most < 1:
+    highest = int(cells.max(initial=0))
+    if highest < 1:
         return cells
     shares = np.minimum(
-        np.log1p(cells) / math.log1p(most), 1.0
+        np.log1p(cells) / math.log1p(highest), 1.0
     )  # the logarithms may differ in their last bit
     return np.asarray(np.ceil(shares * (count - 1)).astype(np.int64))
 

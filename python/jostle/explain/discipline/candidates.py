@@ -137,9 +137,9 @@ class Candidate:
         return workers + (self.threads is not None) + (self.slice is not None) + self.newest_first
 
 
-def candidates(workers: Iterable[int], demands: Sequence[float], most: int) -> Iterator[Candidate]:
-    """All families, for each number of `workers`, requests of these `demands`, and bursts of at most `most`
-    requests.
+def candidates(workers: Iterable[int], demands: Sequence[float], max_burst: int) -> Iterator[Candidate]:
+    """All families, for each number of `workers`, requests of these `demands`, and bursts of at most
+    `max_burst` requests.
 
     Parameters that make a family equivalent to another one are left out: a single worker with a queue of its
     own, threads that are never all taken, slices longer than the longest request or too short to be seen, and
@@ -151,7 +151,7 @@ def candidates(workers: Iterable[int], demands: Sequence[float], most: int) -> I
     yield Candidate(Family.GATED_RANDOM_ORDER, 1)
     yield Candidate(Family.GATED_SLOT, 1)
     counts = list(workers)
-    for count in range(2, min(most, MAX_SHARED) if 1 in counts else 2):
+    for count in range(2, min(max_burst, MAX_SHARED) if 1 in counts else 2):
         for slice_s in slices:
             yield Candidate(Family.SHARED_QUEUES, count, slice=slice_s)
     for count in counts:
@@ -174,7 +174,7 @@ def candidates(workers: Iterable[int], demands: Sequence[float], most: int) -> I
         for slice_s in (each for each in WATCHED_S if longest > TAKEN_OFF * each):
             yield Candidate(Family.WATCHDOG, count, slice=slice_s)
         for threads in (2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32):
-            if count * threads < most:
+            if count * threads < max_burst:
                 for slice_s in slices:
                     yield Candidate(Family.LOCKED_THREADS, count, threads=threads, slice=slice_s)
 

@@ -24,28 +24,30 @@ GAP_S = 0.002
 Jobs = tuple[Job, ...]
 
 
-def equal_bursts(demand: float, most: int) -> list[Jobs]:
-    """1, 2, 4, … up to `most` requests at once, each of `demand` seconds."""
+def equal_bursts(demand: float, max_burst: int) -> list[Jobs]:
+    """1, 2, 4, … up to `max_burst` requests at once, each of `demand` seconds."""
     counts, count = [], 1
-    while count < most:
+    while count < max_burst:
         counts.append(count)
         count *= 2
-    return [tuple(Job(0.0, demand, number) for number in range(count)) for count in [*counts, most]]
+    return [tuple(Job(0.0, demand, number) for number in range(count)) for count in [*counts, max_burst]]
 
 
-def sized_bursts(demands: Sequence[float], at_once: int, most: int, rng: random.Random) -> list[Jobs]:
+def sized_bursts(demands: Sequence[float], at_once: int, max_burst: int, rng: random.Random) -> list[Jobs]:
     """Requests of all `demands`, `GAP_S` apart: behind `at_once` plugs, the longest first, the shortest
     first, and twice in random order; without plugs, the longest first and the shortest first.
 
     There are more than twice as many as progress at once, so that most of them are chosen while others wait.
     If only one progresses at a time, a further burst has three times as many in random order, as far as
-    `most` allows: threads that share a core serve a few requests all at once, whether or not each has a queue
-    of its own.
+    `max_burst` allows: threads that share a core serve a few requests all at once, whether or not each has a
+    queue of its own.
     """
     count = max(4, len(demands), 2 * at_once + 2)
     sizes = sorted(islice(cycle(sorted(demands, reverse=True)), count))
     shuffled = [rng.sample(sizes, count) for _ in range(2)]
-    many = rng.sample(list(islice(cycle(sizes), 3 * count)), min(most, 3 * count)) if at_once == 1 else []
+    many = (
+        rng.sample(list(islice(cycle(sizes), 3 * count)), min(max_burst, 3 * count)) if at_once == 1 else []
+    )
     plugs = [max(demands)] * at_once
     half = count // 2
     return [
@@ -56,22 +58,22 @@ def sized_bursts(demands: Sequence[float], at_once: int, most: int, rng: random.
 
 
 def bursts_to_send(
-    demands: Sequence[float], at_once: int, *, most: int, budget: float, seed: int
+    demands: Sequence[float], at_once: int, *, max_burst: int, budget: float, seed: int
 ) -> list[Jobs]:
     """All probes in random order, repeated as often as they fit into `budget` seconds together, but at least
     twice.
 
     `demands`: service times in seconds, measured alone; telling the order takes two that differ by half.
-    `at_once`: the result of `parallelism` for the equal bursts. `most`: the maximum number of requests at
-    once.
+    `at_once`: the result of `parallelism` for the equal bursts. `max_burst`: the maximum number of requests
+    at once.
     """
     rng = random.Random(seed)
     chosen: list[Jobs] = []
     spent, repeats = 0.0, 0
     while True:
-        fresh = equal_bursts(max(demands), most)[1:]
-        if 3 * at_once + 2 <= most:
-            fresh += sized_bursts(demands, at_once, most, rng)
+        fresh = equal_bursts(max(demands), max_burst)[1:]
+        if 3 * at_once + 2 <= max_burst:
+            fresh += sized_bursts(demands, at_once, max_burst, rng)
         cost = sum(duration(jobs, at_once) for jobs in fresh)
         if repeats >= 2 and spent + cost > budget:
             break

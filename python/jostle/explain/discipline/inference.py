@@ -200,20 +200,22 @@ def _at_once(bursts: Sequence[Burst], spread: float, unsteady: float) -> Decisio
     for count, time in shortest.items():
         if time / slack[count] > 1:
             high = min(high, (count - 1) / (time / slack[count] - 1))
-    most = max(typical)
-    if typical[most] < 1.3:
+    largest_burst = max(typical)
+    if typical[largest_burst] < 1.3:
         return Decision(reason=Reason.NOT_SATURATED)
-    least = max(1, math.ceil(low - 0.05))
+    lower = max(1, math.ceil(low - 0.05))
     # Nothing is known about more requests than the largest burst had.
-    return Decision(Range(least, None if high >= most else max(least, math.floor(high))))
+    return Decision(Range(lower, None if high >= largest_burst else max(lower, math.floor(high))))
 
 
 def _fits(observed: Observed, at_once: Range, floor: float) -> list[Fit]:
-    most = max(len(served) for served in observed.bursts)
+    largest_burst = max(len(served) for served in observed.bursts)
     low = max(1, math.floor(0.8 * at_once.low))
-    high = min(most - 1, math.ceil(1.25 * (at_once.high or most)) + 1, low + MAX_WORKERS_TRIED)
+    high = min(
+        largest_burst - 1, math.ceil(1.25 * (at_once.high or largest_burst)) + 1, low + MAX_WORKERS_TRIED
+    )
     demands = [float(demand) for demand in np.unique(observed.demand)]
-    fits = [observed.fit(candidate) for candidate in candidates(range(low, high + 1), demands, most)]
+    fits = [observed.fit(candidate) for candidate in candidates(range(low, high + 1), demands, largest_burst)]
     for family in (
         Family.SHARING,
         Family.LEAST_ATTAINED,
@@ -348,8 +350,8 @@ def _with_parameters(
 def _fits_without_slices(fits: Sequence[Fit], best: Fit, floor: float) -> bool:
     """Whether sharing without slices explains the bursts, and hardly worse than `best`."""
     even = (fit for fit in fits if fit.candidate.family is Family.SHARING and not fit.candidate.slice)
-    least = best.bic(floor) + LEAD_OF_A_SLICE
-    return any(fit.error() <= MAX_ERROR and fit.bic(floor) <= least for fit in even)
+    max_bic = best.bic(floor) + LEAD_OF_A_SLICE
+    return any(fit.error() <= MAX_ERROR and fit.bic(floor) <= max_bic for fit in even)
 
 
 def _overtaking(bursts: Sequence[Burst], at_once: Range) -> Decision[bool]:
@@ -403,9 +405,9 @@ def slots_of(waits: Sequence[Burst], spread: float) -> Decision[Range]:
     observed = Observed(waits)
     if not observed.bursts or _mostly_unanswered(waits):
         return Decision(reason=Reason.REFUSED)
-    most = max(len(served) for served in observed.bursts)
+    largest_burst = max(len(served) for served in observed.bursts)
     floor = max(MIN_ERROR, spread / 2)
-    fits = [observed.fit(Candidate(Family.FIRST_COME, count)) for count in range(1, most + 1)]
+    fits = [observed.fit(Candidate(Family.FIRST_COME, count)) for count in range(1, largest_burst + 1)]
     best = min(fits, key=lambda fit: fit.bic(floor))
     if best.error() > MAX_ERROR:
         steps = _steps(waits)
@@ -413,7 +415,7 @@ def slots_of(waits: Sequence[Burst], spread: float) -> Decision[Range]:
             return Decision(Range(steps, steps))
         return Decision(reason=Reason.NOISY if spread > NOISY else Reason.NO_FIT)
     near = [fit.candidate.workers for fit in fits if fit.bic(floor) <= best.bic(floor) + LEAD]
-    return Decision(Range(min(near), None if max(near) == most else max(near)))
+    return Decision(Range(min(near), None if max(near) == largest_burst else max(near)))
 
 
 STEP = 0.4

@@ -36,11 +36,15 @@ def roster_document(entries: Sequence[ExplainedContestant], when: str, machine: 
     """The table and the paragraphs as a document. `when`, `machine`: when and where the explanations were
     made, in words.
     """
-    told = [entry.explanation for entry in entries if entry.explanation is not None]
+    explanations = [entry.explanation for entry in entries if entry.explanation is not None]
     judgements = [judged(entry.declared, entry.explanation) for entry in entries if entry.explanation]
     counts = [f"{judgements.count(one)} {word}" for one, word in COUNTED.items() if one in judgements]
-    missing = len(entries) - len(told)
-    summary = f"{plural(len(told), 'contestant')}: {', '.join(counts)}." if told else "None was asked."
+    missing = len(entries) - len(explanations)
+    summary = (
+        f"{plural(len(explanations), 'contestant')}: {', '.join(counts)}."
+        if explanations
+        else "None was asked."
+    )
     if missing:
         summary += f" {plural(missing, 'contestant')} not asked; the table says why."
     return Document(

@@ -13,7 +13,7 @@ from jostle.explain.discipline.burst import Burst
 from jostle.explain.discipline.candidates import Candidate, Family
 from jostle.explain.discipline.inference import LEAD, MAX_ERROR, Decision, Inference, Range, infer
 from jostle.explain.finding import Finding, Topic, found, undecided
-from jostle.explain.probes.parallelism import MIN_S, how_many, most
+from jostle.explain.probes.parallelism import MIN_S, how_many, max_burst
 from jostle.explain.reason import Reason
 from jostle.explain.server.target import Route
 from jostle.explain.session import Session, equal_probe
@@ -57,7 +57,11 @@ def send_sized(session: Session) -> None:
     slow = max(sizes)
     at_once = design.parallelism(session.observed(equal_probe(sizes[slow].name)))
     chosen = design.bursts_to_send(
-        list(sizes), at_once, most=most(session), budget=TIME * session.limits.seconds, seed=session.seed
+        list(sizes),
+        at_once,
+        max_burst=max_burst(session),
+        budget=TIME * session.limits.seconds,
+        seed=session.seed,
     )
     session.tell(f"who is served when: {plural(len(chosen), 'burst')} of {_listed(list(sizes.values()))}")
     for jobs in chosen:

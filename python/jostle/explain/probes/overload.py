@@ -65,10 +65,10 @@ def queue_limit(session: Session) -> Finding:
     topic, slow = Topic.QUEUE_LIMIT, session.slow
     if not session.overload or slow is None:
         return _unfit(session, topic)
-    most = _most(session, slow)
+    max_burst = _most(session, slow)
     evidence = []
     k = MIN_BURST
-    while k <= most:
+    while k <= max_burst:
         session.tell(f"how many requests it holds: {k} at once")
         responses = session.sender.flood(slow.route, k)
         fates = Counter(filter(None, (response.fate for response in responses)))

@@ -50,7 +50,7 @@ def unfit(session: Session, topic: Topic) -> Finding | None:
             f"a route that takes {amount(MIN_S, 's')} or more",
             option="--slow PATH",
         )
-    if most(session) < 4:
+    if max_burst(session) < 4:
         return cannot_tell(
             topic,
             Reason.TOO_SLOW,
@@ -61,7 +61,7 @@ def unfit(session: Session, topic: Topic) -> Finding | None:
     return None
 
 
-def most(session: Session) -> int:
+def max_burst(session: Session) -> int:
     """The largest burst within the limits that fits into the time if requests are served one by one."""
     slow = session.slow
     affordable = int(TIME * session.limits.seconds / (2 * slow.demand_s)) if slow else 0
@@ -74,12 +74,12 @@ def parallelism(session: Session, inference: Inference) -> Finding:
     took = _lengths(session)
     evidence = [_line(count, ratios) for count, ratios in took.items()]
     if at_once.reason is Reason.NOT_SATURATED and (full := _all_at_once(took)):
-        least = Range(full, None)
+        lower = Range(full, None)
         return found(
             topic,
-            f"{how_many(least)} requests progress at once.",
+            f"{how_many(lower)} requests progress at once.",
             evidence,
-            {"at once": count_estimate(least)},
+            {"at once": count_estimate(lower)},
         )
     if at_once.value is None:
         return undecided(topic, at_once.reason, evidence)

@@ -33,7 +33,7 @@ def rare_responses(requests: Requests, slow: Sequence[Rare], disturbed: int = 0)
         return [_finding(one) for one in sorted(slow, key=lambda one: -one.hurts_s)]
     counts = {name: int((requests.route == place).sum()) for place, name in enumerate(requests.names)}
     fewest = min(counts, key=lambda name: counts[name])
-    asked = [f"{plural(n, 'request')} for {name}" for name, n in counts.items()]
+    request_counts = [f"{plural(n, 'request')} for {name}" for name, n in counts.items()]
     if disturbed > MANY * len(requests):
         return [
             cannot_tell(
@@ -42,7 +42,7 @@ def rare_responses(requests: Requests, slow: Sequence[Rare], disturbed: int = 0)
                 f"{disturbed:,} of {plural(len(requests), 'request')} were late, and the machine may be the "
                 "cause",
                 "a quieter machine, or the server on another one",
-                [f"{listed(asked)}."],
+                [f"{listed(request_counts)}."],
             )
         ]
     if counts[fewest] < MIN_REQUESTS:
@@ -50,18 +50,18 @@ def rare_responses(requests: Requests, slow: Sequence[Rare], disturbed: int = 0)
             cannot_tell(
                 Topic.RARE,
                 Reason.NO_TIME,
-                f"none was seen among {listed(asked)}, but there was no time for more",
+                f"none was seen among {listed(request_counts)}, but there was no time for more",
                 "more time",
                 option="--budget",
             )
         ]
-    least = counts[fewest] / SURE
+    rarity = counts[fewest] / SURE
     return [
         found(
             Topic.RARE,
-            f"No route has rare slow responses of its own: 1 in {least:.0f} would have been seen.",
-            [f"None among {listed(asked)}."],
-            absent=f"rare slow responses (1 in {least:.0f} or more)",
+            f"No route has rare slow responses of its own: 1 in {rarity:.0f} would have been seen.",
+            [f"None among {listed(request_counts)}."],
+            absent=f"rare slow responses (1 in {rarity:.0f} or more)",
         )
     ]
 

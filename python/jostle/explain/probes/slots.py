@@ -50,7 +50,7 @@ def asked(session: Session) -> list[Baseline]:
     return sorted(long, key=lambda one: -one.demand_s)
 
 
-def most(session: Session, route: Baseline, routes: int) -> int:
+def max_burst(session: Session, route: Baseline, routes: int) -> int:
     """The largest burst that the limits allow, and that fits into the time if requests are served one by one
     and each of so many routes has an equal part.
     """
@@ -62,7 +62,7 @@ def send_bursts(session: Session) -> None:
     """Sends the bursts of every route, those of all routes in turn, as far as there is time."""
     routes = asked(session)
     for place, route in enumerate(routes):
-        largest = most(session, route, len(routes) - place)
+        largest = max_burst(session, route, len(routes) - place)
         if largest < 4:
             continue
         session.tell(f"how many requests for {route.route.name} are served at a time")
@@ -181,8 +181,8 @@ def _limited(session: Session, route: Baseline, number: Range, evidence: list[st
     figures = {"slots": count_estimate(number), "wait": wait}
     own = session.free_beside(name)
     if own:
-        behind = "a lock, or a pool of 1" if low == high == 1 else f"a pool of {low}" if exact else "a pool"
-        text += f", while other routes go on: as with {behind} behind it"
+        limit = "a lock, or a pool of 1" if low == high == 1 else f"a pool of {low}" if exact else "a pool"
+        text += f", while other routes go on: as with {limit} behind it"
     if sharing := _sharing(session, name):
         share = f"{listed(sharing)} share{'s' if len(sharing) == 1 else ''}"
         text += f", which {share}" if own else f", and {share} that limit"
@@ -198,9 +198,9 @@ def _cure(low: int, high: int, wait: Estimate) -> str:
     """The most that such a limit lets through, and how to raise it."""
     assert wait.value is not None
     slowest, quickest = wait.high or wait.value, wait.low or wait.value
-    most = Estimate((low + high) / 2 / wait.value, low / slowest, high / quickest, "/s", n=wait.n)
+    max_burst = Estimate((low + high) / 2 / wait.value, low / slowest, high / quickest, "/s", n=wait.n)
     raised = "hold it for less" if high == 1 else "enlarge it, or hold it for less"
-    return f"Above {between(most)} requests queue: {raised}."
+    return f"Above {between(max_burst)} requests queue: {raised}."
 
 
 ORDINALS = {

@@ -11,7 +11,7 @@ from jostle.explain.discipline.burst import Burst, Job
 from jostle.explain.discipline.inference import slots_of
 from jostle.explain.finding import Finding, Topic, cannot_tell, found, out_of_time, undecided
 from jostle.explain.probes.parallelism import MIN_S, count_estimate
-from jostle.explain.probes.slots import REPEATS, asked, most
+from jostle.explain.probes.slots import REPEATS, asked, max_burst
 from jostle.explain.reason import Reason
 from jostle.explain.session import Baseline, Session, equal_probe
 from jostle.explain.words import count
@@ -29,7 +29,7 @@ def send_streams(session: Session) -> None:
     """Sends the bursts of every route that is long enough, as far as there is time."""
     routes = asked(session)
     for place, route in enumerate(routes):
-        largest = most(session, route, len(routes) - place)
+        largest = max_burst(session, route, len(routes) - place)
         if largest < 4:
             continue
         session.tell(f"whether requests for {route.route.name} wait for one another on one connection")

@@ -57,12 +57,12 @@ def contract_routes(file: ContestantFile, serve: Serve) -> tuple[Route, ...]:
     """
     if "/" in file.absent:
         return (Route("/hello", "fast"),)
-    there = [
+    routes = [
         *([Route("/fast/44", "fast")] if "/fast" not in file.absent else []),
         *(_counts(serve) if "/count" not in file.absent else []),
         *([WAIT] if "/sleep" not in file.absent else []),
     ]
-    return tuple(there) or (Route("/", "fast"),)
+    return tuple(routes) or (Route("/", "fast"),)
 
 
 ECHO = roster.ROSTER / "shared" / "grpc" / "echo.proto"
@@ -144,8 +144,10 @@ def _call(url: str, method: str, text: str, role: Role, request: Request) -> Rou
     `method`.
     """
     called, _, message = (method, "", text) if text[:1] in "{[@" else text.partition(" ")
-    asked = request(read_url(url).at_path(f"/{called.lstrip('/')}"), {"message": message.strip() or None})
-    return Route(_called(called, message), role, asked)
+    message_request = request(
+        read_url(url).at_path(f"/{called.lstrip('/')}"), {"message": message.strip() or None}
+    )
+    return Route(_called(called, message), role, message_request)
 
 
 def _called(method: str, message: str) -> str:

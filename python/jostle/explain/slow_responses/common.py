@@ -60,20 +60,22 @@ class Common:
         return f"{self.what[:1].upper()}{self.what[1:]}: {self.counts}."
 
 
-def in_common(requests: Requests, slow: Bools, among: Bools, sizes: Floats | None = None) -> list[Common]:
-    """What the requests `slow` have in common and the others of `among` have not, the clearest first.
+def in_common(
+    requests: Requests, slow: Bools, considered: Bools, sizes: Floats | None = None
+) -> list[Common]:
+    """What the requests `slow` have in common and the others of `considered` have not, the clearest first.
     `sizes`: bytes of each response, if they are known.
     """
     if np.count_nonzero(slow) < MIN_SLOW:
         return []
-    is_slow = slow[among]
+    is_slow = slow[considered]
     found = []
-    asked = [*_properties(requests, among)]
+    properties = [*_properties(requests, considered)]
     if sizes is not None and len(sizes):
-        asked += _from(sizes[among], "with a response of {} or more", "bytes")
-    for what, has in asked:
+        properties += _from(sizes[considered], "with a response of {} or more", "bytes")
+    for what, has in properties:
         counts = int(has[is_slow].sum()), int(is_slow.sum()), int(has[~is_slow].sum()), int((~is_slow).sum())
-        chance = min(1.0, len(asked) * _chance(*counts))
+        chance = min(1.0, len(properties) * _chance(*counts))
         one = Common(what, *counts, chance)
         if chance <= CHANCE and one.slow >= MOST * one.n_slow and _lift(one) >= TIMES:
             found.append(one)
@@ -95,25 +97,25 @@ def _chance(slow: int, n_slow: int, others: int, n_others: int) -> float:
     return min(1.0, math.fsum(map(math.exp, logs)))
 
 
-def _properties(requests: Requests, among: Bools) -> Iterator[tuple[str, Bools]]:
-    """Each property in words, and which of the requests `among` have it."""
-    previous = np.concatenate([[-1], requests.route[:-1]])[among]
-    own = set(requests.route[among].tolist())
+def _properties(requests: Requests, considered: Bools) -> Iterator[tuple[str, Bools]]:
+    """Each property in words, and which of the requests `considered` have it."""
+    previous = np.concatenate([[-1], requests.route[:-1]])[considered]
+    own = set(requests.route[considered].tolist())
     for place in sorted(own) if len(own) > 1 else ():
-        yield f"for {requests.names[place]}", requests.route[among] == place
+        yield f"for {requests.names[place]}", requests.route[considered] == place
     for place, name in enumerate(requests.names):
         if len(requests.names) > 1 and not (own == {place} and len(own) == len(requests.names)):
             yield f"right after a request for {name}", previous == place
     gaps = np.diff(requests.sent_s, prepend=-np.inf)
-    yield from _from(gaps[among], "after {} or more without a request", "s")
-    nth = _nth_of_connection(requests)[among]
+    yield from _from(gaps[considered], "after {} or more without a request", "s")
+    nth = _nth_of_connection(requests)[considered]
     if nth.max(initial=0) > 1:
         yield "first on a new connection", nth == 1
         yield from _from(nth.astype(float), "as the {}th request of its connection or later", "count")
-    flying = _in_flight(requests)[among]
+    flying = _in_flight(requests)[considered]
     yield from _from(flying.astype(float), "while {} or more others were being answered", "count")
     since = requests.sent_s - requests.sent_s[0]
-    yield from _from(-since[among], "within the first {}", "s")
+    yield from _from(-since[considered], "within the first {}", "s")
 
 
 def _from(values: Floats, what: str, unit: str) -> Iterator[tuple[str, Bools]]:
@@ -152,12 +154,12 @@ def every_nth(places: Ints, n: int) -> int | None:
     if k < MIN_SLOW:
         return None
     gaps = np.diff(places)
-    best, least = None, CHANCE
+    best_every, best_chance = None, CHANCE
     for every in np.unique(gaps[gaps > 1]).tolist():
         _, counts = np.unique(places % every, return_counts=True)
         hit = int(counts.max())
         # By chance each of the others would have the remainder of the first with probability 1 / every.
         chance = n * math.exp(log_at_least(hit - 1, k - 1, 1 / every))
-        if hit >= 0.9 * k and hit >= 0.7 * (n // every) and chance < least:
-            best, least = int(every), chance
-    return best
+        if hit >= 0.9 * k and hit >= 0.7 * (n // every) and chance < best_chance:
+            best_every, best_chance = int(every), chance
+    return best_every

@@ -113,12 +113,14 @@ def _folded(times: Sequence[float], span_s: float) -> Iterator[_Beats]:
     at, n = np.array(times), len(times)
     for window in WINDOWS:
         per_s = np.arange(MIN_BEATS / span_s, 1 / SHORTEST_S, window / span_s / 2)
-        most, begins = _fullest(at, per_s, window)
-        best = int(np.argmax(most * (most >= SEEN * span_s * per_s)))
+        counts, begins = _fullest(at, per_s, window)
+        best = int(np.argmax(counts * (counts >= SEEN * span_s * per_s)))
         # Events with a period also have every part of it, and then noise in another one may add to them.
-        while (half := int(np.argmin(np.abs(per_s - per_s[best] / 2)))) and most[half] >= NEARLY * most[best]:
+        while (half := int(np.argmin(np.abs(per_s - per_s[best] / 2)))) and counts[half] >= NEARLY * counts[
+            best
+        ]:
             best = half
-        if most[best] < max(MIN_BEATS, SEEN * span_s * per_s[best]):
+        if counts[best] < max(MIN_BEATS, SEEN * span_s * per_s[best]):
             continue
         turns = at * per_s[best] - begins[best]
         places = np.flatnonzero((turns % 1.0) < window)
@@ -126,7 +128,7 @@ def _folded(times: Sequence[float], span_s: float) -> Iterator[_Beats]:
         once = np.flatnonzero(np.diff(numbers, prepend=numbers[0] - 1))
         if len(once) >= MIN_BEATS:
             trials = len(WINDOWS) * len(per_s) * 2 / window
-            log = math.log(trials) + log_at_least(int(most[best]), n, window)
+            log = math.log(trials) + log_at_least(int(counts[best]), n, window)
             yield _Beats(tuple(places[once].tolist()), tuple((numbers[once] - numbers[0]).tolist()), log)
 
 
@@ -135,16 +137,16 @@ def _fullest(at: Floats, per_s: Floats, window: float) -> tuple[Ints, Floats]:
     overlap by half.
     """
     parts = round(2 / window)
-    most, begins = np.zeros(len(per_s), dtype=np.int64), np.zeros(len(per_s))
+    fullest, begins = np.zeros(len(per_s), dtype=np.int64), np.zeros(len(per_s))
     for first in range(0, len(per_s), CHUNK):
         chosen = per_s[first : first + CHUNK]
         part = (np.outer(chosen, at) % 1.0 * parts).astype(np.int64) % parts
         rows = np.arange(len(chosen))[:, None] * parts
         counts = np.bincount((rows + part).ravel(), minlength=len(chosen) * parts).reshape(-1, parts)
         both = counts + np.roll(counts, -1, axis=1)
-        most[first : first + CHUNK] = both.max(axis=1)
+        fullest[first : first + CHUNK] = both.max(axis=1)
         begins[first : first + CHUNK] = both.argmax(axis=1) / parts
-    return most, begins
+    return fullest, begins
 
 
 def _chained(times: Sequence[float], span_s: float) -> Iterator[_Beats]:

@@ -107,8 +107,8 @@ def _regular(requests: Requests, every: Sequence[Stall]) -> list[Stall]:
         rest = [one for one in those if one not in beats]
         for period, own in periodic(rest, requests.span_s):
             routes = np.bincount([_route(requests, one) for one in own], minlength=len(requests.names))
-            most = int(np.argmax(routes))
-            chance = math.exp(log_at_least(int(routes[most]), len(own), _share(requests, most)))
+            busiest = int(np.argmax(routes))
+            chance = math.exp(log_at_least(int(routes[busiest]), len(own), _share(requests, busiest)))
             if period.false_alarm <= SURELY_REGULAR and chance > CHANCE:
                 beats += own
     return beats
@@ -139,8 +139,8 @@ def _is_cause(
     """
     chance = math.exp(log_at_least(len(own), len(every), _share(requests, route)))
     lengths = np.sort([one.length_s for one in own])
-    most = math.ceil(MOST * len(own))
-    span_s = float((lengths[most - 1 :] - lengths[: len(own) - most + 1]).min())
+    needed = math.ceil(MOST * len(own))
+    span_s = float((lengths[needed - 1 :] - lengths[: len(own) - needed + 1]).min())
     middle = float(np.median(lengths))
     alike = span_s <= UNLIKE * middle
     if busy and (middle < SURELY_S or not alike):
@@ -149,8 +149,8 @@ def _is_cause(
         return alike or len(own) >= MANY
     # The first request comes at a random time of a pause: what is left of that varies as the gaps between
     # requests do.
-    within = -math.expm1(-span_s * len(requests) / requests.span_s)
-    return len(own) * math.exp(log_at_least(most - 1, len(own) - 1, within)) <= CHANCE
+    chance_of_one = -math.expm1(-span_s * len(requests) / requests.span_s)
+    return len(own) * math.exp(log_at_least(needed - 1, len(own) - 1, chance_of_one)) <= CHANCE
 
 
 def _rare(requests: Requests, route: int, own: Sequence[Stall]) -> Rare:

@@ -100,7 +100,7 @@ def held_up(requests: Requests, is_late: Bools) -> Ints:
     """For each late request the one that it waited for, if that took no longer than usual, or waited for such
     a one itself; -1 otherwise.
     """
-    behind = np.full(len(requests), -1, dtype=np.int64)
+    blocker = np.full(len(requests), -1, dtype=np.int64)
     usual, longest = requests.usual_s(), float(requests.took_s.max(initial=0.0))
     for place in np.flatnonzero(is_late):
         sent, end = requests.sent_s[place], requests.end_s[place]
@@ -108,11 +108,11 @@ def held_up(requests: Requests, is_late: Bools) -> Ints:
         before = np.arange(first, place)
         ends = requests.end_s[before]
         after_s = 2 * usual[requests.route[place]] + AFTER_S
-        known = ~is_late[before] | (behind[before] >= 0)
-        there = known & (ends > sent) & (ends >= end - after_s) & (ends <= end + BEFORE_S)
-        if there.any():
-            behind[place] = before[there][np.argmax(requests.took_s[before[there]])]
-    return behind
+        known = ~is_late[before] | (blocker[before] >= 0)
+        held = known & (ends > sent) & (ends >= end - after_s) & (ends <= end + BEFORE_S)
+        if held.any():
+            blocker[place] = before[held][np.argmax(requests.took_s[before[held]])]
+    return blocker
 
 
 def stalls(requests: Requests) -> list[Stall]:

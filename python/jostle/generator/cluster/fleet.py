@@ -301,7 +301,7 @@ class Fleet:
 def call_start(follower: Follower, spec: Mapping[str, Any], start_ns: int, lease: LeaseTimes) -> Call:
     """Have a generator start at `start_ns` of our monotonic clock. Its first lease lasts beyond that."""
     now_ns = time.monotonic_ns()
-    there = {**spec, "start_unix_ns": time.time_ns() + start_ns - now_ns + follower.clock.wall_ns}
+    remote_spec = {**spec, "start_unix_ns": time.time_ns() + start_ns - now_ns + follower.clock.wall_ns}
     lease_ns = round(lease.length_s * 1e9) + max(0, start_ns - now_ns)
     lease_end = now_ns + follower.clock.monotonic_ns + lease_ns
-    return follower.remote.call("start", json.dumps(there), follower.log, lease_end)
+    return follower.remote.call("start", json.dumps(remote_spec), follower.log, lease_end)

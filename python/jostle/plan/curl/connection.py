@@ -42,8 +42,8 @@ def _seconds(operation: Operation, name: str) -> str | None:
 def _redirects(operation: Operation) -> int | None:
     if not (operation.on("location") or operation.on("location-trusted")):
         return None
-    most = _number(operation.last("max-redirs") or str(REDIRECTS), "--max-redirs")
-    return None if most == 0 else REDIRECTS if most < 0 else most
+    max_redirects = _number(operation.last("max-redirs") or str(REDIRECTS), "--max-redirs")
+    return None if max_redirects == 0 else REDIRECTS if max_redirects < 0 else max_redirects
 
 
 def _http2(operation: Operation, *, secure: bool) -> bool | None:
@@ -69,14 +69,14 @@ def _tls(operation: Operation) -> dict[str, Any]:
             )
         options["cert"] = path.replace("\0", ":")
         options["key"] = operation.last("key") or options["cert"]
-    most = operation.last("tls-max")
+    newest = operation.last("tls-max")
     if operation.on("tlsv1.3"):
         options["tls_version"] = "1.3"
-    elif most == "1.2":
+    elif newest == "1.2":
         options["tls_version"] = "1.2"
-    elif most not in (None, "1.3", "default"):
+    elif newest not in (None, "1.3", "default"):
         raise PlanError(
-            f"curl's --tls-max {most}: jostle speaks TLS 1.2 and 1.3", "leave it out of the command"
+            f"curl's --tls-max {newest}: jostle speaks TLS 1.2 and 1.3", "leave it out of the command"
         )
     return options
 

@@ -63,10 +63,10 @@ def _stretch(box: Box) -> float:
 
 
 def _panel(data: Datasets, title: str, found: Sequence[Box], hue: Spec) -> Spec:
-    most = max(box.most_s for box in found) * MARGIN
-    chosen = scale(most, "s")
+    longest_s = max(box.most_s for box in found) * MARGIN
+    chosen = scale(longest_s, "s")
     axis = {"title": f"response time ({chosen.suffix.strip()})", "grid": True}
-    x = quantitative("x", scale={"domain": [0, most / chosen.size], "nice": False}, axis=axis)
+    x = quantitative("x", scale={"domain": [0, longest_s / chosen.size], "nice": False}, axis=axis)
     y = quantitative("y", scale={"domain": [0, len(found)], "nice": False}, axis=None)
     rows: Rows = []
     names: Rows = []

@@ -66,8 +66,8 @@ def sent(result: CapacityResult, table: Table) -> Picture | None:
         {"level": x.level, "achieved": x.achieved_per_s, "cpu": x.generator_cpu} for x in result.levels
     ]
     rows, x = data(levels), _x(result)
-    most = max(row["achieved"] for row in levels) * 1.15 or 1.0
-    up = quantitative("achieved", scale={"domain": [0, most]}, axis={"title": "answered per second"})
+    max_rate = max(row["achieved"] for row in levels) * 1.15 or 1.0
+    up = quantitative("achieved", scale={"domain": [0, max_rate]}, axis={"title": "answered per second"})
     share = quantitative(
         "cpu", scale={"domain": [0, 1]}, axis={"title": "generator, of a core", "format": "%", "tickCount": 3}
     )
@@ -77,7 +77,7 @@ def sent(result: CapacityResult, table: Table) -> Picture | None:
         layer(rows, "point", {**DOT, "color": "var(--hue1)"}, x=x, y=up),
     ]
     if result.unit == "/s":
-        end = min(most, max(x.level for x in result.levels))
+        end = min(max_rate, max(x.level for x in result.levels))
         line = data([{"level": 0.0, "achieved": 0.0}, {"level": end, "achieved": end}])
         panel.append(layer(line, "line", {**DASHED, "clip": True}, x=x, y=up))
     below = [
@@ -145,10 +145,10 @@ def _limit(data: Datasets, text: str, limit_s: float, y: Spec) -> list[Spec]:
 
 
 def _x(result: CapacityResult) -> Spec:
-    most = max(x.level for x in result.levels) * ROOM
+    max_level = max(x.level for x in result.levels) * ROOM
     title = "offered, per second" if result.unit == "/s" else "clients"
     return quantitative(
-        "level", scale={"domain": [0, most], "nice": False}, axis={"title": title, "format": "~s"}
+        "level", scale={"domain": [0, max_level], "nice": False}, axis={"title": title, "format": "~s"}
     )
 
 

@@ -23,14 +23,14 @@ def ratios(group: Sequence[RatioResult], table: Table, order: Sequence[str]) -> 
     known = [r for r in group if r.ratio.value is not None]
     if not known:
         return None
-    least, most = (f(known, key=lambda r: r.ratio.value or 0.0) for f in (min, max))
+    lowest, highest = (f(known, key=lambda r: r.ratio.value or 0.0) for f in (min, max))
     published = [
         r.published / r.published_against if r.published and r.published_against else None for r in group
     ]
     data = Datasets()
     found = [(r.contestant, r.ratio, t) for r, t in zip(group, published, strict=True)]
     body = _dots(data, found, order, f"{group[0].metric}, ratio (logarithmic)", "ratio", mark=1.0)
-    title = f"{group[0].title}: {_short(least)}" + (f", {_short(most)}" if most is not least else "")
+    title = f"{group[0].title}: {_short(lowest)}" + (f", {_short(highest)}" if highest is not lowest else "")
     reading = "Dots: the ratio, with its 95 % interval over rounds, paired by round; dashed: no change" + (
         "; hollow diamonds: as published." if any(published) else "."
     )
@@ -49,10 +49,10 @@ def threads(group: Sequence[Threads], table: Table, order: Sequence[str]) -> Pic
     data = Datasets()
     found = [(t.contestant, t.memory_bytes, t.published_bytes) for t in known]
     body = _dots(data, found, order, "memory per thread or task (logarithmic)", "bytes")
-    least, most = (f(known, key=lambda t: t.memory_bytes.value or 0.0) for f in (min, max))
-    title = f"A thread or task costs {amount(least.memory_bytes.value, 'bytes')} on {least.contestant}"
-    if most is not least:
-        title += f" and {amount(most.memory_bytes.value, 'bytes')} on {most.contestant}"
+    cheapest, dearest = (f(known, key=lambda t: t.memory_bytes.value or 0.0) for f in (min, max))
+    title = f"A thread or task costs {amount(cheapest.memory_bytes.value, 'bytes')} on {cheapest.contestant}"
+    if dearest is not cheapest:
+        title += f" and {amount(dearest.memory_bytes.value, 'bytes')} on {dearest.contestant}"
     reading = (
         f"Dots: the memory of each of {group[0].count:,} threads, with its 95 % interval over rounds"
         + ("; hollow diamonds: as published." if any(t.published_bytes for t in known) else ".")

@@ -37,9 +37,9 @@ def event_times(stream: StreamResult, order: Sequence[str]) -> Picture | None:
     hue = {"color": of_contestants(order, [stream.contestant])}
     panels = Panels(data, hue, (0, max(row["t"] for row in rows)), (), 760)
     for name, title in KINDS.items():
-        there = [row for row in rows if row[name] is not None]
-        if there:
-            drawn, y = data(there), log_time_axis(title, values(there, name, f"{name} p99", f"{name} max"))
+        known = [row for row in rows if row[name] is not None]
+        if known:
+            drawn, y = data(known), log_time_axis(title, values(known, name, f"{name} p99", f"{name} max"))
             panels.add(
                 f"{title}: median solid, p99 dashed, dots the longest",
                 panels.line(drawn, name, y),

@@ -46,16 +46,16 @@ def head_of_line(found: HeadOfLine) -> Picture:
 def sentence(found: HeadOfLine) -> str:
     """Which streams waited for what, and whether the connection was the cause, as far as the record tells."""
     longest = amount(found.longest_s, "s")
-    most = longest if found.waited == 1 else f"up to {longest}"
+    duration = longest if found.waited == 1 else f"up to {longest}"
     if found.behind is None:
         free = "a free stream of their connection" if found.waited > 1 else "a free stream of its connection"
-        return f"{plural(found.waited, 'request')} waited {most} for {free}, which had {found.open} open."
+        return f"{plural(found.waited, 'request')} waited {duration} for {free}, which had {found.open} open."
     size = f" of {amount(found.behind.bytes, 'bytes')}" if found.behind.bytes else ""
     counted = "All" if found.waited == found.others else f"{found.waited} of the"
     others = f"{counted} {found.others} other streams of a connection"
     if found.others == 1:
         others = "The only other stream of a connection"
-    return f"{others} waited {most} while a response{size} came{_cause(found)}"
+    return f"{others} waited {duration} while a response{size} came{_cause(found)}"
 
 
 def _cause(found: HeadOfLine) -> str:
@@ -88,9 +88,9 @@ def _shown(found: HeadOfLine) -> list[StreamOfConnection]:
         return one is not found.behind, -one.waited_s, -one.ready_s
 
     span = found.begin_s, found.end_s
-    there = [one for one in found.streams if one.ready_s < span[1] and (one.end_s or span[1]) > span[0]]
-    chosen = {id(one) for one in sorted(there, key=importance)[:MAX_BARS]}
-    return [one for one in there if id(one) in chosen]
+    active = [one for one in found.streams if one.ready_s < span[1] and (one.end_s or span[1]) > span[0]]
+    chosen = {id(one) for one in sorted(active, key=importance)[:MAX_BARS]}
+    return [one for one in active if id(one) in chosen]
 
 
 def _bars(found: HeadOfLine, one: StreamOfConnection, place: int) -> Rows:

@@ -125,8 +125,8 @@ def longest_of(found: Sequence[float | None]) -> float | None:
 
 def middle_of(found: Sequence[float | None]) -> float | None:
     """The middle one of the known times, for a logarithmic axis; None if none is known."""
-    there = sorted(at_least(v) for v in found if v is not None)
-    return there[len(there) // 2] if there else None
+    known = sorted(at_least(v) for v in found if v is not None)
+    return known[len(known) // 2] if known else None
 
 
 def values(rows: Rows, *names: str) -> list[float | None]:

@@ -26,10 +26,10 @@ def percentiles(view: View, points: int) -> Picture:
         for share, seconds in curve
         if share < 1  # 100 % is at infinity on this axis
     ]
-    most = max(math.ceil(max((r["x"] for r in rows), default=1.0) * 10) / 10, 1.0)
-    nines = {"values": list(range(int(most) + 1)), "labelExpr": NINES_LABEL}
+    max_nines = max(math.ceil(max((r["x"] for r in rows), default=1.0) * 10) / 10, 1.0)
+    nines = {"values": list(range(int(max_nines) + 1)), "labelExpr": NINES_LABEL}
     nines["title"] = "percentile of all requests"
-    x = quantitative("x", scale={"domain": [0, most], "nice": False}, axis=nines)
+    x = quantitative("x", scale={"domain": [0, max_nines], "nice": False}, axis=nines)
     times = {
         "values": decades(axis.start, axis.high * 1.5),
         "labelExpr": TIME_LABEL,
@@ -37,9 +37,9 @@ def percentiles(view: View, points: int) -> Picture:
     }
     wide = {"minExtent": 64, "maxExtent": 64}
     y = quantitative("y", scale=time_scale(axis.low, axis.high), axis={**times, **wide})
-    missing = [row for row in _ends(view) if row["from"] < most]
+    missing = [row for row in _ends(view) if row["from"] < max_nines]
     layers = [*lines(data, rows, view, x, y)]
-    layers.insert(0, _shaded(x, most))
+    layers.insert(0, _shaded(x, max_nines))
     body = side_by_side(data([*rows, *missing]), layers, view)
     reading = (
         (BY_STRENGTH if view.paired else "")
@@ -61,7 +61,7 @@ def _ends(view: View) -> Rows:
     return found
 
 
-def _shaded(x: Spec, most: float) -> Spec:
+def _shaded(x: Spec, max_nines: float) -> Spec:
     style = {"color": MUTED, "opacity": 0.12}
-    drawn = layer(None, "rect", style, x={**x, "field": "from"}, x2={"datum": most})
+    drawn = layer(None, "rect", style, x={**x, "field": "from"}, x2={"datum": max_nines})
     return {**drawn, "transform": [{"filter": "isValid(datum.from)"}]}

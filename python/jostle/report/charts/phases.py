@@ -48,8 +48,8 @@ def phases(points: Sequence[tuple[float, float | None]], every_s: float) -> Pict
     )
     table = Table("The longest response in each tenth of a period", columns("part of the period", "longest"))
     for part in range(PARTS):
-        within = [took for phase, took in folded if int(phase / every_s * PARTS) == part]
-        table.add(f"{part * 10} to {part * 10 + 10} %", amount(max(within, default=None), "s"))
+        times_s = [took for phase, took in folded if int(phase / every_s * PARTS) == part]
+        table.add(f"{part * 10} to {part * 10 + 10} %", amount(max(times_s, default=None), "s"))
     title = f"Responses within a period of {amount(every_s, 's')}"
     reading = (
         "A dot for each request of the light stream, at its time within the period. What waits for the pause "

@@ -81,18 +81,18 @@ def quantitative(name: str, **more: Any) -> Spec:
     return {"field": name, "type": "quantitative", **more}
 
 
-def thin(points: Sequence[Any], most: int) -> list[Any]:
-    """At most `most` of the points, evenly chosen, including the first and the last."""
-    if len(points) <= most:
+def thin(points: Sequence[Any], max_points: int) -> list[Any]:
+    """At most `max_points` of the points, evenly chosen, including the first and the last."""
+    if len(points) <= max_points:
         return list(points)
-    step = (len(points) - 1) / (most - 1)
-    return [points[round(i * step)] for i in range(most)]
+    step = (len(points) - 1) / (max_points - 1)
+    return [points[round(i * step)] for i in range(max_points)]
 
 
-def short(text: str, most: int = 40) -> str:
+def short(text: str, max_length: int = 40) -> str:
     """An untrusted name, made safe and shortened to fit into a picture."""
     safe = one_line(text)
-    return safe if len(safe) <= most else safe[: most - 1] + "…"
+    return safe if len(safe) <= max_length else safe[: max_length - 1] + "…"
 
 
 def _rounded(value: Any) -> Any:

@@ -102,8 +102,8 @@ def _title(found: LongestStall) -> str:
 
 def _between(rates: Sequence[float]) -> str:
     """The lowest and the highest rate, per second."""
-    least, most = (amount(end, "/s") for end in (min(rates), max(rates)))
-    return most if least == most else f"{least} to {most}"
+    lowest, highest = (amount(end, "/s") for end in (min(rates), max(rates)))
+    return highest if lowest == highest else f"{lowest} to {highest}"
 
 
 def _reading(found: LongestStall) -> str:

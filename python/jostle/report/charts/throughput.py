@@ -210,10 +210,10 @@ def completed(
         " Hollow diamonds: as published." if marks else ""
     )
     body = {**bars, "width": 820, "height": 54 * len(summaries)}
-    return Picture(_most(summaries), reading, body, table, data.rows)
+    return Picture(_fastest_and_slowest(summaries), reading, body, table, data.rows)
 
 
-def _most(summaries: Sequence[WorkloadSummary]) -> str:
+def _fastest_and_slowest(summaries: Sequence[WorkloadSummary]) -> str:
     ranked = sorted((c.throughput.value or 0.0, c.contestant) for c in summaries)
-    (least, last), (most, first) = ranked[0], ranked[-1]
-    return f"{first} completes {amount(most, '/s')}, {last} {amount(least, '/s')}."
+    (lowest, last), (highest, first) = ranked[0], ranked[-1]
+    return f"{first} completes {amount(highest, '/s')}, {last} {amount(lowest, '/s')}."

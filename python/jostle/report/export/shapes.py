@@ -17,20 +17,20 @@ STEPS = ((1, 1.5, 2, 3, 5, 7), (1, 2, 5), (1, 3), (1,))
 """Edges of logarithmic bins within a decade, the finest first."""
 
 
-def round_edges(low: float, high: float, most: int) -> list[float]:
-    """Round numbers from at most `low` to at least `high`, as edges of at most `most` bins: logarithmic, or
-    evenly spaced if the range is narrow. `low` and `high` must be above 0.
+def round_edges(low: float, high: float, max_bins: int) -> list[float]:
+    """Round numbers from at most `low` to at least `high`, as edges of at most `max_bins` bins: logarithmic,
+    or evenly spaced if the range is narrow. `low` and `high` must be above 0.
     """
     if high < 4 * low:
         widths = (float(f"{s}e{power}") for power in range(-6, 9) for s in (1, 2, 5))
-        width = next(w for w in widths if (high - low) / w <= most - 2)
+        width = next(w for w in widths if (high - low) / w <= max_bins - 2)
         first, last = math.floor(low / width + 1e-9), math.ceil(high / width - 1e-9)
         return [round(n * width, 9) for n in range(first, max(last, first + 1) + 1)]
     for steps in STEPS:
         edges = [float(f"{s}e{power}") for power in range(-9, 9) for s in steps]
         first = bisect.bisect_right(edges, low) - 1
         last = bisect.bisect_left(edges, high)
-        if last - first <= most:
+        if last - first <= max_bins:
             break
     return edges[first : last + 1]
 
@@ -43,8 +43,8 @@ def shape(found: Distribution, low: float, high: float, width: int, unanswered: 
     edges = [low * (high / low) ** (i / width) for i in range(width + 1)]
     shares = shares_of(found, edges) if found.quantile_s else [0.0] * width
     shares = [share * (1 - unanswered) for share in shares]
-    most = max([*shares, unanswered])
-    levels = [math.ceil(math.sqrt(s / most) * (len(BLOCKS) - 1)) for s in [*shares, unanswered]]
+    largest = max([*shares, unanswered])
+    levels = [math.ceil(math.sqrt(s / largest) * (len(BLOCKS) - 1)) for s in [*shares, unanswered]]
     drawn = [BLOCKS[level] for level in levels]
     return "".join(drawn[:-1]) + (f"│{drawn[-1]}" if unanswered else "")
 
@@ -58,9 +58,9 @@ def shares_of(found: Distribution, edges: list[float]) -> list[float]:
     shares, rest = [], 0.0
     for low, high in itertools.pairwise([0.0, *(share_below(found, e) for e in edges[1:-1]), 1.0]):
         rest += high - low
-        there = rest * found.n >= 0.5
-        shares.append(rest if there else 0.0)
-        rest = 0.0 if there else rest
+        visible = rest * found.n >= 0.5
+        shares.append(rest if visible else 0.0)
+        rest = 0.0 if visible else rest
     return shares
 
 

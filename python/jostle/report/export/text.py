@@ -366,8 +366,8 @@ def _without_gaps(rows: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
     """The rows from the first to the last that has requests; of several empty ones in a row only the last,
     which says where the gap ends.
     """
-    there = [place for place, (_, share) in enumerate(rows) if share > 0]
-    kept = range(there[0], there[-1] + 1)
+    filled = [place for place, (_, share) in enumerate(rows) if share > 0]
+    kept = range(filled[0], filled[-1] + 1)
     return [rows[place] for place in kept if rows[place][1] > 0 or rows[place + 1][1] > 0]
 
 
@@ -389,10 +389,10 @@ def _bars(rows: Sequence[tuple[str, float]], console: "Console") -> None:
     drawn.add_column("up to", justify="right", no_wrap=True)
     drawn.add_column("response time", no_wrap=True)
     drawn.add_column("share", justify="right", no_wrap=True)
-    most = max(share for _, share in rows)
+    largest = max(share for _, share in rows)
     room = console.width - max(len(name) for name, _ in rows) - len("100.0 %") - 4
     for name, share in rows:
-        bar = "█" * round(min(BAR_WIDTH, room) * share / most) or ("▏" if share > 0 else "")
+        bar = "█" * round(min(BAR_WIDTH, room) * share / largest) or ("▏" if share > 0 else "")
         drawn.add_row(name, _text(bar, "red" if name == NOT_OK else "blue"), percent(share))
     console.print()
     console.print(drawn)

@@ -272,10 +272,10 @@ def _lead(summary: WorkloadSummary) -> str:
 
 def _connections(trials: Sequence[TrialResult]) -> Iterable[Paragraph]:
     """How many connections the load took: in an open loop, as many as requests waited at once."""
-    opened, most = sum(t.connections_opened for t in trials), max(t.connections_most for t in trials)
+    opened, max_open = sum(t.connections_opened for t in trials), max(t.connections_most for t in trials)
     if opened:
         together = (
-            f", at most {amount(most, 'count')} at a time" if most else ""
+            f", at most {amount(max_open, 'count')} at a time" if max_open else ""
         )  # it is read between intervals
         yield Paragraph(f"{amount(opened, 'count')} opened{together}", label="connections")
 

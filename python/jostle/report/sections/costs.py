@@ -70,8 +70,8 @@ def published_ratio(r: RatioResult) -> str:
 
 def thread_groups(result: RunResult) -> list[list[Threads]]:
     """The threads grouped by workload, most threads first, with contestants in the plan's order."""
-    most = sorted(result.threads, key=lambda t: -t.count)
-    workloads = dict.fromkeys(t.workload for t in most)
+    ranked = sorted(result.threads, key=lambda t: -t.count)
+    workloads = dict.fromkeys(t.workload for t in ranked)
     return [[t for t in result.threads if t.workload == w] for w in workloads]
 
 

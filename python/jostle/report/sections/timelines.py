@@ -33,8 +33,8 @@ def first_timeline(result: RunResult, view: View) -> Figure:
     )
 
 
-def _view(result: RunResult, view: View, points: int, most: int) -> Section:
-    drawn = view.panels[:most]
+def _view(result: RunResult, view: View, points: int, max_panels: int) -> Section:
+    drawn = view.panels[:max_panels]
     blocks: list[Block] = [
         Figure(
             f"timeline-{view.key}-{number}",

@@ -61,10 +61,10 @@ def memory_per_connection(data: TrialData) -> float | None:
     """The most memory that the server held, less what it held before, in bytes per connection."""
     sample = data.trial.description.get("before")
     before = sample["rss_bytes"] if sample else None
-    held, most = rss_max(data), int(data.counts.connections.max(initial=0))
-    if before is None or held is None or not most:
+    held, connections = rss_max(data), int(data.counts.connections.max(initial=0))
+    if before is None or held is None or not connections:
         return None
-    return max(0.0, held - before) / most
+    return max(0.0, held - before) / connections
 
 
 def bytes_per_request(data: TrialData) -> float | None:

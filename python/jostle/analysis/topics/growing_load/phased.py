@@ -40,19 +40,19 @@ def phased_loads(grouped: Mapping[Key, Sequence[TrialData]], titles: Mapping[Key
 
 
 def _phased_load(key: Key, title: str, trials: Sequence[TrialData]) -> PhasedLoad:
-    asked = _asked(trials[0])
-    most = [_most(data.counts.connections) for data in trials]
+    planned_clients = _planned_clients(trials[0])
+    max_open = [_max_open(data.counts.connections) for data in trials]
     typical = sorted(trials, key=lambda data: data.throughput)[len(trials) // 2]
     return PhasedLoad(
         contestant=key[0],
         workload=key[1],
         title=title,
-        asked=asked,
-        open_most=mean_over_rounds(most, "connections"),
+        asked=planned_clients,
+        open_most=mean_over_rounds(max_open, "connections"),
         held=_held(trials),
-        reached=None if asked is None else min(most) >= REACHED * asked,
+        reached=None if planned_clients is None else min(max_open) >= REACHED * planned_clients,
         refused=_first_refusal(trials),
-        phases=[*(_stage(trials, phase) for phase in typical.phases), _stage(trials, None)],
+        phases=[*(_phase_summary(trials, phase) for phase in typical.phases), _phase_summary(trials, None)],
         timeline=_timeline(typical),
         ramp=ramp_steps(typical),
     )
@@ -65,19 +65,19 @@ def _held(trials: Sequence[TrialData]) -> Estimate:
     return mean_over_rounds(shares, "share")
 
 
-def _asked(data: TrialData) -> int | None:
+def _planned_clients(data: TrialData) -> int | None:
     """The most clients that the plan asks for at any time; None in an open loop."""
     return int(data.closed["clients"]) if data.closed is not None else None
 
 
-def _most(open_connections: Ints) -> int:
+def _max_open(open_connections: Ints) -> int:
     return int(open_connections.max(initial=0))
 
 
 def sustained(data: TrialData) -> list[Phase]:
     """The phases in which all clients are present from beginning to end."""
     specs = (data.closed or {}).get("phases", [])
-    full = {spec["name"] for spec in specs if spec["from"] == spec["to"] == _asked(data)}
+    full = {spec["name"] for spec in specs if spec["from"] == spec["to"] == _planned_clients(data)}
     return [phase for phase in data.phases if phase.name in full]
 
 
@@ -86,16 +86,16 @@ def clients_held(data: TrialData) -> float | None:
 
     None if the load has no such phase, or did not reach it.
     """
-    asked, there = _asked(data), data.within(sustained(data))
-    if not asked or not there.any():
+    planned, sustaining = _planned_clients(data), data.within(sustained(data))
+    if not planned or not sustaining.any():
         return None
-    return float(np.mean(np.minimum(1.0, data.counts.connections[there] / asked)))
+    return float(np.mean(np.minimum(1.0, data.counts.connections[sustaining] / planned)))
 
 
 def sustained_throughput(data: TrialData) -> float | None:
     """Successes per second while all clients should be present; None as in `clients_held`."""
-    there = data.within(sustained(data))
-    return _per_second([(data, there)], lambda data: data.counts.ok) if there.any() else None
+    sustaining = data.within(sustained(data))
+    return _per_second([(data, sustaining)], lambda data: data.counts.ok) if sustaining.any() else None
 
 
 TrialPart = tuple[TrialData, Bools]
@@ -104,27 +104,27 @@ TrialPart = tuple[TrialData, Bools]
 
 def _length_s(parts: Sequence[TrialPart]) -> float:
     lengths = (data.counts.end_ns - data.counts.start_ns for data, _ in parts)
-    return sum(int(length[there].sum()) for length, (_, there) in zip(lengths, parts, strict=True)) / 1e9
+    return sum(int(length[mask].sum()) for length, (_, mask) in zip(lengths, parts, strict=True)) / 1e9
 
 
 def _per_second(parts: Sequence[TrialPart], column: Callable[[TrialData], Ints]) -> float:
     length_s = _length_s(parts)
-    return sum(int(column(data)[there].sum()) for data, there in parts) / length_s if length_s else 0.0
+    return sum(int(column(data)[mask].sum()) for data, mask in parts) / length_s if length_s else 0.0
 
 
-def _stage(trials: Sequence[TrialData], phase: Phase | None) -> PhaseSummary:
+def _phase_summary(trials: Sequence[TrialData], phase: Phase | None) -> PhaseSummary:
     """One phase (None: all of them) over all rounds. Times are pooled, rates are means."""
     every = [(f, np.ones(len(f.lengths_s), np.bool_) if phase is None else f.within([phase])) for f in trials]
-    parts = [(data, there) for data, there in every if there.any()]
-    connections = np.concatenate([f.counts.connections[there] for f, there in parts] or [np.zeros(0, int)])
+    parts = [(data, mask) for data, mask in every if mask.any()]
+    connections = np.concatenate([f.counts.connections[mask] for f, mask in parts] or [np.zeros(0, int)])
     ended = _per_second(parts, lambda f: f.counts.ok + f.counts.failed)
     ok = _per_second(parts, lambda f: f.counts.ok)
-    server = [cores for data, there in parts if (cores := _server_cores(data, there)) is not None]
+    server = [cores for data, mask in parts if (cores := _server_cores(data, mask)) is not None]
     rounds = [data for data, _ in parts]
     return PhaseSummary(
         name=TOTAL if phase is None else phase.name,
         length_s=_length_s(parts) / len(parts) if parts else 0.0,
-        open_most=_most(connections),
+        open_most=_max_open(connections),
         open_mean=float(connections.mean()) if parts else 0.0,
         throughput_per_s=ok,
         error_share=(ended - ok) / ended if ended else 0.0,
@@ -143,15 +143,15 @@ def _times(rounds: Sequence[TrialData], part: str, phase: Phase | None) -> Times
     return Times(sample.n, sample.mean_s, *(quantile_of(sample, p) for p in (0.5, 0.9, 0.99, 1.0)))
 
 
-def _server_cores(data: TrialData, there: Bools) -> float | None:
+def _server_cores(data: TrialData, mask: Bools) -> float | None:
     """Cores that the server's process tree used between the first and the last sample in these intervals."""
-    return data.resource_usage.cores(int(data.counts.start_ns[there][0]), int(data.counts.end_ns[there][-1]))
+    return data.resource_usage.cores(int(data.counts.start_ns[mask][0]), int(data.counts.end_ns[mask][-1]))
 
 
 def _generator_cores(parts: Sequence[TrialPart]) -> float:
     """Cores that all threads of all generators used."""
     length_s = _length_s(parts)
-    used_ns = sum(int(data.counts.cpu_ns[there].sum()) for data, there in parts)
+    used_ns = sum(int(data.counts.cpu_ns[mask].sum()) for data, mask in parts)
     return used_ns / 1e9 / length_s if length_s else 0.0
 
 

@@ -23,17 +23,17 @@ def ramp_steps(data: TrialData) -> list[RampStep]:
     edges = np.linspace(ramp.start_s, ramp.end_s, STEPS + 1).tolist()
     steps = [Phase("", start_s, end_s) for start_s, end_s in itertools.pairwise(edges)]
     masks = [data.within([step]) for step in steps]
-    if not all(there.any() for there in masks):
+    if not all(mask.any() for mask in masks):
         return []
     headers = fold(data.trial.interval_histograms("headers"), masks).parts
     found = []
-    for step, there, sample in zip(steps, masks, headers, strict=True):
-        length_s = float(data.lengths_s[there].sum())
+    for step, mask, sample in zip(steps, masks, headers, strict=True):
+        length_s = float(data.lengths_s[mask].sum())
         found.append(
             RampStep(
                 end_s=step.end_s,
-                open=int(data.counts.connections[there].max(initial=0)),
-                throughput_per_s=float(data.counts.ok[there].sum()) / length_s,
+                open=int(data.counts.connections[mask].max(initial=0)),
+                throughput_per_s=float(data.counts.ok[mask].sum()) / length_s,
                 headers_mean_s=sample.mean_s,
                 headers_deviation_s=sample.deviation_s,
                 headers_p95_s=quantile_of(sample, 0.95),

@@ -65,8 +65,8 @@ def goodput(data: TrialData) -> float:
     if not data.ok():
         return 0.0
     answered = data.response.only_events()
-    within = data.ok() if limit_s is None else int(answered.events[answered.middles_s <= limit_s].sum())
-    return data.throughput * within / data.ok()
+    in_time = data.ok() if limit_s is None else int(answered.events[answered.middles_s <= limit_s].sum())
+    return data.throughput * in_time / data.ok()
 
 
 def timeouts(data: TrialData) -> int:

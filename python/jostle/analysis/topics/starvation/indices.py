@@ -226,6 +226,6 @@ def to_repeat(forms: Sequence[Starvation], trials: Sequence[TrialData]) -> list[
         for contestant in dict.fromkeys(f.trial.contestant for f in trials):
             own = [f for f in trials if f.trial.contestant == contestant and f.open is None]
             rounds = _paired(*([f for f in own if f.trial.workload == w] for w in (form.alone, form.with_)))
-            if modes([b.throughput / a.throughput for a, b in rounds if a.throughput], least=1):
+            if modes([b.throughput / a.throughput for a, b in rounds if a.throughput], min_rounds=1):
                 found += [(contestant, form.alone), (contestant, form.with_)]
     return list(dict.fromkeys(found))

@@ -58,5 +58,5 @@ def throughput_left(data: TrialData) -> float | None:
     free = np.asarray(running_ns == 0)
     if not filled.any() or not data.counts.ok[free].any():
         return None
-    beside, without = (data.counts.ok[there].sum() / data.lengths_s[there].sum() for there in (filled, free))
+    beside, without = (data.counts.ok[mask].sum() / data.lengths_s[mask].sum() for mask in (filled, free))
     return float(beside / without)

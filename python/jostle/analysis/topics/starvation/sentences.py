@@ -100,18 +100,18 @@ def _closed(s: StarvationResult, meanwhile: Meanwhile, waits: WaitsFor) -> str:
 
 def _round_by_round(s: StarvationResult) -> str:
     """For rounds that lie too far apart for a mean: what all of them say, or that they disagree."""
-    name, least, most, n = s.contestant, min(s.index.rounds), max(s.index.rounds), len(s.index.rounds)
-    between = f"between {percent(least)} and {percent(most)}"
+    name, lowest, highest, n = s.contestant, min(s.index.rounds), max(s.index.rounds), len(s.index.rounds)
+    between = f"between {percent(lowest)} and {percent(highest)}"
     far = "The rounds lie too far apart for a mean"
-    if least >= SEVERE:
+    if lowest >= SEVERE:
         return (
             f"Beside a slow request, {name} lost {between} of the trial’s throughput, depending on the "
             f"round. {far}."
         )
-    if most <= HARMLESS:
+    if highest <= HARMLESS:
         return (
-            f"Beside a slow request, {name} lost at most {percent(max(0.0, most))} of the trial’s throughput "
-            f"in each of {_rounds(n)}. {far}."
+            f"Beside a slow request, {name} lost at most {percent(max(0.0, highest))} of the trial’s "
+            f"throughput in each of {_rounds(n)}. {far}."
         )
     return f"Undecided: in {_rounds(n)}, {name} lost {between} of the trial’s throughput. {far}."
 
@@ -186,8 +186,8 @@ def _open(s: StarvationResult, meanwhile: Meanwhile, waits: WaitsFor) -> str:
 def _ends(found: Estimate) -> str:
     if len(found.rounds) < 2:
         return ""
-    least, most = (format_duration(end) for end in (min(found.rounds), max(found.rounds)))
-    return f" ({least} to {most})"
+    low, high = (format_duration(end) for end in (min(found.rounds), max(found.rounds)))
+    return f" ({low} to {high})"
 
 
 def _delayed(s: StarvationResult, meanwhile: Meanwhile, waits: WaitsFor, change: str) -> str:
