@@ -240,7 +240,7 @@ def test_a_server_that_was_seen_stopped_is_told() -> None:
 @pytest.mark.parametrize(
     ("closed", "share", "touched", "spared"),
     [
-        (None, 0.3, {"p90", "p99"}, {"p50", "mean", "throughput"}),
+        (None, 0.3, {"p90", "p99"}, {"p50", "service p50", "time to headers", "mean", "throughput"}),
         ({"clients": 4}, 0.7, {"p50", "p99", "mean", "throughput"}, set()),
         (None, 0.7, {"p50", "p99", "mean"}, {"throughput"}),  # an open loop: the server answers as many
     ],

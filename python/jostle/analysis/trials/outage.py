@@ -9,7 +9,7 @@ import numpy as np
 
 from jostle.analysis.stats.sample import Bools
 from jostle.analysis.trials.counters import MEASURED, Counts
-from jostle.formatting import tallied
+from jostle.formatting import listed
 from jostle.record.outcomes import OUT_OF_FILES, OUT_OF_PORTS, WRONG_RESPONSES, Outcome, outcome_label
 from jostle.units import format_duration
 
@@ -44,7 +44,7 @@ class Outage:
     def __str__(self) -> str:
         start, end = format_duration(self.start_s), format_duration(self.end_s)
         when = f"from {start} to {end if self.ends else 'the end'}"
-        kinds = tallied({outcome_label(kind): n for kind, n in self.failures.items()})
+        kinds = listed([outcome_label(kind) for kind in self.failures]) if self.failures else ""
         what = "right response" if self.failures.keys() & WRONG_RESPONSES else "response"
         return f"no {what} {when}" + (f" ({kinds})" if kinds else "")
 

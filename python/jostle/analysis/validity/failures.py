@@ -69,7 +69,11 @@ def kinds_of(data: TrialData, workload: int = MEASURED) -> Iterable[str]:
 
 
 def _when(data: TrialData) -> str:
-    """From the first interval with a failure to the last one, unless that is most of the trial."""
+    """From the first interval with a failure to the last one, unless that is most of the trial, or outages
+    say when.
+    """
+    if data.outages:
+        return ""
     failing = np.flatnonzero(data.counts.failed)
     if not len(failing):
         return ""

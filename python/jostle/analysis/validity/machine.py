@@ -30,7 +30,11 @@ hold what the longer times would be without them (`jostle.analysis.validity.boun
 to the second. Above the third, what is left says nothing of the server. Chosen from the table in
 docs/explanation/how-often-right.md."""
 
-LONGER = tuple(name for name in TIMES if name not in ("min", "p5", "p25", "p50", "mean", "service p50"))
+LONGER = tuple(
+    name
+    for name in TIMES
+    if name not in ("min", "p5", "p25", "p50", "mean", "service p50", "time to headers", "time per thread")
+)
 
 LENGTHENED = 0.05
 """Share of a quantile that a core's absence must reach to be told of it."""
