@@ -12,7 +12,7 @@ from jostle.analysis.stats.sample import from_values
 from jostle.explain.discipline.burst import Burst, Job
 from jostle.explain.discipline.candidates import Family
 from jostle.explain.discipline.fit import unsteadiness
-from jostle.explain.discipline.inference import Decision, Range
+from jostle.explain.discipline.inference import Decision, Inference, Range
 from jostle.explain.finding import Finding
 from jostle.explain.results import InterferenceCell, SentBurst, StreamPoint
 from jostle.explain.send import Due, LightStream, Response, Sender, as_burst, median_service_s
@@ -136,6 +136,9 @@ class Session:
     family: Family | None = None
     slots_of: dict[str, Decision[Range]] = field(default_factory=dict)
     """By route, how many requests are served at a time."""
+
+    inference: Inference | None = None
+    """The order of service, from the bursts of several sizes."""
 
     unsettled_s: dict[str, list[float]] = field(default_factory=dict)
     """By route, for how long single requests were refused or slow after each burst with refusals."""
@@ -272,6 +275,10 @@ class Session:
             if sent.probe == probe
         ]
         return undisturbed(bursts, self.standstill_s) if self.standstill_s else bursts
+
+    def forget(self, probe: str) -> None:
+        """Leaves out the bursts of a probe that have been sent so far: the server has changed since."""
+        self._sent = [sent for sent in self._sent if sent.probe != probe]
 
     def held(self, probe: str) -> Held | None:
         """How many requests of each burst were not refused, if it is the same number in all bursts in which

@@ -192,11 +192,20 @@ def _sizes(session: Session) -> Iterator[Finding]:
         discipline.send_sized(session)
     except NoTime:
         pass  # what was sent may be enough
-    inference = discipline.inferred(session)
-    yield discipline.discipline(session, inference)
-    yield parallelism.parallelism(session, inference)
-    yield discipline.overtaking(inference)
-    yield discipline.leaving(inference)
+    session.inference = discipline.inferred(session)
+
+
+MORE_WOULD_TELL = (Reason.AMBIGUOUS, Reason.NOISY, Reason.DRIFTS)
+"""Why the order of service is asked for once more if there is time left."""
+
+
+def _sizes_again(session: Session) -> Iterator[Finding]:
+    inference = session.inference
+    if inference is not None and inference.discipline.reason in MORE_WOULD_TELL:
+        session.seed += 1
+        if inference.discipline.reason is Reason.DRIFTS:
+            session.forget("discipline")
+        yield from _sizes(session)
 
 
 def _cache(session: Session) -> Iterator[Finding]:
@@ -238,12 +247,18 @@ STAGES: Sequence[Stage] = (
     Stage(0.04, (Topic.RATE_LIMIT,), _limit),
     Stage(0.04, (Topic.GONE,), _gone),
     Stage(0.05, (Topic.QUEUE_LIMIT, Topic.RECOVERY), _overload),
+    Stage(0.05, ORDER, _sizes_again),
 )
 
 
 def _afterwards(session: Session) -> Iterator[Finding]:
     """Findings that send nothing, from what all stages have learned."""
     yield service.cpu_or_waiting(session)
+    if (inference := session.inference) is not None:
+        yield discipline.discipline(session, inference)
+        yield parallelism.parallelism(session, inference)
+        yield discipline.overtaking(inference)
+        yield discipline.leaving(inference)
     yield from slots.slots(session)
     yield from blocking.blocking(session)
     yield from by_parameter.by_parameter(session)

@@ -6,7 +6,7 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import Any
 
-__all__ = ["SLICE_STEP", "Candidate", "Family", "candidates", "finer_slices"]
+__all__ = ["SHARING_CORES", "SLICE_STEP", "Candidate", "Family", "candidates", "finer_slices"]
 
 
 SLICE_STEP = 2 ** (1 / 8)
@@ -60,6 +60,18 @@ class Family(StrEnum):
     """Each request is computed to its end, but the response to a long one leaves only when all waiting
     requests have been computed.
     """
+
+
+SHARING_CORES = frozenset(
+    {
+        Family.SHARING,
+        Family.LEAST_ATTAINED,
+        Family.WATCHDOG,
+        Family.LOCKED_THREADS,
+        Family.SHARED_QUEUES,
+    }
+)
+"""In these a request gives way before it is done, so that short ones overtake it."""
 
 
 @dataclass(frozen=True)

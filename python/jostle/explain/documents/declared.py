@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from jostle.explain.discipline.candidates import Family
+from jostle.explain.discipline.candidates import SHARING_CORES, Family
 from jostle.explain.finding import Topic
 from jostle.explain.results import Explanation
 from jostle.plan.servers.contestant import ContestantFile, VariantValue
 
 __all__ = ["Declared", "Judgement", "declared", "judged", "labels"]
 
-Judgement = Literal["agrees", "differs", "undecided"]
+Judgement = Literal["agrees", "agrees in part", "differs", "undecided", "no work"]
 
 WITH = re.compile(r"with (\w+): (.+)")
 """A clause of a declaration that applies only with a certain setting."""
@@ -82,12 +82,18 @@ def declared(file: ContestantFile, settings: Mapping[str, VariantValue], cores: 
 
 
 def judged(expected: Declared, explanation: Explanation) -> Judgement:
-    """Whether what was found is what was declared."""
-    if explanation.family is None:
+    """Whether what was found is what was declared. "agrees in part": it shares its cores as declared, in
+    slices that could not be told; "no work": none of its routes computes.
+    """
+    finding = explanation.finding(Topic.DISCIPLINE)
+    if explanation.family is None and all(route.role == "fast" for route in explanation.routes):
+        return "no work"
+    if explanation.family is None and (finding is None or not finding.decided):
         return "undecided"
+    if explanation.family is None:
+        return "agrees in part" if expected.families & SHARING_CORES else "differs"
     if explanation.family not in expected.families:
         return "differs"
-    finding = explanation.finding(Topic.DISCIPLINE)
     found = finding.figure("workers") if finding is not None else None
     if expected.workers is None or found is None or found.low is None or found.high is None:
         return "agrees"

@@ -13,8 +13,10 @@ __all__ = ["ExplainedContestant", "roster_document"]
 
 MARKS: dict[Judgement, Mark] = {
     "agrees": Mark("✓", "agrees", "good"),
+    "agrees in part": Mark("✓", "agrees in part", "good"),
     "differs": Mark("✗", "differs", "bad"),
     "undecided": Mark("?", "undecided"),
+    "no work": Mark("-", "no route computes"),
 }
 NOT_ASKED = Mark("-", "not asked")
 
@@ -63,8 +65,10 @@ def roster_document(entries: Sequence[ExplainedContestant], when: str, machine: 
 
 COUNTED: dict[Judgement, str] = {
     "agrees": "found as declared",
+    "agrees in part": "found as declared but for their slices",
     "differs": "found otherwise",
     "undecided": "not to be told",
+    "no work": "without a route that computes",
 }
 
 READING = (

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from jostle.analysis.results import Estimate
 from jostle.explain.finding import Finding, Topic, cannot_tell, felt_s, found, out_of_time
 from jostle.explain.light import LIGHT, poisson
+from jostle.explain.probes.service import COMPUTES
 from jostle.explain.reason import Reason
 from jostle.explain.results import InterferenceCell
 from jostle.explain.send import MAX_EXCESS, BackgroundLoad, Due, Response
@@ -242,10 +243,6 @@ def _one_at_a_time(session: Session, single: Sequence[Beside], evidence: Sequenc
         hurts_s=felt_s(held.value or 0.0),
         cure="Move such work to another thread or process, or cut it into short pieces.",
     )
-
-
-COMPUTES = 0.7
-"""From this share of CPU time on a route is said to compute."""
 
 
 def _by_several(session: Session, evidence: Sequence[str]) -> Finding:

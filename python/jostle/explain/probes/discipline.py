@@ -12,8 +12,9 @@ from jostle.explain.discipline import design
 from jostle.explain.discipline.burst import Burst
 from jostle.explain.discipline.candidates import Candidate, Family
 from jostle.explain.discipline.inference import LEAD, MAX_ERROR, Decision, Inference, Range, infer
-from jostle.explain.finding import Finding, Topic, found, undecided
+from jostle.explain.finding import UNDECIDED, Finding, Topic, found, undecided
 from jostle.explain.probes.parallelism import MIN_S, how_many, max_burst
+from jostle.explain.probes.service import COMPUTES
 from jostle.explain.reason import Reason
 from jostle.explain.server.target import Route
 from jostle.explain.session import Session, equal_probe
@@ -104,12 +105,27 @@ def discipline(session: Session, inference: Inference) -> Finding:
         figures["error"] = Estimate(inference.error, unit="share", n=len(session.observed("discipline")))
     if inference.lead is not None:
         figures["lead"] = Estimate(inference.lead, unit="")
+    if response.value is None and (core := _shared_cores(session, inference)) is not None:
+        because = UNDECIDED[response.reason][0] if response.reason else "there was no time left for it"
+        text = (
+            f"Requests share {_count(core, 'core').lower()}: short ones overtake a long one that is being "
+            f"computed. In which slices cannot be told, because {because}."
+        )
+        return found(topic, text, [*evidence, *_objection(inference)], figures)
     if response.value is None:
         return undecided(topic, response.reason, [*evidence, *_objection(inference)], figures)
     if inference.workers is not None:
         high = inference.workers.high
         figures["workers"] = Estimate(inference.workers.low, inference.workers.low, high, "")
     return found(topic, words(response.value, inference), evidence, figures)
+
+
+def _shared_cores(session: Session, inference: Inference) -> Range | None:
+    """How many cores requests share that compute, if it is not known how they do; None if they may not."""
+    slow, at_once = session.slow, inference.at_once.value
+    computes = slow is not None and slow.cpu_share is not None and slow.cpu_share >= COMPUTES
+    exact = at_once is not None and at_once.low == at_once.high
+    return at_once if computes and exact and inference.overtaking.value else None
 
 
 def _objection(inference: Inference) -> list[str]:

@@ -6,6 +6,8 @@ answered at the same time. Routes whose requests wait for each other, and for no
 lock.
 """
 
+import math
+import statistics
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -13,8 +15,6 @@ from itertools import combinations
 from jostle.analysis.results import Estimate
 from jostle.explain.discipline import design
 from jostle.explain.discipline.burst import Job
-from jostle.explain.discipline.candidates import Candidate, Family
-from jostle.explain.discipline.fit import Observed
 from jostle.explain.discipline.inference import Decision, Range, slots_of
 from jostle.explain.finding import Finding, Topic, cannot_tell, felt_s, found, out_of_time, undecided
 from jostle.explain.probes.parallelism import MIN_S, count_estimate, how_many
@@ -35,8 +35,11 @@ MAX_SHARED = 8
 LEAST_PAIR = 4
 """Two routes are asked together for this many requests at least."""
 
-SHARED_LEAD = 0.1
-"""Two routes share their slots, or do not, if that explains bursts of both better by this error."""
+DISTINCT = 1.2
+"""A burst of both routes tells nothing if shared slots would not make it longer by this factor."""
+
+UNSHARED, SHARED = 0.35, 0.65
+"""Where the time of such a burst lies between what slots of their own and shared ones would make it."""
 
 
 def pair_of(one: str, other: str) -> str:
@@ -95,13 +98,20 @@ def send_pairs(session: Session) -> None:
 
 
 def _shared(session: Session, one: str, other: str, n: int) -> bool | None:
-    observed = Observed(session.observed(pair_of(one, other)))
-    if not observed.bursts:
+    """Whether a burst of both took as long as if all of it waited for the same `n` slots, or for `n` of each
+    route's own. In which order they came does not matter.
+    """
+    bursts = session.observed(pair_of(one, other))
+    lasts = [max(filter(None, burst.ends)) for burst in bursts if burst.ends and None not in burst.ends]
+    if not lasts:
         return None
-    together, apart = (observed.fit(Candidate(Family.FIRST_COME, slots)).error() for slots in (n, 2 * n))
-    if abs(together - apart) < SHARED_LEAD:
+    demands = [job.demand for job in bursts[0].jobs]
+    together_s = max(*demands, sum(demands) / n)
+    apart_s = max(math.ceil(demands.count(each) / n) * each for each in set(demands))
+    if together_s < DISTINCT * apart_s:
         return None
-    return together < apart
+    share = math.log(statistics.median(lasts) / apart_s) / math.log(together_s / apart_s)
+    return None if UNSHARED < share < SHARED else share >= SHARED
 
 
 def decide(session: Session) -> None:
