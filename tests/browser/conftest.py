@@ -1,26 +1,14 @@
-"""Debian's Chromium, started once for all files of this folder that one worker runs."""
+"""Debian's Chromium, for each file of this folder."""
 
-import shutil
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 
-ARGUMENTS = [
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-]
+from support.web import chromium
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    chromium = shutil.which("chromium")
-    assert chromium, "Chromium is missing: apt-get install -y --no-install-recommends chromium"
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=chromium, args=[*ARGUMENTS, "--no-sandbox", "--disable-gpu", "--disable-sync"]
-        )
+    with chromium() as browser:
         yield browser
-        browser.close()

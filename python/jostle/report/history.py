@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +17,7 @@ from jostle.text import one_line
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["render_history"]
+__all__ = ["MIN_RUNS", "Change", "Trend", "render_history", "series_of", "started", "trend_of"]
 
 HEADER = ("started", "", "commit", "throughput", "p50", "p90", "p99", "failed")
 
@@ -31,6 +32,53 @@ FLAT = 0.05
 """Values that differ by no more than this share are drawn as nearly the same."""
 
 
+Measured = tuple[IndexedRun, IndexedFigures]
+"""One workload on one contestant in one run."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change of level."""
+
+    at: int
+    """The first run of the new level, by its place among those of the trend."""
+    text: str
+    """By how much."""
+    since: str
+
+
+@dataclass(frozen=True)
+class Trend:
+    """A metric over the whole runs in which it is known, oldest first."""
+
+    runs: list[Measured]
+    changes: list[Change]
+
+
+def series_of(entries: Sequence[IndexedRun]) -> dict[tuple[str, str, str], list[Measured]]:
+    """The runs by plan, workload and contestant."""
+    series: dict[tuple[str, str, str], list[Measured]] = {}
+    for entry in entries:
+        for f in entry.figures:
+            series.setdefault((entry.title, f.workload, f.contestant), []).append((entry, f))
+    return series
+
+
+def trend_of(found: Sequence[Measured], metric: str) -> Trend:
+    """Of one series: since when the metric is how much higher or lower."""
+    known = [
+        (entry, f)
+        for entry, f in found
+        if entry.complete and f.verdict is not Verdict.INVALID and getattr(f, metric).value
+    ]
+    logs = np.log([getattr(f, metric).value for _, f in known])
+    changes = [
+        Change(at, change(_ratio(logs[begin:at], logs[at:end])), _when(*known[at]))
+        for begin, at, end in (_parts(logs) if len(known) >= MIN_RUNS else ())
+    ]
+    return Trend(known, changes)
+
+
 def render_history(
     entries: Sequence[IndexedRun],
     unreadable: Sequence[UnreadableRun],
@@ -40,10 +88,7 @@ def render_history(
     """Print the runs, or `nothing` if there are none. Fits into 80 columns."""
     from rich.text import Text
 
-    series: dict[tuple[str, str, str], list[tuple[IndexedRun, IndexedFigures]]] = {}
-    for entry in entries:
-        for f in entry.figures:
-            series.setdefault((entry.title, f.workload, f.contestant), []).append((entry, f))
+    series = series_of(entries)
     tables = {key: [_row(entry, f) for entry, f in found] for key, found in series.items()}
     rows = [HEADER, *(row for table in tables.values() for row in table)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -70,27 +115,23 @@ def render_history(
 def _row(entry: IndexedRun, figures: IndexedFigures) -> Sequence[str]:
     times = [formatted(getattr(figures, metric)).value for metric in METRICS]
     mark = figures.verdict.symbol + ("" if entry.complete else " part")
-    return (_started(entry), mark, figures.commit, *times, percent(figures.error_share))
+    return (started(entry), mark, figures.commit, *times, percent(figures.error_share))
 
 
-def _started(entry: IndexedRun) -> str:
+def started(entry: IndexedRun) -> str:
     """The local time, as short as it can be sorted by: "2026-11-21 18:52"."""
     return entry.started[:16].replace("T", " ")
 
 
-def _trends(found: Sequence[tuple[IndexedRun, IndexedFigures]]) -> Iterator[str]:
-    """A small picture of each metric, and since when it is how much higher or lower; of whole runs."""
-    whole = [pair for pair in found if pair[0].complete and pair[1].verdict is not Verdict.INVALID]
+def _trends(found: Sequence[Measured]) -> Iterator[str]:
+    """A small picture of each metric, and since when it is how much higher or lower."""
     for metric in METRICS:
-        known = [(entry, f) for entry, f in whole if getattr(f, metric).value]
-        if len(known) < MIN_RUNS:
+        trend = trend_of(found, metric)
+        if len(trend.runs) < MIN_RUNS:
             continue
-        logs = np.log([getattr(f, metric).value for _, f in known])
-        changes = [
-            f"{change(_ratio(logs[begin:at], logs[at:end]))} since {_when(*known[at])}"
-            for begin, at, end in _parts(logs)
-        ]
-        yield f"  {metric:<10}  {_bars(logs[-MAX_BARS:])}  {', '.join(changes) or 'no change'}"
+        changes = ", ".join(f"{one.text} since {one.since}" for one in trend.changes)
+        logs = np.log([getattr(f, metric).value for _, f in trend.runs[-MAX_BARS:]])
+        yield f"  {metric:<10}  {_bars(logs)}  {changes or 'no change'}"
 
 
 def _parts(logs: Floats) -> Iterator[tuple[int, int, int]]:
@@ -111,7 +152,7 @@ def _bars(logs: Floats) -> str:
 
 
 def _when(entry: IndexedRun, figures: IndexedFigures) -> str:
-    return _started(entry) + (f" ({figures.commit})" if figures.commit else "")
+    return started(entry) + (f" ({figures.commit})" if figures.commit else "")
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:

@@ -13,10 +13,11 @@ from starlette.routing import Route
 from jostle.errors import JostleError, NotARun
 from jostle.live.followed import FollowedRun
 from jostle.web.access import Access, Guard
+from jostle.web.documents import report_page
 from jostle.web.events import EventStream, Viewers
 from jostle.web.follower import Follower
+from jostle.web.library import Library
 from jostle.web.pages import page
-from jostle.web.report import report_page
 from jostle.web.runs import Runs
 from jostle.web.static import static
 
@@ -33,7 +34,7 @@ class Web:
         routes = [
             Route("/", self._first),
             Route("/live", self._live),
-            Route("/runs", self._library),
+            *Library(runs).routes,
             Route("/runs/{run}", self._run),
             Route("/runs/{run}/events", self._events),
             Route("/runs/{run}/report", self._report),
@@ -67,10 +68,6 @@ class Web:
                 return name
         return None
 
-    async def _library(self, _: Request) -> Response:
-        names = await asyncio.to_thread(self._runs.names)
-        return page("runs", title="Runs", runs=names, folder=str(self._runs.base))
-
     async def _run(self, request: Request) -> Response:
         name = self._folder(request).name
         return page("live", title=name, run=name)
@@ -89,11 +86,7 @@ class Web:
 
     def _folder(self, request: Request) -> Path:
         """Of the run that the address names."""
-        name = request.path_params["run"]
-        folder = self._runs.folder(name)
-        if folder is None:
-            raise NotARun(f"there is no run {name!r} in {str(self._runs.base)!r}", "it may have been moved")
-        return folder
+        return self._runs.existing(request.path_params["run"])
 
 
 async def _said(_: Request, error: HTTPException) -> Response:

@@ -36,6 +36,8 @@ class Runs:
         found = [path.parent.name for path in self.base.glob(f"*/{JOURNAL}") if not path.parent.is_symlink()]
         return sorted((name for name in found if self.only in (None, name)), reverse=True)
 
-    def folder(self, name: str) -> Path | None:
-        """Of the run of that name; None if there is none. A name never leads out of `base`."""
-        return self.base / name if name in self.names() else None
+    def existing(self, name: str) -> Path:
+        """The folder of the run of that name, which never leads out of `base`. Raises `NotARun`."""
+        if name not in self.names():
+            raise NotARun(f"there is no run {name!r} in {str(self.base)!r}", "it may have been moved")
+        return self.base / name
