@@ -36,7 +36,6 @@ ALLOWED = {
     "completion": "jostle.cli.command, by the name of the command",
     "doctor": "jostle.cli.command, by the name of the command",
     "race": "jostle.cli.command, by the name of the command",
-    "web": "jostle.cli.command, by the name of the command",
     "collect_usage_pieces": "click",
     "format_options": "click",
     "on_broken_pipe": "rich",

@@ -2,23 +2,18 @@
 
 import contextlib
 import re
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
-
-from playwright.sync_api import Browser, Page, sync_playwright
 
 from support.real import jostle_running
 
-__all__ = ["Served", "chromium", "opened", "web"]
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
 
-ARGUMENTS = [
-    *("--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update"),
-    *("--no-sandbox", "--disable-gpu", "--disable-sync"),
-]
+__all__ = ["Served", "opened", "web"]
 
 
 @dataclass(frozen=True)
@@ -43,17 +38,7 @@ def web(*arguments: str | Path, **more: Any) -> Iterator[Served]:
         yield Served(found[1], found[2], process.pid)
 
 
-@contextlib.contextmanager
-def chromium() -> Iterator[Browser]:
-    path = shutil.which("chromium")
-    assert path, "Chromium is missing: apt-get install -y --no-install-recommends chromium"
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
-        yield browser
-        browser.close()
-
-
-def opened(browser: Browser, url: str, said: list[str], **context: Any) -> Page:
+def opened(browser: "Browser", url: str, said: list[str], **context: Any) -> "Page":
     """The page at `url`. What it complains about, violations of its policy among that, and requests to
     anywhere else are added to `said`.
     """

@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from jostle.errors import NotARun
+from jostle.live.span import WHOLE, Span
 from jostle.live.trial import RunningTrial
 from jostle.record import RunRecord, TrialRecord
 from jostle.record.folder import folders_inside
@@ -104,19 +105,20 @@ class FollowedRun:
         ]
         self.state = replace(self.state, trials=tuple(trials))
 
-    def trial(self, number: int) -> "FollowedTrial | None":
-        """A trial by its number; None if it has not begun."""
+    def trial(self, number: int, within: Span = WHOLE) -> "FollowedTrial | None":
+        """A trial by its number; None if it has not begun. `within`: the part of it that is read."""
         for folder in folders_inside(self.folder / "trials", f"{number:03d}-*"):
             if (folder / "trial.json").is_file():
-                return FollowedTrial(folder)
+                return FollowedTrial(folder, within)
         return None
 
 
 class FollowedTrial:
     """Reads on in the intervals of a trial."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, within: Span = WHOLE) -> None:
         self.folder = folder
+        self._within = within
         self._intervals = GrowingIntervals(folder)
         self.damage = ""
         """Why no more can be read of it."""
@@ -126,7 +128,7 @@ class FollowedTrial:
     @cached_property
     def running(self) -> RunningTrial:
         """What is known of it."""
-        return RunningTrial(TrialRecord(self.folder))
+        return RunningTrial(TrialRecord(self.folder), self._within)
 
     def read(self) -> bool:
         """Whether there was anything new."""
@@ -135,8 +137,9 @@ class FollowedTrial:
         new = 0
         try:
             for interval in self._intervals.read(MOST_AT_ONCE):
-                self.running.add(interval)
                 new += 1
+                if (part := self._within.of_interval(interval)) is not None:
+                    self.running.add(part)
         except NotARun as error:
             self.damage = error.message
         self.behind = new == MOST_AT_ONCE

@@ -5,11 +5,13 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from jostle.errors import NotARun
+from jostle.live.span import WHOLE, Span
 from jostle.record.jsonl import read_on
+from jostle.record.layout import MachineEntry, ResourceSample
 
 __all__ = ["GrowingSamples"]
 
-T = TypeVar("T")
+T = TypeVar("T", ResourceSample, MachineEntry)
 
 MAX_SAMPLES = 512
 """Of more samples than this, every second one is left out: they count from the start, so sums stay right."""
@@ -18,8 +20,9 @@ MAX_SAMPLES = 512
 class GrowingSamples(Generic[T]):
     """What a file of samples has so far."""
 
-    def __init__(self, path: Path, kind: type[T]) -> None:
-        self._path, self._kind = path, kind
+    def __init__(self, path: Path, kind: type[T], within: Span = WHOLE) -> None:
+        self._path, self._within = path, within
+        self._kind: type[T] = kind
         self._read_bytes = 0
         self._samples: list[T] = []
 
@@ -27,7 +30,7 @@ class GrowingSamples(Generic[T]):
         """All samples so far, or as many as are kept; a damaged file has no more of them."""
         with contextlib.suppress(NotARun):
             more, self._read_bytes = read_on(self._path, self._kind, self._read_bytes)
-            self._samples += more
+            self._samples += self._within.of_samples(more)
         while len(self._samples) > MAX_SAMPLES:
             del self._samples[1:-1:2]
         return self._samples

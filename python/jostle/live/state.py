@@ -68,5 +68,7 @@ class TrialState:
     columns: Sequence[Column]
     each: int
     """Intervals of a column; the last one may still lack some."""
+    overloaded: bool
+    """Whether requests of an open loop pile up so far."""
     validity: Validity
     """What can be judged so far."""

@@ -20,6 +20,7 @@ from jostle.analysis.validity.checks import judge_so_far
 from jostle.histogram import Histogram, decode
 from jostle.live.column import Column, Columns
 from jostle.live.samples import GrowingSamples
+from jostle.live.span import WHOLE, Span
 from jostle.live.state import Cpu, Rates, TrialState, Usage
 from jostle.record import TrialRecord
 from jostle.record.layout import MachineEntry, ResourceSample
@@ -48,15 +49,15 @@ NS = 1_000_000_000
 class RunningTrial:
     """What `add` was given of one trial, and what follows from it."""
 
-    def __init__(self, record: TrialRecord) -> None:
-        """`record`: its description must be on disk."""
+    def __init__(self, record: TrialRecord, within: Span = WHOLE) -> None:
+        """`record`: its description must be on disk. `within`: the part of it that is read, if not all."""
         self.record = record
         self.tally = Tally()
         self.sums = {measure: Histogram() for measure in MEASURES}
         self.spent_s = {measure: array("d") for measure in SPENT}
-        self.server = GrowingSamples(record.folder / "server.ndjson", ResourceSample)
-        self.database = GrowingSamples(record.folder / "database.ndjson", ResourceSample)
-        self.machine = GrowingSamples(record.folder / "machine.ndjson", MachineEntry)
+        self.server = GrowingSamples(record.folder / "server.ndjson", ResourceSample, within)
+        self.database = GrowingSamples(record.folder / "database.ndjson", ResourceSample, within)
+        self.machine = GrowingSamples(record.folder / "machine.ndjson", MachineEntry, within)
         self._columns = Columns()
         self._last: _LastInterval | None = None
         self._whole: _Whole | None = None
@@ -101,6 +102,7 @@ class RunningTrial:
             cpu=self._cpu(),
             columns=self._columns.whole(),
             each=self._columns.each,
+            overloaded=whole.overloaded,
             validity=whole.validity,
         )
 
@@ -180,6 +182,7 @@ class _Whole:
     rates: Rates
     times: Mapping[str, Estimate]
     late_s: float | None
+    overloaded: bool
     validity: Validity
 
     @classmethod
@@ -194,6 +197,7 @@ class _Whole:
             ),
             times=quantile_estimates(data.response),
             late_s=quantile_estimate(data.pacing, 0.99).value,
+            overloaded=data.overloaded,
             validity=judge_so_far(data),
         )
 

@@ -15,12 +15,12 @@ from jostle.analysis.trials.data import TrialData
 from jostle.analysis.trials.outage import Outage
 from jostle.errors import BadValue
 from jostle.live.column import MEASURES, Column, Columns, in_pairs
-from jostle.plan.criteria.conditions import requirement
+from jostle.plan.criteria.conditions import Condition, requirement
 from jostle.quantiles import LEVELS
 from jostle.record import TrialRecord
 from jostle.text import one_line
 
-__all__ = ["columns_of", "trials_data"]
+__all__ = ["LIMITED", "as_limit", "columns_of", "trials_data"]
 
 MAX_TRIALS = 40
 MAX_CHARACTERS = 1_200_000
@@ -103,13 +103,18 @@ def _limits(result: RunResult, trial: TrialResult) -> Iterator[dict[str, Any]]:
         except BadValue:
             continue
         if condition.metric in LIMITED:
-            yield {
-                "text": one_line(condition.text),
-                "metric": condition.metric,
-                "limit": condition.limit,
-                "below": condition.below,
-                "touching": condition.touching,
-            }
+            yield as_limit(condition)
+
+
+def as_limit(condition: Condition) -> dict[str, Any]:
+    """A condition as `report/scripts/trial_figure.js` judges a range by it."""
+    return {
+        "text": one_line(condition.text),
+        "metric": condition.metric,
+        "limit": condition.limit,
+        "below": condition.below,
+        "touching": condition.touching,
+    }
 
 
 def _names(trials: Sequence[TrialResult]) -> list[str]:

@@ -7,17 +7,21 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from jostle.errors import JostleError, NotARun
 from jostle.live.followed import FollowedRun
+from jostle.plan.recorded import RecordedPlan
+from jostle.record import RunRecord
+from jostle.text import one_line
 from jostle.web.access import Access, Guard
 from jostle.web.documents import report_page
 from jostle.web.events import EventStream, Viewers
 from jostle.web.follower import Follower
 from jostle.web.library import Library
 from jostle.web.pages import page
+from jostle.web.ranges import checks_within, span_of
 from jostle.web.runs import Runs
 from jostle.web.static import static
 
@@ -37,6 +41,7 @@ class Web:
             *Library(runs).routes,
             Route("/runs/{run}", self._run),
             Route("/runs/{run}/events", self._events),
+            Route("/runs/{run}/range", self._range),
             Route("/runs/{run}/report", self._report),
             Route("/static/{name}", static),
         ]
@@ -69,8 +74,8 @@ class Web:
         return None
 
     async def _run(self, request: Request) -> Response:
-        name = self._folder(request).name
-        return page("live", title=name, run=name)
+        folder = self._folder(request)
+        return page("live", title=await asyncio.to_thread(_title, folder), run=folder.name)
 
     async def _events(self, request: Request) -> Response | EventStream:
         folder = self._folder(request)
@@ -81,12 +86,29 @@ class Web:
             follower = self._followers[folder.name] = Follower(folder)
         return self._viewers.stream(follower, number, request)
 
+    async def _range(self, request: Request) -> Response:
+        """The checks of a range of a trial."""
+        folder, given = self._folder(request), request.query_params
+        try:
+            number, span = int(given["trial"]), span_of(float(given["from"]), float(given["to"]))
+        except (KeyError, ValueError):
+            raise HTTPException(400, "which trial, from when, to when?") from None
+        return JSONResponse(await asyncio.to_thread(checks_within, folder, number, span))
+
     async def _report(self, request: Request) -> Response:
         return await asyncio.to_thread(report_page, self._folder(request))
 
     def _folder(self, request: Request) -> Path:
         """Of the run that the address names."""
         return self._runs.existing(request.path_params["run"])
+
+
+def _title(folder: Path) -> str:
+    """What the plan of the run is called."""
+    try:
+        return one_line(RecordedPlan.parse(RunRecord.open(folder).plan_text).title) or folder.name
+    except NotARun:
+        return folder.name
 
 
 async def _said(_: Request, error: HTTPException) -> Response:

@@ -3,14 +3,12 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from jostle.analysis.results import Check, Estimate, Validity
 from jostle.formatting import amount, formatted
 from jostle.live.column import Column
 from jostle.live.followed import FollowedRun, FollowedTrial
 from jostle.live.state import Rates, TrialState
-from jostle.record.outcomes import ENDED_BY_STOP, Outcome, outcome_label
+from jostle.record.outcomes import ENDED_BY_STOP, Outcome, failures, outcome_label
 from jostle.units import format_count, format_duration, format_rate
 
 __all__ = ["drawn_columns", "drawn_run", "drawn_trial"]
@@ -37,18 +35,26 @@ def drawn_run(run: FollowedRun) -> Mapping[str, Any]:
     }
 
 
-def drawn_trial(state: TrialState, trial: FollowedTrial) -> dict[str, Any]:
-    """All that is known of a trial but its columns."""
+def drawn_trial(
+    state: TrialState,
+    trial: FollowedTrial,
+    limits: Sequence[Mapping[str, Any]],
+    final: Validity | None = None,
+) -> dict[str, Any]:
+    """All that is known of a trial but its columns. `limits`: what is required of its figures. `final`: the
+    verdict, once the trial is over.
+    """
     record = trial.running.record
     return {
         "contestant": record.contestant,
         "workload": record.workload,
         "round": record.round,
         "over_s": state.over_s,
-        "over": format_duration(state.over_s),
+        "past": format_duration(state.over_s),
+        "over": final is not None,
         "planned_s": state.planned_s,
         "planned": None if state.planned_s is None else format_duration(state.planned_s),
-        "verdict": drawn_validity(state.validity),
+        "verdict": drawn_validity(final or state.validity),
         "rates": drawn_rates(state.rates),
         "so_far": drawn_rates(state.rates_so_far),
         "in_flight": format_count(state.in_flight),
@@ -57,10 +63,15 @@ def drawn_trial(state: TrialState, trial: FollowedTrial) -> dict[str, Any]:
         "latest": {name: amount(value, "s") for name, value in state.latest.items()},
         "late": None if state.late_s is None else format_duration(state.late_s),
         "outcomes": drawn_outcomes(state.outcomes),
+        "failed": format_count(sum(failures(state.outcomes).values())),
+        "whole": {name: {"value": e.value, "bound": e.bound} for name, e in state.times.items()},
+        "overloaded": state.overloaded,
+        "limits": limits,
+        "labels": {kind: outcome_label(kind) for kind in state.outcomes},
         "cpu": _cpu(state),
         "usage": {name: [usage.times_s, usage.cores] for name, usage in trial.running.usage().items()},
         "damage": trial.damage,
-        "merged": state.each,
+        "reading": trial.behind,
     }
 
 
@@ -128,22 +139,13 @@ def _cpu(state: TrialState) -> Sequence[Mapping[str, str]]:
 
 
 def drawn_columns(columns: Iterable[Column]) -> Sequence[Mapping[str, Any]]:
-    """Columns with their counts by place: only those places where there is something."""
+    """Columns with all that is drawn of them."""
     return [
         {
-            "start": column.start_s,
-            "end": column.end_s,
-            "places": (places := np.flatnonzero(column.counts)).tolist(),
-            "counts": column.counts[places].tolist(),
-            "unanswered": column.unanswered,
-            "p50": column.p50_s,
-            "p99": column.p99_s,
-            "due": column.due,
+            **column.as_data(),
             "sent": column.sent,
-            "outcomes": {kind: count for kind, count in column.outcomes.items() if count},
             "in_flight": column.in_flight,
             "late_s": column.late_s,
-            "late": column.late,
             "generator": column.generator,
         }
         for column in columns

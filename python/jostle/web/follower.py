@@ -7,15 +7,16 @@ then when it is ready: of a viewer that reads slowly, several intervals at once,
 import asyncio
 import contextlib
 import json
+import time
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
-from jostle.live.followed import FollowedRun, FollowedTrial
-from jostle.live.state import TrialState
-from jostle.web.drawn import drawn_columns, drawn_run, drawn_trial
+from jostle.live.followed import FollowedRun
+from jostle.web.drawn import drawn_columns, drawn_run
 from jostle.web.place import Place
+from jostle.web.watched import WatchedTrial
 
 __all__ = ["Follower"]
 
@@ -23,6 +24,8 @@ EVERY_S = 0.5
 
 LINGER_S = 30.0
 """How long a run is followed after its last viewer has gone: a tab that was hidden may return."""
+
+MS = 1_000_000
 
 Attempt = tuple[int, int]
 """The number of a trial, and how often it has begun: a spoiled one is measured again."""
@@ -34,10 +37,8 @@ class Follower:
     def __init__(self, folder: Path) -> None:
         """Raises NotARun."""
         self._run = FollowedRun(folder)
-        self._known = 1
-        self._trials: dict[Attempt, FollowedTrial] = {}
-        self._states: dict[Attempt, tuple[TrialState, dict[str, Any]]] = {}
-        """Of each trial the state, and how it is drawn."""
+        self._known = time.time_ns() // MS  # another one than in a process before this
+        self._trials: dict[Attempt, WatchedTrial] = {}
         self._wanted: Counter[int | None] = Counter()
         self._changed = asyncio.Condition()
         self._reading = asyncio.Lock()
@@ -106,23 +107,19 @@ class Follower:
         wanted = {key for key in keys if key is not None}
         for key in self._trials.keys() - wanted:
             del self._trials[key]
-            self._states.pop(key, None)
         for key in wanted:
             new |= self._read_trial(key)
         return new
 
     def _read_trial(self, key: Attempt) -> bool:
+        number, _ = key
         if key not in self._trials:
-            trial = self._run.trial(key[0])
+            trial = self._run.trial(number)
             if trial is None:
                 return False
-            self._trials[key] = trial
-        if not self._trials[key].read():
-            return False
-        trial = self._trials[key]
-        if (state := trial.running.state()) is not None:
-            self._states[key] = state, {"number": key[0], **drawn_trial(state, trial)}
-        return True
+            self._trials[key] = WatchedTrial(self._run.record, trial)
+        places = (place for place in self._run.state.trials if (place.number, place.attempt) == key)
+        return any(self._trials[key].read(place) for place in places)
 
     def _key(self, number: int | None) -> Attempt | None:
         """Of the trial that is watched."""
@@ -141,19 +138,18 @@ class Follower:
 
     def _composed(self, number: int | None, place: Place) -> tuple[Place, str] | None:
         key = self._key(number)
-        found = None if key is None else self._states.get(key)
+        watched = None if key is None else self._trials.get(key)
         trial, attempt = key or (0, 0)
         after = Place(self._known, trial, attempt)
         content: dict[str, Any] = {}
         if place.known != self._known:
             content["run"] = drawn_run(self._run)
-        if found is not None:
-            state, drawn = found
+        if watched is not None and watched.known is not None:
+            state, drawn = watched.known
             complete = max(0, len(state.columns) - 1)
             after = Place(self._known, trial, attempt, state.each, complete, round(state.over_s * 1e9))
             same = (place.trial, place.attempt, place.each) == (trial, attempt, state.each)
             begin = place.columns if same else 0
-            if not same or after.over_ns != place.over_ns:
-                content["trial"] = drawn
-                content["columns"] = {"begin": begin, "columns": drawn_columns(state.columns[begin:])}
+            content["trial"] = drawn
+            content["columns"] = {"begin": begin, "columns": drawn_columns(state.columns[begin:])}
         return (after, json.dumps(content)) if after != place else None

@@ -9,8 +9,9 @@ import { MISSING, count, duration, rate, share } from "./units.js";
 const TIMES = { ...Object.fromEntries(Object.keys(LEVELS).map((name) => [name, name])), max: "longest" };
 
 export class TrialFigure {
-  /** `root`: an element that is filled. */
-  constructor(root) {
+  /** `root`: an element that is filled. `onChoose`: called with the range whenever one is chosen, or none. */
+  constructor(root, onChoose = () => {}) {
+    this.onChoose = onChoose;
     this.range = null;
     this.canvas = element("canvas", { role: "img" });
     this.said = element("p", { role: "status", className: "said" });
@@ -64,6 +65,7 @@ export class TrialFigure {
       element("tr", {}, element("th", { scope: "row" }, name),
         element("td", { className: "figure" }, here), element("td", { className: "figure" }, range ? whole : here))));
     this.table.closest("table").classList.toggle("whole", !range);
+    this.onChoose(range);
   }
 
   sentence(found, range) {

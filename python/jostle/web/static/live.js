@@ -1,14 +1,183 @@
+// The page of a run that goes on, or that is over: both are drawn from the same stream.
+
+import { Chart } from "./charts.js";
+import { checksOf } from "./checks.js";
+import { showFigures, showState, showTrials, showVerdict } from "./figures.js";
+import { cores, lateness, outcomes, rates, waiting } from "./series.js";
 import { follow } from "./stream.js";
 import "./token.js";
+import { TrialFigure, element } from "./trial_figure.js";
+import { count, duration, rate } from "./units.js";
 
-const run = document.getElementById("run").dataset.run;
-const state = document.getElementById("state");
-follow(
-  `/runs/${encodeURIComponent(run)}/events`,
-  (message) => {
-    if (message.trial) document.getElementById("raw").textContent = JSON.stringify(message.trial, null, 1);
+const run = `/runs/${encodeURIComponent(document.getElementById("where").dataset.run)}`;
+
+const live = { run: null, trial: null, columns: [], range: null };
+
+const map = new TrialFigure(document.getElementById("map"), (chosen) => choose(chosen));
+map.said.removeAttribute("role"); // it changes twice a second
+document.querySelector(".side").append(map.table.closest(".scroll"));
+
+// The line under the pointer goes through all pictures.
+const at = element("div", { className: "at", hidden: true });
+const around = element("div", { className: "map" });
+map.canvas.replaceWith(around);
+around.append(map.canvas, at);
+map.canvas.addEventListener("pointermove", ({ offsetX }) => {
+  const { left, width } = map.map.plot();
+  const part = (offsetX - left) / width;
+  point(part >= 0 && part <= 1 ? (part * map.map.shown.end) / 1e6 : null);
+});
+map.canvas.addEventListener("pointerleave", () => point(null));
+
+function point(seconds) {
+  for (const { chart } of charts) chart.point(seconds);
+  pointed(seconds);
+}
+
+function pointed(seconds) {
+  const { left, width } = map.map.plot();
+  at.hidden = seconds === null;
+  if (seconds !== null) at.style.left = `${left + (width * seconds * 1e6) / map.map.shown.end}px`;
+}
+
+const checks = checksOf(run);
+
+const CHARTS = {
+  rates: {
+    title: "Requests per second",
+    lines: [{ name: "offered", hue: "muted", dash: [6, 4] }, { name: "sent", hue: "hue2" }, { name: "answered", hue: "hue1" }],
+    write: rate,
+    data: (columns, trial) => rates(columns, trial.rates.offered !== null),
+    sentence: ({ so_far, rates }) => so_far.offered
+      ? `Offered ${so_far.offered}, answered ${so_far.answered} so far; in the last interval ${rates.offered} and ${rates.answered}.`
+      : `Answered ${so_far.answered} so far, and ${rates.answered} in the last interval.`,
   },
-  (what) => {
-    state.textContent = what;
+  outcomes: {
+    title: "How requests end, per second",
+    lines: [{ name: "failed", hue: "bad" }, { name: "ok", hue: "hue3" }],
+    write: rate,
+    stacked: true,
+    data: outcomes,
+    sentence: ({ outcomes }) => `So far ${outcomes.map(({ label, count }) => `${count} ${label}`).join(", ")}.`,
   },
-);
+  waiting: {
+    title: "Due and not answered",
+    lines: [{ name: "not answered", hue: "bad" }, { name: "in flight", hue: "hue1", dash: [6, 4] }],
+    write: count,
+    data: waiting,
+    sentence: ({ in_flight, not_sent }) => `${in_flight} in flight${not_sent ? `, and ${not_sent} that could not be sent yet` : ""}.`,
+  },
+  cores: {
+    title: "Cores in use",
+    lines: [
+      { name: "server", hue: "hue1" },
+      { name: "database", hue: "hue3" },
+      { name: "machine", hue: "muted", dash: [2, 3] },
+      { name: "generator", hue: "hue2", dash: [6, 4] },
+    ],
+    write: (value) => value.toFixed(2),
+    data: (columns, trial) => cores(columns, trial.usage),
+    sentence: ({ cpu }) => `${cpu.map(({ name, cores }) => `${name} ${cores}`).join(", ")}; of the generator, its busiest thread.`,
+  },
+  lateness: {
+    title: "Lateness of the generator (p99)",
+    lines: [{ name: "late", hue: "hue2" }],
+    write: duration,
+    log: true,
+    data: lateness,
+    sentence: ({ late }) => late ? `99 % of the requests were sent within ${late} of when they were due.` : "This load is not paced: nothing can be late.",
+  },
+};
+
+const charts = Object.entries(CHARTS).map(([name, of]) => {
+  const figure = element("figure", { id: `chart-${name}` });
+  document.getElementById("charts").append(figure);
+  return { name, of, figure, chart: new Chart(figure, of, { onRange: chooseSeconds, onPoint: pointed }) };
+});
+
+// On a narrow screen one chart is seen at a time.
+const tabs = charts.map(({ name, of, figure }) => {
+  const tab = element("button", { type: "button", onclick: () => reveal(name) }, of.title);
+  document.getElementById("tabs").append(tab);
+  return { name, tab, figure };
+});
+
+function reveal(chosen) {
+  for (const { name, tab, figure } of tabs) {
+    tab.ariaPressed = name === chosen;
+    figure.classList.toggle("chosen", name === chosen);
+  }
+}
+reveal("rates");
+
+document.addEventListener("keydown", (event) => event.key === "Escape" && live.trial && map.choose(null));
+
+function choose(range) {
+  const { columns } = live;
+  live.range = range && [columns[range[0]].start / 1e6, columns[range[1]].end / 1e6];
+  for (const { chart } of charts) chart.select(live.range);
+  checks.choose(live.trial, live.range);
+}
+
+// The columns of which at least a part lies within these seconds.
+function chooseSeconds(range) {
+  if (!range) return map.choose(null);
+  const { columns } = live, [from, to] = range.map((at) => at * 1e6);
+  const first = columns.findIndex(({ end }) => end > from), last = columns.findLastIndex(({ start }) => start < to);
+  return map.choose(first < 0 || last < first ? null : [first, last]);
+}
+
+function told(message) {
+  if (message.run) {
+    live.run = message.run;
+    showTrials(message.run, live.trial?.number, watch);
+  }
+  if (message.trial) {
+    const before = live.trial?.number;
+    live.trial = message.trial;
+    if (before !== message.trial.number) {
+      live.range = map.range = null;
+      showTrials(live.run, message.trial.number, watch);
+    }
+    const { begin, columns } = message.columns;
+    live.columns = [...live.columns.slice(0, begin), ...columns];
+    show();
+  }
+  showState(live);
+  if (isOver()) end();
+}
+
+function show() {
+  const { trial, columns, range } = live;
+  document.getElementById("live").hidden = false;
+  const end = Math.max(trial.planned_s ?? 0, trial.over_s);
+  map.range = range && inColumns(range);
+  map.show({ columns, end: end * 1e6, limits: trial.limits, offered: trial.rates.offered !== null, overloaded: trial.overloaded, labels: trial.labels, whole: trial.whole });
+  for (const { chart, of } of charts) chart.show(of.data(columns, trial), end, of.sentence(trial));
+  showVerdict(trial);
+  showFigures(trial);
+}
+
+// A range stays where it is in time when columns are merged.
+function inColumns([from, to]) {
+  const { columns } = live;
+  const first = columns.findIndex(({ end }) => end / 1e6 > from + 1e-9), last = columns.findLastIndex(({ start }) => start / 1e6 < to - 1e-9);
+  return first < 0 || last < first ? null : [first, last];
+}
+
+let end = () => {};
+
+function watch(number) {
+  end();
+  Object.assign(live, { trial: null, columns: [], range: null });
+  const address = number === null ? `${run}/events` : `${run}/events?trial=${number}`;
+  end = follow(address, told, (what) => showState(live, what));
+}
+
+// Whether nothing more will come, so that the connection is given back.
+function isOver() {
+  if (!live.run || live.run.status === "running") return false;
+  return live.trial ? !live.trial.reading : live.run.newest === null;
+}
+
+watch(new URLSearchParams(location.search).get("trial"));

@@ -1,0 +1,58 @@
+"""A trial that somebody watches: what is known of it, as it is drawn."""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from jostle.errors import NotARun
+from jostle.live.followed import FollowedTrial, TrialPlace
+from jostle.live.state import TrialState
+from jostle.record import RunRecord, TrialRecord
+from jostle.web.drawn import drawn_trial
+from jostle.web.limits import limits_of
+
+__all__ = ["WatchedTrial"]
+
+
+class WatchedTrial:
+    """Read on by `read`. What is drawn is drawn once for all who watch."""
+
+    def __init__(self, run: RunRecord, trial: FollowedTrial) -> None:
+        self._run, self._trial = run, trial
+        self._over = False
+        self.known: tuple[TrialState, Mapping[str, Any]] | None = None
+        """Its state, and how all but its columns is drawn; None before the first interval."""
+
+    @property
+    def behind(self) -> bool:
+        """Whether there is more to be read at once."""
+        return self._trial.behind
+
+    def read(self, place: TrialPlace) -> bool:
+        """Whether there was anything new. `place`: what the journal says of it."""
+        new = self._trial.read()
+        over = place.status == "ended" and not self._trial.behind
+        if not new and over == self._over:
+            return False
+        self._over = over
+        state = self._trial.running.state()
+        if state is None:
+            return False
+        final = self._judged if over else None
+        drawn = drawn_trial(state, self._trial, self._limits, final)
+        self.known = state, {"number": place.number, **drawn}
+        return True
+
+    @cached_property
+    def _limits(self) -> Sequence[Mapping[str, Any]]:
+        return limits_of(self._run, self._trial.running.record)
+
+    @cached_property
+    def _judged(self) -> Any:
+        """The verdict on the whole trial, as in its report."""
+        from jostle.analysis.run import judge
+
+        try:
+            return judge(TrialRecord(self._trial.folder))
+        except NotARun:
+            return None
