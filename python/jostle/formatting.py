@@ -14,10 +14,8 @@ __all__ = [
     "Formatted",
     "HasInterval",
     "amount",
-    "between",
     "change",
     "formatted",
-    "interval",
     "is_or_are",
     "listed",
     "percent",
@@ -25,6 +23,8 @@ __all__ = [
     "points",
     "ratio",
     "tallied",
+    "with_interval",
+    "with_range",
 ]
 
 MISSING = NOTHING
@@ -108,7 +108,7 @@ def ratio(found: HasInterval) -> Formatted:
     return written._replace(value=written.number)
 
 
-def between(found: HasInterval, unit: str | None = None) -> str:
+def with_range(found: HasInterval, unit: str | None = None) -> str:
     """ "31.0 ms (28.0 to 34.0)"; without the brackets if there is no interval."""
     written = formatted(found, unit)
     return (
@@ -118,7 +118,7 @@ def between(found: HasInterval, unit: str | None = None) -> str:
     )
 
 
-def interval(found: HasInterval, unit: str | None = None) -> str:
+def with_interval(found: HasInterval, unit: str | None = None) -> str:
     """A figure with its interval as the end of a clause with "is": "4.51 ms [4.20, 4.80]", or why not."""
     if found.value is None:
         return f"not known: {found.note}"

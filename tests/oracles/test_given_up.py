@@ -49,17 +49,17 @@ def test_a_mean_with_timeouts_is_a_bound_and_not_that_of_the_lucky() -> None:
     times = rng.exponential(2, 20_000)
     sample = from_values(times[times < 3].tolist(), [3.0] * int((times >= 3).sum()))
     assert restricted_mean(sample) == pytest.approx(2 * (1 - math.exp(-1.5)), rel=0.02)
-    assert isinstance(metrics.OF_TIMES["mean"](sample), AtLeast)
-    assert metrics.OF_TIMES["mean"](from_values([1.0, 3.0])) == 2
+    assert isinstance(metrics.TIME_METRICS["mean"](sample), AtLeast)
+    assert metrics.TIME_METRICS["mean"](from_values([1.0, 3.0])) == 2
 
 
 def test_a_request_that_the_end_cut_off_among_shorter_ones_leaves_the_mean_known() -> None:
     answered = np.random.default_rng(3).exponential(0.01, 2_000)
     sample = from_values(answered.tolist(), [0.004])
-    mean = metrics.OF_TIMES["mean"](sample)
+    mean = metrics.TIME_METRICS["mean"](sample)
     assert not isinstance(mean, AtLeast)
     assert mean == pytest.approx(float(answered.mean()), rel=0.002)
-    late = metrics.OF_TIMES["mean"](from_values(answered.tolist(), [10.0]))
+    late = metrics.TIME_METRICS["mean"](from_values(answered.tolist(), [10.0]))
     assert isinstance(late, AtLeast)
 
 

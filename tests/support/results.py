@@ -285,7 +285,7 @@ def make_trial(
         error_share=1 - outcomes["ok"] / sum(outcomes.values()),
         background={"requests": 1, "ok": 1, "service_mean_s": runtime.slow_s} if slow else {},
         generator_cpu=0.22,
-        lag_p99_s=38e-6 if open_loop else None,
+        pacing_p99_s=38e-6 if open_loop else None,
         server_cpu_s_per_request=runtime.fast_s * 0.8,
         server_rss_max_bytes=54e6,
         trend="",

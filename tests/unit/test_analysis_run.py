@@ -484,7 +484,7 @@ def test_open_loops_tell_what_was_offered(tmp_path: Path) -> None:
     folder = make_run(tmp_path, [Trial("a", "w", 1, open_loop(STEADY, 200, 5.0), load=load)])
     trial = describe_trial(TrialData(RunRecord.open(folder).trials[0]))
     assert trial.offered_per_s == pytest.approx(200, rel=0.1)
-    assert trial.lag_p99_s == pytest.approx(20e-6, rel=0.01)
+    assert trial.pacing_p99_s == pytest.approx(20e-6, rel=0.01)
 
 
 def test_rows_correct_intervals_for_autocorrelation(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from jostle.explain.answer import answer
 from jostle.explain.documents.document import explanation_document
-from jostle.explain.finding import Topic, cannot_tell, found
+from jostle.explain.finding import Topic, cannot_tell, decided_finding
 from jostle.explain.reason import Reason
 from jostle.explain.results import Explanation
 from jostle.explain.server.limits import THOROUGH
@@ -97,11 +97,11 @@ def test_no_word_of_the_statistics_stands_in_the_answer(name: str, told: dict[st
 
 def test_the_worst_comes_first_and_what_no_option_tells_last() -> None:
     findings = [
-        found(Topic.SERVICE_TIME, "GET /a takes 1 ms."),
-        found(Topic.PAUSES, "Every 2 s it stands still.", hurts_s=0.002),
-        found(Topic.BLOCKING, "/b holds up everything else.", hurts_s=0.080),
-        found(Topic.RATE_LIMIT, "No limit.", absent="a rate limit below 50/s"),
-        found(Topic.CACHE, "No cache.", absent="a cache"),
+        decided_finding(Topic.SERVICE_TIME, "GET /a takes 1 ms."),
+        decided_finding(Topic.PAUSES, "Every 2 s it stands still.", hurts_s=0.002),
+        decided_finding(Topic.BLOCKING, "/b holds up everything else.", hurts_s=0.080),
+        decided_finding(Topic.RATE_LIMIT, "No limit.", absent="a rate limit below 50/s"),
+        decided_finding(Topic.CACHE, "No cache.", absent="a cache"),
         cannot_tell(Topic.GONE, Reason.NOT_OURS, "x", "y", option="--pid PID"),
         cannot_tell(Topic.CPU, Reason.NOT_OURS, "x", "y", option="--pid PID"),
         cannot_tell(Topic.QUEUE_LIMIT, Reason.NOT_ASKED, "x", "y", option="--overload"),

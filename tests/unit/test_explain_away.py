@@ -3,7 +3,7 @@
 from collections import Counter
 
 from jostle.explain.documents.document import explanation_document
-from jostle.explain.finding import Finding, Topic, cannot_tell, found, unless_away
+from jostle.explain.finding import Finding, Topic, cannot_tell, decided_finding, unless_away
 from jostle.explain.reason import Reason
 from jostle.explain.results import Explanation
 from jostle.explain.send import ConnectionCounter
@@ -60,6 +60,6 @@ def test_a_server_that_is_away_for_whole_bursts_is_explained_to_the_end() -> Non
 def test_what_was_not_asked_for_keeps_its_reason() -> None:
     not_asked = cannot_tell(Topic.GONE, Reason.NOT_OURS, "it is another's", "--pid")
     assert unless_away(not_asked, Counter(connect_refused=3)) is not_asked
-    decided = found(Topic.PAUSES, "No pause was seen.")
+    decided = decided_finding(Topic.PAUSES, "No pause was seen.")
     assert unless_away(decided, Counter()) is decided
     assert unless_away(decided, Counter(connect_refused=3)).reason is Reason.AWAY

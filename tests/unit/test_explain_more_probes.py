@@ -3,7 +3,7 @@
 import pytest
 
 from jostle.analysis.results import Estimate
-from jostle.explain.finding import Finding, Topic, found
+from jostle.explain.finding import Finding, Topic, decided_finding
 from jostle.explain.probes.by_parameter import by_parameter
 from jostle.explain.probes.cache import asked_anew
 from jostle.explain.probes.idle import after_idle
@@ -92,8 +92,8 @@ def test_a_size_in_the_query_makes_smaller_requests() -> None:
 
 
 def test_waiting_for_a_worker_is_not_taken_for_pauses() -> None:
-    irregular = found(Topic.PAUSES, "It stands still now and then.", hurts_s=0.1)
-    regular = found(Topic.PAUSES, "Every 2 s.", figures={"every": Estimate(2.0)}, hurts_s=0.1)
+    irregular = decided_finding(Topic.PAUSES, "It stands still now and then.", hurts_s=0.1)
+    regular = decided_finding(Topic.PAUSES, "Every 2 s.", figures={"every": Estimate(2.0)}, hurts_s=0.1)
     full = {"/work": "waits"}
     assert not unless_full(irregular, full).decided
     assert unless_full(irregular, {"/work": "free"}) is irregular

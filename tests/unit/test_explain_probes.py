@@ -17,7 +17,7 @@ from jostle.explain.discipline.burst import Burst
 from jostle.explain.discipline.fit import RepeatDifference
 from jostle.explain.discipline.inference import Decision, Inference, Range
 from jostle.explain.documents.document import explanation_document
-from jostle.explain.finding import Finding, Topic, found
+from jostle.explain.finding import Finding, Topic, decided_finding
 from jostle.explain.probes.blocking import blocking, measure, verdict
 from jostle.explain.probes.cache import asked_anew
 from jostle.explain.probes.discipline import discipline as told_discipline
@@ -462,7 +462,7 @@ def test_the_package_is_the_function_that_users_call() -> None:
 
 
 def test_figures_of_findings_have_names() -> None:
-    finding = found(Topic.PAUSES, "It pauses.", figures={"every so often": Estimate(1.0)})
+    finding = decided_finding(Topic.PAUSES, "It pauses.", figures={"every so often": Estimate(1.0)})
     assert finding.figure("every so often") == Estimate(1.0)
     assert finding.figure("never") is None
 

@@ -13,13 +13,13 @@ from jostle.formatting import (
     amount,
     change,
     formatted,
-    interval,
     listed,
     percent,
     plural,
     points,
     ratio,
     tallied,
+    with_interval,
 )
 
 
@@ -54,9 +54,9 @@ def test_processor_times_are_shown_finer_than_the_clock_of_the_record() -> None:
 
 
 def test_a_sentence_says_why_there_is_no_interval_or_no_value() -> None:
-    assert interval(Estimate(0.3, 0.25, 0.36), "share") == "30 % [25, 36]"
-    assert interval(Estimate(0.3, note="one round"), "share") == "30 % (one round)"
-    assert interval(Estimate(None, note="nothing was measured")) == "not known: nothing was measured"
+    assert with_interval(Estimate(0.3, 0.25, 0.36), "share") == "30 % [25, 36]"
+    assert with_interval(Estimate(0.3, note="one round"), "share") == "30 % (one round)"
+    assert with_interval(Estimate(None, note="nothing was measured")) == "not known: nothing was measured"
 
 
 def test_a_change_and_its_interval_share_one_form() -> None:

@@ -44,7 +44,7 @@ def test_the_last_state_has_the_figures_of_the_report(tmp_path: Path, name: str)
     assert state.over_s == trial.duration_s
     assert state.rates_so_far.answered_per_s == trial.throughput_per_s
     assert state.rates_so_far.offered_per_s == trial.offered_per_s
-    assert state.late_s == trial.lag_p99_s
+    assert state.late_s == trial.pacing_p99_s
     assert state.latest["p99"] == trial.timeline.p99_s[-1]
 
 

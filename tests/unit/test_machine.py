@@ -12,7 +12,7 @@ from jostle.analysis.trials.machine import MachineSeries
 from jostle.analysis.trials.resource_usage import ResourceUsage
 from jostle.analysis.validity.figures import RATES, TIMES
 from jostle.analysis.validity.generator_core import had_its_core
-from jostle.analysis.validity.machine import machine, stolen, told
+from jostle.analysis.validity.machine import machine, stolen, troubles_in_words
 from jostle.analysis.validity.quota import within_quota
 from jostle.analysis.validity.stopped import server_ran
 from jostle.host.cores import available_cores
@@ -65,7 +65,7 @@ def always(per_step: float) -> dict[int, float]:
 
 def test_a_quiet_machine_has_nothing_to_tell() -> None:
     quiet = trial(busy_s=always(0.1), own_cpu_s=always(0.1))
-    assert told(quiet) == ""
+    assert troubles_in_words(quiet) == ""
     found = machine(quiet)
     assert found is not None
     assert (found.verdict, found.value) == ("valid", 0.0)
@@ -74,7 +74,7 @@ def test_a_quiet_machine_has_nothing_to_tell() -> None:
 
 def test_what_was_taken_away_is_told_with_its_time() -> None:
     assert (
-        told(trial(steal_s={12: 0.1, 13: 0.08}))
+        troubles_in_words(trial(steal_s={12: 0.1, 13: 0.08}))
         == "the hypervisor withheld a core for 180 ms (steal), 3.0 s into the trial"
     )
 
@@ -93,12 +93,12 @@ def test_what_was_taken_away_is_told_with_its_time() -> None:
     ],
 )
 def test_each_trouble_has_its_sentence(rates: dict[str, dict[int, float]], sentence: str) -> None:
-    assert told(trial(**rates)) == sentence
+    assert troubles_in_words(trial(**rates)) == sentence
 
 
 def test_the_longest_troubles_are_told_first() -> None:
     several = trial(steal_s={2: 0.05, 9: 0.2}, waited_s={2: 0.06})
-    assert told(several) == (
+    assert troubles_in_words(several) == (
         "the hypervisor withheld a core for 200 ms (steal), 2.2 s into the trial and the generator waited "
         "60.0 ms for a core, 0.5 s into the trial"
     )
@@ -146,7 +146,7 @@ def test_errors_of_sampling_are_nobody_s_work() -> None:
         busy_s={step: 0.1 + float(error) for step, error in enumerate(noise)},
         own_cpu_s=always(0.1),
     )
-    assert told(quiet) == ""
+    assert troubles_in_words(quiet) == ""
     found = machine(quiet)
     assert found is not None
     assert (found.verdict, found.value) == ("valid", 0.0)
@@ -155,7 +155,9 @@ def test_errors_of_sampling_are_nobody_s_work() -> None:
 def test_of_a_server_that_is_not_ours_only_stolen_time_is_known() -> None:
     theirs = trial(ours=False, server_waited_s=3.0, busy_s=always(0.2), steal_s={4: 0.1})
     assert machine(theirs) is None
-    assert told(theirs) == "the hypervisor withheld a core for 100 ms (steal), 1.0 s into the trial"
+    assert (
+        troubles_in_words(theirs) == "the hypervisor withheld a core for 100 ms (steal), 1.0 s into the trial"
+    )
 
 
 def test_stolen_time_touches_the_quantiles_that_it_reaches() -> None:
@@ -173,7 +175,7 @@ def test_stolen_time_touches_the_quantiles_that_it_reaches() -> None:
 def test_records_of_before_have_nothing_to_say() -> None:
     before = trial()
     before.machine = MachineSeries.of([], server_is_ours=True)
-    assert (told(before), machine(before), stolen(before)) == ("", None, None)
+    assert (troubles_in_words(before), machine(before), stolen(before)) == ("", None, None)
 
 
 def test_this_machine_can_be_sampled() -> None:

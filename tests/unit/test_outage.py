@@ -103,7 +103,7 @@ def test_an_outage_counts_as_time_where_clients_wait_for_it(tmp_path: Path) -> N
     data = trial_of(tmp_path, away(3.0, 5.0, every=1.0))
     assert data.error_share < 0.001
     assert data.unavailable == 0.2
-    assert data.failing_share == pytest.approx(0.2, abs=0.001)
+    assert data.failing_time_share == pytest.approx(0.2, abs=0.001)
     assert estimate("errors", [data]).value == pytest.approx(0.2, abs=0.001)
     assert estimate("unavailable", [data]).value == 0.2
     told = check(judge(data.trial), "errors").message
@@ -124,7 +124,7 @@ def test_in_an_open_loop_those_that_failed_are_counted_and_none_is_added(tmp_pat
     due = [replace(r, outcome="reset") if 3 <= r.intended < 5 else r for r in open_loop(STEADY, 200, 9.9)]
     data = trial_of(tmp_path, due, load=POISSON)
     assert data.never_answered == sum(r.outcome == "reset" for r in due)
-    assert data.failing_share == data.error_share
+    assert data.failing_time_share == data.error_share
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from jostle.analysis.results import CompareResult, RunResult, Sizing
 from jostle.cli import execution
-from jostle.cli.output import OF_COMPARISONS, OF_EACH, OF_RUNS, RunOutput
+from jostle.cli.output import COMMON_FORMS, COMPARISON_FORMS, RUN_FORMS, RunOutput
 from jostle.errors import JostleError, PlanError, UserError
 from jostle.report import Form, document_of, render
 from jostle.report.export import forms_of
@@ -26,7 +26,7 @@ def shown(tmp_path: Path, output: RunOutput) -> None:
     execution.show(run, output, pages=False, undecided=None, kept=False)
 
 
-@pytest.mark.parametrize("form", OF_RUNS)
+@pytest.mark.parametrize("form", RUN_FORMS)
 def test_a_result_in_a_file_is_shown_with_its_verdict_and_the_file(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], form: Form
 ) -> None:
@@ -59,7 +59,7 @@ def test_a_result_is_shown_even_if_its_file_cannot_be_written(
 
 
 @pytest.mark.parametrize(
-    ("result", "forms"), [(make_hit(), OF_RUNS), (COMPARISON, OF_COMPARISONS), (SIZING, OF_EACH)]
+    ("result", "forms"), [(make_hit(), RUN_FORMS), (COMPARISON, COMPARISON_FORMS), (SIZING, COMMON_FORMS)]
 )
 def test_a_command_offers_the_forms_that_its_result_has(
     result: RunResult | CompareResult | Sizing, forms: tuple[Form, ...]

@@ -29,7 +29,7 @@ def inside(*signals: signal.Signals, error: Exception | None = None) -> list[str
         with stopping() as stop:
             for number in signals:
                 signal.raise_signal(number)
-                done.append("asked" if stop.asked else "not asked")
+                done.append("asked" if stop.requested else "not asked")
             if error is not None:
                 raise error
     except KeyboardInterrupt:
@@ -70,7 +70,7 @@ def test_one_that_is_ignored_or_kills_stays_so() -> None:
         assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
         assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
         signal.raise_signal(signal.SIGINT)
-    assert not stop.asked
+    assert not stop.requested
 
 
 def test_other_threads_are_never_interrupted() -> None:
@@ -78,7 +78,7 @@ def test_other_threads_are_never_interrupted() -> None:
 
     def work() -> None:
         with stopping() as stop:
-            asked.append(stop.asked)
+            asked.append(stop.requested)
 
     thread = threading.Thread(target=work)
     thread.start()

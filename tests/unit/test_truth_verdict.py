@@ -86,18 +86,22 @@ def test_figures_are_sorted_by_what_is_true_and_what_was_said(truth: Any, measur
 @pytest.mark.usefixtures("hogged")
 def test_each_threshold_is_tried_alone_and_put_back(truth: Any, measured: Path) -> None:
     rows = truth["again"].judged_again(measured)
-    before = machine.SUSPECT, machine.ALL, generator_core.SUSPECT
+    before = machine.SUSPECT_ABOVE, machine.ALL, generator_core.SUSPECT_ABOVE
     tried = truth["thresholds"].tried(measured, rows)
-    assert before == (machine.SUSPECT, machine.ALL, generator_core.SUSPECT)
+    assert before == (machine.SUSPECT_ABOVE, machine.ALL, generator_core.SUSPECT_ABOVE)
     thrown = {(one.name, one.value): one.good_thrown_away for one in tried}
     in_use = {one.name: one.value for one in tried if one.in_use}
     assert in_use == dict(zip(in_use, before, strict=True))
     as_it_is = truth["rates"].shares(rows)[1]
-    assert thrown["machine.SUSPECT", machine.SUSPECT] == thrown["generator_core.SUSPECT", 0.25] == as_it_is
-    assert thrown["machine.SUSPECT", 0.4] == 0.0
+    assert (
+        thrown["machine.SUSPECT_ABOVE", machine.SUSPECT_ABOVE]
+        == thrown["generator_core.SUSPECT_ABOVE", 0.25]
+        == as_it_is
+    )
+    assert thrown["machine.SUSPECT_ABOVE", 0.4] == 0.0
     assert thrown["machine.ALL", 0.2] > as_it_is
     shown = truth["thresholds"].markdown(tried)
-    assert f"| machine.SUSPECT | **20 %** | 0.0 % | {100 * as_it_is:.1f} % |" in shown
+    assert f"| machine.SUSPECT_ABOVE | **20 %** | 0.0 % | {100 * as_it_is:.1f} % |" in shown
     assert "| machine.SUSPECT | 40 % | 0.0 % | 0.0 % |" in shown
 
 

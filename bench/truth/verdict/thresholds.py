@@ -13,9 +13,9 @@ __all__ = ["TRIED", "Tried", "markdown", "tried"]
 
 VALIDITY = "jostle.analysis.validity."
 TRIED: Mapping[str, Sequence[float]] = {
-    "machine.SUSPECT": (0.05, 0.2, 0.4),
+    "machine.SUSPECT_ABOVE": (0.05, 0.2, 0.4),
     "machine.ALL": (0.2, 0.5),
-    "generator_core.SUSPECT": (0.1, 0.25),
+    "generator_core.SUSPECT_ABOVE": (0.1, 0.25),
 }
 """Each in turn, with all others as they are. The names are those of the modules and constants."""
 

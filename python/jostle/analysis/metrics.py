@@ -81,7 +81,7 @@ def _quantile(sample: WeightedSample | None, p: float) -> RoundValue:
     return None if sample is None else round_quantile(sample, p)
 
 
-OF_TIMES: Mapping[str, Callable[[WeightedSample], RoundValue]] = {
+TIME_METRICS: Mapping[str, Callable[[WeightedSample], RoundValue]] = {
     **{name: partial(round_quantile, p=p) for name, p in NAMED.items()},
     "min": _smallest,
     "max": _largest,
@@ -95,7 +95,7 @@ VALUE_OF: Mapping[str, Callable[[TrialData], RoundValue]] = {
     "throughput": lambda data: data.throughput,
     "dispersion": dispersion,
     "goodput": goodput,
-    "errors": lambda data: data.failing_share,
+    "errors": lambda data: data.failing_time_share,
     "unavailable": lambda data: data.unavailable,
     "memory": rss_max,
     "server cpu": cpu_per_request,
@@ -136,7 +136,7 @@ VALUE_OF: Mapping[str, Callable[[TrialData], RoundValue]] = {
         f"ping {q}": lambda data, p=NAMED[q]: _quantile(ping_times(data), p)  # type: ignore[misc]
         for q in LESS_FREQUENT
     },
-    **{name: lambda data, of=of: of(data.response) for name, of in OF_TIMES.items()},  # type: ignore[misc]
+    **{name: lambda data, of=of: of(data.response) for name, of in TIME_METRICS.items()},  # type: ignore[misc]
 }
 """Metrics of one trial. Indices compare two trials: see `jostle.analysis.topics.starvation.indices`."""
 

@@ -11,7 +11,7 @@ from jostle.analysis.results import Estimate
 from jostle.analysis.results.capacity import FittedModel, WhatIf, WhatIfFigure
 from jostle.capacity.changes import WhatIfChanges
 from jostle.errors import JostleError, PlanError
-from jostle.formatting import between, percent
+from jostle.formatting import percent, with_range
 from jostle.units import format_rate
 
 __all__ = ["what_if_explained"]
@@ -75,8 +75,8 @@ def _changed(
     many = slots if changes.workers is None else Estimate(float(changes.workers))
     now, then = _max_throughput(slots, service), _max_throughput(many, after)
     text = (
-        f"With {' and '.join(changes.text)}, {route} would answer at most {between(then)}, instead of "
-        f"{between(now)}."
+        f"With {' and '.join(changes.text)}, {route} would answer at most {with_range(then)}, instead of "
+        f"{with_range(now)}."
     )
     if changes.rate is not None and then.value:
         busy = changes.rate / then.value

@@ -25,7 +25,7 @@ from jostle.capacity.search import FITTED
 from jostle.capacity.sentences import behaves_like, written
 from jostle.capacity.slo import Slo
 from jostle.errors import JostleError, PlanError
-from jostle.formatting import between, formatted, percent, plural
+from jostle.formatting import formatted, percent, plural, with_range
 from jostle.plan.criteria.conditions import SLO_PARAMETER
 from jostle.plan.recorded import RecordedPlan
 from jostle.record import RunRecord
@@ -339,9 +339,9 @@ def _sentences(
     at = next((figure for figure in figures if figure.metric == "p99"), None)
     if at is not None and level is not None:
         load = f"{level:,.3g}/s" if fitted.unit == "/s" else plural(round(level), "client")
-        now = f" instead of {between(at.now)}" if at.now is not None else ""
+        now = f" instead of {with_range(at.now)}" if at.now is not None else ""
         changed = f"With {' and '.join(changes.text)}, at" if changes.of_the_server else "At"
-        said.append(f"{changed} {load} its p99 would be {between(at.predicted)}{now}.")
+        said.append(f"{changed} {load} its p99 would be {with_range(at.predicted)}{now}.")
     assumed = f"Predicted, not measured, from {behaves_like(fitted.judged)}."
     more = len(fitted.kept) - 1
     if more:

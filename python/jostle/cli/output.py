@@ -35,11 +35,11 @@ __all__ = [
     "write",
 ]
 
-OF_EACH = (Form.text, Form.html, Form.md, Form.json)
+COMMON_FORMS = (Form.text, Form.html, Form.md, Form.json)
 """The forms of every result; some have more."""
 
-OF_COMPARISONS = (*OF_EACH, Form.junit)
-OF_RUNS = (*OF_EACH, Form.csv, Form.junit)
+COMPARISON_FORMS = (*COMMON_FORMS, Form.junit)
+RUN_FORMS = (*COMMON_FORMS, Form.csv, Form.junit)
 
 
 def _form_option(forms: Sequence[Form]) -> Any:
@@ -103,9 +103,9 @@ UndecidedAs = Annotated[
 class ResultOutput:
     """Where the result of a command goes: to standard output, and into a file if one is named."""
 
-    form: Annotated[Form | None, _form_option(OF_EACH)] = None
+    form: Annotated[Form | None, _form_option(COMMON_FORMS)] = None
     as_json: Annotated[bool, option("--json", help="The same as --format json.", group=OUTPUT)] = False
-    file: Annotated[Path | None, _file_option(OF_EACH)] = None
+    file: Annotated[Path | None, _file_option(COMMON_FORMS)] = None
 
     def __post_init__(self) -> None:
         if self.as_json and self.form not in (None, Form.json):
@@ -121,24 +121,24 @@ class ResultOutput:
 class ComparisonOutput(ResultOutput):
     """`jostle compare`."""
 
-    form: Annotated[Form | None, _form_option(OF_COMPARISONS)] = None
-    file: Annotated[Path | None, _file_option(OF_COMPARISONS)] = None
+    form: Annotated[Form | None, _form_option(COMPARISON_FORMS)] = None
+    file: Annotated[Path | None, _file_option(COMPARISON_FORMS)] = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReportOutput(ResultOutput):
     """`jostle report`, which also makes pictures."""
 
-    form: Annotated[Form | None, _form_option((*OF_RUNS, *PICTURES))] = None
-    file: Annotated[Path | None, _file_option(OF_RUNS)] = None
+    form: Annotated[Form | None, _form_option((*RUN_FORMS, *PICTURES))] = None
+    file: Annotated[Path | None, _file_option(RUN_FORMS)] = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunOutput(ResultOutput):
     """Every command that measures a run. `jostle hit` has just these."""
 
-    form: Annotated[Form | None, _form_option(OF_RUNS)] = None
-    file: Annotated[Path | None, _file_option(OF_RUNS)] = None
+    form: Annotated[Form | None, _form_option(RUN_FORMS)] = None
+    file: Annotated[Path | None, _file_option(RUN_FORMS)] = None
     quiet: Quiet = False
     web: ShownInBrowser = False
     verbose: Annotated[

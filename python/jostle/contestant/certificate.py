@@ -20,7 +20,7 @@ SELF_SIGNED = 18
 UNKNOWN_ISSUER = (2, 19, 20, 21)
 """OpenSSL's codes (x509_vfy.h), which depend on the authorities that are known."""
 
-OF_ANOTHER = (62, 64)
+WRONG_NAME = (62, 64)
 
 PROBLEMS = {
     SELF_SIGNED: "is self-signed",
@@ -59,7 +59,7 @@ def check_certificate(target: Mapping[str, Any]) -> None:
     if code not in PROBLEMS or unsure:
         return
     problem = PROBLEMS[code].format(name=name)
-    remedy = ANOTHER_NAME if code in OF_ANOTHER else REMEDY
+    remedy = ANOTHER_NAME if code in WRONG_NAME else REMEDY
     raise PlanError(f"the certificate of {_place(target)} {problem}", remedy)
 
 

@@ -28,16 +28,16 @@ FACTS = (
 )
 """What is said of a server besides its faults, in this order."""
 
-MOST_FACTS, MOST_OF_TOPIC = 5, {Topic.SERVICE_TIME: 2, Topic.SLOTS: 2}
+MAX_FACTS, MAX_OF_TOPIC = 5, {Topic.SERVICE_TIME: 2, Topic.SLOTS: 2}
 """How many sentences that is at most, and how many of them about one topic if not one."""
 
 IMPLIED = {Topic.PARALLELISM: (Topic.DISCIPLINE, Topic.SLOTS)}
 """A topic adds nothing if one of these is decided."""
 
-OF_A_ROUTE = (Topic.DISCIPLINE, Topic.PARALLELISM)
+ROUTE_TOPICS = (Topic.DISCIPLINE, Topic.PARALLELISM)
 """What is said of the server's workers is no more than a limit of one route if that has one."""
 
-MOST_FAULTS = 6
+MAX_FAULTS = 6
 
 NOTHING_FOUND = "No fault was found."
 
@@ -54,7 +54,7 @@ class Answer:
 
 def answer(findings: Sequence[Finding], asked_with: Sequence[str]) -> Answer:
     """The answer from all findings. `asked_with`: the words of the command that was given."""
-    faults = sorted((one for one in findings if one.hurts_s > 0), key=lambda one: -one.hurts_s)[:MOST_FAULTS]
+    faults = sorted((one for one in findings if one.hurts_s > 0), key=lambda one: -one.hurts_s)[:MAX_FAULTS]
     said = [f"{one.says} {one.cure}".rstrip() for one in faults] or [NOTHING_FOUND]
     absent = [one.absent for one in findings if one.absent]
     return Answer(
@@ -71,11 +71,11 @@ def _facts(findings: Sequence[Finding]) -> list[str]:
     for topic in FACTS:
         if any(implied in decided for implied in IMPLIED.get(topic, ())):
             continue
-        if topic in OF_A_ROUTE and any(one.topic is Topic.SLOTS and one.hurts_s for one in findings):
+        if topic in ROUTE_TOPICS and any(one.topic is Topic.SLOTS and one.hurts_s for one in findings):
             continue
         of_topic = [one.says for one in findings if one.topic is topic and _is_fact(one)]
-        facts += of_topic[: MOST_OF_TOPIC.get(topic, 1)]
-    return facts[:MOST_FACTS]
+        facts += of_topic[: MAX_OF_TOPIC.get(topic, 1)]
+    return facts[:MAX_FACTS]
 
 
 def _is_fact(one: Finding) -> bool:

@@ -15,8 +15,8 @@ __all__ = [
     "Named",
     "Topic",
     "cannot_tell",
+    "decided_finding",
     "felt_s",
-    "found",
     "out_of_time",
     "undecided",
     "unless_away",
@@ -102,7 +102,7 @@ class Finding:
         return next((named.figure for named in self.figures if named.name == name), None)
 
 
-def found(
+def decided_finding(
     topic: Topic,
     says: str,
     evidence: Sequence[str] = (),

@@ -28,7 +28,7 @@ counted; the others may overtake them.
 POOL = 8
 """The most connections for all other requests: a few long ones hold up none."""
 
-LEAST_S = 4.0
+MIN_S = 4.0
 """A stream that would be shorter than this is not sent."""
 
 IDLE_S = (1.0, 1.5, 2.5, 4.0, 6.0, 8.0, 11.0, 16.0, 21.0, 31.0, 36.0)
@@ -62,7 +62,7 @@ def light_stream(session: Session) -> None:
     """Sends the stream, and keeps the result in `session.light`, `session.requests` and `session.stream`.
     Raises `NoTime` if there is no time for it.
     """
-    session.budget.need(LEAST_S)
+    session.budget.need(MIN_S)
     alone = sorted(session.alone.values(), key=lambda one: one.demand_s)
     seconds = session.budget.left_s - max(1.0, 2 * alone[-1].demand_s)
     pauses = idle_pauses(seconds)

@@ -15,7 +15,7 @@ from jostle.analysis.stats.sample import Bools, Floats
 from jostle.analysis.trials.data import MAX_ROWS, MEASURED, TrialData
 from jostle.errors import PlanError
 from jostle.explain.answer import answer
-from jostle.explain.finding import Finding, Topic, cannot_tell, felt_s, found
+from jostle.explain.finding import Finding, Topic, cannot_tell, decided_finding, felt_s
 from jostle.explain.probes.pauses import pauses
 from jostle.explain.probes.rare import rare_responses
 from jostle.explain.reason import Reason
@@ -25,7 +25,7 @@ from jostle.explain.slow_responses.in_flight import beside_one
 from jostle.explain.slow_responses.periods import periods
 from jostle.explain.slow_responses.rare import rare
 from jostle.explain.slow_responses.stalls import Requests
-from jostle.formatting import amount, between, listed, percent, plural
+from jostle.formatting import amount, listed, percent, plural, with_range
 from jostle.record import RunRecord
 from jostle.record.outcomes import Outcome
 
@@ -37,7 +37,7 @@ SLOWEST = 0.01
 MIN_ROWS = 400
 """Among fewer requests the slowest 1 % are too few."""
 
-MOST_COMMON = 2
+MAX_COMMON = 2
 """How many things are told that the slowest have in common."""
 
 LONGER = 3.0
@@ -163,7 +163,7 @@ def _from_rows(requests: Requests, sizes: Floats) -> Iterator[Finding]:
         beside = beside_one(requests, name)
         usual = float(np.median(requests.took_s[requests.route == requests.names.index(name)]))
         if beside.waits and felt_s(usual):
-            yield found(
+            yield decided_finding(
                 Topic.BLOCKING,
                 f"While {name} is being answered, for {amount(usual, 's')}, others wait: "
                 f"{percent(beside.share.value)} of those that were sent meanwhile ended no sooner.",
@@ -186,14 +186,14 @@ def slowest(requests: Requests, sizes: Floats) -> Finding:
         f"The slowest 1 % took {amount(limit, 's')} or more, the median {amount(float(np.median(took)), 's')}"
     )
     if not common:
-        return found(
+        return decided_finding(
             Topic.SLOWEST,
             f"{about}; they have nothing in common that the record shows.",
             [f"{int(slow.sum())} of {plural(len(requests), 'request')}."],
             absent="something that the slowest 1 % have in common",
         )
     properties = listed([_common(one) for one in _distinct(common)])
-    return found(
+    return decided_finding(
         Topic.SLOWEST,
         f"{about}; {properties}.",
         evidence,
@@ -208,7 +208,7 @@ def _distinct(common: Sequence[Common]) -> list[Common]:
     kinds: dict[str, Common] = {}
     for one in common:
         kinds.setdefault(" ".join(one.what.split()[:2]), one)
-    return list(kinds.values())[:MOST_COMMON]
+    return list(kinds.values())[:MAX_COMMON]
 
 
 def _common(one: Common) -> str:
@@ -236,7 +236,7 @@ def _from_intervals(cell: _Cell) -> Iterator[Finding]:
         f"{TIMES:g} times the usual longest one, {amount(middle, 's')}."
     ]
     if not regular:
-        yield found(
+        yield decided_finding(
             Topic.PAUSES,
             "No period was found in the longest responses of the intervals.",
             evidence,
@@ -245,10 +245,10 @@ def _from_intervals(cell: _Cell) -> Iterator[Finding]:
     for one in regular:
         length = longest[late][list(one.places)]
         typical = Estimate(float(np.median(length)), float(length.min()), float(length.max()), n=len(length))
-        yield found(
+        yield decided_finding(
             Topic.PAUSES,
-            f"Every {between(one.every)} a response takes {between(typical)}, where the longest usually "
-            f"takes {amount(middle, 's')}.",
+            f"Every {with_range(one.every)} a response takes {with_range(typical)}, where the longest "
+            f"usually takes {amount(middle, 's')}.",
             evidence,
             {"every": one.every, "longest": typical},
             hurts_s=(typical.value or 0.0) ** 2 / one.every_s,

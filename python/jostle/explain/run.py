@@ -45,7 +45,7 @@ Intensity = Literal["gentle", "thorough"]
 SPOKEN = {"ws": "WebSocket", "wss": "WebSocket", "tcp": "TCP", "udp": "UDP"}
 """The protocol's name for readers, by URL scheme, unless it is a version of HTTP."""
 
-ASKED_WITH = (
+REQUEST_OPTIONS = (
     "headers", "http2", "insecure", "send", "match", "until", "proto", "import_path", "message",
 )  # fmt: skip
 """Options of a request, as `hit_plan` takes them."""
@@ -77,7 +77,8 @@ def explain(
     did not start. `budget`: seconds for all probes. `overload`: also send probes that overload the server.
     `timeout`: seconds after which a request is given up. `pid`: the process of a running server, to watch
     its CPU time. `tell`: called with the limits, which stay, and with what is being asked. `request`: those
-    options of `jostle.hit` that `ASKED_WITH` lists; with `http2`, each client has a connection of its own.
+    options of `jostle.hit` that `REQUEST_OPTIONS` lists; with `http2`, each client has a connection of its
+    own.
 
     Raises `JostleError` if there is nothing to explain: no response, an error, or a redirect.
     """
@@ -119,7 +120,7 @@ def _looks(target: Target, timeout: float) -> list[ResponseHead]:
     for route in target.routes:
         if why := sender.why_not(route):
             raise UnreachableTarget(
-                f"{route.asked} is not answered over {target.protocol}: {one_line(why)}",
+                f"{route.in_sentences} is not answered over {target.protocol}: {one_line(why)}",
                 "name what the server answers, and as it expects it",
             )
     return []
@@ -137,7 +138,7 @@ def target_of(
     **request: Any,
 ) -> Iterator[Target]:
     """A running server, or a contestant, which is stopped at the end. The options are those of `explain`."""
-    for name in request.keys() - set(ASKED_WITH):
+    for name in request.keys() - set(REQUEST_OPTIONS):
         raise TypeError(f"explain() has no option {name!r}")
     options = {name: value for name, value in request.items() if value}
     http2 = bool(options.get("http2"))

@@ -91,7 +91,7 @@ class Held:
     def figures(self) -> dict[str, Estimate]:
         return {"held": Estimate(float(self.accepted), unit=""), "after": self.after}
 
-    def late(self, demand_s: float) -> bool:
+    def refused_late(self, demand_s: float) -> bool:
         """Whether they were refused only after a time in which they might have been served."""
         return (self.after.value or 0.0) > LATE * demand_s
 
@@ -171,7 +171,7 @@ class Session:
     refusals: int = 0
     """How many requests the server refused."""
 
-    asked: Counter[str] = field(default_factory=Counter)
+    response_counts: Counter[str] = field(default_factory=Counter)
     """How many responses came for each route; `wrong`: of those, how many were neither as expected nor a
     refusal, by what they were.
     """
@@ -193,7 +193,7 @@ class Session:
         self.refusals += sum(response.refused for response in responses)
         for response in responses:
             if response.end_s is not None and response.outcome not in (*NOT_CONNECTED, *ENDED_BY_STOP):
-                self.asked[response.route] += 1
+                self.response_counts[response.route] += 1
                 if not response.ok and not response.refused:
                     self.wrong[response.route, response.fate] += 1
 

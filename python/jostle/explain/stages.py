@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from jostle.explain.finding import Finding, Topic, cannot_tell, found, out_of_time, unless_away
+from jostle.explain.finding import Finding, Topic, cannot_tell, decided_finding, out_of_time, unless_away
 from jostle.explain.light import light_stream
 from jostle.explain.probes import (
     blocking,
@@ -285,8 +285,8 @@ def _between(session: Session) -> Finding:
         )
     if any(front in session.server.lower() for front in FRONTS):
         text = f"{session.server} answers; if it passes requests on, all of this is true of both together."
-        return found(Topic.INTERMEDIARY, text, ["No header names what stands behind it."])
-    return found(
+        return decided_finding(Topic.INTERMEDIARY, text, ["No header names what stands behind it."])
+    return decided_finding(
         Topic.INTERMEDIARY,
         "No response names a proxy.",
         ["A proxy that does not name itself is not seen."],

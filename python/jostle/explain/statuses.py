@@ -2,7 +2,7 @@
 
 from jostle.analysis.results import Estimate
 from jostle.analysis.stats.proportion import share_interval
-from jostle.explain.finding import Finding, Topic, found
+from jostle.explain.finding import Finding, Topic, decided_finding
 from jostle.explain.session import Session
 from jostle.explain.words import one_in, span
 from jostle.formatting import plural, tallied
@@ -22,18 +22,18 @@ def changed(session: Session) -> Finding | None:
     wrong = {
         route: sum(n for (name, _), n in session.wrong.items() if name == route) for route, _ in session.wrong
     }
-    shares = {route: n / max(n, session.asked[route]) for route, n in wrong.items()}
+    shares = {route: n / max(n, session.response_counts[route]) for route, n in wrong.items()}
     worst = max(shares, key=lambda route: shares[route], default=None)
     if worst is None or shares[worst] < OFTEN:
         return None
-    n, share = session.asked[worst], shares[worst]
+    n, share = session.response_counts[worst], shares[worst]
     low, high = share_interval(wrong[worst], n)
     kinds = tallied({what: count for (name, what), count in session.wrong.items() if name == worst})
     text = (
         f"{one_in(share)} requests for {worst} ({span(low, high, 'share')}) is not answered as at first: "
         f"{kinds}."
     )
-    return found(
+    return decided_finding(
         Topic.WRONG,
         text,
         [f"{wrong[worst]} of {plural(n, 'request')}; when first tried, it was answered as expected."],
@@ -48,7 +48,7 @@ def was_away(session: Session) -> Finding | None:
     if not lost:
         return None
     kinds = tallied({outcome_label(kind): n for kind, n in lost.items()})
-    return found(
+    return decided_finding(
         Topic.AWAY,
         f"The server accepted no connections for a time: {plural(lost.total(), 'request')} could not connect "
         f"({kinds}).",
@@ -62,7 +62,7 @@ def went_away(session: Session) -> Finding | None:
     if any(response.ok for response in session.sender.serial(session.opening.route, 1, 0.0)):
         return None
     kinds = tallied({outcome_label(kind): n for kind, n in session.sender.unconnected.items()})
-    return found(
+    return decided_finding(
         Topic.AWAY,
         f"The server went away {session.budget.spent_s:.0f} s after the first request, and did not come "
         f"back: {kinds}. Its log says why; nothing more was asked.",

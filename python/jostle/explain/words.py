@@ -8,7 +8,7 @@ COUNTS = (
     "none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
 )  # fmt: skip
 
-MOST_IN = 0.35
+MAX_ONE_IN = 0.35
 """Up to this share it is said as "1 in 3", above as a percentage."""
 
 
@@ -26,4 +26,4 @@ def count(number: float) -> str:
 
 def one_in(share: float) -> str:
     """ "1 in 20", "35 %"."""
-    return f"1 in {round(1 / share):,}" if 0 < share <= MOST_IN else format_share(share)
+    return f"1 in {round(1 / share):,}" if 0 < share <= MAX_ONE_IN else format_share(share)

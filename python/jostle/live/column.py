@@ -8,7 +8,7 @@ from typing import Any
 
 from jostle.analysis.stats.sample import Ints
 from jostle.analysis.trials.counters import MEASURED
-from jostle.analysis.validity.lateness import SUSPECT as MOSTLY
+from jostle.analysis.validity.lateness import SUSPECT_ABOVE as MOSTLY
 from jostle.histogram import Histogram
 from jostle.live.axis import binned
 from jostle.live.counted import Counted

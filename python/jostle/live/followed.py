@@ -18,7 +18,7 @@ from jostle.record.verdict import Verdict
 
 __all__ = ["FollowedRun", "FollowedTrial", "RunState", "TrialPlace"]
 
-MOST_AT_ONCE = 200
+MAX_AT_ONCE = 200
 """Intervals that are read before what they say is shown: some tenths of a second of work."""
 
 
@@ -136,11 +136,11 @@ class FollowedTrial:
             return False
         new = 0
         try:
-            for interval in self._intervals.read(MOST_AT_ONCE):
+            for interval in self._intervals.read(MAX_AT_ONCE):
                 new += 1
                 if (part := self._within.of_interval(interval)) is not None:
                     self.running.add(part)
         except NotARun as error:
             self.damage = error.message
-        self.behind = new == MOST_AT_ONCE
+        self.behind = new == MAX_AT_ONCE
         return new > 0 or bool(self.damage)

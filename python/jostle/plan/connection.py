@@ -129,7 +129,7 @@ class Connection(Table):
         """The number of connections that the clients share; None if each has its own."""
         return self.http2.connections if self.http2 is not None else None
 
-    def at_once(self, clients: int) -> int:
+    def connections_of(self, clients: int) -> int:
         """The number of connections that `clients` have together."""
         return clients if self.shared is None else min(self.shared, clients)
 

@@ -230,8 +230,8 @@ class Workload(Table):
         """
         each = self.connections_of_a_client(journeys)
         background = self.background.load.min_connections if self.background is not None else 0
-        own = self.connection.at_once(self.load.min_connections) * each
-        return own + self.connection.at_once(background)
+        own = self.connection.connections_of(self.load.min_connections) * each
+        return own + self.connection.connections_of(background)
 
     def seconds(self) -> float | None:
         """How long the measured load lasts; None if the number of requests decides."""

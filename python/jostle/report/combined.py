@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from jostle.analysis.results import OF_ARTICLES, OF_OURS, ClaimVerdict, RunResult
+from jostle.analysis.results import ARTICLE_VERDICTS, OWN_VERDICTS, ClaimVerdict, RunResult
 from jostle.formatting import plural
 from jostle.host.files import write_whole
 from jostle.report.document import (
@@ -166,12 +166,12 @@ class CombinedReport:
     @property
     def counts(self) -> dict[str, int]:
         """Claims of the articles by verdict."""
-        return self._counts(OF_ARTICLES, ours=False)
+        return self._counts(ARTICLE_VERDICTS, ours=False)
 
     @property
     def checks(self) -> dict[str, int]:
         """Checks of our own by verdict."""
-        return self._counts(OF_OURS, ours=True)
+        return self._counts(OWN_VERDICTS, ours=True)
 
     def _counts(self, verdicts: Sequence[ClaimVerdict], *, ours: bool) -> dict[str, int]:
         found = Counter(claim.verdict for r in self._results() for claim in r.claims if claim.ours is ours)

@@ -16,7 +16,7 @@ from jostle.text import one_line
 
 __all__ = [
     "NOT_OK",
-    "OF_A_REQUEST",
+    "REQUEST_COLUMNS",
     "TIMES",
     "as_published",
     "as_written",
@@ -41,7 +41,7 @@ TIMES = ("mean", *LEVELS, "max")
 """The times that tables show of a workload."""
 
 
-OF_A_REQUEST = "requests = | throughput = per s | p50 = | p95 = | p99 = | longest = | failed ="
+REQUEST_COLUMNS = "requests = | throughput = per s | p50 = | p95 = | p99 = | longest = | failed ="
 """The columns of figures that tables of requests and of steps have."""
 
 

@@ -12,7 +12,7 @@ __all__ = ["Stop", "let_signals_stop_like_ctrl_c", "stopping"]
 class Stop:
     """Whether the user has asked to stop."""
 
-    asked = False
+    requested = False
 
 
 def let_signals_stop_like_ctrl_c() -> None:
@@ -48,9 +48,9 @@ def stopping() -> Iterator[Stop]:
     }
 
     def note(number: int, frame: FrameType | None) -> None:
-        if stop.asked:
+        if stop.requested:
             before[signal.Signals(number)](number, frame)
-        stop.asked = True
+        stop.requested = True
 
     for number in before:
         signal.signal(number, note)
@@ -59,5 +59,5 @@ def stopping() -> Iterator[Stop]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-    if stop.asked:
+    if stop.requested:
         raise KeyboardInterrupt

@@ -190,7 +190,7 @@ class _Load:
 
     def __iter__(self) -> Iterator["Interval"]:
         while not self._over:
-            if self._stop.asked and not self._ending:
+            if self._stop.requested and not self._ending:
                 self.end()
             interval = self._running.next_interval(POLL_S)
             if interval is not None:
@@ -480,9 +480,9 @@ def _record_load(
     except ExecutorLost:
         raise
     except GeneratorsLost as error:
-        if not stop.asked:
+        if not stop.requested:
             return _Ending("failed", str(error))
-    if stop.asked:
+    if stop.requested:
         return _Ending("cut short", "stopped by the user")
     return _Ending("ended", per_s=answered * 1e9 / end_ns if end_ns else 0.0, busy=unfinished > 0)
 

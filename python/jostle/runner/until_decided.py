@@ -28,7 +28,7 @@ class InterimResult:
     """The highest number so far."""
     trial: int
     """The highest number so far."""
-    asked: int
+    questions: int
     """The number of questions."""
     still_open: Sequence[Question]
     """Those that are not decided."""
@@ -60,7 +60,7 @@ class RoundsUntilDecided:
         return InterimResult(
             round=max((trial.round for trial in record.trials), default=0),
             trial=max((entry["number"] for entry in record.planned), default=0),
-            asked=len(asked_questions),
+            questions=len(asked_questions),
             still_open=still_open,
             continuing=[
                 one
@@ -85,7 +85,7 @@ class RoundsUntilDecided:
         """
         cells, _ = self._next(look)
         why = "" if cells else self._why_it_ends(look)
-        said = f"{look.asked - len(look.still_open)} of {look.asked} need no further round"
+        said = f"{look.questions - len(look.still_open)} of {look.questions} need no further round"
         self._writer.journal("looked at", round=look.round, why=f"{said}{f'; {why}' if why else ''}")
         trials = later_round(sorted(cells), self._plan, look.round + 1, self._seed, look.trial)
         note_planned(trials, self._writer)

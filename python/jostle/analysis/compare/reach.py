@@ -9,7 +9,7 @@ from jostle.formatting import listed, percent
 
 __all__ = ["reach"]
 
-TOLD = ("p50", "p90", "p99")
+METRICS = ("p50", "p90", "p99")
 
 
 def reach(c: Comparison) -> str:
@@ -26,5 +26,5 @@ def reach(c: Comparison) -> str:
 def _detectable(c: Comparison) -> Iterable[tuple[str, float]]:
     """The smallest change of each metric that is found, in whole percent."""
     for d in c.differences:
-        if d.metric in TOLD and d.log_error is not None and d.log_df is not None:
+        if d.metric in METRICS and d.log_error is not None and d.log_df is not None:
             yield d.metric, math.ceil(100 * detectable_with(d.log_error, d.log_df)) / 100

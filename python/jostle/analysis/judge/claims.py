@@ -32,7 +32,7 @@ from jostle.analysis.stats.quantile_ci import CONFIDENCE
 from jostle.analysis.stats.sequential import ConfidenceRule, fixed
 from jostle.analysis.topics.starvation.indices import index_at, workloads_behind
 from jostle.analysis.trials.data import TrialData, by_round, common_rounds
-from jostle.formatting import interval, is_or_are, listed, plural
+from jostle.formatting import is_or_are, listed, plural, with_interval
 from jostle.plan.criteria.claims import Claim, Needs, Part
 from jostle.plan.criteria.metrics import INDICES, METRICS
 from jostle.plan.labels import resolve_label
@@ -279,7 +279,7 @@ def _part(
     estimate, surely = estimated(CONFIDENCE), estimated(confidence)
     size = Rule(*part.size) if part.size else None
     verdict = _judge(rule, size, estimate, surely)
-    message = f"{name} {'is' if right else is_or_are(name)} {interval(estimate, unit)}"
+    message = f"{name} {'is' if right else is_or_are(name)} {with_interval(estimate, unit)}"
     if part.published is not None:
         message += f" (published: {written(part.published, unit)})"
     absent = [key for key, _ in sides if not measured.rounds(key)]
@@ -328,7 +328,7 @@ def _changing(
         for key in keys
     }
     return [
-        f"× {interval(change, 'ratio')} on {_cell(key)}"
+        f"× {with_interval(change, 'ratio')} on {_cell(key)}"
         for key, change in changes.items()
         if not have_settled(change, settled)
     ]

@@ -14,7 +14,7 @@ from jostle.analysis.stats.sequential import ConfidenceRule, fixed
 from jostle.analysis.topics.starvation.indices import compare, index_of, workloads_behind
 from jostle.analysis.trials.data import TrialData, by_round, common_rounds
 from jostle.analysis.trials.one_request import requests_named
-from jostle.formatting import interval, is_or_are
+from jostle.formatting import is_or_are, with_interval
 from jostle.plan.criteria.conditions import INDICES
 from jostle.plan.criteria.requirement import Requirement
 from jostle.plan.labels import resolve_label
@@ -111,7 +111,7 @@ def _requirement(
 ) -> RequirementResult:
     condition, estimate = required.condition, figure.estimate
     verdict = decide(condition, estimate)
-    message = f"{condition.metric} {is_or_are(condition.metric)} {interval(estimate, condition.unit)}"
+    message = f"{condition.metric} {is_or_are(condition.metric)} {with_interval(estimate, condition.unit)}"
     if figure.aside:
         message += f" ({figure.aside})"
     if any(summary.verdict_of(condition.metric) is Verdict.INVALID for summary in summaries):

@@ -9,8 +9,8 @@ from jostle.analysis.results.estimate import Decision, DifferenceFinding, Distri
 from jostle.analysis.results.head_of_line import BlockingCause, HeadOfLine, StreamOfConnection
 from jostle.analysis.results.journeys import JourneyResult, StepResult
 from jostle.analysis.results.judgement import (
-    OF_ARTICLES,
-    OF_OURS,
+    ARTICLE_VERDICTS,
+    OWN_VERDICTS,
     ClaimResult,
     ClaimVerdict,
     CriterionResult,
@@ -38,9 +38,9 @@ from jostle.analysis.results.workload import (
 )
 
 __all__ = [
+    "ARTICLE_VERDICTS",
     "FORMAT",
-    "OF_ARTICLES",
-    "OF_OURS",
+    "OWN_VERDICTS",
     "BlockingCause",
     "CapacityResult",
     "Check",

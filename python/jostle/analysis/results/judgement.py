@@ -6,8 +6,8 @@ from typing import Literal
 from jostle.analysis.results.estimate import Decision, Estimate
 
 __all__ = [
-    "OF_ARTICLES",
-    "OF_OURS",
+    "ARTICLE_VERDICTS",
+    "OWN_VERDICTS",
     "ClaimResult",
     "ClaimVerdict",
     "CriterionResult",
@@ -29,7 +29,7 @@ ClaimVerdict = Literal[
     "undecided",
 ]
 
-OF_ARTICLES: tuple[ClaimVerdict, ...] = (
+ARTICLE_VERDICTS: tuple[ClaimVerdict, ...] = (
     "reproduced",
     "same direction, other size",
     "not reproduced",
@@ -37,7 +37,7 @@ OF_ARTICLES: tuple[ClaimVerdict, ...] = (
 )
 """Possible verdicts on a claim of an article, best first."""
 
-OF_OURS: tuple[ClaimVerdict, ...] = ("holds", "does not hold", "undecided")
+OWN_VERDICTS: tuple[ClaimVerdict, ...] = ("holds", "does not hold", "undecided")
 """Possible verdicts on a check of our own."""
 
 

@@ -72,7 +72,7 @@ class TrialResult:
     error_share: float
     background: dict[str, Any]  # of the background workload: requests, ok, service_mean_s, …; {} if none
     generator_cpu: float  # share of one core, busiest thread
-    lag_p99_s: float | None
+    pacing_p99_s: float | None
     server_cpu_s_per_request: float | None
     server_rss_max_bytes: float | None
     trend: Literal["", "flat", "warm-up", "slowdown", "unsettled"]  # of the medians over time; "": too short

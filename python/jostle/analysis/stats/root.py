@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 __all__ = ["positive_root", "root"]
 
-MOST_STEPS = 200
+MAX_STEPS = 200
 """A bisection over all doubles needs fewer."""
 
 
@@ -25,7 +25,7 @@ def root(of: Callable[[float], float], low: float, high: float) -> float:
     a, b = high, low
     at_a, at_b = of(a), of(b)
     c, at_c, share = a, at_a, 0.5
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         x = a + share * (b - a)
         at_x = of(x)
         if (at_x > 0) == (at_a > 0):

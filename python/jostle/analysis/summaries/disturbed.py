@@ -20,7 +20,7 @@ __all__ = [
     "without_disturbance",
 ]
 
-LEAST = 0.05
+MIN_SHARE_LOST = 0.05
 """Less than this share of a figure is not worth an end of its own."""
 
 
@@ -32,7 +32,7 @@ def without_disturbance(found: Estimate, left: Sequence[float]) -> Estimate:
     if found.value is None or found.low is None or not left:
         return found
     share = _over_rounds(left)
-    return replace(found, low=found.low * share) if share < 1 - LEAST else found
+    return replace(found, low=found.low * share) if share < 1 - MIN_SHARE_LOST else found
 
 
 def undisturbed(metric: str, found: Estimate, trials: Sequence[TrialData]) -> Estimate:
@@ -40,7 +40,7 @@ def undisturbed(metric: str, found: Estimate, trials: Sequence[TrialData]) -> Es
     match metric:
         case "throughput":
             share = _over_rounds([1 - share_lost(data) for data in trials])
-            if found.high is None or share >= 1 - LEAST:
+            if found.high is None or share >= 1 - MIN_SHARE_LOST:
                 return found
             return replace(found, high=found.high / share)
         case "mean" | "time to headers":
@@ -62,7 +62,9 @@ def left_of(data: TrialData, name: str) -> float:
 
 def left_without(late: Effect | None, waking_up: float) -> float:
     """The share that is left of a time without the effect of lateness, and without the share of waking up."""
-    return (1 - (late.share if late else 0.0)) * (1 - (waking_up if waking_up > wake_up.SUSPECT else 0.0))
+    return (1 - (late.share if late else 0.0)) * (
+        1 - (waking_up if waking_up > wake_up.SUSPECT_ABOVE else 0.0)
+    )
 
 
 def share_lost(data: TrialData) -> float:

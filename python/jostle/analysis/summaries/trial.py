@@ -40,7 +40,7 @@ def describe_trial(data: TrialData) -> TrialResult:
         error_share=data.error_share,
         background=_background(data),
         generator_cpu=data.generator_cpu,
-        lag_p99_s=quantile_estimate(data.pacing, 0.99).value,
+        pacing_p99_s=quantile_estimate(data.pacing, 0.99).value,
         server_cpu_s_per_request=cpu_per_request(data),
         server_rss_max_bytes=rss_max(data),
         trend=_trend(data),

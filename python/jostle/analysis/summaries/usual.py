@@ -24,7 +24,7 @@ __all__ = ["of_service", "usual_in"]
 
 SERVICE = "service "
 
-OF_TRIALS: Mapping[str, Callable[[TrialData], RoundValue]] = {
+TRIAL_METRICS: Mapping[str, Callable[[TrialData], RoundValue]] = {
     "throughput": lambda data: data.throughput,
     "server cpu": cpu_per_request,
 }
@@ -72,8 +72,8 @@ def _cell(trials: Sequence[TrialData], name: str, sd: float, *, known: bool) -> 
     """
     variance_in_a_round = 0.0
     values: list[RoundValue]
-    if name in OF_TRIALS:
-        values = [OF_TRIALS[name](data) for data in trials]
+    if name in TRIAL_METRICS:
+        values = [TRIAL_METRICS[name](data) for data in trials]
     else:
         p = NAMED[name.removeprefix(SERVICE)]
         rounds = [data.service if name.startswith(SERVICE) else data.response for data in trials]

@@ -31,7 +31,7 @@ STREAMS = (
 SUMS = ("service_sum_ns", "response_sum_ns", "busy_sum_ns")
 
 FIRST, LAST = ("start_ns",), ("end_ns", "last", "clients", "connections")
-MOST = ("loop_lag_max_us", "open_files", "local_ports")
+MAXIMA = ("loop_lag_max_us", "open_files", "local_ports")
 """How columns of two intervals become those of one; all others are added."""
 
 
@@ -216,7 +216,7 @@ class Tally:
             elif name in LAST:
                 merged = second
             else:
-                merged = np.maximum(first, second) if name in MOST else first + second
+                merged = np.maximum(first, second) if name in MAXIMA else first + second
             self.columns[name] = array("q", merged.tolist())
         self.busiest = array("d", ((np.array(self.busiest[::2]) + np.array(self.busiest[1::2])) / 2).tolist())
         for column in (*self.answered.values(), *self.failed_by_kind.values()):

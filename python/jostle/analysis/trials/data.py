@@ -285,7 +285,7 @@ class TrialData:
         return away_s(self.outages) / self.duration_s if self.duration_s else 0.0
 
     @cached_property
-    def failing_share(self) -> float:
+    def failing_time_share(self) -> float:
         """Failures as a share of the requests or, in a closed loop, of its clients' time if that is more."""
         return max(self.error_share, self._failing_time)
 
@@ -296,8 +296,8 @@ class TrialData:
 
     @property
     def failing(self) -> int:
-        """How many of the `ended` requests count as failed: `failing_share` of them."""
-        return round(self.failing_share * self.ended)
+        """How many of the `ended` requests count as failed: `failing_time_share` of them."""
+        return round(self.failing_time_share * self.ended)
 
     @property
     def _failing_time(self) -> float:

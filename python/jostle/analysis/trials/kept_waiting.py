@@ -11,9 +11,9 @@ import numpy as np
 if TYPE_CHECKING:
     from jostle.analysis.trials.data import TrialData
 
-__all__ = ["TOLD_S", "VISIBLE", "KeptWaiting", "generator_kept_waiting", "server_kept_waiting"]
+__all__ = ["NOTICEABLE_S", "VISIBLE", "KeptWaiting", "generator_kept_waiting", "server_kept_waiting"]
 
-TOLD_S = 0.03
+NOTICEABLE_S = 0.03
 """Less than this may be an error of the kernel's samples."""
 
 VISIBLE = 0.15
@@ -52,7 +52,7 @@ def server_kept_waiting(data: "TrialData") -> float | None:
     response = data.responses.whole
     answering_s = min(float(m.length_s.sum()), response.n_events * (response.mean_s or 0.0))
     wanted = max(cpu_s + server.waited_s + stolen_s, answering_s)
-    return lost / wanted if wanted and lost > TOLD_S else 0.0
+    return lost / wanted if wanted and lost > NOTICEABLE_S else 0.0
 
 
 def generator_kept_waiting(data: "TrialData") -> float | None:

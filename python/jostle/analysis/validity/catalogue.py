@@ -99,21 +99,21 @@ CATALOGUE = [
     CheckDescription(
         "generator core",
         "For what share of the time did the generator's threads wait for a core?",
-        f"more than {percent(generator_core.SUSPECT)} (times); in a closed loop {percent(machine.ALL)}, or "
-        f"{percent(bounded.UNBOUNDED)} of a time",
+        f"more than {percent(generator_core.SUSPECT_ABOVE)} (times); in a closed loop "
+        f"{percent(machine.ALL)}, or {percent(bounded.UNBOUNDED)} of a time",
         NEVER,
     ),
     CheckDescription(
         "lateness",
         "By what share would any quantile be shorter, had every request been sent on time?",
-        f"more than {percent(lateness.SUSPECT)}, for each quantile",
-        f"more than {percent(lateness.INVALID)} of the median",
+        f"more than {percent(lateness.SUSPECT_ABOVE)}, for each quantile",
+        f"more than {percent(lateness.INVALID_ABOVE)} of the median",
     ),
     CheckDescription(
         "wake-up",
         "How much of a time may be the generator's waking up, if it slept until responses came?",
-        f"more than {percent(wake_up.SUSPECT)} of the median, for throughput of a closed loop; more than "
-        f"{percent(wake_up.UNBOUNDED)}, for each quantile",
+        f"more than {percent(wake_up.SUSPECT_ABOVE)} of the median, for throughput of a closed loop; more "
+        f"than {percent(wake_up.UNBOUNDED)}, for each quantile",
         NEVER,
     ),
     CheckDescription(
@@ -168,9 +168,9 @@ CATALOGUE = [
     CheckDescription(
         "machine",
         "While the server had work, for what share of the time did other processes use its cores?",
-        f"more than {percent(machine.ALL)}; of longer times in an open loop {percent(machine.SUSPECT)}, in a "
-        f"closed one {percent(bounded.UNBOUNDED)} of a time; if others used {percent(kept_waiting.VISIBLE)} "
-        "of these cores or more",
+        f"more than {percent(machine.ALL)}; of longer times in an open loop "
+        f"{percent(machine.SUSPECT_ABOVE)}, in a closed one {percent(bounded.UNBOUNDED)} of a time; if "
+        f"others used {percent(kept_waiting.VISIBLE)} of these cores or more",
         f"more than {percent(machine.INVALID)}",
     ),
     CheckDescription(

@@ -36,7 +36,7 @@ from jostle.analysis.validity.generator_core import had_its_core
 from jostle.analysis.validity.lateness import lateness
 from jostle.analysis.validity.limits import memory_limited, within_files, within_ports
 from jostle.analysis.validity.lost_time import clock_was_set, time_was_lost
-from jostle.analysis.validity.machine import machine, stolen, told
+from jostle.analysis.validity.machine import machine, stolen, troubles_in_words
 from jostle.analysis.validity.quota import within_quota
 from jostle.analysis.validity.remedies import remedy_for
 from jostle.analysis.validity.statuses import one_kind_of_response
@@ -80,7 +80,7 @@ def judge_data(data: TrialData) -> Validity:
     if data.trial.status == "failed" or not data.recorded:
         checks = [_ended(data)]
     else:
-        left_out = OF_THE_MACHINE if data.trial.simulated else ()
+        left_out = MACHINE_CHECKS if data.trial.simulated else ()
         makes = (make for make in CHECKS if make not in left_out)
         checks = [_about_what_is_there(data, check) for make in makes if (check := make(data)) is not None]
     return _with_cause(Validity.of(checks), data)
@@ -106,7 +106,7 @@ def _about_what_is_there(data: TrialData, check: Check) -> Check:
 def _with_cause(validity: Validity, data: TrialData) -> Validity:
     """If the generator or the machine is at fault, the worst such check also tells what the machine did."""
     blamed = [check for check in validity.failed if check.cause in ("generator", "machine")]
-    if not blamed or data.trial.simulated or not (why := told(data)):
+    if not blamed or data.trial.simulated or not (why := troubles_in_words(data)):
         return validity
     told_with = replace(blamed[0], message=f"{blamed[0].message}; {why}")
     return Validity.of(told_with if check is blamed[0] else check for check in validity.checks)
@@ -437,7 +437,7 @@ def _clock(data: TrialData) -> Check | None:
     )
 
 
-OF_THE_MACHINE = (
+MACHINE_CHECKS = (
     *(time_was_lost, clock_was_set, had_its_core),
     *(machine, stolen, within_quota, server_ran),
 )

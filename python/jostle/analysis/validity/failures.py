@@ -37,7 +37,7 @@ THROUGHOUT = 0.8
 
 def requests_failed(data: TrialData) -> Check:
     """Never a reason for doubt: failures are counted, and longer than all others in the distribution."""
-    share = data.failing_share
+    share = data.failing_time_share
     if not data.errors and not data.scripts_failed():
         return Check("errors", Verdict.VALID, 0, None, "share", "no request failed")
     kinds = ", ".join(kinds_of(data))
@@ -51,9 +51,9 @@ def requests_failed(data: TrialData) -> Check:
 
 def _shares(data: TrialData) -> str:
     of_requests = f"{percent(data.error_share)} failed"
-    if data.failing_share <= data.error_share:
+    if data.failing_time_share <= data.error_share:
         return of_requests
-    return f"clients spent {percent(data.failing_share)} of their time failing, {of_requests}"
+    return f"clients spent {percent(data.failing_time_share)} of their time failing, {of_requests}"
 
 
 def kinds_of(data: TrialData, workload: int = MEASURED) -> Iterable[str]:

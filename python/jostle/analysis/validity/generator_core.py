@@ -9,9 +9,9 @@ from jostle.analysis.validity.machine import ALL
 from jostle.formatting import percent
 from jostle.record.verdict import Verdict
 
-__all__ = ["SUSPECT", "had_its_core", "share_in_intervals"]
+__all__ = ["SUSPECT_ABOVE", "had_its_core", "share_in_intervals"]
 
-SUSPECT, AGAIN = 0.10, 0.20
+SUSPECT_ABOVE, REPEAT_ABOVE = 0.10, 0.20
 """Share of the time in which the generator's threads waited for a core. Undisturbed it was at most 0.03, and
 beside a program that computes for 10 % of the time at most 0.09, which moved no figure; with 0.2 the p90 was
 twice as long as it should be (docs/explanation/how-often-right.md)."""
@@ -28,9 +28,9 @@ def had_its_core(data: TrialData) -> Check | None:
     share = generator_kept_waiting(data)
     if share is None:
         return None
-    if share <= SUSPECT:
+    if share <= SUSPECT_ABOVE:
         message = f"the generator waited for a core for {percent(share)} of the time"
-        return Check("generator core", Verdict.VALID, share, SUSPECT, "share", message)
+        return Check("generator core", Verdict.VALID, share, SUSPECT_ABOVE, "share", message)
     message = f"other programs kept the generator from its core for {percent(share)} of the time"
     rates = RATES if data.closed is not None else ()
     bounded = share <= ALL and has_bounds(data)
@@ -39,18 +39,18 @@ def had_its_core(data: TrialData) -> Check | None:
         "generator core",
         Verdict.SUSPECT if affects else Verdict.VALID,
         share,
-        SUSPECT,
+        SUSPECT_ABOVE,
         "share",
         f"{message}, which may be {part_of_times(data, share)}" if bounded else message,
         REMEDY,
         affects,
         "machine",
         notable=bounded,
-        again=share > AGAIN,
+        again=share > REPEAT_ABOVE,
     )
 
 
 def share_in_intervals(data: TrialData) -> float:
     """The share of the time in which the generator waited, if intervals hold what that did."""
     share = data.kept_waiting.generator or 0.0
-    return share if SUSPECT < share <= ALL and has_bounds(data) else 0.0
+    return share if SUSPECT_ABOVE < share <= ALL and has_bounds(data) else 0.0

@@ -16,16 +16,16 @@ from jostle.formatting import listed, percent
 from jostle.record.verdict import Verdict
 from jostle.units import format_duration
 
-__all__ = ["INVALID", "SUSPECT", "TOLD", "lateness", "note"]
+__all__ = ["INVALID_ABOVE", "MENTIONED_ABOVE", "SUSPECT_ABOVE", "lateness", "note"]
 
-TOLD, SUSPECT, INVALID = 0.10, 0.50, 0.90
+MENTIONED_ABOVE, SUSPECT_ABOVE, INVALID_ABOVE = 0.10, 0.50, 0.90
 """Share of a reported time that may be the generator's own lateness."""
 
 REMEDY = "measure on an idle machine, or give the generator a core of its own"
 DISTURBED = "stop what else runs on this machine"
 UNDISTURBED = "run it again: nothing was seen to disturb the generator"
 
-OF_SINGLE_REQUESTS = ("max",)
+SINGLE_REQUEST_FIGURES = ("max",)
 """It is told how far lateness reaches into them, but one request is no reason for doubt."""
 
 
@@ -34,29 +34,38 @@ def lateness(data: TrialData) -> Check | None:
     effects = data.lateness
     if not effects:
         return None
-    reached = {name: effect for name, effect in effects.items() if effect.share > TOLD}
+    reached = {name: effect for name, effect in effects.items() if effect.share > MENTIONED_ABOVE}
     mostly = {
         name: effect
         for name, effect in effects.items()
-        if effect.share > SUSPECT and name not in OF_SINGLE_REQUESTS
+        if effect.share > SUSPECT_ABOVE and name not in SINGLE_REQUEST_FIGURES
     }
     worst = max((effect.share for effect in effects.values()), default=0.0)
     if not reached:
         message = f"the generator's own lateness is at most {percent(worst)} of any response time"
-        return Check("lateness", Verdict.VALID, worst, SUSPECT, "share", message, cause="generator")
+        return Check("lateness", Verdict.VALID, worst, SUSPECT_ABOVE, "share", message, cause="generator")
     message, remedy = _message(mostly or reached), _remedy(data)
     again = not IN_NO_TABLE.issuperset(mostly)
-    if "p50" in mostly and mostly["p50"].share > INVALID:
+    if "p50" in mostly and mostly["p50"].share > INVALID_ABOVE:
         share = mostly["p50"].share
         return Check(
-            "lateness", Verdict.INVALID, share, INVALID, "share", message, remedy, (), "generator", again=True
+            "lateness",
+            Verdict.INVALID,
+            share,
+            INVALID_ABOVE,
+            "share",
+            message,
+            remedy,
+            (),
+            "generator",
+            again=True,
         )
     verdict = Verdict.SUSPECT if mostly else Verdict.VALID
     return Check(
         "lateness",
         verdict,
         worst,
-        SUSPECT,
+        SUSPECT_ABOVE,
         "share",
         message,
         remedy,
@@ -82,7 +91,9 @@ def _in_intervals(effects: Mapping[str, Effect]) -> dict[str, Effect]:
     return {
         name: effects[name]
         for name in SHOWN
-        if name in effects and name not in OF_SINGLE_REQUESTS and TOLD < effects[name].share <= SUSPECT
+        if name in effects
+        and name not in SINGLE_REQUEST_FIGURES
+        and MENTIONED_ABOVE < effects[name].share <= SUSPECT_ABOVE
     }
 
 

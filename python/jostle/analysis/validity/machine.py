@@ -1,6 +1,6 @@
 """What the machine did to a trial: processors given to others, and memory or disk that kept work waiting.
 
-Less than `TOLD_S` in a step is not reported, nor is what may be an error of the kernel's samples.
+Less than `NOTICEABLE_S` in a step is not reported, nor is what may be an error of the kernel's samples.
 """
 
 import math
@@ -12,7 +12,7 @@ import numpy as np
 from jostle.analysis.results import Check
 from jostle.analysis.stats.sample import Bools, Floats, quantile_of
 from jostle.analysis.trials.data import TrialData
-from jostle.analysis.trials.kept_waiting import TOLD_S, server_kept_waiting
+from jostle.analysis.trials.kept_waiting import NOTICEABLE_S, server_kept_waiting
 from jostle.analysis.validity.bounded import has_bounds, part_of_times, unbounded
 from jostle.analysis.validity.figures import RATES, TIMES, quantiles_among
 from jostle.formatting import listed, percent
@@ -20,9 +20,9 @@ from jostle.quantiles import NAMED
 from jostle.record.verdict import Verdict
 from jostle.units import format_duration, format_number
 
-__all__ = ["ALL", "Trouble", "machine", "share_in_intervals", "stolen", "told", "troubles"]
+__all__ = ["ALL", "Trouble", "machine", "share_in_intervals", "stolen", "troubles", "troubles_in_words"]
 
-SUSPECT, ALL, INVALID = 0.20, 0.50, 0.90
+SUSPECT_ABOVE, ALL, INVALID = 0.20, 0.50, 0.90
 """Share of the time in which the server had work but others ran, which slowed it down by as much. Others come
 in bursts, which the longer times show first: these are in doubt above the first share (and the trial is
 measured again), and above the second the median, the mean and the rates as well. In a closed loop, intervals
@@ -67,28 +67,29 @@ def troubles(data: TrialData) -> list[Trouble]:
         *_runs(
             m.start_s,
             m.steal_s,
-            m.steal_s >= TOLD_S,
+            m.steal_s >= NOTICEABLE_S,
             "the hypervisor withheld a core for {} (steal)",
         ),
         *_runs(
             m.start_s,
             m.others_s,
-            m.others_s > np.maximum(ERRORS * m.others_error_s, np.maximum(TOLD_S, OTHERS_SHARE * m.length_s)),
+            m.others_s
+            > np.maximum(ERRORS * m.others_error_s, np.maximum(NOTICEABLE_S, OTHERS_SHARE * m.length_s)),
             "other processes used the cores for {}",
         ),
         *_runs(
             m.start_s,
             m.waited_s,
-            m.waited_s >= TOLD_S,
+            m.waited_s >= NOTICEABLE_S,
             "the generator waited {} for a core",
         ),
         *_runs(
             m.start_s,
             m.memory_s,
-            m.memory_s >= TOLD_S,
+            m.memory_s >= NOTICEABLE_S,
             "processes waited {} for memory (PSI)",
         ),
-        *_runs(m.start_s, m.io_s, m.io_s >= TOLD_S, "processes waited {} for the disk (PSI)"),
+        *_runs(m.start_s, m.io_s, m.io_s >= NOTICEABLE_S, "processes waited {} for the disk (PSI)"),
         *_slow(m.start_s, m.length_s, m.mhz),
     ]
     return sorted(found, key=lambda trouble: -trouble.length_s)
@@ -111,7 +112,7 @@ def _slow(start_s: Floats, length_s: Floats, mhz: Floats) -> Iterator[Trouble]:
     yield from _runs(start_s, length_s, slow, words + " for {}")
 
 
-def told(data: TrialData) -> str:
+def troubles_in_words(data: TrialData) -> str:
     """The longest troubles as one sentence; empty if there were none."""
     found = troubles(data)[:MAX_SHOWN]
     return listed([trouble.sentence for trouble in found]) if found else ""
@@ -124,11 +125,11 @@ def machine(data: TrialData) -> Check | None:
     share = server_kept_waiting(data)
     if share is None:
         return None
-    bounded = SUSPECT < share <= ALL and has_bounds(data)
+    bounded = SUSPECT_ABOVE < share <= ALL and has_bounds(data)
     affects = unbounded(data, share) if bounded else _affected(data, share)
-    doubtful = share > SUSPECT and (not bounded or affects)
+    doubtful = share > SUSPECT_ABOVE and (not bounded or affects)
     verdict = Verdict.INVALID if share > INVALID else Verdict.SUSPECT if doubtful else Verdict.VALID
-    limit = INVALID if verdict is Verdict.INVALID else SUSPECT
+    limit = INVALID if verdict is Verdict.INVALID else SUSPECT_ABOVE
     message = (
         f"other programs or virtual machines used the server's cores for {percent(share)} of the time in "
         "which it had work"
@@ -140,18 +141,18 @@ def machine(data: TrialData) -> Check | None:
         limit,
         "share",
         f"{message}, which may be {part_of_times(data, share)}" if bounded else message,
-        _remedy(share) if share > SUSPECT else "",
+        _remedy(share) if share > SUSPECT_ABOVE else "",
         affects if verdict is Verdict.SUSPECT else (),
         "machine",
         notable=bounded,
-        again=share > SUSPECT,
+        again=share > SUSPECT_ABOVE,
     )
 
 
 def share_in_intervals(data: TrialData) -> float:
     """The share of the time in which others had the server's cores, if intervals hold what that did."""
     share = data.kept_waiting.server or 0.0
-    return share if SUSPECT < share <= ALL and has_bounds(data) else 0.0
+    return share if SUSPECT_ABOVE < share <= ALL and has_bounds(data) else 0.0
 
 
 def _affected(data: TrialData, share: float) -> tuple[str, ...]:
@@ -176,7 +177,7 @@ def stolen(data: TrialData) -> Check | None:
     Only those that it could lengthen by more than a twentieth are affected.
     """
     m = data.machine
-    taken = m.steal_s >= TOLD_S
+    taken = m.steal_s >= NOTICEABLE_S
     if not taken.any() or not data.responses.whole.n_events:
         return None
     share, longest = float(m.steal_s[taken].sum() / m.length_s.sum()), float(m.steal_s.max())

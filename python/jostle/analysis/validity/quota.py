@@ -4,7 +4,7 @@ import numpy as np
 
 from jostle.analysis.results import Check
 from jostle.analysis.trials.data import TrialData
-from jostle.analysis.trials.kept_waiting import TOLD_S
+from jostle.analysis.trials.kept_waiting import NOTICEABLE_S
 from jostle.analysis.validity.figures import RATES, TIMES, quantiles_among
 from jostle.formatting import percent
 from jostle.record.verdict import Verdict
@@ -24,7 +24,7 @@ def within_quota(data: TrialData) -> Check | None:
     """
     m = data.machine
     withheld_s = float(np.nansum(m.throttled_s))
-    if withheld_s < TOLD_S:
+    if withheld_s < NOTICEABLE_S:
         return None
     share = min(1.0, withheld_s / float(m.length_s.sum()))
     affects = (*RATES, *TIMES) if share > SUSPECT else (*quantiles_among(share), "max", "mean")

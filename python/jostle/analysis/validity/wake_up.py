@@ -22,18 +22,18 @@ from jostle.quantiles import NAMED
 from jostle.record.verdict import Verdict
 from jostle.units import format_duration
 
-__all__ = ["SUSPECT", "WAKE_UP_S", "note", "share_of_wake_up", "shares_of_wake_up", "wake_up"]
+__all__ = ["SUSPECT_ABOVE", "WAKE_UP_S", "note", "share_of_wake_up", "shares_of_wake_up", "wake_up"]
 
 WAKE_UP_S = 50e-6
 """Difference of the medians between a generator that sleeps and one that polls (docs/METHODOLOGY)."""
 
-SUSPECT = 0.50
+SUSPECT_ABOVE = 0.50
 """Share of a time above which it may be mostly waking up."""
 
 UNBOUNDED = 0.90
 """Share of a time above which hardly anything is known to be the server's."""
 
-TOLD = 0.05
+MENTIONED_ABOVE = 0.05
 """Share of a median above which it is reported."""
 
 SHOWN = ("p50", "p90", "p99")
@@ -46,7 +46,7 @@ def wake_up(data: TrialData) -> Check | None:
     times that may be nothing but waking up.
     """
     shares = shares_of_wake_up(data)
-    touched = {name: share for name, share in shares.items() if share > SUSPECT}
+    touched = {name: share for name, share in shares.items() if share > SUSPECT_ABOVE}
     if not touched:
         return None
     unbounded = [name for name, share in touched.items() if share > UNBOUNDED]
@@ -60,7 +60,7 @@ def wake_up(data: TrialData) -> Check | None:
     affects = (*rates, *unbounded)
     verdict = Verdict.SUSPECT if affects else Verdict.VALID
     return Check(
-        "wake-up", verdict, worst, SUSPECT, "share", message, remedy, affects, "generator", notable=True
+        "wake-up", verdict, worst, SUSPECT_ABOVE, "share", message, remedy, affects, "generator", notable=True
     )
 
 
@@ -70,7 +70,7 @@ def note(trials: Sequence[TrialData], host: Mapping[str, Any]) -> str:
     for data in trials:
         for name, share in shares_of_wake_up(data).items():
             largest[name] = max(largest.get(name, 0.0), share)
-    if largest.get("p50", 0.0) <= TOLD:
+    if largest.get("p50", 0.0) <= MENTIONED_ABOVE:
         return ""
     pressure = host.get("cpu_pressure", 0.0)
     why = (
@@ -88,9 +88,9 @@ def note(trials: Sequence[TrialData], host: Mapping[str, Any]) -> str:
 
 def _wake_up_text(known_s: float, shares: Mapping[str, float], of: str = "the") -> str:
     """ "waking up takes up to 50 µs, which may be more than half of the p50 and 40 % of the p90"."""
-    mostly_waking = [f"{of} {name}" for name, share in shares.items() if share > SUSPECT]
+    mostly_waking = [f"{of} {name}" for name, share in shares.items() if share > SUSPECT_ABOVE]
     parts = [f"more than half of {listed(mostly_waking)}"] if mostly_waking else []
-    parts += [f"{percent(share)} of {of} {name}" for name, share in shares.items() if share <= SUSPECT]
+    parts += [f"{percent(share)} of {of} {name}" for name, share in shares.items() if share <= SUSPECT_ABOVE]
     return f"waking up takes up to {format_duration(known_s)}, which may be {listed(parts)}"
 
 

@@ -13,7 +13,7 @@ import statistics
 from collections.abc import Sequence
 
 from jostle.analysis.results import Estimate
-from jostle.explain.finding import Finding, Topic, cannot_tell, felt_s, found, out_of_time
+from jostle.explain.finding import Finding, Topic, cannot_tell, decided_finding, felt_s, out_of_time
 from jostle.explain.light import LIGHT, poisson
 from jostle.explain.probes.service import COMPUTES
 from jostle.explain.reason import Reason
@@ -22,7 +22,7 @@ from jostle.explain.send import MAX_EXCESS, BackgroundLoad, Due, Response
 from jostle.explain.session import Baseline, Session
 from jostle.explain.slow_responses.in_flight import Beside, beside_one
 from jostle.explain.words import count
-from jostle.formatting import amount, between, listed, plural
+from jostle.formatting import amount, listed, plural, with_range
 
 __all__ = ["SHORTER", "blocking", "measure", "verdict"]
 
@@ -34,7 +34,7 @@ STREAM_PER_S = 25.0
 
 MIN_REQUESTS = 10
 
-MOST_S = 6.0
+MAX_S = 6.0
 """The longest stream beside one route."""
 
 BURSTS, AMID = 12, (0.1, 0.5)
@@ -68,7 +68,7 @@ def measure(session: Session) -> None:
         _keep(session, fast, None, 0, len(longer) + 1)
     for place, one in enumerate(longer):
         n = clients[one.route.name]
-        session.tell(f"whether {fast.route.asked} waits beside {n} × {one.route.name}")
+        session.tell(f"whether {fast.route.in_sentences} waits beside {n} × {one.route.name}")
         if one in often:
             _keep_amid(session, fast, one, n)
         else:
@@ -87,7 +87,7 @@ def _clients(session: Session, one: Baseline) -> int:
 def _keep(session: Session, fast: Baseline, beside: Baseline | None, clients: int, left: int) -> None:
     """Measures `fast` in a light stream while `clients` clients ask for `beside`."""
     rate = min(STREAM_PER_S, LIGHT / fast.demand_s)
-    length_s = min(MOST_S, session.budget.left_s / left / 2)
+    length_s = min(MAX_S, session.budget.left_s / left / 2)
     if length_s * rate < MIN_REQUESTS:
         return
     times = poisson(rate, length_s, seed=len(session.interference))
@@ -226,7 +226,9 @@ def _one_at_a_time(session: Session, single: Sequence[Beside], evidence: Sequenc
     held = session.service(worst.route)
     computes = session.alone[worst.route].cpu_share
     why = " while it computes" if computes is not None and computes >= COMPUTES else ""
-    text = f"{worst.route} holds up everything else for {between(held)}{why}: one thread serves all routes."
+    text = (
+        f"{worst.route} holds up everything else for {with_range(held)}{why}: one thread serves all routes."
+    )
     if further:
         also = listed([f"{one.route} ({amount(session.alone[one.route].demand_s, 's')})" for one in further])
         text += f" So does {also}." if len(further) == 1 else f" So do {also}."
@@ -235,7 +237,7 @@ def _one_at_a_time(session: Session, single: Sequence[Beside], evidence: Sequenc
         f"{one.waited} were answered no sooner than that."
         for one in single
     ]
-    return found(
+    return decided_finding(
         Topic.BLOCKING,
         text,
         [*lines, *evidence],
@@ -298,22 +300,22 @@ def _by_several(session: Session, evidence: Sequence[str]) -> Finding:
     if waits:
         text = (
             f"{count(chosen.clients).capitalize()} at a time, whatever is asked for: beside {who}, "
-            f"{fast.route.name} takes {between(more)} longer on average."
+            f"{fast.route.name} takes {with_range(more)} longer on average."
         )
         cure = f"Add workers or threads, or make {chosen.beside} shorter."
-        return found(topic, text, evidence, figure, hurts_s=felt_s(more.value or 0.0), cure=cure)
+        return decided_finding(topic, text, evidence, figure, hurts_s=felt_s(more.value or 0.0), cure=cure)
     if not judged or any(says == "free" for _, says in judged):
         text = (
             f"Short requests do not wait for long ones: beside {who}, {fast.route.name} takes "
-            f"{between(more)} longer."
+            f"{with_range(more)} longer."
         )
-        return found(topic, text, evidence, figure, absent="short requests that wait for long ones")
+        return decided_finding(topic, text, evidence, figure, absent="short requests that wait for long ones")
     text = (
         f"Short requests wait for a part of a long one: beside {who}, {fast.route.name} takes "
-        f"{between(more)} longer on average, where {chosen.beside} takes "
+        f"{with_range(more)} longer on average, where {chosen.beside} takes "
         f"{amount(session.alone[chosen.beside].demand_s, 's')}."
     )
-    return found(topic, text, evidence, figure, hurts_s=felt_s(more.low or 0.0))
+    return decided_finding(topic, text, evidence, figure, hurts_s=felt_s(more.low or 0.0))
 
 
 def _line(cell: InterferenceCell, session: Session) -> str:

@@ -7,16 +7,16 @@ from itertools import combinations
 from urllib.parse import parse_qsl
 
 from jostle.analysis.results import Estimate
-from jostle.explain.finding import Finding, Topic, found
+from jostle.explain.finding import Finding, Topic, decided_finding
 from jostle.explain.session import Session
-from jostle.formatting import amount, between
+from jostle.formatting import amount, with_range
 
 __all__ = ["by_parameter"]
 
 COUNTS = ("n", "limit", "count", "rows", "items", "size", "per_page", "page_size", "top", "first")
 """Parameters that say how many things are asked for."""
 
-GROWS, LEAST_S = 0.5, 0.0002
+GROWS, MIN_S = 0.5, 0.0002
 """The time grows with the number if it grows by this share of what it would if nothing else took time, and
 each thing takes so long at least: less is the work of writing it down.
 """
@@ -33,15 +33,15 @@ def by_parameter(session: Session) -> Iterator[Finding]:
         step = _step(first, last, many[0] - few[0])
         assert step.value is not None
         expected = (last.value or 0.0) / many[0]
-        if step.value < LEAST_S or step.value < GROWS * expected:
+        if step.value < MIN_S or step.value < GROWS * expected:
             continue
         path = long.partition("?")[0]
-        yield found(
+        yield decided_finding(
             Topic.BY_PARAMETER,
-            f"{path} takes {between(step)} longer for each of {name}: as with a query for each (N + 1), "
+            f"{path} takes {with_range(step)} longer for each of {name}: as with a query for each (N + 1), "
             "where one for all would do.",
             [
-                f"{short} takes {between(first)}, {long} {between(last)}: "
+                f"{short} takes {with_range(first)}, {long} {with_range(last)}: "
                 f"{amount((last.value or 0.0) - (first.value or 0.0), 's')} more for {many[0] - few[0]} more."
             ],
             {"step": step},

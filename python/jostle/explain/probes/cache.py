@@ -7,13 +7,13 @@ from urllib.parse import parse_qsl, urlencode
 from jostle.analysis.results import Estimate
 from jostle.analysis.stats.quantile_ci import quantile_estimate
 from jostle.analysis.stats.sample import from_values
-from jostle.explain.finding import Finding, Topic, cannot_tell, felt_s, found
+from jostle.explain.finding import Finding, Topic, cannot_tell, decided_finding, felt_s
 from jostle.explain.reason import Reason
 from jostle.explain.send import Due
 from jostle.explain.server.routes import SIZED_BY
 from jostle.explain.server.target import Route
 from jostle.explain.session import Session
-from jostle.formatting import amount, between, plural
+from jostle.formatting import amount, plural, with_range
 
 __all__ = ["asked_anew", "cache"]
 
@@ -58,7 +58,7 @@ def cache(session: Session) -> Finding:
     if (kept := next((alone for alone in affordable if _has_number(alone.route)), None)) is not None:
         chosen = kept  # a number names one of many things, each of which may be kept
     step = max(2 * chosen.demand_s, 1 / session.budget.rate_per_s)
-    session.tell(f"whether a second {chosen.route.asked} is answered from a cache")
+    session.tell(f"whether a second {chosen.route.in_sentences} is answered from a cache")
     due = [
         Due((2 * pair + turn) * step, asked_anew(chosen.route, _seed(session) + pair), 0)
         for pair in range(PAIRS)
@@ -85,17 +85,17 @@ def cache(session: Session) -> Finding:
     ]
     figure = Estimate(ratio, unit="times", n=PAIRS)
     if sum(r <= FASTER for r in ratios) >= NEARLY_ALL * PAIRS:
-        return found(
+        return decided_finding(
             topic,
-            f"The first request for a new {chosen.route.name} takes {between(first)}, a second one for the "
-            f"same {between(second)}: it is cached, and a cold cache is felt.",
+            f"The first request for a new {chosen.route.name} takes {with_range(first)}, a second one for "
+            f"the same {with_range(second)}: it is cached, and a cold cache is felt.",
             evidence,
             figures={"second over first": figure, "first": first, "second": second},
             hurts_s=felt_s((first.value or 0.0) - (second.value or 0.0)),
             cure="Fill it before requests come.",
         )
     if ratio >= ALIKE:
-        return found(
+        return decided_finding(
             topic,
             f"A second request for the same {chosen.route.name} takes as long as the first.",
             evidence,

@@ -6,7 +6,7 @@ import statistics
 
 from jostle.analysis.results import Estimate
 from jostle.analysis.stats.proportion import share_interval
-from jostle.explain.finding import Finding, Topic, cannot_tell, found
+from jostle.explain.finding import Finding, Topic, cannot_tell, decided_finding
 from jostle.explain.reason import Reason
 from jostle.explain.session import Session
 from jostle.explain.words import span
@@ -46,7 +46,7 @@ def connecting(session: Session) -> Finding:
         assert share.low is not None
         assert share.high is not None
         again = statistics.median(long)
-        return found(
+        return decided_finding(
             topic,
             f"{percent(share.value)} of connections ({span(share.low, share.high, 'share')}) take "
             f"{amount(again, 's')} ({span(min(long), max(long), 's')}) to open when {count} are opened at "
@@ -65,7 +65,7 @@ def connecting(session: Session) -> Finding:
             "a quieter machine",
             evidence,
         )
-    return found(
+    return decided_finding(
         topic,
         f"{count} connections at once are opened within {amount(max(took), 's')}.",
         evidence,

@@ -8,7 +8,7 @@ it."""
 import statistics
 
 from jostle.analysis.results import Estimate
-from jostle.explain.finding import Finding, Topic, cannot_tell, found
+from jostle.explain.finding import Finding, Topic, cannot_tell, decided_finding
 from jostle.explain.reason import Reason
 from jostle.explain.session import Session
 from jostle.formatting import amount, percent, plural
@@ -45,7 +45,7 @@ def delayed_body(session: Session) -> Finding:
     ]
     figure = Estimate(share, unit="share", n=len(gaps))
     if share >= OFTEN:
-        return found(
+        return decided_finding(
             topic,
             f"{percent(share)} of the bodies come {amount(statistics.median(late), 's')} after their head: "
             "it writes the two apart, and Nagle's algorithm waits for a delayed acknowledgement. "
@@ -56,7 +56,9 @@ def delayed_body(session: Session) -> Finding:
         )
     if share <= RARELY:
         text = "Head and body come together."
-        return found(topic, text, evidence, {"share": figure}, absent="a delay of 40 ms before the body")
+        return decided_finding(
+            topic, text, evidence, {"share": figure}, absent="a delay of 40 ms before the body"
+        )
     return cannot_tell(
         topic,
         Reason.AMBIGUOUS,

@@ -12,7 +12,7 @@ from jostle.explain.discipline import design
 from jostle.explain.discipline.burst import Burst
 from jostle.explain.discipline.candidates import Candidate, Family
 from jostle.explain.discipline.inference import LEAD, MAX_ERROR, Decision, Inference, Range, infer
-from jostle.explain.finding import UNDECIDED, Finding, Topic, found, undecided
+from jostle.explain.finding import UNDECIDED, Finding, Topic, decided_finding, undecided
 from jostle.explain.probes.parallelism import MIN_S, how_many, max_burst
 from jostle.explain.probes.service import COMPUTES
 from jostle.explain.reason import Reason
@@ -111,13 +111,13 @@ def discipline(session: Session, inference: Inference) -> Finding:
             f"Requests share {_count(core, 'core').lower()}: short ones overtake a long one that is being "
             f"computed. In which slices cannot be told, because {because}."
         )
-        return found(topic, text, [*evidence, *_objection(inference)], figures)
+        return decided_finding(topic, text, [*evidence, *_objection(inference)], figures)
     if response.value is None:
         return undecided(topic, response.reason, [*evidence, *_objection(inference)], figures)
     if inference.workers is not None:
         high = inference.workers.high
         figures["workers"] = Estimate(inference.workers.low, inference.workers.low, high, "")
-    return found(topic, words(response.value, inference), evidence, figures)
+    return decided_finding(topic, words(response.value, inference), evidence, figures)
 
 
 def _shared_cores(session: Session, inference: Inference) -> Range | None:
@@ -295,4 +295,4 @@ def leaving(inference: Inference) -> Finding:
 def _yes_or_no(topic: Topic, decision: Decision[bool], yes: str, no: str) -> Finding:
     if decision.value is None:
         return undecided(topic, decision.reason, [])
-    return found(topic, yes if decision.value else no)
+    return decided_finding(topic, yes if decision.value else no)

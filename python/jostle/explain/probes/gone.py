@@ -4,7 +4,7 @@ and the CPU time that the server nevertheless spends on them."""
 import math
 
 from jostle.analysis.results import Estimate
-from jostle.explain.finding import Finding, Topic, cannot_tell, found
+from jostle.explain.finding import Finding, Topic, cannot_tell, decided_finding
 from jostle.explain.probes.service import COMPUTES
 from jostle.explain.reason import Reason
 from jostle.explain.session import Baseline, Session
@@ -59,7 +59,9 @@ def gone(session: Session) -> Finding:
             option="--slow PATH",
         )
     session.budget.need(watched_s)
-    session.tell(f"whether it works for clients that have gone: {count} × {slow.route.asked}, given up")
+    session.tell(
+        f"whether it works for clients that have gone: {count} × {slow.route.in_sentences}, given up"
+    )
     before_s = usage().cpu_s
     session.sender.give_up(slow.route, count, PATIENCE * slow.demand_s, watched_s)
     return verdict(slow, count, session.parallelism or 1.0, usage().cpu_s - before_s)
@@ -91,9 +93,9 @@ def verdict(slow: Baseline, count: int, at_once: float, cpu_s: float) -> Finding
         text = (
             "It goes on working at requests whose clients have gone: a client that retries doubles its work."
         )
-        return found(topic, text, evidence, figure)
+        return decided_finding(topic, text, evidence, figure)
     if share <= STOPS:
-        return found(
+        return decided_finding(
             topic,
             "It drops requests whose clients have gone.",
             evidence,

@@ -3,7 +3,7 @@
 import statistics
 
 from jostle.analysis.results import Estimate
-from jostle.explain.finding import Finding, Topic, cannot_tell, found
+from jostle.explain.finding import Finding, Topic, cannot_tell, decided_finding
 from jostle.explain.probes.pauses import BUSY
 from jostle.explain.reason import Reason
 from jostle.explain.server.limits import NoTime
@@ -34,7 +34,7 @@ def after_idle(session: Session) -> Finding:
         if TURNS * silent_s > session.budget.left_s:
             break
         session.tell(
-            f"whether {route.asked} takes longer after {amount(silent_s, 's')} in which nobody asked"
+            f"whether {route.in_sentences} takes longer after {amount(silent_s, 's')} in which nobody asked"
         )
         for _ in range(TURNS):
             session.sender.rest(silent_s)
@@ -53,7 +53,7 @@ def after_idle(session: Session) -> Finding:
     slow = [silent_s for silent_s, times in whole.items() if min(times) > limit_s]
     longest = max(whole)
     if not slow:
-        return found(
+        return decided_finding(
             Topic.IDLE,
             f"The first request after {amount(longest, 's')} in which nobody asked takes no longer.",
             evidence,
@@ -69,7 +69,7 @@ def after_idle(session: Session) -> Finding:
         )
     times = [one for silent_s in slow for one in whole[silent_s]]
     middle = Estimate(statistics.median(times), min(times), max(times), n=len(times))
-    return found(
+    return decided_finding(
         Topic.IDLE,
         f"The first request after {amount(slow[0], 's')} in which nobody asked takes "
         f"{amount(middle.value, 's')} ({span(min(times), max(times), 's')}) instead of "

@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Sequence
 
 from jostle.analysis.results import Estimate
-from jostle.explain.finding import Finding, Topic, cannot_tell, found, out_of_time
+from jostle.explain.finding import Finding, Topic, cannot_tell, decided_finding, out_of_time
 from jostle.explain.reason import Reason
 from jostle.explain.send import LightStream
 from jostle.explain.session import Session
@@ -71,7 +71,7 @@ def keep_alive(session: Session) -> Finding:
     if each < 1.5:
         text = "It closes the connection after every response: each request pays for a new one."
         cure = "Let connections stay open (keep-alive)."
-        return found(topic, text, evidence[:1], hurts_s=CONNECTING_S, cure=cure)
+        return decided_finding(topic, text, evidence[:1], hurts_s=CONNECTING_S, cure=cure)
     requests, busy, hurts_s = _busy(light)
     limits = between(light.idle)
     if limits is None:
@@ -90,7 +90,7 @@ def keep_alive(session: Session) -> Finding:
         else f"an idle connection is closed between {outlived:g} and {gone:g} s"
     )
     text = f"{busy}; {idle}" if hurts_s else f"{idle}; {busy}"
-    return found(
+    return decided_finding(
         topic,
         f"{text[0].upper()}{text[1:]}.",
         evidence,

@@ -6,14 +6,14 @@ import numpy as np
 
 from jostle.analysis.results import Estimate
 from jostle.analysis.stats import student
-from jostle.explain.finding import Finding, Topic, cannot_tell, found
+from jostle.explain.finding import Finding, Topic, cannot_tell, decided_finding
 from jostle.explain.reason import Reason
 from jostle.explain.session import Session
-from jostle.formatting import amount, between, plural
+from jostle.formatting import amount, plural, with_range
 
 __all__ = ["memory", "per_request"]
 
-LEAST_BYTES = 20_000_000
+MIN_BYTES = 20_000_000
 """Less than this in all may be caches and pools that fill once."""
 
 MIN_SAMPLES = 4
@@ -49,19 +49,23 @@ def memory(session: Session) -> list[Finding]:
         f"{last:,}; {plural(len(samples), 'sample')} in all."
     ]
     figure = {"per request": each}
-    if after - before >= LEAST_BYTES and each.low < (1 - STEADY) * each.value:
+    if after - before >= MIN_BYTES and each.low < (1 - STEADY) * each.value:
         because = f"the server holds {amount(after - before, 'bytes')} more, but not so much for each request"
         return [
             cannot_tell(Topic.MEMORY, Reason.NOISY, because, "more time", evidence, figure, option="--budget")
         ]
-    if after - before < LEAST_BYTES:
+    if after - before < MIN_BYTES:
         text = f"The server's memory grows by no more than {amount(max(0, after - before), 'bytes')}."
-        return [found(Topic.MEMORY, text, evidence, figure, absent="memory that grows with each request")]
+        return [
+            decided_finding(
+                Topic.MEMORY, text, evidence, figure, absent="memory that grows with each request"
+            )
+        ]
     text = (
-        f"The server's memory grows by {between(each)} with each request, and nothing of it is given back: "
-        f"{amount(after - before, 'bytes')} more after {plural(last - first, 'request')}."
+        f"The server's memory grows by {with_range(each)} with each request, and nothing of it is given "
+        f"back: {amount(after - before, 'bytes')} more after {plural(last - first, 'request')}."
     )
-    return [found(Topic.MEMORY, text, evidence, figure, hurts_s=GROWTH_S, cure=CURE)]
+    return [decided_finding(Topic.MEMORY, text, evidence, figure, hurts_s=GROWTH_S, cure=CURE)]
 
 
 GROWTH_S = 0.5

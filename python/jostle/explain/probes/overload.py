@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from jostle.analysis.results import Estimate
-from jostle.explain.finding import Finding, Topic, cannot_tell, found
+from jostle.explain.finding import Finding, Topic, cannot_tell, decided_finding
 from jostle.explain.reason import Reason
 from jostle.explain.send import Response
 from jostle.explain.session import Baseline, Session
@@ -82,7 +82,7 @@ def queue_limit(session: Session) -> Finding:
         k *= 2
     if not evidence:
         return _too_slow(topic, slow)
-    return found(
+    return decided_finding(
         topic,
         f"It takes {plural(k // 2, 'request')} at once and answers them all.",
         evidence,
@@ -108,7 +108,7 @@ def _limit(
             evidence,
             figures={"answered": Estimate(float(held), unit="", n=len(responses))},
         )
-    return found(
+    return decided_finding(
         topic,
         f"It holds {plural(held, 'request')} at once; further ones are {what}.",
         evidence,
@@ -133,13 +133,13 @@ def recovery(session: Session) -> Finding:
     ]
     took = [response.service_s for response in responses if response.service_s is not None]
     if not usual or not took:
-        return found(
+        return decided_finding(
             topic,
             f"It has not recovered {amount(session.budget.now() - began, 's')} after the overload.",
             [f"{plural(len(took), 'request')} of {count} answered after it."],
         )
     after_s = (usual[0].sent_s or 0.0) - (responses[0].sent_s or 0.0)
-    return found(
+    return decided_finding(
         topic,
         f"It recovers from overload within {amount(max(after_s, slow.demand_s), 's')}.",
         [f"Median after it {amount(statistics.median(took), 's')}, before it {amount(slow.demand_s, 's')}."],

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from jostle.analysis.results import Estimate
 from jostle.explain.discipline.inference import Inference, Range
-from jostle.explain.finding import Finding, Topic, cannot_tell, found, undecided
+from jostle.explain.finding import Finding, Topic, cannot_tell, decided_finding, undecided
 from jostle.explain.reason import Reason
 from jostle.explain.session import Session, equal_probe
 from jostle.formatting import amount, plural
@@ -75,7 +75,7 @@ def parallelism(session: Session, inference: Inference) -> Finding:
     evidence = [_line(count, ratios) for count, ratios in took.items()]
     if at_once.reason is Reason.NOT_SATURATED and (full := _all_at_once(took)):
         lower = Range(full, None)
-        return found(
+        return decided_finding(
             topic,
             f"{how_many(lower)} requests progress at once.",
             evidence,
@@ -87,7 +87,9 @@ def parallelism(session: Session, inference: Inference) -> Finding:
         return undecided(topic, Reason.NOISY, evidence)
     number = _common(at_once.value, inference.workers)
     noun = "request progresses" if number.low == number.high == 1 else "requests progress"
-    return found(topic, f"{how_many(number)} {noun} at once.", evidence, {"at once": count_estimate(number)})
+    return decided_finding(
+        topic, f"{how_many(number)} {noun} at once.", evidence, {"at once": count_estimate(number)}
+    )
 
 
 def _all_at_once(took: Mapping[int, Sequence[float]]) -> int:

@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from jostle.analysis.results import Estimate
-from jostle.explain.finding import Finding, Topic, cannot_tell, found
+from jostle.explain.finding import Finding, Topic, cannot_tell, decided_finding
 from jostle.explain.reason import Reason
 from jostle.explain.send import Response
 from jostle.explain.slow_responses.periods import Period, is_rest_of
 from jostle.explain.slow_responses.stalls import LONGER_S, Requests, Stall, periodic
-from jostle.formatting import amount, between, listed, percent, plural
+from jostle.formatting import amount, listed, percent, plural, with_range
 
 __all__ = ["BUSY", "generator_stalls", "pauses", "unless_full"]
 
@@ -94,7 +94,7 @@ def pauses(requests: Requests, left: Sequence[Stall], pressure: float | None, la
             )
         ]
     return [
-        found(
+        decided_finding(
             Topic.PAUSES,
             f"No pause of {amount(max(noticed_s, SURELY_S if busy else 0.0), 's')} or more was seen in "
             f"{span_s:.0f} s.",
@@ -111,7 +111,7 @@ def _beats(regular: Sequence[tuple[Period, list[Stall]]]) -> list[Stall]:
 def _regular(period: Period, beats: Sequence[Stall], per_s: float, evidence: Sequence[str]) -> Finding:
     every, length = period.every, _length(beats, per_s)
     assert length.value is not None
-    text = f"Every {between(every)} the server stands still for {between(length)}."
+    text = f"Every {with_range(every)} the server stands still for {with_range(length)}."
     lines = [
         *evidence,
         f"{plural(len(beats), 'stall')} come in a period of {amount(period.every_s, 's')}; stalls at random "
@@ -121,7 +121,7 @@ def _regular(period: Period, beats: Sequence[Stall], per_s: float, evidence: Seq
     # Who comes at a random time of a pause waits for half of it.
     hurts_s = length.value**2 / 2 / period.every_s
     cure = "Look for a job, a timer or a collection of that period."
-    return found(Topic.PAUSES, text, lines, figures, hurts_s=hurts_s, cure=cure)
+    return decided_finding(Topic.PAUSES, text, lines, figures, hurts_s=hurts_s, cure=cure)
 
 
 def _length(beats: Sequence[Stall], per_s: float) -> Estimate:
@@ -145,7 +145,7 @@ def _irregular(those: Sequence[Stall], span_s: float, evidence: Sequence[str]) -
     }
     hurts_s = sum(length**2 for length in lengths) / 2 / span_s
     cure = "Look at its log of garbage collections, and at what else runs beside it."
-    return found(Topic.PAUSES, text, evidence, figures, hurts_s=hurts_s, cure=cure)
+    return decided_finding(Topic.PAUSES, text, evidence, figures, hurts_s=hurts_s, cure=cure)
 
 
 def unless_full(finding: Finding, waits_beside: Mapping[str, str]) -> Finding:

@@ -5,12 +5,12 @@ happens.
 from collections.abc import Sequence
 
 from jostle.analysis.results import Estimate
-from jostle.explain.finding import Finding, Topic, cannot_tell, found
+from jostle.explain.finding import Finding, Topic, cannot_tell, decided_finding
 from jostle.explain.reason import Reason
 from jostle.explain.slow_responses.rare import Rare
 from jostle.explain.slow_responses.stalls import Requests
 from jostle.explain.words import one_in, span
-from jostle.formatting import amount, between, listed, percent, plural
+from jostle.formatting import amount, listed, percent, plural, with_range
 
 __all__ = ["rare_responses", "says"]
 
@@ -57,7 +57,7 @@ def rare_responses(requests: Requests, slow: Sequence[Rare], disturbed: int = 0)
         ]
     rarity = counts[fewest] / SURE
     return [
-        found(
+        decided_finding(
             Topic.RARE,
             f"No route has rare slow responses of its own: 1 in {rarity:.0f} would have been seen.",
             [f"None among {listed(request_counts)}."],
@@ -69,7 +69,7 @@ def rare_responses(requests: Requests, slow: Sequence[Rare], disturbed: int = 0)
 def _finding(one: Rare) -> Finding:
     evidence = [
         f"{len(one.times_s)} of {plural(one.share.n, 'request')} for {one.route} took "
-        f"{between(one.slow_s)} (median), the others {amount(one.usual_s, 's')}; sent at "
+        f"{with_range(one.slow_s)} (median), the others {amount(one.usual_s, 's')}; sent at "
         + ", ".join(f"{at:.2f}" for at in one.times_s[:12])
         + (f" s and {len(one.times_s) - 12} more times." if len(one.times_s) > 12 else " s."),
         f"Of {plural(one.met, 'other request')} sent meanwhile, {one.waited} were answered no sooner."
@@ -83,7 +83,7 @@ def _finding(one: Rare) -> Finding:
         "slow": one.slow_s,
         "usual": Estimate(one.usual_s, n=one.share.n),
     }
-    return found(Topic.RARE, says(one), evidence, figures, hurts_s=one.hurts_s, cure=_cure(one))
+    return decided_finding(Topic.RARE, says(one), evidence, figures, hurts_s=one.hurts_s, cure=_cure(one))
 
 
 def _cure(one: Rare) -> str:
@@ -112,12 +112,13 @@ def says(one: Rare) -> str:
         None: "",
     }[one.others_wait]
     text = (
-        f"{how_many} ({share}) takes {between(one.slow_s)} instead of {amount(one.usual_s, 's')}{meanwhile}."
+        f"{how_many} ({share}) takes {with_range(one.slow_s)} instead of "
+        f"{amount(one.usual_s, 's')}{meanwhile}."
     )
     if one.of_all:
         text += f" It is every {one.nth}th request of all."
     elif one.period is not None:
-        text += f" They come every {between(one.period.every)}."
+        text += f" They come every {with_range(one.period.every)}."
     elif one.common is not None:
         text += f" They come {one.common.what} ({percent(one.common.slow / one.common.n_slow)} of them)."
     elif one.nth is None:

@@ -7,12 +7,12 @@ import math
 from collections.abc import Sequence
 
 from jostle.analysis.results import Estimate
-from jostle.explain.finding import Finding, Topic, cannot_tell, found, out_of_time
+from jostle.explain.finding import Finding, Topic, cannot_tell, decided_finding, out_of_time
 from jostle.explain.reason import Reason
 from jostle.explain.send import Response
 from jostle.explain.server.target import Route
 from jostle.explain.session import Session
-from jostle.formatting import amount, between, listed, plural
+from jostle.formatting import amount, listed, plural, with_range
 
 __all__ = ["bucket", "rate_limit"]
 
@@ -60,7 +60,7 @@ def go_gently(session: Session, route: Route) -> None:
     """The server refuses requests before it was asked anything: what it allows is found out by a short stream
     after a rest, and everything else is asked at half of it.
     """
-    session.tell(f"at which rate {route.asked} is refused")
+    session.tell(f"at which rate {route.in_sentences} is refused")
     rate = session.budget.rate_per_s
     session.sender.rest(REST_S)
     times = [place / rate for place in range(int(FIRST_S * rate))]
@@ -93,7 +93,7 @@ def _limited(session: Session, responses: Sequence[Response]) -> Finding:
     rate = len(responses) / length_s
     if not refused:
         bursts = f" Of bursts, {plural(session.refusals, 'request')} were." if session.refusals else ""
-        return found(
+        return decided_finding(
             topic,
             f"No rate limit up to {amount(rate, '/s')}.",
             [f"{plural(len(responses), 'request')} in {length_s:.0f} s; none was refused.{bursts}"],
@@ -121,9 +121,9 @@ def _limited(session: Session, responses: Sequence[Response]) -> Finding:
     after = sum(response.ok for response in responses)
     reach = 2 * accepted / math.sqrt(max(1, after))
     rate_figure = Estimate(accepted, max(0.0, accepted - reach), accepted + reach, "/s", n=len(responses))
-    return found(
+    return decided_finding(
         topic,
-        f"It limits the rate to {between(rate_figure)}, after about {burst:.0f} at once, and refuses the "
+        f"It limits the rate to {with_range(rate_figure)}, after about {burst:.0f} at once, and refuses the "
         f"rest with {statuses}.",
         evidence,
         {
@@ -142,7 +142,7 @@ STREAM = 0.8
 def _faster(session: Session) -> Sequence[Response]:
     """Sends a stream with equal gaps to the first route, which is the short one."""
     limits, route = session.limits, session.target.routes[0]
-    session.tell(f"at which rate {route.asked} is refused")
+    session.tell(f"at which rate {route.in_sentences} is refused")
     count = max(2, int(STREAM * session.budget.left_s * limits.stream_rate_per_s))
     times = [place / limits.stream_rate_per_s for place in range(count)]
     return session.sender.stream(route, times, limits.connections)

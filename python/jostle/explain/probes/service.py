@@ -11,13 +11,13 @@ from itertools import pairwise
 from jostle.analysis.results import Estimate
 from jostle.analysis.stats.quantile_ci import quantile_estimate
 from jostle.analysis.stats.sample import from_values
-from jostle.explain.finding import Finding, Topic, cannot_tell, found
+from jostle.explain.finding import Finding, Topic, cannot_tell, decided_finding
 from jostle.explain.reason import Reason
 from jostle.explain.send import Response, median_service_s
 from jostle.explain.server.routes import smaller
 from jostle.explain.server.target import Route
 from jostle.explain.session import Baseline, Session
-from jostle.formatting import amount, between, formatted, percent, plural
+from jostle.formatting import amount, formatted, percent, plural, with_range
 
 __all__ = ["cpu_or_waiting", "measured_again", "robust_spread", "service_time"]
 
@@ -90,7 +90,7 @@ def _warmed(session: Session, route: Route) -> list[Response]:
 
 def service_time(session: Session, route: Route) -> Finding:
     """Asks for `route` one request at a time, and records its service time in `session.alone`."""
-    session.tell(f"how long {route.asked} takes by itself")
+    session.tell(f"how long {route.in_sentences} takes by itself")
     warm = _warmed(session, route)
     times = [response.service_s for response in warm if response.service_s is not None]
     if not times:
@@ -138,11 +138,11 @@ def service_time(session: Session, route: Route) -> Finding:
 def _finding(route: Route, times: Sequence[float], spread: float) -> Finding:
     estimate = quantile_estimate(from_values(times), 0.5)
     longest = max(times)
-    return found(
+    return decided_finding(
         Topic.SERVICE_TIME,
-        f"{route.asked} takes {between(estimate)}.",
+        f"{route.in_sentences} takes {with_range(estimate)}.",
         [
-            f"{plural(len(times), 'request')} for {route.asked}, one at a time: median "
+            f"{plural(len(times), 'request')} for {route.in_sentences}, one at a time: median "
             f"{formatted(estimate)}, "
             f"spread {percent(spread)}, longest {amount(longest, 's')}."
         ],
@@ -162,7 +162,7 @@ def parts(session: Session) -> Iterator[Finding]:
     if slow is None or sum(one.route.role == "slow" for one in session.alone.values()) > 1:
         return
     for route in smaller(slow.route):
-        session.tell(f"whether {route.asked} takes less than {slow.route.asked}")
+        session.tell(f"whether {route.in_sentences} takes less than {slow.route.in_sentences}")
         times = session.sender.serial(route, MIN_REQUESTS, session.pause_s(slow.route))
         took = median_service_s(times)
         if took is not None and took <= LESS * min(one.demand_s for one in [slow, *session.parts.values()]):
@@ -219,23 +219,24 @@ def cpu_or_waiting(session: Session) -> Finding:
             {"share": figure},
         )
     if share >= COMPUTES:
-        return found(
+        return decided_finding(
             Topic.CPU,
-            f"{slow.route.asked} computes for {'all' if share >= WHOLLY else 'most'} of its time.",
+            f"{slow.route.in_sentences} computes for {'all' if share >= WHOLLY else 'most'} of its time.",
             evidence,
             {"share": figure},
         )
     if share <= WAITS:
-        return found(
+        return decided_finding(
             Topic.CPU,
-            f"{slow.route.asked} waits for most of its time: the CPU is busy for "
+            f"{slow.route.in_sentences} waits for most of its time: the CPU is busy for "
             f"{amount(share, 'share')} of it.",
             evidence,
             figures={"share": figure},
         )
-    return found(
+    return decided_finding(
         Topic.CPU,
-        f"{slow.route.asked} computes for {amount(share, 'share')} of its time and waits for the rest.",
+        f"{slow.route.in_sentences} computes for {amount(share, 'share')} of its time and waits for the "
+        "rest.",
         evidence,
         figures={"share": figure},
     )
@@ -248,7 +249,7 @@ def measured_again(session: Session) -> None:
     them and their ratios remain.
     """
     again = [alone for alone in session.sizes.values() if alone.route.role != "wait"]
-    session.tell(f"whether {', '.join(alone.route.asked for alone in again)} still take as long")
+    session.tell(f"whether {', '.join(alone.route.in_sentences for alone in again)} still take as long")
     round_s = AT_A_TIME * sum(max(one.demand_s, 1 / session.budget.rate_per_s) for one in again)
     rounds = max(MIN_TURNS, min(MIN_REQUESTS, int(AGAIN * session.limits.seconds / round_s)))
     responses: dict[str, list[Response]] = {alone.route.name: [] for alone in again}

@@ -5,14 +5,14 @@ and whether the server still works at what was given up.
 import statistics
 
 from jostle.analysis.results import Estimate
-from jostle.explain.finding import Finding, Topic, found
+from jostle.explain.finding import Finding, Topic, decided_finding
 from jostle.explain.session import LATE, Baseline, Held, Session
 from jostle.explain.words import count
-from jostle.formatting import amount, between, listed
+from jostle.formatting import amount, listed, with_range
 
 __all__ = ["refusing", "settle"]
 
-MOST_TRIES = 20
+MAX_TRIES = 20
 """How often it is asked whether a server has recovered, at most."""
 
 REFUSED_S = 1.0
@@ -24,7 +24,7 @@ def settle(session: Session, route: Baseline) -> None:
     that is at rest; keeps in the session how long that was.
     """
     spent_s = 0.0
-    for _ in range(MOST_TRIES):
+    for _ in range(MAX_TRIES):
         (response,) = session.sender.serial(route.route, 1, 0.0) or (None,)
         if response is None or response.sent_s is None or response.end_s is None:
             break
@@ -38,11 +38,11 @@ def settle(session: Session, route: Baseline) -> None:
 
 def refusing(session: Session, route: Baseline, held: Held, evidence: list[str]) -> Finding:
     """The finding about a route that refuses requests of large bursts."""
-    name, accepted, after = route.route.name, count(held.accepted), between(held.after)
-    if not held.late(route.demand_s):
+    name, accepted, after = route.route.name, count(held.accepted), with_range(held.after)
+    if not held.refused_late(route.demand_s):
         says = f"{name}: {accepted} at once; further requests are refused with {held.refused}, after {after}."
         cure = "Make the queue longer, or send fewer at a time and repeat the refused ones later."
-        return found(Topic.SLOTS, says, evidence, held.figures, hurts_s=REFUSED_S, cure=cure)
+        return decided_finding(Topic.SLOTS, says, evidence, held.figures, hurts_s=REFUSED_S, cure=cure)
     says = (
         f"{name}: {accepted} at once; of more, the others wait {after} in vain and are refused with "
         f"{held.refused}."
@@ -61,4 +61,4 @@ def refusing(session: Session, route: Baseline, held: Held, evidence: list[str])
             f"{listed([amount(one, 's') for one in spent_s])}."
         )
         figures = {**figures, "afterwards": Estimate(longest_s, min(spent_s), max(spent_s), n=len(spent_s))}
-    return found(Topic.SLOTS, says, evidence, figures, hurts_s=REFUSED_S, cure=cure)
+    return decided_finding(Topic.SLOTS, says, evidence, figures, hurts_s=REFUSED_S, cure=cure)

@@ -16,14 +16,22 @@ from jostle.analysis.results import Estimate
 from jostle.explain.discipline import design
 from jostle.explain.discipline.burst import Job
 from jostle.explain.discipline.inference import Decision, Range, slots_of
-from jostle.explain.finding import Finding, Topic, cannot_tell, felt_s, found, out_of_time, undecided
+from jostle.explain.finding import (
+    Finding,
+    Topic,
+    cannot_tell,
+    decided_finding,
+    felt_s,
+    out_of_time,
+    undecided,
+)
 from jostle.explain.probes.parallelism import MIN_S, count_estimate, how_many
 from jostle.explain.probes.shedding import refusing, settle
 from jostle.explain.reason import Reason
 from jostle.explain.results import SentBurst
 from jostle.explain.session import Baseline, Session, equal_probe
 from jostle.explain.words import count
-from jostle.formatting import amount, between, listed
+from jostle.formatting import amount, listed, with_range
 
 __all__ = ["send_bursts", "send_pairs", "slots"]
 
@@ -32,7 +40,7 @@ REPEATS = 3
 MAX_SHARED = 8
 """Routes with more slots than this are not asked together."""
 
-LEAST_PAIR = 4
+MIN_PAIR_REQUESTS = 4
 """Two routes are asked together for this many requests at least."""
 
 DISTINCT = 1.2
@@ -47,7 +55,7 @@ def pair_of(one: str, other: str) -> str:
     return f"together {one} {other}"
 
 
-def asked(session: Session) -> list[Baseline]:
+def burst_routes(session: Session) -> list[Baseline]:
     """The routes that are long enough for bursts, the longest first."""
     long = [one for one in session.alone.values() if one.demand_s - session.delay_s >= MIN_S]
     return sorted(long, key=lambda one: -one.demand_s)
@@ -63,7 +71,7 @@ def max_burst(session: Session, route: Baseline, routes: int) -> int:
 
 def send_bursts(session: Session) -> None:
     """Sends the bursts of every route, those of all routes in turn, as far as there is time."""
-    routes = asked(session)
+    routes = burst_routes(session)
     for place, route in enumerate(routes):
         largest = max_burst(session, route, len(routes) - place)
         if largest < 4:
@@ -89,7 +97,7 @@ def send_pairs(session: Session) -> None:
             continue
         first, second = session.alone[one], session.alone[other]
         session.tell(f"whether {one} and {other} wait for the same")
-        many = max(2 * n, LEAST_PAIR)
+        many = max(2 * n, MIN_PAIR_REQUESTS)
         jobs = [Job(0.0, route.demand_s, k) for k in range(many) for route in ((first, second)[k % 2],)]
         for _ in range(REPEATS):
             routes = {first.demand_s: first.route, second.demand_s: second.route}
@@ -116,7 +124,7 @@ def _shared(session: Session, one: str, other: str, n: int) -> bool | None:
 
 def decide(session: Session) -> None:
     """Keeps in the session how many requests of each route are served at a time, as far as that is known."""
-    for route in asked(session):
+    for route in burst_routes(session):
         bursts = session.observed(equal_probe(route.route.name))
         number = slots_of(bursts, route.spread) if bursts else Decision[Range](reason=Reason.NO_TIME)
         session.slots_of[route.route.name] = number
@@ -124,7 +132,7 @@ def decide(session: Session) -> None:
 
 def slots(session: Session) -> list[Finding]:
     """A finding for each route, or why there is none."""
-    routes = asked(session)
+    routes = burst_routes(session)
     if not routes:
         return [_too_short(session)]
     findings = []
@@ -174,7 +182,7 @@ def _finding(session: Session, route: Baseline) -> Finding:
     figure = {"slots": count_estimate(number.value)}
     if number.value.high is None:
         text = f"{how_many(number.value)} requests for {name} are served at a time."
-        return found(
+        return decided_finding(
             topic, text, evidence, figure, absent=f"a limit of {name} below {number.value.low:.0f} at a time"
         )
     return _limited(session, route, number.value, evidence)
@@ -187,7 +195,7 @@ def _limited(session: Session, route: Baseline, number: Range, evidence: list[st
     many = count(low) if exact else f"{count(low)} to {count(high)}"
     nth = f"The {ORDINALS[low + 1]}" if exact and low + 1 in ORDINALS else "A further one"
     wait = session.service(name)
-    text = f"{name}: {many} at a time. {nth} waits {between(wait)}"
+    text = f"{name}: {many} at a time. {nth} waits {with_range(wait)}"
     figures = {"slots": count_estimate(number), "wait": wait}
     own = session.free_beside(name)
     if own:
@@ -199,9 +207,9 @@ def _limited(session: Session, route: Baseline, number: Range, evidence: list[st
     text += "."
     hurts_s = wait.value or 0.0
     if own is False:  # all routes wait alike, and the findings about the server's workers say so of all
-        return found(Topic.SLOTS, text, evidence, figures, notable=False)
+        return decided_finding(Topic.SLOTS, text, evidence, figures, notable=False)
     hurts_s = hurts_s if own else felt_s(hurts_s)
-    return found(Topic.SLOTS, text, evidence, figures, hurts_s=hurts_s, cure=_cure(low, high, wait))
+    return decided_finding(Topic.SLOTS, text, evidence, figures, hurts_s=hurts_s, cure=_cure(low, high, wait))
 
 
 def _cure(low: int, high: int, wait: Estimate) -> str:
@@ -210,7 +218,7 @@ def _cure(low: int, high: int, wait: Estimate) -> str:
     slowest, quickest = wait.high or wait.value, wait.low or wait.value
     max_burst = Estimate((low + high) / 2 / wait.value, low / slowest, high / quickest, "/s", n=wait.n)
     raised = "hold it for less" if high == 1 else "enlarge it, or hold it for less"
-    return f"Above {between(max_burst)} requests queue: {raised}."
+    return f"Above {with_range(max_burst)} requests queue: {raised}."
 
 
 ORDINALS = {

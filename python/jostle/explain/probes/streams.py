@@ -9,13 +9,13 @@ from collections.abc import Iterator, Sequence
 from jostle.explain.discipline import design
 from jostle.explain.discipline.burst import Burst, Job
 from jostle.explain.discipline.inference import slots_of
-from jostle.explain.finding import Finding, Topic, cannot_tell, found, out_of_time, undecided
+from jostle.explain.finding import Finding, Topic, cannot_tell, decided_finding, out_of_time, undecided
 from jostle.explain.probes.parallelism import MIN_S, count_estimate
-from jostle.explain.probes.slots import REPEATS, asked, max_burst
+from jostle.explain.probes.slots import REPEATS, burst_routes, max_burst
 from jostle.explain.reason import Reason
 from jostle.explain.session import Baseline, Session, equal_probe
 from jostle.explain.words import count
-from jostle.formatting import amount, between, plural
+from jostle.formatting import amount, plural, with_range
 
 __all__ = ["send_streams", "streams"]
 
@@ -27,7 +27,7 @@ def streams_probe(route: str) -> str:
 
 def send_streams(session: Session) -> None:
     """Sends the bursts of every route that is long enough, as far as there is time."""
-    routes = asked(session)
+    routes = burst_routes(session)
     for place, route in enumerate(routes):
         largest = max_burst(session, route, len(routes) - place)
         if largest < 4:
@@ -41,7 +41,7 @@ def send_streams(session: Session) -> None:
 
 def streams(session: Session) -> Iterator[Finding]:
     """A finding for each route, or why there is none."""
-    routes = asked(session)
+    routes = burst_routes(session)
     if not routes:
         yield cannot_tell(
             Topic.STREAMS,
@@ -92,18 +92,18 @@ def _finding(session: Session, route: Baseline) -> Finding:
     if few is None:
         says = f"{largest} requests for {name} on one connection do not wait for one another."
         absent = f"requests for {name} that wait for one another on one connection"
-        return found(topic, says, evidence, figure, absent=absent)
+        return decided_finding(topic, says, evidence, figure, absent=absent)
     if longer is None:
         return out_of_time(topic, evidence)
     evidence.append(f"They took {longer:.1f} times as long as over a connection for each request.")
     if longer < LONGER:
         says = f"Requests for {name} wait on one connection as they do on several."
-        return found(topic, says, evidence, figure, notable=False)
+        return decided_finding(topic, says, evidence, figure, notable=False)
     wait = session.service(name)
-    return found(
+    return decided_finding(
         topic,
         f"{name}: {count(round(few))} at a time on each HTTP/2 connection. A further one waits "
-        f"{between(wait)} for one before it (head-of-line blocking), while other connections go on.",
+        f"{with_range(wait)} for one before it (head-of-line blocking), while other connections go on.",
         evidence,
         {**figure, "wait": wait},
         hurts_s=wait.value or 0.0,

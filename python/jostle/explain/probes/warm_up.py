@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Sequence
 
 from jostle.analysis.results import Estimate
-from jostle.explain.finding import Finding, Topic, cannot_tell, found
+from jostle.explain.finding import Finding, Topic, cannot_tell, decided_finding
 from jostle.explain.probes.service import robust_spread
 from jostle.explain.reason import Reason
 from jostle.explain.session import Session
@@ -70,14 +70,14 @@ def warm_up(session: Session) -> Finding:
             figures,
         )
     if ratio >= NOTICED or (count > 1 and ratio >= SLOWER):
-        return found(
+        return decided_finding(
             topic,
             f"The first request of {name} takes {ratio:.1f} times as long as later ones; it is settled after "
             f"{plural(max(1, count), 'request')}.",
             evidence,
             figures,
         )
-    return found(
+    return decided_finding(
         topic,
         f"The first requests of {name} take no longer than later ones.",
         evidence,

@@ -49,7 +49,7 @@ class Route:
         return one_line(redact(self.path))
 
     @property
-    def asked(self) -> str:
+    def in_sentences(self) -> str:
         """The name as used in sentences: "GET /hello", "shop.Shop/Buy", "'ping'"."""
         return f"GET {self.name}" if self.request is None else self.name
 

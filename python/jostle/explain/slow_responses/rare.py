@@ -28,7 +28,7 @@ CHANCE = 1e-3
 
 MIN_STALLS = 4
 
-MOST = 0.6
+MIN_ALIKE_SHARE = 0.6
 """The lengths of stalls are alike if this share of them lies within a short span."""
 
 UNLIKE, MANY = 0.3, 10
@@ -139,7 +139,7 @@ def _is_cause(
     """
     chance = math.exp(log_at_least(len(own), len(every), _share(requests, route)))
     lengths = np.sort([one.length_s for one in own])
-    needed = math.ceil(MOST * len(own))
+    needed = math.ceil(MIN_ALIKE_SHARE * len(own))
     span_s = float((lengths[needed - 1 :] - lengths[: len(own) - needed + 1]).min())
     middle = float(np.median(lengths))
     alike = span_s <= UNLIKE * middle

@@ -13,7 +13,7 @@ from jostle.quantiles import NAMED
 
 __all__ = ["Requirement"]
 
-OF_A_REQUEST = (*NAMED, "errors", "throughput")
+REQUEST_METRICS = (*NAMED, "errors", "throughput")
 """The metrics that a single request of several has, or a step."""
 
 
@@ -107,8 +107,8 @@ class Requirement(Table):
                 "contestants are compared by whole workloads, and not by single requests",
                 "leave out request and step, or make the request a workload of its own",
             )
-        if self.condition.metric not in OF_A_REQUEST:
+        if self.condition.metric not in REQUEST_METRICS:
             raise BadValue(
                 f"a single request has no {self.condition.metric!r} of its own",
-                f"it has {', '.join(OF_A_REQUEST)}",
+                f"it has {', '.join(REQUEST_METRICS)}",
             )

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from jostle.errors import PlanError
-from jostle.plan.hit.request import OF_REQUESTS
+from jostle.plan.hit.request import REQUEST_OPTIONS
 from jostle.plan.journeys.builder import JourneyBuilder
 from jostle.plan.loading import parse_toml
 from jostle.text import read_text, reason
@@ -25,7 +25,7 @@ def _tables(given: dict[str, Any], name_of: Callable[[str], str]) -> dict[str, A
     if (file := given.pop("journey", None)) is None:
         return {}
     named = f"the journey {file.name!r}" if isinstance(file, JourneyBuilder) else file
-    for option in OF_REQUESTS:
+    for option in REQUEST_OPTIONS:
         if given.get(option):
             raise PlanError(
                 f"{name_of('journey')} and {name_of(option)} both say what is sent",

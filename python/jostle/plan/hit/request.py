@@ -11,13 +11,13 @@ from jostle.plan.requests.raw import sent_as, until_as
 from jostle.plan.requests.request import asking
 from jostle.url import Url
 
-__all__ = ["OF_REQUESTS", "STREAM_KEYS", "request_of"]
+__all__ = ["REQUEST_OPTIONS", "STREAM_KEYS", "request_of"]
 
 STREAM_KEYS = ("events", "until", "first", "fails", "usage")
 
 _STREAM = ("stream", *(f"stream_{key}" for key in STREAM_KEYS), "stall", "slo")
 
-OF_REQUESTS = (
+REQUEST_OPTIONS = (
     *("method", "headers", "compressed", "user", "agent", "body", "json_body", "urls"),
     *("send", "match", "ping", "until", "expect", "expect_not", "expect_status"),
     *("proto", "import_path", "message", "deadline", "every"),
@@ -152,7 +152,7 @@ _READ: dict[str, dict[str, Callable[[str], dict[str, Any]]]] = {
 def _raw(given: dict[str, Any], scheme: str, name_of: Callable[[str], str]) -> dict[str, Any]:
     """The request for raw bytes over TCP or UDP."""
     own = ("send", {"tcp": "until", "udp": "match"}[scheme], "expect", "expect_not")
-    for option in (*OF_REQUESTS, "redirects", "http2", "http2_connections"):
+    for option in (*REQUEST_OPTIONS, "redirects", "http2", "http2_connections"):
         if given.get(option) and option not in own:
             hint = f"write {name_of('send')}" if option == "body" else "leave it out, or write http://"
             if option == "until":

@@ -28,7 +28,7 @@ __all__ = ["fragment", "render"]
 IN_A_LINE = 60
 """Characters of what the verdict touches, beside the verdict."""
 
-MOST_CARDS = 40
+MAX_CARDS = 40
 """On a narrow screen, a table of more rows than this stays one, as nobody reads so many cards."""
 
 
@@ -81,7 +81,7 @@ def _environment() -> jinja2.Environment:
     environment.filters["tied"] = tied
     environment.filters["sentences"] = _first_and_rest
     environment.filters["in_a_line"] = _in_a_line
-    environment.globals["most_cards"] = MOST_CARDS
+    environment.globals["most_cards"] = MAX_CARDS
     # A name that the document does not have is a mistake in a template, and no block that is passed over.
     kinds = {made.__name__: made for made in (*get_args(Block), Formatted, Mark)}
     environment.tests["kind"] = lambda value, name: isinstance(value, kinds[name])

@@ -9,7 +9,7 @@ from jostle.formatting import amount, formatted, percent
 from jostle.record.outcomes import error_share
 from jostle.report import charts
 from jostle.report.document import Block, Depth, Figure, Paragraph, Section, Table, Value, columns
-from jostle.report.workload import OF_A_REQUEST, not_as_expected, quantiles, statuses_in_words
+from jostle.report.workload import REQUEST_COLUMNS, not_as_expected, quantiles, statuses_in_words
 
 __all__ = ["journey_table", "section", "step_table"]
 
@@ -73,7 +73,7 @@ def journey_table(found: list[JourneyResult]) -> Table:
 def step_table(journey: JourneyResult) -> Table:
     """A row per step: how often it was sent, its times, and how many failed."""
     caption = f"Steps of {journey.name} ({journey.contestant}, {journey.workload})"
-    table = Table(caption, columns("step =", OF_A_REQUEST))
+    table = Table(caption, columns("step =", REQUEST_COLUMNS))
     for step in journey.steps:
         table.add(_name(step), *_figures(step))
     return table
@@ -82,7 +82,7 @@ def step_table(journey: JourneyResult) -> Table:
 def _compared(found: Sequence[JourneyResult]) -> list[Block]:
     """The steps of several contestants: all contestants at the first step, then at the next."""
     caption = f"Steps of {found[0].name} ({found[0].workload})"
-    table = Table(caption, columns("step = | contestant =", OF_A_REQUEST))
+    table = Table(caption, columns("step = | contestant =", REQUEST_COLUMNS))
     for steps in zip(*(journey.steps for journey in found), strict=True):
         for journey, step in zip(found, steps, strict=True):
             table.add(_name(step), journey.contestant, *_figures(step))

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from jostle.analysis.results import OF_ARTICLES, OF_OURS, ClaimResult, PublishedFigure, RunResult
+from jostle.analysis.results import ARTICLE_VERDICTS, OWN_VERDICTS, ClaimResult, PublishedFigure, RunResult
 from jostle.analysis.results.rule import written
 from jostle.formatting import Formatted, amount, formatted, listed, plural
 from jostle.plan.criteria.claims import SAME
@@ -113,8 +113,10 @@ def tally(found: Sequence[ClaimResult]) -> str:
     """The claims by verdict: "6 published claims: 2 reproduced, 4 undecided; 3 checks of our own: …"."""
     articles, ours = ([c for c in found if c.ours is whose] for whose in (False, True))
     parts = [
-        f"{plural(len(articles), 'published claim')}: {_counts(articles, OF_ARTICLES)}" if articles else "",
-        f"{plural(len(ours), 'check')} of our own: {_counts(ours, OF_OURS)}" if ours else "",
+        f"{plural(len(articles), 'published claim')}: {_counts(articles, ARTICLE_VERDICTS)}"
+        if articles
+        else "",
+        f"{plural(len(ours), 'check')} of our own: {_counts(ours, OWN_VERDICTS)}" if ours else "",
     ]
     return "; ".join(filter(None, parts))
 

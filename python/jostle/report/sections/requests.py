@@ -6,7 +6,7 @@ from jostle.analysis.results import RequestResult, RunResult
 from jostle.formatting import amount, formatted, percent
 from jostle.record.outcomes import error_share
 from jostle.report.document import Block, Depth, Section, Table, columns
-from jostle.report.workload import OF_A_REQUEST, not_as_expected, quantiles, statuses_in_words
+from jostle.report.workload import REQUEST_COLUMNS, not_as_expected, quantiles, statuses_in_words
 
 __all__ = ["section"]
 
@@ -38,7 +38,7 @@ def _tables(caption: str, found: Sequence[RequestResult]) -> list[Block]:
     """A row of figures for each, and one for each of which there is more to say of how it ended."""
     cells = {(one.workload, one.contestant) for one in found}
     words = "workload = | contestant = | request =" if len(cells) > 1 else "request ="
-    figures = Table(caption, columns(words, OF_A_REQUEST))
+    figures = Table(caption, columns(words, REQUEST_COLUMNS))
     ends = Table(f"{caption}: how they ended", columns(f"{words} | right responses = | not as expected ="))
     for one in found:
         about = (one.workload, one.contestant, one.name) if len(cells) > 1 else (one.name,)

@@ -110,7 +110,7 @@ def trials(result: RunResult) -> Table:
         times = (found.value for found in quantiles(t.response, ("p50", "p99", "max")))
         rates = (amount(t.throughput_per_s, "/s"), amount(t.offered_per_s, "/s"))
         lost = (percent(t.error_share), percent(not_answered(t.outcomes)))
-        generator = (percent(t.generator_cpu), amount(t.lag_p99_s, "s"))
+        generator = (percent(t.generator_cpu), amount(t.pacing_p99_s, "s"))
         about = (str(t.number), t.contestant, t.workload, str(t.round), _ended(t), t.trend or MISSING)
         table.add(*about, *rates, *times, *lost, *generator, amount(t.server_rss_max_bytes, "bytes"))
     return table

@@ -7,7 +7,7 @@ from typing import Literal
 from jostle.analysis.results import Estimate, Mode, StarvationResult
 from jostle.analysis.stats.enough import TOO_FEW_ROUNDS
 from jostle.analysis.topics.starvation.blocking import LONG_S, WaitsFor
-from jostle.formatting import interval, percent, plural
+from jostle.formatting import percent, plural, with_interval
 from jostle.units import format_duration
 
 __all__ = ["Meanwhile", "sentence"]
@@ -57,7 +57,8 @@ def _two_modes(found: list[Mode]) -> str:
     if not found:
         return ""
     left = [
-        f"in {plural(m.rounds, 'round')} {interval(Estimate(m.mean, m.low, m.high, 'share'))}" for m in found
+        f"in {plural(m.rounds, 'round')} {with_interval(Estimate(m.mean, m.low, m.high, 'share'))}"
+        for m in found
     ]
     return (
         f" The rounds fall into two groups, fixed when the server starts: {left[0]} of the throughput "
@@ -126,15 +127,17 @@ def _lost(s: StarvationResult, meanwhile: Meanwhile) -> tuple[str, float, float]
     if left.value is not None and left.low is not None and left.high is not None:
         lost = Estimate(1 - left.value, 1 - left.high, 1 - left.low, "share", n=left.n)
         nearly_all = 1 - left.value > NEARLY_EVERYTHING
-        share = f"at least {percent(1 - left.high)}" if nearly_all else interval(lost)
-        whole = f"; over the whole trial, {interval(s.index, 'share')}" if s.index.value is not None else ""
+        share = f"at least {percent(1 - left.high)}" if nearly_all else with_interval(lost)
+        whole = (
+            f"; over the whole trial, {with_interval(s.index, 'share')}" if s.index.value is not None else ""
+        )
         return (
             f"In that time, {s.contestant} loses {share} of its throughput{whole}.",
             1 - left.high,
             1 - left.low,
         )
     low, high = ((bound or 0.0) / (meanwhile.share or 1) for bound in (s.index.low, s.index.high))
-    return f"{s.contestant} loses {interval(s.index, 'share')} of the trial’s throughput.", low, high
+    return f"{s.contestant} loses {with_interval(s.index, 'share')} of the trial’s throughput.", low, high
 
 
 def _turns(s: StarvationResult, meanwhile: Meanwhile, lost: str) -> str:
