@@ -43,8 +43,8 @@ class Server:
     its requests that take longer, and by how much.
     `sleeps_after_s`: the first request after so much idle time takes 250 ms more.
     `in_line`: requests for these routes wait for one another if they come on the same connection.
-    `refuses`, `away` (no connection is accepted): decide by the time of a request, which counts from the
-    start of its probe. `closes_after`: requests on a connection; 0: any number. `pauses`: (begin, length) in
+    `refuses`, `away` (no connection is accepted), `broken` (it answers 500): decide by the time of a request,
+    which counts from the start of its probe. `closes_after`: requests on a connection; 0: any number. `pauses`: (begin, length) in
     which nobody is answered. `delay_s`: between head and body.
     """
 
@@ -54,6 +54,7 @@ class Server:
     demands: Mapping[str, float] = field(default_factory=lambda: dict(DEMANDS))
     refuses: Callable[[float], bool] = lambda _: False
     away: Callable[[float], bool] = lambda _: False
+    broken: Callable[[float], bool] = lambda _: False
     pauses: Sequence[tuple[float, float]] = ()
     pools: Mapping[str, str] = field(default_factory=dict)
     slots: Mapping[str, int] = field(default_factory=dict)
@@ -243,7 +244,8 @@ class FakeSender:
             end = server.paused(end) + (0.25 if self._idle_s > server.sleeps_after_s else 0.0)
             self._idle_s = 0.0
             head = max(at, end - server.delay_s)
-            responses.append(Response(name, connection, at, at, head, end, Outcome.OK, 200))
+            fate = (Outcome.WRONG_STATUS, 500) if server.broken(at) else (Outcome.OK, 200)
+            responses.append(Response(name, connection, at, at, head, end, *fate))
         return sorted([*lost, *responses], key=lambda response: (response.due_s, response.connection))
 
 

@@ -16,6 +16,7 @@ from jostle.errors import MissingRuntime, UnknownName
 from jostle.explain.discipline.candidates import Family
 from jostle.explain.documents.declared import declared, judged
 from jostle.explain.finding import Topic, decided_finding
+from jostle.explain.probes.discipline import SHARED, TO_ITS_END
 from jostle.explain.results import Explanation, RouteEntry
 from jostle.explain.server.limits import THOROUGH
 from support.served import FAST, HALF, QUARTER, SLOW, Server, explained
@@ -84,11 +85,11 @@ def test_what_was_found_agrees_differs_or_cannot_be_told(one_worker: Explanation
     assert judged(pool, one_worker) == "differs"  # two workers were declared, and one was found
     assert judged(erlang, one_worker) == "differs"
     assert judged(node, replace(one_worker, family=None, findings=[])) == "undecided"
-    part = replace(
-        one_worker, family=None, findings=[decided_finding(Topic.DISCIPLINE, "Requests share one core.")]
-    )
-    assert judged(erlang, part) == "agrees in part"
-    assert judged(node, part) == "differs"
+    for figure, agreeing, differing in ((SHARED, erlang, node), (TO_ITS_END, node, erlang)):
+        rough = decided_finding(Topic.DISCIPLINE, "Told in part.", figures={figure: Estimate(1.0)})
+        part = replace(one_worker, family=None, findings=[rough])
+        assert judged(agreeing, part) == "agrees in part"
+        assert judged(differing, part) == "differs"
     static = replace(one_worker, family=None, routes=[RouteEntry("/", "fast", 6e-5)])
     assert judged(node, static) == "no work"
     two = decided_finding(Topic.DISCIPLINE, "Two.", figures={"workers": Estimate(1.0, 1.0, 2.0)})

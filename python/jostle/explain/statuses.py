@@ -30,8 +30,8 @@ def changed(session: Session) -> Finding | None:
     low, high = share_interval(wrong[worst], n)
     kinds = tallied({what: count for (name, what), count in session.wrong.items() if name == worst})
     text = (
-        f"{one_in(share)} requests for {worst} ({span(low, high, 'share')}) is not answered as at first: "
-        f"{kinds}."
+        f"Of the requests for {worst}, {one_in(share)} ({span(low, high, 'share')}) is not answered as at "
+        f"first: {kinds}."
     )
     return decided_finding(
         Topic.WRONG,

@@ -6,7 +6,7 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import Any
 
-__all__ = ["SHARING_CORES", "SLICE_STEP", "Candidate", "Family", "candidates", "finer_slices"]
+__all__ = ["SHARING_CORES", "SLICE_STEP", "TO_THE_END", "Candidate", "Family", "candidates", "finer_slices"]
 
 
 SLICE_STEP = 2 ** (1 / 8)
@@ -72,6 +72,11 @@ SHARING_CORES = frozenset(
     }
 )
 """In these a request gives way before it is done, so that short ones overtake it."""
+
+TO_THE_END = frozenset({*Family} - SHARING_CORES - {Family.GATED_ANSWERS}) | {Family.LOCKED_THREADS}
+"""In these each request is computed to its end, and answered then; threads under a lock do so if their slices
+are longer than requests.
+"""
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from jostle.explain.discipline.candidates import SHARING_CORES, Family
+from jostle.explain.discipline.candidates import SHARING_CORES, TO_THE_END, Family
 from jostle.explain.finding import Topic
+from jostle.explain.probes.discipline import SHARED
 from jostle.explain.results import Explanation
 from jostle.plan.servers.contestant import ContestantFile, VariantValue
 
@@ -82,8 +83,8 @@ def declared(file: ContestantFile, settings: Mapping[str, VariantValue], cores: 
 
 
 def judged(expected: Declared, explanation: Explanation) -> Judgement:
-    """Whether what was found is what was declared. "agrees in part": it shares its cores as declared, in
-    slices that could not be told; "no work": none of its routes computes.
+    """Whether what was found is what was declared. "agrees in part": whether a request is computed to its end
+    is as declared, and more could not be told; "no work": none of its routes computes.
     """
     finding = explanation.finding(Topic.DISCIPLINE)
     if explanation.family is None and all(route.role == "fast" for route in explanation.routes):
@@ -91,7 +92,10 @@ def judged(expected: Declared, explanation: Explanation) -> Judgement:
     if explanation.family is None and (finding is None or not finding.decided):
         return "undecided"
     if explanation.family is None:
-        return "agrees in part" if expected.families & SHARING_CORES else "differs"
+        shared = finding is not None and finding.figure(SHARED) is not None
+        return (
+            "agrees in part" if expected.families & (SHARING_CORES if shared else TO_THE_END) else "differs"
+        )
     if explanation.family not in expected.families:
         return "differs"
     found = finding.figure("workers") if finding is not None else None

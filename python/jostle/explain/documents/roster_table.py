@@ -65,7 +65,7 @@ def roster_document(entries: Sequence[ExplainedContestant], when: str, machine: 
 
 COUNTED: dict[Judgement, str] = {
     "agrees": "found as declared",
-    "agrees in part": "found as declared but for their slices",
+    "agrees in part": "as declared as far as was found",
     "differs": "found otherwise",
     "undecided": "not to be told",
     "no work": "without a route that computes",

@@ -20,7 +20,7 @@ from jostle.explain.server.target import Route
 from jostle.explain.session import Session, equal_probe
 from jostle.formatting import amount, percent, plural
 
-__all__ = ["discipline", "inferred", "leaving", "overtaking", "send_sized", "words"]
+__all__ = ["SHARED", "TO_ITS_END", "discipline", "inferred", "leaving", "overtaking", "send_sized", "words"]
 
 TIME = 1 / 8
 """Share of the time allowed for the server's work on all bursts."""
@@ -96,6 +96,10 @@ def _bursts(session: Session) -> list[Burst]:
     return [*equal, *session.observed("discipline")]
 
 
+SHARED, TO_ITS_END = "shared cores", "computed to the end at a time"
+"""The figure of a finding that tells a discipline only in part."""
+
+
 def discipline(session: Session, inference: Inference) -> Finding:
     """The finding about the discipline, decided if one explains all bursts clearly better than any other."""
     topic, response = Topic.DISCIPLINE, inference.discipline
@@ -105,13 +109,12 @@ def discipline(session: Session, inference: Inference) -> Finding:
         figures["error"] = Estimate(inference.error, unit="share", n=len(session.observed("discipline")))
     if inference.lead is not None:
         figures["lead"] = Estimate(inference.lead, unit="")
-    if response.value is None and (core := _shared_cores(session, inference)) is not None:
+    if response.value is None and (rough := _in_part(session, inference)) is not None:
+        name, says = rough
         because = UNDECIDED[response.reason][0] if response.reason else "there was no time left for it"
-        text = (
-            f"Requests share {_count(core, 'core').lower()}: short ones overtake a long one that is being "
-            f"computed. In which slices cannot be told, because {because}."
-        )
-        return decided_finding(topic, text, [*evidence, *_objection(inference)], figures)
+        figures[name] = Estimate(session.parallelism, unit="")
+        says += f" cannot be told, because {because}."
+        return decided_finding(topic, says, [*evidence, *_objection(inference)], figures)
     if response.value is None:
         return undecided(topic, response.reason, [*evidence, *_objection(inference)], figures)
     if inference.workers is not None:
@@ -120,12 +123,24 @@ def discipline(session: Session, inference: Inference) -> Finding:
     return decided_finding(topic, words(response.value, inference), evidence, figures)
 
 
-def _shared_cores(session: Session, inference: Inference) -> Range | None:
-    """How many cores requests share that compute, if it is not known how they do; None if they may not."""
+def _in_part(session: Session, inference: Inference) -> tuple[str, str] | None:
+    """What is certain of a server that computes if its discipline is not: the name of the figure, and the
+    sentence as far as "cannot be told"; None if nothing is.
+    """
     slow, at_once = session.slow, inference.at_once.value
-    computes = slow is not None and slow.cpu_share is not None and slow.cpu_share >= COMPUTES
-    exact = at_once is not None and at_once.low == at_once.high
-    return at_once if computes and exact and inference.overtaking.value else None
+    if slow is None or slow.cpu_share is None or slow.cpu_share < COMPUTES:
+        return None
+    if at_once is None or at_once.low != at_once.high:
+        return None
+    if inference.overtaking.value:
+        shared = (
+            f"Requests share {_count(at_once, 'core').lower()}: short ones overtake a long one that is being"
+        )
+        return SHARED, f"{shared} computed. In which slices"
+    if inference.overtaking.value is False and inference.leave_as_computed.value:
+        each = f"{_count(at_once, 'request')} at a time, each to its end"
+        return TO_ITS_END, f"{each}. In which order those that wait are served"
+    return None
 
 
 def _objection(inference: Inference) -> list[str]:
