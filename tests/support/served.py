@@ -44,8 +44,8 @@ class Server:
     `sleeps_after_s`: the first request after so much idle time takes 250 ms more.
     `in_line`: requests for these routes wait for one another if they come on the same connection.
     `refuses`, `away` (no connection is accepted), `broken` (it answers 500): decide by the time of a request,
-    which counts from the start of its probe. `closes_after`: requests on a connection; 0: any number. `pauses`: (begin, length) in
-    which nobody is answered. `delay_s`: between head and body.
+    which counts from the start of its probe. `closes_after`: requests on a connection; 0: any number.
+    `pauses`: (begin, length) in which nobody is answered. `delay_s`: between head and body.
     """
 
     workers: int = 1

@@ -10,7 +10,6 @@ from jostle.explain.server.limits import THOROUGH, Budget
 from jostle.explain.session import Baseline, Session
 from support.served import FAST, SLOW, FakeSender, Server, target_of
 
-
 ONE = Range(1, 1)
 
 
