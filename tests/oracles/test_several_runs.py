@@ -52,7 +52,7 @@ def test_what_is_larger_than_that_is_found() -> None:
     rng = np.random.default_rng(1)
     found = compare_sides(runs(rng, "a", 5), runs(rng, "b", 5, change=1.0))
     assert "more" in {d.finding for d in found.differences if d.metric == "throughput"}
-    assert found.sentence.startswith("b against a: throughput +")
+    assert found.sentence.startswith("b against a: throughput higher (+")
 
 
 def single(rounds: list[list[float]], name: str, metric: str) -> Side:

@@ -48,7 +48,7 @@ def test_a_difference_is_found_with_its_size() -> None:
     assert median.difference.value == pytest.approx(0.005, rel=0.15)
     assert median.sentence.startswith("p50: longer on new: +")
     assert throughput.sentence.startswith("throughput: lower on new: −3")
-    assert found.sentence.startswith("new against old: throughput −3")
+    assert found.sentence.startswith("new against old: throughput lower (−3")
     assert found.paired
     assert found.cliffs_delta.low is not None
     assert found.cliffs_delta.low > 0.147

@@ -4,6 +4,7 @@ import io
 from collections.abc import Sequence
 from dataclasses import replace
 
+import pytest
 from rich.console import Console
 
 from jostle.analysis.results import Check, RunResult, Validity
@@ -61,6 +62,50 @@ def test_errors_are_told_on_a_valid_run() -> None:
     lines = head(checked(make_hit(), [ERRORS]))
     assert lines[0].startswith("✓ valid")
     assert lines[1:3] == ["0.05 % failed: 4 × 503", "→ look there"]
+
+
+@pytest.mark.parametrize(
+    ("failed", "first"),
+    [(0.04, "✓ valid  "), (0.5, "✗ 50 % failed (the measurement is valid)  ")],
+)
+def test_above_a_few_percent_the_first_line_is_about_the_failures(failed: float, first: str) -> None:
+    """A tick beside a server that fails every second request reads as praise of the server."""
+    hit = make_hit()
+    (summary,) = hit.summaries
+    failing = replace(checked(hit, [ERRORS]), summaries=[replace(summary, error_share=failed)])
+    assert head(failing)[0].startswith(first)
+    doubtful = replace(failing, verdict=Verdict.SUSPECT)
+    assert head(doubtful)[0].startswith("? suspect  ")
+
+
+def test_of_several_workloads_the_first_line_has_the_most_failures() -> None:
+    result = checked(make_starvation(RUNTIMES[:2]), [])
+    summaries = [replace(one, error_share=0.1 * n) for n, one in enumerate(result.summaries)]
+    most = 10 * (len(summaries) - 1)
+    expected = f"✗ up to {most} % failed (the measurement is valid)  "
+    assert head(replace(result, summaries=summaries))[0].startswith(expected)
+
+
+def test_what_may_be_the_generator_s_stands_beside_the_times() -> None:
+    said = "The generator slept instead of polling: waking up takes up to 50 µs."
+    lines = head(replace(make_hit(), of_the_generator=[said], notes=["A note."]), 60)
+    times, histogram = (
+        next(n for n, line in enumerate(lines) if line.startswith(word)) for word in ("max", "up to")
+    )
+    assert times < lines.index(said) < histogram < lines.index("A note.")
+    several = replace(make_starvation(RUNTIMES[:2]), of_the_generator=[said])
+    assert said in " ".join(head(several, 200, full=True))
+
+
+def test_the_times_say_what_their_brackets_are() -> None:
+    legend = "[ ]: confidence interval of 95 %, in the unit of the figure before it"
+    hit = make_hit()
+    assert legend in head(hit, 40)
+    (summary,) = hit.summaries
+    p99 = replace(summary.response["p99"], high=(summary.response["max"].value or 0.0) * 2)
+    rounds = replace(summary, rounds=3, response={**summary.response, "p99": p99})
+    text = " ".join(head(replace(hit, summaries=[rounds]), 40))
+    assert f"{legend}; of a typical round, which may take longer than all that was seen" in text
 
 
 def test_what_is_invalid_comes_first_then_the_server_then_doubts() -> None:

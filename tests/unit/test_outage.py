@@ -35,6 +35,21 @@ def test_an_outage_in_the_middle_has_a_beginning_and_an_end(tmp_path: Path) -> N
     assert str(outage) == "no response from 3.00 s to 5.00 s (connection refused)"
 
 
+def test_until_when_a_server_was_away_is_known_by_those_that_did_not_pause(tmp_path: Path) -> None:
+    """Clients of a closed loop pause for up to a second after failures: the server may be back meanwhile."""
+    (outage,) = found(tmp_path, away(3.0, 5.0, every=1.0))
+    assert (outage.end_s, outage.failed_until_s) == (5.0, 4.25)
+    assert str(outage) == "no response from 3.00 s to between 4.25 s and 5.00 s (connection refused)"
+    data = trial_of(tmp_path / "once", away(3.0, 5.0, every=1.0))
+    assert check(judge(data.trial), "outage").message.startswith(
+        f"{outage}: 1.25 s to 2.00 s, 20 % of the run, "
+    )
+    one = estimate("unavailable", [data])
+    assert (one.value, one.low, one.high) == (0.2, 0.125, 0.2)
+    several = estimate("unavailable", [data] * 3)
+    assert several.low == pytest.approx(0.125, abs=0.001)
+
+
 def test_a_server_that_dies_is_away_to_the_end(tmp_path: Path) -> None:
     (outage,) = found(tmp_path, away(5.25, 10.0))
     assert not outage.ends
@@ -86,7 +101,7 @@ def test_an_outage_makes_rates_suspect_however_few_requests_failed(tmp_path: Pat
     outage = check(judgement, "outage")
     assert outage.verdict == "suspect"
     assert outage.message.startswith(
-        "no response from 3.00 s to 5.00 s (connection refused): 2.00 s, 20 % of the run, "
+        "no response from 3.00 s to between 4.25 s and 5.00 s (connection refused): 1.25 s to 2.00 s, 20 %"
     )
     assert outage.message.endswith("/s while it answered")
     assert (judgement.verdict_of("throughput"), judgement.verdict_of("p99")) == ("suspect", "valid")

@@ -162,7 +162,7 @@ def test_contestants_are_compared_in_pairs_with_a_picture() -> None:
     pairs = [make_comparison(), make_comparison(b=HOSTILE)]
     page = Page(rendered(replace(plain, comparisons=pairs), "html"))
     assert "comparison" in [a["id"] for a in page.all("section")]
-    assert "go against node: throughput +22 %, p50 +10 %, p99 +50 %." in page.text
+    assert "go against node: throughput higher (+22 % [+19, +25]), p50 longer (+10 % [+7, +13])" in page.text
     assert [k for k in json.loads(page.scripts[0])["charts"] if k.startswith("shift")] == [
         "shift-1",
         "shift-2",

@@ -128,7 +128,8 @@ TABLE = [
         (lambda: words("errors", "undecided", BOTH),),
     ),
     Row(
-        "new against old: p99 +20 %; no difference larger than 1 % in throughput; undecided in p50.",
+        "new against old: p99 longer (+20 % [+10, +30]); no difference larger than 1 % in throughput; "
+        "undecided in p50.",
         lambda: summed(
             difference("p99", "more", MORE),
             difference("throughput", "same", e(1.0), within=0.01),
@@ -137,7 +138,7 @@ TABLE = [
         (lambda: summed(difference("p99", "more", MORE)),),
     ),
     Row(
-        "new against old: p90 −20 %, errors 3 % instead of 0 %; undecided in p50.",
+        "new against old: p90 shorter (−20 % [−30, −10]), errors 3 % instead of 0 %; undecided in p50.",
         lambda: summed(
             difference("p50", "undecided", BOTH),
             difference("p90", "less", LESS),
@@ -179,12 +180,13 @@ TABLE = [
         (lambda: summed(difference("p99", "may be chance", MORE)),),
     ),
     Row(
-        "new against old: throughput +20 %; the difference in p99 may be chance.",
+        "new against old: throughput higher (+20 % [+10, +30]); the difference in p99 may be chance.",
         lambda: summed(difference("throughput", "more", MORE), difference("p99", "may be chance", MORE)),
         (lambda: summed(difference("throughput", "more", MORE), difference("p99", "undecided", BOTH)),),
     ),
     Row(
-        "throughput +20 %. These figures are over the 4 rounds in which both were measured.",
+        "throughput higher (+20 % [+10, +30]). These figures are over the 4 rounds in which both were "
+        "measured.",
         lambda: summed(difference("throughput", "more", MORE), rounds=4, unpaired=4),
         (lambda: summed(difference("throughput", "more", MORE)),),
     ),
@@ -201,7 +203,7 @@ TABLE = [
         (lambda: summed(difference("errors", "undecided", e(3.0))),),
     ),
     Row(
-        "new against old: throughput +20 %; p50 and p99 must not be used (invalid).",
+        "new against old: throughput higher (+20 % [+10, +30]); p50 and p99 must not be used (invalid).",
         lambda: summed(
             difference("throughput", "more", MORE),
             difference("p50", "same", e(1.0), within=0.01, verdict=Verdict.INVALID),
@@ -221,7 +223,7 @@ TABLE = [
         (lambda: summed(difference("p99", "undecided", BOTH)),),
     ),
     Row(
-        "new against old (unreliable: invalid trials): p99 +20 %",
+        "new against old (unreliable: invalid trials): p99 longer (+20 % [+10, +30]).",
         lambda: summed(difference("p99", "more", MORE), verdict=Verdict.INVALID),
         (
             lambda: summed(difference("p99", "more", MORE)),

@@ -211,16 +211,23 @@ def error_share(trials: Sequence[TrialData], confidence: float = CONFIDENCE) -> 
 
 
 def _unavailable(trials: Sequence[TrialData], confidence: float) -> Estimate:
-    """The share of the time; of fewer rounds than have an interval, what happened in them is all there is."""
+    """The share of the time; of fewer rounds than have an interval, what happened in them is all there is.
+
+    Its interval reaches down to what is sure: clients that pause after failures notice late that a server is
+    back.
+    """
     rounds = tuple(data.unavailable for data in trials)
     whole_s = sum(data.duration_s for data in trials)
     if not whole_s:
         return Estimate(None, unit="share", note="nothing was measured")
     share = sum(data.unavailable * data.duration_s for data in trials) / whole_s
+    least = [data.unavailable_at_least * data.duration_s for data in trials]
     found = mean_over_rounds(rounds, "share", confidence)
     if found.low is not None and found.high is not None:
-        return replace(found, value=share, high=min(1.0, found.high))
-    return Estimate(share, min(rounds), max(rounds), "share", n=len(rounds), rounds=rounds)
+        low = max(0.0, found.low - share + sum(least) / whole_s)
+        return replace(found, value=share, low=min(low, share), high=min(1.0, found.high))
+    surely = [away_s / data.duration_s for away_s, data in zip(least, trials, strict=True)]
+    return Estimate(share, min(surely), max(rounds), "share", n=len(rounds), rounds=rounds)
 
 
 COUNTED: Mapping[str, Callable[[Sequence[TrialData], float], Estimate]] = {

@@ -16,7 +16,7 @@ from jostle.plan.recorded import RecordedPlan
 from jostle.record import RunRecord
 from jostle.units import format_count, format_duration
 
-__all__ = ["notes_of"]
+__all__ = ["notes_of", "of_the_generator"]
 
 MAX_REPEATS_SHOWN = 3
 
@@ -47,6 +47,11 @@ def notes_of(
         *_extra_rounds(record),
         *_looked_at(record, level),
     ]
+
+
+def of_the_generator(data: Sequence[TrialData], host: Mapping[str, Any]) -> list[str]:
+    """How much of the times may be the generator's own: its waking up, and its lateness."""
+    return list(filter(None, [wake_up.note(data, host), lateness.note(data)]))
 
 
 def _total(data: Sequence[TrialData], name: str) -> int:
@@ -104,10 +109,6 @@ def _generator(data: Sequence[TrialData], host: Mapping[str, Any]) -> Iterator[s
             f"The generator polled instead of sleeping{where}: its wake-up delay is in no time of up to 20 "
             "ms, and is at most 0.3 % of longer ones."
         )
-    if slept := wake_up.note(data, host):
-        yield slept
-    if late := lateness.note(data):
-        yield late
     if not any(one.trial.simulated for one in data) and (floor := floor_note(host, data)):
         yield floor
 

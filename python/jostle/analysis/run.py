@@ -15,7 +15,7 @@ from jostle.analysis.judge.claims import Measurements, judge_claims, unreadable_
 from jostle.analysis.judge.published import published_figures
 from jostle.analysis.judge.ratios import ratios
 from jostle.analysis.judge.requirements import judge_requirements
-from jostle.analysis.notes import notes_of
+from jostle.analysis.notes import notes_of, of_the_generator
 from jostle.analysis.results import (
     Check,
     PublishedFigure,
@@ -136,6 +136,7 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
         goodputs=goodputs(grouped),
         behaviour=record.explained,
         phased_loads=phased_loads(grouped, {key: summary.title for key, summary in summaries.items()}),
+        of_the_generator=of_the_generator(data, record.host),
         notes=[
             *notes_of(record, plan, data, kept, level),
             *filter(None, [by_chance(comparisons)]),

@@ -35,7 +35,7 @@ from jostle.report.sections import (
     validity,
     workloads,
 )
-from jostle.report.sections.verdict_marks import decision_mark, verdict_mark
+from jostle.report.sections.verdict_marks import decision_mark, first_mark
 from jostle.text import shortened
 
 __all__ = ["comparison_document", "run_document"]
@@ -51,7 +51,7 @@ def run_document(
     """
     return Document(
         title=shortened(result.title),
-        mark=verdict_mark(result.verdict),
+        mark=first_mark(result),
         meaning=_meaning(result),
         facts=provenance.facts(result),
         reasons=validity.reasons(result),

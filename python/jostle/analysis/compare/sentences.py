@@ -105,7 +105,7 @@ def _why_not(d: Difference) -> str:
 def _changed(d: Difference) -> str:
     if d.metric == "errors" or d.ratio.value is None:  # where one side is 0, no factor tells the change
         return f"{d.metric} {_amount(d.b)} instead of {_amount(d.a)}"
-    return f"{d.metric} {change(d.ratio.value)}"
+    return f"{d.metric} {direction(d)} ({change(d.ratio.value, d.ratio.low, d.ratio.high)})"
 
 
 def _not_compared(chosen: list[Difference]) -> list[str]:

@@ -72,6 +72,8 @@ class RunResult:
     skipped_workloads: dict[str, dict[str, str]] = field(default_factory=dict)
     """contestant → workload → why it was only measured under others"""
     finish: str = ""  # the command that measures the rest of the run; "" if there is none
+    of_the_generator: list[str] = field(default_factory=list)
+    """How much of the times may be the generator's own: sentences that belong beside the figures."""
     notes: list[str] = field(default_factory=list)
     format: int = FORMAT
 

@@ -27,7 +27,7 @@ from jostle.analysis.trials.failing import clients_s, missed
 from jostle.analysis.trials.kept_waiting import KeptWaiting
 from jostle.analysis.trials.lateness import Effect, effects_of_lateness
 from jostle.analysis.trials.machine import MachineSeries
-from jostle.analysis.trials.outage import Outage, away_s, outages, within
+from jostle.analysis.trials.outage import Outage, away_at_least_s, away_s, outages, within
 from jostle.analysis.trials.resource_usage import ResourceUsage
 from jostle.analysis.trials.streaming import Folded, SampleFigure, Timelines, fold, timelines_by_request
 from jostle.quantiles import NAMED
@@ -283,6 +283,11 @@ class TrialData:
     def unavailable(self) -> float:
         """The share of the trial in which the server was away."""
         return away_s(self.outages) / self.duration_s if self.duration_s else 0.0
+
+    @property
+    def unavailable_at_least(self) -> float:
+        """The share of it in which the server surely was: until requests no longer failed."""
+        return away_at_least_s(self.outages) / self.duration_s if self.duration_s else 0.0
 
     @cached_property
     def failing_time_share(self) -> float:

@@ -13,7 +13,7 @@ from jostle.formatting import listed
 from jostle.record.outcomes import OUT_OF_FILES, OUT_OF_PORTS, WRONG_RESPONSES, Outcome, outcome_label
 from jostle.units import format_duration
 
-__all__ = ["Outage", "away_s", "outages", "within"]
+__all__ = ["Outage", "away_at_least_s", "away_s", "outages", "within"]
 
 MISSED = 10.0
 """At the rate of the rest of the trial, at least this many right responses would have come meanwhile: fewer
@@ -36,6 +36,9 @@ class Outage:
     """Whether right responses came again."""
     failures: Mapping[str, int]
     """How requests failed meanwhile, by outcome; empty if they only waited."""
+    failed_until_s: float
+    """When the last one failed, or `end_s` if right responses followed at once, or never. Clients of a closed
+    loop pause after failures, for up to a second, so the server may have been back from then on."""
 
     @property
     def length_s(self) -> float:
@@ -43,6 +46,8 @@ class Outage:
 
     def __str__(self) -> str:
         start, end = format_duration(self.start_s), format_duration(self.end_s)
+        if self.failed_until_s < self.end_s:
+            end = f"between {format_duration(self.failed_until_s)} and {end}"
         when = f"from {start} to {end if self.ends else 'the end'}"
         kinds = listed([outcome_label(kind) for kind in self.failures]) if self.failures else ""
         what = "right response" if self.failures.keys() & WRONG_RESPONSES else "response"
@@ -68,8 +73,16 @@ def outages(counts: Counts, longest_s: float | None) -> list[Outage]:
             failures[kind] += int(column[start:end].sum())
         ends = end < len(ok) and bool(ok[end:].any())
         if +failures or (not ends and _silent(counts, longest_s, end_s - start_s)):
-            found.append(Outage(start_s, end_s, ends, dict(+failures)))
+            until_s = _failed_until(counts, start, end) if ends else end_s
+            found.append(Outage(start_s, end_s, ends, dict(+failures), until_s))
     return found
+
+
+def _failed_until(counts: Counts, start: int, end: int) -> float:
+    """The end of the last interval with a failure, unless only one follows it: so precise are all times."""
+    failed = np.flatnonzero(counts.failed[start:end])
+    last = start + int(failed[-1]) if len(failed) else end
+    return float(counts.end_ns[last if last < end - 2 else end - 1]) / 1e9
 
 
 def _of_ours(counts: Counts, kind: str) -> bool:
@@ -79,8 +92,13 @@ def _of_ours(counts: Counts, kind: str) -> bool:
 
 
 def away_s(found: list[Outage]) -> float:
-    """For how long the server was away in all."""
+    """For how long the server was away in all, at most."""
     return math.fsum(outage.length_s for outage in found)
+
+
+def away_at_least_s(found: list[Outage]) -> float:
+    """For how long it surely was: until requests no longer failed."""
+    return math.fsum(outage.failed_until_s - outage.start_s for outage in found)
 
 
 def within(counts: Counts, found: list[Outage]) -> Bools:

@@ -251,6 +251,8 @@ def _single(result: RunResult, summary: WorkloadSummary) -> list[Block]:
         *_connections(trials),
         *_server(summary),
         _times(summary),
+        *_brackets(summary),
+        *(Paragraph(note, small=True) for note in result.of_the_generator),
         *_unknown(summary),
         *_medians(summary),
         Histogram(summary.response_distribution, unanswered(summary.outcomes)),
@@ -316,6 +318,19 @@ def _times(summary: WorkloadSummary) -> Table:
         if response.value != NOTHING.value or service.value != NOTHING.value:
             table.add(name, response, service)
     return table
+
+
+def _brackets(summary: WorkloadSummary) -> Iterable[Paragraph]:
+    """What the brackets of the times are."""
+    times = [*summary.response.values(), *summary.service.values()]
+    ends = [time.high for time in times if time.high is not None and not time.bound]
+    if not ends:
+        return
+    text = "[ ]: confidence interval of 95 %, in the unit of the figure before it"
+    longest = summary.response["max"].value if "max" in summary.response else None
+    if summary.rounds > 1 and longest is not None and max(ends) > longest:
+        text += "; of a typical round, which may take longer than all that was seen"
+    yield Paragraph(text, small=True)
 
 
 def _unknown(summary: WorkloadSummary) -> Iterable[Paragraph]:

@@ -48,7 +48,8 @@ def not_measured(result: RunResult) -> Section:
             seen.setdefault((t.contestant, t.reason), []).append(t)
     failed = [block for (_, why), group in seen.items() for block in _failed(group, why)]
     depth = Depth.ANSWER if len(result.summaries) == 1 else Depth.MAIN
-    notes = Section("", [Paragraph(note, small=True) for note in result.notes], depth)
+    said = result.notes if len(result.summaries) == 1 else [*result.of_the_generator, *result.notes]
+    notes = Section("", [Paragraph(note, small=True) for note in said], depth)
     return Section("Notes", [*blocks, *failed, notes], key="notes")
 
 

@@ -1,9 +1,14 @@
 """Verdicts of every kind as marks: a symbol, a word, and a tone."""
 
+from jostle.analysis.results import RunResult
+from jostle.formatting import percent
 from jostle.record.verdict import Verdict
 from jostle.report.document import Mark, Tone
 
-__all__ = ["NOT_MEASURED", "claim_mark", "decision_mark", "verdict_mark"]
+__all__ = ["NOT_MEASURED", "claim_mark", "decision_mark", "first_mark", "verdict_mark"]
+
+MANY_FAILED = 0.05
+"""Share of the requests of a workload above which a valid measurement is first of all one of failures."""
 
 _TONES: dict[str, Tone] = {"✓": "good", "≈": "warning", "?": "warning", "✗": "bad"}
 
@@ -29,6 +34,15 @@ NOT_MEASURED = Mark("?", "not measured", _TONES["?"])
 def verdict_mark(verdict: Verdict) -> Mark:
     """Whether figures can be trusted."""
     return Mark(verdict.symbol, str(verdict), _TONES[verdict.symbol])
+
+
+def first_mark(result: RunResult) -> Mark:
+    """What stands before the title: the verdict on the measurement, or what a reader must know before it."""
+    failed = max((summary.error_share for summary in result.summaries), default=0.0)
+    if result.verdict is not Verdict.VALID or failed <= MANY_FAILED:
+        return verdict_mark(result.verdict)
+    most = "up to " if len(result.summaries) > 1 else ""
+    return Mark("✗", f"{most}{percent(failed)} failed (the measurement is valid)", _TONES["✗"])
 
 
 def decision_mark(decision: str) -> Mark:
