@@ -7,11 +7,10 @@ from typing import Generic, TypeVar
 from jostle.errors import NotARun
 from jostle.live.span import WHOLE, Span
 from jostle.record.jsonl import read_on
-from jostle.record.layout import MachineEntry, ResourceSample
 
 __all__ = ["GrowingSamples"]
 
-T = TypeVar("T", ResourceSample, MachineEntry)
+T = TypeVar("T")
 
 MAX_SAMPLES = 512
 """Of more samples than this, every second one is left out: they count from the start, so sums stay right."""
@@ -21,8 +20,7 @@ class GrowingSamples(Generic[T]):
     """What a file of samples has so far."""
 
     def __init__(self, path: Path, kind: type[T], within: Span = WHOLE) -> None:
-        self._path, self._within = path, within
-        self._kind: type[T] = kind
+        self._path, self._kind, self._within = path, kind, within
         self._read_bytes = 0
         self._samples: list[T] = []
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 import os
 import signal
 import sys
@@ -28,6 +29,11 @@ def step_back() -> None:
         os.sched_setaffinity(0, place(available_cores(), share=False).server_cores)
 
 
+def _is_news(record: logging.LogRecord) -> bool:
+    """A viewer that was let go is none."""
+    return "without completing response" not in record.getMessage()
+
+
 def serve(web: Web, listener: Listener, *, until_stdin_ends: bool = False) -> None:
     """Until Ctrl-C, SIGTERM, or until the terminal is closed; the signal then has its usual effect. Or until
     whoever started it is gone; those who watch are told before how the run ended.
@@ -45,6 +51,7 @@ def serve(web: Web, listener: Listener, *, until_stdin_ends: bool = False) -> No
         ssl_keyfile=listener.key,
     )
     server = uvicorn.Server(config)
+    logging.getLogger("uvicorn.error").addFilter(_is_news)
     signal.signal(signal.SIGHUP, lambda number, _: server.handle_exit(number, None))
 
     async def run() -> None:

@@ -1,0 +1,92 @@
+"""The stream of a tab: what a viewer that reads slowly gets, and one that does not read at all."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jostle.web import events, follower
+from jostle.web.events import EventStream, Viewers
+from jostle.web.follower import Follower
+from jostle.web.place import Place
+from support.pages import FOUR, QUICK
+from support.synthetic import Trial, closed, make_run
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    return make_run(tmp_path, [Trial("a", "w", 1, closed(QUICK, 5.0, clients=4), 5.0, 0.25, FOUR)])
+
+
+async def never(*_: Any) -> Any:
+    await asyncio.get_running_loop().create_future()
+
+
+def test_who_stops_reading_is_let_go(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(events, "PATIENCE_S", 0.01)
+    viewers = Viewers()
+
+    async def send(message: Any) -> None:
+        if message["type"] == "http.response.body":
+            await never()
+
+    async def watch() -> None:
+        stream = EventStream(viewers, Follower(run), None, Place())
+        await asyncio.wait_for(stream({}, never, send), 30)
+
+    asyncio.run(watch())
+    assert viewers.watching == 0
+
+
+def test_who_leaves_is_forgotten(run: Path) -> None:
+    viewers = Viewers()
+
+    async def receive() -> Any:
+        return {"type": "http.disconnect"}
+
+    async def send(_: Any) -> None:
+        pass
+
+    asyncio.run(EventStream(viewers, Follower(run), None, Place())({}, receive, send))
+    assert viewers.watching == 0
+
+
+def test_a_slow_viewer_gets_several_intervals_at_once(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jostle.live.followed.MAX_AT_ONCE", 2)
+    monkeypatch.setattr(follower, "EVERY_S", 0.001)
+
+    async def watch() -> tuple[list[Any], list[Any]]:
+        """What a viewer gets that reads at once, and one that reads twice: first and last."""
+        following = Follower(run)
+        with following.watched(None):
+            at_once = [message async for message in till_the_end(following, Place())]
+            first = next(place for place, content in at_once if "columns" in content)
+            later = [message async for message in till_the_end(following, first)]
+        return at_once, later
+
+    async def till_the_end(following: Follower, place: Place) -> Any:
+        async for after, text in following.messages(None, place):
+            content = json.loads(text)
+            yield after, content
+            if "trial" in content and content["trial"]["over"]:
+                return
+
+    at_once, later = asyncio.run(watch())
+    assert len([content for _, content in at_once if "columns" in content]) > 3
+    (merged,) = (content["columns"] for _, content in later if "columns" in content)
+    columns: list[Any] = []
+    for _, content in at_once:
+        if "columns" in content:
+            columns[content["columns"]["begin"] :] = content["columns"]["columns"]
+    assert merged["columns"] == columns[merged["begin"] :]
+    assert merged["begin"] > 0
+    assert len(merged["columns"]) > 3
+
+
+@pytest.mark.parametrize("text", ["", "1.2.3", "a.b.c.d.e.f", "1.2.3.4.5.-6", "9" * 400])
+def test_a_place_that_makes_no_sense_is_the_beginning(text: str) -> None:
+    assert Place.of(text) == Place()
+    known = Place(1, 2, 3, 4, 5, 6)
+    assert Place.of(str(known)) == known
