@@ -125,8 +125,8 @@ class ProbedRequest:
         bool,
         option(
             "--http2",
-            help="Ask over HTTP/2, each client on a connection of its own: by ALPN with https, with prior "
-            "knowledge (h2c) with http.",
+            help="Ask over HTTP/2: by ALPN with https, with prior knowledge (h2c) with http. Also tells whether "
+            "the streams of one connection wait for one another.",
             group=REQUEST,
         ),
     ] = False

@@ -77,8 +77,8 @@ def explain(
     did not start. `budget`: seconds for all probes. `overload`: also send probes that overload the server.
     `timeout`: seconds after which a request is given up. `pid`: the process of a running server, to watch
     its CPU time. `tell`: called with the limits, which stay, and with what is being asked. `request`: those
-    options of `jostle.hit` that `REQUEST_OPTIONS` lists; with `http2`, each client has a connection of its
-    own.
+    options of `jostle.hit` that `REQUEST_OPTIONS` lists; with `http2`, streams of one connection are asked
+    about, too.
 
     Raises `JostleError` if there is nothing to explain: no response, an error, or a redirect.
     """
