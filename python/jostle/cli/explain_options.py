@@ -125,8 +125,8 @@ class ProbedRequest:
         bool,
         option(
             "--http2",
-            help="Ask over HTTP/2: by ALPN with https, with prior knowledge (h2c) with http. Also tells whether "
-            "the streams of one connection wait for one another.",
+            help="Ask over HTTP/2: by ALPN with https, with prior knowledge (h2c) with http. Tells also "
+            "whether the streams of one connection wait for one another.",
             group=REQUEST,
         ),
     ] = False
