@@ -10,7 +10,7 @@ from jostle.explain.probes.rare import rare_responses, says
 from jostle.explain.slow_responses.common import every_nth, in_common
 from jostle.explain.slow_responses.in_flight import beside_one
 from jostle.explain.slow_responses.rare import Rare, rare
-from jostle.explain.slow_responses.stalls import Requests, held_up, late, stalls
+from jostle.explain.slow_responses.stalls import Requests, are_late, held_up, stalls
 from support.light_streams import Asked, Loop, by_chance, cron, every
 
 SECONDS = 54.0
@@ -149,7 +149,7 @@ def test_a_request_behind_one_that_always_takes_long_is_no_stall() -> None:
     rows += [("/export", 1, 5.05, 5.13), ("/export", 1, 7.05, 7.13), ("/export", 1, 8.05, 8.13)]
     rows += [("/hello", 2, 5.06, 5.131), ("/hello", 3, 5.07, 5.132), ("/hello", 2, 6.5, 6.6)]
     requests = Requests.of(rows)
-    behind = held_up(requests, late(requests))
+    behind = held_up(requests, are_late(requests))
     names = [requests.names[requests.route[place]] for place in behind[behind >= 0]]
     assert names == ["/export", "/export"]
     (one,) = stalls(requests)

@@ -8,7 +8,7 @@ import pytest
 from jostle.analysis.run import analyse
 from jostle.doctor.calibration import LOADS, calibration_plan
 from jostle.host.cache import cache_folder
-from jostle.host.facts import host_facts, machine
+from jostle.host.facts import host_facts, machine_and_version
 from jostle.host.floor import Floor, FloorLoad, store_floor
 from jostle.plan import ClosedLoad, OpenLoad
 from jostle.record import RunRecord
@@ -86,9 +86,9 @@ def test_nothing_is_said_where_nothing_was_measured(tmp_path: Path) -> None:
 
 def test_a_floor_belongs_to_one_machine() -> None:
     assert "floor" not in host_facts(1)
-    store_floor(machine(), FLOOR)
+    store_floor(machine_and_version(), FLOOR)
     assert host_facts(1)["floor"] == FLOOR
-    store_floor({**machine(), "kernel": "another"}, FLOOR)
+    store_floor({**machine_and_version(), "kernel": "another"}, FLOOR)
     assert "floor" not in host_facts(1)
 
 
@@ -100,7 +100,7 @@ def test_a_file_that_is_no_floor_is_none(text: str) -> None:
 
 def test_a_floor_of_another_shape_is_none() -> None:
     """Of an older version, or changed by hand: it must not end a run."""
-    (cache_folder() / "floor.json").write_text(json.dumps({**machine(), "loads": [{}]}))
+    (cache_folder() / "floor.json").write_text(json.dumps({**machine_and_version(), "loads": [{}]}))
     assert "floor" not in host_facts(1)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from jostle.analysis.judge.claims import Measurements, judge_claims
-from jostle.analysis.judge.undecided import Question, _can_narrow, _further, questions
+from jostle.analysis.judge.undecided import Question, _can_narrow, _further_rounds, questions
 from jostle.analysis.results import Estimate
 from jostle.analysis.results.rule import Rule
 from jostle.analysis.run import analyse
@@ -156,27 +156,27 @@ def test_an_interval_is_narrowed_by_rounds_but_only_as_far_as_they_can(
 def test_how_many_rounds_will_decide_it(
     what: str, estimate: Estimate, needed: tuple[int, ...], further: float
 ) -> None:
-    assert _further(estimate, needed) == further, what
+    assert _further_rounds(estimate, needed) == further, what
 
 
 def test_one_part_refutes_a_claim_but_all_must_confirm_it(tmp_path: Path, ratio: float) -> None:
     """A limit just above the ratio is near to being refuted, and one just below near to being confirmed."""
     near, far = ratio * 0.96, ratio * 0.94
     found = asked(tmp_path, claim("near", limit=near) + claim("far", limit=far) + both("both", near, far))
-    assert found["far"].further < found["near"].further < math.inf
-    assert found["both"].further == found["near"].further
+    assert found["far"].further_rounds < found["near"].further_rounds < math.inf
+    assert found["both"].further_rounds == found["near"].further_rounds
     near, far = ratio / 0.96, ratio / 0.94
     found = asked(
         tmp_path / "2", claim("near", limit=near) + claim("far", limit=far) + both("both", near, far)
     )
-    assert found["far"].further <= found["both"].further < found["near"].further
+    assert found["far"].further_rounds <= found["both"].further_rounds < found["near"].further_rounds
 
 
 def test_there_is_no_forecast_of_what_is_counted_over_all_rounds(tmp_path: Path) -> None:
     limit = '[[require]]\nthat = "errors < 0.01 %"\ncontestant = "node"\nworkload = "fast-only"\n'
     (counted,) = asked(tmp_path, limit).values()
     assert counted.open
-    assert counted.further == 5
+    assert counted.further_rounds == 5
 
 
 def test_rounds_count_as_looks_only_if_all_of_a_figure_was_measured_in_them(tmp_path: Path) -> None:

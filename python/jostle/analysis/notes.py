@@ -32,7 +32,7 @@ def notes_of(
     plan: RecordedPlan,
     data: Sequence[TrialData],
     kept: Sequence[TrialData],
-    level: ConfidenceRule,
+    confidence_rule: ConfidenceRule,
 ) -> list[str]:
     """A sentence or two each. `kept`: those of the trials that count."""
     return [
@@ -45,7 +45,7 @@ def notes_of(
         *filter(None, [note(data, kept)]),
         *_resumed(record),
         *_extra_rounds(record),
-        *_looked_at(record, level),
+        *_looked_at(record, confidence_rule),
     ]
 
 
@@ -142,12 +142,15 @@ def _repeated(record: RunRecord) -> list[str]:
     return notes
 
 
-def _looked_at(record: RunRecord, level: ConfidenceRule) -> list[str]:
+def _looked_at(record: RunRecord, confidence_rule: ConfidenceRule) -> list[str]:
     """For a run with rounds until all is decided: how often it was looked at, and why it ended."""
     looks = looks_of(record)
     if not looks:
         return []
-    last, intervals = looks[-1], "are ordinary ones" if level is fixed else "hold under repeated looks"
+    last, intervals = (
+        looks[-1],
+        "are ordinary ones" if confidence_rule is fixed else "hold under repeated looks",
+    )
     return [
         f"Rounds are added until all is decided: {plural(len(looks), 'look')}, the last after round "
         f"{last['round']} ({last['why']}). Intervals {intervals}."

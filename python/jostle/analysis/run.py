@@ -28,7 +28,7 @@ from jostle.analysis.results import (
 from jostle.analysis.results.keys import Key
 from jostle.analysis.resuming import finish
 from jostle.analysis.summaries.counted import counted
-from jostle.analysis.summaries.looks import level_of
+from jostle.analysis.summaries.looks import confidence_rule_of
 from jostle.analysis.summaries.trial import describe_trial
 from jostle.analysis.summaries.usual import usual_in
 from jostle.analysis.summaries.workload import by_workload, summarize_all
@@ -86,9 +86,9 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
     numbers = {one.trial.number for one in kept}
     reasons = _reasons([trial for trial in trials if trial.number in numbers], record)
     verdict = worst([*(summary.verdict for summary in summaries.values()), *_whole_run(record, trials)])
-    level = level_of(record, plan)
+    confidence_rule = confidence_rule_of(record, plan)
     comparisons = (
-        with_the_first(grouped, summaries, plan.contestants, usual, plan.primary, level)
+        with_the_first(grouped, summaries, plan.contestants, usual, plan.primary, confidence_rule)
         if distributions
         else []
     )
@@ -113,11 +113,18 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
         finish=finish(record),
         seed=int(record.host.get("seed") or 0),
         requirements=judge_requirements(
-            plan, grouped, summaries, skipped, skipped_workloads, usual, level, _round_s(record, summaries)
+            plan,
+            grouped,
+            summaries,
+            skipped,
+            skipped_workloads,
+            usual,
+            confidence_rule,
+            _round_s(record, summaries),
         ),
         comparisons=comparisons,
         claims=[
-            *judge_claims(plan.claim, measured, level),
+            *judge_claims(plan.claim, measured, confidence_rule),
             *(unreadable_claim(one) for one in plan.unreadable if one.key == "claim"),
         ],
         setup=used_here(data, plan.parameters, record.host) if plan.published else [],
@@ -138,7 +145,7 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
         phased_loads=phased_loads(grouped, {key: summary.title for key, summary in summaries.items()}),
         of_the_generator=of_the_generator(data, record.host),
         notes=[
-            *notes_of(record, plan, data, kept, level),
+            *notes_of(record, plan, data, kept, confidence_rule),
             *filter(None, [by_chance(comparisons)]),
         ],
     )

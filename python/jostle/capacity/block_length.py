@@ -33,12 +33,12 @@ def block_s(
     """The length of a block in seconds, at `rate` requests per second. `step`: None if the block is not a
     level of the search. `model`: whether a model is fitted to it or judged at it.
     """
-    least_s = QUICK_LEAST_S if question.quick else MIN_S
+    shortest_s = QUICK_LEAST_S if question.quick else MIN_S
     smallest = min(slo.share for slo in question.slos)
     longest = max((slo.limit_s or 0.0 for slo in question.slos), default=0.0)
     wanted = max(PER_SHARE / (smallest * rate), PER_LIMIT * longest)
     if step is not None and step.why != DOUBLING:
         wanted = max(wanted, FORGETS * rate * longest**2)
-    max_s = max(least_s, min(MAX_S, question.budget_s / PARTS))
-    min_s = MODEL_S if model else least_s
+    max_s = max(shortest_s, min(MAX_S, question.budget_s / PARTS))
+    min_s = MODEL_S if model else shortest_s
     return float(f"{min(max(wanted, min_s), max(min_s, max_s)):.2g}")

@@ -9,18 +9,18 @@ from jostle.text import first_line
 
 __all__ = ["hysteresis"]
 
-LAST = 0.5
+LAST_SHARE = 0.5
 """The last part of the time after an overload, as a share, which is judged."""
 
-ANSWERED = 0.5
+MIN_ANSWERED_SHARE = 0.5
 """A server has not recovered if it answers a smaller share than this of the requests that are due."""
 
 HYSTERESIS_SLACK = 2.0
 """After an overload, this many times the permitted share may break the SLO by chance."""
 
 
-def hysteresis(search: RecordedSearch, decides: int) -> Hysteresis | None:
-    """None if it was not tried. `decides`: the number of the SLO that breaks first."""
+def hysteresis(search: RecordedSearch, deciding_slo: int) -> Hysteresis | None:
+    """None if it was not tried. `deciding_slo`: the number of the SLO that breaks first."""
     data = search.back
     if data is None or not data.recorded:
         return None
@@ -34,15 +34,15 @@ def hysteresis(search: RecordedSearch, decides: int) -> Hysteresis | None:
         return Hysteresis(above, back, False, f"{after} it has not recovered: {first_line(data.trial.why)}")
     if len(data.phases) < 2:
         return None
-    slo, end = search.slos[decides], float(data.counts.end_ns[-1]) / 1e9
+    slo, end = search.slos[deciding_slo], float(data.counts.end_ns[-1]) / 1e9
     begin = data.phases[-1].start_s
-    mask = data.middles_s >= end - LAST * (end - begin)
+    mask = data.middles_s >= end - LAST_SHARE * (end - begin)
     sample = fold(data.trial.interval_histograms("response"), [mask]).parts[0]
     failed = int(data.counts.failed[mask].sum())
     late = 0 if slo.limit_s is None else int(sample.events[sample.values_s > slo.limit_s].sum())
     n = sample.n_events + failed
     due = int(data.counts.due[mask].sum())
-    if n < ANSWERED * due and due * slo.share >= 1:
+    if n < MIN_ANSWERED_SHARE * due and due * slo.share >= 1:
         message = f"{after} it has not recovered: of {due} requests, {n} were answered"
         return Hysteresis(above, back, False, message)
     if n * slo.share < 1:

@@ -9,7 +9,7 @@ from jostle.cli.exit_codes import ExitCode
 from jostle.cli.race_all import State, in_order
 from jostle.errors import JostleError
 from jostle.plan import Plan
-from jostle.runner.disk_space import free_bytes, least_bytes
+from jostle.runner.disk_space import free_bytes, min_bytes
 from jostle.runner.duration import expected_s, is_up_to_the_server
 from jostle.runner.preview import preview
 from jostle.runner.resume import unfinished
@@ -38,7 +38,7 @@ class _Row:
 
     @property
     def bytes(self) -> int:
-        return least_bytes(self.plan, self.trials) if self.plan else 0
+        return min_bytes(self.plan, self.trials) if self.plan else 0
 
     @property
     def or_more(self) -> bool:

@@ -82,11 +82,11 @@ class _Course:
     def write(self) -> Path:
         """Write the table with what is known so far: a page, and Markdown without links to other pages."""
         from jostle.explain.documents.roster_table import roster_document
-        from jostle.host.facts import machine
+        from jostle.host.facts import machine_and_version
         from jostle.host.files import write_whole
         from jostle.report import Form, render
 
-        host = machine()
+        host = machine_and_version()
         where = f"{host['cpu_model']}, {len(host['usable_cores'])} cores · jostle {host['jostle']}"
         index = self.folder / "index.html"
         for path, form in ((index, Form.html), (self.folder / "explain.md", Form.md)):

@@ -28,11 +28,11 @@ PSQL = Need(
     package="postgresql-client",
     install="apt-get install -y --no-install-recommends postgresql-client",
 )
-LOOK = """\
+CHECK_SQL = """\
 SELECT id, customer_id, ordered_on, item FROM orders LIMIT 0;
 SELECT count(*) FROM (SELECT id, name FROM customers LIMIT 1) AS one;
 """
-FILL = """\
+FILL_SQL = """\
 BEGIN;
 DROP TABLE IF EXISTS {tables};
 {create}{copy}{keys}COMMIT;
@@ -50,7 +50,7 @@ def prepare(url: str, options: Options, *, fill: bool) -> str:
     if fill:
         copy = "".join(f"COPY {table} FROM STDIN;\n{lines}\\.\n" for table, lines in rows(options).items())
         tables = ", ".join(TABLES)
-        _fill(url, FILL.format(create=CREATE, copy=copy, keys=keys(options), tables=tables))
+        _fill(url, FILL_SQL.format(create=CREATE, copy=copy, keys=keys(options), tables=tables))
         _tidy(url, f"VACUUM ANALYZE {tables};")
     else:
         _check_tables(url)
@@ -86,7 +86,7 @@ def _check_tables(url: str) -> None:
         "--fill-database makes them and the shop's (shop_items, shop_accounts, shop_purchases), in place of "
         "any of these names"
     )
-    done = _psql(url, LOOK)
+    done = _psql(url, CHECK_SQL)
     if done.returncode:
         raise PlanError(
             f"the database at {without_password(url)} has no orders: {_message(done.stderr)}", needs

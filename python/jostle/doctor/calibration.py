@@ -18,7 +18,7 @@ from jostle.errors import JostleError
 from jostle.generator import LocalExecutor
 from jostle.host.cache import cache_folder
 from jostle.host.cores import available_cores, place
-from jostle.host.facts import machine
+from jostle.host.facts import machine_and_version
 from jostle.host.floor import Floor, FloorLoad, store_floor
 from jostle.plan import Plan, parse_plan
 from jostle.quantiles import NAMED
@@ -73,7 +73,7 @@ def calibrate(observer: Observer, seconds: float = 2.0) -> Floor:
             for load in _loads(calibration_plan(seconds, polling=polling), observer, polling=polling)
         ],
     }
-    store_floor(machine(), floor)
+    store_floor(machine_and_version(), floor)
     return floor
 
 

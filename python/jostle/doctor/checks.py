@@ -14,7 +14,7 @@ from jostle.formatting import percent
 from jostle.generator.busy_poll import SLOWDOWN, leaves_others_alone
 from jostle.host import limits
 from jostle.host.cores import Placement, available_cores, place, real_time_allowed
-from jostle.host.facts import machine
+from jostle.host.facts import machine_and_version
 from jostle.host.floor import Floor, stored_floor
 from jostle.host.limits import CgroupLimits, OpenFiles, PortRange
 from jostle.units import format_bytes, format_count, format_duration
@@ -60,7 +60,7 @@ class Diagnosis:
 
 def check_machine() -> list[Diagnosis]:
     """Every finding, in the order in which they matter."""
-    cores, load, floor = available_cores(), os.getloadavg()[0], stored_floor(machine())
+    cores, load, floor = available_cores(), os.getloadavg()[0], stored_floor(machine_and_version())
     return [
         check_cores(cores),
         check_other_work(load, len(cores)),

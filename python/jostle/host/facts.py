@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from jostle._version import __version__
-from jostle.host.floor import FloorMachine, stored_floor
+from jostle.host.floor import MachineAndVersion, stored_floor
 from jostle.host.limits import cgroup_limits, memory_bytes, open_files
 from jostle.host.pressure import cpu_pressure
 from jostle.redaction.commands import redact_command
 
-__all__ = ["host_facts", "machine"]
+__all__ = ["host_facts", "machine_and_version"]
 
 SETTINGS = (
     "net/core/somaxconn",
@@ -27,7 +27,7 @@ SETTINGS = (
 def host_facts(seed: int) -> dict[str, Any]:
     """Kernel, processor, memory, limits and versions; no names of machines or people."""
     return {
-        **machine(),
+        **machine_and_version(),
         "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
         "distribution": _distribution(),
         "cores": os.cpu_count() or 1,
@@ -39,11 +39,11 @@ def host_facts(seed: int) -> dict[str, Any]:
         "python": platform.python_version(),
         "argv": redact_command(["jostle", *sys.argv[1:]]),
         "seed": seed,
-        **({"floor": floor} if (floor := stored_floor(machine())) else {}),
+        **({"floor": floor} if (floor := stored_floor(machine_and_version())) else {}),
     }
 
 
-def machine() -> FloorMachine:
+def machine_and_version() -> MachineAndVersion:
     """What identifies this machine, for figures that hold only for it."""
     return {
         "jostle": __version__,

@@ -11,10 +11,10 @@ from jostle.errors import UserError
 from jostle.host.cache import cache_folder
 from jostle.host.files import write_json
 
-__all__ = ["Floor", "FloorLoad", "FloorMachine", "store_floor", "stored_floor"]
+__all__ = ["Floor", "FloorLoad", "MachineAndVersion", "store_floor", "stored_floor"]
 
 
-class FloorMachine(TypedDict):
+class MachineAndVersion(TypedDict):
     """What a floor belongs to: with another kernel, processor or version of jostle it is different."""
 
     jostle: str
@@ -51,12 +51,12 @@ class Floor(TypedDict):
     loads: list[FloorLoad]
 
 
-def store_floor(machine: FloorMachine, floor: Floor) -> None:
+def store_floor(machine: MachineAndVersion, floor: Floor) -> None:
     """Store the floor of this machine in place of an older one."""
     write_json(_file(), {**machine, **floor})
 
 
-def stored_floor(machine: FloorMachine) -> Floor | None:
+def stored_floor(machine: MachineAndVersion) -> Floor | None:
     """The floor of exactly this machine; None if it was never measured."""
     try:
         found = json.loads(_file().read_text(encoding="utf-8"))

@@ -14,13 +14,13 @@ SAMPLE_S = 0.02
 """Several scheduler slices of 3 to 4 ms: tasks that share a core wait in each of them."""
 
 
-def pressure_s(what: str) -> float | None:
+def pressure_s(resource: str) -> float | None:
     """Seconds in which some task waited for cpu, memory or io; None if the kernel does not tell.
 
     Source: Documentation/accounting/psi.rst of the kernel.
     """
     with contextlib.suppress(OSError, ValueError, IndexError):
-        return round(int(read_some(f"/proc/pressure/{what}").split(b"total=")[1].split()[0]) / 1e6, 6)
+        return round(int(read_some(f"/proc/pressure/{resource}").split(b"total=")[1].split()[0]) / 1e6, 6)
     return None
 
 

@@ -23,7 +23,7 @@ MAX_COLUMNS = 256
 MEASURES = ("response", "censored", "failed", "pacing")
 """The measures that a column is made of."""
 
-US = 1_000
+NS_PER_US = 1_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,8 +67,8 @@ class Column:
         given_up = sum(outcomes[kind] for kind in ENDED_BY_STOP)
         in_flight, failed = state.get("in_flight", 0), histograms["failed"]
         return cls(
-            start_us=interval["start_ns"] // US,
-            end_us=interval["end_ns"] // US,
+            start_us=interval["start_ns"] // NS_PER_US,
+            end_us=interval["end_ns"] // NS_PER_US,
             response=Counted.of(histograms["response"]),
             given_up=Counted.of(histograms["censored"]),
             never=failed.total if failed is not None else 0,

@@ -11,12 +11,12 @@ from jostle.record.folder import read_host
 
 __all__ = ["setting_in", "setting_of"]
 
-MACHINE = ("kernel", "cpu_model", "usable_cores", "memory_bytes")
+MACHINE_KEYS = ("kernel", "cpu_model", "usable_cores", "memory_bytes")
 
 
 def setting_of(plan_text: str, host: Mapping[str, Any]) -> str:
     """A checksum of the plan and the machine: runs with the same one measured the same."""
-    machine = [host.get(key) for key in MACHINE]
+    machine = [host.get(key) for key in MACHINE_KEYS]
     return hashlib.sha256(json.dumps([plan_text, machine]).encode()).hexdigest()[:16]
 
 

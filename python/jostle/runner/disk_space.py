@@ -10,7 +10,7 @@ from jostle.plan import Plan, Workload
 from jostle.runner.schedule import Planned
 from jostle.units import format_bytes
 
-__all__ = ["check_disk_space", "free_bytes", "least_bytes"]
+__all__ = ["check_disk_space", "free_bytes", "min_bytes"]
 
 TRIAL_BYTES = 4_000
 """The size of any trial's trial.json and outcome.json."""
@@ -19,12 +19,12 @@ INTERVAL_BYTES = 500
 """The size of one interval of one load, even without any request."""
 
 
-def least_bytes(plan: Plan, trials: Iterable[Planned]) -> int:
+def min_bytes(plan: Plan, trials: Iterable[Planned]) -> int:
     """The least space that the record of these trials takes; rows and many requests take more."""
-    return sum(_least_bytes(plan.workload[planned.workload]) for planned in trials)
+    return sum(_min_bytes_of(plan.workload[planned.workload]) for planned in trials)
 
 
-def _least_bytes(workload: Workload) -> int:
+def _min_bytes_of(workload: Workload) -> int:
     seconds = workload.seconds()
     if seconds is None:
         return workload.runs * TRIAL_BYTES

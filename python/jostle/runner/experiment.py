@@ -30,7 +30,7 @@ from jostle.formatting import listed
 from jostle.generator import Executor
 from jostle.generator.spec import Address, engine_spec
 from jostle.host.cores import Placement, available_cores, place
-from jostle.host.facts import host_facts, machine
+from jostle.host.facts import host_facts, machine_and_version
 from jostle.host.git import revision
 from jostle.host.pressure import BUSY, cpu_pressure
 from jostle.plan import Plan, Workload, to_toml
@@ -39,7 +39,7 @@ from jostle.record import RunWriter, TrialRecord
 from jostle.record.layout import CUT_SHORT, SPOILED, Event, Status
 from jostle.redaction.data import secrets_in
 from jostle.runner.budget import Budget
-from jostle.runner.disk_space import check_disk_space, least_bytes
+from jostle.runner.disk_space import check_disk_space, min_bytes
 from jostle.runner.duration import load_s
 from jostle.runner.earlier_runs import note_earlier_runs
 from jostle.runner.extra_rounds import plan_repeats
@@ -127,7 +127,7 @@ def experiment_in_turns(
     taking_part = _built(able, observer)
     ready = taking_part.contestants
     trials = schedule(taking_part.cells, plan, seed)
-    check_disk_space(base, least_bytes(plan, trials))
+    check_disk_space(base, min_bytes(plan, trials))
     facts = host_facts(seed) | _revisions(plan, ready)
     writer = RunWriter.create(base, slug, to_toml(plan), facts, secrets_in(plan.data()))
     working_folder = os.path.relpath(Path.cwd(), writer.folder.resolve())
@@ -169,7 +169,7 @@ def resume_in_turns(
             check_fit(contestant, name, run.plan.workload[name], run.plan.journey)
         _build(contestant, observer)
     writer = RunWriter.resume(run.folder)
-    writer.journal("run resumed", done=len(run.done), left=len(run.left), host=machine())
+    writer.journal("run resumed", done=len(run.done), left=len(run.left), host=machine_and_version())
     for planned in run.left:
         if aside := writer.set_aside(planned.number, CUT_SHORT):
             writer.journal("trial set aside", number=planned.number, folder=aside)

@@ -8,7 +8,7 @@ from jostle.contestant import Contestant
 from jostle.errors import MissingRuntime
 from jostle.generator import executor_for
 from jostle.plan import Plan
-from jostle.runner.disk_space import free_bytes, least_bytes
+from jostle.runner.disk_space import free_bytes, min_bytes
 from jostle.runner.duration import expected_s
 from jostle.runner.experiment import find_room
 from jostle.runner.participants import Participants, participants, with_their_labels
@@ -52,7 +52,7 @@ def preview(plan: Plan, base: Path, seed: int | None) -> Preview:
         trials,
         seed,
         expected_s(plan, trials),
-        least_bytes(plan, trials),
+        min_bytes(plan, trials),
         free_bytes(base),
     )
 

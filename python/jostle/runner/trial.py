@@ -28,7 +28,7 @@ from jostle.generator.busy_poll import leaves_others_alone
 from jostle.generator.spec import Address, engine_spec, without_secrets
 from jostle.host import ports
 from jostle.host.cores import Placement, kept_off, real_time_allowed
-from jostle.host.facts import machine
+from jostle.host.facts import machine_and_version
 from jostle.host.floor import stored_floor
 from jostle.host.limits import cgroup_limits
 from jostle.host.machine_usage import MachineSampler
@@ -333,7 +333,7 @@ def _busy_poll(context: TrialContext, *, own_cores: bool) -> bool | None:
         others = [core for core in range(os.cpu_count() or 1) if core not in cores]
     else:
         others = [*placement.server_cores, *(placement.peer_cores or [])]
-    alone = leaves_others_alone(cores, others, stored_floor(machine()), cgroup_limits().cpus)
+    alone = leaves_others_alone(cores, others, stored_floor(machine_and_version()), cgroup_limits().cpus)
     return None if alone else False
 
 
@@ -495,7 +495,9 @@ def _watched(context: TrialContext, servers: _Servers, folder: Path, running: Ru
     here = [generator.pid for generator in running.generators if not generator.host]
     with contextlib.ExitStack() as watchers:
         samplers: dict[str, Samples] = {name: Sampler(pid) for name, pid in servers.processes().items()}
-        samplers["machine"] = MachineSampler(cores, place.server_cores, here, servers.measured.port)
+        samplers["machine_and_version"] = MachineSampler(
+            cores, place.server_cores, here, servers.measured.port
+        )
         for name, sampler in samplers.items():
             watcher = Watcher(sampler, folder / f"{name}.ndjson", running.started_unix_ns)
             watcher.start()

@@ -26,7 +26,7 @@ from jostle.generator import LocalExecutor
 from jostle.generator.spec import Address, engine_spec
 from jostle.host.cache import cache_folder
 from jostle.host.cores import available_cores, place
-from jostle.host.facts import machine
+from jostle.host.facts import machine_and_version
 from jostle.host.files import write_whole
 from jostle.plan import Plan, Workload
 from jostle.plan.loading import Settings
@@ -136,7 +136,7 @@ def _value(plan: Plan, name: str, tune: Tune, tell: Callable[[str], None]) -> in
 def _key(plan: Plan, tune: Tune) -> dict[str, Any]:
     """What must be equal for a value measured before to be used."""
     server = contestant.find(tune.on, plan.contestant)
-    key = {**machine(), "server": server.label, "versions": server.versions(), "get": tune.get}
+    key = {**machine_and_version(), "server": server.label, "versions": server.versions(), "get": tune.get}
     if folder := server.build_folder():
         key["build"] = folder.name
     return key | {"cores": _cores(plan), **_identity(tune)}

@@ -104,11 +104,11 @@ class RoundsUntilDecided:
         for one in fitting:
             if self._to_go_s(one, look) <= soon_s and self._fits(cells | one.cells, look):
                 cells |= one.cells
-        return cells, nearest.further * self._seconds(cells, look)
+        return cells, nearest.further_rounds * self._seconds(cells, look)
 
     def _to_go_s(self, one: Question, look: InterimResult) -> float:
         """The time in which a question will probably be decided if nothing else is measured."""
-        return one.further * self._seconds(one.cells, look)
+        return one.further_rounds * self._seconds(one.cells, look)
 
     def _fits(self, cells: Collection[Key], look: InterimResult) -> bool:
         return self._seconds(cells, look) <= self._budget.left_s

@@ -24,14 +24,14 @@ class ComparisonFamily:
 
     others: int = 1
     errors: Mapping[str, Pooled] = field(default_factory=dict)
-    level: ConfidenceRule = fixed
+    confidence_rule: ConfidenceRule = fixed
     """The correction for repeated looks."""
     usual: UsualOf = not_known
     """The spread that differences usually have."""
 
     def confidence(self, rounds: int) -> float:
         """The confidence of an interval over this number of rounds."""
-        return self.level(CONFIDENCE, rounds)
+        return self.confidence_rule(CONFIDENCE, rounds)
 
     def repeated(self, p: float, rounds: int) -> float:
         """A p-value that holds under repeated looks: at most 5 % if the interval excludes equality."""
@@ -43,12 +43,12 @@ ALONE = ComparisonFamily()
 
 
 def family_of(
-    sides: Sequence[Side], level: ConfidenceRule = fixed, usual: UsualOf = not_known
+    sides: Sequence[Side], confidence_rule: ConfidenceRule = fixed, usual: UsualOf = not_known
 ) -> ComparisonFamily:
     """The family of the first and all others. Errors are pooled only if all have the same rounds."""
     others = max(1, len(sides) - 1)
     if len({tuple(r.number for r in side.rounds) for side in sides}) != 1:
-        return ComparisonFamily(others, level=level, usual=usual)
+        return ComparisonFamily(others, confidence_rule=confidence_rule, usual=usual)
     found = {}
     for metric in ("throughput", *COMPARED):
         rows = [side.values(metric) for side in sides]
@@ -56,7 +56,7 @@ def family_of(
             error = pooled(np.array([[math.log(float(v)) for v in row] for row in rows]))  # type: ignore[arg-type]
             if error is not None:
                 found[metric] = error
-    return ComparisonFamily(others, found, level, usual)
+    return ComparisonFamily(others, found, confidence_rule, usual)
 
 
 def usual_differences(pairs: Sequence[tuple[Side, Side]]) -> UsualOf:

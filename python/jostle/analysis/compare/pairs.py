@@ -26,7 +26,7 @@ def with_the_first(
     order: Sequence[str],
     usual: UsualOf,
     primary: str = "",
-    level: ConfidenceRule = fixed,
+    confidence_rule: ConfidenceRule = fixed,
 ) -> list[Comparison]:
     """Each contestant against the first of `order`, by workload.
 
@@ -44,7 +44,7 @@ def with_the_first(
     differences = usual_differences([two for of_workload in pairs.values() for two in of_workload])
     found: list[Comparison] = []
     for workload, sides in workloads.items():
-        family = family_of(sides, level, differences)
+        family = family_of(sides, confidence_rule, differences)
         for two in pairs[workload]:
             trials = grouped[two[0].label, workload]
             compared = replace(compare_sides(*two, family), primary=primary or _primary(trials))

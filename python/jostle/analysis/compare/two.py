@@ -25,7 +25,7 @@ from jostle.analysis.stats.enough import TWO_RUNS
 from jostle.analysis.stats.moderated import UsualOf
 from jostle.analysis.stats.sequential import ConfidenceRule
 from jostle.analysis.summaries.counted import counted, note
-from jostle.analysis.summaries.looks import level_of
+from jostle.analysis.summaries.looks import confidence_rule_of
 from jostle.analysis.summaries.usual import usual_in
 from jostle.analysis.summaries.workload import by_workload, summarize_all
 from jostle.analysis.trials.data import TrialData
@@ -54,7 +54,7 @@ class _Run:
     grouped: Mapping[Key, Sequence[TrialData]]
     summaries: Mapping[Key, WorkloadSummary]
     usual: UsualOf
-    level: ConfidenceRule
+    confidence_rule: ConfidenceRule
 
     @classmethod
     def of(cls, record: RunRecord) -> "_Run":
@@ -65,7 +65,9 @@ class _Run:
         grouped = by_workload(kept)
         usual = usual_in(record, grouped)
         summaries = summarize_all(grouped, validities, plan, usual, distributions=False)
-        return cls(record.folder.name, data, kept, grouped, summaries, usual, level_of(record, plan))
+        return cls(
+            record.folder.name, data, kept, grouped, summaries, usual, confidence_rule_of(record, plan)
+        )
 
     def contestants(self) -> list[str]:
         return list(dict.fromkeys(name for name, _ in self.summaries))
@@ -212,7 +214,11 @@ def _compared(
         doubtful += doubts(left, right)
     if not pairs:
         raise NotComparable("they have no workload in common", "\n".join(notes) or "measure both first")
-    family = ComparisonFamily(level=a.level, usual=usual_differences(pairs)) if paired else ALONE
+    family = (
+        ComparisonFamily(confidence_rule=a.confidence_rule, usual=usual_differences(pairs))
+        if paired
+        else ALONE
+    )
     compared = [
         without_given_rate(compare_sides(*two, family, metrics), load)
         for two, load in zip(pairs, loads, strict=True)

@@ -126,10 +126,10 @@ class Measurements:
 
 
 def judge_claims(
-    claims: Sequence[Claim], measured: Measurements, level: ConfidenceRule = fixed
+    claims: Sequence[Claim], measured: Measurements, confidence_rule: ConfidenceRule = fixed
 ) -> list[ClaimResult]:
-    """Every claim, in the plan's order. `level`: the correction for repeated looks."""
-    return [_claim(claim, measured, level) for claim in claims]
+    """Every claim, in the plan's order. `confidence_rule`: the correction for repeated looks."""
+    return [_claim(claim, measured, confidence_rule) for claim in claims]
 
 
 def unreadable_claim(one: Unreadable) -> ClaimResult:
@@ -140,10 +140,16 @@ def unreadable_claim(one: Unreadable) -> ClaimResult:
     return ClaimResult(says, published, "undecided", sentence, [], table.get("ours") is True)
 
 
-def _claim(claim: Claim, measured: Measurements, level: ConfidenceRule) -> ClaimResult:
+def _claim(claim: Claim, measured: Measurements, confidence_rule: ConfidenceRule) -> ClaimResult:
     sides = [(part, *pair) for part in claim.holds for pair in sides_of(part, measured)]
     confidence = 1 - (1 - CONFIDENCE) / max(1, len(sides))
-    judge = partial(_part, measured=measured, settled=claim.needs.settled, confidence=confidence, level=level)
+    judge = partial(
+        _part,
+        measured=measured,
+        settled=claim.needs.settled,
+        confidence=confidence,
+        confidence_rule=confidence_rule,
+    )
     parts = [judge(part, left, right) for part, left, right in sides]
     if lacking := missing(claim.needs, [key for _, *pair in sides for key in pair if key], measured):
         undecided: PartVerdict = "undecided"
@@ -251,7 +257,7 @@ def _part(
     measured: Measurements,
     settled: float | None,
     confidence: float,
-    level: ConfidenceRule,
+    confidence_rule: ConfidenceRule,
 ) -> CriterionResult:
     """Judge one part: it holds by the interval of 95 %, and fails by that of `confidence`.
 
@@ -266,10 +272,10 @@ def _part(
     figures = measured.figures(part, (left, right))
     paired = [cell for key, metric in sides for cell in measured.paired(metric, key)]
     rounds = len(common_rounds(*map(measured.rounds, paired)))
-    changing = _changing(sides, measured, settled, level(CONFIDENCE, rounds))
+    changing = _changing(sides, measured, settled, confidence_rule(CONFIDENCE, rounds))
 
     def estimated(wanted: float) -> Estimate:
-        confidence = level(wanted, rounds)
+        confidence = confidence_rule(wanted, rounds)
         if right is None:
             found = _plain(part.metric, left, measured, confidence)
         else:

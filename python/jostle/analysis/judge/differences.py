@@ -29,7 +29,7 @@ def judge_difference(
     grouped: Mapping[Key, Sequence[TrialData]],
     summaries: Mapping[Key, WorkloadSummary],
     usual: UsualOf,
-    level: ConfidenceRule,
+    confidence_rule: ConfidenceRule,
 ) -> list[RequirementResult]:
     """The requirement for each workload and each contestant of `whom` but the baseline.
 
@@ -48,7 +48,8 @@ def judge_difference(
     ]
     pairs = [pair(*(side(grouped[key], summaries[key], key[0], usual) for key in two)) for two in keys]
     family = ComparisonFamily(
-        level=lambda _, rounds: level(required.confidence, rounds), usual=usual_differences(pairs)
+        confidence_rule=lambda _, rounds: confidence_rule(required.confidence, rounds),
+        usual=usual_differences(pairs),
     )
     more = TESTED if required.unwanted else (required.condition.metric,)
     compared = [

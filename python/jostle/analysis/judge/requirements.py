@@ -37,13 +37,13 @@ def judge_requirements(
     skipped: Mapping[str, str],
     skipped_workloads: Mapping[str, Mapping[str, str]],
     usual: UsualOf,
-    level: ConfidenceRule = fixed,
+    confidence_rule: ConfidenceRule = fixed,
     round_s: float | None = None,
 ) -> list[RequirementResult]:
     """Every requirement for every cell that it is about; without measured cells the verdict is "undecided".
 
-    Those that this version cannot read come last. `usual`: the spread that rounds usually have. `level`: the
-    correction for repeated looks. `round_s`: how long a round took, if known.
+    Those that this version cannot read come last. `usual`: the spread that rounds usually have.
+    `confidence_rule`: the correction for repeated looks. `round_s`: how long a round took, if known.
     """
     found: list[RequirementResult] = []
     for required in plan.require:
@@ -51,9 +51,11 @@ def judge_requirements(
         whom = resolve_label(required.contestant, known) if required.contestant else known
         if required.of_difference:
             first = next(iter(plan.contestants), "")
-            judged = judge_difference(required, whom, first, grouped, summaries, usual, level)
+            judged = judge_difference(required, whom, first, grouped, summaries, usual, confidence_rule)
         else:
-            judged = list(_judge(required, whom, plan.starvation, grouped, summaries, usual, level, round_s))
+            judged = list(
+                _judge(required, whom, plan.starvation, grouped, summaries, usual, confidence_rule, round_s)
+            )
         found += judged or [_not_measured(required, whom, skipped, skipped_workloads)]
     return found + [_unreadable(one) for one in plan.unreadable if one.key == "require"]
 

@@ -45,7 +45,7 @@ class Question:
     open: bool
     """It is not decided, and more rounds could decide it. They cannot if something was not measured, was
     invalid, or needs more requests in each round."""
-    further: float = math.inf
+    further_rounds: float = math.inf
     """If it is open, the number of rounds that will probably decide it; infinite if there may not be so
     many."""
 
@@ -93,8 +93,8 @@ class _QuestionBuilder:
         can_narrow = _can_narrow(one.estimate, [rule])
         foreseeable = condition.metric not in metrics.COUNTED
         needed = rounds_needed(rule, one.estimate, CONFIDENCE) if foreseeable else ()
-        further = _further(one.estimate, needed)
-        return Question(text, _cells(figures), undecided and can_narrow, further)
+        further_rounds = _further_rounds(one.estimate, needed)
+        return Question(text, _cells(figures), undecided and can_narrow, further_rounds)
 
     def difference(self, one: RequirementResult, required: Requirement) -> Question:
         """It is open until a change is found, or none that counts remains possible."""
@@ -106,8 +106,8 @@ class _QuestionBuilder:
             rule = rule_of(replace(required.condition, limit=one.limit))
         not_found = required.unwanted is not None and one.verdict == "pass"
         is_open = one.verdict == "undecided" or (not_found and rule.judge(one.estimate) != "holds")
-        further = _further(one.estimate, rounds_needed(rule, one.estimate, CONFIDENCE))
-        return Question(text, cells, is_open and _can_narrow(one.estimate), further)
+        further_rounds = _further_rounds(one.estimate, rounds_needed(rule, one.estimate, CONFIDENCE))
+        return Question(text, cells, is_open and _can_narrow(one.estimate), further_rounds)
 
     def claim(self, one: Claim, judged: ClaimResult) -> Question:
         sides = [(part, pair) for part in one.holds for pair in sides_of(part, self.measured)]
@@ -126,8 +126,8 @@ class _QuestionBuilder:
         undecided = judged.verdict == "undecided" and not self.measured.invalid(everything)
         if not (undecided and can_narrow and cells) or missing(one.needs, sorted(cells), self.measured):
             return Question(one.says, cells, open=False)
-        further = _until_judged([(part, criterion) for part, criterion, _ in blocking])
-        return Question(one.says, cells, open=True, further=further)
+        further_rounds = _until_judged([(part, criterion) for part, criterion, _ in blocking])
+        return Question(one.says, cells, open=True, further_rounds=further_rounds)
 
 
 def _cells(figures: Sequence[CellMetric]) -> frozenset[Key]:
@@ -145,11 +145,11 @@ def _comparison(one: Comparison) -> Question:
     if primary is None:  # both kept up with the rate of an open loop
         return Question(text, cells, open=False)
     undecided = primary.finding in ("undecided", "may be chance") and primary.verdict is not Verdict.INVALID
-    further = _further(primary.ratio, rounds_needed(EQUAL, primary.ratio, CONFIDENCE))
-    return Question(text, cells, undecided and _can_narrow(primary.ratio), further)
+    further_rounds = _further_rounds(primary.ratio, rounds_needed(EQUAL, primary.ratio, CONFIDENCE))
+    return Question(text, cells, undecided and _can_narrow(primary.ratio), further_rounds)
 
 
-def _further(estimate: Estimate, needed: tuple[int, ...]) -> float:
+def _further_rounds(estimate: Estimate, needed: tuple[int, ...]) -> float:
     """In how many rounds a figure will probably be decided; infinite if there may not be so many.
 
     `needed`: the forecast for a new run with ordinary intervals. The intervals of this one are wider, so it
@@ -170,7 +170,9 @@ def _until_judged(blocking: Sequence[tuple[Part, CriterionResult]]) -> float:
     for part, criterion in blocking:
         value = criterion.estimate.value
         holds = value is None or Rule(*part.limits).holds_at(value)
-        (confirming if holds else refuting).append(_further(criterion.estimate, criterion.rounds_needed))
+        (confirming if holds else refuting).append(
+            _further_rounds(criterion.estimate, criterion.rounds_needed)
+        )
     return min(refuting) if refuting else max(confirming)
 
 

@@ -36,18 +36,19 @@ def rounds_to_decide(
     if n < MIN_ROUNDS or min(values) <= 0 or limit <= 0:
         return None
     logs = np.log(values)
-    far, sd = abs(float(logs.mean()) - math.log(limit)), float(np.std(logs, ddof=1))
-    if far <= sd / math.sqrt(n):
+    distance, sd = abs(float(logs.mean()) - math.log(limit)), float(np.std(logs, ddof=1))
+    if distance <= sd / math.sqrt(n):
         return None
     largest_sd = sd * math.sqrt((n - 1) / chi_squared.upper_quantile(n - 1, POWER))
     return (
-        rounds_for(far, Spread(sd**2, 0), confidence),
-        rounds_for(far, Spread(largest_sd**2, 0), confidence),
+        rounds_for(distance, Spread(sd**2, 0), confidence),
+        rounds_for(distance, Spread(largest_sd**2, 0), confidence),
     )
 
 
-def rounds_for(far: float, spread: Spread, confidence: float) -> int:
-    """The fewest rounds of a new run that tell a value from a limit `far` from it, on the logarithmic scale.
+def rounds_for(distance: float, spread: Spread, confidence: float) -> int:
+    """The fewest rounds of a new run that tell a value from a limit `distance` from it, on the logarithmic
+    scale.
 
     `spread`: how much rounds vary, and the degrees of freedom with which that is known before the run. At
     most `MAX_ROUNDS` + 1.
@@ -56,6 +57,6 @@ def rounds_for(far: float, spread: Spread, confidence: float) -> int:
     for rounds in range(MIN_ROUNDS, MAX_ROUNDS + 1):
         df = rounds - 1 + spread.df
         needed = student.quantile(df, (1 + confidence) / 2)
-        if sd == 0 or noncentral_t.cdf(df, far / sd * math.sqrt(rounds), needed) <= 1 - POWER:
+        if sd == 0 or noncentral_t.cdf(df, distance / sd * math.sqrt(rounds), needed) <= 1 - POWER:
             return rounds
     return MAX_ROUNDS + 1

@@ -6,7 +6,7 @@ from jostle.record import RunRecord
 from jostle.record.journal_line import LookedAt
 from jostle.record.layout import BUDGET_SPENT
 
-__all__ = ["level_of", "looks_of"]
+__all__ = ["confidence_rule_of", "looks_of"]
 
 
 def looks_of(record: RunRecord) -> list[LookedAt]:
@@ -14,7 +14,7 @@ def looks_of(record: RunRecord) -> list[LookedAt]:
     return [entry for entry in record.journal if entry["event"] == "looked at"]
 
 
-def level_of(record: RunRecord, plan: RecordedPlan) -> ConfidenceRule:
+def confidence_rule_of(record: RunRecord, plan: RecordedPlan) -> ConfidenceRule:
     """The correction for repeated looks.
 
     None is needed if the run's budget allowed no round after the first look. Where runs share a budget, what

@@ -83,5 +83,5 @@ def _effect(p: float, response: _Known, service: _Known, late: WeightedSample) -
     beyond = 1 - late.events.cumsum() / late.n
     seen_s = curve.values_s[curve.cdf.searchsorted(np.append(p - beyond, p) - 1e-9)]
     less_s = float(np.where(p - beyond > 0, seen_s[-1] - seen_s[:-1] + late.values_s, seen_s[-1]).min())
-    least_s = service.estimate(p) or 0.0
-    return Effect(reported_s, min(reported_s, max(least_s, reported_s - less_s)))
+    without_s = service.estimate(p) or 0.0
+    return Effect(reported_s, min(reported_s, max(without_s, reported_s - less_s)))

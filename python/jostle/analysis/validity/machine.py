@@ -62,35 +62,43 @@ class Trouble:
 
 def troubles(data: TrialData) -> list[Trouble]:
     """All disturbances, the longest first. Seconds count from the trial's start."""
-    m = data.machine
+    machine_usage = data.machine
     found = [
         *_runs(
-            m.start_s,
-            m.steal_s,
-            m.steal_s >= NOTICEABLE_S,
+            machine_usage.start_s,
+            machine_usage.steal_s,
+            machine_usage.steal_s >= NOTICEABLE_S,
             "the hypervisor withheld a core for {} (steal)",
         ),
         *_runs(
-            m.start_s,
-            m.others_s,
-            m.others_s
-            > np.maximum(ERRORS * m.others_error_s, np.maximum(NOTICEABLE_S, OTHERS_SHARE * m.length_s)),
+            machine_usage.start_s,
+            machine_usage.others_s,
+            machine_usage.others_s
+            > np.maximum(
+                ERRORS * machine_usage.others_error_s,
+                np.maximum(NOTICEABLE_S, OTHERS_SHARE * machine_usage.length_s),
+            ),
             "other processes used the cores for {}",
         ),
         *_runs(
-            m.start_s,
-            m.waited_s,
-            m.waited_s >= NOTICEABLE_S,
+            machine_usage.start_s,
+            machine_usage.waited_s,
+            machine_usage.waited_s >= NOTICEABLE_S,
             "the generator waited {} for a core",
         ),
         *_runs(
-            m.start_s,
-            m.memory_s,
-            m.memory_s >= NOTICEABLE_S,
+            machine_usage.start_s,
+            machine_usage.memory_s,
+            machine_usage.memory_s >= NOTICEABLE_S,
             "processes waited {} for memory (PSI)",
         ),
-        *_runs(m.start_s, m.io_s, m.io_s >= NOTICEABLE_S, "processes waited {} for the disk (PSI)"),
-        *_slow(m.start_s, m.length_s, m.mhz),
+        *_runs(
+            machine_usage.start_s,
+            machine_usage.io_s,
+            machine_usage.io_s >= NOTICEABLE_S,
+            "processes waited {} for the disk (PSI)",
+        ),
+        *_slow(machine_usage.start_s, machine_usage.length_s, machine_usage.mhz),
     ]
     return sorted(found, key=lambda trouble: -trouble.length_s)
 

@@ -43,15 +43,15 @@ def after_idle(session: Session) -> Finding:
             took.setdefault(silent_s, []).extend(
                 one.service_s for one in responses if one.service_s is not None
             )
-    whole = {silent_s: times for silent_s, times in took.items() if len(times) == TURNS}
-    if not whole:
+    complete = {silent_s: times for silent_s, times in took.items() if len(times) == TURNS}
+    if not complete:
         raise NoTime
     evidence = [
         f"After {amount(silent_s, 's')}: {listed([amount(one, 's') for one in times])}."
-        for silent_s, times in whole.items()
+        for silent_s, times in complete.items()
     ]
-    slow = [silent_s for silent_s, times in whole.items() if min(times) > limit_s]
-    longest = max(whole)
+    slow = [silent_s for silent_s, times in complete.items() if min(times) > limit_s]
+    longest = max(complete)
     if not slow:
         return decided_finding(
             Topic.IDLE,
@@ -59,7 +59,7 @@ def after_idle(session: Session) -> Finding:
             evidence,
             absent="a slow first request after idle time",
         )
-    if slow != [silent_s for silent_s in whole if silent_s >= slow[0]]:
+    if slow != [silent_s for silent_s in complete if silent_s >= slow[0]]:
         return cannot_tell(
             Topic.IDLE,
             Reason.NOISY,
@@ -67,7 +67,7 @@ def after_idle(session: Session) -> Finding:
             "a quieter machine",
             evidence,
         )
-    times = [one for silent_s in slow for one in whole[silent_s]]
+    times = [one for silent_s in slow for one in complete[silent_s]]
     middle = Estimate(statistics.median(times), min(times), max(times), n=len(times))
     return decided_finding(
         Topic.IDLE,

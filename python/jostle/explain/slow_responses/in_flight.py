@@ -8,7 +8,7 @@ import numpy as np
 
 from jostle.analysis.results import Estimate
 from jostle.analysis.stats.proportion import share_interval
-from jostle.explain.slow_responses.stalls import BEFORE_S, Requests, late
+from jostle.explain.slow_responses.stalls import BEFORE_S, Requests, are_late
 
 __all__ = ["Beside", "beside_one"]
 
@@ -50,9 +50,9 @@ class Beside:
 def beside_one(requests: Requests, route: str) -> Beside:
     """What others did while one request of `route` was in flight that took its usual time."""
     place, usual = requests.names.index(route), requests.usual_s()
-    usually = ~late(requests)
+    in_usual_time = ~are_late(requests)
     met: dict[int, list[bool]] = {}
-    for one in np.flatnonzero((requests.route == place) & usually):
+    for one in np.flatnonzero((requests.route == place) & in_usual_time):
         sent, end = requests.sent_s[one], requests.end_s[one]
         last = int(np.searchsorted(requests.sent_s, end))
         for other in range(one + 1, last):

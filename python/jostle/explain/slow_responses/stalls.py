@@ -14,7 +14,7 @@ import numpy as np
 from jostle.analysis.stats.sample import Bools, Floats, Ints
 from jostle.explain.slow_responses.periods import Period, periods
 
-__all__ = ["Requests", "Stall", "held_up", "late", "periodic", "stalls"]
+__all__ = ["Requests", "Stall", "are_late", "held_up", "periodic", "stalls"]
 
 SPREADS, TIMES, LONGER_S = 8.0, 1.5, 0.005
 """A request is late if it takes longer than the median of its route by so many robust standard deviations, by
@@ -84,7 +84,7 @@ class Stall:
     waited: int
 
 
-def late(requests: Requests) -> Bools:
+def are_late(requests: Requests) -> Bools:
     """Which requests took much longer than others of their route."""
     took, is_late = requests.took_s, np.zeros(len(requests), dtype=bool)
     for place in range(len(requests.names)):
@@ -120,7 +120,7 @@ def stalls(requests: Requests) -> list[Stall]:
     left out. Those that waited for the same stall end soon after its first request; one that ends much later
     is slow by itself.
     """
-    is_late = late(requests)
+    is_late = are_late(requests)
     unexplained = is_late & (held_up(requests, is_late) < 0)
     found: list[Stall] = []
     usual_s, until_s = requests.usual_s(), -np.inf

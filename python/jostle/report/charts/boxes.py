@@ -25,16 +25,16 @@ class Box:
     """The five-number summary of response times, in seconds."""
 
     contestant: str
-    least_s: float
+    min_s: float
     lower_s: float
     median_s: float
     upper_s: float
-    most_s: float
+    max_s: float
 
     @property
     def numbers(self) -> tuple[float, ...]:
         """The five numbers in ascending order."""
-        return self.least_s, self.lower_s, self.median_s, self.upper_s, self.most_s
+        return self.min_s, self.lower_s, self.median_s, self.upper_s, self.max_s
 
 
 def boxes(title: str, published: Sequence[Box], here: Sequence[Box], order: Sequence[str]) -> Picture:
@@ -59,11 +59,11 @@ def boxes(title: str, published: Sequence[Box], here: Sequence[Box], order: Sequ
 
 
 def _stretch(box: Box) -> float:
-    return box.most_s / at_least(box.median_s)
+    return box.max_s / at_least(box.median_s)
 
 
 def _panel(data: Datasets, title: str, found: Sequence[Box], hue: Spec) -> Spec:
-    longest_s = max(box.most_s for box in found) * MARGIN
+    longest_s = max(box.max_s for box in found) * MARGIN
     chosen = scale(longest_s, "s")
     axis = {"title": f"response time ({chosen.suffix.strip()})", "grid": True}
     x = quantitative("x", scale={"domain": [0, longest_s / chosen.size], "nice": False}, axis=axis)

@@ -63,11 +63,11 @@ def densities(
 
 
 def _steps(box: Box) -> Rows:
-    corners = [(box.least_s, 0.0)]
+    corners = [(box.min_s, 0.0)]
     for low, high in itertools.pairwise(box.numbers):
         level = 0.25 / (high - low) if high > low else 0.0
         corners += [(low, level), (high, level)]
-    corners.append((box.most_s, 0.0))
+    corners.append((box.max_s, 0.0))
     return [{"contestant": box.contestant, "n": n, "x": x, "y": y} for n, (x, y) in enumerate(corners)]
 
 
