@@ -10,7 +10,7 @@ from jostle.analysis.metrics import estimate
 from jostle.analysis.run import analyse, judge
 from jostle.analysis.summaries.quantiles import quantiles
 from jostle.analysis.trials.data import TrialData
-from jostle.analysis.trials.outage import Outage, away_s
+from jostle.analysis.trials.outage import Outage, away_at_least_s, away_s
 from jostle.record import RunRecord
 from support.judging import POISSON, STEADY, check, judged, recorded
 from support.synthetic import Request, Trial, closed, lognormal, make_run, open_loop
@@ -51,9 +51,12 @@ def test_until_when_a_server_was_away_is_known_by_those_that_did_not_pause(tmp_p
 
 
 def test_a_server_that_dies_is_away_to_the_end(tmp_path: Path) -> None:
-    (outage,) = found(tmp_path, away(5.25, 10.0))
+    (outage,) = found(tmp_path, away(5.25, 10.0, every=0.25))
     assert not outage.ends
-    assert str(outage).startswith("no response from 5.25 s to the end (")
+    assert str(outage) == "no response from 5.25 s to the end (connection refused)"
+    (paused,) = found(tmp_path / "paused", away(5.25, 10.0, every=1.0))
+    assert str(paused) == "no response from 5.25 s to the end (connection refused, last at 8.50 s)"
+    assert away_at_least_s([paused]) == 3.25
 
 
 def test_a_server_that_hangs_is_away_to_the_end_although_nothing_failed(tmp_path: Path) -> None:

@@ -46,10 +46,12 @@ class Outage:
 
     def __str__(self) -> str:
         start, end = format_duration(self.start_s), format_duration(self.end_s)
-        if self.failed_until_s < self.end_s:
+        if self.ends and self.failed_until_s < self.end_s:
             end = f"between {format_duration(self.failed_until_s)} and {end}"
         when = f"from {start} to {end if self.ends else 'the end'}"
         kinds = listed([outcome_label(kind) for kind in self.failures]) if self.failures else ""
+        if not self.ends and self.failed_until_s < self.end_s:
+            kinds += f", last at {format_duration(self.failed_until_s)}"
         what = "right response" if self.failures.keys() & WRONG_RESPONSES else "response"
         return f"no {what} {when}" + (f" ({kinds})" if kinds else "")
 
@@ -73,8 +75,7 @@ def outages(counts: Counts, longest_s: float | None) -> list[Outage]:
             failures[kind] += int(column[start:end].sum())
         ends = end < len(ok) and bool(ok[end:].any())
         if +failures or (not ends and _silent(counts, longest_s, end_s - start_s)):
-            until_s = _failed_until(counts, start, end) if ends else end_s
-            found.append(Outage(start_s, end_s, ends, dict(+failures), until_s))
+            found.append(Outage(start_s, end_s, ends, dict(+failures), _failed_until(counts, start, end)))
     return found
 
 
