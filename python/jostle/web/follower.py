@@ -147,7 +147,8 @@ class Follower:
         if watched is not None and watched.known is not None:
             state, drawn = watched.known
             complete = max(0, len(state.columns) - 1)
-            after = Place(self._known, trial, attempt, state.each, complete, round(state.over_s * 1e9))
+            over_ns, judged = round(state.over_s * 1e9), int(drawn["over"])
+            after = Place(self._known, trial, attempt, state.each, complete, over_ns, judged)
             same = (place.trial, place.attempt, place.each) == (trial, attempt, state.each)
             begin = place.columns if same else 0
             content["trial"] = drawn

@@ -1,6 +1,6 @@
 """How far a viewer has been told of a run."""
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 __all__ = ["Place"]
 
@@ -19,16 +19,16 @@ class Place:
     """Those that are complete."""
     over_ns: int = 0
     """Up to when in the trial."""
+    judged: int = 0
+    """1 if the verdict is that on the whole trial."""
 
     def __str__(self) -> str:
-        numbers = self.known, self.trial, self.attempt, self.each, self.columns, self.over_ns
-        return ".".join(map(str, numbers))
+        return ".".join(map(str, astuple(self)))
 
     @classmethod
     def of(cls, text: str) -> "Place":
         """From what a viewer that returns has; the beginning if it makes no sense."""
         parts = text.split(".")
-        if len(parts) != 6 or not all(part.isdecimal() and len(part) < 20 for part in parts):
+        if len(parts) != 7 or not all(part.isdecimal() and len(part) < 20 for part in parts):
             return cls()
-        known, trial, attempt, each, columns, over_ns = map(int, parts)
-        return cls(known, trial, attempt, each, columns, over_ns)
+        return cls(*map(int, parts))
