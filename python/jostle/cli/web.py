@@ -61,6 +61,7 @@ def web(
     from jostle.web.listener import listen as listening
     from jostle.web.runs import Runs
     from jostle.web.serving import serve, step_back
+    from jostle.web.starter import Starter
 
     shown = Runs.at(runs)
     with listening(port, listen, cert, key) as listener, contextlib.suppress(KeyboardInterrupt):
@@ -68,6 +69,7 @@ def web(
         print(f"page      {listener.url(access.token)}", flush=True)
         if listener.open_to_others:
             print(f"password  {access.token} (the user name may be anything)", flush=True)
+        starter = Starter() if shown.only is None else None
         step_back()
-        serve(Web(shown, access), listener)
+        serve(Web(shown, access, starter), listener)
     return 0

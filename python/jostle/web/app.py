@@ -23,6 +23,8 @@ from jostle.web.library import Library
 from jostle.web.pages import page
 from jostle.web.ranges import checks_within, span_of
 from jostle.web.runs import Runs
+from jostle.web.start import Start
+from jostle.web.starter import Starter
 from jostle.web.static import static
 
 __all__ = ["Web"]
@@ -31,14 +33,16 @@ __all__ = ["Web"]
 class Web:
     """The page on a folder of runs, as an ASGI application."""
 
-    def __init__(self, runs: Runs, access: Access) -> None:
+    def __init__(self, runs: Runs, access: Access, starter: Starter | None = None) -> None:
+        """`starter`: None if no runs can be started, as beside one that is measured."""
         self._runs = runs
         self._viewers = Viewers()
         self._followers: dict[str, Follower] = {}
         routes = [
             Route("/", self._first),
             Route("/live", self._live),
-            *Library(runs).routes,
+            *Library(runs, may_start=starter is not None).routes,
+            *(Start(runs, starter).routes if starter is not None else ()),
             Route("/runs/{run}", self._run),
             Route("/runs/{run}/events", self._events),
             Route("/runs/{run}/range", self._range),

@@ -23,8 +23,8 @@ __all__ = ["Library"]
 class Library:
     """The pages about many runs."""
 
-    def __init__(self, runs: Runs) -> None:
-        self._runs = runs
+    def __init__(self, runs: Runs, *, may_start: bool) -> None:
+        self._runs, self._may_start = runs, may_start
         self.routes = [
             Route("/runs", self._list),
             Route("/compare", self._compare),
@@ -35,7 +35,9 @@ class Library:
 
     async def _list(self, _: Request) -> Response:
         found = await asyncio.to_thread(self._listed)
-        return page("library", title="Runs", runs=found, folder=str(self._runs.base))
+        return page(
+            "library", title="Runs", runs=found, folder=str(self._runs.base), may_start=self._may_start
+        )
 
     def _listed(self) -> list[Listed]:
         folders = [self._runs.base / name for name in self._runs.names()]

@@ -1,0 +1,118 @@
+"""Starting a run: a form for a single load, an editor for a plan that is checked as one types."""
+
+import asyncio
+import os
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from jostle.errors import NotARun
+from jostle.record.folder import read_host
+from jostle.web.pages import page
+from jostle.web.planned import Problem, plan_of_form, problems_of
+from jostle.web.runs import Runs
+from jostle.web.starter import Starter
+
+__all__ = ["Start"]
+
+PLANS = "plans"
+"""The folder beside the runs for plans that were written here."""
+
+MAX_PLAN_CHARACTERS = 200_000
+
+APPEARS_S, LOOKS_EACH_S = 60.0, 0.1
+"""How long a run may take until it has a folder: its servers are built before."""
+
+
+class Start:
+    """The pages that start runs in the folder that is shown."""
+
+    def __init__(self, runs: Runs, starter: Starter) -> None:
+        self._runs, self._starter = runs, starter
+        self.routes = [
+            Route("/start", self._form),
+            Route("/start", self._start, methods=["POST"]),
+            Route("/start/plan", self._plan, methods=["POST"]),
+            Route("/start/check", self._check, methods=["POST"]),
+        ]
+
+    async def _form(self, _: Request) -> Response:
+        return page("start", title="Start a run", folder=str(self._runs.base / PLANS))
+
+    async def _plan(self, request: Request) -> Response:
+        """What the form comes to."""
+        text, problems = await asyncio.to_thread(plan_of_form, _texts(await _given(request), "form"))
+        return JSONResponse({"plan": text, "problems": _as_data(problems)})
+
+    async def _check(self, request: Request) -> Response:
+        text = _text(await _given(request))
+        return JSONResponse(
+            {"problems": _as_data(await asyncio.to_thread(problems_of, text, self._runs.base))}
+        )
+
+    async def _start(self, request: Request) -> Response:
+        text = _text(await _given(request))
+        if problems := await asyncio.to_thread(problems_of, text, self._runs.base):
+            return JSONResponse({"problems": _as_data(problems)}, 400)
+        plan = await asyncio.to_thread(self._kept, text)
+        said = self._starter.run(plan, self._runs.base)
+        ends_s = time.monotonic() + APPEARS_S
+        while time.monotonic() < ends_s:
+            if name := await asyncio.to_thread(self._begun, plan):
+                return JSONResponse({"run": name})
+            if said.with_suffix(".ended").exists():
+                why = said.read_text(encoding="utf-8", errors="replace").strip()
+                return JSONResponse({"problems": _as_data([Problem(why or "it ended at once")])}, 400)
+            await asyncio.sleep(LOOKS_EACH_S)
+        raise HTTPException(504, f"it has not begun yet; what it says is in {said}")
+
+    def _kept(self, text: str) -> Path:
+        """The plan as a file that only its user reads: it may hold a password."""
+        folder = self._runs.base / PLANS
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / f"{time.strftime('%Y-%m-%dT%H-%M-%S')}-{time.time_ns() % 1_000_000:06d}.toml"
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+        return path
+
+    def _begun(self, plan: Path) -> str | None:
+        """The name of the run that was made of the plan."""
+        for name in self._runs.names():
+            try:
+                host = read_host(self._runs.base / name)
+            except NotARun:
+                continue
+            if host is not None and str(plan) in host.get("argv", []):
+                return name
+        return None
+
+
+async def _given(request: Request) -> dict[str, Any]:
+    try:
+        given = await request.json()
+    except ValueError:
+        raise HTTPException(400, "this is no JSON") from None
+    return given if isinstance(given, dict) else {}
+
+
+def _texts(given: dict[str, Any], name: str) -> dict[str, str]:
+    fields = given.get(name)
+    return {key: str(value) for key, value in fields.items()} if isinstance(fields, dict) else {}
+
+
+def _text(given: dict[str, Any]) -> str:
+    text = given.get("plan")
+    if not isinstance(text, str) or len(text) > MAX_PLAN_CHARACTERS:
+        raise HTTPException(400, "there is no plan, or it is too long")
+    return text
+
+
+def _as_data(problems: list[Problem]) -> list[dict[str, Any]]:
+    return [asdict(problem) for problem in problems]
