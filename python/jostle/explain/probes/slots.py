@@ -209,16 +209,17 @@ def _limited(session: Session, route: Baseline, number: Range, evidence: list[st
     if own is False:  # all routes wait alike, and the findings about the server's workers say so of all
         return decided_finding(Topic.SLOTS, text, evidence, figures, notable=False)
     hurts_s = hurts_s if own else felt_s(hurts_s)
-    return decided_finding(Topic.SLOTS, text, evidence, figures, hurts_s=hurts_s, cure=_cure(low, high, wait))
+    cure = "Hold it for less." if high == 1 else "Enlarge it, or hold it for less."
+    if not sharing:
+        cure = f"Above {with_range(_capacity(low, high, wait))} requests queue. {cure}"
+    return decided_finding(Topic.SLOTS, text, evidence, figures, hurts_s=hurts_s, cure=cure)
 
 
-def _cure(low: int, high: int, wait: Estimate) -> str:
-    """The most that such a limit lets through, and how to raise it."""
+def _capacity(low: int, high: int, wait: Estimate) -> Estimate:
+    """How many requests a second such a limit lets through, if this route alone needs it."""
     assert wait.value is not None
     slowest, quickest = wait.high or wait.value, wait.low or wait.value
-    max_burst = Estimate((low + high) / 2 / wait.value, low / slowest, high / quickest, "/s", n=wait.n)
-    raised = "hold it for less" if high == 1 else "enlarge it, or hold it for less"
-    return f"Above {with_range(max_burst)} requests queue: {raised}."
+    return Estimate((low + high) / 2 / wait.value, low / slowest, high / quickest, "/s", n=wait.n)
 
 
 ORDINALS = {
