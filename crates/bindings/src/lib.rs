@@ -8,7 +8,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use jostle_discipline::spec::DisciplineSpec;
-use jostle_engine::{Poll, StartError, spec::RunSpec};
+use jostle_engine::spec::{Change, Continuation, RunSpec};
+use jostle_engine::{Poll, StartError};
 use jostle_simulator::burst::{self, Request};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -50,6 +51,28 @@ impl Run {
                 "the run has ended: its last interval was given",
             )),
         }
+    }
+
+    /// Changes a load. Returns from when on (ns from the start), and by "rate", "clients" or "phase" what it does then.
+    #[pyo3(signature = (workload, change_json, at_ns=None))]
+    fn steer(
+        &self,
+        py: Python<'_>,
+        workload: usize,
+        change_json: &str,
+        at_ns: Option<u64>,
+    ) -> PyResult<(u64, &'static str, f64)> {
+        let change: Change = serde_json::from_str(change_json)
+            .map_err(|error| PyValueError::new_err(format!("the change: {error}")))?;
+        let steered = py
+            .detach(|| self.0.steer(workload, change, at_ns))
+            .map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let (what, value) = match steered.continuation {
+            Continuation::Rate(rate) => ("rate", rate),
+            Continuation::Clients(clients) => ("clients", clients as f64),
+            Continuation::Phase(phase) => ("phase", phase as f64),
+        };
+        Ok((steered.at_ns, what, value))
     }
 
     fn stop(&self, py: Python<'_>) {

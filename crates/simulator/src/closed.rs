@@ -42,7 +42,7 @@ pub struct Crowd {
     workload: u16,
     spec: ClosedSpec,
     mix: Mix,
-    phases: Option<Phases>,
+    phases: Phases,
     /// When the number of clients changes next.
     change: Option<Nanos>,
     clients: Vec<Client>,
@@ -59,11 +59,10 @@ pub struct Crowd {
 
 impl Crowd {
     pub fn new(workload: u16, spec: ClosedSpec, mix: Mix, timeout: Nanos, seed: u64) -> Self {
-        let phases = (!spec.phases.is_empty()).then(|| Phases::new(&spec.phases));
         Self {
             workload,
             mix,
-            phases,
+            phases: Phases::new(&spec),
             change: Some(0),
             clients: Vec::new(),
             thinking: Thinking::new(spec.clients as usize, mean(&spec.think)),
@@ -82,14 +81,15 @@ impl Crowd {
         self.in_flight == 0 && (self.budget == 0 || (self.change.is_none() && self.alive == 0))
     }
 
-    /// The end of the last phase.
+    /// The end of the last phase, if there are any.
     pub fn planned_end(&self) -> Option<Nanos> {
-        self.phases.as_ref().map(Phases::end_ns)
+        let end = self.phases.end_ns();
+        (end < Nanos::MAX).then_some(end)
     }
 
     /// Whether the load ends by itself.
     pub fn is_bounded(&self) -> bool {
-        self.spec.requests.is_some() || self.phases.is_some()
+        self.spec.requests.is_some() || self.planned_end().is_some()
     }
 
     pub fn next_event(&mut self) -> Option<Nanos> {
@@ -133,11 +133,8 @@ impl Crowd {
     /// Adjusts the number of clients to the plan. The last to come are the first to leave; each finishes the request
     /// that it has in flight.
     fn resize(&mut self, stage: &mut Stage) {
-        let (count, next) = match &self.phases {
-            Some(phases) => (phases.clients_at(stage.now), phases.next_change(stage.now)),
-            None => (self.spec.clients, None),
-        };
-        self.change = next;
+        let count = self.phases.clients_at(stage.now);
+        self.change = self.phases.next_change(stage.now);
         let before = std::mem::replace(&mut self.wanted, count);
         for slot in (count..before).map(|position| position as u32) {
             if self.clients[slot as usize].next != IN_FLIGHT
@@ -209,10 +206,7 @@ impl Crowd {
         stage.recorder.ended(&Ended {
             workload: self.workload,
             request,
-            phase: self
-                .phases
-                .as_ref()
-                .map_or(0, |phases| phases.phase_at(client.due)),
+            phase: self.phases.phase_at(client.due),
             intended: client.due,
             sent: Some(client.due),
             at,

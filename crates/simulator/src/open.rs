@@ -109,7 +109,7 @@ impl Pool {
             stage.recorder.ended(&Ended {
                 workload: self.workload,
                 request,
-                phase: self.spec.phase_at(intended),
+                phase: self.schedule.phase_at(intended),
                 intended,
                 sent: None,
                 at: stage.now,
@@ -177,7 +177,7 @@ impl Pool {
         stage.recorder.ended(&Ended {
             workload: self.workload,
             request: connection.request,
-            phase: self.spec.phase_at(connection.intended),
+            phase: self.schedule.phase_at(connection.intended),
             intended: connection.intended,
             sent: Some(connection.sent),
             at,

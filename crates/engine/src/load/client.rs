@@ -204,7 +204,7 @@ impl Client {
     ) -> Ended {
         let shared = self.connections.shared.clone();
         let workload = &shared.plan.workloads[self.workload()];
-        let phase = workload.phase_at(job.intended);
+        let phase = shared.phase_at(workload.index, job.intended);
         let mut sample = Sample::due(
             recorded(workload, context.as_deref()),
             job.request,
@@ -370,7 +370,7 @@ impl Client {
     pub fn never_made(&self, request: usize, intended: u64, why: Option<String>) -> Outcome {
         let shared = self.shared();
         let workload = &shared.plan.workloads[self.workload()];
-        let phase = workload.phase_at(intended);
+        let phase = shared.phase_at(workload.index, intended);
         let mut sample = Sample::due(
             workload.index,
             request,

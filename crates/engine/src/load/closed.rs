@@ -15,10 +15,11 @@ use crate::load::step::journeys_of;
 use crate::machine::prefetch::Prefetched;
 use crate::machine::tasks::Task;
 use crate::outcome::Outcome;
+use crate::schedule::course::Course;
 use crate::schedule::partition::{deal, share};
 use crate::schedule::random::Rng;
 use crate::schedule::think::pause;
-use crate::spec::{ClosedSpec, LoadSpec};
+use crate::spec::{ClosedSpec, Continuation, LoadSpec};
 
 /// The wait of a client that could not connect, or whose script failed before its first request.
 ///
@@ -28,7 +29,7 @@ const MIN_BACKOFF_NS: u64 = 10_000_000;
 const MAX_BACKOFF_NS: u64 = 1_000_000_000;
 
 /// The clients of one workload on one worker.
-struct ClientPool {
+pub struct ClientPool {
     shared: Rc<Shared>,
     /// Index of the workload in the plan.
     index: usize,
@@ -43,15 +44,19 @@ struct ClientPool {
     reserved: Cell<u64>,
     /// The number of the next new client on this worker.
     next_number: Cell<u64>,
-    /// Whether the number of clients will not change any more.
+    /// Whether the number of clients will not change any more, unless somebody changes it.
     settled: Cell<bool>,
+    /// How often somebody has.
+    steered: Cell<u64>,
+    /// The slot of the task that makes their number follow.
+    follower: u32,
 }
 
 /// How many clients are started at a time.
 const GROUP: u64 = 32;
 
 /// Starts the clients of a workload on this worker.
-pub fn start(shared: &Rc<Shared>, workload: usize, closed: &ClosedSpec) {
+pub fn start(shared: &Rc<Shared>, workload: usize, closed: &ClosedSpec) -> Rc<ClientPool> {
     let workers = shared.plan.workers();
     let parts: Vec<u64> = (0..workers)
         .map(|worker| share(closed.clients, worker, workers))
@@ -59,6 +64,7 @@ pub fn start(shared: &Rc<Shared>, workload: usize, closed: &ClosedSpec) {
     let budget = closed
         .requests
         .map_or(u64::MAX, |requests| deal(requests, &parts)[shared.worker]);
+    let follower = Task::take(&shared.tasks);
     let pool = Rc::new(ClientPool {
         shared: shared.clone(),
         index: workload,
@@ -69,8 +75,11 @@ pub fn start(shared: &Rc<Shared>, workload: usize, closed: &ClosedSpec) {
         reserved: Cell::new(0),
         next_number: Cell::new(0),
         settled: Cell::new(false),
+        steered: Cell::new(0),
+        follower: follower.slot(),
     });
-    spawn_local(pool.follow_plan(Task::take(&shared.tasks)));
+    spawn_local(pool.clone().follow_course(follower));
+    pool
 }
 
 impl ClientPool {
@@ -85,32 +94,62 @@ impl ClientPool {
         }
     }
 
-    /// Makes the number of clients follow the plan.
-    async fn follow_plan(self: Rc<Self>, task: Task) {
-        task.register().await;
-        let mine = |count| share(count, self.shared.worker, self.shared.plan.workers());
-        if let Some(phases) = &self.workload().phases {
-            let mut change = 0;
-            loop {
-                self.set_wanted(mine(phases.clients_at(change)), Some(change))
-                    .await;
-                let Some(next) = phases.next_change(change) else {
-                    break;
-                };
-                let Some(now) = task.sleep_until(next, || true, |_| ()).await else {
-                    return;
-                };
-                // At the end of the run all clients leave at once.
-                if !self.shared.tasks.running(now) {
-                    return;
-                }
-                change = next;
-            }
-        } else {
-            self.set_wanted(mine(self.closed().clients), None).await;
+    /// Goes on as it was changed.
+    pub fn steer(&self, at: u64, continuation: Continuation) {
+        let mut course = self.shared.courses[self.index].borrow_mut();
+        course.go_on(at, continuation);
+        if let (Some(scripts), Continuation::Clients(clients)) =
+            (&self.shared.scripts, continuation)
+        {
+            let plan = &self.shared.plan;
+            let own = share(clients, self.shared.worker, plan.workers());
+            scripts.make_room(plan.clients_per_worker() + own);
         }
-        self.settled.set(true);
-        self.check_done();
+        self.steered.set(self.steered.get() + 1);
+        self.shared.tasks.wake(self.follower);
+    }
+
+    /// The number of clients of this worker at `now`, and when it may change.
+    fn course_at(&self, now: u64) -> (u64, Option<u64>) {
+        let course = self.shared.courses[self.index].borrow();
+        let Course::Clients(phases) = &*course else {
+            unreachable!("the course of a closed load is one of clients")
+        };
+        let clients = phases.clients_at(now);
+        let own = share(clients, self.shared.worker, self.shared.plan.workers());
+        (own, phases.next_change(now))
+    }
+
+    /// Makes the number of clients follow the plan, and what was changed since.
+    async fn follow_course(self: Rc<Self>, task: Task) {
+        task.register().await;
+        let phased = !self.closed().phases.is_empty();
+        let mut change = 0;
+        loop {
+            let steered = self.steered.get();
+            let (own, next) = self.course_at(change);
+            let planned = (phased || change > 0).then_some(change);
+            self.set_wanted(own, planned).await;
+            if next.is_none() && !self.settled.replace(true) {
+                self.check_done();
+            }
+            let as_before = || self.steered.get() == steered;
+            let due = match next {
+                Some(next) => task
+                    .sleep_until(next, as_before, |_| ())
+                    .await
+                    .map(|_| next),
+                None => {
+                    task.wait_for(|| (!as_before()).then_some(change), |_| ())
+                        .await
+                }
+            };
+            change = due.unwrap_or(change);
+            // At the end of the run all clients leave at once.
+            if !self.shared.tasks.running(self.shared.clock.now()) {
+                return;
+            }
+        }
     }
 
     /// Sets the number of clients to `count`. `planned` is when those that are started should have been started.

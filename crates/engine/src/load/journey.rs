@@ -209,7 +209,7 @@ fn script_failed(client: &Client, journey: u32, step: usize, now: u64, why: &str
     shared.recorder.borrow_mut().script_failed(
         workload.index,
         request,
-        workload.phase_at(now),
+        shared.phase_at(workload.index, now),
         now,
         why,
     );

@@ -8,6 +8,7 @@ pub mod journey;
 pub mod open;
 pub mod parallel;
 pub mod run_end;
+pub mod steering;
 
 use std::cell::RefCell;
 use std::io;
@@ -23,6 +24,7 @@ use crate::machine::tasks::Tasks;
 use crate::net::buffers::WorkerBuffers;
 use crate::net::dial::Dialer;
 use crate::record::recorder::Recorder;
+use crate::schedule::course::Course;
 use crate::script::Vm;
 use crate::spec::Role;
 
@@ -35,6 +37,8 @@ pub struct Shared {
     pub tasks: Rc<Tasks>,
     pub recorder: Rc<RefCell<Recorder>>,
     pub run_end: Arc<RunEnd>,
+    /// How each workload goes on, as planned and as changed since.
+    pub courses: Vec<RefCell<Course>>,
     /// One per workload, in the plan's order.
     pub dialers: Vec<Dialer>,
     /// The connections that clients share (HTTP/2): one pool per workload.
@@ -70,6 +74,11 @@ impl Shared {
         Ok(Self {
             worker,
             dialers: plan.workloads.iter().map(dialer).collect(),
+            courses: plan
+                .workloads
+                .iter()
+                .map(|workload| RefCell::new(Course::new(&workload.load)))
+                .collect(),
             pools: plan.workloads.iter().map(pool).collect(),
             scripts,
             plan,
@@ -78,6 +87,11 @@ impl Shared {
             recorder,
             run_end,
         })
+    }
+
+    /// The phase in which a request of a workload with this intended start is counted.
+    pub fn phase_at(&self, workload: usize, intended: u64) -> usize {
+        self.courses[workload].borrow().phase_at(intended)
     }
 
     /// Notes that a workload is done on this worker. One that is not measured never keeps the run alive.

@@ -17,10 +17,11 @@ use crate::load::step::journeys_of;
 use crate::machine::tasks::Task;
 use crate::record::sample::Sample;
 use crate::schedule::arrivals::{Schedule, seed_of};
+use crate::schedule::course::Course;
 use crate::schedule::partition::Partition;
 use crate::schedule::queue::{Arrival, Queue};
 use crate::schedule::random::Rng;
-use crate::spec::OpenSpec;
+use crate::spec::{Continuation, OpenSpec};
 
 /// The arrivals of one workload on one worker, and its pool of connections.
 pub struct Dispatch {
@@ -82,6 +83,16 @@ pub fn start(shared: &Rc<Shared>, workload: usize, open: &OpenSpec) -> Rc<Dispat
 }
 
 impl Dispatch {
+    /// Goes on as it was changed. Due times that were given out already stay, should the change come late.
+    pub fn steer(&self, at: u64, continuation: Continuation) {
+        let mut queue = self.queue.borrow_mut();
+        let mut course = self.shared.courses[self.index].borrow_mut();
+        course.go_on(at.max(queue.given_until()), continuation);
+        if let Course::Rate(curve) = &*course {
+            queue.follow(curve);
+        }
+    }
+
     fn workload(&self) -> &Workload {
         &self.shared.plan.workloads[self.index]
     }
@@ -299,7 +310,7 @@ impl Dispatch {
                 return;
             };
             let request = self.choose(arrival.number, &mut self.stream(arrival.number));
-            let phase = self.workload().phase_at(arrival.due);
+            let phase = self.shared.phase_at(self.index, arrival.due);
             let mut first = Sample::due(self.index, request, phase, 0, arrival.due, None);
             first.end = last_moment;
             let mut recorder = self.shared.recorder.borrow_mut();

@@ -8,7 +8,6 @@ use crate::net::stamped::Stamping;
 use crate::net::target::Target;
 use crate::record::recorder::{Outline, WorkloadOutline};
 use crate::schedule::mix::Mix;
-use crate::schedule::phases::Phases;
 use crate::script::source::Script;
 use crate::spec::{LoadSpec, Role, ShareSpec};
 
@@ -45,8 +44,6 @@ pub struct Workload {
     /// The workload number under which steps are recorded that every client makes only once; `None` if there are none.
     pub once_index: Option<usize>,
     pub load: LoadSpec,
-    /// The phases of a closed load; `None` if it has none.
-    pub phases: Option<Phases>,
     pub limits: Limits,
     /// How redirects are followed, and where the URLs that journeys ask for may lead.
     pub redirects: Option<Redirects>,
@@ -71,10 +68,7 @@ impl Plan {
     /// The most clients, and connections of open loads, that a worker can have.
     pub fn clients_per_worker(&self) -> u64 {
         let workers = self.workers() as u64;
-        let clients = self.workloads.iter().map(|workload| match &workload.load {
-            LoadSpec::Closed(closed) => closed.clients,
-            LoadSpec::Open(open) => open.max_connections,
-        });
+        let clients = self.workloads.iter().map(|one| one.load.most_clients());
         clients.map(|clients| clients.div_ceil(workers)).sum()
     }
 
@@ -110,15 +104,6 @@ impl Workload {
         match &self.load {
             LoadSpec::Closed(closed) => closed.phases.len().max(1),
             LoadSpec::Open(open) => open.rates.len().max(1),
-        }
-    }
-
-    /// The phase in which a request with this intended start is counted.
-    pub fn phase_at(&self, intended: u64) -> usize {
-        match (&self.load, &self.phases) {
-            (LoadSpec::Closed(_), Some(phases)) => phases.phase_at(intended),
-            (LoadSpec::Closed(_), None) => 0,
-            (LoadSpec::Open(open), _) => open.phase_at(intended),
         }
     }
 }

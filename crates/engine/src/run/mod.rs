@@ -1,10 +1,12 @@
 //! The handle of a run, and its threads.
+mod control;
+mod files;
 pub mod prepare;
 pub mod worker;
 
 use std::io;
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -13,26 +15,31 @@ use tokio::task::LocalSet;
 
 use crate::load::plan::Plan;
 use crate::load::run_end::RunEnd;
+use crate::load::steering::Steering;
 use crate::machine::clock::{Clock, monotonic_ns, unix_ns};
 use crate::machine::cores::{Cores, pin, precede};
 use crate::record::collect::{Outbox, Poll, collect};
 use crate::record::recorder::{Delivery, Recorder};
 use crate::record::worker_interval::WorkerInterval;
+use crate::run::control::{Control, STEER_NOTICE_NS};
+use crate::run::files::OpenFiles;
 use crate::run::prepare::prepare;
 use crate::run::worker::Worker;
-use crate::spec::RunSpec;
 use crate::spec::error::StartError;
+use crate::spec::{Change, RunSpec, SteerError, Steered};
 
 /// Time from the moment when all threads are ready to t = 0, in which each sets up what it needs.
 const LEAD_NS: u64 = 5_000_000;
 /// How far ahead a stop is scheduled, so that every worker knows of it in time and all end at the same moment.
 const NOTICE_NS: u64 = 1_000_000;
+
 /// A run that has started. Dropping it stops it.
 #[derive(Debug)]
 pub struct Run {
     clock: Clock,
     started_unix_ns: u64,
     end: Arc<RunEnd>,
+    control: Mutex<Control>,
     outbox: Arc<Outbox>,
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
@@ -44,8 +51,10 @@ impl Run {
     pub fn start(spec: RunSpec) -> Result<Self, StartError> {
         let (cores, start_unix_ns) = (spec.cores.clone(), spec.start_unix_ns);
         let real_time = spec.real_time;
+        let files = OpenFiles::of(&spec);
         let plan = Arc::new(prepare(spec)?);
         let end = Arc::new(RunEnd::new(&plan));
+        let steering = Arc::new(Steering::default());
         let (out, incoming) = mpsc::channel();
         let mut starts: Vec<Sender<Clock>> = Vec::new();
         let mut emptied = Vec::new();
@@ -62,6 +71,7 @@ impl Run {
                 real_time,
                 plan: plan.clone(),
                 end: end.clone(),
+                steering: steering.clone(),
             };
             let delivery = Delivery {
                 out: out.clone(),
@@ -96,6 +106,7 @@ impl Run {
             clock,
             started_unix_ns,
             end,
+            control: Mutex::new(Control::new(plan, files, steering)),
             outbox,
             threads: Mutex::new(vec![collector]),
         })
@@ -114,6 +125,29 @@ impl Run {
         });
     }
 
+    /// Changes the load of a workload from `at` on (ns from t = 0), or soon if that is not given.
+    ///
+    /// Returns from when on it holds, and what it comes to: on all workers at the same moment, unless one of them was kept from its work until
+    /// then. Whatever was to come after that moment does not, earlier changes included; due times that were given out
+    /// already stay. A run may end sooner by a change, never later.
+    pub fn steer(
+        &self,
+        workload: usize,
+        change: Change,
+        at: Option<u64>,
+    ) -> Result<Steered, SteerError> {
+        let now = self.clock.now();
+        if now >= self.end.end_ns() {
+            return Err(SteerError::Over);
+        }
+        let at = at.unwrap_or(now + STEER_NOTICE_NS);
+        let control = self.control.lock();
+        let mut control = control.unwrap_or_else(PoisonError::into_inner);
+        let (steered, end) = control.steer(workload, change, at, self.end.end_ns())?;
+        self.end.end_at(end);
+        Ok(steered)
+    }
+
     /// The wall-clock time of t = 0.
     pub fn started_unix_ns(&self) -> u64 {
         self.started_unix_ns
@@ -123,12 +157,8 @@ impl Run {
 impl Drop for Run {
     fn drop(&mut self) {
         self.stop();
-        let threads = std::mem::take(
-            &mut *self
-                .threads
-                .lock()
-                .unwrap_or_else(std::sync::PoisonError::into_inner),
-        );
+        let threads =
+            std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
         for thread in threads {
             // If it panicked, the panic has been printed already.
             let _ = thread.join();
@@ -172,6 +202,7 @@ struct Thread {
     real_time: bool,
     plan: Arc<Plan>,
     end: Arc<RunEnd>,
+    steering: Arc<Steering>,
 }
 
 impl Thread {
@@ -223,6 +254,7 @@ impl Thread {
                 self.plan.clone(),
                 clock,
                 self.end.clone(),
+                self.steering.clone(),
                 recorder,
             );
             let worker =
@@ -263,6 +295,7 @@ mod tests {
             core,
             real_time: false,
             end: Arc::new(RunEnd::new(&plan)),
+            steering: Arc::default(),
             plan,
         }
     }

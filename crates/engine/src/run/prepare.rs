@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-
 use crate::body::capture::{InBody, InHead};
 use crate::body::event_meaning::EventStream;
 use crate::body::tap::Tap;
@@ -19,14 +17,12 @@ use crate::exchange::{raw, udp, ws};
 use crate::journey::feed::Feed;
 use crate::journey::program::{Journeys, Program};
 use crate::load::plan::{Plan, Workload};
-use crate::machine::open_files::open_files;
-use crate::net::linger::MAX_LINGERING;
 use crate::net::stamped::Stamping;
 use crate::net::target::Target;
 use crate::protocol::h2::message;
 use crate::protocol::url::Origin;
+use crate::run::files::{ALL, OpenFiles};
 use crate::schedule::mix::Mix;
-use crate::schedule::partition::share;
 use crate::schedule::phases::Phases;
 use crate::schedule::turns::Turns;
 use crate::script::source::Script;
@@ -42,15 +38,11 @@ use crate::spec::{
 use crate::template::cookies::Site;
 use crate::template::request::{Template, encode_message, encode_request, encode_scripted};
 
-/// Open files that the run needs besides its connections: timers, pollers, resolver, pipes.
-const OTHER_FILES: u64 = 64;
-const FILES_PER_THREAD: u64 = 8 + MAX_LINGERING;
-
 /// Checks everything, encodes the requests, resolves the names, and raises the limit of open files.
 pub fn prepare(spec: RunSpec) -> Result<Plan, StartError> {
     validate(&spec)?;
-    raise_open_files(&spec)?;
-    let share = share_of(spec.share);
+    OpenFiles::of(&spec).raise_limit()?;
+    let share = spec.share.unwrap_or(ALL);
     let mut scripts = Vec::new();
     let workloads = spec
         .workloads
@@ -77,16 +69,15 @@ pub fn prepare(spec: RunSpec) -> Result<Plan, StartError> {
     Ok(plan)
 }
 
-fn share_of(spec: Option<ShareSpec>) -> ShareSpec {
-    spec.unwrap_or(ShareSpec { index: 0, of: 1 })
-}
-
 /// Returns the end of the longest phased load if all measured loads are phased, and otherwise `u64::MAX`.
 fn planned_end(workloads: &[Workload]) -> u64 {
     let measured = workloads
         .iter()
         .filter(|workload| workload.role == Role::Measured);
-    let ends = measured.map(|workload| workload.phases.as_ref().map_or(u64::MAX, Phases::end_ns));
+    let ends = measured.map(|workload| match &workload.load {
+        LoadSpec::Closed(closed) => Phases::new(closed).end_ns(),
+        LoadSpec::Open(_) => u64::MAX,
+    });
     ends.max().unwrap_or(u64::MAX)
 }
 
@@ -122,10 +113,6 @@ fn prepare_workload(
         });
     }
     let site = Site::new(&origin.host, spec.target.tls.is_some());
-    let phases = match &spec.load {
-        LoadSpec::Closed(closed) if !closed.phases.is_empty() => Some(Phases::new(&closed.phases)),
-        _ => None,
-    };
     let mut programs = Vec::with_capacity(spec.journeys.len());
     let mut slots = spec.slots;
     let weights: Vec<u32> = spec.journeys.iter().map(|journey| journey.weight).collect();
@@ -153,7 +140,6 @@ fn prepare_workload(
         once_index: None,
         requests,
         load: spec.load,
-        phases,
         limits: Limits {
             timeouts: spec.timeouts,
             body: spec.body_limit,
@@ -383,46 +369,4 @@ fn authorization(request: &RequestSpec) -> Option<String> {
     let mut lines = request.headers.iter();
     let line = lines.find(|(name, _)| name.eq_ignore_ascii_case("authorization"));
     line.map(|(_, value)| value.clone())
-}
-
-fn raise_open_files(spec: &RunSpec) -> Result<(), StartError> {
-    let ShareSpec { index, of } = share_of(spec.share);
-    let connections = spec.workloads.iter().map(|workload| {
-        let clients = match &workload.load {
-            LoadSpec::Closed(closed) => closed.clients,
-            LoadSpec::Open(open) => open.max_connections,
-        };
-        let shared = workload.target.http2.and_then(|http2| http2.connections);
-        let connections = shared.map_or(clients, |shared| shared.min(clients));
-        // A redirect or a URL may lead a client to another server while its own connection stays open.
-        let away = workload.redirects.as_ref().map_or(0, |_| clients);
-        let journeys = workload.journeys.iter();
-        let each = journeys.map(|journey| u64::from(journey.connections)).max();
-        // On journeys, a WebSocket is an additional connection.
-        let mut requests = workload.requests.iter();
-        let socket = each.is_some() && requests.any(|request| request.websocket.is_some());
-        (each.unwrap_or(1) + u64::from(socket))
-            * (share(connections, index, of) + share(away, index, of))
-    });
-    let needed = connections.sum::<u64>()
-        + open_files()
-        + OTHER_FILES
-        + FILES_PER_THREAD * spec.threads as u64;
-    let limit = getrlimit(Resource::Nofile);
-    let most = limit.maximum.unwrap_or(u64::MAX);
-    let too_few = StartError::OpenFiles {
-        needed,
-        limit: most,
-    };
-    if needed > most {
-        return Err(too_few);
-    }
-    if limit.current.is_some_and(|current| needed > current) {
-        let raised = Rlimit {
-            current: limit.maximum,
-            ..limit
-        };
-        return setrlimit(Resource::Nofile, raised).map_err(|_| too_few);
-    }
-    Ok(())
 }

@@ -3,6 +3,7 @@
 //! Every few milliseconds its own loop wakes the tasks whose deadline has passed, and cuts an interval if nothing else
 //! has done so.
 
+use std::cell::Cell;
 use std::future::poll_fn;
 use std::io;
 use std::rc::Rc;
@@ -12,10 +13,12 @@ use std::thread;
 use std::time::Duration;
 
 use crate::exchange::request::Request;
+use crate::load::Shared;
+use crate::load::closed::{self, ClientPool};
 use crate::load::open::{self, Dispatch};
 use crate::load::plan::Plan;
 use crate::load::run_end::RunEnd;
-use crate::load::{Shared, closed};
+use crate::load::steering::{Steering, Turn};
 use crate::machine::clock::{Clock, monotonic_ns};
 use crate::record::recorder::Recorder;
 use crate::spec::LoadSpec;
@@ -30,7 +33,27 @@ const MAX_SLEEP: Duration = Duration::from_millis(20);
 /// A timeout is noticed late by at most this fraction of its length, or by one shortest round.
 const ROUNDS_PER_TIMEOUT: u64 = 32;
 
-pub struct Worker(Rc<Shared>);
+pub struct Worker {
+    shared: Rc<Shared>,
+    steering: Arc<Steering>,
+    /// How many changes have been made of the loads on this worker.
+    steered: Cell<usize>,
+}
+
+/// The load of one workload on this worker.
+enum Load {
+    Closed(Rc<ClientPool>),
+    Open(Rc<Dispatch>),
+}
+
+impl Load {
+    fn open(&self) -> Option<&Rc<Dispatch>> {
+        match self {
+            Self::Closed(_) => None,
+            Self::Open(dispatch) => Some(dispatch),
+        }
+    }
+}
 
 impl Worker {
     /// Must be called within the runtime. `index` is the worker's number among those of all generators.
@@ -39,30 +62,35 @@ impl Worker {
         plan: Arc<Plan>,
         clock: Clock,
         run_end: Arc<RunEnd>,
+        steering: Arc<Steering>,
         recorder: Recorder,
     ) -> io::Result<Self> {
-        Shared::new(index, plan, clock, run_end, recorder).map(|shared| Self(Rc::new(shared)))
+        Ok(Self {
+            shared: Rc::new(Shared::new(index, plan, clock, run_end, recorder)?),
+            steering,
+            steered: Cell::new(0),
+        })
     }
 
     /// Runs from before t = 0 to the end; everything recorded has been delivered when it returns.
     pub async fn run(self) {
-        let shared = &self.0;
+        let shared = &self.shared;
         shared.run_end.add_waker(shared.tasks.register_main().await);
-        let mut dispatches = Vec::new();
-        for (index, workload) in shared.plan.workloads.iter().enumerate() {
-            match &workload.load {
-                LoadSpec::Closed(spec) => closed::start(shared, index, spec),
-                LoadSpec::Open(spec) => dispatches.push(open::start(shared, index, spec)),
-            }
-        }
+        let workloads = shared.plan.workloads.iter().enumerate();
+        let loads: Vec<Load> = workloads
+            .map(|(index, workload)| match &workload.load {
+                LoadSpec::Closed(spec) => Load::Closed(closed::start(shared, index, spec)),
+                LoadSpec::Open(spec) => Load::Open(open::start(shared, index, spec)),
+            })
+            .collect();
         self.wait_for_start();
         shared.recorder.borrow_mut().begin();
         let mut rounds = Rounds::new(round_ns(&shared.plan));
-        poll_fn(|cx| self.turn(cx, &mut rounds, &dispatches)).await;
+        poll_fn(|cx| self.turn(cx, &mut rounds, &loads)).await;
         shared.recorder.borrow_mut().keep_state();
         shared.tasks.stop().await;
         let end = shared.run_end.end_ns();
-        for dispatch in dispatches {
+        for dispatch in loads.iter().filter_map(Load::open) {
             dispatch.record_never_sent(end);
         }
         let last_moment = shared.last_moment();
@@ -71,7 +99,7 @@ impl Worker {
 
     /// Blocks until t = 0, or until the run is stopped before. A sleep ends late, so the last stretch is busy-waited.
     fn wait_for_start(&self) {
-        let Shared { clock, run_end, .. } = &*self.0;
+        let Shared { clock, run_end, .. } = &*self.shared;
         let left = || clock.monotonic(0).saturating_sub(monotonic_ns());
         while left() > 0 && run_end.end_ns() > 0 {
             match left().checked_sub(AWAKE_NS) {
@@ -82,37 +110,51 @@ impl Worker {
     }
 
     /// One turn of the worker's loop, which precedes whatever else a woken worker does. Ready at the end of the run.
-    fn turn(
-        &self,
-        cx: &mut Context<'_>,
-        rounds: &mut Rounds,
-        dispatches: &[Rc<Dispatch>],
-    ) -> Poll<()> {
-        let tasks = &self.0.tasks;
+    fn turn(&self, cx: &mut Context<'_>, rounds: &mut Rounds, loads: &[Load]) -> Poll<()> {
+        let tasks = &self.shared.tasks;
         let now = tasks.begin_turn();
-        let end = self.0.run_end.end_ns();
+        let end = self.shared.run_end.end_ns();
         tasks.set_end(end);
         if now >= rounds.due.min(end) {
             self.round(now.min(end), now.checked_sub(rounds.due));
+            self.follow_changes(loads);
             rounds.due = now + rounds.length;
         }
         if now >= end {
             return Poll::Ready(());
         }
-        let arrivals = dispatches.iter().filter_map(|dispatch| dispatch.turn(now));
-        let due = arrivals.fold(end, u64::min);
+        let dispatches = loads.iter().filter_map(Load::open);
+        let due = dispatches
+            .filter_map(|dispatch| dispatch.turn(now))
+            .fold(end, u64::min);
         tasks.end_turn(cx, due, rounds.due);
         Poll::Pending
     }
 
     /// Does what is due every few milliseconds, and at the end.
     fn round(&self, now: u64, late: Option<u64>) {
-        let mut recorder = self.0.recorder.borrow_mut();
+        let mut recorder = self.shared.recorder.borrow_mut();
         recorder.roll(now);
         recorder.count_waiting(now);
         late.inspect(|late| recorder.loop_lag(*late));
         drop(recorder);
-        self.0.tasks.wake_overdue(now);
+        self.shared.tasks.wake_overdue(now);
+    }
+
+    /// Makes the changes of loads that are new.
+    fn follow_changes(&self, loads: &[Load]) {
+        for turn in self.steering.after(self.steered.get()) {
+            self.steered.set(self.steered.get() + 1);
+            let Turn {
+                workload,
+                at,
+                continuation,
+            } = turn;
+            match &loads[workload] {
+                Load::Closed(pool) => pool.steer(at, continuation),
+                Load::Open(dispatch) => dispatch.steer(at, continuation),
+            }
+        }
     }
 }
 

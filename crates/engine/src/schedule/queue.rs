@@ -2,7 +2,10 @@
 //!
 //! It is not stored: arrivals are a pure function, so two cursors are enough, however many arrivals are waiting.
 
+use std::sync::Arc;
+
 use crate::schedule::arrivals::Schedule;
+use crate::schedule::rate_curve::RateCurve;
 
 /// The arrivals of one workload on one worker.
 #[derive(Debug)]
@@ -76,6 +79,20 @@ impl Queue {
         counted.taken() - self.waiting.taken()
     }
 
+    /// The moment before which all arrivals have been handed out or counted: their due times stay.
+    pub fn given_until(&self) -> u64 {
+        let counted = self.counted.as_ref().unwrap_or(&self.waiting);
+        counted.taken_until()
+    }
+
+    /// Goes on by `curve`, which must be the same as the one before up to `given_until`.
+    pub fn follow(&mut self, curve: &Arc<RateCurve>) {
+        self.waiting.follow(curve.clone());
+        if let Some(counted) = &mut self.counted {
+            counted.follow(curve.clone());
+        }
+    }
+
     fn meet(&mut self) {
         let counted = self.counted.as_ref();
         if counted.is_some_and(|counted| counted.taken() == self.waiting.taken()) {
@@ -88,7 +105,7 @@ impl Queue {
 mod tests {
     use super::*;
     use crate::schedule::partition::Partition;
-    use crate::spec::{Arrivals, OpenSpec};
+    use crate::spec::{Arrivals, OpenSpec, RateSpec};
     use proptest::prelude::*;
 
     fn queue(times: Vec<u64>) -> Queue {
@@ -146,5 +163,52 @@ mod tests {
             counted += queue.count(u64::MAX);
             prop_assert_eq!((counted, queue.len()), (times.len() as u64, times.len() as u64 - handed_out));
         }
+
+        /// A change, however late it comes, leaves every due time that was given out, and the count of all.
+        #[test]
+        fn a_change_that_comes_late_moves_only_what_was_not_given_out(
+            poisson: bool,
+            steps in prop::collection::vec(
+                (0u64..2_000_000, 0usize..5, prop::option::of((1.0f64..1e6, 0u64..3_000_000))), 1..30
+            ),
+        ) {
+            let rates = vec![RateSpec { name: String::new(), duration_ns: None, from: 2000.0, to: 2000.0 }];
+            let mut curve = RateCurve::new(&rates);
+            let spec = OpenSpec {
+                arrivals: if poisson { Arrivals::Poisson } else { Arrivals::Constant },
+                rates,
+                requests: None,
+                max_connections: 1,
+                requests_per_connection: None,
+            };
+            let mut queue = Queue::new(Schedule::new(&spec, 1, Partition::new(1, 0, 1)));
+            let (mut now, mut counted, mut handed_out, mut last) = (0, 0, 0, 0);
+            for (step, takes, change) in steps {
+                now += step;
+                let given: Vec<u64> = waiting(&queue).collect();
+                if let Some((rate, early)) = change {
+                    curve.go_on_at((now.saturating_sub(early)).max(queue.given_until()), rate);
+                    queue.follow(&Arc::new(curve.clone()));
+                }
+                prop_assert_eq!(given, waiting(&queue).collect::<Vec<_>>());
+                counted += queue.count(now);
+                for _ in 0..takes {
+                    if let Some(arrival) = queue.take(now) {
+                        prop_assert_eq!(arrival.number, handed_out);
+                        prop_assert!(last <= arrival.due && arrival.due <= now);
+                        counted += u64::from(!arrival.counted);
+                        handed_out += 1;
+                        last = arrival.due;
+                    }
+                }
+                prop_assert_eq!(counted, handed_out + queue.len());
+            }
+        }
+    }
+
+    /// The due times of those that were counted and not handed out.
+    fn waiting(queue: &Queue) -> impl Iterator<Item = u64> {
+        let mut schedule = queue.waiting.clone();
+        (0..queue.len()).map(move |_| schedule.take_due(u64::MAX).unwrap())
     }
 }

@@ -15,13 +15,9 @@ pub struct Turns {
 
 impl Turns {
     pub fn new(load: &LoadSpec, share: ShareSpec) -> Self {
-        let users = match load {
-            LoadSpec::Closed(closed) => closed.clients,
-            LoadSpec::Open(open) => open.max_connections,
-        };
         Self {
             taken: AtomicU64::new(0),
-            part: Partition::new(users, share.index, share.of),
+            part: Partition::new(load.most_clients(), share.index, share.of),
         }
     }
 

@@ -93,16 +93,21 @@ impl Vm {
     /// Loads all scripts for a worker with this many `clients`. The error says what is wrong, in which script and line.
     /// `shows` says whether to show what scripts print.
     pub fn new(scripts: &[Script], clients: u64, shows: bool) -> Result<Self, String> {
-        let limit = MEMORY_BYTES + clients as usize * CLIENT_BYTES;
         guard::begin();
         let (mut vm, shared) =
-            Self::without_scripts(shows, limit).map_err(|error| described(&error))?;
+            Self::without_scripts(shows, memory(clients)).map_err(|error| described(&error))?;
         for script in scripts {
             guard::begin();
             let journey = vm.load(script, &shared);
             vm.journeys.push(journey?);
         }
         Ok(vm)
+    }
+
+    /// Makes room for this many clients.
+    pub fn make_room(&self, clients: u64) {
+        let limit = self.lua.set_memory_limit(memory(clients));
+        limit.expect("a limit was set before");
     }
 
     /// Creates a VM without scripts; also returns the metamethods that a script's globals get once it is loaded.
@@ -349,6 +354,11 @@ fn pause(seconds: f64, spread: f64, random: &mut Rng) -> u64 {
         seconds
     };
     MIN_PAUSE_NS.max((seconds * 1e9).round() as u64)
+}
+
+/// How much memory the scripts of a worker with this many clients may take.
+fn memory(clients: u64) -> usize {
+    MEMORY_BYTES + clients as usize * CLIENT_BYTES
 }
 
 /// Runs the prelude and returns its result. Afterwards nothing that scripts share can be changed.

@@ -6,6 +6,8 @@ use crate::spec::error::StartError;
 
 /// Client numbers have 32 bits.
 pub(super) const MAX_CLIENTS: u64 = u32::MAX as u64;
+/// Per second: clocks do not tell shorter gaps apart.
+pub(super) const MAX_RATE: f64 = 1e9;
 /// 400 days: far beyond any run, and far from overflow.
 const MAX_NS: u64 = 400 * 24 * 3600 * 1_000_000_000;
 
@@ -116,21 +118,6 @@ pub struct OpenSpec {
     pub requests_per_connection: Option<u64>,
 }
 
-impl OpenSpec {
-    /// Returns the piece of the rate in which a request with this intended start is counted.
-    #[must_use]
-    pub fn phase_at(&self, intended: u64) -> usize {
-        let mut start = 0_u64;
-        for (index, rate) in self.rates.iter().enumerate() {
-            match rate.duration_ns {
-                Some(duration) if intended >= start + duration => start += duration,
-                _ => return index,
-            }
-        }
-        self.rates.len().saturating_sub(1)
-    }
-}
-
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Arrivals {
@@ -157,6 +144,15 @@ impl LoadSpec {
         match self {
             Self::Closed(closed) => check_closed(workload, closed),
             Self::Open(open) => check_open(workload, open),
+        }
+    }
+
+    /// The most clients, or connections of an open load, that are planned at any time.
+    #[must_use]
+    pub fn most_clients(&self) -> u64 {
+        match self {
+            Self::Closed(closed) => closed.clients,
+            Self::Open(open) => open.max_connections,
         }
     }
 
@@ -275,7 +271,7 @@ fn check_open(workload: &str, open: &OpenSpec) -> Result<(), StartError> {
 fn check_rate(rate: &RateSpec, last: bool) -> Result<(), String> {
     if ![rate.from, rate.to]
         .iter()
-        .all(|rate| (0.0..=1e9).contains(rate))
+        .all(|rate| (0.0..=MAX_RATE).contains(rate))
     {
         return Err(format!(
             "{} to {} per second is not between 0 and 1e9",

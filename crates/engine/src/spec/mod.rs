@@ -12,6 +12,7 @@ mod load;
 mod params;
 mod raw;
 mod rows;
+mod steer;
 mod stream;
 pub(crate) mod validate;
 mod websocket;
@@ -28,6 +29,7 @@ pub use params::{ParamSpec, Written};
 pub use raw::{RawSpec, UntilSpec};
 pub use rows::FeedRows;
 use serde::{Deserialize, Serialize};
+pub use steer::{Change, Continuation, SteerError, Steered};
 pub use stream::{EventPattern, StreamBounds, StreamFormat, StreamSpec};
 pub use websocket::{Match, MessageKind, WebSocketSpec};
 

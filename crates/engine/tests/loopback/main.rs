@@ -16,6 +16,7 @@ mod raw;
 mod redirects;
 mod scripts;
 mod shares;
+mod steering;
 mod streams;
 mod support;
 mod tls;

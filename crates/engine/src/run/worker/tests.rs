@@ -63,8 +63,9 @@ fn run_with<F: Future<Output = ()> + 'static>(
         let emptied = channel().1;
         let recorder = Recorder::new(0, &plan.outline(), Delivery { out, emptied });
         let clock = Clock::starting_at(monotonic_ns());
-        let worker = Worker::new(0, plan.clone(), clock, run_end.clone(), recorder).unwrap();
-        spawn_local(task(Task::take(&worker.0.tasks)));
+        let (run_end, steering) = (run_end.clone(), Arc::default());
+        let worker = Worker::new(0, plan.clone(), clock, run_end, steering, recorder).unwrap();
+        spawn_local(task(Task::take(&worker.shared.tasks)));
         worker.run().await;
     });
     given.try_iter().collect()

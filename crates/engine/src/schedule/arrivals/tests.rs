@@ -1,4 +1,5 @@
 use super::*;
+use crate::spec::RateSpec;
 use proptest::prelude::*;
 
 const SECOND: u64 = 1_000_000_000;
@@ -157,5 +158,47 @@ proptest! {
             (0..workers).flat_map(|w| until(part(&spec, seed, w, workers), SECOND)).collect();
         union.sort_unstable();
         prop_assert_eq!(whole, union);
+    }
+    /// A change of the rate moves no due time before it, and loses or doubles none: the workers together still have the
+    /// whole sequence, and after it as many are due as the new rate says.
+    #[test]
+    fn a_changed_rate_holds_from_its_moment_on(
+        poisson: bool, workers in 1usize..5, connections in 1u64..30, seed: u64,
+        rates in prop::collection::vec((0.001f64..0.5, 0.0f64..5000.0, 0.0f64..5000.0), 1..4),
+        changes in prop::collection::vec((1u64..SECOND / 2, 1.0f64..5000.0, prop::option::of(0usize..4)), 1..4),
+    ) {
+        let arrivals = if poisson { Arrivals::Poisson } else { Arrivals::Constant };
+        let rates: Vec<RateSpec> = rates.into_iter().map(|(d, from, to)| rate(Some(d), from, to)).collect();
+        let phases = rates.len();
+        let mut spec = open(arrivals, rates);
+        spec.max_connections = connections;
+        let mut curve = RateCurve::new(&spec.rates);
+        let mut schedule = part(&spec, seed, 0, 1);
+        let (mut before, mut at) = (until(schedule.clone(), 2 * SECOND), 0);
+        for (wait, rate, phase) in changes {
+            at += wait;
+            match phase {
+                Some(phase) => curve.go_on_with(at, phase % phases),
+                None => curve.go_on_at(at, rate),
+            }
+            schedule.follow(Arc::new(curve.clone()));
+            let after = until(schedule.clone(), 4 * SECOND);
+            prop_assert!(after.is_sorted());
+            let up_to = |times: &[u64]| times.iter().take_while(|time| **time < at).count();
+            let stay = up_to(&before);
+            prop_assert_eq!(&before[..stay], &after[..up_to(&after)]);
+            if phase.is_none() && !poisson {
+                let expected = (4 * SECOND - at) as f64 * rate / 1e9;
+                prop_assert!((expected - (after.len() - stay) as f64).abs() <= 1.0);
+            }
+            let mut union: Vec<u64> = (0..workers).flat_map(|worker| {
+                let mut own = part(&spec, seed, worker, workers);
+                own.follow(Arc::new(curve.clone()));
+                until(own, 4 * SECOND)
+            }).collect();
+            union.sort_unstable();
+            prop_assert_eq!(&after, &union);
+            before = after;
+        }
     }
 }
