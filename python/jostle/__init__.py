@@ -30,10 +30,11 @@ __all__ = [
     "load_plan",
     "open_run",
     "run",
+    "steer",
 ]
 
 if TYPE_CHECKING:
-    from jostle.api import Comparison, Run, compare, hit, load_experiment, load_plan, open_run, run
+    from jostle.api import Comparison, Run, compare, hit, load_experiment, load_plan, open_run, run, steer
     from jostle.capacity.find import capacity
     from jostle.errors import JostleError
     from jostle.explain.run import explain

@@ -1,6 +1,6 @@
 """The typed boundary to the Rust engine (`crates/bindings`)."""
 
-from typing import NotRequired, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 class Hist(TypedDict):
     """A HdrHistogram of microseconds, 1 µs to 1 h, 3 digits."""
@@ -205,6 +205,14 @@ class Run:
 
     def __init__(self, spec_json: str) -> None: ...
     def next_interval(self, timeout_s: float) -> Interval | None: ...
+    def steer(
+        self, workload: int, change_json: str, at_ns: int | None = None
+    ) -> tuple[int, Literal["rate", "clients", "phase"], float]:
+        """Change the load of a workload (`Change` of the crate) from `at_ns` after the start on; None: soon.
+
+        From when on, and what it does then. Raises ValueError for a change that cannot be made.
+        """
+
     def stop(self) -> None: ...
     @property
     def started_unix_ns(self) -> int: ...

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from jostle.analysis.results import CompareResult, RunResult
     from jostle.plan.criteria.conditions import Condition, OverallChange
     from jostle.report.export.notebook import Chart
+    from jostle.runner.steering import Acknowledgement
 
 __all__ = [
     "Comparison",
@@ -37,6 +38,7 @@ __all__ = [
     "load_plan",
     "open_run",
     "run",
+    "steer",
 ]
 
 
@@ -230,6 +232,19 @@ def open_run(folder: Path | str) -> Run:
 
 
 RunLike = Run | Path | str
+
+
+def steer(run: RunLike, change: str, *, workload: str = "", at_s: float | None = None) -> "Acknowledgement":
+    """Change the load of a run while it runs, from any process of this machine that may read its folder.
+
+    `change`: "rate=500/s", "clients=50", "x2", "hold" or "next". `workload`: by default the measured one.
+    `at_s`: when, in seconds from the start of the trial; soon if it is not given. Returns once the generators
+    have acknowledged it: `steered` says what the load does, and from when on. Raises `SteerRefused`, which
+    says why nothing was changed, `BadValue` and `NotARun`.
+    """
+    from jostle.runner.steering import steer
+
+    return steer(run.folder if isinstance(run, Run) else run, change, workload=workload, at_s=at_s)
 
 
 def compare(

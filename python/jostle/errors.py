@@ -10,6 +10,7 @@ JostleError                 every message says what happened, where, and what to
 │   ├── NotARun             a folder that is not a run, or has another format
 │   ├── NotComparable       two runs that cannot be compared
 │   ├── MissingExtra        what is wanted needs packages that only an extra brings
+│   ├── SteerRefused        a change of a running load that cannot be made
 │   ├── UnreachableTarget   nothing listens where the load should go
 │   ├── ClusterRefused      a cluster on which a run cannot start
 │   └── EngineMissing       jostle was not built for this platform; also an ImportError
@@ -46,6 +47,7 @@ __all__ = [
     "ServerDied",
     "StartFailed",
     "StartRefused",
+    "SteerRefused",
     "UnknownName",
     "UnreachableTarget",
     "UserError",
@@ -88,6 +90,10 @@ class CannotServe(PlanError):
 
 class StartRefused(PlanError):
     """This load cannot run here; the message says what is missing."""
+
+
+class SteerRefused(UserError):
+    """The load of a run is not changed; the message says why."""
 
 
 class UnknownName(UserError):

@@ -17,6 +17,7 @@ from cluster.lab import Host, Lab, until
 from jostle.analysis.trials.data import TrialData
 from jostle.generator.cluster.spool import FrameReader
 from jostle.record import RunRecord
+from jostle.runner.steering import steer
 
 pytestmark = pytest.mark.timeout(450)  # hosts boot, and a busy machine takes its time; about 4 min in all
 
@@ -185,6 +186,23 @@ def test_a_run_is_refused_in_words(cluster: Cluster) -> None:
     to_a_stranger = cluster.head.run(*JOSTLE, *hit, "--cluster", cluster.address)
     assert to_a_stranger.returncode == 2
     assert f"--allow-target {cluster.server.load_address}" in to_a_stranger.stderr
+
+
+def test_a_load_is_changed_on_all_machines_at_one_moment(cluster: Cluster, tmp_path: Path) -> None:
+    plan = tmp_path / "plan.toml"
+    plan.write_text(steady(cluster, generators=4, lost="is missing", rate=200, seconds=20))
+    driver = cluster.driver("run", plan, "--into", tmp_path / "runs", "--json", "--no-pages")
+    trial = recording(driver, tmp_path / "runs")
+    made = steer(trial.parents[1], "rate=600/s")
+    result = result_of(driver)
+    (record,) = RunRecord.open(trial.parents[1]).trials
+    assert made.steered["unreached"] == []
+    assert record.steered == [made.steered]
+    assert not record.generators_lost
+    at_s = made.steered["at_ns"] / 1e9
+    due = sum(interval["workloads"][0]["due"] for interval in record.intervals)
+    assert abs(due - (200 * at_s + 600 * (20 - at_s))) <= 2, "all four, at the same moment"
+    assert "the load was changed while it ran" in " ".join(result["reasons"])
 
 
 def test_powered_off_and_cut_off(cluster: Cluster, tmp_path: Path) -> None:

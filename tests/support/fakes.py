@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 
 from jostle.contestant import compatibility
-from jostle.errors import JostleError, StartFailed, UnknownName
+from jostle.errors import JostleError, StartFailed, SteerRefused, UnknownName
 from jostle.generator import Generator, Running
+from jostle.generator.api import Steered
 from jostle.plan import parse_plan
+from jostle.plan.change import Change
 from jostle.runner import experiment
 from jostle.runner.observer import Observer, unobserved
 from support.synthetic import Trial, closed, intervals
@@ -38,6 +40,7 @@ class FakeRunning:
         self.lost: list[Any] = []
         self.stopped = False
         self.pulled = False
+        self.steered: list[tuple[int, Change, int | None]] = []
         self._intervals = self._give(event, spoiled, outcome)
 
     def _give(self, event: Event, spoiled: bool, outcome: str) -> Iterator[Any]:
@@ -49,6 +52,14 @@ class FakeRunning:
 
     def next_interval(self, _timeout_s: float) -> Any:
         return next(self._intervals)
+
+    def steer(self, workload: int, change: Change, at_ns: int | None = None) -> Steered:
+        """As if it took effect after 1.5 s."""
+        self.steered.append((workload, change, at_ns))
+        if change.kind == "hold":
+            raise SteerRefused("it stays as it is anyway")
+        what: Any = {"rate": "rate", "clients": "clients", "next": "phase"}.get(change.kind, "clients")
+        return Steered(1_500_000_000 if at_ns is None else at_ns, what, change.value)
 
     def stop(self) -> None:
         self.stopped = True

@@ -20,7 +20,7 @@ from weakref import WeakKeyDictionary
 from hdrh.histogram import HdrHistogram
 
 from jostle.record import RunWriter
-from jostle.record.layout import Event, GarbageEntry
+from jostle.record.layout import Event, GarbageEntry, SteeredEntry
 from jostle.record.outcomes import Outcome
 from jostle.record.row_columns import ENGINE_COLUMNS
 
@@ -77,6 +77,7 @@ class Trial:
     garbage: GarbageEntry | None = None  # as its runtime told of it
     journeys: bool = False  # its requests are the steps of journeys
     mix: Sequence[str] = ()  # the names of its requests, if there are several
+    steered: Sequence[SteeredEntry] = ()  # how its load was changed while it ran
     open_connections: Sequence[int] = ()  # at the end of each interval; one per client when not given
 
 
@@ -366,6 +367,8 @@ def write_trial(writer: RunWriter, number: int, trial: Trial) -> Path:
         _write_usage(recorded.folder / "server.ndjson", trial)
         if trial.database:
             _write_usage(recorded.folder / "database.ndjson", trial)
+    for steered in trial.steered:
+        writer.steered(number, recorded.folder, steered)
     if trial.status is not None:
         recorded.finish(trial.status, trial.why, garbage=trial.garbage, server_away=trial.away)
     else:

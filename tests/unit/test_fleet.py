@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from jostle.errors import ExecutorLost, GeneratorsLost
+from jostle.errors import ExecutorLost, GeneratorsLost, SteerRefused
 from jostle.generator import Generator
 from jostle.generator.cluster import fleet as fleets
 from jostle.generator.cluster import handover
@@ -23,6 +23,7 @@ from jostle.generator.cluster.ledger import collect, read_ledger
 from jostle.generator.cluster.transport import Gone, Node, Unavailable
 from jostle.generator.merge import STATE
 from jostle.generator.wire import write_frame
+from jostle.plan.change import Change
 from support.synthetic import engine_interval
 
 MS = 10**6
@@ -55,6 +56,11 @@ class Scripted:
     log: bytes = b""
     told: list[str] = field(default_factory=list)
     spec: str = ""
+    steered: list[tuple[Any, ...]] = field(default_factory=list)
+    acknowledges: Any = field(
+        default_factory=lambda: {"at_ns": 5, "what": "rate", "value": 500.0, "unreached": []}
+    )
+    """What it says of a change; None: nothing, for ever."""
 
     def call(self, method: str, *arguments: Any) -> Any:
         self.told.append(method)
@@ -63,6 +69,9 @@ class Scripted:
         if method == "start":
             self.spec = arguments[0]
             return ("ready", 0)
+        if method == "steer":
+            self.steered.append(arguments)
+            return ("never", object()) if self.acknowledges is None else ("ready", self.acknowledges)
         if method != "poll" or not self.responses:
             return ("never", object())
         return ("ready", self.responses.pop(0))
@@ -396,3 +405,83 @@ def test_all_times_of_a_moved_share_count_from_the_start_of_the_trial() -> None:
     }
     moved = {"ready_ns": 101, "sent_ns": 102, "head_ns": 0, "end_ns": 0}
     assert placed["head_of_line"] == [{"from_ns": 100, "until_ns": 103, "streams": [moved]}]
+
+
+def steerable(*acknowledge: Any) -> Scripts:
+    """Generators that run on, and say this of a change."""
+    transport = Scripts()
+    for said in acknowledge:
+        transport.add(Endless([news(b"")])).acknowledges = said
+    return transport
+
+
+MADE = {"at_ns": 5, "what": "rate", "value": 500.0, "unreached": []}
+
+
+def test_a_change_is_made_on_all_nodes_at_one_moment(make: Make) -> None:
+    transport = steerable(MADE, MADE)
+    fleet = make(transport)
+    made = fleet.steer(0, Change("rate", 500.0))
+    first, second = (remote.steered for remote in transport.remotes)
+    assert first == second == [(0, "rate", 500.0, made.at_ns)]
+    assert 0.9e9 < made.at_ns < 60e9, "a second ahead"
+    assert (made.what, made.value, list(made.unreached)) == ("rate", 500.0, [])
+    assert fleet.steer(0, Change("hold"), at_ns=77).at_ns == 77
+
+
+def test_a_node_that_does_not_acknowledge_a_change_is_told(make: Make) -> None:
+    refuses = {"refused": "9 clients need 99 open files"}
+    late = MADE | {"late_ns": 1_500_000_000}
+    made = make(steerable(MADE, None, Gone("killed"), refuses, late)).steer(0, Change("rate", 500.0))
+    assert made.unreached == [
+        "generator 2 on 10.0.0.2 goes on as before: it did not acknowledge the change within 5 s",
+        "generator 3 on 10.0.0.3 goes on as before: it has died (killed)",
+        "generator 4 on 10.0.0.4 goes on as before: 9 clients need 99 open files",
+        "generator 5 on 10.0.0.5 followed 1.50 s later",
+    ]
+
+
+CLOSED = {"refused": "its load is closed"}
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ((CLOSED, CLOSED), "its load is closed"),
+        (
+            (CLOSED, None),
+            "generator 1 on 10.0.0.1: its load is closed; generator 2 on 10.0.0.2: "
+            "it did not acknowledge the change within 5 s",
+        ),
+    ],
+)
+def test_a_change_that_no_node_makes_is_refused(make: Make, said: Sequence[Any], why: str) -> None:
+    with pytest.raises(SteerRefused) as refused:
+        make(steerable(*said)).steer(0, Change("rate", 500.0))
+    assert refused.value.message == why
+
+
+def test_the_share_of_a_lost_node_does_not_move_once_the_load_was_changed(make: Make) -> None:
+    transport = steerable(MADE)
+    transport.add([])
+    fleet = make(transport, "moves")
+    fleet.steer(0, Change("rate", 500.0))
+    give_up = time.monotonic() + 20
+    while not fleet.lost:
+        assert time.monotonic() < give_up
+        fleet.next_interval(0.02)
+    assert fleet.lost[0].why.endswith("its share does not move, as the load was changed meanwhile")
+    assert not any(remote.spec for remote in transport.remotes)
+
+
+def test_a_load_is_not_changed_while_a_share_moves(make: Make) -> None:
+    transport = steerable(MADE)
+    transport.add([])
+    transport.slow_s = 0.5
+    fleet = make(transport, "moves")
+    give_up = time.monotonic() + 20
+    while not fleet.lost:
+        assert time.monotonic() < give_up
+        fleet.next_interval(0.02)
+    with pytest.raises(SteerRefused, match="a share of the load is moving to another node"):
+        fleet.steer(0, Change("rate", 500.0))

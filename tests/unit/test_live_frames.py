@@ -8,14 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from jostle.cli.terminal.frame import frame
-from jostle.cli.terminal.heat_map import heat_map
+from jostle.cli.terminal.frame import MARK, frame
+from jostle.cli.terminal.heat_map import LABEL, heat_map
 from jostle.cli.terminal.line import length, written
 from jostle.cli.terminal.status import Status, status_line
 from jostle.live.counted import Counted
 from jostle.live.state import TrialState
 from jostle.live.trial import RunningTrial
 from jostle.record import TrialRecord
+from jostle.record.layout import SteeredEntry
 from jostle.record.verdict import Verdict
 from support.synthetic import Trial, closed, intervals, lognormal, make_run, open_loop
 from support.terminal import without_styles
@@ -149,3 +150,38 @@ def test_the_most_responses_have_the_brightest_colour(states: States, most: int)
     drawn = heat_map([replace(first.columns[0], response=counted)], 0.25, 15, 6, styled=True)
     styles = " ".join(style for line in drawn for _, style in line[1:])
     assert "229" in styles
+
+
+STEERED: SteeredEntry = {
+    "workload": "fast",
+    "change": "rate=800/s",
+    "by": "terminal",
+    "at_ns": 5_000_000_000,
+    "unreached": [],
+    "what": "rate",
+    "per_s": 800.0,
+}
+
+
+@pytest.mark.parametrize("width", [100, 60])
+def test_a_change_of_the_load_is_marked_where_it_was(states: States, width: int) -> None:
+    *_, state = states(STALLED)
+    assert not any(MARK in line for line in texts(state, width))
+    lines = texts(replace(state, steered=[STEERED]), width)
+    (axis,) = [line for line in lines if MARK in line]
+    assert axis.index(MARK) == LABEL + (width - LABEL) // 2
+    assert any("steered to 800/s" in line for line in lines)
+
+
+def test_a_change_is_seen_while_the_trial_runs(tmp_path: Path) -> None:
+    steered = replace(STALLED, steered=[STEERED])
+    (path,) = (make_run(tmp_path, [steered]) / "trials").iterdir()
+    running = RunningTrial(TrialRecord(path))
+    for interval in intervals(steered):
+        running.add(interval)
+    state = running.state()
+    assert state is not None
+    assert list(state.steered) == [STEERED]
+    assert "the load was changed while it ran: 800/s from 5.00 s on" in [
+        c.message for c in state.validity.notable
+    ]

@@ -15,6 +15,7 @@ from jostle.analysis.judge.claims import Measurements, judge_claims, unreadable_
 from jostle.analysis.judge.published import published_figures
 from jostle.analysis.judge.ratios import ratios
 from jostle.analysis.judge.requirements import judge_requirements
+from jostle.analysis.judge.steered import claims_of_steered, requirements_of_steered, steered_note
 from jostle.analysis.notes import notes_of, of_the_generator
 from jostle.analysis.results import (
     Check,
@@ -87,11 +88,20 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
     reasons = _reasons([trial for trial in trials if trial.number in numbers], record)
     verdict = worst([*(summary.verdict for summary in summaries.values()), *_whole_run(record, trials)])
     confidence_rule = confidence_rule_of(record, plan)
+    steered = any(one.steered for one in kept)
     comparisons = (
         with_the_first(grouped, summaries, plan.contestants, usual, plan.primary, confidence_rule)
-        if distributions
+        if distributions and not steered
         else []
     )
+    round_s = _round_s(record, summaries)
+    requirements = judge_requirements(
+        plan, grouped, summaries, skipped, skipped_workloads, usual, confidence_rule, round_s
+    )
+    claims = [
+        *judge_claims(plan.claim, measured, confidence_rule),
+        *(unreadable_claim(one) for one in plan.unreadable if one.key == "claim"),
+    ]
     return RunResult(
         title=plan.title,
         folder=str(record.folder),
@@ -112,21 +122,9 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
         rerun=rerun_of(record),
         finish=finish(record),
         seed=int(record.host.get("seed") or 0),
-        requirements=judge_requirements(
-            plan,
-            grouped,
-            summaries,
-            skipped,
-            skipped_workloads,
-            usual,
-            confidence_rule,
-            _round_s(record, summaries),
-        ),
+        requirements=requirements_of_steered(requirements) if steered else requirements,
         comparisons=comparisons,
-        claims=[
-            *judge_claims(plan.claim, measured, confidence_rule),
-            *(unreadable_claim(one) for one in plan.unreadable if one.key == "claim"),
-        ],
+        claims=claims_of_steered(claims) if steered else claims,
         setup=used_here(data, plan.parameters, record.host) if plan.published else [],
         published_setup=plan.published.setup.strip() if plan.published else "",
         article=_web_address(plan.published.url if plan.published else ""),
@@ -146,7 +144,7 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
         of_the_generator=of_the_generator(data, record.host),
         notes=[
             *notes_of(record, plan, data, kept, confidence_rule),
-            *filter(None, [by_chance(comparisons)]),
+            *filter(None, [by_chance(comparisons), steered_note(kept, judged=bool(requirements or claims))]),
         ],
     )
 

@@ -52,6 +52,7 @@ Look at runs:
   jostle history                                   all runs over time
   jostle web                                       watch and open them in a
                                                    browser
+  jostle steer runs/2026-… rate=500/s              change a load while it runs
 
 This machine, and others:
   jostle doctor                                    check whether this machine
@@ -75,7 +76,7 @@ incomplete; 4 undecided. A command that differs says so in its own help.
 
 COMMANDS = (
     "hit", "capacity", "what-if", "init", "check", "run", "race", "simulate", "explain", "report",
-    "compare", "history", "web", "doctor", "contestants", "cluster", "collect", "completion",
+    "compare", "history", "web", "steer", "doctor", "contestants", "cluster", "collect", "completion",
 )  # fmt: skip
 """Modules of this package (with underscores for dashes). Each has `HELP` and a function of its own name, or
 an `app` with several commands."""

@@ -3,15 +3,16 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from jostle.plan.change import Change
 from jostle.record.layout import GeneratorEntry
 from jostle.record.lost_generator import LostGenerator
 
 if TYPE_CHECKING:
     from jostle._engine import Interval
 
-__all__ = ["Executor", "Generator", "Lost", "Running"]
+__all__ = ["Executor", "Generator", "Lost", "Running", "Steered"]
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,18 @@ class Lost:
         return lost
 
 
+@dataclass(frozen=True)
+class Steered:
+    """A load that was changed: from `at_ns` after its start on it does what follows."""
+
+    at_ns: int
+    what: Literal["rate", "clients", "phase"]
+    value: float
+    """Requests per second, the number of clients, or that of the phase, from 0."""
+    unreached: Sequence[str] = ()
+    """Why a generator's share is not changed, or not at that moment: a sentence for each such generator."""
+
+
 class Running(Protocol):
     """Load that is being generated: polled up to its last interval, and then pulled."""
 
@@ -74,6 +87,13 @@ class Running(Protocol):
         """The next interval, or None if `timeout_s` passed without one. The last has `last` set.
 
         Raises `GeneratorsLost` if no generator is left.
+        """
+
+    def steer(self, workload: int, change: Change, at_ns: int | None = None) -> Steered:
+        """Change the load of a workload of the specification from `at_ns` after the start on; None: soon.
+
+        Returns once the generators have acknowledged it; another thread may call it. Raises `SteerRefused` if
+        nothing is changed.
         """
 
     def stop(self) -> None:

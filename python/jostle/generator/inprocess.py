@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jostle._engine import Run
-from jostle.errors import StartRefused
-from jostle.generator.api import Generator, Lost, Running
+from jostle.errors import StartRefused, SteerRefused
+from jostle.generator.api import Generator, Lost, Running, Steered
 from jostle.host.exhaustion import within_limits
+from jostle.plan.change import Change
 
 if TYPE_CHECKING:
     from jostle._engine import Interval
@@ -38,6 +39,12 @@ class _Here:
 
     def next_interval(self, timeout_s: float) -> "Interval | None":
         return self._run.next_interval(timeout_s)
+
+    def steer(self, workload: int, change: Change, at_ns: int | None = None) -> Steered:
+        try:
+            return Steered(*self._run.steer(workload, json.dumps(change.spec()), at_ns))
+        except ValueError as error:
+            raise SteerRefused(str(error)) from None
 
     def stop(self) -> None:
         self._run.stop()

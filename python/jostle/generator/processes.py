@@ -19,16 +19,18 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from jostle.errors import GeneratorsLost, StartRefused
-from jostle.generator.api import Generator, Lost, Running
+from jostle.generator.api import Generator, Lost, Running, Steered
 from jostle.generator.busy_poll import with_busy_poll
 from jostle.generator.files_and_ports import generator_processes, with_sources
 from jostle.generator.inprocess import InProcessExecutor
 from jostle.generator.merge import Merger
 from jostle.generator.partition import partition
+from jostle.generator.steered import merged
 from jostle.generator.wire import read_frame
 from jostle.host.exhaustion import within_limits
 from jostle.host.out_of_memory import MemoryWatch
 from jostle.host.supervised import Exit
+from jostle.plan.change import Change
 
 if TYPE_CHECKING:
     from jostle._engine import Interval
@@ -43,6 +45,12 @@ LEAD_S, LEAD_EACH_S = 0.2, 0.05
 
 SILENT_S = 6.0
 """How long beyond an interval's length a process may be silent before it is taken for dead and killed."""
+
+STEER_LEAD_S = 0.2
+"""From the command until a change: each process must know of it by then."""
+
+STEER_S = 5.0
+"""How long a process may take to acknowledge a change."""
 
 GeneratorMessage = tuple[int, dict[str, Any] | None]
 """The index of a generator, and a frame from it; None if it has ended."""
@@ -127,6 +135,8 @@ class _Child:
     def __init__(self, index: int, of: int, inbox: Inbox) -> None:
         self.index = index
         self.name = f"generator {index + 1} of {of}"
+        self.changes = queue.SimpleQueue[tuple[int, dict[str, Any]]]()
+        """What became of each change that it was told."""
         self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as the process)
         self.process = subprocess.Popen(
             [sys.executable, "-P", "-m", "jostle.generator.worker"],
@@ -137,7 +147,7 @@ class _Child:
         )
         assert self.process.stdout is not None
         listener = threading.Thread(
-            target=_listen, args=(index, self.process.stdout, inbox), name=self.name, daemon=True
+            target=_listen, args=(self, self.process.stdout, inbox), name=self.name, daemon=True
         )
         try:
             listener.start()
@@ -161,20 +171,34 @@ class _Child:
         last = self._complaints.read().decode("utf-8", "replace").strip().splitlines()[-1:]
         return f"{how}: {last[0]}" if last else how
 
+    def reply_to(self, change: int, give_up: float) -> dict[str, Any]:
+        """What became of this change, or why that is not known at `give_up` (monotonic, s)."""
+        while self.process.poll() is None:
+            try:
+                number, reply = self.changes.get(timeout=max(0.0, give_up - time.monotonic()))
+            except queue.Empty:
+                return {"refused": f"it did not acknowledge the change within {STEER_S:g} s"}
+            if number == change:
+                return reply
+        return {"refused": "it has ended"}
+
     def kill(self) -> None:
         self.process.kill()
         self.process.wait()
 
 
-def _listen(index: int, file: IO[bytes], inbox: Inbox) -> None:
+def _listen(child: _Child, file: IO[bytes], inbox: Inbox) -> None:
     """Hand on what a generator sends, and None at its end: also of what is no frame, after which nothing is.
 
     The pipe is then closed, so that the generator ends as well.
     """
     with file, contextlib.suppress(ValueError):
         while (frame := read_frame(file)) is not None:
-            inbox.put((index, frame))
-    inbox.put((index, None))
+            if "change" in frame:
+                child.changes.put((frame["change"], frame["reply"]))
+            else:
+                inbox.put((child.index, frame))
+    inbox.put((child.index, None))
 
 
 class _GeneratorGroup:
@@ -204,7 +228,10 @@ class _GeneratorGroup:
         self._finished: set[int] = set()
         self._silent: set[int] = set()
         self._patience_s = SILENT_S + spec["interval_ns"] / 1e9
+        self._begins = begins
         self._heard = [max(begins, time.monotonic())] * count
+        self._steering = threading.Lock()
+        self._changes = 0
 
     def next_interval(self, timeout_s: float) -> "Interval | None":
         give_up = time.monotonic() + timeout_s
@@ -244,6 +271,18 @@ class _GeneratorGroup:
                 "all generators have died: " + "; ".join(lost.why for lost in self.lost),
                 "look for a lack of memory (dmesg), and send less",
             )
+
+    def steer(self, workload: int, change: Change, at_ns: int | None = None) -> Steered:
+        if at_ns is None:
+            at_ns = max(0, round((time.monotonic() - self._begins + STEER_LEAD_S) * 1e9))
+        with self._steering:
+            self._changes += 1
+            words = {"workload": workload, "kind": change.kind, "value": change.value, "at_ns": at_ns}
+            for child in self._children:
+                child.say({"change": self._changes, "steer": words})
+            give_up = time.monotonic() + STEER_S
+            replies = {child.name: child.reply_to(self._changes, give_up) for child in self._children}
+        return merged(replies)
 
     def stop(self) -> None:
         for child in self._children:

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jostle._engine import Simulation
-from jostle.errors import StartRefused
-from jostle.generator.api import Generator, Lost, Running
+from jostle.errors import StartRefused, SteerRefused
+from jostle.generator.api import Generator, Lost, Running, Steered
 from jostle.generator.spec import think_spec
+from jostle.plan.change import Change
 from jostle.plan.servers.simulated import SHARED, Simulated
 from jostle.plan.values import Think
 
@@ -93,6 +94,12 @@ class _Simulating:
         if interval is not None and self._stopped:
             interval["last"] = True
         return interval
+
+    def steer(self, workload: int, change: Change, at_ns: int | None = None) -> Steered:  # noqa: ARG002
+        raise SteerRefused(
+            "the server is simulated, and its load is calculated at once: it cannot be steered",
+            "write the change into the plan, as rates or phases",
+        )
 
     def stop(self) -> None:
         """Make the next interval the last."""

@@ -1,8 +1,8 @@
 """A generator process: `python -m jostle.generator.worker`, started by `jostle.generator.processes`.
 
-Standard input is lines of JSON: the specification, the time to start, and possibly "stop". If it is closed,
-the parent process is gone, and this process exits at once. Standard output is frames: that it is ready, when
-it started or why it did not, and its intervals.
+Standard input is lines of JSON: the specification, the time to start, and possibly changes of the load and
+"stop". If it is closed, the parent process is gone, and this process exits at once. Standard output is
+frames: that it is ready, when it started or why it did not, its intervals, and what became of each change.
 """
 
 import json
@@ -13,6 +13,7 @@ import threading
 from jostle.errors import StartRefused
 from jostle.generator.api import Running
 from jostle.generator.inprocess import InProcessExecutor
+from jostle.generator.steered import reply_to
 from jostle.generator.wire import write_frame
 
 WAIT_S = 1.0
@@ -47,8 +48,12 @@ def main() -> int:
 
 def _listen(running: Running) -> None:
     for line in sys.stdin.buffer:
-        if json.loads(line) == "stop":
+        words = json.loads(line)
+        if words == "stop":
             running.stop()
+        else:
+            reply = reply_to(running, **words["steer"])
+            write_frame(sys.stdout.buffer, {"change": words["change"], "reply": reply})
     os._exit(1)
 
 

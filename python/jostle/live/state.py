@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from jostle.analysis.results import Estimate, Validity
 from jostle.live.column import Column
+from jostle.record.layout import SteeredEntry
 
 __all__ = ["Cpu", "Rates", "TrialState", "Usage"]
 
@@ -70,5 +71,7 @@ class TrialState:
     """Intervals of a column; the last one may still lack some."""
     overloaded: bool
     """Whether requests of an open loop pile up so far."""
+    steered: Sequence[SteeredEntry]
+    """How the load was changed while it ran, in order."""
     validity: Validity
     """What can be judged so far."""

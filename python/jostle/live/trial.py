@@ -23,7 +23,7 @@ from jostle.live.samples import GrowingSamples
 from jostle.live.span import WHOLE, Span
 from jostle.live.state import Cpu, Rates, TrialState, Usage
 from jostle.record import TrialRecord
-from jostle.record.layout import MachineEntry, ResourceSample
+from jostle.record.layout import MachineEntry, ResourceSample, SteeredEntry
 
 __all__ = ["RunningTrial"]
 
@@ -103,6 +103,7 @@ class RunningTrial:
             columns=self._columns.whole(),
             each=self._columns.each,
             overloaded=whole.overloaded,
+            steered=whole.steered,
             validity=whole.validity,
         )
 
@@ -183,6 +184,7 @@ class _Whole:
     times: Mapping[str, Estimate]
     late_s: float | None
     overloaded: bool
+    steered: Sequence[SteeredEntry]
     validity: Validity
 
     @classmethod
@@ -198,6 +200,7 @@ class _Whole:
             times=quantile_estimates(data.response),
             late_s=quantile_estimate(data.pacing, 0.99).value,
             overloaded=data.overloaded,
+            steered=data.steered,
             validity=judge_so_far(data),
         )
 

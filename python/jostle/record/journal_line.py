@@ -6,6 +6,7 @@ from pydantic import Field
 from typing_extensions import TypeAliasType, TypedDict
 
 from jostle.record.lost_generator import LostGenerator
+from jostle.record.steered import SteeredEntry
 from jostle.record.values import Count, Finite, Ns, Number, Text
 
 __all__ = [
@@ -99,6 +100,14 @@ class GeneratorLost(_Line, LostGenerator):
     number: Number
 
 
+class LoadSteered(_Line):
+    """Somebody changed the load of the trial `number` while it ran."""
+
+    event: Literal["load steered"]
+    number: Number
+    steered: SteeredEntry
+
+
 class TrialOver(_Line):
     """A trial ended, or was cut short."""
 
@@ -182,6 +191,7 @@ JournalEntry = TypeAliasType(
         | TrialPlanned
         | TrialStarted
         | GeneratorLost
+        | LoadSteered
         | TrialOver
         | ExtraRoundsPlanned
         | RunResumed
@@ -203,6 +213,7 @@ Event = Literal[
     "trial planned",
     "trial started",
     "generator lost",
+    "load steered",
     "trial ended",
     "trial failed",
     "trial cut short",

@@ -16,6 +16,7 @@ from typing_extensions import TypedDict
 from jostle.record.interval_line import IntervalEntry
 from jostle.record.journal_line import Event, Fingerprint, JournalEntry
 from jostle.record.lost_generator import LostGenerator
+from jostle.record.steered import SteeredEntry
 from jostle.record.values import Count, Finite, Ns, Number, Text
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "FILES",
     "FORMAT",
     "SPOILED",
+    "STEERED",
     "ClockEntry",
     "Event",
     "Explained",
@@ -41,6 +43,7 @@ __all__ = [
     "ResourceSample",
     "ServerDescription",
     "Status",
+    "SteeredEntry",
     "StreamEntry",
     "TallyEntry",
     "TrialDescription",
@@ -348,6 +351,9 @@ class Ledger(TypedDict):
     accounts: list[LedgerEntry]
 
 
+STEERED = "steered.ndjson"
+"""The file of a trial with the changes of its load."""
+
 EXPLAINED = "explained"
 """The folder of a run with a record and a page for each contestant that was explained after it."""
 
@@ -369,6 +375,7 @@ FILES: dict[str, Any] = {
     "peer.ndjson": ResourceSample,
     "database.ndjson": ResourceSample,
     "machine.ndjson": MachineEntry,
+    STEERED: SteeredEntry,
     "generators/streams.ndjson": StreamEntry,
     "generators/accounts.json": Ledger,
 }

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from jostle.errors import NotARun
 from jostle.record.folder import check_format, folders_inside, read_host
@@ -14,6 +14,7 @@ from jostle.record.intervals import RecordedIntervals, Wanted
 from jostle.record.jsonl import check_fingerprint, damaged, read_object, read_objects
 from jostle.record.layout import (
     FORMAT,
+    STEERED,
     GarbageEntry,
     HostFacts,
     Ledger,
@@ -23,6 +24,7 @@ from jostle.record.layout import (
     ResourceSample,
     ServerDescription,
     Status,
+    SteeredEntry,
     TrialDescription,
 )
 from jostle.record.lost_generator import LostGenerator
@@ -226,6 +228,12 @@ class TrialRecord:
     def machine(self) -> Iterator[MachineEntry]:
         """Samples of what the machine did during the trial; none in older records."""
         return self._samples("machine.ndjson", MachineEntry)
+
+    @property
+    def steered(self) -> list[SteeredEntry]:
+        """How its load was changed so far, in order; almost always not at all."""
+        kind: Any = SteeredEntry  # a union
+        return list(read_objects(self.folder / STEERED, kind))
 
     def _samples(self, name: str, kind: type[Sample]) -> Iterator[Sample]:
         try:

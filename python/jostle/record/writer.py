@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from jostle.errors import RecordLost, UserError
 from jostle.host.clocks import Clocks
-from jostle.host.files import write_json, write_whole
+from jostle.host.files import open_to_append, write_json, write_whole
 from jostle.record.hlog import header, interval_lines
 from jostle.record.interval_line import NUMBERED_BY, HistogramSummary, IntervalEntry
 from jostle.record.journal import append_event
@@ -29,6 +29,7 @@ from jostle.record.jsonl import (
 )
 from jostle.record.layout import (
     FORMAT,
+    STEERED,
     Event,
     Fingerprint,
     GarbageEntry,
@@ -36,6 +37,7 @@ from jostle.record.layout import (
     LostTime,
     OutcomeEntry,
     Status,
+    SteeredEntry,
     TrialDescription,
 )
 from jostle.record.lost_generator import LostGenerator
@@ -123,6 +125,12 @@ class RunWriter:
         """Append what happened, with the time; on disk when this returns. Fields as in JournalEntry."""
         with written(self.folder):
             append_event(self.folder / "journal.ndjson", event, **_fit(fields, self._secrets))
+
+    def steered(self, number: int, trial: Path, steered: SteeredEntry) -> None:
+        """Append a change of a trial's load to the journal, and to the trial, whose folder is `trial`."""
+        self.journal("load steered", number=number, steered=steered)
+        with written(self.folder), open_to_append(trial / STEERED) as file:
+            append_line(file, to_line(_fit(steered, self._secrets)), sync=True)
 
     def journal_start(self, **fields: Any) -> None:
         """Append the event "run started", with the checksums of the files that say what is run, and where."""

@@ -55,6 +55,7 @@ from jostle.runner.observer import (
 )
 from jostle.runner.participants import Participants, participants, with_their_labels
 from jostle.runner.schedule import Planned, note_planned, schedule
+from jostle.runner.steering import SteeringDesk, steerable
 from jostle.runner.trial import ServerPool, TrialContext, run_trial
 
 if TYPE_CHECKING:
@@ -142,7 +143,8 @@ def experiment_in_turns(
     note_planned(trials, writer)
     observer(Scheduled(trials, writer.folder))
     quiet = facts.get("cpu_pressure", 0.0) < BUSY
-    session = _Session(plan, _by_label(ready), writer, executor, observer, seed, quiet)
+    desk = SteeringDesk(writer, _why_not_steered(plan, searches=further is not None))
+    session = _Session(plan, _by_label(ready), writer, executor, observer, seed, quiet, desk)
     yield from _run_all(session, trials, trials, further, shared)
     return writer.folder
 
@@ -175,7 +177,8 @@ def resume_in_turns(
             writer.journal("trial set aside", number=planned.number, folder=aside)
     observer(Scheduled(run.trials, run.folder))
     quiet = (cpu_pressure() or 0.0) < BUSY
-    session = _Session(run.plan, _by_label(left), writer, executor, observer, run.seed, quiet)
+    desk = SteeringDesk(writer, _why_not_steered(run.plan, searches=False))
+    session = _Session(run.plan, _by_label(left), writer, executor, observer, run.seed, quiet, desk)
     session.measured.update(number for number, sound in run.done.items() if sound)
     session.given_up.extend(run.repeats_given_up)
     yield from _run_all(session, run.trials, run.left, shared=shared)
@@ -213,7 +216,8 @@ def _run_all(
     """Run the trials that are left, and close the run. However it ends, its journal says why."""
     try:
         _build_peers(session.plan, session.observer)
-        yield from _rounds(session, trials, left, further, shared)
+        with steerable(session.writer.folder, session.desk):
+            yield from _rounds(session, trials, left, further, shared)
     except BaseException as error:
         with contextlib.suppress(RecordLost):
             session.writer.journal("run stopped", why=_why_stopped(error))
@@ -294,6 +298,15 @@ def _further(session: "_Session", trials: Sequence[Planned], further: Further) -
         known += more
         session.observer(Scheduled(known, session.writer.folder))
         session.run_all(more)
+
+
+def _why_not_steered(plan: Plan, *, searches: bool) -> str:
+    """Why the loads of a run must not be changed; "" if they may be."""
+    if searches:
+        return "each load of this run follows from what was measured before: another one would mislead it"
+    if plan.until_decided:
+        return "this run goes on until everything is decided, and of a changed load nothing is"
+    return ""
 
 
 def _why_stopped(error: BaseException) -> str:
@@ -390,6 +403,7 @@ class _Session:
     observer: Observer
     seed: int
     quiet: bool
+    desk: SteeringDesk
     databases: "CurrentDatabase | None" = None
     server_pool: ServerPool = field(default_factory=ServerPool)
     measured: set[int] = field(default_factory=set)
@@ -469,6 +483,7 @@ class _Session:
             writer=self.writer,
             executor=self.executor,
             server_pool=self.server_pool,
+            desk=self.desk,
             continues=self._on_one_server(planned, before),
             stays=self._on_one_server(planned, after),
             observe=lambda interval, folder: self.observer(IntervalRecorded(planned, interval, folder)),
@@ -502,7 +517,9 @@ class _Session:
         self.writer.journal_outcome(events[trial.status], folder, **fields)
         self.observer(TrialEnded(planned, trial.status, trial.why, validity))
         sound = trial.status == "ended"
-        return _Closed(sound, spoiled_by(validity), causes_of(validity)) if validity else _Closed(sound)
+        if validity is None or trial.steered:
+            return _Closed(sound)  # a second time nobody would steer it like this
+        return _Closed(sound, spoiled_by(validity), causes_of(validity))
 
 
 @dataclass(frozen=True)

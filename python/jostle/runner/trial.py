@@ -39,6 +39,7 @@ from jostle.record.layout import GarbageEntry, Status
 from jostle.record.outcomes import Outcome
 from jostle.runner.interrupt import Stop, stopping
 from jostle.runner.schedule import Planned
+from jostle.runner.steering import SteeringDesk
 
 if TYPE_CHECKING:
     from jostle._engine import Interval
@@ -68,6 +69,8 @@ class TrialContext:
     writer: RunWriter
     executor: Executor
     server_pool: "ServerPool"
+    desk: SteeringDesk
+    """Where changes of its load come in."""
     continues: bool
     """The trial uses the servers of the one before, from `kept`."""
     stays: bool
@@ -408,7 +411,7 @@ def _drive(
         except RecordLost:
             _Load(running, Stop()).discard()
             raise
-        ending = _measure(context, record, servers, running, garbage)
+        ending = _measure(context, record, servers, spec, running, garbage)
         if last:
             break
         warm.append(ending.per_s)
@@ -430,6 +433,7 @@ def _measure(
     context: TrialContext,
     record: TrialWriter,
     servers: _Servers,
+    spec: Mapping[str, Any],
     running: Running,
     garbage: "_Garbage | None",
 ) -> _Ending:
@@ -439,7 +443,10 @@ def _measure(
         try:
             with written(context.writer.folder):
                 running.save_logs_to(record.folder)
-                with _watched(context, servers, record.folder, running):
+                with (
+                    context.desk.trial(context.planned, spec, running, record.folder),
+                    _watched(context, servers, record.folder, running),
+                ):
                     ending = _record_load(context, record, servers, load, stop)
                 running.pull()
         except ExecutorLost as error:

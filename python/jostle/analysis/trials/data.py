@@ -32,6 +32,7 @@ from jostle.analysis.trials.resource_usage import ResourceUsage
 from jostle.analysis.trials.streaming import Folded, SampleFigure, Timelines, fold, timelines_by_request
 from jostle.quantiles import NAMED
 from jostle.record import TrialRecord
+from jostle.record.layout import SteeredEntry
 from jostle.record.outcomes import Outcome, error_share, failures
 
 if TYPE_CHECKING:
@@ -206,9 +207,16 @@ class TrialData:
         mean = float(spec["ns"]) / 1e9
         return mean, mean * float(spec.get("spread", 0.0)) / math.sqrt(3)
 
+    @cached_property
+    def steered(self) -> Sequence[SteeredEntry]:
+        """How the load was changed while it ran."""
+        return self.trial.steered
+
     @property
     def steady_load(self) -> bool:
-        """Whether the load is meant to be the same from start to end."""
+        """Whether the load is meant to be the same from start to end, and was."""
+        if self.steered:
+            return False
         if self.closed is not None:
             return not self.closed.get("phases")
         rates = (self.open or {}).get("rates", [])
@@ -221,10 +229,12 @@ class TrialData:
 
     @cached_property
     def phases(self) -> list[Phase]:
-        """The phases as planned, up to the end of the trial; empty if the load is the same throughout."""
+        """The phases as planned, up to the end of the trial; empty if the load is the same throughout, or was
+        changed while it ran.
+        """
         steps = (self.closed or {}).get("phases") or (self.open or {}).get("rates") or []
         lengths_s = [(step.get("duration_ns") or 0) / 1e9 for step in steps]
-        if len(steps) < 2 or 0 in lengths_s[:-1]:
+        if len(steps) < 2 or 0 in lengths_s[:-1] or self.steered:
             return []
         ends = list(itertools.accumulate(lengths_s))
         ends[-1] = self.duration_s

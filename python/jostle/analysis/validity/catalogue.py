@@ -39,6 +39,12 @@ class CheckDescription(NamedTuple):
 CATALOGUE = [
     CheckDescription("end", "Did the trial run to its end?", NEVER, "failed, or recorded nothing"),
     CheckDescription(
+        "steered",
+        "Was the load changed while it ran? Then nothing is claimed or required of the run.",
+        NEVER,
+        NEVER,
+    ),
+    CheckDescription(
         "statuses",
         "Did the right responses have the same mixture of statuses throughout, and were redirects followed?",
         f"a stretch with another mixture (G² over all stretches), by {percent(mixture.DIFFERENCE)} of its "

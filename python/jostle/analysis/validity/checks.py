@@ -41,6 +41,7 @@ from jostle.analysis.validity.quota import within_quota
 from jostle.analysis.validity.remedies import remedy_for
 from jostle.analysis.validity.statuses import one_kind_of_response
 from jostle.analysis.validity.steady import settled
+from jostle.analysis.validity.steered import steered
 from jostle.analysis.validity.stopped import server_ran
 from jostle.analysis.validity.wake_up import wake_up
 from jostle.formatting import percent, tallied
@@ -356,7 +357,8 @@ def _shared_cores(data: TrialData) -> Check | None:
 
 def _takes_turns(data: TrialData) -> bool:
     """Whether one client waits for each response, so generator and server are hardly ever busy together."""
-    return data.closed is not None and data.closed["clients"] == 1 and not data.has_background
+    one = data.closed is not None and data.closed["clients"] == 1
+    return one and not data.has_background and not data.steered
 
 
 def _background(data: TrialData) -> Check | None:
@@ -445,6 +447,7 @@ MACHINE_CHECKS = (
 
 CHECKS: list[Callable[[TrialData], Check | None]] = [
     _ended,
+    steered,
     all_bore_their_share,
     started_together,
     saw_the_same,

@@ -10,6 +10,7 @@ from jostle.formatting import amount, formatted
 from jostle.live.column import Column
 from jostle.live.state import TrialState
 from jostle.record.outcomes import ENDED_BY_STOP, Outcome, outcome_label
+from jostle.record.steered import described
 from jostle.record.verdict import Verdict
 from jostle.text import one_line
 from jostle.units import format_count, format_duration, format_rate
@@ -26,8 +27,10 @@ AROUND_MAP = 8
 MIN_WIDTH = 40
 SPARKLINE = 24
 GAP = "  "
+MARK = "╋"
+"""Where the load was changed."""
 
-KEYS = "q stops the load and reports · h hides this · Ctrl-C as q"
+KEYS = "q stops the load and reports · + and - change it by a tenth · h hides this"
 
 
 def frame(state: TrialState, status: Status, width: int, height: int, *, styled: bool) -> list[Line]:
@@ -41,7 +44,7 @@ def frame(state: TrialState, status: Status, width: int, height: int, *, styled:
         drawn = [
             unanswered(state.columns, end_s, width),
             *heat_map(state.columns, end_s, width, lines - AROUND_MAP, styled=styled),
-            _axis(state.over_s, end_s, width),
+            _axis(state, end_s, width),
         ]
     above, below = ([clipped(line, width) for line in part] for part in (above, below))
     return [*above, *drawn, *below][:lines]
@@ -75,6 +78,7 @@ def _rates(state: TrialState, width: int) -> Line:
         ("answered", format_rate(state.rates.answered_per_s)),
         ("in flight", format_count(state.in_flight)),
         ("not sent yet", format_count(state.not_sent) if state.not_sent else None),
+        ("steered to", described(state.steered[-1]) if state.steered else None),
         ("so far", f"{format_rate(state.rates_so_far.answered_per_s)} answered"),
     ]
     return _fitting([(name, text) for name, text in parts if text is not None], width)
@@ -104,13 +108,16 @@ def _sparkline(columns: Sequence[Column]) -> str:
     return bars([0.0 if not p99 else math.log(p99) - low + smallest for p99 in p99s], high - low + smallest)
 
 
-def _axis(over_s: float, end_s: float, width: int) -> Line:
-    """The time under the map: a bar that fills as the map does."""
-    line, end = bar(over_s / end_s, width - LABEL), f" {format_duration(end_s)}"
+def _axis(state: TrialState, end_s: float, width: int) -> Line:
+    """The time under the map: a bar that fills as the map does, with a mark where the load was changed."""
+    over_s, across = state.over_s, width - LABEL
+    line, end = bar(over_s / end_s, across), f" {format_duration(end_s)}"
+    marks = {min(across - 1, round(one["at_ns"] / 1e9 / end_s * across)) for one in state.steered}
+    begun = "".join(MARK if place in marks else mark for place, mark in enumerate(line))
     return [
         (f"{format_duration(over_s):>{LABEL - 2}} ╰", "2"),
-        (line[: -len(end)], "32"),
-        (end if over_s < end_s else line[-len(end) :], "2" if over_s < end_s else "32"),
+        (begun[: -len(end)], "32"),
+        (end if over_s < end_s else begun[-len(end) :], "2" if over_s < end_s else "32"),
     ]
 
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from jostle.cli.display import Display
 from jostle.cli.terminal.keys import read_keys
-from jostle.errors import NotARun
+from jostle.errors import JostleError, NotARun
+from jostle.plan.change import Change
 from jostle.runner.observer import IntervalRecorded, RunEvent, Scheduled, TrialEnded, TrialStarted
 
 if TYPE_CHECKING:
@@ -27,6 +28,9 @@ MAX_REQUESTS = 50
 takes too long.
 """
 
+STEERS = {"+": Change("scale", 1.1), "-": Change("scale", 1 / 1.1)}
+"""What a key changes: by a tenth, so that one undoes the other."""
+
 STOPPING = "stopping; what was measured is reported"
 
 
@@ -40,6 +44,7 @@ class LiveView:
         self._waiting: deque[tuple[Path, Interval]] = deque()
         self._trial: RunningTrial | None = None
         self._measured = False
+        self._folder: Path | None = None
         self._lock = threading.Lock()
         self._painter: _Painter | None = None
         display.closing = self.close
@@ -49,11 +54,12 @@ class LiveView:
             return
         match event:
             case Scheduled():
+                self._folder = event.folder
                 import jostle.live.trial  # noqa: F401 (now, and not while a load is sent)
             case TrialStarted():
                 self._measured = False
                 if self._painter is None:
-                    self._painter = _Painter(self._display, self._turn)
+                    self._painter = _Painter(self._display, self._turn, self._steer)
             case IntervalRecorded(_, interval, folder):
                 self._waiting.append((folder, interval))
             case TrialEnded():
@@ -72,6 +78,19 @@ class LiveView:
             self._show()
             self._display.change(verdict=event.validity.verdict if event.validity else None)
             self._display.paint()
+
+    def _steer(self, change: Change) -> None:
+        """Change the load, or say why not; what it is then stands in the next frames."""
+        from jostle.runner.steering import steer
+
+        if self._folder is None:
+            return
+        note = ""
+        try:
+            steer(self._folder, change, by="terminal")
+        except JostleError as error:
+            note = error.message
+        self._display.change(note=note)
 
     def _turn(self) -> None:
         new = self._fold()
@@ -123,8 +142,8 @@ def _has_a_core(trial: "RunningTrial") -> bool:
 class _Painter:
     """A thread that takes a turn for each frame and reads keys meanwhile. The main thread ends it."""
 
-    def __init__(self, display: Display, turn: Callable[[], None]) -> None:
-        self._display, self._turn = display, turn
+    def __init__(self, display: Display, turn: Callable[[], None], steer: Callable[[Change], None]) -> None:
+        self._display, self._turn, self._steer = display, turn, steer
         self._stack = contextlib.ExitStack()
         self._keys = self._stack.enter_context(read_keys(display.pause, display.resume))
         self._wake, self._to_wake = os.pipe()
@@ -153,6 +172,8 @@ class _Painter:
         if key in "qQ":
             self._display.change(note=STOPPING)
             os.kill(os.getpid(), signal.SIGINT)
+        elif key in STEERS:
+            self._steer(STEERS[key])
         elif key in "hH?":
             self._help = not self._help
             self._display.change(keys=self._help)

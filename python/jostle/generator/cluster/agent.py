@@ -4,7 +4,7 @@ import json
 import os
 import threading
 import time
-from typing import Literal, TypedDict
+from typing import Any, Literal, TypedDict
 
 from jostle._version import __version__
 from jostle.errors import StartRefused
@@ -12,6 +12,7 @@ from jostle.generator.cluster.lease import Lease
 from jostle.generator.cluster.spool import Spool, log_path, read_from
 from jostle.generator.files_and_ports import local_ports
 from jostle.generator.inprocess import InProcessExecutor
+from jostle.generator.steered import reply_to
 from jostle.host.limits import open_files
 
 __all__ = ["Agent", "Hello", "PollReply"]
@@ -88,6 +89,10 @@ class Agent:
         data = b"".join(read_from(self._log.path, offset, end)) if end > offset else b""
         over = closed and end == size
         return {"state": self._state() if over else "running", "why": self._failed, "data": data}
+
+    def steer(self, workload: int, kind: str, value: float, at_ns: int) -> dict[str, Any]:
+        """Change the load from `at_ns` after its start on. Returns what it does then, or why "refused"."""
+        return reply_to(self._run, workload, kind, value, at_ns)
 
     def stop(self) -> None:
         """End the load cleanly."""

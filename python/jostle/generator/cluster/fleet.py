@@ -16,8 +16,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from jostle.errors import ClusterLost, GeneratorsLost, StartRefused
-from jostle.generator.api import Generator, Lost
+from jostle.errors import ClusterLost, GeneratorsLost, StartRefused, SteerRefused
+from jostle.generator.api import Generator, Lost, Steered
 from jostle.generator.cluster.clocks import Clock, measure
 from jostle.generator.cluster.follower import Follower
 from jostle.generator.cluster.handover import Handover, first_interval, remainder
@@ -25,6 +25,8 @@ from jostle.generator.cluster.lease import LeaseTimes
 from jostle.generator.cluster.ledger import collect, note_follower, write_ledger
 from jostle.generator.cluster.transport import UP_S, Call, Gone, Node, Remote, Transport, Unavailable
 from jostle.generator.merge import Merger
+from jostle.generator.steered import merged
+from jostle.plan.change import Change
 from jostle.record.layout import ClockEntry
 
 if TYPE_CHECKING:
@@ -42,6 +44,10 @@ POLL_EVERY_S = 0.5
 """The shortest time between two polls of a generator, however short the intervals are."""
 
 CLOCK_READINGS_AFTER = 10
+
+STEER_LEAD_S, STEER_S = 1.0, 5.0
+"""From the command until a change, of which every node must know by then; and how long it may take to
+acknowledge it."""
 
 
 class Fleet:
@@ -76,6 +82,9 @@ class Fleet:
         """What this thread has to do when other threads have finished their work."""
         self._folder: Path | None = None
         self._stopping = False
+        self._steered = False
+        self._moving = 0
+        """Successors that are being started."""
 
     def next_interval(self, timeout_s: float) -> "Interval | None":
         give_up = time.monotonic() + timeout_s
@@ -87,6 +96,34 @@ class Fleet:
             self._find_losses()
             self._hand_over()
         return interval
+
+    def steer(self, workload: int, change: Change, at_ns: int | None = None) -> Steered:
+        before, self._steered = self._steered, True  # from now on no share moves
+        if self._handovers or self._moving:
+            self._steered = before
+            raise SteerRefused("a share of the load is moving to another node", "try again soon")
+        if at_ns is None:
+            at_ns = max(0, time.monotonic_ns() - self._zero + round(STEER_LEAD_S * 1e9))
+        calls = {
+            f"generator {follower.index + 1} on {follower.node.address}": follower.remote.call(
+                "steer", workload, change.kind, change.value, max(0, at_ns - follower.from_ns)
+            )
+            for follower in self._running()
+        }
+        give_up = time.monotonic() + STEER_S
+        made = merged({name: self._reply(call, give_up) for name, call in calls.items()})
+        return replace(made, at_ns=at_ns)
+
+    def _reply(self, call: Call, give_up: float) -> Mapping[str, Any]:
+        """What became of a change, or why that is not known at `give_up` (monotonic, s)."""
+        try:
+            reply = self._transport.response(call, timeout_s=max(0.1, give_up - time.monotonic()))
+        except Unavailable:
+            return {"refused": f"it did not acknowledge the change within {STEER_S:g} s"}
+        except Gone as error:
+            return {"refused": f"it has died ({error})"}
+        found: Mapping[str, Any] = reply
+        return found
 
     def stop(self) -> None:
         self._stopping = True
@@ -188,9 +225,12 @@ class Fleet:
         follower.state = "lost"
         at_ns = self._merger.drop(follower.index)
         name = f"generator {follower.index + 1} of {len(self._shares)} on {follower.node.address}"
+        moves = self._when_lost == "moves" and not self._stopping
+        if moves and self._steered:
+            why += "; its share does not move, as the load was changed meanwhile"
         lost = Lost(follower.index + 1, len(self._shares), at_ns, f"{name} {why}")
         self.lost.append(lost)
-        if self._when_lost == "moves" and not self._stopping:
+        if moves and not self._steered:
             self._handovers.append(Handover(follower, lost, follower.called_at + self._lease.expired_s))
 
     def _hand_over(self) -> None:
@@ -247,6 +287,7 @@ class Fleet:
         if from_ns >= (spec["duration_ns"] or math.inf):
             self._drop(handover)
             return
+        self._moving += 1
         self._handovers.remove(handover)
         self._restate(handover, replace(handover.lost, until_ns=from_ns, moved_to=remote.node.address))
         self._merger.reassign(handover.index, from_ns)
@@ -268,6 +309,7 @@ class Fleet:
     def _follow(self, successor: Follower) -> None:
         self._keep(successor)
         self._followers.append(successor)
+        self._moving -= 1
         if self._stopping:
             successor.remote.call("stop")
 
@@ -278,6 +320,7 @@ class Fleet:
             self._handovers.remove(handover)
         else:
             self._merger.drop(handover.index)  # its place had been reserved
+            self._moving -= 1
         why = f"{handover.lost.why}; its share could not move: {error}"
         self._restate(handover, replace(handover.lost, until_ns=None, moved_to="", why=why))
 

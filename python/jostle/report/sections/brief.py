@@ -6,6 +6,7 @@ __all__ = ["BRIEFLY"]
 
 BRIEFLY: Mapping[str, str] = {
     "end": "did not end",
+    "steered": "load was changed",
     "statuses": "mixed statuses",
     "same responses": "unlike responses",
     "errors": "requests failed",
